@@ -1,0 +1,3 @@
+//! evaluate
+
+fn main() {}

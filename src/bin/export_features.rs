@@ -1,0 +1,3 @@
+//! export_features
+
+fn main() {}

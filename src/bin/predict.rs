@@ -1,0 +1,3 @@
+//! predict
+
+fn main() {}

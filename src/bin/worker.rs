@@ -1,0 +1,3 @@
+//! worker
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Charts, generic over the drawing backend.

@@ -1,0 +1,78 @@
+//! Number formats of weights, activations and the KV cache.
+
+use serde::{Deserialize, Serialize};
+
+/// A number format as serving systems name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dtype {
+    Bf16,
+    /// FP8 E4M3, one scale per tensor or token.
+    Fp8,
+    /// FP8 E4M3 with one f32 scale per 128x128 block of weights.
+    Fp8Block,
+    /// FP4 E2M1 with one FP8 scale per 16 weights.
+    Nvfp4,
+    /// FP4 E2M1 with one E8M0 scale per 32 weights.
+    Mxfp4,
+    /// 8-bit integer weights, 16-bit activations.
+    Int8,
+    /// 4-bit integer weights in groups of 128, 16-bit activations.
+    Int4,
+}
+
+impl Dtype {
+    pub const ALL: [Self; 7] =
+        [Self::Bf16, Self::Fp8, Self::Fp8Block, Self::Nvfp4, Self::Mxfp4, Self::Int8, Self::Int4];
+
+    /// The stable id used in links, catalogs and tables.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Bf16 => "bf16",
+            Self::Fp8 => "fp8",
+            Self::Fp8Block => "fp8_block",
+            Self::Nvfp4 => "nvfp4",
+            Self::Mxfp4 => "mxfp4",
+            Self::Int8 => "int8",
+            Self::Int4 => "int4",
+        }
+    }
+
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dtype| dtype.id() == id)
+    }
+
+    /// Bytes of one element of a large tensor, scales included.
+    pub fn bytes(self) -> f64 {
+        match self {
+            Self::Bf16 => 2.0,
+            Self::Fp8 | Self::Int8 => 1.0,
+            Self::Fp8Block => 1.0 + 4.0 / (128.0 * 128.0),
+            Self::Nvfp4 => 0.5 + 1.0 / 16.0,
+            Self::Mxfp4 => 0.5 + 1.0 / 32.0,
+            Self::Int4 => 0.5 + 2.0 / 128.0,
+        }
+    }
+
+    /// The format the tensor cores multiply in: weight-only formats are widened to bf16 first.
+    pub fn math(self) -> Self {
+        match self {
+            Self::Bf16 | Self::Int8 | Self::Int4 | Self::Mxfp4 => Self::Bf16,
+            Self::Fp8 | Self::Fp8Block => Self::Fp8,
+            Self::Nvfp4 => Self::Nvfp4,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_round_trip() {
+        for dtype in Dtype::ALL {
+            assert_eq!(Dtype::from_id(dtype.id()), Some(dtype));
+        }
+        assert_eq!(Dtype::from_id("fp16"), None);
+    }
+}

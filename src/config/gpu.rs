@@ -1,0 +1,161 @@
+//! A GPU's record: every figure with its source, or the reason why there is none.
+
+use serde::{Deserialize, Serialize};
+
+use super::Dtype;
+use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond};
+
+/// A catalog figure: `[value, source id]`, or `[null, why it is missing]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure<T = f64>(pub Option<T>, pub String);
+
+/// A figure that a calculation needs and the catalog does not have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{gpu} has no {figure}: {reason}")]
+pub struct MissingFigure {
+    pub gpu: String,
+    pub figure: &'static str,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arch {
+    Volta,
+    Turing,
+    Ampere,
+    Ada,
+    Hopper,
+    /// Data-centre Blackwell (sm100, sm103).
+    Blackwell,
+    /// Workstation and consumer Blackwell (sm120).
+    BlackwellRtx,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkKind {
+    Nvlink,
+    Pcie,
+}
+
+/// The fastest link between the GPUs of one machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    pub kind: LinkKind,
+    /// GB/s per GPU and direction.
+    pub gb_per_s: Figure,
+    /// How many GPUs it joins.
+    pub domain: u32,
+}
+
+/// Dense tensor-core FLOP per clock and SM, by the format multiplied in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TensorRates {
+    pub bf16: Figure,
+    pub fp8: Figure,
+    pub fp4: Figure,
+    pub int8: Figure,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gpu {
+    /// Stable id, as used in links and in the measured tables.
+    pub id: String,
+    pub name: String,
+    pub arch: Arch,
+    /// Compute capability times ten: 80, 89, 90, 100, 120.
+    pub sm: u32,
+    /// Device memory, in bytes.
+    pub memory_bytes: Figure,
+    /// Peak device-memory bandwidth, in GB/s (1e9).
+    pub memory_gb_per_s: Figure,
+    pub l2_bytes: Figure,
+    /// L2 read bandwidth, in GB/s (1e9).
+    pub l2_gb_per_s: Figure,
+    pub sms: Figure,
+    /// Boost clock at which the peak rates are quoted, in MHz.
+    pub clock_mhz: Figure,
+    /// Shared memory per SM, in KiB.
+    pub smem_kib: Figure,
+    pub tensor_flops_per_clock: TensorRates,
+    /// FP32 multiply-adds per clock and SM.
+    pub fma_per_clock: Figure,
+    /// Special-function operations per clock and SM.
+    pub xu_per_clock: Figure,
+    /// Board power limit, in watts.
+    pub power_w: Figure,
+    pub link: Link,
+    /// Share of the boost clock held through large matrix products; editable by the visitor.
+    pub sustained_clock: Figure,
+    /// A typical price to rent one, in $ per GPU and hour; editable by the visitor.
+    pub dollars_per_hour: Figure,
+}
+
+impl Gpu {
+    fn need(&self, figure: &Figure, name: &'static str) -> Result<f64, MissingFigure> {
+        figure.0.ok_or_else(|| MissingFigure {
+            gpu: self.name.clone(),
+            figure: name,
+            reason: figure.1.clone(),
+        })
+    }
+
+    pub fn memory(&self) -> Result<Bytes, MissingFigure> {
+        self.need(&self.memory_bytes, "memory size").map(Bytes)
+    }
+
+    pub fn bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
+        self.need(&self.memory_gb_per_s, "memory bandwidth").map(|gb| BytesPerSecond(gb * 1e9))
+    }
+
+    pub fn l2(&self) -> Result<Bytes, MissingFigure> {
+        self.need(&self.l2_bytes, "L2 size").map(Bytes)
+    }
+
+    pub fn l2_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
+        self.need(&self.l2_gb_per_s, "L2 bandwidth").map(|gb| BytesPerSecond(gb * 1e9))
+    }
+
+    pub fn sm_count(&self) -> Result<f64, MissingFigure> {
+        self.need(&self.sms, "number of SMs")
+    }
+
+    /// Boost clock, in Hz.
+    pub fn clock_hz(&self) -> Result<f64, MissingFigure> {
+        self.need(&self.clock_mhz, "boost clock").map(|mhz| mhz * 1e6)
+    }
+
+    pub fn smem(&self) -> Result<Bytes, MissingFigure> {
+        self.need(&self.smem_kib, "shared memory per SM").map(|kib| Bytes(kib * 1024.0))
+    }
+
+    pub fn fma(&self) -> Result<f64, MissingFigure> {
+        self.need(&self.fma_per_clock, "FP32 rate")
+    }
+
+    pub fn xu(&self) -> Result<f64, MissingFigure> {
+        self.need(&self.xu_per_clock, "special-function rate")
+    }
+
+    /// Dense tensor FLOP per clock and SM in the format `dtype` is multiplied in.
+    pub fn tensor_rate(&self, dtype: Dtype) -> Result<f64, MissingFigure> {
+        let rates = &self.tensor_flops_per_clock;
+        match dtype.math() {
+            Dtype::Fp8 => self.need(&rates.fp8, "dense FP8 rate"),
+            Dtype::Nvfp4 => self.need(&rates.fp4, "dense FP4 rate"),
+            _ => self.need(&rates.bf16, "dense BF16 rate"),
+        }
+    }
+
+    /// Dense peak at the boost clock.
+    pub fn peak(&self, dtype: Dtype) -> Result<FlopsPerSecond, MissingFigure> {
+        Ok(FlopsPerSecond(self.sm_count()? * self.clock_hz()? * self.tensor_rate(dtype)?))
+    }
+
+    /// Whether the tensor cores multiply this format.
+    pub fn supports(&self, dtype: Dtype) -> bool {
+        self.tensor_rate(dtype).is_ok()
+    }
+}

@@ -1,0 +1,1 @@
+//! The scenario in a link's fragment.

@@ -1,0 +1,19 @@
+//! What a visitor asks for, checked: the catalogs, the scenario, its link, and the issues found.
+
+pub mod catalog;
+mod dtype;
+mod engine;
+mod gpu;
+mod issue;
+pub mod link;
+pub mod model;
+mod scenario;
+mod setup;
+
+pub use dtype::Dtype;
+pub use engine::{Batching, Engine, HostTime, KernelChoice, MemoryShareOf, Scheduler};
+pub use gpu::{Arch, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
+pub use issue::{Field, Issue, Severity};
+pub use model::Model;
+pub use scenario::{Lengths, Load, ModelChoice, Overrides, Scenario, Workload};
+pub use setup::Setup;

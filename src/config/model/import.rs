@@ -1,0 +1,1 @@
+//! Import of Hugging Face `config.json`.

@@ -1,0 +1,106 @@
+//! A scenario: everything a link holds. Unchecked; `check` resolves it against the catalogs.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Dtype, Model};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelChoice {
+    /// A catalog id.
+    Catalog(String),
+    /// A model imported by the visitor.
+    Custom(Box<Model>),
+}
+
+impl ModelChoice {
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Catalog(id) => id,
+            Self::Custom(model) => &model.id,
+        }
+    }
+}
+
+/// How requests come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Load {
+    /// This many clients, each sending its next request when the last one ends.
+    Concurrency(u32),
+    /// This many prompts at once, prefilled in one pass, decoded together to the end.
+    Batch(u32),
+}
+
+impl Load {
+    pub fn size(self) -> u32 {
+        match self {
+            Self::Concurrency(size) | Self::Batch(size) => size,
+        }
+    }
+}
+
+/// Prompt lengths of a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lengths {
+    /// Every prompt is this long.
+    Fixed(u32),
+    /// One length per prompt (measured batches); the load's size is their number.
+    Each(Vec<u32>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workload {
+    pub isl: Lengths,
+    pub osl: u32,
+    pub load: Load,
+}
+
+/// Engine and hardware settings a visitor may set; `None` is the catalog's figure.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Overrides {
+    pub token_budget: Option<u32>,
+    pub max_seqs: Option<u32>,
+    /// Share of memory the engine takes, 0..1.
+    pub memory_share: Option<f64>,
+    /// Share of the boost clock held under load, 0..1.
+    pub sustained: Option<f64>,
+    /// $ per GPU and hour.
+    pub price: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    pub model: ModelChoice,
+    pub gpu: String,
+    pub engine: String,
+    pub tp: u32,
+    pub pp: u32,
+    pub replicas: u32,
+    /// Format of the linear layers' weights; `None` is the model's published format.
+    pub weights: Option<Dtype>,
+    pub kv: Dtype,
+    pub workload: Workload,
+    #[serde(default)]
+    pub overrides: Overrides,
+}
+
+impl Default for Scenario {
+    /// The defaults of link schema version 1. Frozen: a link names only what differs from them.
+    fn default() -> Self {
+        Self {
+            model: ModelChoice::Catalog("llama-3.1-8b".into()),
+            gpu: "h100-sxm".into(),
+            engine: "vllm".into(),
+            tp: 1,
+            pp: 1,
+            replicas: 1,
+            weights: None,
+            kv: Dtype::Bf16,
+            workload: Workload { isl: Lengths::Fixed(1024), osl: 512, load: Load::Concurrency(16) },
+            overrides: Overrides::default(),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! A scenario resolved against the catalogs: what the rest of the core works on.
+
+use super::{Dtype, Engine, Gpu, Load, Model};
+
+/// A checked scenario: every id resolved, every number in range, every override applied.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    pub model: Model,
+    pub gpu: Gpu,
+    pub engine: Engine,
+    pub tp: u32,
+    pub pp: u32,
+    pub replicas: u32,
+    pub weights: Dtype,
+    pub kv: Dtype,
+    /// Prompt lengths; one entry where all are alike.
+    pub prompts: Vec<u32>,
+    pub osl: u32,
+    pub load: Load,
+    pub token_budget: u32,
+    pub max_seqs: u32,
+    pub memory_share: f64,
+    /// Share of the boost clock held under load.
+    pub sustained: f64,
+    /// $ per GPU and hour, where one is known or given.
+    pub price: Option<f64>,
+}

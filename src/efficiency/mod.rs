@@ -1,0 +1,1 @@
+//! Efficiencies: the share of the ideal each kernel reaches.

@@ -1,0 +1,1 @@
+//! Measured data: tables, cases, error statistics.

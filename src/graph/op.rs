@@ -1,0 +1,96 @@
+//! One kernel call, in the engines' terms.
+
+use serde::Serialize;
+
+use super::Sequences;
+use crate::config::Dtype;
+use crate::units::Bytes;
+
+/// `C[m,n] = A[m,k] B[k,n]`, B the weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Gemm {
+    pub m: u64,
+    pub n: u64,
+    pub k: u64,
+    /// Format of the weights; FP8 formats also quantise the activations.
+    pub weights: Dtype,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    Prefill,
+    Decode,
+}
+
+/// Causal attention of one rank's heads over all sequences of one phase; KV write included.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Attention {
+    pub phase: Phase,
+    pub sequences: Vec<Sequences>,
+    /// Query heads on this rank.
+    pub heads: u64,
+    /// KV heads on this rank (at least one: replicated where TP exceeds their number).
+    pub kv_heads: u64,
+    pub head_dim: u64,
+    pub kv: Dtype,
+}
+
+/// Kernels that move bytes: `rows` rows of `width` elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Elementwise {
+    /// RMSNorm alone: read, write.
+    Norm { rows: u64, width: u64 },
+    /// Residual add and RMSNorm: two reads, two writes.
+    AddNorm { rows: u64, width: u64 },
+    /// RMSNorm over each head of Q and K, in place.
+    QkNorm { rows: u64, width: u64 },
+    /// SiLU of one half times the other; `width` is the output's.
+    SiluMul { rows: u64, width: u64 },
+    /// Rotary embedding of Q and K, in place.
+    Rope { rows: u64, width: u64 },
+    /// Gather of embedding rows.
+    Embedding { rows: u64, width: u64 },
+    /// Softmax and choice over the vocabulary, f32 logits.
+    Sampling { rows: u64, width: u64 },
+}
+
+/// Data exchanged between GPUs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Collective {
+    /// Sum of `bytes` on each of `ranks` GPUs, left on all.
+    AllReduce { ranks: u32, bytes: Bytes },
+    /// `bytes` in all, gathered from `ranks` GPUs on each.
+    AllGather { ranks: u32, bytes: Bytes },
+    /// `bytes` from one pipeline stage to the next.
+    SendRecv { bytes: Bytes },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Op {
+    Gemm(Gemm),
+    Attention(Attention),
+    Elementwise(Elementwise),
+    Collective(Collective),
+}
+
+/// The part of the model a call belongs to, as a profile groups them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Block {
+    Embedding,
+    Attention,
+    Mlp,
+    Head,
+    Communication,
+}
+
+/// `count` launches of the same kernel in one pass.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub block: Block,
+    /// What a reader of the engine's profile calls it: `qkv_proj`, `attention`, `all_reduce` ...
+    pub name: &'static str,
+    pub op: Op,
+    pub count: u64,
+}

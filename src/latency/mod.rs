@@ -1,0 +1,1 @@
+//! Seconds per kernel and per step.

@@ -1,0 +1,32 @@
+//! Rooflight predicts how fast a language model will serve.
+//!
+//! Data flows one way through the modules below, in this order; a module uses only what stands
+//! above it (`tests/layers.rs` checks that). `src/README.md` is the map.
+
+pub mod units;
+
+pub mod config;
+
+pub mod graph;
+
+pub mod kernels;
+
+pub mod features;
+
+pub mod efficiency;
+
+pub mod latency;
+
+pub mod serving;
+
+#[cfg(all(feature = "tools", not(target_arch = "wasm32")))]
+pub mod evidence;
+
+#[cfg(feature = "chart")]
+pub mod chart;
+
+#[cfg(any(feature = "ui", feature = "infer-worker"))]
+pub mod worker;
+
+#[cfg(feature = "ui")]
+pub mod ui;

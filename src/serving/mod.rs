@@ -1,0 +1,3 @@
+//! TTFT, TPOT, throughput and memory from step times.
+
+pub mod report;

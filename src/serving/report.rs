@@ -1,0 +1,154 @@
+//! The answer, as the page, the command line and tests read it.
+
+use serde::Serialize;
+
+use crate::config::Issue;
+use crate::graph::{Block, Phase};
+use crate::kernels::Schedule;
+use crate::units::{Bytes, Dollars, Flops, Seconds};
+
+/// What the efficiencies behind a number are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Basis {
+    /// Every kernel at its ideal: an upper bound on speed.
+    Roofline,
+    /// Learned efficiencies of this release of the models.
+    Learned { release: String },
+}
+
+/// Where a kernel's time comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provenance {
+    /// A learned efficiency, on a GPU whose measurements trained it.
+    Learned,
+    /// A learned efficiency, on a GPU it was not trained on.
+    Extrapolated,
+    /// Interpolated between measured points.
+    Measured,
+    /// Counted bytes over a fixed share of the bandwidth and a launch floor.
+    Fixed,
+    /// The ideal.
+    Roofline,
+}
+
+/// The resource that bounds a kernel's ideal time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    Compute,
+    Memory,
+    Network,
+    /// Kernel launches and the host.
+    Launch,
+}
+
+/// One kernel of a pass. Times are of one launch.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KernelLine {
+    pub block: Block,
+    pub name: &'static str,
+    /// Its size in words: `4096 × 6144 × 4096`.
+    pub shape: String,
+    /// Launches in the pass.
+    pub count: u64,
+    pub flops: Flops,
+    /// Compulsory device-memory traffic.
+    pub bytes: Bytes,
+    /// FLOP per byte; none where nothing is multiplied.
+    pub intensity: Option<f64>,
+    /// The textbook roofline's time.
+    pub roofline: Seconds,
+    /// The same with tile and wave quantisation: what this launch could reach.
+    pub ceiling: Seconds,
+    pub time: Seconds,
+    /// Share of the ideal reached: `roofline / time`, in (0, 1].
+    pub efficiency: f64,
+    /// Share of the pass's time, all launches together.
+    pub share: f64,
+    pub limit: Resource,
+    pub provenance: Provenance,
+    pub schedule: Option<Schedule>,
+    /// The dtype whose dense roof applies, for the chart.
+    pub math: Option<crate::config::Dtype>,
+}
+
+/// One step of the engine, taken apart.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PassReport {
+    pub phase: Phase,
+    pub sequences: u64,
+    pub tokens: u64,
+    /// Mean tokens in the KV cache per sequence before the step.
+    pub past: f64,
+    pub time: Seconds,
+    /// Host time not hidden behind kernels.
+    pub host: Seconds,
+    pub kernels: Vec<KernelLine>,
+    /// The resource that takes most of the time, and its share.
+    pub limit: Resource,
+    pub limit_share: f64,
+    /// The same, in one sentence.
+    pub sentence: String,
+    /// Against the dense peak of the dtype used.
+    pub mfu: f64,
+    /// Touched weight and KV bytes over step time and peak bandwidth.
+    pub mbu: f64,
+}
+
+/// Device memory of the fullest GPU, by part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Memory {
+    pub total: Bytes,
+    /// What the engine may use of it.
+    pub usable: Bytes,
+    pub weights: Bytes,
+    pub activations: Bytes,
+    /// CUDA context, graphs, communication buffers.
+    pub reserve: Bytes,
+    /// KV cache at the load asked for.
+    pub kv_needed: Bytes,
+    /// Room for the KV cache.
+    pub kv_room: Bytes,
+    /// KV bytes of one token on one GPU.
+    pub kv_per_token: Bytes,
+    /// Tokens that fit into the cache of one replica.
+    pub kv_tokens: f64,
+    /// Sequences of full length that fit at once.
+    pub max_concurrency: f64,
+}
+
+/// Headline numbers. TTFT, TPOT and E2E are those of `vllm bench serve`: means over requests.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Headline {
+    pub ttft: Seconds,
+    /// None for OSL 1.
+    pub tpot: Option<Seconds>,
+    pub e2e: Seconds,
+    /// Requests per second, all replicas.
+    pub requests_per_s: f64,
+    /// Output tokens per second, all replicas.
+    pub output_per_s: f64,
+    /// Prompt and output tokens per second, all replicas.
+    pub total_per_s: f64,
+    pub output_per_s_per_gpu: f64,
+    /// 1 / TPOT.
+    pub output_per_s_per_user: Option<f64>,
+    /// Requests decoding or prefilling at once, per replica.
+    pub running: f64,
+    /// Requests queueing, per replica.
+    pub waiting: f64,
+    pub dollars_per_million: Option<Dollars>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    pub basis: Basis,
+    pub memory: Memory,
+    /// None where it does not fit; `issues` then says why and what would mend it.
+    pub headline: Option<Headline>,
+    /// Prefill, decode; empty where it does not fit.
+    pub passes: Vec<PassReport>,
+    pub issues: Vec<Issue>,
+}

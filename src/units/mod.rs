@@ -1,0 +1,7 @@
+//! Physical quantities as types, and the one formatter that prints them.
+
+mod format;
+mod quantity;
+
+pub use format::{Printed, count, percent, ratio};
+pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Quantity, Seconds, Watts};

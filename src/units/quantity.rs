@@ -1,0 +1,165 @@
+//! Newtypes over `f64` in SI base units. Arithmetic that keeps the unit is allowed; arithmetic that
+//! changes it is spelled out (bytes over bytes per second gives seconds).
+
+use serde::{Deserialize, Serialize};
+
+/// What all quantities share: a bare number in the SI base unit.
+pub trait Quantity: Copy {
+    /// The value in the base unit of the type.
+    fn value(self) -> f64;
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub f64);
+
+        impl Quantity for $name {
+            fn value(self) -> f64 {
+                self.0
+            }
+        }
+
+        impl $name {
+            pub const ZERO: Self = Self(0.0);
+
+            /// The larger of the two; a NaN on either side loses.
+            pub fn max(self, other: Self) -> Self {
+                Self(self.0.max(other.0))
+            }
+
+            /// The smaller of the two; a NaN on either side loses.
+            pub fn min(self, other: Self) -> Self {
+                Self(self.0.min(other.0))
+            }
+        }
+
+        impl std::ops::Add for $name {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0 + other.0)
+            }
+        }
+
+        impl std::ops::AddAssign for $name {
+            fn add_assign(&mut self, other: Self) {
+                self.0 += other.0;
+            }
+        }
+
+        impl std::ops::Sub for $name {
+            type Output = Self;
+            fn sub(self, other: Self) -> Self {
+                Self(self.0 - other.0)
+            }
+        }
+
+        impl std::ops::Mul<f64> for $name {
+            type Output = Self;
+            fn mul(self, factor: f64) -> Self {
+                Self(self.0 * factor)
+            }
+        }
+
+        impl std::ops::Div<f64> for $name {
+            type Output = Self;
+            fn div(self, divisor: f64) -> Self {
+                Self(self.0 / divisor)
+            }
+        }
+
+        /// A ratio of two like quantities has no unit.
+        impl std::ops::Div for $name {
+            type Output = f64;
+            fn div(self, other: Self) -> f64 {
+                self.0 / other.0
+            }
+        }
+
+        impl std::iter::Sum for $name {
+            fn sum<I: Iterator<Item = Self>>(items: I) -> Self {
+                Self(items.map(|item| item.0).sum())
+            }
+        }
+    };
+}
+
+quantity!(
+    /// Time, in seconds.
+    Seconds
+);
+quantity!(
+    /// Data, in bytes.
+    Bytes
+);
+quantity!(
+    /// Work, in floating-point operations (a multiply-add is two).
+    Flops
+);
+quantity!(
+    /// Bandwidth, in bytes per second (decimal: 1 GB/s is 1e9).
+    BytesPerSecond
+);
+quantity!(
+    /// Rate of work, in floating-point operations per second.
+    FlopsPerSecond
+);
+quantity!(
+    /// Power, in watts.
+    Watts
+);
+quantity!(
+    /// Money, in US dollars.
+    Dollars
+);
+
+impl Seconds {
+    pub fn from_micros(micros: f64) -> Self {
+        Self(micros * 1e-6)
+    }
+
+    pub fn micros(self) -> f64 {
+        self.0 * 1e6
+    }
+
+    pub fn from_millis(millis: f64) -> Self {
+        Self(millis * 1e-3)
+    }
+
+    pub fn millis(self) -> f64 {
+        self.0 * 1e3
+    }
+}
+
+impl std::ops::Div<BytesPerSecond> for Bytes {
+    type Output = Seconds;
+    fn div(self, rate: BytesPerSecond) -> Seconds {
+        Seconds(self.0 / rate.0)
+    }
+}
+
+impl std::ops::Div<FlopsPerSecond> for Flops {
+    type Output = Seconds;
+    fn div(self, rate: FlopsPerSecond) -> Seconds {
+        Seconds(self.0 / rate.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_over_rate_is_time() {
+        assert_eq!(Bytes(3.35e12) / BytesPerSecond(3.35e12), Seconds(1.0));
+        assert_eq!(Flops(989e12) / FlopsPerSecond(989e12), Seconds(1.0));
+    }
+
+    #[test]
+    fn small_times_round_trip() {
+        assert!((Seconds::from_micros(3.0).micros() - 3.0).abs() < 1e-12);
+        assert!((Seconds::from_millis(20.0).millis() - 20.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,1 @@
+//! The Web Worker and its client.
