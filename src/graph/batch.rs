@@ -8,6 +8,13 @@ pub struct Sequences {
     pub past: u64,
 }
 
+impl Sequences {
+    /// One new token after a cached past: a decode step. Everything else is prefill.
+    pub fn decodes(&self) -> bool {
+        self.new == 1 && self.past > 0
+    }
+}
+
 /// The sequences of one step; prefill chunks have `new > 1`, decoding ones `new == 1`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Batch {

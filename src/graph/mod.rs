@@ -2,6 +2,8 @@
 
 mod batch;
 mod op;
+mod pass;
 
 pub use batch::{Batch, Sequences};
 pub use op::{Attention, Block, Call, Collective, Elementwise, Gemm, Op, Phase};
+pub use pass::{Layout, pass};

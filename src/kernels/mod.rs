@@ -1,5 +1,8 @@
 //! Counted work: what each kernel call asks of each resource of the GPU.
 
+pub mod attention;
 mod count;
+pub mod elementwise;
+pub mod gemm;
 
 pub use count::{Count, Schedule};

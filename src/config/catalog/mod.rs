@@ -1,9 +1,13 @@
 //! The catalogs: data in `static/catalog`, read once.
 
+mod constants;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
+
+pub use constants::{Constants, Physics};
 
 use super::{Engine, Gpu, Model};
 
@@ -52,12 +56,14 @@ pub struct Catalog {
     pub gpus: GpuCatalog,
     pub engines: EngineCatalog,
     pub models: ModelCatalog,
+    pub constants: Constants,
 }
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog {
     gpus: read("gpus.json", include_str!("../../../static/catalog/gpus.json")),
     engines: read("engines.json", include_str!("../../../static/catalog/engines.json")),
     models: read("models.json", include_str!("../../../static/catalog/models.json")),
+    constants: read("constants.json", include_str!("../../../static/catalog/constants.json")),
 });
 
 /// The files are compiled in and `tests/catalog.rs` reads each one, so a failure here is a defect of

@@ -1,0 +1,40 @@
+//! Physical constants that belong to no single GPU or engine.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::Source;
+use crate::config::Figure;
+use crate::units::Seconds;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constants {
+    pub sources: BTreeMap<String, Source>,
+    /// Shortest time a kernel takes inside a CUDA graph, in µs.
+    pub launch_floor_us: Figure,
+    /// Share of the memory bandwidth that kernels without a learned model reach.
+    pub streaming_share: Figure,
+    /// What such a kernel takes besides its bytes, in µs.
+    pub streaming_latency_us: Figure,
+}
+
+/// The same, with units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Physics {
+    pub launch_floor: Seconds,
+    pub streaming_share: f64,
+    pub streaming_latency: Seconds,
+}
+
+impl Constants {
+    /// None where a figure is missing from the file, which `tests/catalog.rs` rules out for this build.
+    pub fn physics(&self) -> Option<Physics> {
+        Some(Physics {
+            launch_floor: Seconds::from_micros(self.launch_floor_us.0?),
+            streaming_share: self.streaming_share.0?,
+            streaming_latency: Seconds::from_micros(self.streaming_latency_us.0?),
+        })
+    }
+}

@@ -1,0 +1,26 @@
+//! Matrix products of the linear layers.
+
+use super::count::{Count, compulsory};
+use crate::config::{Gpu, MissingFigure};
+use crate::graph::Gemm;
+use crate::units::{Bytes, Flops};
+
+/// Activations come and go as bf16; FP8 kernels quantise them on the way.
+const ACTIVATION_BYTES: f64 = 2.0;
+
+/// Counts `C[m,n] = A[m,k] B[k,n]`: `2 m n k` FLOP; B from device memory, A and C as activations.
+///
+/// # Errors
+/// Where the GPU's record lacks its L2 size.
+pub fn count(gemm: &Gemm, gpu: &Gpu) -> Result<Count, MissingFigure> {
+    let (m, n, k) = (gemm.m as f64, gemm.n as f64, gemm.k as f64);
+    let weights = n * k * gemm.weights.bytes();
+    let activations = (m * k + m * n) * ACTIVATION_BYTES;
+    Ok(Count {
+        flops: Flops(2.0 * m * n * k),
+        math: Some(gemm.weights.math()),
+        operands: Bytes(weights + activations),
+        bytes: compulsory(weights, activations, gpu)?,
+        schedule: None,
+    })
+}
