@@ -20,9 +20,11 @@ pub enum Batching {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryShareOf {
-    /// All device memory: weights, activations and KV cache fit into the share.
+    /// All device memory: weights, activations, context and KV cache fit into the share.
     Total,
-    /// What is free after weights and activations.
+    /// All device memory: weights and KV cache fit into the share, the rest lives beside it.
+    Static,
+    /// What is free after weights, activations and context: the KV cache takes the share of that.
     Free,
 }
 
@@ -71,6 +73,8 @@ pub struct Engine {
     pub version: String,
     pub scheduler: Scheduler,
     pub host: HostTime,
+    /// Its attention kernels apply the rotary embedding themselves.
+    pub rope_in_attention: bool,
     pub kernels: Vec<KernelChoice>,
 }
 

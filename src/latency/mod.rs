@@ -1,1 +1,7 @@
-//! Seconds per kernel and per step.
+//! Seconds: what a kernel takes at a given efficiency, and what a step of kernels adds up to.
+
+mod kernel;
+mod step;
+
+pub use kernel::{Ideal, KernelTime, Provenance, Resource};
+pub use step::{StepTime, host_time};

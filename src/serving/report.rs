@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use crate::config::Issue;
+use crate::config::{Dtype, Issue};
 use crate::graph::{Block, Phase};
 use crate::kernels::Schedule;
+use crate::latency::{Provenance, Resource};
 use crate::units::{Bytes, Dollars, Flops, Seconds};
 
 /// What the efficiencies behind a number are.
@@ -15,33 +16,6 @@ pub enum Basis {
     Roofline,
     /// Learned efficiencies of this release of the models.
     Learned { release: String },
-}
-
-/// Where a kernel's time comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Provenance {
-    /// A learned efficiency, on a GPU whose measurements trained it.
-    Learned,
-    /// A learned efficiency, on a GPU it was not trained on.
-    Extrapolated,
-    /// Interpolated between measured points.
-    Measured,
-    /// Counted bytes over a fixed share of the bandwidth and a launch floor.
-    Fixed,
-    /// The ideal.
-    Roofline,
-}
-
-/// The resource that bounds a kernel's ideal time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Resource {
-    Compute,
-    Memory,
-    Network,
-    /// Kernel launches and the host.
-    Launch,
 }
 
 /// One kernel of a pass. Times are of one launch.
@@ -71,7 +45,7 @@ pub struct KernelLine {
     pub provenance: Provenance,
     pub schedule: Option<Schedule>,
     /// The dtype whose dense roof applies, for the chart.
-    pub math: Option<crate::config::Dtype>,
+    pub math: Option<Dtype>,
 }
 
 /// One step of the engine, taken apart.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Source;
 use crate::config::Figure;
-use crate::units::Seconds;
+use crate::units::{Bytes, Seconds};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,6 +18,10 @@ pub struct Constants {
     pub streaming_share: Figure,
     /// What such a kernel takes besides its bytes, in µs.
     pub streaming_latency_us: Figure,
+    /// Memory of the CUDA context, graphs and libraries on each GPU, in GiB.
+    pub context_gib: Figure,
+    /// What communication adds on each GPU when there is more than one, in GiB.
+    pub communication_gib: Figure,
 }
 
 /// The same, with units.
@@ -26,7 +30,11 @@ pub struct Physics {
     pub launch_floor: Seconds,
     pub streaming_share: f64,
     pub streaming_latency: Seconds,
+    pub context: Bytes,
+    pub communication: Bytes,
 }
+
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
 impl Constants {
     /// None where a figure is missing from the file, which `tests/catalog.rs` rules out for this build.
@@ -35,6 +43,8 @@ impl Constants {
             launch_floor: Seconds::from_micros(self.launch_floor_us.0?),
             streaming_share: self.streaming_share.0?,
             streaming_latency: Seconds::from_micros(self.streaming_latency_us.0?),
+            context: Bytes(self.context_gib.0? * GIB),
+            communication: Bytes(self.communication_gib.0? * GIB),
         })
     }
 }

@@ -1,0 +1,125 @@
+//! One kernel's time from its counted work and its efficiency.
+
+use serde::Serialize;
+
+use crate::config::catalog::Physics;
+use crate::config::{Gpu, MissingFigure};
+use crate::kernels::Count;
+use crate::units::Seconds;
+
+/// The resource that bounds a kernel's ideal time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    Compute,
+    Memory,
+    Network,
+    /// Kernel launches and the host.
+    Launch,
+}
+
+/// Where a kernel's time comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provenance {
+    /// A learned efficiency, on a GPU whose measurements trained it.
+    Learned,
+    /// A learned efficiency, on a GPU it was not trained on.
+    Extrapolated,
+    /// Interpolated between measured points.
+    Measured,
+    /// Counted bytes over a fixed share of the bandwidth and a launch floor, or a fitted closed form.
+    Fixed,
+    /// The ideal.
+    Roofline,
+}
+
+/// The least time physics allows: dense peak at the boost clock, compulsory bytes at peak bandwidth, one
+/// launch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ideal {
+    pub time: Seconds,
+    pub limit: Resource,
+    compute: Seconds,
+    memory: Seconds,
+    launch: Seconds,
+}
+
+impl Ideal {
+    /// # Errors
+    /// Where the GPU's record lacks a figure that the counted work needs.
+    pub fn of(count: &Count, gpu: &Gpu, physics: &Physics) -> Result<Self, MissingFigure> {
+        let compute = match count.math {
+            Some(dtype) => count.flops / gpu.peak(dtype)?,
+            None => Seconds::ZERO,
+        };
+        let memory = count.bytes / gpu.bandwidth()?;
+        let launch = physics.launch_floor;
+        let time = compute.max(memory).max(launch);
+        let limit = match time {
+            time if time == compute => Resource::Compute,
+            time if time == memory => Resource::Memory,
+            _ => Resource::Launch,
+        };
+        Ok(Self { time, limit, compute, memory, launch })
+    }
+
+    /// The same with tiles that do not divide the work and waves that do not fill the SMs.
+    pub fn ceiling(&self, count: &Count) -> Seconds {
+        let stretch = count.schedule.as_ref().map_or(1.0, |schedule| schedule.stretch());
+        (self.compute * stretch).max(self.memory).max(self.launch)
+    }
+}
+
+/// A kernel's predicted time beside its ideal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelTime {
+    pub ideal: Seconds,
+    pub ceiling: Seconds,
+    pub time: Seconds,
+    pub limit: Resource,
+    pub provenance: Provenance,
+}
+
+impl KernelTime {
+    /// The ideal itself.
+    pub fn roofline(count: &Count, ideal: &Ideal) -> Self {
+        Self {
+            ideal: ideal.time,
+            ceiling: ideal.ceiling(count),
+            time: ideal.time,
+            limit: ideal.limit,
+            provenance: Provenance::Roofline,
+        }
+    }
+
+    /// `ideal / e` for the learned `ln_efficiency = ln e`. The floor of physics holds whatever the model
+    /// says: measurements on a warm cache teach efficiencies above one. `clock_ratio` is the sustained
+    /// clock the efficiencies were measured at over the one asked for; it moves compute-bound time only.
+    pub fn learned(count: &Count, ideal: &Ideal, ln_efficiency: f64, clock_ratio: f64, seen: bool) -> Self {
+        let clock = if ideal.limit == Resource::Compute { clock_ratio } else { 1.0 };
+        let time = Seconds(ideal.time.0 * (-ln_efficiency).exp() * clock).max(ideal.time);
+        let provenance = if seen { Provenance::Learned } else { Provenance::Extrapolated };
+        Self { time, provenance, ..Self::roofline(count, ideal) }
+    }
+
+    /// Operand bytes over the streaming share of the bandwidth, and a constant: kernels without a model.
+    ///
+    /// # Errors
+    /// Where the GPU's record lacks its bandwidth.
+    pub fn streaming(
+        count: &Count,
+        ideal: &Ideal,
+        gpu: &Gpu,
+        physics: &Physics,
+    ) -> Result<Self, MissingFigure> {
+        let moving = count.operands / (gpu.bandwidth()? * physics.streaming_share);
+        let time = (moving + physics.streaming_latency).max(ideal.time);
+        Ok(Self { time, provenance: Provenance::Fixed, ..Self::roofline(count, ideal) })
+    }
+
+    /// Share of the ideal reached, in (0, 1].
+    pub fn efficiency(&self) -> f64 {
+        (self.ideal / self.time).min(1.0)
+    }
+}
