@@ -1,0 +1,59 @@
+// Prints what the built page weighs and fails above the budgets of gates.json: `node scripts/sizes.mjs dist`.
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+
+const gates = JSON.parse(readFileSync(new URL("gates.json", import.meta.url)));
+const dist = process.argv[2] ?? "dist";
+
+function files(folder) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? files(path) : [path];
+  });
+}
+
+// The shell is all that is fetched before the first number: whatever is neither worker nor model.
+const afterFirstPaint = /(^|\/)worker|\.onnx$|^models\//;
+
+const rows = files(dist).map((path) => {
+  const content = readFileSync(path);
+  const name = relative(dist, path);
+  return {
+    name,
+    shell: !afterFirstPaint.test(name),
+    raw: content.length,
+    gzip: gzipSync(content, { level: 9 }).length,
+    brotli: brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }).length,
+  };
+});
+rows.sort((a, b) => b.shell - a.shell || b.raw - a.raw);
+
+function total(name, some) {
+  const sum = (key) => some.reduce((bytes, row) => bytes + row[key], 0);
+  return { name, raw: sum("raw"), gzip: sum("gzip"), brotli: sum("brotli") };
+}
+const shell = total("shell", rows.filter((row) => row.shell));
+const all = total("everything", rows);
+
+const width = Math.max(...rows.map((row) => row.name.length), 10);
+const line = ({ name, raw, gzip, brotli }) =>
+  name.padEnd(width) + [raw, gzip, brotli].map((bytes) => (bytes / 1000).toFixed(1).padStart(10)).join("");
+console.log("kB".padEnd(width) + ["raw", "gzip", "brotli"].map((head) => head.padStart(10)).join(""));
+for (const row of [...rows, shell, all]) console.log(line(row));
+
+const budgets = [
+  ["shell, gzip", shell.gzip, gates.shell_gzip_bytes],
+  ["everything, brotli", all.brotli, gates.learned_brotli_bytes],
+];
+for (const [what, bytes, budget] of budgets) {
+  const over = bytes > budget;
+  console.log(`${what}: ${(bytes / 1000).toFixed(1)} of ${budget / 1000} kB${over ? ": OVER BUDGET" : ""}`);
+  if (over) process.exitCode = 1;
+}
+// Half a page would keep every budget.
+for (const part of [/^worker.*\.wasm$/, /\.onnx$/]) {
+  if (rows.some((row) => part.test(row.name))) continue;
+  console.log(`nothing in ${dist} matches ${part}: the learned answer is missing`);
+  process.exitCode = 1;
+}
