@@ -154,6 +154,11 @@ impl Gpu {
         Ok(FlopsPerSecond(self.sm_count()? * self.clock_hz()? * self.tensor_rate(dtype)?))
     }
 
+    /// Bandwidth of the link to the other GPUs of the machine, per direction.
+    pub fn link_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
+        self.need(&self.link.gb_per_s, "link bandwidth").map(|gb| BytesPerSecond(gb * 1e9))
+    }
+
     /// Whether the tensor cores multiply this format.
     pub fn supports(&self, dtype: Dtype) -> bool {
         self.tensor_rate(dtype).is_ok()

@@ -1,6 +1,6 @@
 //! Attention over the KV cache, with the write of the new keys and values.
 
-use super::count::{Count, compulsory};
+use super::Count;
 use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::graph::Attention;
 use crate::units::{Bytes, Flops};
@@ -35,13 +35,8 @@ pub fn count(attention: &Attention, gpu: &Gpu) -> Result<Count, MissingFigure> {
     let query_and_output = 2.0 * new * heads * head_dim * ACTIVATION_BYTES;
     let new_kv = new * (2.0 * kv_heads * head_dim * ACTIVATION_BYTES + kv_token);
     let math = if gpu.supports(attention.kv.math()) { attention.kv.math() } else { Dtype::Bf16 };
-    Ok(Count {
-        flops: Flops(4.0 * head_dim * heads * pairs),
-        math: Some(math),
-        operands: Bytes(cached + query_and_output + new_kv),
-        bytes: compulsory(cached, query_and_output + new_kv, gpu)?,
-        schedule: None,
-    })
+    let flops = Flops(4.0 * head_dim * heads * pairs);
+    Count::new(flops, Some(math), Bytes(cached), Bytes(query_and_output + new_kv), gpu)
 }
 
 #[cfg(test)]

@@ -46,14 +46,35 @@ pub struct Count {
     pub math: Option<Dtype>,
     /// Every operand read once and every result written once.
     pub operands: Bytes,
-    /// The part of `operands` that device memory must deliver however good the cache: weights and
-    /// cached KV in full, activations beyond what the L2 holds. The physical floor stands on it.
+    /// The part that only device memory holds before the launch: weights, cached KV.
+    pub stored: Bytes,
+    /// What device memory must deliver however good the cache: `stored` in full, activations beyond what
+    /// the L2 holds. The physical floor stands on it.
     pub bytes: Bytes,
     pub schedule: Option<Schedule>,
 }
 
-/// Compulsory device-memory bytes: `cold` data in full, and of the `warm` activations, which the kernel
-/// before has just written, what does not fit into the L2.
-pub(super) fn compulsory(cold: f64, warm: f64, gpu: &Gpu) -> Result<Bytes, MissingFigure> {
-    Ok(Bytes(cold + (warm - gpu.l2()?.0).max(0.0)))
+impl Count {
+    /// A launch that asks nothing of this GPU's own pipes: a collective.
+    pub fn nothing() -> Self {
+        let none = Bytes::ZERO;
+        Self { flops: Flops::ZERO, math: None, operands: none, stored: none, bytes: none, schedule: None }
+    }
+
+    /// Counts a launch that multiplies `flops` in `math` over `stored` bytes and `activations` bytes, the
+    /// latter left in the L2 by the kernel before as far as they fit.
+    ///
+    /// # Errors
+    /// Where the GPU's record lacks its L2 size.
+    pub(super) fn new(
+        flops: Flops,
+        math: Option<Dtype>,
+        stored: Bytes,
+        activations: Bytes,
+        gpu: &Gpu,
+    ) -> Result<Self, MissingFigure> {
+        let spilled = (activations - gpu.l2()?).max(Bytes::ZERO);
+        let (operands, bytes) = (stored + activations, stored + spilled);
+        Ok(Self { flops, math, operands, stored, bytes, schedule: None })
+    }
 }

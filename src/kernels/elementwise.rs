@@ -1,6 +1,6 @@
 //! Kernels that move bytes and hardly compute.
 
-use super::count::{Count, compulsory};
+use super::Count;
 use crate::config::{Gpu, MissingFigure};
 use crate::graph::Elementwise;
 use crate::units::{Bytes, Flops};
@@ -29,11 +29,5 @@ pub fn count(op: &Elementwise, gpu: &Gpu) -> Result<Count, MissingFigure> {
         Elementwise::Embedding { .. } => (bytes / 2.0, bytes / 2.0),
         _ => (0.0, bytes),
     };
-    Ok(Count {
-        flops: Flops::ZERO,
-        math: None,
-        operands: Bytes(bytes),
-        bytes: compulsory(cold, warm, gpu)?,
-        schedule: None,
-    })
+    Count::new(Flops::ZERO, None, Bytes(cold), Bytes(warm), gpu)
 }

@@ -1,6 +1,6 @@
 //! Matrix products of the linear layers.
 
-use super::count::{Count, compulsory};
+use super::Count;
 use crate::config::{Gpu, MissingFigure};
 use crate::graph::Gemm;
 use crate::units::{Bytes, Flops};
@@ -16,11 +16,6 @@ pub fn count(gemm: &Gemm, gpu: &Gpu) -> Result<Count, MissingFigure> {
     let (m, n, k) = (gemm.m as f64, gemm.n as f64, gemm.k as f64);
     let weights = n * k * gemm.weights.bytes();
     let activations = (m * k + m * n) * ACTIVATION_BYTES;
-    Ok(Count {
-        flops: Flops(2.0 * m * n * k),
-        math: Some(gemm.weights.math()),
-        operands: Bytes(weights + activations),
-        bytes: compulsory(weights, activations, gpu)?,
-        schedule: None,
-    })
+    let math = Some(gemm.weights.math());
+    Count::new(Flops(2.0 * m * n * k), math, Bytes(weights), Bytes(activations), gpu)
 }

@@ -118,6 +118,14 @@ impl KernelTime {
         Ok(Self { time, provenance: Provenance::Fixed, ..Self::roofline(count, ideal) })
     }
 
+    /// The same kernel at its ideal where `roofline` is asked for.
+    pub fn of_basis(&self, roofline: bool) -> Self {
+        if !roofline {
+            return self.clone();
+        }
+        Self { time: self.ideal, provenance: Provenance::Roofline, ..self.clone() }
+    }
+
     /// Share of the ideal reached, in (0, 1].
     pub fn efficiency(&self) -> f64 {
         (self.ideal / self.time).min(1.0)

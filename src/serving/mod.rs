@@ -1,3 +1,14 @@
-//! TTFT, TPOT, throughput and memory from step times.
+//! TTFT, TPOT, throughput and memory from step times: `plan`, then `finish`, both pure.
 
+mod breakdown;
+mod finish;
+mod fit;
+mod memory;
+mod plan;
 pub mod report;
+mod steady;
+mod step;
+
+pub use finish::finish;
+pub use plan::{Plan, plan};
+pub use report::Report;

@@ -1,0 +1,178 @@
+//! From a plan and the models' answer to the report.
+
+use crate::config::{Batching, Setup};
+use crate::efficiency::Efficiencies;
+use crate::graph::Phase;
+use crate::units::{Dollars, Seconds};
+
+use super::breakdown::breakdown;
+use super::plan::{Offline, Plan, Steady, Steps};
+use super::report::{Basis, Headline, PassReport, Report};
+use super::steady::{Costs, solve};
+use super::step::PlannedStep;
+
+/// Finishes `plan`. None where `efficiencies` answers other rows than the plan's.
+pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
+    let basis = match efficiencies {
+        Efficiencies::Roofline => Basis::Roofline,
+        Efficiencies::Learned(learned) => Basis::Learned { release: learned.release.clone() },
+    };
+    let finisher = Finisher { plan, efficiencies };
+    let (headline, passes) = match &plan.steps {
+        None => (None, Vec::new()),
+        Some(Steps::Offline(offline)) => finisher.offline(offline)?,
+        Some(Steps::Steady(steady)) => finisher.steady(steady)?,
+    };
+    Some(Report { basis, memory: plan.memory.clone(), headline, passes, issues: plan.issues.clone() })
+}
+
+struct Finisher<'a> {
+    plan: &'a Plan,
+    efficiencies: &'a Efficiencies,
+}
+
+type Answer = (Option<Headline>, Vec<PassReport>);
+
+impl Finisher<'_> {
+    fn setup(&self) -> &Setup {
+        &self.plan.setup
+    }
+
+    fn time(&self, step: &PlannedStep) -> Option<Seconds> {
+        Some(step.finish(self.setup(), &self.plan.physics, self.efficiencies)?.time.total())
+    }
+
+    fn report(&self, step: &PlannedStep, phase: Phase) -> Option<PassReport> {
+        let finished = step.finish(self.setup(), &self.plan.physics, self.efficiencies)?;
+        Some(breakdown(self.setup(), step, &finished, phase))
+    }
+
+    fn offline(&self, offline: &Offline) -> Option<Answer> {
+        let ttft = self.time(&offline.prefill)?;
+        let mut curve = Vec::new();
+        for (step, planned) in &offline.decode {
+            curve.push((*step as f64, self.time(planned)?.0));
+        }
+        let steps = f64::from(self.setup().osl.saturating_sub(1));
+        let tpot = (!curve.is_empty()).then(|| Seconds(mean_over_steps(&curve, steps)));
+        let e2e = ttft + tpot.unwrap_or(Seconds::ZERO) * steps;
+        let requests = f64::from(self.setup().load.size());
+        let rate = requests / e2e.0;
+        let running = offline.prefill.batch.count() as f64;
+        let mut passes = vec![self.report(&offline.prefill, Phase::Prefill)?];
+        if let Some((_, middle)) = offline.decode.get(offline.decode.len() / 2) {
+            passes.push(self.report(middle, Phase::Decode)?);
+        }
+        Some((Some(self.headline(ttft, tpot, rate, running, 0.0)), passes))
+    }
+
+    fn steady(&self, steady: &Steady) -> Option<Answer> {
+        let decode = self.curve(&steady.decode)?;
+        let mut stalls = Vec::new();
+        let mixed = self.setup().engine.scheduler.batching != Batching::PrefillFirst;
+        let alone = decode.last().map_or(0.0, |point| point.1);
+        for (prompts, chunks) in &steady.prefill {
+            let mut stall = 0.0;
+            for (weight, chunk) in chunks {
+                let beside = if mixed { alone } else { 0.0 };
+                stall += weight * (self.time(chunk)?.0 - beside).max(0.0);
+            }
+            stalls.push((*prompts as f64, stall));
+        }
+        let costs = Costs {
+            decode: &|sequences| Seconds(interpolate(&decode, sequences)),
+            stall: &|prompts| Seconds(interpolate(&stalls, prompts)),
+            prompts_per_step: steady.prompts_per_step,
+            mixed,
+            pp: f64::from(self.setup().pp),
+        };
+        let steps = f64::from(self.setup().osl.saturating_sub(1));
+        let state = solve(&costs, steady.running, steps);
+        // Those beyond the engine's slots wait for one to be free (Little's law over the whole system).
+        let waiting = steady.clients - steady.running;
+        let ttft = state.ttft + Seconds(waiting / state.rate);
+        let tpot = (steps >= 1.0).then_some(state.tpot);
+        let rate = state.rate * steady.busy_replicas;
+        let shown = nearest(&steady.decode, state.decoding / f64::from(self.setup().pp))?;
+        let passes = vec![self.report(&steady.alone, Phase::Prefill)?, self.report(shown, Phase::Decode)?];
+        Some((Some(self.headline(ttft, tpot, rate, steady.running, waiting)), passes))
+    }
+
+    fn curve(&self, steps: &[(u64, PlannedStep)]) -> Option<Vec<(f64, f64)>> {
+        steps.iter().map(|(size, step)| Some((*size as f64, self.time(step)?.0))).collect()
+    }
+
+    /// `rate` is that of all replicas together, in requests per second.
+    fn headline(
+        &self,
+        ttft: Seconds,
+        tpot: Option<Seconds>,
+        rate: f64,
+        running: f64,
+        waiting: f64,
+    ) -> Headline {
+        let setup = self.setup();
+        let osl = f64::from(setup.osl);
+        let prompts = setup.prompts.iter().map(|&length| f64::from(length)).sum::<f64>();
+        let isl = prompts / setup.prompts.len().max(1) as f64;
+        let gpus = f64::from(setup.tp * setup.pp * setup.replicas);
+        let output = rate * osl;
+        let steps = (osl - 1.0).max(0.0);
+        Headline {
+            ttft,
+            tpot,
+            e2e: ttft + tpot.unwrap_or(Seconds::ZERO) * steps,
+            requests_per_s: rate,
+            output_per_s: output,
+            total_per_s: rate * (isl + osl),
+            output_per_s_per_gpu: output / gpus,
+            output_per_s_per_user: tpot.map(|tpot| 1.0 / tpot.0),
+            running,
+            waiting,
+            dollars_per_million: setup.price.map(|price| Dollars(price * gpus / 3600.0 / output * 1e6)),
+        }
+    }
+}
+
+/// Mean of a piecewise-linear curve over the steps `0 .. count`.
+fn mean_over_steps(curve: &[(f64, f64)], count: f64) -> f64 {
+    let whole = count as u64;
+    let sum: f64 = (0..whole).map(|step| interpolate(curve, step as f64)).sum();
+    sum / whole.max(1) as f64
+}
+
+/// Piecewise linear; constant outside.
+fn interpolate(curve: &[(f64, f64)], at: f64) -> f64 {
+    let after = curve.partition_point(|point| point.0 < at);
+    match (after.checked_sub(1).and_then(|before| curve.get(before)), curve.get(after)) {
+        (Some(before), Some(after)) => {
+            before.1 + (after.1 - before.1) * (at - before.0) / (after.0 - before.0)
+        }
+        (Some(point), None) | (None, Some(point)) => point.1,
+        (None, None) => 0.0,
+    }
+}
+
+fn nearest(steps: &[(u64, PlannedStep)], size: f64) -> Option<&PlannedStep> {
+    let distance = |candidate: u64| (candidate as f64 / size.max(1.0)).ln().abs();
+    steps.iter().min_by(|a, b| distance(a.0).total_cmp(&distance(b.0))).map(|(_, step)| step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interpolation_is_exact_at_the_points() {
+        let curve = [(1.0, 10.0), (3.0, 30.0)];
+        assert_eq!(interpolate(&curve, 1.0), 10.0);
+        assert_eq!(interpolate(&curve, 2.0), 20.0);
+        assert_eq!(interpolate(&curve, 9.0), 30.0);
+        assert_eq!(interpolate(&curve, 0.0), 10.0);
+    }
+
+    #[test]
+    fn mean_of_a_line_is_its_middle() {
+        assert!((mean_over_steps(&[(0.0, 1.0), (10.0, 11.0)], 11.0) - 6.0).abs() < 1e-12);
+    }
+}

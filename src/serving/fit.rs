@@ -1,0 +1,204 @@
+//! Whether a setup fits, what bounds it, and the smallest change that mends it.
+
+use crate::config::catalog::Physics;
+use crate::config::model::Attention;
+use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Setup};
+use crate::units::Bytes;
+
+use super::memory::memory;
+use super::report::Memory;
+
+/// What the load asks of one replica's memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demand {
+    /// Tokens of KV cache for all of its requests.
+    pub kv_tokens: f64,
+    /// Tokens of its largest step.
+    pub step_tokens: f64,
+    /// Tokens of one sequence at its end.
+    pub sequence_tokens: f64,
+}
+
+impl Demand {
+    pub fn of(setup: &Setup) -> Self {
+        let longest = setup.prompts.iter().copied().max().unwrap_or(1);
+        let sequence_tokens = f64::from(longest) + f64::from(setup.osl);
+        match setup.load {
+            Load::Batch(_) => {
+                let prompts = prompts_of_one_replica(setup);
+                let step_tokens: f64 = prompts.iter().map(|&length| f64::from(length)).sum();
+                let kv_tokens = step_tokens + prompts.len() as f64 * f64::from(setup.osl);
+                Self { kv_tokens, step_tokens, sequence_tokens }
+            }
+            Load::Concurrency(_) => {
+                let (clients, _) = clients_per_replica(setup);
+                Self {
+                    kv_tokens: clients * tokens_held(setup),
+                    step_tokens: f64::from(setup.token_budget),
+                    sequence_tokens,
+                }
+            }
+        }
+    }
+}
+
+/// Clients of one busy replica, and how many replicas are busy.
+pub fn clients_per_replica(setup: &Setup) -> (f64, f64) {
+    let clients = f64::from(setup.load.size().max(1));
+    let busy = clients.min(f64::from(setup.replicas.max(1)));
+    (clients / busy, busy)
+}
+
+/// The prompts of the fullest replica of an offline batch.
+pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
+    let size = setup.load.size().div_ceil(setup.replicas.max(1)).max(1) as usize;
+    match setup.prompts.as_slice() {
+        [one] => vec![*one; size],
+        each => each.to_vec(),
+    }
+}
+
+/// Tokens a request holds in the KV cache on average: an engine that never evicts reserves the whole
+/// sequence, the others fill it as it grows.
+fn tokens_held(setup: &Setup) -> f64 {
+    let isl = f64::from(setup.prompts.first().copied().unwrap_or(1));
+    let osl = f64::from(setup.osl);
+    match setup.engine.scheduler.batching {
+        Batching::InFlight => isl + osl,
+        Batching::MixedChunks | Batching::PrefillFirst => isl + osl / 2.0,
+    }
+}
+
+/// Prompt tokens a step has room for beside `decoding` sequences.
+pub fn prefill_room(setup: &Setup, decoding: u64) -> u64 {
+    let budget = u64::from(setup.token_budget);
+    match setup.engine.scheduler.batching {
+        Batching::PrefillFirst => budget,
+        Batching::MixedChunks | Batching::InFlight => budget.saturating_sub(decoding),
+    }
+    .max(1)
+}
+
+/// How many requests run at once on a replica, or None where it does not fit; with the issues to show.
+///
+/// # Errors
+/// Where a catalog record lacks a figure.
+pub fn verdict(
+    setup: &Setup,
+    physics: &Physics,
+    demand: &Demand,
+    memory: &Memory,
+) -> Result<(Option<f64>, Vec<Issue>), MissingFigure> {
+    if memory.kv_tokens < 1.0 {
+        let need = memory.weights + memory.activations + memory.reserve;
+        let text = format!(
+            "Does not fit: weights ({}), activations ({}) and reserve ({}) take {} of the {} usable on each {}. {}",
+            memory.weights.print(),
+            memory.activations.print(),
+            memory.reserve.print(),
+            need.print(),
+            memory.usable.print(),
+            setup.gpu.name,
+            mend(setup, physics, demand)?,
+        );
+        return Ok((None, vec![Issue::error(Field::Gpu, text)]));
+    }
+    if demand.sequence_tokens > memory.kv_tokens {
+        let text = format!(
+            "Does not fit: one sequence of {} tokens needs {} of KV cache, and {} are left ({} tokens). {}",
+            demand.sequence_tokens,
+            (memory.kv_per_token * demand.sequence_tokens).print(),
+            memory.kv_room.print(),
+            memory.kv_tokens,
+            mend(setup, physics, demand)?,
+        );
+        return Ok((None, vec![Issue::error(Field::Isl, text)]));
+    }
+    match setup.load {
+        Load::Batch(_) => batch_verdict(setup, physics, demand, memory),
+        Load::Concurrency(_) => Ok(loop_verdict(setup, memory)),
+    }
+}
+
+fn batch_verdict(
+    setup: &Setup,
+    physics: &Physics,
+    demand: &Demand,
+    memory: &Memory,
+) -> Result<(Option<f64>, Vec<Issue>), MissingFigure> {
+    let prompts = prompts_of_one_replica(setup).len() as f64;
+    if demand.kv_tokens <= memory.kv_tokens {
+        return Ok((Some(prompts), Vec::new()));
+    }
+    let largest = (memory.kv_tokens * prompts / demand.kv_tokens).floor();
+    let text = format!(
+        "Does not fit: a batch of {prompts} needs {} of KV cache, and {} are left. Take {largest} prompts or fewer. {}",
+        memory.kv_needed.print(),
+        memory.kv_room.print(),
+        mend(setup, physics, demand)?,
+    );
+    Ok((None, vec![Issue::error(Field::Batch, text)]))
+}
+
+fn loop_verdict(setup: &Setup, memory: &Memory) -> (Option<f64>, Vec<Issue>) {
+    let (clients, _) = clients_per_replica(setup);
+    let by_memory = (memory.kv_tokens / tokens_held(setup)).floor().max(1.0);
+    let by_cap = f64::from(setup.max_seqs.max(1));
+    let running = clients.min(by_memory).min(by_cap);
+    let mut issues = Vec::new();
+    let isl = setup.prompts.first().copied().unwrap_or(1);
+    let room = prefill_room(setup, running.ceil() as u64);
+    if setup.engine.scheduler.batching == Batching::InFlight && u64::from(isl) > room {
+        let text = format!(
+            "{} takes prompts whole: {isl} tokens and {running:.0} decoding sequences exceed its token budget of {}. Raise it to {}.",
+            setup.engine.name,
+            setup.token_budget,
+            f64::from(isl) + running.ceil(),
+        );
+        return (None, vec![Issue::error(Field::TokenBudget, text)]);
+    }
+    if running < clients {
+        let (cause, field) = if by_memory <= by_cap {
+            (format!("the KV cache holds {} tokens", memory.kv_tokens), Field::Concurrency)
+        } else {
+            (format!("the engine runs at most {} sequences", setup.max_seqs), Field::MaxSeqs)
+        };
+        let text = format!(
+            "{running:.0} of {clients:.0} requests run at once on a replica, the others wait: {cause}."
+        );
+        issues.push(Issue::warning(field, text));
+    }
+    (Some(running), issues)
+}
+
+/// The smallest single change that makes room: more tensor parallelism first, then a narrower format.
+fn mend(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, MissingFigure> {
+    let fits = |trial: &Setup| -> Result<bool, MissingFigure> {
+        let memory = memory(trial, physics, demand.kv_tokens, demand.step_tokens, demand.sequence_tokens)?;
+        let needed = match trial.load {
+            Load::Batch(_) => demand.kv_tokens,
+            Load::Concurrency(_) => demand.sequence_tokens,
+        };
+        Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens >= needed)
+    };
+    for tp in [2, 4, 8].into_iter().filter(|&tp| tp > setup.tp && tp * setup.pp <= setup.gpu.link.domain) {
+        let trial = Setup { tp, ..setup.clone() };
+        if heads_divide(setup, tp) && fits(&trial)? {
+            return Ok(format!("TP {tp} fits."));
+        }
+    }
+    let weights = Dtype::Fp8;
+    let narrower = setup.gpu.supports(weights) && weights.bytes() < setup.weights.bytes();
+    if narrower && fits(&Setup { weights, ..setup.clone() })? {
+        return Ok("FP8 weights fit.".into());
+    }
+    Ok("No single change of TP or weight format fits on this GPU: take one with more memory.".into())
+}
+
+/// Whether every rank gets the same number of query heads.
+fn heads_divide(setup: &Setup, tp: u32) -> bool {
+    setup.model.blocks.iter().all(|blocks| {
+        let Attention::Gqa(gqa) = &blocks.attention;
+        gqa.heads.is_multiple_of(tp)
+    })
+}

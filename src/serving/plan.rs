@@ -1,0 +1,202 @@
+//! From a setup to the steps it needs: what to count, what to ask the models, what fits.
+
+use crate::config::catalog::{Physics, catalog};
+use crate::config::{Batching, Field, Issue, Load, MissingFigure, Setup};
+use crate::efficiency::Rows;
+use crate::graph::Batch;
+
+use super::fit;
+use super::memory::memory;
+use super::report::Memory;
+use super::step::PlannedStep;
+
+/// Everything that can be worked out before the models answer.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub setup: Setup,
+    pub(super) physics: Physics,
+    pub(super) memory: Memory,
+    pub(super) issues: Vec<Issue>,
+    pub(super) steps: Option<Steps>,
+    rows: Rows,
+}
+
+/// The steps whose times make the answer.
+#[derive(Debug, Clone)]
+pub(super) enum Steps {
+    Offline(Offline),
+    Steady(Box<Steady>),
+}
+
+/// One pass over all prompts, then decode steps at sampled positions `(step, its plan)`.
+#[derive(Debug, Clone)]
+pub(super) struct Offline {
+    pub prefill: PlannedStep,
+    pub decode: Vec<(u64, PlannedStep)>,
+}
+
+/// Step costs tabulated over what the steady state varies.
+#[derive(Debug, Clone)]
+pub(super) struct Steady {
+    /// Clients of one busy replica.
+    pub clients: f64,
+    /// Replicas that have a client.
+    pub busy_replicas: f64,
+    /// Requests the engine works on at once; the others wait for a slot.
+    pub running: f64,
+    pub prompts_per_step: f64,
+    /// Decode steps by number of sequences.
+    pub decode: Vec<(u64, PlannedStep)>,
+    /// Prefill by number of prompts taken together: the chunks each, with the number of alike ones.
+    pub prefill: Vec<(u64, Vec<(f64, PlannedStep)>)>,
+    /// One prompt (or its first chunk) alone, for the breakdown.
+    pub alone: PlannedStep,
+}
+
+/// Positions at which an offline batch's decode is evaluated; time is linear between them.
+const DECODE_SAMPLES: u64 = 5;
+/// Chunks of one prompt evaluated apart; time is linear in the chunk's past.
+const CHUNK_SAMPLES: u64 = 4;
+
+/// Plans `setup`.
+///
+/// # Errors
+/// An issue that names the figure the catalogs lack.
+pub fn plan(setup: &Setup) -> Result<Plan, Vec<Issue>> {
+    let physics = catalog()
+        .constants
+        .physics()
+        .ok_or_else(|| vec![Issue::error(Field::Data, "the catalog of constants is incomplete")])?;
+    build(setup, physics).map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
+}
+
+fn build(setup: &Setup, physics: Physics) -> Result<Plan, MissingFigure> {
+    let demand = fit::Demand::of(setup);
+    let memory = memory(setup, &physics, demand.kv_tokens, demand.step_tokens, demand.sequence_tokens)?;
+    let (running, issues) = fit::verdict(setup, &physics, &demand, &memory)?;
+    let mut rows = Rows::default();
+    let steps = match running {
+        None => None,
+        Some(running) => Some(match setup.load {
+            Load::Batch(_) => Steps::Offline(offline(setup, &physics, &mut rows)?),
+            Load::Concurrency(_) => Steps::Steady(Box::new(steady(setup, &physics, running, &mut rows)?)),
+        }),
+    };
+    Ok(Plan { setup: setup.clone(), physics, memory, issues, steps, rows })
+}
+
+impl Plan {
+    /// The rows the models are asked for.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+}
+
+fn offline(setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Offline, MissingFigure> {
+    let prompts = fit::prompts_of_one_replica(setup);
+    let prefill = PlannedStep::new(setup, physics, Batch::prefill(&prompts), rows)?;
+    let last = u64::from(setup.osl.saturating_sub(1));
+    let decode = samples(last, DECODE_SAMPLES)
+        .into_iter()
+        .map(|step| {
+            let mut batch = Batch::prefill(&prompts);
+            for group in &mut batch.sequences {
+                *group = crate::graph::Sequences { new: 1, past: group.new + step, ..*group };
+            }
+            Ok((step, PlannedStep::new(setup, physics, batch, rows)?))
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(Offline { prefill, decode })
+}
+
+fn steady(setup: &Setup, physics: &Physics, running: f64, rows: &mut Rows) -> Result<Steady, MissingFigure> {
+    let (clients, busy_replicas) = fit::clients_per_replica(setup);
+    let isl = u64::from(setup.prompts.first().copied().unwrap_or(1));
+    let past = isl + u64::from(setup.osl) / 2;
+    let most = (running / f64::from(setup.pp)).ceil().max(1.0) as u64;
+    let decode = sizes(most)
+        .into_iter()
+        .map(|count| Ok((count, PlannedStep::new(setup, physics, Batch::decode(count, past), rows)?)))
+        .collect::<Result<Vec<_>, MissingFigure>>()?;
+
+    let mixed = setup.engine.scheduler.batching != Batching::PrefillFirst;
+    let beside = if mixed { Batch::decode(most, past) } else { Batch::default() };
+    let room = fit::prefill_room(setup, most);
+    let prompts_per_step = room as f64 / isl as f64;
+    let together = (prompts_per_step.floor().max(1.0) as u64).min(most);
+    let mut prefill = Vec::new();
+    for count in sizes(together) {
+        let mut chunks = Vec::new();
+        for (weight, new, past) in chunks_of(isl, room) {
+            let batch = Batch { sequences: vec![crate::graph::Sequences { count, new, past }] };
+            chunks.push((weight, PlannedStep::new(setup, physics, batch.with(beside.clone()), rows)?));
+        }
+        prefill.push((count, chunks));
+    }
+    let first = isl.min(room).min(u64::from(u32::MAX)) as u32;
+    let alone = PlannedStep::new(setup, physics, Batch::prefill(&[first]), rows)?;
+    Ok(Steady { clients, busy_replicas, running, prompts_per_step, decode, prefill, alone })
+}
+
+/// 1, 2, 4 ... and `most`.
+fn sizes(most: u64) -> Vec<u64> {
+    let mut sizes: Vec<u64> = std::iter::successors(Some(1u64), |size| size.checked_mul(2))
+        .take_while(|&size| size < most)
+        .collect();
+    sizes.push(most.max(1));
+    sizes
+}
+
+/// Up to `most` evenly spread values of `0 .. count`, first and last included.
+fn samples(count: u64, most: u64) -> Vec<u64> {
+    let Some(last) = count.checked_sub(1) else { return Vec::new() };
+    let points = most.min(count);
+    if points == 1 {
+        return vec![0];
+    }
+    (0..points).map(|point| point * last / (points - 1)).collect()
+}
+
+/// A prompt cut into chunks of `room` tokens: `(how many alike, tokens, past)`. Whole chunks are sampled
+/// and weighted; the remainder is its own.
+fn chunks_of(isl: u64, room: u64) -> Vec<(f64, u64, u64)> {
+    let (whole, rest) = (isl / room.max(1), isl % room.max(1));
+    if whole == 0 || (whole == 1 && rest == 0) {
+        return vec![(1.0, isl, 0)];
+    }
+    let sampled = samples(whole, CHUNK_SAMPLES);
+    let weight = whole as f64 / sampled.len() as f64;
+    let mut chunks: Vec<_> = sampled.into_iter().map(|chunk| (weight, room, chunk * room)).collect();
+    if rest > 0 {
+        chunks.push((1.0, rest, whole * room));
+    }
+    chunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_add_up_to_the_prompt() {
+        for (isl, room) in [(100, 200), (200, 200), (1000, 300), (100_000, 2048), (4096, 2048)] {
+            let tokens: f64 = chunks_of(isl, room).iter().map(|(weight, new, _)| weight * *new as f64).sum();
+            assert!((tokens - isl as f64).abs() < 1e-6, "{isl} by {room}: {tokens}");
+        }
+    }
+
+    #[test]
+    fn samples_span_the_range() {
+        assert_eq!(samples(0, 5), Vec::<u64>::new());
+        assert_eq!(samples(1, 5), vec![0]);
+        assert_eq!(samples(3, 5), vec![0, 1, 2]);
+        assert_eq!(samples(101, 5), vec![0, 25, 50, 75, 100]);
+    }
+
+    #[test]
+    fn sizes_end_at_the_largest() {
+        assert_eq!(sizes(1), vec![1]);
+        assert_eq!(sizes(6), vec![1, 2, 4, 6]);
+        assert_eq!(sizes(8), vec![1, 2, 4, 8]);
+    }
+}

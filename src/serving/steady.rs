@@ -1,0 +1,138 @@
+//! The steady state of a closed loop of C clients, in closed form.
+//!
+//! C clients each keep one request in the system. `D` of them decode, the others wait or prefill. A
+//! decode step of D sequences takes `t_d(D)`; prompts that finish replace themselves at
+//! `lambda = D / (OSL - 1)` per step and stall decode by `A(j)` for `j` prompts taken together. Then
+//!
+//! ```text
+//! TPOT = t_d(D) + stall(lambda)        X = D / ((OSL - 1) TPOT)        C = D + X TTFT
+//! ```
+//!
+//! and the last (Little's law) fixes D. Arrivals are spread evenly over steps (lengths fixed, phases
+//! random), so the number of prompts that meet in one step is Poisson.
+
+use crate::units::Seconds;
+
+/// What the engine's steps cost, as functions the plan has tabulated.
+pub struct Costs<'a> {
+    /// Decode step of this many sequences on one pipeline micro-batch.
+    pub decode: &'a dyn Fn(f64) -> Seconds,
+    /// Decode time lost to this many prompts prefilled together (`1 ..= prompts_per_step`).
+    pub stall: &'a dyn Fn(f64) -> Seconds,
+    /// Prompts that fit into one step; below 1 a prompt takes `1 / prompts_per_step` steps, rounded up.
+    pub prompts_per_step: f64,
+    /// A step with prompts also decodes.
+    pub mixed: bool,
+    pub pp: f64,
+}
+
+/// The fixed point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Steady {
+    /// Sequences that decode.
+    pub decoding: f64,
+    /// Time between a sequence's tokens.
+    pub tpot: Seconds,
+    /// From the moment the engine may take the request (its queue for a free slot excluded).
+    pub ttft: Seconds,
+    /// Requests per second.
+    pub rate: f64,
+}
+
+/// Nearest that the share of steps with prompts comes to one; the queue then holds almost all clients.
+const FULL: f64 = 0.999;
+
+/// Solves for `clients` requests inside the engine and `steps = OSL - 1` decode steps each.
+pub fn solve(costs: &Costs, clients: f64, steps: f64) -> Steady {
+    if steps < 1.0 {
+        return prefill_only(costs, clients);
+    }
+    let excess = |decoding: f64| {
+        let state = at(costs, decoding, clients, steps);
+        state.decoding + state.rate * state.ttft.0 - clients
+    };
+    let (mut low, mut high) = (0.0, clients);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if excess(middle) > 0.0 { high = middle } else { low = middle }
+    }
+    at(costs, 0.5 * (low + high), clients, steps)
+}
+
+/// OSL 1: prompts and nothing else.
+fn prefill_only(costs: &Costs, clients: f64) -> Steady {
+    let together = costs.prompts_per_step.max(1.0).min(clients);
+    let time = (costs.stall)(together);
+    let rate = together / time.0 * costs.pp;
+    Steady { decoding: 0.0, tpot: Seconds::ZERO, ttft: Seconds(clients / rate).max(time), rate }
+}
+
+fn at(costs: &Costs, decoding: f64, clients: f64, steps: f64) -> Steady {
+    let decode = (costs.decode)((decoding / costs.pp).max(1.0));
+    // A request is never stalled by its own prefill, only by the others'.
+    let others = (clients - 1.0) / clients.max(1.0);
+    let lambda = decoding / steps * others;
+    let chunks = (1.0 / costs.prompts_per_step).ceil().max(1.0);
+    let most = costs.prompts_per_step.max(1.0).floor();
+    // Mean of a Poisson number that is not zero.
+    let met = if lambda > 0.0 { lambda / -(-lambda).exp_m1() } else { 1.0 };
+    let together = met.clamp(1.0, most);
+    let events = lambda / together;
+    let stall = (costs.stall)(together);
+    let tpot = decode + stall * (events / costs.pp);
+    let service = if costs.mixed { stall + decode * chunks } else { stall };
+    let queue = if costs.mixed {
+        // Steps with prompts as a share of all steps: at one, mixed steps no longer keep up.
+        let share = (events * chunks).min(FULL);
+        service * (share / (2.0 * (1.0 - share)))
+    } else {
+        let share = (stall * events / tpot).min(FULL);
+        service * (share / 2.0)
+    };
+    // A new request finds the others' step under way and waits for its end.
+    let residual = tpot * others;
+    Steady { decoding, tpot, ttft: residual + queue + service, rate: decoding / (steps * tpot.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COSTS: Costs = Costs {
+        decode: &|sequences| Seconds(0.010 + 0.0001 * sequences),
+        stall: &|prompts| Seconds(0.040 * prompts),
+        prompts_per_step: 8.0,
+        mixed: false,
+        pp: 1.0,
+    };
+
+    #[test]
+    fn one_client_sees_the_bare_times() {
+        let steps = 99.0;
+        let state = solve(&COSTS, 1.0, steps);
+        // Alone: no queue, no step under way, no stall.
+        assert!((state.ttft.0 - 0.040).abs() < 1e-6);
+        assert!((state.tpot.0 - 0.0101).abs() < 1e-6);
+        let e2e = state.ttft.0 + steps * state.tpot.0;
+        assert!((state.rate * e2e - 1.0).abs() < 1e-6, "Little's law");
+    }
+
+    #[test]
+    fn littles_law_holds_under_load() {
+        for clients in [2.0, 16.0, 200.0, 3000.0] {
+            let state = solve(&COSTS, clients, 199.0);
+            let e2e = state.ttft.0 + 199.0 * state.tpot.0;
+            assert!((state.rate * e2e / clients - 1.0).abs() < 1e-6, "{clients}: {state:?}");
+        }
+    }
+
+    #[test]
+    fn more_clients_never_lower_the_rate_or_the_times() {
+        let mut last = solve(&COSTS, 1.0, 99.0);
+        for clients in [2.0, 4.0, 8.0, 64.0, 512.0] {
+            let state = solve(&COSTS, clients, 99.0);
+            assert!(state.rate >= last.rate && state.tpot.0 >= last.tpot.0, "{clients}: {state:?}");
+            last = state;
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! One engine step: planned as counted calls, finished as times.
+
+use crate::config::catalog::Physics;
+use crate::config::{MissingFigure, Setup};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::features::Family;
+use crate::graph::{Batch, Call, Collective, Layout, Op, pass};
+use crate::kernels::{Count, attention, elementwise, gemm};
+use crate::latency::{Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
+use crate::units::Seconds;
+
+/// How a planned call gets its time.
+#[derive(Debug, Clone, PartialEq)]
+enum Timing {
+    /// By the model of a family, from this row.
+    Learned { family: Family, row: usize },
+    /// By its bytes.
+    Streaming,
+    /// Already timed: collectives, which no efficiency enters.
+    Timed(KernelTime),
+}
+
+/// A call with its counted work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedCall {
+    pub call: Call,
+    pub count: Count,
+    ideal: Option<Ideal>,
+    timing: Timing,
+}
+
+/// A step with its calls.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedStep {
+    pub batch: Batch,
+    pub calls: Vec<PlannedCall>,
+}
+
+/// A step finished: one time per call, in the order of the plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FinishedStep {
+    pub times: Vec<KernelTime>,
+    pub time: StepTime,
+}
+
+impl PlannedStep {
+    /// Counts every call of one pass of `batch` and adds the rows the models are asked for.
+    ///
+    /// # Errors
+    /// Where a catalog record lacks a figure the counting needs.
+    pub fn new(
+        setup: &Setup,
+        physics: &Physics,
+        batch: Batch,
+        rows: &mut Rows,
+    ) -> Result<Self, MissingFigure> {
+        let layout = Layout {
+            tp: setup.tp,
+            pp: setup.pp,
+            weights: setup.weights,
+            kv: setup.kv,
+            rope_in_attention: setup.engine.rope_in_attention,
+        };
+        let calls = pass(&setup.model, &layout, &batch)
+            .into_iter()
+            .map(|call| PlannedCall::new(call, setup, physics, rows))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { batch, calls })
+    }
+
+    /// Times every call. None where the plan asked for rows that `efficiencies` does not answer, or the
+    /// engine's record lacks its host times.
+    pub fn finish(
+        &self,
+        setup: &Setup,
+        physics: &Physics,
+        efficiencies: &Efficiencies,
+    ) -> Option<FinishedStep> {
+        let times = self
+            .calls
+            .iter()
+            .map(|call| call.time(setup, physics, efficiencies))
+            .collect::<Option<Vec<_>>>()?;
+        let launched = self.calls.iter().zip(&times);
+        let kernels: Seconds = launched.map(|(call, time)| time.time * call.call.count as f64).sum();
+        let launches = self.calls.iter().map(|call| call.call.count).sum();
+        let host = match efficiencies {
+            Efficiencies::Roofline => Seconds::ZERO,
+            Efficiencies::Learned(_) => {
+                let prefill = self.batch.sequences.iter().any(|group| !group.decodes());
+                host_time(&setup.engine.host, prefill, launches, kernels)?
+            }
+        };
+        Some(FinishedStep { times, time: StepTime { kernels, host } })
+    }
+}
+
+impl PlannedCall {
+    fn new(call: Call, setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Self, MissingFigure> {
+        let gpu = &setup.gpu;
+        if let Op::Collective(collective) = &call.op {
+            let timed = collective_time(collective, setup, physics)?;
+            return Ok(Self { call, count: Count::nothing(), ideal: None, timing: Timing::Timed(timed) });
+        }
+        let count = match &call.op {
+            Op::Gemm(gemm) => gemm::count(gemm, gpu)?,
+            Op::Attention(attention) => attention::count(attention, gpu)?,
+            Op::Elementwise(elementwise) => elementwise::count(elementwise, gpu)?,
+            Op::Collective(_) => Count::nothing(),
+        };
+        let ideal = Some(Ideal::of(&count, gpu, physics)?);
+        let timing = match learned_row(&call.op, setup)? {
+            Some((family, row)) => Timing::Learned { family, row: rows.add(family, &row) },
+            None => Timing::Streaming,
+        };
+        Ok(Self { call, count, ideal, timing })
+    }
+
+    fn time(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
+        let ideal = match (&self.ideal, &self.timing) {
+            (Some(ideal), _) => ideal,
+            (None, Timing::Timed(timed)) => {
+                return Some(timed.of_basis(efficiencies == &Efficiencies::Roofline));
+            }
+            (None, _) => return None,
+        };
+        let Efficiencies::Learned(learned) = efficiencies else {
+            return Some(KernelTime::roofline(&self.count, ideal));
+        };
+        match self.timing {
+            Timing::Learned { family, row } => {
+                let ln = *learned.ln_efficiency.get(&family)?.get(row)?;
+                let seen = learned.trained_on.get(&family).is_some_and(|gpus| gpus.contains(&setup.gpu.id));
+                Some(KernelTime::learned(&self.count, ideal, f64::from(ln), clock_ratio(setup), seen))
+            }
+            _ => KernelTime::streaming(&self.count, ideal, &setup.gpu, physics).ok(),
+        }
+    }
+}
+
+fn learned_row(_op: &Op, _setup: &Setup) -> Result<Option<(Family, Vec<f32>)>, MissingFigure> {
+    Ok(None)
+}
+
+/// The sustained clock the efficiencies were measured at over the one asked for.
+fn clock_ratio(setup: &Setup) -> f64 {
+    setup.gpu.sustained_clock.0.map_or(1.0, |measured| measured / setup.sustained)
+}
+
+/// A collective's time, its ideal being the bytes each GPU must send over its link.
+fn collective_time(
+    collective: &Collective,
+    setup: &Setup,
+    physics: &Physics,
+) -> Result<KernelTime, MissingFigure> {
+    let sent = match *collective {
+        Collective::AllReduce { ranks, bytes } => bytes * (2.0 * (1.0 - 1.0 / f64::from(ranks))),
+        Collective::AllGather { ranks, bytes } => bytes * (1.0 - 1.0 / f64::from(ranks)),
+        Collective::SendRecv { bytes } => bytes,
+    };
+    let link = setup.gpu.link_bandwidth()?;
+    let ideal = (sent / link).max(physics.launch_floor);
+    let time = ideal;
+    Ok(KernelTime {
+        ideal,
+        ceiling: ideal,
+        time: time.max(ideal),
+        limit: Resource::Network,
+        provenance: Provenance::Fixed,
+    })
+}
