@@ -6,6 +6,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
+    /// The link or the JSON text as a whole.
+    Link,
     Version,
     Model,
     Gpu,
@@ -28,6 +30,59 @@ pub enum Field {
     Data,
 }
 
+impl Field {
+    pub const ALL: [Self; 21] = [
+        Self::Link,
+        Self::Version,
+        Self::Model,
+        Self::Gpu,
+        Self::Gpus,
+        Self::Tp,
+        Self::Pp,
+        Self::Engine,
+        Self::Weights,
+        Self::Kv,
+        Self::Isl,
+        Self::Osl,
+        Self::Load,
+        Self::Concurrency,
+        Self::Batch,
+        Self::TokenBudget,
+        Self::MaxSeqs,
+        Self::MemoryShare,
+        Self::Sustained,
+        Self::Price,
+        Self::Data,
+    ];
+
+    /// The stable id: the name in the JSON form, in reports and in the page's element ids.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Link => "link",
+            Self::Version => "version",
+            Self::Model => "model",
+            Self::Gpu => "gpu",
+            Self::Gpus => "gpus",
+            Self::Tp => "tp",
+            Self::Pp => "pp",
+            Self::Engine => "engine",
+            Self::Weights => "weights",
+            Self::Kv => "kv",
+            Self::Isl => "isl",
+            Self::Osl => "osl",
+            Self::Load => "load",
+            Self::Concurrency => "concurrency",
+            Self::Batch => "batch",
+            Self::TokenBudget => "token_budget",
+            Self::MaxSeqs => "max_seqs",
+            Self::MemoryShare => "memory_share",
+            Self::Sustained => "sustained",
+            Self::Price => "price",
+            Self::Data => "data",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -45,22 +100,43 @@ pub struct Issue {
     pub field: Field,
     pub severity: Severity,
     pub text: String,
+    /// What was typed, where it could not be read: the page keeps it in the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<String>,
 }
 
 impl Issue {
     pub fn error(field: Field, text: impl Into<String>) -> Self {
-        Self { field, severity: Severity::Error, text: text.into() }
+        Self { field, severity: Severity::Error, text: text.into(), given: None }
     }
 
     pub fn warning(field: Field, text: impl Into<String>) -> Self {
-        Self { field, severity: Severity::Warning, text: text.into() }
+        Self { field, severity: Severity::Warning, text: text.into(), given: None }
     }
 
     pub fn note(field: Field, text: impl Into<String>) -> Self {
-        Self { field, severity: Severity::Note, text: text.into() }
+        Self { field, severity: Severity::Note, text: text.into(), given: None }
+    }
+
+    /// Keeps what was typed.
+    pub fn with_given(mut self, given: impl Into<String>) -> Self {
+        self.given = Some(given.into());
+        self
     }
 
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_the_serialised_names() {
+        for field in Field::ALL {
+            assert_eq!(serde_json::to_value(field).unwrap(), field.id());
+        }
     }
 }

@@ -21,6 +21,9 @@ pub struct Model {
     /// The format of the published linear layers' weights.
     pub weights: Dtype,
     pub blocks: Vec<Blocks>,
+    /// What of the published model is not counted (a vision encoder ...), one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// `count` consecutive decoder blocks of the same shape.
