@@ -2,40 +2,26 @@
 // whose every console line, page error and foreign request is a failure.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
 
-import { serve } from "./server.mjs";
+import { path, start } from "./browser.mjs";
 
-const root = new URL("../../", import.meta.url);
-/** A path of the checkout. */
-export const path = (relative) => fileURLToPath(new URL(relative, root));
+export { path };
 export const gates = JSON.parse(readFileSync(path("scripts/gates.json")));
 
 export const desktop = { width: 1440, height: 900 };
 export const phone = { width: 390, height: 844 };
 
-let browser, site;
+let browser, url, stop;
 
-before(async () => {
-  assert.ok(process.env.CHROME, "CHROME must name a Chromium: run the tests through scripts/test");
-  site = await serve(process.env.DIST ?? path("dist"));
-  // Chromium refuses its sandbox to root, which is what containers run as.
-  const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
-  browser = await chromium.launch({ executablePath: process.env.CHROME, args });
-});
-
-after(async () => {
-  await browser?.close();
-  await site?.stop();
-});
+before(async () => ({ browser, url, stop } = await start()));
+after(() => stop?.());
 
 /**
  * A test on a fresh page: `body({ page, open, t })`, where `open(fragment)` loads the page and returns when
  * the document is there.
  *
- * options.viewport, options.theme ("light" | "dark"): of the window.
+ * options.viewport, options.theme ("light" | "dark"), options.scale (device pixels per CSS pixel): of the window.
  * options.prepare(page): before anything loads, to block or to watch.
  * options.expected: a pattern of console lines that this test provokes.
  */
@@ -53,10 +39,10 @@ export function pageTest(name, options, body) {
     });
     page.on("pageerror", (error) => findings.push(`page error: ${error.stack ?? error}`));
     page.on("request", (request) => {
-      const url = request.url();
-      if (!url.startsWith(site.url) && !/^(blob|data):/.test(url)) findings.push(`request to ${url}`);
+      const to = request.url();
+      if (!to.startsWith(url) && !/^(blob|data):/.test(to)) findings.push(`request to ${to}`);
     });
-    const open = (fragment = "") => page.goto(`${site.url}${fragment && `#${fragment}`}`);
+    const open = (fragment = "") => page.goto(`${url}${fragment && `#${fragment}`}`);
     try {
       await options.prepare?.(page);
       await body({ page, open, t });

@@ -1,0 +1,90 @@
+// Every input changes the answer, and what is typed wrong is named and kept.
+import assert from "node:assert/strict";
+
+import { pageTest } from "./harness.mjs";
+import { fragmentHolds, issue, numbers, settled, value } from "./page.mjs";
+
+/** Control, what is chosen or typed, the key of the link that then holds it. */
+const changes = [
+  ["model", "select", "qwen3-32b", { m: "qwen3-32b" }],
+  ["gpu", "select", "h200-sxm", { g: "h200-sxm" }],
+  ["engine", "select", "sglang", { e: "sglang" }],
+  ["weights", "select", "fp8", { w: "fp8" }],
+  ["kv", "select", "fp8", { kv: "fp8" }],
+  ["tp", "type", "2", { tp: "2" }],
+  ["isl", "type", "4000", { isl: "4000" }],
+  ["osl", "type", "100", { osl: "100" }],
+  ["c", "type", "64", { c: "64" }],
+];
+
+for (const [control, manner, text, wanted] of changes) {
+  pageTest(`${control} changes the numbers and the link`, {}, async ({ page, open }) => {
+    await open();
+    await settled(page);
+    const before = await numbers(page);
+    const field = page.getByTestId(control);
+    await (manner === "select" ? field.selectOption(text) : field.fill(text));
+    await fragmentHolds(page, wanted);
+    await settled(page);
+    assert.notDeepEqual(await numbers(page), before);
+  });
+}
+
+pageTest("a slider moves its number", {}, async ({ page, open }) => {
+  await open();
+  await settled(page);
+  const before = await numbers(page);
+  const typed = await page.getByTestId("isl").inputValue();
+  await page.getByTestId("isl-range").focus();
+  await page.keyboard.press("ArrowRight");
+  await settled(page);
+  assert.notEqual(await page.getByTestId("isl").inputValue(), typed);
+  await page.waitForFunction((ttft) => document.querySelector("[data-testid=ttft]").dataset.value > ttft, before.ttft);
+});
+
+pageTest("an offline batch answers in place of clients", {}, async ({ page, open }) => {
+  await open();
+  await settled(page);
+  await page.getByTestId("load-batch").check();
+  await page.getByTestId("b").fill("8");
+  await fragmentHolds(page, { b: "8" });
+  await settled(page);
+  await value(page, "ttft");
+});
+
+for (const [text, what] of [["0", "below its limits"], ["99999999", "above its limits"], ["12x", "that is none"], ["", "left empty"]]) {
+  pageTest(`a number ${what} gets an issue and stays as typed`, {}, async ({ page, open }) => {
+    await open();
+    await settled(page);
+    await page.getByTestId("isl").fill(text);
+    assert.match(await issue(page, "isl"), /\w/);
+    assert.equal(await page.getByTestId("isl").inputValue(), text);
+    await page.getByTestId("osl").fill("7");
+    assert.equal(await page.getByTestId("isl").inputValue(), text, "typing elsewhere must not mend it");
+    await page.getByTestId("isl").fill("2000");
+    await settled(page);
+    assert.equal(await page.locator("[data-testid=issue][data-field=isl]").count(), 0);
+  });
+}
+
+pageTest("what does not fit gets the reason and no throughput", {}, async ({ page, open }) => {
+  await open("v=1&m=llama-3.3-70b&g=l4");
+  await settled(page, "none");
+  await page.locator('[data-testid=fit][data-fits="false"]').waitFor();
+  assert.equal(await page.locator("[data-testid=throughput][data-value]").count(), 0);
+  assert.ok((await page.getByTestId("issue").count()) > 0);
+});
+
+for (const [text, what] of [["{", "that is not JSON"], ['{"model_type": "llama"}', "that lacks fields"]]) {
+  pageTest(`a config.json ${what} is refused with the reason, and kept`, {}, async ({ page, open }) => {
+    await open();
+    await settled(page);
+    const before = await numbers(page);
+    await page.getByTestId("config-json-panel").locator("summary").click();
+    await page.getByTestId("config-json").fill(text);
+    await page.getByTestId("config-json-use").click();
+    assert.match(await issue(page, "model"), /\w/);
+    assert.equal(await page.getByTestId("config-json").inputValue(), text);
+    assert.deepEqual(await numbers(page), before, "the model before it stays");
+  });
+}

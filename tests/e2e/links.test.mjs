@@ -1,0 +1,86 @@
+// A link holds everything: reload, back and forward restore it, and a bad one never breaks the page.
+import assert from "node:assert/strict";
+
+import { pageTest } from "./harness.mjs";
+import { fragmentHolds, issue, numbers, settled } from "./page.mjs";
+
+const link = "v=1&m=qwen3-32b&g=h200-sxm&n=2&tp=2&e=sglang&w=fp8&kv=fp8&isl=3000&osl=300&c=48";
+
+pageTest("a link fills the form", {}, async ({ page, open }) => {
+  await open(link);
+  await settled(page);
+  const wanted = { model: "qwen3-32b", gpu: "h200-sxm", engine: "sglang", weights: "fp8", kv: "fp8", tp: "2", isl: "3000", osl: "300", c: "48" };
+  for (const [control, text] of Object.entries(wanted))
+    assert.equal((await page.getByTestId(control).inputValue()).replaceAll(/\D(?=\d{3})/g, ""), text, control);
+});
+
+pageTest("a reload restores what was chosen and typed", {}, async ({ page, open }) => {
+  await open();
+  await settled(page);
+  await page.getByTestId("model").selectOption("qwen3-32b");
+  await page.getByTestId("isl").fill("3000");
+  await fragmentHolds(page, { m: "qwen3-32b", isl: "3000" });
+  await settled(page);
+  const before = await numbers(page);
+  await page.reload();
+  await settled(page);
+  assert.deepEqual(await numbers(page), before);
+  assert.equal(await page.getByTestId("model").inputValue(), "qwen3-32b");
+});
+
+pageTest("back and forward restore; loading pushes nothing", {}, async ({ page, open }) => {
+  await open(link);
+  await settled(page);
+  const entries = await page.evaluate(() => history.length);
+  const first = await numbers(page);
+  await page.getByTestId("gpu").selectOption("b200");
+  await fragmentHolds(page, { g: "b200" });
+  await settled(page);
+  const second = await numbers(page);
+  assert.equal(await page.evaluate(() => history.length), entries + 1, "choosing pushes one entry");
+  await page.goBack();
+  await fragmentHolds(page, { g: "h200-sxm" });
+  await settled(page);
+  assert.equal(await page.getByTestId("gpu").inputValue(), "h200-sxm");
+  assert.deepEqual(await numbers(page), first);
+  await page.goForward();
+  await fragmentHolds(page, { g: "b200" });
+  await settled(page);
+  assert.deepEqual(await numbers(page), second);
+});
+
+pageTest("typing replaces the history entry", {}, async ({ page, open }) => {
+  await open();
+  await settled(page);
+  const entries = await page.evaluate(() => history.length);
+  await page.getByTestId("isl").pressSequentially("7");
+  await page.getByTestId("osl").fill("99");
+  await fragmentHolds(page, { osl: "99" });
+  assert.equal(await page.evaluate(() => history.length), entries);
+});
+
+pageTest("a changed fragment is read without a reload", {}, async ({ page, open }) => {
+  await open();
+  await settled(page);
+  await page.evaluate(() => (location.hash = "v=1&g=l4&isl=500"));
+  await page.waitForFunction(() => document.querySelector("[data-testid=gpu]").value === "l4");
+  await settled(page);
+});
+
+for (const [key, field] of [["m", "model"], ["g", "gpu"], ["e", "engine"], ["w", "weights"]]) {
+  pageTest(`an unknown id of ${field} is named`, {}, async ({ page, open }) => {
+    await open(`v=1&${key}=no-such-thing`);
+    assert.match(await issue(page, field), /no-such-thing/);
+  });
+}
+
+for (const bad of ["v=1&isl=-5&osl=1e99&c=NaN", "v=99&m=qwen3-32b", "%E0%A4%A", "=&=&&&", "x=AAAA", "v=1&tp=3&pp=7", "m=".repeat(5000)]) {
+  pageTest(`a bad link leaves a page that works: ${bad.slice(0, 40)}`, {}, async ({ page, open }) => {
+    await open(bad);
+    await page.getByTestId("results").waitFor();
+    assert.equal(await page.getByTestId("failure").isVisible(), false);
+    await page.evaluate(() => (location.hash = "v=1"));
+    await settled(page);
+    await numbers(page);
+  });
+}

@@ -1,0 +1,44 @@
+// The page as a visitor sees it. What the data-testid selectors mean is said in src/ui/README.md.
+import assert from "node:assert/strict";
+
+/** Headline numbers: in seconds, or tokens per second. */
+export const headline = ["ttft", "tpot", "e2e", "throughput"];
+
+/** Waits until the numbers are those of the form and stand on `basis`: "roofline", "learned" or "none". */
+export async function settled(page, basis = "learned") {
+  await page.locator(`[data-testid=basis][data-basis=${basis}]`).waitFor();
+  await page.locator('[data-testid=results]:not([aria-busy="true"])').waitFor();
+}
+
+/** The unrounded number behind what is shown. */
+export async function value(page, id) {
+  const text = await page.getByTestId(id).getAttribute("data-value");
+  const number = Number(text);
+  assert.ok(text !== null && Number.isFinite(number) && number > 0, `${id} holds ${text}, no positive number`);
+  return number;
+}
+
+/** Headline numbers by name. */
+export async function numbers(page) {
+  return Object.fromEntries(await Promise.all(headline.map(async (id) => [id, await value(page, id)])));
+}
+
+/** The text of the issue beside `field`; waits for it. */
+export async function issue(page, field) {
+  const found = page.locator(`[data-testid=issue][data-field=${field}]`).first();
+  await found.waitFor();
+  return (await found.textContent()).trim();
+}
+
+/** The fragment's pairs. */
+export async function fragment(page) {
+  return Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)));
+}
+
+/** Waits until the fragment holds exactly these values of these keys (undefined: the key is absent). */
+export async function fragmentHolds(page, wanted) {
+  await page.waitForFunction((pairs) => {
+    const held = new URLSearchParams(location.hash.slice(1));
+    return pairs.every(([key, text]) => held.get(key) === text);
+  }, Object.entries(wanted).map(([key, text]) => [key, text ?? null]));
+}
