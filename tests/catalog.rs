@@ -234,3 +234,24 @@ fn engines_name_their_kernels_on_every_architecture_they_serve() {
         assert!((0.5..1.0).contains(&share), "{}", engine.id);
     }
 }
+
+#[test]
+fn collective_curves_rise_and_belong_to_known_gpus() {
+    let known = &catalog().collectives;
+    assert!(known.sizes.is_sorted_by(|a, b| a < b));
+    assert!(known.sources.values().all(|source| source.url.starts_with("https://")));
+    for (gpu, curves) in &known.curves {
+        let domain = catalog().gpu(gpu).unwrap_or_else(|| panic!("{gpu} is in no GPU record")).link.domain;
+        for (key, micros) in curves {
+            let parts: Vec<&str> = key.split('/').collect();
+            let [collective, ranks, lane] = parts[..] else { panic!("{gpu} {key}") };
+            assert!(["all_reduce", "all_gather", "send_recv"].contains(&collective), "{gpu} {key}");
+            assert!(ranks.parse::<u32>().is_ok_and(|ranks| (2..=domain).contains(&ranks)), "{gpu} {key}");
+            assert!(lane == "nccl" || catalog().engine(lane).is_some(), "{gpu} {key}");
+            assert!(
+                micros.len() <= known.sizes.len() && micros[0] > 0.0 && micros.is_sorted(),
+                "{gpu} {key}"
+            );
+        }
+    }
+}

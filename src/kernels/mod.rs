@@ -1,6 +1,7 @@
 //! Counted work: what each kernel call asks of each resource of the GPU.
 
 pub mod attention;
+pub mod collective;
 mod count;
 pub mod elementwise;
 pub mod gemm;

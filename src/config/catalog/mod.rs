@@ -1,5 +1,6 @@
 //! The catalogs: data in `static/catalog`, read once.
 
+mod collectives;
 mod constants;
 
 use std::collections::BTreeMap;
@@ -7,6 +8,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
 pub use constants::{Constants, Physics};
 
 use super::{Engine, Gpu, Model};
@@ -57,6 +59,7 @@ pub struct Catalog {
     pub engines: EngineCatalog,
     pub models: ModelCatalog,
     pub constants: Constants,
+    pub collectives: CollectiveCatalog,
 }
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog {
@@ -64,6 +67,7 @@ static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog {
     engines: read("engines.json", include_str!("../../../static/catalog/engines.json")),
     models: read("models.json", include_str!("../../../static/catalog/models.json")),
     constants: read("constants.json", include_str!("../../../static/catalog/constants.json")),
+    collectives: read("collectives.json", include_str!("../../../static/catalog/collectives.json")),
 });
 
 /// The files are compiled in and `tests/catalog.rs` reads each one, so a failure here is a defect of

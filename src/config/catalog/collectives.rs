@@ -1,0 +1,57 @@
+//! Measured times of exchanging data between GPUs, and constants for GPUs nobody measured.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::Source;
+use crate::config::LinkKind;
+
+/// Written by `training/collectives.py`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CollectiveCatalog {
+    pub sources: BTreeMap<String, Source>,
+    /// Bytes at which every curve is kept, ascending.
+    pub sizes: Vec<f64>,
+    pub generic: GenericLinks,
+    /// By GPU id, then by `collective/ranks/lane`: µs at the first so many of `sizes`.
+    pub curves: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
+}
+
+/// By link kind, then by `collective/ranks`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenericLinks {
+    pub nvlink: BTreeMap<String, Generic>,
+    pub pcie: BTreeMap<String, Generic>,
+}
+
+/// Latency in µs, and the share of the link's bandwidth that is reached, in (0, 1].
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct Generic(pub f64, pub f64);
+
+/// Sizes in bytes, ascending, and the µs measured at each.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Curve<'a> {
+    pub bytes: &'a [f64],
+    pub micros: &'a [f64],
+}
+
+impl CollectiveCatalog {
+    /// A measured curve; `lane` is an engine's id, for its own kernels, or `nccl`.
+    pub fn curve(&self, gpu: &str, collective: &str, ranks: u32, lane: &str) -> Option<Curve<'_>> {
+        let micros = self.curves.get(gpu)?.get(&format!("{collective}/{ranks}/{lane}"))?;
+        let bytes = self.sizes.get(..micros.len())?;
+        (!bytes.is_empty()).then_some(Curve { bytes, micros })
+    }
+
+    /// Constants of a link kind, where `ranks` was measured on it.
+    pub fn generic(&self, kind: LinkKind, collective: &str, ranks: u32) -> Option<Generic> {
+        let known = match kind {
+            LinkKind::Nvlink => &self.generic.nvlink,
+            LinkKind::Pcie => &self.generic.pcie,
+        };
+        known.get(&format!("{collective}/{ranks}")).copied()
+    }
+}
