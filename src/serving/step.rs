@@ -5,7 +5,7 @@ use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::features::Family;
 use crate::graph::{Batch, Call, Collective, Layout, Op, pass};
-use crate::kernels::{Count, attention, elementwise, gemm};
+use crate::kernels::{Count, attention, collective, elementwise, gemm};
 use crate::latency::{Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
 use crate::units::Seconds;
 
@@ -147,25 +147,17 @@ fn clock_ratio(setup: &Setup) -> f64 {
     setup.gpu.sustained_clock.0.map_or(1.0, |measured| measured / setup.sustained)
 }
 
-/// A collective's time, its ideal being the bytes each GPU must send over its link.
+/// A collective's time, its ideal being the bytes each GPU must send over its link, unless a switch that
+/// sums on the way was measured to need less.
 fn collective_time(
     collective: &Collective,
     setup: &Setup,
     physics: &Physics,
 ) -> Result<KernelTime, MissingFigure> {
-    let sent = match *collective {
-        Collective::AllReduce { ranks, bytes } => bytes * (2.0 * (1.0 - 1.0 / f64::from(ranks))),
-        Collective::AllGather { ranks, bytes } => bytes * (1.0 - 1.0 / f64::from(ranks)),
-        Collective::SendRecv { bytes } => bytes,
-    };
-    let link = setup.gpu.link_bandwidth()?;
-    let ideal = (sent / link).max(physics.launch_floor);
-    let time = ideal;
-    Ok(KernelTime {
-        ideal,
-        ceiling: ideal,
-        time: time.max(ideal),
-        limit: Resource::Network,
-        provenance: Provenance::Fixed,
-    })
+    let found = collective::time(collective, &setup.gpu, &setup.engine.id)?;
+    let time = found.seconds.max(physics.launch_floor);
+    let sent = collective::wire_bytes(collective) / setup.gpu.link_bandwidth()?;
+    let ideal = sent.max(physics.launch_floor).min(time);
+    let provenance = if found.measured { Provenance::Measured } else { Provenance::Fixed };
+    Ok(KernelTime { ideal, ceiling: ideal, time, limit: Resource::Network, provenance })
 }
