@@ -5,5 +5,6 @@ pub mod collective;
 mod count;
 pub mod elementwise;
 pub mod gemm;
+pub mod reference;
 
 pub use count::{Count, Schedule};

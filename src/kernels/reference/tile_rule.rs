@@ -1,0 +1,215 @@
+//! Which tile a bf16 GEMM gets, without the 130 MB of profiled launches that the reference looks up.
+//!
+//! Large and small M follow fixed tiles read off what cuBLAS launched in published end-to-end runs;
+//! with the reference's weights they are within a point of its lookup on 40 offline batches. For M in
+//! between nothing was published: the candidate with the least ideal time is taken.
+
+use serde::Serialize;
+
+use super::{Grid, Record, TileChoice, gemm};
+use crate::kernels::Schedule;
+use crate::units::Seconds;
+
+/// Rows at most that decode tiles serve, and at least that prefill tiles need.
+const SMALL_M: u64 = 64;
+const LARGE_M: u64 = 256;
+/// Slices at most that the reduction is cut into, off Hopper.
+const MAX_SPLIT: u64 = 8;
+/// Compute capability (times ten) of Ada.
+const ADA_SM: u32 = 89;
+
+const HOPPER_ROWS: [u32; 6] = [64, 128, 160, 192, 208, 256];
+const HOPPER_COLUMNS: [u32; 4] = [128, 160, 192, 256];
+const TILED_SIDES: [u32; 3] = [64, 128, 256];
+
+/// One way to launch a GEMM, and what it would take.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Candidate {
+    pub choice: TileChoice,
+    /// Output tiles.
+    pub tiles: u64,
+    /// Thread blocks (split launches) or tiles (persistent ones) over the SMs.
+    pub schedule: Schedule,
+    /// The longest of the busiest SM's tensor time, its L2 time, and the device-memory time of the
+    /// operands, at full rates: no launch with this tile is faster.
+    pub ideal: Seconds,
+    /// The one that [`choose`] returns.
+    pub chosen: bool,
+}
+
+/// The launch that `C[m,n] = A[m,k] B[k,n]` in bf16 gets; `shape` is `[m, n, k]`. Architectures
+/// without published tiles (sm70, sm75, sm100) are taken for Ampere.
+pub fn choose(shape: [u64; 3], record: &Record) -> TileChoice {
+    let fixed = launch(shape, fixed_tile(shape[0], record), record);
+    if shape[0] <= SMALL_M || shape[0] > LARGE_M {
+        return fixed;
+    }
+    launches(shape, record)
+        .into_iter()
+        .map(|choice| (Ideal::of(shape, &choice, record), choice))
+        .min_by(|(a, _), (b, _)| a.rank().partial_cmp(&b.rank()).unwrap_or(std::cmp::Ordering::Equal))
+        .map_or(fixed, |(_, choice)| choice)
+}
+
+/// Every launch considered, for the tile panel: the rule's own first.
+pub fn candidates(shape: [u64; 3], record: &Record) -> Vec<Candidate> {
+    let chosen = choose(shape, record);
+    let mut launches = launches(shape, record);
+    launches.sort_by_key(|choice| *choice != chosen);
+    launches.into_iter().map(|choice| candidate(shape, choice, choice == chosen, record)).collect()
+}
+
+fn candidate(shape: [u64; 3], choice: TileChoice, chosen: bool, record: &Record) -> Candidate {
+    let grid = Grid::new(shape, choice.tile);
+    let slots = record.sm_count();
+    let tasks = if choice.persistent { grid.tiles } else { choice.cta };
+    let waves = tasks.div_ceil(slots);
+    let useful: f64 = shape.iter().map(|&side| side as f64).product();
+    let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 1.0 };
+    Candidate {
+        choice,
+        tiles: grid.tiles,
+        schedule: Schedule {
+            tile: choice.tile,
+            tasks,
+            slots,
+            waves,
+            occupancy: share(tasks as f64, slots as f64 * waves as f64),
+            padding: share(grid.flops() / 2.0, useful),
+        },
+        ideal: Ideal::of(shape, &choice, record).seconds(),
+        chosen,
+    }
+}
+
+/// The tile for this many rows where launches were published.
+fn fixed_tile(m: u64, record: &Record) -> [u32; 3] {
+    match (record.hopper(), m > LARGE_M) {
+        (true, true) => [160, 256, 64],
+        (true, false) => [8 * m.clamp(1, SMALL_M).div_ceil(8) as u32, 64, 64],
+        (false, true) if record.sm == ADA_SM => [128, 64, 32],
+        (false, true) => [128, 256, 32],
+        (false, false) => [64, 64, 32],
+    }
+}
+
+/// The fixed tile's launch, then those of all tiles tried.
+fn launches(shape: [u64; 3], record: &Record) -> Vec<TileChoice> {
+    let (rows, columns, depth) = if record.hopper() {
+        (&HOPPER_ROWS[..], &HOPPER_COLUMNS[..], 64)
+    } else {
+        (&TILED_SIDES[..], &TILED_SIDES[..], 32)
+    };
+    let fixed = fixed_tile(shape[0], record);
+    let tried = rows.iter().flat_map(|&tm| columns.iter().map(move |&tn| [tm, tn, depth]));
+    std::iter::once(fixed)
+        .chain(tried.filter(|tile| *tile != fixed))
+        .map(|tile| launch(shape, tile, record))
+        .collect()
+}
+
+/// Thread blocks for a tile: where output tiles do not fill the SMs the reduction is split, else
+/// Hopper keeps one persistent block per SM and the others launch one block a tile.
+fn launch(shape: [u64; 3], tile: [u32; 3], record: &Record) -> TileChoice {
+    let tiles = Grid::new(shape, tile).tiles;
+    let sms = record.sm_count();
+    if record.hopper() && tiles >= sms {
+        return TileChoice { tile, cta: sms, split: 1, persistent: true };
+    }
+    let most = if record.hopper() { sms } else { MAX_SPLIT };
+    let split = (sms / tiles.max(1)).clamp(1, most);
+    TileChoice { tile, cta: tiles.saturating_mul(split), split, persistent: false }
+}
+
+/// Lower bounds of one launch's time, in seconds. Bandwidths are decimal here, unlike in the features.
+struct Ideal {
+    tensor: f64,
+    l2: f64,
+    memory: f64,
+}
+
+impl Ideal {
+    fn of(shape: [u64; 3], choice: &TileChoice, record: &Record) -> Self {
+        let counts = gemm(shape, choice, record);
+        let busiest_bytes = counts.memory.busiest_kib * 1024.0;
+        Self {
+            tensor: counts.tensor.busiest / (counts.per_clock * record.clock_mhz * 1e6),
+            l2: busiest_bytes * record.sm_count() as f64 / (record.l2_gb_per_s * 1e9),
+            memory: counts.memory.all_kib * 1024.0 / (record.mem_gb_per_s * 1e9),
+        }
+    }
+
+    fn seconds(&self) -> Seconds {
+        Seconds(self.tensor.max(self.l2).max(self.memory))
+    }
+
+    /// Less is better; where device memory binds all alike, so does less work on the busiest SM.
+    fn rank(&self) -> (f64, f64) {
+        (self.seconds().0, self.tensor + self.l2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::reference::fixtures::{A40, A100, H800, L20};
+
+    #[test]
+    fn fixed_tiles_where_launches_were_published() {
+        let tile = |m, record: &Record| choose([m, 8192, 8192], record).tile;
+        assert_eq!(tile(4096, &H800), [160, 256, 64]);
+        assert_eq!(tile(4096, &A100), [128, 256, 32]);
+        assert_eq!(tile(4096, &L20), [128, 64, 32]);
+        assert_eq!(tile(9, &H800), [16, 64, 64]);
+        assert_eq!(tile(64, &A40), [64, 64, 32]);
+    }
+
+    #[test]
+    fn few_tiles_split_the_reduction() {
+        // 16 tiles on 132 SMs: 8 slices each. A100: 108 / 16 = 6.
+        let hopper = choose([8, 1024, 8192], &H800);
+        assert_eq!(hopper, TileChoice { tile: [8, 64, 64], cta: 128, split: 8, persistent: false });
+        let ampere = choose([8, 1024, 8192], &A100);
+        assert_eq!(ampere, TileChoice { tile: [64, 64, 32], cta: 96, split: 6, persistent: false });
+        // Never more than eight slices off Hopper.
+        assert_eq!(choose([8, 64, 8192], &A100).split, 8);
+        assert_eq!(choose([8, 64, 8192], &H800).split, 132);
+    }
+
+    #[test]
+    fn many_tiles_are_persistent_on_hopper_only() {
+        assert_eq!((choose([8192; 3], &H800).cta, choose([8192; 3], &H800).persistent), (132, true));
+        let ampere = choose([8192; 3], &A100);
+        assert_eq!((ampere.cta, ampere.split, ampere.persistent), (64 * 32, 1, false));
+    }
+
+    #[test]
+    fn between_the_least_ideal_time_is_taken() {
+        for record in [A100, L20, H800] {
+            let all = candidates([128, 8192, 4096], &record);
+            let chosen: Vec<_> = all.iter().filter(|candidate| candidate.chosen).collect();
+            assert_eq!(chosen.len(), 1);
+            assert!(all.iter().all(|candidate| chosen[0].ideal <= candidate.ideal));
+            assert_eq!(all[0], *chosen[0]);
+        }
+    }
+
+    #[test]
+    fn the_panel_shows_waves_and_waste() {
+        let all = candidates([300, 4096, 4096], &A100);
+        assert_eq!(all[0].choice, choose([300, 4096, 4096], &A100));
+        // 3 x 16 tiles of 128 x 256, split in two: 96 blocks on 108 SMs; 384 rows for 300.
+        assert_eq!((all[0].tiles, all[0].schedule.waves), (48, 1));
+        assert!((all[0].schedule.occupancy - 96.0 / 108.0).abs() < 1e-12);
+        assert!((all[0].schedule.padding - 384.0 / 300.0).abs() < 1e-12);
+        assert_eq!(all.len(), 9);
+    }
+
+    #[test]
+    fn empty_products_have_candidates_without_work() {
+        for record in [A100, H800] {
+            let all = candidates([0, 4096, 4096], &record);
+            assert!(all.iter().all(|candidate| candidate.ideal == Seconds::ZERO && candidate.tiles == 0));
+        }
+    }
+}

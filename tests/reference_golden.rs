@@ -1,0 +1,188 @@
+//! The reference calculators against vectors computed with the published PipeWeave code.
+//!
+//! The vectors and the hardware records are read from the data folder (`ROOFLIGHT_DATA`, by default
+//! `../shared/data`); without it the test says so and passes. A few of the vectors stand in the
+//! calculators' own files, so that a bare machine checks something real.
+
+use std::path::PathBuf;
+
+use rooflight::config::Dtype;
+use rooflight::graph::{Attention, Phase, Sequences};
+use rooflight::kernels::reference::{
+    AttentionCounts, Layout, Record, TileChoice, fa2, fa3, gemm, gemm_fp8, rmsnorm, silu_mul,
+};
+use serde::Deserialize;
+
+/// Vectors are given in f32.
+const TOLERANCE: f64 = 1e-6;
+
+#[derive(Deserialize)]
+struct Vector {
+    hw: String,
+    #[serde(flatten)]
+    operator: Operator,
+    features: Vec<f64>,
+    sum_cycle: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "op", content = "problem", rename_all = "lowercase")]
+enum Operator {
+    Gemm {
+        m: u64,
+        n: u64,
+        k: u64,
+        tile: [u32; 3],
+        cta: u64,
+        is_split_k: bool,
+    },
+    #[serde(rename = "gemm_fp8")]
+    GemmFp8 {
+        m: u64,
+        n: u64,
+        k: u64,
+    },
+    #[serde(rename = "attn")]
+    Attention(AttentionProblem),
+    RmsNorm {
+        rows: u64,
+        dim: u64,
+    },
+    SiluAndMul {
+        rows: u64,
+        dim: u64,
+    },
+}
+
+#[derive(Deserialize)]
+struct AttentionProblem {
+    kind: String,
+    q: Vec<u64>,
+    kv: Vec<u64>,
+    nh: u64,
+    nkv: u64,
+    hd: u64,
+    causal: bool,
+}
+
+impl Operator {
+    /// Features and main-pipe cycles.
+    fn count(&self, record: &Record) -> (Vec<f64>, f64) {
+        match *self {
+            Self::Gemm { m, n, k, tile, cta, is_split_k } => {
+                let persistent = record.hopper() && !is_split_k;
+                let counts = gemm([m, n, k], &TileChoice { tile, cta, split: 1, persistent }, record);
+                (counts.features(record).to_vec(), counts.sum_cycle(record))
+            }
+            Self::GemmFp8 { m, n, k } => {
+                let counts = gemm_fp8([m, n, k], record).expect("the record has an FP8 rate");
+                (counts.features(record).to_vec(), counts.sum_cycle(record))
+            }
+            Self::Attention(ref problem) => {
+                let counts = problem.count(record);
+                (counts.features(record).to_vec(), counts.sum_cycle(record))
+            }
+            Self::RmsNorm { rows, dim } => {
+                let counts = rmsnorm(rows, dim, record);
+                (counts.features(record).to_vec(), counts.sum_cycle(record))
+            }
+            Self::SiluAndMul { rows, dim } => {
+                let counts = silu_mul(rows, dim, record);
+                (counts.features(record).to_vec(), counts.sum_cycle(record))
+            }
+        }
+    }
+}
+
+impl AttentionProblem {
+    fn count(&self, record: &Record) -> AttentionCounts {
+        assert!(self.causal, "every vector is causal");
+        let lengths = self.q.iter().zip(&self.kv);
+        let attention = Attention {
+            phase: Phase::Prefill,
+            sequences: lengths.map(|(&new, &kv)| Sequences { count: 1, new, past: kv - new }).collect(),
+            heads: self.nh,
+            kv_heads: self.nkv,
+            head_dim: self.hd,
+            kv: Dtype::Bf16,
+        };
+        match self.kind.as_str() {
+            "fa2_ragged" => fa2(&attention, Layout::Ragged, record),
+            "fa2_paged" => fa2(&attention, Layout::Paged, record),
+            "fa3_ragged" => fa3(&attention, Layout::Ragged, record),
+            "fa3_paged" => fa3(&attention, Layout::Paged, record),
+            other => panic!("no calculator for {other}"),
+        }
+    }
+}
+
+/// The vectors' names of GPUs, as ids of the hardware table.
+fn id(hw: &str) -> &str {
+    match hw {
+        "A100" => "a100-sxm-80gb",
+        "A40" => "a40",
+        "H20" => "h20",
+        "H100" => "h100-sxm",
+        "H800" => "h800",
+        "L20" => "l20",
+        "L40" => "l40",
+        "RTX 6000 Ada" => "rtx-6000-ada",
+        "RTX PRO 6000 S" => "rtx-pro-6000-server",
+        other => panic!("no id for {other}"),
+    }
+}
+
+/// The record of one GPU in `microarchitecture.csv` (no value holds a comma).
+fn record(table: &str, id: &str) -> Record {
+    let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let columns = rows.next().expect("a header");
+    let row = rows.find(|row| row[0] == id).unwrap_or_else(|| panic!("no record of {id}"));
+    let figure = |name: &str| {
+        let column = columns.iter().position(|column| *column == name)?;
+        row[column].parse::<f64>().ok()
+    };
+    let known = |name: &str| figure(name).unwrap_or_else(|| panic!("{id} has no {name}"));
+    Record {
+        sm: (10.0 * known("computeMajor") + known("computeMinor")) as u32,
+        sms: known("numSms") as u32,
+        clock_mhz: known("smFreq"),
+        mem_gb_per_s: known("memBandwidth"),
+        l2_gb_per_s: known("l2CacheBandwidth"),
+        smem_kib: known("sharedMemorySize"),
+        tensor_bf16: known("tcBf16"),
+        tensor_fp8: figure("tcFp8"),
+        fma: known("FmaFp32"),
+        xu: known("xuFp32"),
+    }
+}
+
+fn data() -> PathBuf {
+    let folder = std::env::var_os("ROOFLIGHT_DATA").unwrap_or_else(|| "../shared/data".into());
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder)
+}
+
+#[test]
+fn every_vector_agrees() {
+    let (vectors, table) =
+        (data().join("golden/pipeweave_vectors.json"), data().join("specs/microarchitecture.csv"));
+    let (Ok(vectors), Ok(table)) = (std::fs::read_to_string(&vectors), std::fs::read_to_string(&table))
+    else {
+        println!("skipped: no {} or no {}", vectors.display(), table.display());
+        return;
+    };
+    let vectors: Vec<Vector> = serde_json::from_str(&vectors).expect("the vectors parse");
+    assert_eq!(vectors.len(), 25);
+    let mut worst: f64 = 0.0;
+    for (number, vector) in vectors.iter().enumerate() {
+        let (features, sum_cycle) = vector.operator.count(&record(&table, id(&vector.hw)));
+        assert_eq!(features.len(), vector.features.len(), "vector {number}");
+        let got = features.iter().map(|&feature| f64::from(feature as f32)).chain([sum_cycle]);
+        let expected = vector.features.iter().copied().chain([vector.sum_cycle]);
+        for (index, (got, expected)) in got.zip(expected).enumerate() {
+            let error = (got - expected).abs() / expected.abs();
+            assert!(error <= TOLERANCE, "vector {number}, feature {index}: {got}, not {expected}");
+            worst = worst.max(error);
+        }
+    }
+    println!("{} vectors agree; largest relative error {worst:.1e}", vectors.len());
+}
