@@ -61,22 +61,13 @@ pub fn candidates(shape: [u64; 3], record: &Record) -> Vec<Candidate> {
 
 fn candidate(shape: [u64; 3], choice: TileChoice, chosen: bool, record: &Record) -> Candidate {
     let grid = Grid::new(shape, choice.tile);
-    let slots = record.sm_count();
     let tasks = if choice.persistent { grid.tiles } else { choice.cta };
-    let waves = tasks.div_ceil(slots);
-    let useful: f64 = shape.iter().map(|&side| side as f64).product();
-    let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 1.0 };
+    let useful = 2.0 * shape.iter().map(|&side| side as f64).product::<f64>();
+    let padding = if useful > 0.0 { grid.flops() / useful } else { 1.0 };
     Candidate {
         choice,
         tiles: grid.tiles,
-        schedule: Schedule {
-            tile: choice.tile,
-            tasks,
-            slots,
-            waves,
-            occupancy: share(tasks as f64, slots as f64 * waves as f64),
-            padding: share(grid.flops() / 2.0, useful),
-        },
+        schedule: Schedule::new(choice.tile, tasks, record.sm_count(), padding),
         ideal: Ideal::of(shape, &choice, record).seconds(),
         chosen,
     }
