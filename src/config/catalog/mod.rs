@@ -1,5 +1,6 @@
 //! The catalogs: data in `static/catalog`, read once.
 
+mod build;
 mod collectives;
 mod constants;
 
@@ -8,6 +9,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+pub use build::{BuildError, ConfigFile, build, id_of, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
 pub use constants::{Constants, Physics};
 

@@ -1,1 +1,0 @@
-//! Import of Hugging Face `config.json`.

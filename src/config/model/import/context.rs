@@ -1,0 +1,32 @@
+//! The longest sequence a model is made for.
+
+use super::fields::Fields;
+use crate::config::model::limits::{CONTEXT, Limit};
+
+/// Tokens of context: `max_position_embeddings`, stretched by `rope_scaling` where that key does not
+/// already count it.
+///
+/// The rule is vLLM's (`_get_and_verify_max_len`): YaRN multiplies the original context by its factor,
+/// linear and dynamic scaling multiply the stated one; Llama 3's and LongRoPE's are already stated.
+pub fn longest(fields: &mut Fields<'_>) -> Option<u32> {
+    let stated = fields.count(CONTEXT)?;
+    let object = fields.object();
+    let Some(rope) = object.object("rope_scaling").or_else(|| object.object("rope_parameters")) else {
+        return Some(stated);
+    };
+    let kind = rope.text("rope_type").or_else(|| rope.text("type")).unwrap_or("default");
+    let base = match kind {
+        "yarn" => rope.number("original_max_position_embeddings").unwrap_or(f64::from(stated)),
+        "linear" | "dynamic" => f64::from(stated),
+        _ => return Some(stated),
+    };
+    let Some(factor) = rope.number("factor") else { return Some(stated) };
+    let stretched = base * factor;
+    match (Limit { key: "rope_scaling.factor × context", ..CONTEXT }).objection(stretched.floor()) {
+        None => Some(stretched as u32),
+        Some(text) => {
+            fields.error(text);
+            None
+        }
+    }
+}
