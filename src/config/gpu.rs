@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Dtype;
-use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond};
+use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Watts};
 
 /// A catalog figure: `[value, source id]`, or `[null, why it is missing]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -133,6 +133,15 @@ impl Gpu {
 
     pub fn fma(&self) -> Result<f64, MissingFigure> {
         self.need(&self.fma_per_clock, "FP32 rate")
+    }
+
+    /// Share of the boost clock held through large matrix products.
+    pub fn sustained(&self) -> Result<f64, MissingFigure> {
+        self.need(&self.sustained_clock, "sustained clock")
+    }
+
+    pub fn power(&self) -> Result<Watts, MissingFigure> {
+        self.need(&self.power_w, "power limit").map(Watts)
     }
 
     pub fn xu(&self) -> Result<f64, MissingFigure> {

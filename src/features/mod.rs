@@ -1,6 +1,20 @@
 //! Feature vectors of kernel calls: what the learned models read. Versioned per family.
+//!
+//! A vector holds logarithms of ratios wherever it can: ideal times of each resource over a reference
+//! time, work over what the SMs take at once, working set over L2. Such ratios mean the same on every
+//! GPU, which is what carries a model to GPUs without measurements. What names a GPU (its `identity`
+//! columns) is zero unless its measurements trained the model.
+
+pub mod attention;
+mod equivalent;
+pub mod gemm;
+mod kernel;
+mod silicon;
+mod term;
 
 use serde::{Deserialize, Serialize};
+
+pub use silicon::measured;
 
 /// A family of kernels that one model covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,6 +34,60 @@ impl Family {
             Self::Gemm => "gemm",
             Self::AttentionPrefill => "attention_prefill",
             Self::AttentionDecode => "attention_decode",
+        }
+    }
+
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|family| family.id() == id)
+    }
+
+    /// What this build computes for the family.
+    pub fn schema(self) -> Schema {
+        let own: Vec<&'static str> = match self {
+            Self::Gemm => term::names(gemm::TERMS).collect(),
+            Self::AttentionPrefill => attention::names(attention::PREFILL),
+            Self::AttentionDecode => attention::names(attention::DECODE),
+        };
+        let identity_from = own.len();
+        let names = own.into_iter().chain(silicon::names()).collect();
+        let version = match self {
+            Self::Gemm => gemm::VERSION,
+            Self::AttentionPrefill | Self::AttentionDecode => attention::VERSION,
+        };
+        Schema { family: self, version, names, identity_from }
+    }
+}
+
+/// The columns of a family's vectors.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Schema {
+    pub family: Family,
+    /// Raised whenever a column changes its meaning: a model belongs to one version.
+    pub version: u32,
+    pub names: Vec<&'static str>,
+    /// The columns from here on name the GPU: zero on GPUs without measurements of their own.
+    pub identity_from: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_round_trip() {
+        for family in Family::ALL {
+            assert_eq!(Family::from_id(family.id()), Some(family));
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for family in Family::ALL {
+            let mut names = family.schema().names;
+            let all = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all, "{family:?}");
         }
     }
 }

@@ -1,0 +1,311 @@
+//! Features of attention: one vector for prompts, one for single new tokens.
+
+use super::Family;
+use super::equivalent::Equivalent;
+pub use super::kernel::Kernel;
+use super::silicon::Silicon;
+use super::term::{self, Term, flag, ln_rounding, ln_share};
+use crate::config::{Dtype, Gpu, MissingFigure};
+use crate::graph::{Attention, Phase};
+use crate::kernels;
+use crate::units::Seconds;
+
+/// Raised whenever a term below changes.
+pub(super) const VERSION: u32 = 1;
+
+/// Shortest reference time, in cycles: launch, one pass over a tile, and the write of the result.
+const SHORTEST_CYCLES: f64 = 8000.0;
+/// Rows of the output that one thread block takes, in kernels for prompts.
+const TILE_ROWS: [f64; 2] = [64.0, 128.0];
+/// Query heads of one KV head that a decode tile packs.
+const PACKED_HEADS: f64 = 16.0;
+/// KV tokens of one step of a decode kernel.
+const KV_STEP: f64 = 128.0;
+
+/// One launch, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Launch {
+    silicon: Silicon,
+    kernel: Kernel,
+    batch: Equivalent,
+    heads: f64,
+    kv_heads: f64,
+    head_dim: f64,
+    kv: Dtype,
+    math: Dtype,
+    /// FLOP per µs at the sustained clock.
+    rate: f64,
+    /// Tensor time at the sustained clock.
+    compute: f64,
+    /// All operands once at device-memory bandwidth.
+    memory: f64,
+    /// The exponentials on the special-function units.
+    exponentials: f64,
+    /// What efficiency is relative to: peak rates, compulsory bytes, the launch floor.
+    ideal: f64,
+    operand_bytes: f64,
+}
+
+/// The family that `attention` belongs to.
+pub fn family(attention: &Attention) -> Family {
+    match attention.phase {
+        Phase::Prefill => Family::AttentionPrefill,
+        Phase::Decode => Family::AttentionDecode,
+    }
+}
+
+/// The row of one call as `kernel` runs it, or none where no model has learned the kernel or there is
+/// nothing to attend to.
+///
+/// # Errors
+/// Where the GPU's record lacks a figure the features need.
+pub fn row(
+    attention: &Attention,
+    gpu: &Gpu,
+    kernel: &str,
+    launch_floor: Seconds,
+) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(kernel) = Kernel::from_name(kernel) else { return Ok(None) };
+    let wanted = kernel.math(attention.kv, attention.phase == Phase::Prefill);
+    let math = if gpu.supports(wanted) { wanted } else { Dtype::Bf16 };
+    row_in(attention, gpu, kernel, math, launch_floor)
+}
+
+/// The same, with the format that queries and keys are multiplied in given: tables hold both.
+///
+/// # Errors
+/// Where the GPU's record lacks a figure the features need.
+pub fn row_in(
+    attention: &Attention,
+    gpu: &Gpu,
+    kernel: Kernel,
+    math: Dtype,
+    launch_floor: Seconds,
+) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(batch) = Equivalent::of(attention) else { return Ok(None) };
+    let launch = Launch::new(attention, batch, gpu, kernel, math, launch_floor)?;
+    let own = match attention.phase {
+        Phase::Prefill => PREFILL,
+        Phase::Decode => DECODE,
+    };
+    let call = term::values(COMMON, &launch).chain(term::values(own, &launch));
+    Ok(Some(call.chain(launch.silicon.identity()).collect()))
+}
+
+/// Names of the common columns and of a phase's own.
+pub(super) fn names(own: &[Term<Launch>]) -> Vec<&'static str> {
+    term::names(COMMON).chain(term::names(own)).collect()
+}
+
+impl Launch {
+    fn new(
+        attention: &Attention,
+        batch: Equivalent,
+        gpu: &Gpu,
+        kernel: Kernel,
+        math: Dtype,
+        floor: Seconds,
+    ) -> Result<Self, MissingFigure> {
+        let silicon = Silicon::new(gpu, family(attention))?;
+        let count = kernels::attention::count(attention, gpu)?;
+        let bandwidth = gpu.bandwidth()?;
+        let ideal_compute = match count.math {
+            Some(dtype) => (count.flops / gpu.peak(dtype)?).micros(),
+            None => 0.0,
+        };
+        let rate = gpu.peak(math)?.0 * 1e-6 * silicon.sustained;
+        let heads = attention.heads as f64;
+        Ok(Self {
+            silicon,
+            kernel,
+            batch,
+            heads,
+            kv_heads: attention.kv_heads as f64,
+            head_dim: attention.head_dim as f64,
+            kv: attention.kv,
+            math,
+            rate,
+            compute: count.flops.0 / rate,
+            memory: (count.operands / bandwidth).micros(),
+            exponentials: heads * batch.pairs / (silicon.xu * silicon.clock * silicon.sms),
+            ideal: ideal_compute.max((count.bytes / bandwidth).micros()).max(floor.micros()),
+            operand_bytes: count.operands.0,
+        })
+    }
+
+    fn shortest(&self) -> f64 {
+        SHORTEST_CYCLES / self.silicon.clock
+    }
+
+    fn reference(&self) -> f64 {
+        self.compute.max(self.memory).max(self.shortest())
+    }
+
+    fn share(&self, time: f64) -> f64 {
+        ln_share(time, self.reference())
+    }
+
+    fn group(&self) -> f64 {
+        self.heads / self.kv_heads
+    }
+
+    /// Tiles of `rows` queries, each query head apart.
+    fn tiles(&self, rows: f64) -> f64 {
+        (self.batch.new / rows).ceil() * self.batch.sequences * self.heads
+    }
+
+    /// Tiles of `rows` queries, the heads of one KV head packed together.
+    fn packed_tiles(&self, rows: f64) -> f64 {
+        (self.batch.new * self.group() / rows).ceil() * self.batch.sequences * self.kv_heads
+    }
+
+    /// The last tile of a sequence, over all its KV, on one SM.
+    fn longest_tile(&self, rows: f64) -> f64 {
+        let flops = 4.0 * self.head_dim * rows * (self.batch.past + self.batch.new);
+        self.share(flops * self.silicon.sms / self.rate)
+    }
+
+    fn per_sm(&self, tasks: f64) -> f64 {
+        (tasks / self.silicon.sms).ln()
+    }
+
+    fn rounding(&self, tasks: f64) -> f64 {
+        ln_rounding(tasks, self.silicon.sms)
+    }
+
+    /// Mean KV length of a sequence.
+    fn kv_length(&self) -> f64 {
+        self.batch.past + self.batch.new
+    }
+
+    /// One sequence's keys and values of one head at one SM's share of the bandwidth.
+    fn one_head(&self) -> f64 {
+        let bytes = 2.0 * self.kv_length() * self.head_dim * self.kv.bytes();
+        self.share(bytes * self.silicon.sms / self.silicon.bandwidth)
+    }
+
+    fn kv_head_tasks(&self) -> f64 {
+        self.batch.sequences * self.kv_heads
+    }
+}
+
+/// Columns of both families: logarithms of ratios, unless said otherwise.
+const COMMON: &[Term<Launch>] = &[
+    // Added to the output as it is: see training/train.py.
+    ("reference_over_ideal", |l| (l.reference() / l.ideal).ln()),
+    ("compute", |l| l.share(l.compute)),
+    ("memory", |l| l.share(l.memory)),
+    ("shortest", |l| l.share(l.shortest())),
+    ("exponentials", |l| l.share(l.exponentials)),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("compute_over_memory", |l| (l.compute / l.memory).ln()),
+    ("ln_tokens", |l| l.batch.tokens.ln()),
+    ("ln_sequences", |l| l.batch.sequences.ln()),
+    ("ln_kv_length", |l| l.kv_length().ln()),
+    ("ln_heads", |l| l.heads.ln()),
+    ("ln_kv_heads", |l| l.kv_heads.ln()),
+    ("ln_group", |l| l.group().ln()),
+    ("ln_head_dim", |l| (l.head_dim / 128.0).ln()),
+    ("head_dim_64", |l| flag(l.head_dim <= 64.0)),
+    ("head_dim_192", |l| flag(l.head_dim == 192.0)),
+    ("head_dim_256", |l| flag(l.head_dim >= 256.0)),
+    ("working_set_over_l2", |l| (l.operand_bytes / l.silicon.l2).ln()),
+    ("fp8_math", |l| flag(l.math == Dtype::Fp8)),
+    ("fp8_kv", |l| flag(l.kv.math() == Dtype::Fp8)),
+    ("flashinfer", |l| flag(l.kernel == Kernel::FlashInfer)),
+    ("vllm_flashinfer", |l| flag(l.kernel == Kernel::VllmFlashInfer)),
+    ("fa2", |l| flag(l.kernel == Kernel::Fa2)),
+    ("fa3", |l| flag(l.kernel == Kernel::Fa3)),
+    ("vllm_fa3", |l| flag(l.kernel == Kernel::VllmFa3)),
+    ("trtllm_mha", |l| flag(l.kernel == Kernel::TrtllmMha)),
+    ("vllm_trtllm", |l| flag(l.kernel == Kernel::VllmTrtllm)),
+    ("trtllm", |l| flag(l.kernel == Kernel::Trtllm)),
+    ("trtllm_flashinfer", |l| flag(l.kernel == Kernel::TrtllmFlashInfer)),
+    ("triton", |l| flag(l.kernel == Kernel::Triton)),
+];
+
+/// Prompts: tiles of queries, placed on the SMs.
+pub(super) const PREFILL: &[Term<Launch>] = &[
+    ("ln_new", |l| l.batch.new.ln()),
+    ("prefix", |l| (l.kv_length() / l.batch.new).ln()),
+    ("tiles_64", |l| l.per_sm(l.tiles(TILE_ROWS[0]))),
+    ("tiles_128", |l| l.per_sm(l.tiles(TILE_ROWS[1]))),
+    ("packed_tiles_64", |l| l.per_sm(l.packed_tiles(TILE_ROWS[0]))),
+    ("packed_tiles_128", |l| l.per_sm(l.packed_tiles(TILE_ROWS[1]))),
+    ("rounding_64", |l| l.rounding(l.tiles(TILE_ROWS[0]))),
+    ("rounding_128", |l| l.rounding(l.tiles(TILE_ROWS[1]))),
+    ("packed_rounding_64", |l| l.rounding(l.packed_tiles(TILE_ROWS[0]))),
+    ("packed_rounding_128", |l| l.rounding(l.packed_tiles(TILE_ROWS[1]))),
+    ("longest_tile_64", |l| l.longest_tile(TILE_ROWS[0])),
+    ("longest_tile_128", |l| l.longest_tile(TILE_ROWS[1])),
+    ("padding_64", |l| ln_rounding(l.batch.new, TILE_ROWS[0])),
+    ("padding_128", |l| ln_rounding(l.batch.new, TILE_ROWS[1])),
+];
+
+/// Single new tokens: KV heads of sequences, split along their length.
+pub(super) const DECODE: &[Term<Launch>] = &[
+    ("kv_head_tasks", |l| l.per_sm(l.kv_head_tasks())),
+    ("rounding", |l| l.rounding(l.kv_head_tasks())),
+    ("rounding_of_two", |l| ln_rounding(l.kv_head_tasks(), 2.0 * l.silicon.sms)),
+    ("head_tasks", |l| l.per_sm(l.batch.sequences * l.heads)),
+    ("head_rounding", |l| l.rounding(l.batch.sequences * l.heads)),
+    ("one_head", |l| l.one_head()),
+    ("head_padding", |l| ln_rounding(l.group(), PACKED_HEADS)),
+    ("more_than_packed", |l| flag(l.group() > PACKED_HEADS)),
+    ("kv_steps", |l| (l.kv_length() / KV_STEP).ln()),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::graph::Sequences;
+
+    const FLOOR: Seconds = Seconds(1.5e-6);
+
+    fn call(phase: Phase, sequences: &[(u64, u64, u64)]) -> Attention {
+        let sequences = sequences.iter().map(|&(count, new, past)| Sequences { count, new, past }).collect();
+        Attention { phase, sequences, heads: 32, kv_heads: 8, head_dim: 128, kv: Dtype::Bf16 }
+    }
+
+    fn h100(attention: &Attention) -> Vec<f32> {
+        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
+        row(attention, gpu, "fa3", FLOOR).expect("complete record").expect("learned kernel")
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        for (phase, family) in
+            [(Phase::Prefill, Family::AttentionPrefill), (Phase::Decode, Family::AttentionDecode)]
+        {
+            for sequences in [(1, 1, 0), (1, 1, 131_071), (256, 1, 4095), (7, 4096, 0), (2, 512, 8192)] {
+                let row = h100(&call(phase, &[sequences]));
+                assert_eq!(row.len(), family.schema().names.len());
+                assert!(row.iter().all(|value| value.is_finite()), "{sequences:?} {row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn alike_sequences_make_one_row_however_grouped() {
+        let whole = h100(&call(Phase::Decode, &[(64, 1, 2000)]));
+        let parts = h100(&call(Phase::Decode, &[(40, 1, 2000), (24, 1, 2000)]));
+        assert_eq!(whole, parts);
+    }
+
+    #[test]
+    fn a_longer_history_is_more_bytes() {
+        let column = Family::AttentionDecode.schema().names;
+        let set = column.iter().position(|name| *name == "working_set_over_l2").expect("a column");
+        let of = |past| h100(&call(Phase::Decode, &[(16, 1, past)]))[set];
+        assert!(of(1000) < of(2000) && of(2000) < of(8000));
+    }
+
+    #[test]
+    fn unknown_kernels_and_empty_batches_have_no_row() {
+        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
+        assert_eq!(row(&call(Phase::Decode, &[(1, 1, 9)]), gpu, "no such kernel", FLOOR), Ok(None));
+        assert_eq!(row(&call(Phase::Decode, &[]), gpu, "fa3", FLOOR), Ok(None));
+    }
+}

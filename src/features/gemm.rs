@@ -1,0 +1,228 @@
+//! Features of matrix products.
+
+use super::Family;
+use super::silicon::Silicon;
+use super::term::{self, Term, flag, ln_rounding, ln_share};
+use crate::config::{Dtype, Gpu, MissingFigure};
+use crate::graph::Gemm;
+use crate::kernels;
+use crate::units::Seconds;
+
+/// Raised whenever a term below changes.
+pub(super) const VERSION: u32 = 1;
+
+/// Shortest reference time, in µs: about the shortest measured product.
+const SHORTEST: f64 = 2.5;
+/// Bytes per clock that one SM reads from L2 at best (sm70 and later).
+const L2_BYTES_PER_CLOCK: f64 = 64.0;
+
+/// Formats the model has learned.
+const LEARNED: [Dtype; 3] = [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block];
+
+/// One launch, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Launch {
+    silicon: Silicon,
+    weights: Dtype,
+    engine: Engine,
+    m: f64,
+    n: f64,
+    k: f64,
+    /// Tensor time at the sustained clock.
+    compute: f64,
+    /// All operands once at device-memory bandwidth.
+    memory: f64,
+    /// What efficiency is relative to: peak rates, compulsory bytes, the launch floor.
+    ideal: f64,
+    weight_bytes: f64,
+    activation_bytes: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Engine {
+    Vllm,
+    Sglang,
+    Trtllm,
+}
+
+/// The row of one product, or none where no model has learned its format.
+///
+/// `engine` is a catalog id; others are taken for vLLM, whose products are plain library calls.
+///
+/// # Errors
+/// Where the GPU's record lacks a figure the features need.
+pub fn row(
+    gemm: &Gemm,
+    gpu: &Gpu,
+    engine: &str,
+    launch_floor: Seconds,
+) -> Result<Option<Vec<f32>>, MissingFigure> {
+    if !LEARNED.contains(&gemm.weights) {
+        return Ok(None);
+    }
+    let launch = Launch::new(gemm, gpu, engine, launch_floor)?;
+    Ok(Some(term::values(TERMS, &launch).chain(launch.silicon.identity()).collect()))
+}
+
+impl Launch {
+    fn new(gemm: &Gemm, gpu: &Gpu, engine: &str, floor: Seconds) -> Result<Self, MissingFigure> {
+        let silicon = Silicon::new(gpu, Family::Gemm)?;
+        let count = kernels::gemm::count(gemm, gpu)?;
+        let at_peak = (count.flops / gpu.peak(gemm.weights)?).micros();
+        let bandwidth = gpu.bandwidth()?;
+        Ok(Self {
+            silicon,
+            weights: gemm.weights,
+            engine: match engine {
+                "sglang" => Engine::Sglang,
+                "trtllm" => Engine::Trtllm,
+                _ => Engine::Vllm,
+            },
+            m: gemm.m as f64,
+            n: gemm.n as f64,
+            k: gemm.k as f64,
+            compute: at_peak / silicon.sustained,
+            memory: (count.operands / bandwidth).micros(),
+            ideal: at_peak.max((count.bytes / bandwidth).micros()).max(floor.micros()),
+            weight_bytes: count.stored.0,
+            activation_bytes: (count.operands - count.stored).0,
+        })
+    }
+
+    fn reference(&self) -> f64 {
+        self.compute.max(self.memory).max(SHORTEST)
+    }
+
+    fn share(&self, time: f64) -> f64 {
+        ln_share(time, self.reference())
+    }
+
+    fn tiles(&self, tile: Tile) -> f64 {
+        (self.m / tile.0).ceil() * (self.n / tile.1).ceil()
+    }
+
+    /// Padding to whole tiles and waves of one tile per SM.
+    fn waste(&self, tile: Tile) -> f64 {
+        let waves = (self.tiles(tile) / self.silicon.sms).ceil();
+        (waves * self.silicon.sms * tile.0 * tile.1 / (self.m * self.n)).ln()
+    }
+
+    /// Time the busiest SM takes to read its tiles' operands from L2.
+    fn operands(&self, tile: Tile) -> f64 {
+        let waves = (self.tiles(tile) / self.silicon.sms).ceil();
+        let bytes = waves * (tile.0 + tile.1) * self.k * self.weights.bytes().max(1.0);
+        self.share(bytes / (L2_BYTES_PER_CLOCK * self.silicon.clock))
+    }
+
+    /// Rows padded to a multiple of `rows`.
+    fn padding(&self, rows: f64) -> f64 {
+        ln_rounding(self.m, rows)
+    }
+
+    fn over_l2(&self, bytes: f64) -> f64 {
+        (bytes / self.silicon.l2).ln()
+    }
+}
+
+/// Rows and columns of an output tile.
+type Tile = (f64, f64);
+
+/// Tiles that libraries launch on one architecture or another.
+const TILES: [Tile; 5] = [(64.0, 64.0), (128.0, 64.0), (128.0, 128.0), (128.0, 256.0), (256.0, 128.0)];
+
+/// Logarithms of ratios, unless said otherwise.
+pub(super) const TERMS: &[Term<Launch>] = &[
+    // Added to the output as it is: see training/train.py.
+    ("reference_over_ideal", |l| (l.reference() / l.ideal).ln()),
+    ("compute", |l| l.share(l.compute)),
+    ("memory", |l| l.share(l.memory)),
+    ("shortest", |l| l.share(SHORTEST)),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("compute_over_memory", |l| (l.compute / l.memory).ln()),
+    ("ln_m", |l| l.m.ln()),
+    ("ln_n", |l| l.n.ln()),
+    ("ln_k", |l| l.k.ln()),
+    ("waste_64x64", |l| l.waste(TILES[0])),
+    ("waste_128x64", |l| l.waste(TILES[1])),
+    ("waste_128x128", |l| l.waste(TILES[2])),
+    ("waste_128x256", |l| l.waste(TILES[3])),
+    ("waste_256x128", |l| l.waste(TILES[4])),
+    ("operands_64x64", |l| l.operands(TILES[0])),
+    ("operands_128x64", |l| l.operands(TILES[1])),
+    ("operands_128x128", |l| l.operands(TILES[2])),
+    ("operands_128x256", |l| l.operands(TILES[3])),
+    ("operands_256x128", |l| l.operands(TILES[4])),
+    ("tiles_per_sm", |l| (l.tiles(TILES[2]) / l.silicon.sms).ln()),
+    // Share of the SMs busy over all waves, in (0, 1].
+    ("occupancy", |l| (-ln_rounding(l.tiles(TILES[2]), l.silicon.sms)).exp()),
+    ("padding_8", |l| l.padding(8.0)),
+    ("padding_64", |l| l.padding(64.0)),
+    ("padding_128", |l| l.padding(128.0)),
+    ("padding_256", |l| l.padding(256.0)),
+    ("working_set_over_l2", |l| l.over_l2(l.weight_bytes + l.activation_bytes)),
+    ("weights_over_l2", |l| l.over_l2(l.weight_bytes)),
+    ("activations_over_l2", |l| l.over_l2(l.activation_bytes)),
+    ("odd_m", |l| flag(l.m % 2.0 == 1.0)),
+    ("m_in_eights", |l| flag(l.m % 8.0 == 0.0)),
+    ("fp8", |l| flag(l.weights.math() == Dtype::Fp8)),
+    ("fp8_block", |l| flag(l.weights == Dtype::Fp8Block)),
+    ("sglang", |l| flag(l.engine == Engine::Sglang)),
+    ("trtllm", |l| flag(l.engine == Engine::Trtllm)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    const FLOOR: Seconds = Seconds(1.5e-6);
+
+    fn h100(m: u64, weights: Dtype) -> Vec<f32> {
+        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
+        let gemm = Gemm { m, n: 8192, k: 8192, weights };
+        row(&gemm, gpu, "sglang", FLOOR).expect("complete record").expect("learned format")
+    }
+
+    fn column(name: &str) -> usize {
+        Family::Gemm.schema().names.iter().position(|column| *column == name).expect("a column")
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        for m in [1, 2, 63, 4096, 60_000] {
+            for weights in LEARNED {
+                let row = h100(m, weights);
+                assert_eq!(row.len(), Family::Gemm.schema().names.len());
+                assert!(row.iter().all(|value| value.is_finite()), "{m} {weights:?} {row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_rows_are_more_compute_bound() {
+        let ridge = column("compute_over_memory");
+        let mut last = f32::MIN;
+        for m in [1, 8, 64, 512, 4096, 32_768] {
+            let value = h100(m, Dtype::Bf16)[ridge];
+            assert!(value > last, "{m}");
+            last = value;
+        }
+    }
+
+    #[test]
+    fn one_tile_per_sm_wastes_nothing() {
+        // 132 SMs: 128 tiles of 128x128 fill one wave but for four SMs.
+        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
+        let gemm = Gemm { m: 1024, n: 2048, k: 4096, weights: Dtype::Bf16 };
+        let row = row(&gemm, gpu, "vllm", FLOOR).expect("complete").expect("learned");
+        assert!((row[column("waste_128x128")] - (132.0f32 / 128.0).ln()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn formats_without_a_model_have_no_row() {
+        let gpu = catalog().gpu("b200").expect("in the catalog");
+        let gemm = Gemm { m: 8, n: 1024, k: 1024, weights: Dtype::Nvfp4 };
+        assert_eq!(row(&gemm, gpu, "vllm", FLOOR), Ok(None));
+    }
+}

@@ -1,0 +1,82 @@
+//! Attention kernels, as the measured tables and the engine catalog name them.
+
+use crate::config::Dtype;
+
+/// Kernels that share their code, whatever engine launches them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernel {
+    /// FlashInfer's FlashAttention-2, as SGLang launches it.
+    FlashInfer,
+    /// FlashInfer's FlashAttention-2, as vLLM launches it.
+    VllmFlashInfer,
+    /// FlashAttention-2, as vLLM launches it.
+    Fa2,
+    /// FlashAttention-3, as SGLang launches it.
+    Fa3,
+    /// FlashAttention-3, as vLLM launches it.
+    VllmFa3,
+    /// TensorRT-LLM's kernels for sm100, as SGLang launches them.
+    TrtllmMha,
+    /// TensorRT-LLM's kernels for sm100, as vLLM launches them.
+    VllmTrtllm,
+    /// TensorRT-LLM's own attention, with the rotary embedding fused.
+    Trtllm,
+    /// FlashInfer, as TensorRT-LLM launches it.
+    TrtllmFlashInfer,
+    Triton,
+}
+
+impl Kernel {
+    /// By the name in tables and catalog; none for kernels no model has learned.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            // SGLang 0.5.10 on A100 and the second sources name the algorithm only.
+            "flashinfer" | "flash_attention" | "FlashInfer decode" => Self::FlashInfer,
+            "vllm_flashinfer_fidecode" | "vllm_flashinfer_fiprefill" => Self::VllmFlashInfer,
+            "vllm_flash_attn_fa2" | "vllm_flash_attn" | "vllm0.19 default attn" | "FLASH_ATTENTION" => {
+                Self::Fa2
+            }
+            "fa3" | "FA3 prefill" => Self::Fa3,
+            "vllm_flash_attn_fa3" => Self::VllmFa3,
+            "trtllm_mha" => Self::TrtllmMha,
+            "vllm_flashinfer_trtllmprefill" | "vllm_flashinfer_trtllmdecode" => Self::VllmTrtllm,
+            "torch_flow" => Self::Trtllm,
+            "torch_flow_flashinfer" => Self::TrtllmFlashInfer,
+            "triton" => Self::Triton,
+            _ => return None,
+        })
+    }
+
+    /// The format queries and keys are multiplied in over a KV cache in `kv`, as engines set it up: with
+    /// an FP8 cache, SGLang's and TensorRT-LLM's prefill multiplies in FP8, all others widen to BF16.
+    pub fn math(self, kv: Dtype, prefill: bool) -> Dtype {
+        match self {
+            Self::Fa3 | Self::TrtllmMha | Self::Trtllm if prefill && kv.math() == Dtype::Fp8 => Dtype::Fp8,
+            _ => Dtype::Bf16,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    #[test]
+    fn every_kernel_of_the_catalog_is_learned() {
+        for engine in &catalog().engines.engines {
+            for choice in &engine.kernels {
+                assert!(Kernel::from_name(&choice.attention_prefill).is_some(), "{choice:?}");
+                assert!(Kernel::from_name(&choice.attention_decode).is_some(), "{choice:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_some_prefill_multiplies_in_fp8() {
+        assert_eq!(Kernel::Fa3.math(Dtype::Fp8, true), Dtype::Fp8);
+        assert_eq!(Kernel::Fa3.math(Dtype::Fp8, false), Dtype::Bf16);
+        assert_eq!(Kernel::Fa2.math(Dtype::Fp8, true), Dtype::Bf16);
+        assert_eq!(Kernel::Fa3.math(Dtype::Bf16, true), Dtype::Bf16);
+    }
+}

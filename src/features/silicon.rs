@@ -1,0 +1,122 @@
+//! The GPU's side of a feature vector.
+
+use super::Family;
+use super::term::{self, Term, flag};
+use crate::config::{Arch, Dtype, Gpu, MissingFigure};
+
+/// GPUs whose kernels the reference source measured for every family.
+const REFERENCE: [&str; 9] = [
+    "a100-sxm-80gb",
+    "b200",
+    "b300",
+    "gb200",
+    "gb300",
+    "h100-sxm",
+    "h200-sxm",
+    "l40s",
+    "rtx-pro-6000-server",
+];
+/// GPUs whose matrix products only second sources measured.
+const SECOND_SOURCE_GEMM: [&str; 2] = ["a40", "rtx-a6000"];
+
+/// GPUs whose identity columns are filled for `family`.
+pub fn measured(family: Family) -> impl Iterator<Item = &'static str> {
+    let second: &[&str] = if family == Family::Gemm { &SECOND_SOURCE_GEMM } else { &[] };
+    REFERENCE.into_iter().chain(second.iter().copied())
+}
+
+/// What the features read from a GPU's record. Times that follow from it are in µs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Silicon {
+    pub sms: f64,
+    /// Boost clock, in cycles per µs.
+    pub clock: f64,
+    /// Dense BF16 FLOP per clock and SM.
+    pub rate: f64,
+    /// Bytes per µs.
+    pub bandwidth: f64,
+    /// Bytes.
+    pub l2: f64,
+    /// Share of the boost clock held through large matrix products.
+    pub sustained: f64,
+    /// Special-function operations per clock and SM.
+    pub xu: f64,
+    /// Board power limit, in watts.
+    power: f64,
+    arch: Arch,
+    measured: bool,
+}
+
+impl Silicon {
+    pub fn new(gpu: &Gpu, family: Family) -> Result<Self, MissingFigure> {
+        Ok(Self {
+            sms: gpu.sm_count()?,
+            clock: gpu.clock_hz()? * 1e-6,
+            rate: gpu.tensor_rate(Dtype::Bf16)?,
+            bandwidth: gpu.bandwidth()?.0 * 1e-6,
+            l2: gpu.l2()?.0,
+            sustained: gpu.sustained()?,
+            xu: gpu.xu()?,
+            power: gpu.power()?.0,
+            arch: gpu.arch,
+            measured: measured(family).any(|id| id == gpu.id),
+        })
+    }
+
+    /// BF16 FLOP per µs at the boost clock.
+    pub fn peak(&self) -> f64 {
+        self.sms * self.clock * self.rate
+    }
+
+    /// The identity columns.
+    pub fn identity(&self) -> impl Iterator<Item = f32> + '_ {
+        let filled = if self.measured { 1.0 } else { 0.0 };
+        term::values(IDENTITY, self).map(move |value| value * filled)
+    }
+}
+
+/// Columns that tell GPUs apart, centred on a mid-size data-centre GPU.
+const IDENTITY: &[Term<Silicon>] = &[
+    ("measured", |_| 1.0),
+    ("ln_sms", |s| (s.sms / 132.0).ln()),
+    ("ln_sm_flops", |s| (s.rate * s.clock / 4e6).ln()),
+    ("ln_sm_bandwidth", |s| (s.bandwidth / s.sms / 3e4).ln()),
+    ("ln_ridge", |s| (s.peak() / s.bandwidth / 300.0).ln()),
+    ("ln_l2", |s| (s.l2 / 64e6).ln()),
+    ("ln_clock", |s| (s.clock / 1830.0).ln()),
+    ("ln_sustained", |s| (s.sustained / 0.8).ln()),
+    // Watts per TFLOP/s.
+    ("ln_power", |s| (s.power / (s.peak() * 1e-6)).ln()),
+    ("hopper", |s| flag(s.arch == Arch::Hopper)),
+    ("blackwell", |s| flag(s.arch == Arch::Blackwell)),
+    ("ada", |s| flag(s.arch == Arch::Ada)),
+];
+
+/// Names of the identity columns.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    term::names(IDENTITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    #[test]
+    fn measured_gpus_are_in_the_catalog() {
+        for id in measured(Family::Gemm) {
+            assert!(catalog().gpu(id).is_some(), "{id}");
+        }
+    }
+
+    #[test]
+    fn an_unmeasured_gpu_has_no_identity() {
+        let identity = |id| {
+            let gpu = catalog().gpu(id).expect("in the catalog");
+            Silicon::new(gpu, Family::AttentionDecode).expect("complete").identity().collect::<Vec<_>>()
+        };
+        assert!(identity("a40").iter().all(|&value| value == 0.0));
+        assert_eq!(identity("h100-sxm")[0], 1.0);
+        assert_ne!(identity("h100-sxm"), identity("h200-sxm"));
+    }
+}
