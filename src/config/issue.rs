@@ -129,6 +129,16 @@ impl Issue {
     }
 }
 
+/// At most 60 characters of something typed or read, safe to set into a sentence.
+pub(crate) fn excerpt(text: &str) -> String {
+    const CHARACTERS: usize = 60;
+    let mut out: String = text.chars().filter(|c| !c.is_control()).take(CHARACTERS).collect();
+    if text.chars().nth(CHARACTERS).is_some() {
+        out.push('…');
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

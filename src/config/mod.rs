@@ -1,6 +1,7 @@
 //! What a visitor asks for, checked: the catalogs, the scenario, its link, and the issues found.
 
 pub mod catalog;
+pub mod check;
 mod dtype;
 mod engine;
 mod gpu;
@@ -10,6 +11,7 @@ pub mod model;
 mod scenario;
 mod setup;
 
+pub use check::check;
 pub use dtype::Dtype;
 pub use engine::{Batching, Engine, HostTime, KernelChoice, MemoryShareOf, Scheduler};
 pub use gpu::{Arch, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};

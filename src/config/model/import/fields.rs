@@ -1,7 +1,7 @@
 //! Typed reading of single keys, each problem named by its key.
 
 use super::json::{Json, Object};
-use super::traits::short;
+use crate::config::issue::excerpt;
 use crate::config::model::limits::{HEAD_DIM, Limit};
 use crate::config::{Field, Issue};
 
@@ -14,7 +14,7 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     pub fn new(object: &'a Object) -> Self {
         let twice = object.repeated.iter().map(|key| {
-            Issue::warning(Field::Model, format!("`{}` is given twice: the last one counts", short(key)))
+            Issue::warning(Field::Model, format!("`{}` is given twice: the last one counts", excerpt(key)))
         });
         Self { object, issues: twice.collect() }
     }
@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
             Json::Text(text) => Some(format!(
                 "`{}` is \"{}\": a whole number from {} to {} is right",
                 limit.key,
-                short(text),
+                excerpt(text),
                 limit.min,
                 limit.max
             )),

@@ -7,6 +7,7 @@ mod json;
 mod quantization;
 mod traits;
 
+use crate::config::issue::excerpt;
 use crate::config::{Dtype, Field, Issue};
 
 use super::{Attention, Blocks, Dense, Ffn, Gqa, Model, Norms, limits};
@@ -73,7 +74,7 @@ fn family_of(top: &Object, text: &Object) -> Result<(String, Option<Family>), St
     let given = [text, top].into_iter().find_map(|object| object.text("model_type"));
     let model_type =
         given.ok_or("`model_type` is missing: it names the architecture, for example \"llama\"")?;
-    Ok((traits::short(model_type), Family::of(model_type)))
+    Ok((excerpt(model_type), Family::of(model_type)))
 }
 
 fn refusal(model_type: &str, uncovered: &[String]) -> String {

@@ -1,8 +1,8 @@
 //! The weight format of a checkpoint, from `quantization_config` or `hf_quant_config.json`.
 
 use super::json::{Json, Object};
-use super::traits::short;
 use crate::config::Dtype;
+use crate::config::issue::excerpt;
 
 /// How the linear layers are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ fn weights(config: &Object) -> Result<Dtype, String> {
         return match algorithm {
             "FP8" | "FP8_PER_CHANNEL_PER_TOKEN" => Ok(Dtype::Fp8),
             "MIXED_PRECISION" => Err("weights in several formats (`quant_algo` MIXED_PRECISION)".into()),
-            other => Err(format!("{} weights (`quant_algo`)", short(other))),
+            other => Err(format!("{} weights (`quant_algo`)", excerpt(other))),
         };
     }
     match config.text("quant_method") {
@@ -49,15 +49,15 @@ fn weights(config: &Object) -> Result<Dtype, String> {
         Some("compressed-tensors" | "modelopt") | None => groups(config),
         Some("mxfp4") => Err("MXFP4 weights (`quant_method` mxfp4)".into()),
         Some(other) => match config.number("bits").or_else(|| config.number("w_bit")) {
-            Some(bits) => Err(format!("{bits}-bit weights (`quant_method` {})", short(other))),
-            None => Err(format!("{} weights (`quant_method`)", short(other))),
+            Some(bits) => Err(format!("{bits}-bit weights (`quant_method` {})", excerpt(other))),
+            None => Err(format!("{} weights (`quant_method`)", excerpt(other))),
         },
     }
 }
 
 fn fp8(config: &Object) -> Result<Dtype, String> {
     if let Some(format) = config.text("fmt").filter(|format| !format.contains("e4m3")) {
-        return Err(format!("FP8 weights in {} (`fmt`)", short(format)));
+        return Err(format!("FP8 weights in {} (`fmt`)", excerpt(format)));
     }
     match config.list("weight_block_size") {
         None => Ok(Dtype::Fp8),
@@ -104,7 +104,7 @@ fn scheme(weights: &Object) -> Result<Dtype, String> {
             _ => Err("FP4 weights (`num_bits` 4)".into()),
         },
         (Some(bits), "int") => Err(format!("INT{bits} weights (`num_bits`)")),
-        (Some(bits), kind) => Err(format!("{bits}-bit {} weights (`num_bits`)", short(kind))),
+        (Some(bits), kind) => Err(format!("{bits}-bit {} weights (`num_bits`)", excerpt(kind))),
         (None, _) => Err("weights of unnamed width (`num_bits` is missing)".into()),
     }
 }
@@ -122,6 +122,6 @@ fn kept_layers(config: &Object) -> Vec<String> {
     let names = lists.iter().filter_map(|key| config.list(key)).flatten().filter_map(Json::as_text);
     names
         .filter(|name| LINEAR.iter().any(|part| name.contains(part)) && !name.contains("norm"))
-        .map(short)
+        .map(excerpt)
         .collect()
 }

@@ -2,6 +2,7 @@
 
 use super::family::{Family, Window};
 use super::json::{Json, Object};
+use crate::config::issue::excerpt;
 
 /// Every trait of `text` that a dense decoder with full attention does not have, in words. Empty for
 /// one whose forward pass is counted.
@@ -28,7 +29,7 @@ fn not_a_decoder(top: &Object) -> Option<String> {
     }
     let name = top.list("architectures")?.first()?.as_text()?;
     let generates = name.ends_with("ForCausalLM") || name.ends_with("ForConditionalGeneration");
-    (!generates).then(|| format!("no text generation (`architectures` is {})", short(name)))
+    (!generates).then(|| format!("no text generation (`architectures` is {})", excerpt(name)))
 }
 
 fn experts(text: &Object) -> Option<String> {
@@ -126,10 +127,5 @@ fn uneven_layers(text: &Object) -> Option<String> {
 fn activation(text: &Object) -> Option<String> {
     let keys = ["hidden_act", "hidden_activation", "mlp_hidden_act"];
     let name = keys.iter().find_map(|key| text.text(key))?;
-    (!matches!(name, "silu" | "swish")).then(|| format!("{} activation", short(name)))
-}
-
-/// At most 60 characters of what a file says, for a sentence.
-pub fn short(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control()).take(60).collect()
+    (!matches!(name, "silu" | "swish")).then(|| format!("{} activation", excerpt(name)))
 }

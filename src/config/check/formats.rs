@@ -1,0 +1,91 @@
+//! Number formats against what the GPU multiplies and the release has kernels for.
+
+use crate::config::model::{Attention, Ffn};
+use crate::config::{Dtype, Field, Gpu, Issue, Model};
+
+/// Weight formats with a kernel model in this release.
+pub const WEIGHTS: [Dtype; 3] = [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block];
+
+/// KV cache formats with a kernel model in this release.
+pub const KV: [Dtype; 2] = [Dtype::Bf16, Dtype::Fp8];
+
+/// The first compute capability whose attention kernels read FP8.
+const FP8_SM: u32 = 89;
+
+/// Side of a weight block that shares one scale.
+const BLOCK: u32 = 128;
+
+pub fn weights(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
+    if !WEIGHTS.contains(&dtype) {
+        let text = format!("{} weights are not covered by this release; {}", name(dtype), list(&WEIGHTS));
+        issues.push(Issue::error(Field::Weights, text));
+        return;
+    }
+    if let Err(missing) = gpu.tensor_rate(dtype) {
+        let able: Vec<Dtype> = WEIGHTS.into_iter().filter(|dtype| gpu.supports(*dtype)).collect();
+        let text = match able.is_empty() {
+            true => missing.to_string(),
+            false => format!("{missing}; on this GPU {}", list(&able)),
+        };
+        issues.push(Issue::error(Field::Weights, text));
+    }
+}
+
+pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
+    if !KV.contains(&dtype) {
+        let text = format!("a {} KV cache is not covered by this release; {}", name(dtype), list(&KV));
+        issues.push(Issue::error(Field::Kv, text));
+    } else if dtype == Dtype::Fp8 && gpu.sm < FP8_SM {
+        let text = format!(
+            "an FP8 KV cache needs compute capability 8.9 (Ada) or later, {} has {}.{}; bf16 is right",
+            gpu.name,
+            gpu.sm / 10,
+            gpu.sm % 10
+        );
+        issues.push(Issue::error(Field::Kv, text));
+    }
+}
+
+/// Block-scaled weights are cut at block borders only, or the engines refuse to load them.
+pub fn blocks_divide(dtype: Dtype, model: &Model, tp: u32, issues: &mut Vec<Issue>) {
+    if dtype != Dtype::Fp8Block || tp == 0 {
+        return;
+    }
+    for blocks in &model.blocks {
+        let Ffn::Dense(dense) = &blocks.ffn;
+        let Attention::Gqa(gqa) = &blocks.attention;
+        let kv_heads = (gqa.kv_heads / tp).max(1);
+        let shares = [
+            ("MLP columns", dense.intermediate / tp),
+            ("columns of Q", gqa.q_width() / tp),
+            ("columns of K", kv_heads * gqa.head_dim),
+        ];
+        for (what, share) in shares.into_iter().filter(|(_, share)| !share.is_multiple_of(BLOCK)) {
+            let text = format!(
+                "{share} {what} on each of {tp} GPUs: weights with {BLOCK}x{BLOCK} blocks of scales need a \
+                 multiple of {BLOCK}"
+            );
+            issues.push(Issue::error(Field::Tp, text));
+        }
+    }
+}
+
+fn name(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::Bf16 => "BF16",
+        Dtype::Fp8 => "FP8",
+        Dtype::Fp8Block => "block-scaled FP8",
+        Dtype::Nvfp4 => "NVFP4",
+        Dtype::Mxfp4 => "MXFP4",
+        Dtype::Int8 => "INT8",
+        Dtype::Int4 => "INT4",
+    }
+}
+
+fn list(dtypes: &[Dtype]) -> String {
+    let ids: Vec<&str> = dtypes.iter().map(|dtype| dtype.id()).collect();
+    match ids.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last} is right", rest.join(", ")),
+        _ => format!("{} is right", ids.concat()),
+    }
+}

@@ -1,0 +1,108 @@
+//! A scenario resolved against the catalogs, or everything that stands against it.
+
+mod formats;
+mod lookup;
+mod parallel;
+pub mod range;
+mod settings;
+mod workload;
+
+use super::catalog::Catalog;
+use super::{Engine, Field, Figure, Gpu, Issue, MissingFigure, Scenario, Setup};
+
+/// Resolves ids, checks every range and every fit. All findings are returned at once, each beside its
+/// field; a setup stands only where none of them is an error.
+pub fn check(scenario: &Scenario, catalog: &Catalog) -> (Option<Setup>, Vec<Issue>) {
+    let mut issues = Vec::new();
+    let setup = resolve(scenario, catalog, &mut issues);
+    let sound = !issues.iter().any(Issue::is_error);
+    (setup.filter(|_| sound), issues)
+}
+
+fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> Option<Setup> {
+    let Scenario { tp, pp, replicas, kv, .. } = *scenario;
+    let model = lookup::model(&scenario.model, catalog, issues);
+    let gpu = lookup::gpu(&scenario.gpu, catalog, issues);
+    let engine = lookup::engine(&scenario.engine, catalog, issues);
+    let prompts = workload::prompts(&scenario.workload, issues);
+    let (osl, load) = (scenario.workload.osl, scenario.workload.load);
+
+    let before = issues.len();
+    parallel::ranges(tp, pp, replicas, issues);
+    let cut_is_sane = issues.len() == before;
+    let weights = scenario.weights.or(model.as_ref().map(|model| model.weights));
+    if let Some(gpu) = gpu {
+        missing_gpu_figures(gpu, issues);
+        formats::kv(kv, gpu, issues);
+        if cut_is_sane {
+            parallel::fits_machine(gpu, tp, pp, issues);
+        }
+        weights.into_iter().for_each(|weights| formats::weights(weights, gpu, issues));
+    }
+    if let Some(model) = &model {
+        issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
+        if cut_is_sane {
+            parallel::fits_model(model, tp, pp, issues);
+            weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, tp, issues));
+        }
+        if let Some(prompts) = &prompts {
+            workload::fits_context(prompts, osl, model, issues);
+        }
+    }
+    let (gpu, engine) = (gpu?, engine?);
+    missing_engine_figures(engine, gpu, issues);
+    let settings = settings::settings(&scenario.overrides, engine, gpu, issues);
+    let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
+    workload::fits_budget(&prompts, load, settings.token_budget, engine.scheduler.batching, issues);
+    Some(Setup {
+        model: model.into_owned(),
+        gpu: gpu.clone(),
+        engine: engine.clone(),
+        tp,
+        pp,
+        replicas,
+        weights,
+        kv,
+        prompts,
+        osl,
+        load,
+        token_budget: settings.token_budget,
+        max_seqs: settings.max_seqs,
+        memory_share: settings.memory_share,
+        sustained: settings.sustained,
+        price: settings.price,
+    })
+}
+
+/// Figures without which no kernel can be timed on this GPU.
+fn missing_gpu_figures(gpu: &Gpu, issues: &mut Vec<Issue>) {
+    let needed: [Option<MissingFigure>; 5] = [
+        gpu.memory().err(),
+        gpu.bandwidth().err(),
+        gpu.l2().err(),
+        gpu.sm_count().err(),
+        gpu.clock_hz().err(),
+    ];
+    issues.extend(needed.into_iter().flatten().map(|missing| Issue::error(Field::Gpu, missing.to_string())));
+}
+
+fn missing_engine_figures(engine: &Engine, gpu: &Gpu, issues: &mut Vec<Issue>) {
+    let name = &engine.name;
+    if engine.kernels_on(gpu.arch).is_none() {
+        let text =
+            format!("{name} {} has no known kernels for {} ({:?})", engine.version, gpu.name, gpu.arch);
+        issues.push(Issue::error(Field::Engine, text));
+    }
+    let host = &engine.host;
+    let needed: [(&str, &Figure); 5] = [
+        ("KV block size", &engine.scheduler.kv_block_tokens),
+        ("host time of a decode step", &host.decode_step_us),
+        ("host time of a prefill step", &host.prefill_step_us),
+        ("time to launch a kernel", &host.eager_launch_us),
+        ("gap between kernels of a CUDA graph", &host.graph_gap_us),
+    ];
+    let missing = needed.into_iter().filter(|(_, figure)| figure.0.is_none());
+    issues.extend(missing.map(|(what, figure)| {
+        Issue::error(Field::Engine, format!("{name} has no figure for its {what}: {}", figure.1))
+    }));
+}

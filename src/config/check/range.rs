@@ -1,0 +1,57 @@
+//! The range each number of a scenario may take.
+
+use crate::config::{Field, Issue};
+
+/// Bounds of one field, both included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    pub field: Field,
+    /// What the number is, for a sentence.
+    pub name: &'static str,
+    pub min: f64,
+    pub max: f64,
+}
+
+impl Range {
+    const fn new(field: Field, name: &'static str, min: f64, max: f64) -> Self {
+        Self { field, name, min, max }
+    }
+
+    /// An error unless `value` lies inside. NaN lies nowhere.
+    pub fn check(self, value: f64) -> Option<Issue> {
+        if (self.min..=self.max).contains(&value) {
+            return None;
+        }
+        let Self { field, name, min, max } = self;
+        let text = format!("{name} is {value}: from {min} to {max} is right");
+        Some(Issue::error(field, text).with_given(value.to_string()))
+    }
+
+    /// The bounds of a field that holds a number.
+    pub fn of(field: Field) -> Option<Self> {
+        ALL.into_iter().find(|range| range.field == field)
+    }
+}
+
+// Upper bounds lie beyond any deployment and keep every count of work exact in 64 bits.
+pub const TP: Range = Range::new(Field::Tp, "tensor parallelism", 1.0, 128.0);
+pub const PP: Range = Range::new(Field::Pp, "pipeline parallelism", 1.0, 128.0);
+pub const REPLICAS: Range = Range::new(Field::Gpus, "the number of replicas", 1.0, 10_000.0);
+pub const ISL: Range = Range::new(Field::Isl, "the prompt length", 1.0, 100_000_000.0);
+pub const OSL: Range = Range::new(Field::Osl, "the output length", 1.0, 100_000_000.0);
+pub const CONCURRENCY: Range = Range::new(Field::Concurrency, "concurrency", 1.0, 100_000.0);
+pub const BATCH: Range = Range::new(Field::Batch, "the batch", 1.0, 100_000.0);
+pub const TOKEN_BUDGET: Range = Range::new(Field::TokenBudget, "the token budget", 1.0, 1_048_576.0);
+pub const MAX_SEQS: Range = Range::new(Field::MaxSeqs, "the limit of sequences", 1.0, 65_536.0);
+pub const MEMORY_SHARE: Range = Range::new(Field::MemoryShare, "the memory share", 0.1, 0.98);
+pub const SUSTAINED: Range = Range::new(Field::Sustained, "the sustained clock share", 0.3, 1.0);
+pub const PRICE: Range = Range::new(Field::Price, "the price per GPU and hour", 0.0, 10_000.0);
+
+pub const ALL: [Range; 12] =
+    [TP, PP, REPLICAS, ISL, OSL, CONCURRENCY, BATCH, TOKEN_BUDGET, MAX_SEQS, MEMORY_SHARE, SUSTAINED, PRICE];
+
+/// Prompts of different lengths in one batch. Measured batches hold at most a few hundred.
+pub const MAX_LENGTHS: usize = 1_024;
+
+/// Prompt tokens of one batch: beyond the KV cache of any machine (8 x 288 GB hold 2^26 tokens at 36 KB).
+pub const MAX_BATCH_TOKENS: u64 = 1 << 26;

@@ -1,0 +1,72 @@
+//! Lengths and load.
+
+use super::range::{BATCH, CONCURRENCY, ISL, MAX_BATCH_TOKENS, MAX_LENGTHS, OSL};
+use crate::config::{Batching, Field, Issue, Lengths, Load, Model, Workload};
+
+/// Prompt lengths, one entry where all are alike; none where they make no sense.
+pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>> {
+    let before = issues.len();
+    let range = match workload.load {
+        Load::Concurrency(_) => CONCURRENCY,
+        Load::Batch(_) => BATCH,
+    };
+    issues.extend(range.check(f64::from(workload.load.size())));
+    issues.extend(OSL.check(f64::from(workload.osl)));
+    let prompts = match &workload.isl {
+        Lengths::Fixed(length) => vec![*length],
+        Lengths::Each(lengths) => {
+            issues.extend(each(lengths, workload.load));
+            lengths.clone()
+        }
+    };
+    issues.extend(prompts.iter().find_map(|length| ISL.check(f64::from(*length))));
+    if let Load::Batch(size) = workload.load {
+        let tokens = match &workload.isl {
+            Lengths::Fixed(length) => u64::from(*length) * u64::from(size),
+            Lengths::Each(lengths) => lengths.iter().copied().map(u64::from).sum(),
+        };
+        if tokens > MAX_BATCH_TOKENS {
+            let text = format!("the batch holds {tokens} prompt tokens: at most {MAX_BATCH_TOKENS} is right");
+            issues.push(Issue::error(Field::Batch, text));
+        }
+    }
+    (issues.len() == before).then_some(prompts)
+}
+
+fn each(lengths: &[u32], load: Load) -> Option<Issue> {
+    let count = lengths.len();
+    let text = match load {
+        Load::Concurrency(_) => "a length for each prompt goes with a batch, not with clients".to_owned(),
+        _ if count == 0 => "the list of prompt lengths is empty".to_owned(),
+        _ if count > MAX_LENGTHS => format!("{count} prompt lengths: at most {MAX_LENGTHS} are right"),
+        Load::Batch(size) if count != size as usize => {
+            format!("{count} prompt lengths for a batch of {size}: one for each prompt is right")
+        }
+        Load::Batch(_) => return None,
+    };
+    Some(Issue::error(Field::Isl, text))
+}
+
+/// Longest prompt and output have to fit the model's context: engines refuse longer requests.
+pub fn fits_context(prompts: &[u32], osl: u32, model: &Model, issues: &mut Vec<Issue>) {
+    let longest = prompts.iter().copied().max().unwrap_or(0);
+    let tokens = u64::from(longest) + u64::from(osl);
+    if tokens > u64::from(model.max_context) {
+        let text = format!(
+            "{longest} + {osl} is {tokens} tokens: {} takes at most {} in prompt and output together",
+            model.name, model.max_context
+        );
+        issues.push(Issue::error(if longest >= osl { Field::Isl } else { Field::Osl }, text));
+    }
+}
+
+/// Without chunking, a prompt longer than the token budget is never scheduled.
+pub fn fits_budget(prompts: &[u32], load: Load, budget: u32, batching: Batching, issues: &mut Vec<Issue>) {
+    let longest = prompts.iter().copied().max().unwrap_or(0);
+    if matches!(load, Load::Concurrency(_)) && batching == Batching::InFlight && longest > budget {
+        let text = format!(
+            "a prompt of {longest} tokens never enters a step of at most {budget}: this engine takes whole prompts"
+        );
+        issues.push(Issue::error(Field::TokenBudget, text));
+    }
+}
