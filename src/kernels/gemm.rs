@@ -1,6 +1,6 @@
 //! Matrix products of the linear layers.
 
-use super::reference::{Grid, Record, choose};
+use super::reference::{self, Record};
 use super::{Count, Schedule};
 use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::graph::Gemm;
@@ -22,21 +22,13 @@ pub fn count(gemm: &Gemm, gpu: &Gpu) -> Result<Count, MissingFigure> {
     Ok(Count { schedule: schedule(gemm, gpu), ..count })
 }
 
-/// Tile of the block-scaled FP8 kernels.
-const FP8_TILE: [u32; 3] = [128, 128, 128];
-
 /// The launch by rule. None where the GPU's record lacks a figure that the rule weighs.
 fn schedule(gemm: &Gemm, gpu: &Gpu) -> Option<Schedule> {
     let record = Record::of(gpu).ok()?;
     let shape = [gemm.m, gemm.n, gemm.k];
-    let (tile, tasks) = if gemm.weights.math() == Dtype::Fp8 {
-        (FP8_TILE, Grid::new(shape, FP8_TILE).tiles)
-    } else {
-        let choice = choose(shape, &record);
-        let tiles = Grid::new(shape, choice.tile).tiles;
-        (choice.tile, if choice.persistent { tiles } else { choice.cta })
+    let choice = match gemm.weights.math() {
+        Dtype::Fp8 => reference::choose_fp8(shape),
+        _ => reference::choose(shape, &record),
     };
-    let useful = 2.0 * gemm.m as f64 * gemm.n as f64 * gemm.k as f64;
-    let padding = Grid::new(shape, tile).flops() / useful.max(1.0);
-    Some(Schedule::new(tile, tasks, u64::from(record.sms), padding))
+    Some(reference::schedule(shape, &choice, &record))
 }

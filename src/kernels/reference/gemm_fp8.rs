@@ -1,9 +1,14 @@
 //! Block-scaled FP8 GEMM in the manner of DeepGEMM.
 
-use super::{Grid, Pipe, Record, TensorCounts, Traffic};
+use super::{Grid, Pipe, Record, TensorCounts, TileChoice, Traffic};
 
 /// The one tile of the reference; one byte an element.
 const TILE: [u32; 3] = [128, 128, 128];
+
+/// The launch of `C[m,n] = A[m,k] B[k,n]` in FP8: one thread block a tile; `shape` is `[m, n, k]`.
+pub fn choose_fp8(shape: [u64; 3]) -> TileChoice {
+    TileChoice { tile: TILE, cta: Grid::new(shape, TILE).tiles, split: 1, persistent: false }
+}
 
 /// Counts of `C[m,n] = A[m,k] B[k,n]` in FP8; `shape` is `[m, n, k]`. None where the tensor cores do
 /// not multiply FP8. Sensible for n and k that are multiples of 128.

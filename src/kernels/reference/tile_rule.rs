@@ -59,15 +59,20 @@ pub fn candidates(shape: [u64; 3], record: &Record) -> Vec<Candidate> {
     launches.into_iter().map(|choice| candidate(shape, choice, choice == chosen, record)).collect()
 }
 
-fn candidate(shape: [u64; 3], choice: TileChoice, chosen: bool, record: &Record) -> Candidate {
+/// How a launch of `shape` lies over the SMs: its thread blocks, or the tiles that persistent ones take.
+pub fn schedule(shape: [u64; 3], choice: &TileChoice, record: &Record) -> Schedule {
     let grid = Grid::new(shape, choice.tile);
     let tasks = if choice.persistent { grid.tiles } else { choice.cta };
     let useful = 2.0 * shape.iter().map(|&side| side as f64).product::<f64>();
     let padding = if useful > 0.0 { grid.flops() / useful } else { 1.0 };
+    Schedule::new(choice.tile, tasks, record.sm_count(), padding)
+}
+
+fn candidate(shape: [u64; 3], choice: TileChoice, chosen: bool, record: &Record) -> Candidate {
     Candidate {
         choice,
-        tiles: grid.tiles,
-        schedule: Schedule::new(choice.tile, tasks, record.sm_count(), padding),
+        tiles: Grid::new(shape, choice.tile).tiles,
+        schedule: schedule(shape, &choice, record),
         ideal: Ideal::of(shape, &choice, record).seconds(),
         chosen,
     }
