@@ -162,8 +162,8 @@ fn a_whole_prompt_has_to_fit_the_step_of_an_engine_without_chunks() {
 
 #[test]
 fn an_unmeasured_clock_is_said() {
-    let (setup, issues) = checked(|scenario| scenario.gpu = "l20".into());
-    assert_eq!(setup.map(|setup| setup.sustained), Some(1.0));
+    let (setup, issues) = checked(|scenario| scenario.gpu = "rtx-6000-ada".into());
+    assert_eq!(setup.map(|setup| setup.sustained), Some(0.72));
     assert_eq!((issues[0].field, issues[0].severity), (Field::Sustained, Severity::Warning));
 }
 

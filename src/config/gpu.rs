@@ -9,6 +9,9 @@ use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Watts};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure<T = f64>(pub Option<T>, pub String);
 
+/// The source id of figures that nobody measured: taken from a sibling GPU, and said so wherever used.
+pub const ESTIMATE: &str = "sibling";
+
 /// A figure that a calculation needs and the catalog does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{gpu} has no {figure}: {reason}")]

@@ -16,6 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub use silicon::measured;
 
+use crate::config::{Engine, Gpu, MissingFigure};
+use crate::graph::{Op, Phase};
+use crate::units::Seconds;
+
 /// A family of kernels that one model covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -67,6 +71,34 @@ pub struct Schema {
     pub names: Vec<&'static str>,
     /// The columns from here on name the GPU: zero on GPUs without measurements of their own.
     pub identity_from: usize,
+}
+
+/// The row of one call as `engine` launches it on `gpu`, or none where no model covers the call.
+///
+/// # Errors
+/// Where the GPU's record lacks a figure the features need.
+pub fn row(
+    op: &Op,
+    gpu: &Gpu,
+    engine: &Engine,
+    launch_floor: Seconds,
+) -> Result<Option<(Family, Vec<f32>)>, MissingFigure> {
+    match op {
+        Op::Gemm(gemm) => {
+            let row = gemm::row(gemm, gpu, &engine.id, launch_floor)?;
+            Ok(row.map(|row| (Family::Gemm, row)))
+        }
+        Op::Attention(attention) => {
+            let Some(choice) = engine.kernels_on(gpu.arch) else { return Ok(None) };
+            let kernel = match attention.phase {
+                Phase::Prefill => &choice.attention_prefill,
+                Phase::Decode => &choice.attention_decode,
+            };
+            let row = attention::row(attention, gpu, kernel, launch_floor)?;
+            Ok(row.map(|row| (attention::family(attention), row)))
+        }
+        Op::Elementwise(_) | Op::Collective(_) => Ok(None),
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::features::Family;
+use crate::features::{self, Family};
 use crate::graph::{Batch, Call, Collective, Layout, Op, pass};
 use crate::kernels::{Count, attention, collective, elementwise, gemm};
 use crate::latency::{Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
@@ -109,7 +109,7 @@ impl PlannedCall {
             Op::Collective(_) => Count::nothing(),
         };
         let ideal = Some(Ideal::of(&count, gpu, physics)?);
-        let timing = match learned_row(&call.op, setup)? {
+        let timing = match features::row(&call.op, gpu, &setup.engine, physics.launch_floor)? {
             Some((family, row)) => Timing::Learned { family, row: rows.add(family, &row) },
             None => Timing::Streaming,
         };
@@ -136,10 +136,6 @@ impl PlannedCall {
             _ => KernelTime::streaming(&self.count, ideal, &setup.gpu, physics).ok(),
         }
     }
-}
-
-fn learned_row(_op: &Op, _setup: &Setup) -> Result<Option<(Family, Vec<f32>)>, MissingFigure> {
-    Ok(None)
 }
 
 /// The sustained clock the efficiencies were measured at over the one asked for.

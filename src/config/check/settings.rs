@@ -1,7 +1,7 @@
 //! Engine and hardware settings: what the visitor set, or the catalog's figure.
 
 use super::range::{MAX_SEQS, MEMORY_SHARE, PRICE, Range, SUSTAINED, TOKEN_BUDGET};
-use crate::config::{Batching, Engine, Field, Figure, Gpu, Issue, Overrides};
+use crate::config::{Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, Overrides};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -67,15 +67,24 @@ fn sequences_in_budget(
     None
 }
 
-/// Share of the boost clock. Where none was measured the full clock is taken, and said.
+/// Share of the boost clock: given, or the catalog's; an estimate there is said to be one.
 fn sustained(given: Option<f64>, gpu: &Gpu, issues: &mut Vec<Issue>) -> Option<f64> {
-    let Figure(known, reason) = &gpu.sustained_clock;
+    let Figure(known, source) = &gpu.sustained_clock;
     let Some(value) = given.or(*known) else {
-        let text =
-            format!("no sustained clock is known for {} ({reason}): the full boost clock is taken", gpu.name);
-        issues.push(Issue::warning(Field::Sustained, text));
-        return Some(SUSTAINED.max);
+        let text = format!(
+            "{} has no sustained clock ({source}): set one between {} and {}",
+            gpu.name, SUSTAINED.min, SUSTAINED.max
+        );
+        issues.push(Issue::error(Field::Sustained, text));
+        return None;
     };
+    if given.is_none() && source == ESTIMATE {
+        let text = format!(
+            "the sustained clock of {} was not measured: {value} is that of a GPU with the same chip or architecture",
+            gpu.name
+        );
+        issues.push(Issue::warning(Field::Sustained, text));
+    }
     let issue = SUSTAINED.check(value);
     let inside = issue.is_none();
     issues.extend(issue);

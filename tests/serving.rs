@@ -1,0 +1,142 @@
+//! Properties of plan and finish that no efficiency may break.
+
+use proptest::prelude::*;
+use rooflight::config::catalog::catalog;
+use rooflight::config::{Dtype, Lengths, Load, ModelChoice, Scenario, Setup, Workload, check};
+use rooflight::efficiency::{Efficiencies, Learned, Rows};
+use rooflight::serving::{Report, finish, plan};
+
+fn setup(scenario: &Scenario) -> Setup {
+    let (setup, issues) = check(scenario, catalog());
+    setup.unwrap_or_else(|| panic!("{issues:?}"))
+}
+
+fn scenario(model: &str, gpu: &str, engine: &str, isl: u32, osl: u32, load: Load) -> Scenario {
+    Scenario {
+        model: ModelChoice::Catalog(model.into()),
+        gpu: gpu.into(),
+        engine: engine.into(),
+        workload: Workload { isl: Lengths::Fixed(isl), osl, load },
+        ..Scenario::default()
+    }
+}
+
+/// The same efficiency for every row.
+fn flat(rows: &Rows, ln_efficiency: f32) -> Efficiencies {
+    let answers = rows.families().iter();
+    Efficiencies::Learned(Learned {
+        release: "test".into(),
+        ln_efficiency: answers.map(|(&family, rows)| (family, vec![ln_efficiency; rows.count()])).collect(),
+        ..Learned::default()
+    })
+}
+
+fn report(scenario: &Scenario, ln_efficiency: f32) -> Report {
+    let plan = plan(&setup(scenario)).expect("the catalog has every figure");
+    finish(&plan, &flat(plan.rows(), ln_efficiency)).expect("every row is answered")
+}
+
+const ENGINES: [&str; 3] = ["vllm", "sglang", "trtllm"];
+
+#[test]
+fn llama_8b_on_one_h100_by_hand() {
+    let asked = scenario("llama-3.1-8b", "h100-sxm", "sglang", 2048, 101, Load::Batch(1));
+    let plan = plan(&setup(&asked)).unwrap();
+    let report = finish(&plan, &Efficiencies::Roofline).unwrap();
+    let headline = report.headline.unwrap();
+    // Linear layers: 6.98e9 parameters, 2 FLOP each and token; attention: 4 * 128 * 32 per causal pair and
+    // layer; the head for the last token alone. Dense BF16 peak 989.4 TFLOP/s.
+    let linear = 2.0 * 6.979_321_856e9 * 2048.0;
+    let attention = 32.0 * 4.0 * 128.0 * 32.0 * (2048.0 * 2049.0 / 2.0);
+    let least = (linear + attention) / 989.4e12;
+    assert!(headline.ttft.0 >= least * 0.999, "{} under {least}", headline.ttft.0);
+    assert!(headline.ttft.0 < least * 1.10, "{} far over {least}", headline.ttft.0);
+    // Decode: all weights but the embedding, and half the run's KV, over 3.352 TB/s.
+    let weights = 2.0 * (6.979_321_856e9 + 4096.0 * 128_256.0);
+    let kv = 131_072.0 * (2048.0 + 50.0);
+    let least = (weights + kv) / 3.352_32e12;
+    let tpot = headline.tpot.unwrap().0;
+    assert!(tpot >= least * 0.999 && tpot < least * 1.15, "{tpot} against {least}");
+}
+
+#[test]
+fn what_does_not_fit_gives_a_reason_and_no_throughput() {
+    for (model, gpu, load) in [
+        ("llama-3.1-70b", "h100-sxm", Load::Concurrency(1)),
+        ("llama-3.1-8b", "h100-sxm", Load::Batch(5000)),
+        ("llama-3.1-8b", "l4", Load::Batch(200)),
+    ] {
+        let report = report(&scenario(model, gpu, "vllm", 2048, 256, load), 0.0);
+        assert_eq!(report.headline, None, "{model} on {gpu}");
+        assert!(report.passes.is_empty());
+        let issue = report.issues.iter().find(|issue| issue.is_error()).expect("a reason");
+        assert!(issue.text.starts_with("Does not fit"), "{}", issue.text);
+    }
+}
+
+#[test]
+fn a_plan_answered_with_other_rows_is_refused() {
+    let asked = scenario("llama-3.1-8b", "h100-sxm", "vllm", 512, 128, Load::Concurrency(8));
+    let plan = plan(&setup(&asked)).unwrap();
+    assert!(!plan.rows().families().is_empty());
+    assert_eq!(finish(&plan, &Efficiencies::Learned(Learned::default())), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn no_prediction_beats_physics(
+        engine in prop::sample::select(&ENGINES[..]),
+        isl in 1u32..6000, osl in 1u32..800, size in 1u32..300, ln in -6.0f32..3.0,
+    ) {
+        let asked = scenario("qwen3-8b", "h200-sxm", engine, isl, osl, Load::Concurrency(size));
+        let report = report(&asked, ln);
+        for pass in &report.passes {
+            let shares: f64 = pass.kernels.iter().map(|line| line.share).sum();
+            prop_assert!((shares + pass.host / pass.time - 1.0).abs() < 1e-9);
+            prop_assert!(pass.mfu <= 1.0 && pass.mbu <= 1.0);
+            for line in &pass.kernels {
+                prop_assert!(line.time.0 >= line.roofline.0 && line.ceiling.0 >= line.roofline.0);
+                prop_assert!(line.efficiency > 0.0 && line.efficiency <= 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn littles_law_holds(
+        engine in prop::sample::select(&ENGINES[..]),
+        isl in 1u32..6000, osl in 2u32..800, size in 1u32..2000,
+    ) {
+        let asked = scenario("qwen3-8b", "h200-sxm", engine, isl, osl, Load::Concurrency(size));
+        if let Some(headline) = report(&asked, -0.4).headline {
+            let inside = headline.requests_per_s * headline.e2e.0;
+            prop_assert!((inside / f64::from(size) - 1.0).abs() < 1e-3, "{inside} of {size}");
+        }
+    }
+
+    #[test]
+    fn time_grows_with_work(
+        engine in prop::sample::select(&ENGINES[..]),
+        isl in 1u32..1500, osl in 2u32..400, size in 1u32..40,
+    ) {
+        let one = |isl, osl, size| {
+            report(&scenario("qwen3-8b", "h200-sxm", engine, isl, osl, Load::Batch(size)), -0.3).headline.unwrap()
+        };
+        let base = one(isl, osl, size);
+        prop_assert!(one(isl * 2, osl, size).ttft.0 >= base.ttft.0);
+        prop_assert!(one(isl, osl * 2, size).e2e.0 >= base.e2e.0);
+        prop_assert!(one(isl, osl, size * 2).ttft.0 >= base.ttft.0);
+        prop_assert!(one(isl, osl, size * 2).tpot.unwrap().0 >= base.tpot.unwrap().0);
+    }
+
+    #[test]
+    fn fp8_weights_take_less_memory_and_no_more_time(isl in 1u32..3000, size in 1u32..64) {
+        let mut asked = scenario("qwen3-8b", "h100-sxm", "vllm", isl, 64, Load::Batch(size));
+        let wide = report(&asked, 0.0);
+        asked.weights = Some(Dtype::Fp8);
+        let narrow = report(&asked, 0.0);
+        prop_assert!(narrow.memory.weights.0 < wide.memory.weights.0);
+        prop_assert!(narrow.headline.unwrap().e2e.0 <= wide.headline.unwrap().e2e.0);
+    }
+}
