@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rooflight::config::Dtype;
 use rooflight::graph::{Attention, Phase, Sequences};
 use rooflight::kernels::reference::{
-    AttentionCounts, Layout, Record, TileChoice, fa2, fa3, gemm, gemm_fp8, rmsnorm, silu_mul,
+    AttentionCounts, KvLayout, Record, TileChoice, fa2, fa3, gemm, gemm_fp8, rmsnorm, silu_mul,
 };
 use serde::Deserialize;
 
@@ -107,10 +107,10 @@ impl AttentionProblem {
             kv: Dtype::Bf16,
         };
         match self.kind.as_str() {
-            "fa2_ragged" => fa2(&attention, Layout::Ragged, record),
-            "fa2_paged" => fa2(&attention, Layout::Paged, record),
-            "fa3_ragged" => fa3(&attention, Layout::Ragged, record),
-            "fa3_paged" => fa3(&attention, Layout::Paged, record),
+            "fa2_ragged" => fa2(&attention, KvLayout::Ragged, record),
+            "fa2_paged" => fa2(&attention, KvLayout::Paged, record),
+            "fa3_ragged" => fa3(&attention, KvLayout::Ragged, record),
+            "fa3_paged" => fa3(&attention, KvLayout::Paged, record),
             other => panic!("no calculator for {other}"),
         }
     }

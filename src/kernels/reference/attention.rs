@@ -6,7 +6,7 @@ const BF16_BYTES: f64 = 2.0;
 
 /// How K and V lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum KvLayout {
     /// Contiguous per request, straight from the projection: prefill without a prefix.
     Ragged,
     /// In pages of the KV cache: decode, and prefill after a prefix.
@@ -27,10 +27,10 @@ impl std::ops::AddAssign for Load {
     }
 }
 
-impl std::ops::Sub for Load {
+impl std::ops::Mul<f64> for Load {
     type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        Self { tasks: self.tasks - other.tasks, iterations: self.iterations - other.iterations }
+    fn mul(self, times: f64) -> Self {
+        Self { tasks: self.tasks * times, iterations: self.iterations * times }
     }
 }
 
@@ -52,7 +52,8 @@ impl Linear {
     }
 }
 
-/// Counts of SMs loaded so: the busiest SM is found for each pipe on its own, as in the reference.
+/// Counts of SMs loaded so, nothing where no task has work. The busiest SM is found for each pipe on its
+/// own, as in the reference.
 /// `flops_factor` is tensor work done per useful FLOP of a tile.
 pub(super) fn counts(
     loads: &[Load],
@@ -61,6 +62,10 @@ pub(super) fn counts(
     flops_factor: f64,
     xu: Linear,
 ) -> AttentionCounts {
+    let tasks: f64 = loads.iter().map(|load| load.tasks).sum();
+    if tasks == 0.0 {
+        return AttentionCounts::default();
+    }
     let [rows, tokens] = tile.map(|side| side as f64);
     let head = head_dim as f64;
     let tensor = Linear { task: 0.0, iteration: flops_factor * 4.0 * rows * tokens * head };
@@ -68,7 +73,7 @@ pub(super) fn counts(
     let bytes = Linear { task: rows * head * BF16_BYTES, iteration: tokens * head * BF16_BYTES }.over(loads);
     AttentionCounts {
         tile,
-        tasks: loads.iter().map(|load| load.tasks).sum(),
+        tasks,
         tensor: tensor.over(loads),
         xu: xu.over(loads),
         memory: Traffic { all_kib: bytes.all / 1024.0, busiest_kib: bytes.busiest / 1024.0 },

@@ -2,11 +2,11 @@
 //! and no vectors for it.
 
 use super::attention::{counts, pipelined_softmax};
-use super::greedy::{Greedy, Task};
+use super::greedy::{Requests, Task, deal};
 use super::{AttentionCounts, Record};
 use crate::graph::{Attention, Sequences};
 
-/// Query rows of a thread block, and what the scheduler takes a KV token to cost.
+/// Query rows of a thread block.
 const ROWS: u64 = 128;
 
 /// Query rows and KV tokens of one step, causal, by head size.
@@ -21,25 +21,11 @@ fn tile(head_dim: u64) -> [u64; 2] {
 /// Counts of causal bf16 attention: as FlashAttention-3, but requests keep their order and a q tile
 /// sees the KV up to its distance from the last one. Time: q tiles times heads times log SMs.
 pub fn attention_cutlass(attention: &Attention, record: &Record) -> AttentionCounts {
-    let Attention { heads, head_dim, .. } = *attention;
+    let Attention { heads, head_dim, ref sequences, .. } = *attention;
     let tile = tile(head_dim);
-    let tasks: Vec<(u64, Vec<Task>)> =
-        attention.sequences.iter().map(|group| (group.count, causal(group, tile[1]))).collect();
-
-    let mut greedy = Greedy::new(record.sm_count());
-    for _ in 0..heads {
-        for (count, tasks) in &tasks {
-            for _ in 0..*count {
-                for &task in tasks {
-                    greedy.give(task);
-                }
-            }
-        }
-    }
-    let loads = greedy.loads();
-    if loads.iter().all(|load| load.tasks == 0.0) {
-        return AttentionCounts::default();
-    }
+    let requests: Vec<Requests> =
+        sequences.iter().map(|group| (group.count, causal(group, tile[1]))).collect();
+    let loads = deal(heads, &requests, record.sm_count());
     counts(&loads, tile, head_dim, 1.0, pipelined_softmax(tile))
 }
 

@@ -1,8 +1,8 @@
 //! FlashAttention-3 as FlashInfer plans it: prefill on Hopper.
 
 use super::attention::{counts, pipelined_softmax};
-use super::greedy::{Greedy, Task};
-use super::{AttentionCounts, Layout, Record};
+use super::greedy::{Requests, Task, deal};
+use super::{AttentionCounts, KvLayout, Record};
 use crate::graph::{Attention, Sequences};
 
 /// Above this many q tiles the planner schedules one head and reuses its plan. Quirk: the reference
@@ -11,48 +11,32 @@ const MAX_TASKS_PER_HEAD: u64 = 8192;
 
 /// Query rows and KV tokens of one step, causal. The reference defines head sizes 64, 128 and from
 /// 256 on; sizes between take the next larger one's.
-fn tile(head_dim: u64, layout: Layout) -> [u64; 2] {
+fn tile(head_dim: u64, layout: KvLayout) -> [u64; 2] {
     match (layout, head_dim) {
-        (Layout::Ragged, ..=64) => [192, 128],
-        (Layout::Ragged, ..=128) => [128, 128],
-        (Layout::Ragged, _) => [128, 64],
-        (Layout::Paged, ..=64) => [192, 96],
-        (Layout::Paged, ..=128) => [128, 96],
-        (Layout::Paged, _) => [128, 32],
+        (KvLayout::Ragged, ..=64) => [192, 128],
+        (KvLayout::Ragged, ..=128) => [128, 128],
+        (KvLayout::Ragged, _) => [128, 64],
+        (KvLayout::Paged, ..=64) => [192, 96],
+        (KvLayout::Paged, ..=128) => [128, 96],
+        (KvLayout::Paged, _) => [128, 32],
     }
 }
 
 /// Counts of causal bf16 attention over `attention.sequences`: for every query head, requests by
 /// falling KV length and q tiles from last to first go to the SM with the least cost so far. KV is
 /// loaded anew for every query head. Time: q tiles times heads times log SMs.
-pub fn fa3(attention: &Attention, layout: Layout, record: &Record) -> AttentionCounts {
+pub fn fa3(attention: &Attention, layout: KvLayout, record: &Record) -> AttentionCounts {
     let Attention { heads, head_dim, .. } = *attention;
     let tile = tile(head_dim, layout);
     let mut groups: Vec<&Sequences> = attention.sequences.iter().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.past.saturating_add(group.new)));
-    let tasks: Vec<(u64, Vec<Task>)> =
-        groups.iter().map(|group| (group.count, causal(group, tile))).collect();
+    let total = |of: fn(&Sequences) -> u64| groups.iter().map(|group| of(group)).fold(0, u64::saturating_add);
+    let tokens = total(|group| group.count.saturating_mul(group.new));
+    let tasks = tokens.div_ceil(tile[0]).saturating_add(total(|group| group.count)).saturating_sub(1);
+    let scheduled_heads = if tasks > MAX_TASKS_PER_HEAD { heads.min(1) } else { heads };
 
-    let requests = groups.iter().map(|group| group.count).fold(0, u64::saturating_add);
-    let tokens =
-        groups.iter().map(|group| group.count.saturating_mul(group.new)).fold(0, u64::saturating_add);
-    let bound = tokens.div_ceil(tile[0]).saturating_add(requests).saturating_sub(1);
-    let scheduled_heads = if bound > MAX_TASKS_PER_HEAD { heads.min(1) } else { heads };
-
-    let mut greedy = Greedy::new(record.sm_count());
-    for _ in 0..scheduled_heads {
-        for (count, tasks) in &tasks {
-            for _ in 0..*count {
-                for &task in tasks {
-                    greedy.give(task);
-                }
-            }
-        }
-    }
-    let loads = greedy.loads();
-    if loads.iter().all(|load| load.tasks == 0.0) {
-        return AttentionCounts::default();
-    }
+    let requests: Vec<Requests> = groups.iter().map(|group| (group.count, causal(group, tile))).collect();
+    let loads = deal(scheduled_heads, &requests, record.sm_count());
     counts(&loads, tile, head_dim, 1.0, pipelined_softmax(tile))
 }
 
@@ -78,7 +62,7 @@ mod tests {
     fn ragged_prefill() {
         // Computed with the published PipeWeave reference.
         let prompts = [(1000, 0), (3000, 0), (517, 0)];
-        let counts = fa3(&attention(&prompts, 40, 8, 128), Layout::Ragged, &H800);
+        let counts = fa3(&attention(&prompts, 40, 8, 128), KvLayout::Ragged, &H800);
         let expected = [
             117776056320.0,
             217832.734375,
@@ -102,15 +86,15 @@ mod tests {
 
     #[test]
     fn very_long_batches_count_one_head() {
-        let of = |heads| fa3(&attention(&[(128 * 8193, 0)], heads, 1, 128), Layout::Ragged, &H800);
+        let of = |heads| fa3(&attention(&[(128 * 8193, 0)], heads, 1, 128), KvLayout::Ragged, &H800);
         assert_eq!(of(1), of(2));
     }
 
     #[test]
     fn no_tokens_no_work() {
         let nothing = AttentionCounts::default();
-        assert_eq!(fa3(&attention(&[], 8, 1, 128), Layout::Ragged, &H800), nothing);
-        assert_eq!(fa3(&attention(&[(0, 0), (0, 50)], 8, 1, 128), Layout::Paged, &H800), nothing);
-        assert_eq!(fa3(&attention(&[(10, 0)], 0, 0, 128), Layout::Ragged, &H800), nothing);
+        assert_eq!(fa3(&attention(&[], 8, 1, 128), KvLayout::Ragged, &H800), nothing);
+        assert_eq!(fa3(&attention(&[(0, 0), (0, 50)], 8, 1, 128), KvLayout::Paged, &H800), nothing);
+        assert_eq!(fa3(&attention(&[(10, 0)], 0, 0, 128), KvLayout::Ragged, &H800), nothing);
     }
 }

@@ -14,31 +14,27 @@ pub(super) struct Task {
     pub iterations: u64,
 }
 
-/// SMs in order of the cost given so far; ties go to the lower index.
-pub(super) struct Greedy {
-    queue: BinaryHeap<Reverse<(u64, usize)>>,
-    loads: Vec<Load>,
-}
+/// `count` requests, each with these tasks in this order.
+pub(super) type Requests = (u64, Vec<Task>);
 
-impl Greedy {
-    pub fn new(sms: u64) -> Self {
-        let sms = sms as usize;
-        Self { queue: (0..sms).map(|sm| Reverse((0, sm))).collect(), loads: vec![Load::default(); sms] }
-    }
-
-    /// Logarithmic in the number of SMs.
-    pub fn give(&mut self, task: Task) {
-        let Some(mut least) = self.queue.peek_mut() else { return };
-        let Reverse((cost, sm)) = &mut *least;
-        *cost = cost.saturating_add(task.cost);
-        if task.iterations > 0 {
-            self.loads[*sm] += Load { tasks: 1.0, iterations: task.iterations as f64 };
+/// Deals the tasks of all requests, once per head, each to the SM with the least cost so far; ties go
+/// to the lower index. Time: tasks dealt times the logarithm of the SMs.
+pub(super) fn deal(heads: u64, requests: &[Requests], sms: u64) -> Vec<Load> {
+    let mut loads = vec![Load::default(); sms as usize];
+    let mut queue: BinaryHeap<Reverse<(u64, usize)>> = (0..loads.len()).map(|sm| Reverse((0, sm))).collect();
+    for _ in 0..heads {
+        for (count, tasks) in requests {
+            for task in (0..*count).flat_map(|_| tasks) {
+                let Some(mut least) = queue.peek_mut() else { return loads };
+                let Reverse((cost, sm)) = &mut *least;
+                *cost = cost.saturating_add(task.cost);
+                if task.iterations > 0 {
+                    loads[*sm] += Load { tasks: 1.0, iterations: task.iterations as f64 };
+                }
+            }
         }
     }
-
-    pub fn loads(self) -> Vec<Load> {
-        self.loads
-    }
+    loads
 }
 
 #[cfg(test)]
@@ -47,12 +43,9 @@ mod tests {
 
     #[test]
     fn least_loaded_first_lower_index_on_ties() {
-        let mut greedy = Greedy::new(2);
-        for cost in [5, 3, 1, 1, 7] {
-            greedy.give(Task { cost, iterations: cost });
-        }
+        let tasks = [5, 3, 1, 1, 7].map(|cost| Task { cost, iterations: cost }).to_vec();
         // 5 | 3, then 1 and 1 to the second, and 7 to the first, as 5 ties with 5.
-        let iterations: Vec<f64> = greedy.loads().iter().map(|load| load.iterations).collect();
+        let iterations: Vec<f64> = deal(1, &[(1, tasks)], 2).iter().map(|load| load.iterations).collect();
         assert_eq!(iterations, [12.0, 5.0]);
     }
 }

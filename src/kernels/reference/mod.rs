@@ -36,7 +36,7 @@ mod fixtures;
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod properties;
 
-pub use attention::Layout;
+pub use attention::KvLayout;
 pub use attention_cutlass::attention_cutlass;
 pub use counts::{AttentionCounts, ElementwiseCounts, TensorCounts};
 pub use cycles::{Pipe, Traffic};

@@ -14,8 +14,8 @@ fn size() -> impl Strategy<Value = u64> {
     (0u32..17, any::<u64>()).prop_map(|(bits, value)| value & ((1 << bits) - 1))
 }
 
-fn layout() -> impl Strategy<Value = Layout> {
-    prop::sample::select(vec![Layout::Ragged, Layout::Paged])
+fn layout() -> impl Strategy<Value = KvLayout> {
+    prop::sample::select(vec![KvLayout::Ragged, KvLayout::Paged])
 }
 
 fn requests() -> impl Strategy<Value = Vec<(u64, u64)>> {
