@@ -12,8 +12,11 @@
 //! * FlashAttention-3 counts a single head of very long batches (`fa3`);
 //! * SiLU-and-mul loops over twice the width that its kernel does.
 //!
-//! Nothing here is shown to a person: features that are, and physical floors, come from our own counts.
-//! Causal attention and bf16 operands only, unless a name says otherwise.
+//! The mixture of experts (`moe`) and CUTLASS attention have no published vectors: they are checked by
+//! hand counts. Causal attention and bf16 operands only, unless a name says otherwise.
+//!
+//! Of all this only the tile rule is shown to people, with times in decimal units; floors and totals
+//! come from our own counts.
 
 mod attention;
 mod attention_cutlass;
