@@ -14,7 +14,7 @@ const changes = [
   ["tp", "type", "2", { tp: "2" }],
   ["isl", "type", "4000", { isl: "4000" }],
   ["osl", "type", "100", { osl: "100" }],
-  ["c", "type", "64", { c: "64" }],
+  ["concurrency", "type", "64", { c: "64" }],
 ];
 
 for (const [control, manner, text, wanted] of changes) {
@@ -46,7 +46,7 @@ pageTest("an offline batch answers in place of clients", {}, async ({ page, open
   await open();
   await settled(page);
   await page.getByTestId("load-batch").check();
-  await page.getByTestId("b").fill("8");
+  await page.getByTestId("batch").fill("8");
   await fragmentHolds(page, { b: "8" });
   await settled(page);
   await value(page, "ttft");

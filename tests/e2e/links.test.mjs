@@ -9,7 +9,7 @@ const link = "v=1&m=qwen3-32b&g=h200-sxm&n=2&tp=2&e=sglang&w=fp8&kv=fp8&isl=3000
 pageTest("a link fills the form", {}, async ({ page, open }) => {
   await open(link);
   await settled(page);
-  const wanted = { model: "qwen3-32b", gpu: "h200-sxm", engine: "sglang", weights: "fp8", kv: "fp8", tp: "2", isl: "3000", osl: "300", c: "48" };
+  const wanted = { model: "qwen3-32b", gpu: "h200-sxm", engine: "sglang", weights: "fp8", kv: "fp8", tp: "2", isl: "3000", osl: "300", concurrency: "48" };
   for (const [control, text] of Object.entries(wanted))
     assert.equal((await page.getByTestId(control).inputValue()).replaceAll(/\D(?=\d{3})/g, ""), text, control);
 });
