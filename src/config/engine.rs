@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arch, Figure};
+use super::{Arch, Figure, Gpu};
 
 /// How an engine mixes prefill and decode in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,10 +35,39 @@ pub struct Scheduler {
     /// Tokens one step may process (a prefill chunk's size where prefill runs alone).
     pub token_budget: Figure,
     pub max_seqs: Figure,
+    /// GPUs on which the engine's defaults are others; the first that matches holds.
+    pub smaller: Vec<SmallerDefaults>,
     pub memory_share: Figure,
     pub memory_share_of: MemoryShareOf,
     /// Tokens per KV block.
     pub kv_block_tokens: Figure,
+}
+
+/// Defaults of an engine on GPUs with little memory, or of some architectures whatever their memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SmallerDefaults {
+    /// GiB of device memory from which on these defaults no longer hold.
+    pub below_gib: f64,
+    pub archs: Vec<Arch>,
+    pub token_budget: Figure,
+    pub max_seqs: Figure,
+}
+
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+
+impl Scheduler {
+    /// Default token budget and most sequences on `gpu`.
+    pub fn limits_on(&self, gpu: &Gpu) -> (&Figure, &Figure) {
+        let gib = gpu.memory_bytes.0.map(|bytes| bytes / GIB);
+        let holds = |defaults: &&SmallerDefaults| {
+            defaults.archs.contains(&gpu.arch) || gib.is_some_and(|gib| gib < defaults.below_gib)
+        };
+        match self.smaller.iter().find(holds) {
+            Some(defaults) => (&defaults.token_budget, &defaults.max_seqs),
+            None => (&self.token_budget, &self.max_seqs),
+        }
+    }
 }
 
 /// Host-side time, which no kernel model holds.
@@ -82,5 +111,27 @@ impl Engine {
     /// The engine's default kernels on `arch`, if it runs there.
     pub fn kernels_on(&self, arch: Arch) -> Option<&KernelChoice> {
         self.kernels.iter().find(|choice| choice.arch == arch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::catalog::catalog;
+
+    #[test]
+    fn defaults_follow_the_gpu() {
+        let budget = |engine: &str, gpu: &str| {
+            let engine = catalog().engine(engine).expect("in the catalog");
+            let gpu = catalog().gpu(gpu).expect("in the catalog");
+            engine.scheduler.limits_on(gpu).0.0
+        };
+        assert_eq!(budget("vllm", "h100-sxm"), Some(8192.0));
+        assert_eq!(budget("vllm", "a100-sxm-80gb"), Some(2048.0));
+        assert_eq!(budget("vllm", "l40s"), Some(2048.0));
+        assert_eq!(budget("sglang", "l4"), Some(2048.0));
+        assert_eq!(budget("sglang", "l40s"), Some(4096.0));
+        assert_eq!(budget("sglang", "h200-sxm"), Some(8192.0));
+        assert_eq!(budget("sglang", "b200"), Some(16384.0));
+        assert_eq!(budget("trtllm", "l4"), Some(8192.0));
     }
 }

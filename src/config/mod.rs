@@ -13,7 +13,7 @@ mod setup;
 
 pub use check::check;
 pub use dtype::Dtype;
-pub use engine::{Batching, Engine, HostTime, KernelChoice, MemoryShareOf, Scheduler};
+pub use engine::{Batching, Engine, HostTime, KernelChoice, MemoryShareOf, Scheduler, SmallerDefaults};
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
 pub use issue::{Field, Issue, Severity};
 pub use model::Model;

@@ -14,6 +14,7 @@ pub struct Settings {
 
 pub fn settings(given: &Overrides, engine: &Engine, gpu: &Gpu, issues: &mut Vec<Issue>) -> Option<Settings> {
     let scheduler = &engine.scheduler;
+    let (budget, sequences) = scheduler.limits_on(gpu);
     let mut pick = |range: Range, given: Option<f64>, figure: &Figure| {
         let value = given.or(figure.0);
         match value {
@@ -30,8 +31,8 @@ pub fn settings(given: &Overrides, engine: &Engine, gpu: &Gpu, issues: &mut Vec<
             }
         }
     };
-    let token_budget = pick(TOKEN_BUDGET, given.token_budget.map(f64::from), &scheduler.token_budget);
-    let max_seqs = pick(MAX_SEQS, given.max_seqs.map(f64::from), &scheduler.max_seqs);
+    let token_budget = pick(TOKEN_BUDGET, given.token_budget.map(f64::from), budget);
+    let max_seqs = pick(MAX_SEQS, given.max_seqs.map(f64::from), sequences);
     let memory_share = pick(MEMORY_SHARE, given.memory_share, &scheduler.memory_share);
     let sustained = sustained(given.sustained, gpu, issues);
     let price = given.price.or(gpu.dollars_per_hour.0);
