@@ -6,6 +6,7 @@ mod dtype;
 mod engine;
 mod gpu;
 mod issue;
+mod json;
 pub mod link;
 pub mod model;
 mod scenario;

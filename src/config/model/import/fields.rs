@@ -1,7 +1,7 @@
 //! Typed reading of single keys, each problem named by its key.
 
-use super::json::{Json, Object};
 use crate::config::issue::excerpt;
+use crate::config::json::{Json, Object};
 use crate::config::model::limits::{HEAD_DIM, Limit};
 use crate::config::{Field, Issue};
 

@@ -3,17 +3,16 @@
 mod context;
 mod family;
 mod fields;
-mod json;
 mod quantization;
 mod traits;
 
 use crate::config::issue::excerpt;
+use crate::config::json::{self, Object};
 use crate::config::{Dtype, Field, Issue};
 
 use super::{Attention, Blocks, Dense, Ffn, Gqa, Model, Norms, limits};
 use family::{FAMILIES, Family, QkvBias};
 use fields::Fields;
-use json::Object;
 use quantization::Quantization;
 
 /// The id of an imported model; the catalog gives its own.

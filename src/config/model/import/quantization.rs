@@ -1,8 +1,8 @@
 //! The weight format of a checkpoint, from `quantization_config` or `hf_quant_config.json`.
 
-use super::json::{Json, Object};
 use crate::config::Dtype;
 use crate::config::issue::excerpt;
+use crate::config::json::{Json, Object};
 
 /// How the linear layers are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Architectures this release does not count, recognised by what their config says.
 
 use super::family::{Family, Window};
-use super::json::{Json, Object};
 use crate::config::issue::excerpt;
+use crate::config::json::{Json, Object};
 
 /// Every trait of `text` that a dense decoder with full attention does not have, in words. Empty for
 /// one whose forward pass is counted.

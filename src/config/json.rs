@@ -1,11 +1,11 @@
-//! JSON as model publishers write it: Python's `NaN` and `Infinity`, and keys given twice.
+//! JSON as people paste it: Python's `NaN` and `Infinity` from model publishers, keys given twice.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// Largest file read. Published configs end at about 60 KB.
+/// Largest text read. Published configs end at about 60 KB.
 pub const MAX_BYTES: usize = 1 << 20;
 
 /// Any JSON value. Unlike `serde_json::Value` it keeps the keys that were given twice.
@@ -69,6 +69,11 @@ impl Object {
         }
     }
 
+    /// Keys and values in order of key, `null` included.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.pairs.iter().map(|(key, value)| (&**key, value))
+    }
+
     pub fn values(&self) -> impl Iterator<Item = &Json> {
         self.pairs.values()
     }
@@ -98,20 +103,17 @@ impl Json {
 /// Reads one object, or says in a sentence why `text` holds none.
 pub fn parse(text: &str) -> Result<Object, String> {
     if text.len() > MAX_BYTES {
-        let size = text.len() / 1024;
-        return Err(format!(
-            "the file is {size} KiB: a config.json of at most {} KiB is read",
-            MAX_BYTES / 1024
-        ));
+        let (size, most) = (text.len() / 1024, MAX_BYTES / 1024);
+        return Err(format!("the text is {size} KiB: at most {most} KiB are read"));
     }
     // Byte-order mark, as some editors write it.
     let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
-        return Err("the text is empty: paste the contents of a config.json".into());
+        return Err("the text is empty: an object in braces is right".into());
     }
     match serde_json::from_str::<Json>(&quote_python_numbers(text)) {
         Ok(Json::Object(object)) => Ok(object),
-        Ok(other) => Err(format!("this is {}: a config.json is an object in braces", other.kind())),
+        Ok(other) => Err(format!("this is {}: an object in braces is right", other.kind())),
         Err(error) => Err(format!("not JSON: {error}")),
     }
 }

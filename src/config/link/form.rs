@@ -1,0 +1,119 @@
+//! The JSON form of a scenario: one object, its keys the fields' ids, its values those of a link.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::keys::{self, Draft, Kind};
+use super::{Link, values};
+use crate::config::issue::excerpt;
+use crate::config::json::{self, Json};
+use crate::config::{Field, Issue, Lengths, Model, ModelChoice, Scenario};
+
+/// A model of one's own inside the form.
+#[derive(Deserialize)]
+struct WithModel {
+    model: Model,
+}
+
+impl Scenario {
+    /// Reads `{"model": "qwen3-32b", "gpu": "h100-sxm", "tp": 2, ...}`; what is left out takes its default.
+    /// `isl` may be a list of lengths, `model` an object like those of the model catalog.
+    ///
+    /// Without a scenario the issues hold at least one error. A field of another name is an error: it is
+    /// more likely a slip than a wish to have it ignored.
+    pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
+        let object = match json::parse(text) {
+            Ok(object) => object,
+            Err(reason) => return (None, vec![Issue::error(Field::Link, reason)]),
+        };
+        let mut issues = Vec::new();
+        let mut draft = Draft::new(Link::new(Self::default()));
+        for name in &object.repeated {
+            issues.push(Issue::error(Field::Link, format!("`{}` is given twice", excerpt(name))));
+        }
+        if object.mentions(Field::Concurrency.id()) && object.mentions(Field::Batch.id()) {
+            issues.push(Issue::error(
+                Field::Load,
+                "`concurrency` and `batch` are both given: one of them is right",
+            ));
+        }
+        for (name, value) in object.pairs().filter(|(_, value)| **value != Json::Null) {
+            match (keys::by_field(name), value) {
+                (None, _) => issues.push(unknown(name)),
+                (Some(key), Json::Object(_)) if key.field == Field::Model => {
+                    match serde_json::from_str::<WithModel>(text) {
+                        Ok(custom) => draft.link.scenario.model = ModelChoice::Custom(Box::new(custom.model)),
+                        Err(error) => issues.push(Issue::error(Field::Model, error.to_string())),
+                    }
+                }
+                (Some(key), value) => match plain(value, key.kind) {
+                    Ok(text) => draft.read(key, &text, &mut issues),
+                    Err(reason) => issues.push(Issue::error(key.field, format!("`{name}` is {reason}"))),
+                },
+            }
+        }
+        let link = draft.finish(&mut issues);
+        let sound = !issues.iter().any(Issue::is_error);
+        (sound.then_some(link.scenario), issues)
+    }
+
+    /// The JSON form with every field that holds a value.
+    pub fn to_json(&self) -> Value {
+        let link = Link::new(self.clone());
+        let mut map = Map::new();
+        for key in &keys::KEYS {
+            if let Some(text) = (key.show)(&link).filter(|_| key.kind != Kind::Packed) {
+                map.insert(key.field.id().into(), typed(&text, key.kind));
+            }
+        }
+        if let ModelChoice::Custom(model) = &self.model {
+            let model = serde_json::to_value(model).unwrap_or_default();
+            map.insert(Field::Model.id().into(), model);
+        }
+        Value::Object(map)
+    }
+}
+
+fn unknown(name: &str) -> Issue {
+    let known: Vec<&str> =
+        keys::KEYS.iter().filter(|key| key.kind != Kind::Packed).map(|key| key.field.id()).collect();
+    Issue::error(
+        Field::Link,
+        format!("no field is named `{}`; {} are known", excerpt(name), known.join(", ")),
+    )
+}
+
+/// A JSON value as the text a link would hold, or what it is instead.
+fn plain(value: &Json, kind: Kind) -> Result<String, String> {
+    let wanted = match kind {
+        Kind::Id | Kind::Format | Kind::Packed => "text",
+        Kind::Whole => "a whole number",
+        Kind::Real => "a number",
+        Kind::Lengths => "a whole number or a list of them",
+    };
+    match (value, kind) {
+        (Json::Text(text), Kind::Id | Kind::Format | Kind::Packed) => Ok(text.clone()),
+        (Json::Number(number), Kind::Whole | Kind::Real | Kind::Lengths) => Ok(number.to_string()),
+        (Json::List(items), Kind::Lengths) => {
+            let lengths = items.iter().map(|item| match item {
+                Json::Number(number) => values::whole(&number.to_string()),
+                other => Err(format!("a list with {} in it: {wanted} is right", other.kind())),
+            });
+            Ok(values::show_lengths(&Lengths::Each(lengths.collect::<Result<_, _>>()?)))
+        }
+        (other, _) => Err(format!("{}: {wanted} is right", other.kind())),
+    }
+}
+
+fn typed(text: &str, kind: Kind) -> Value {
+    match kind {
+        Kind::Whole => text.parse::<u64>().map_or(Value::Null, Value::from),
+        Kind::Real => text.parse::<f64>().map_or(Value::Null, Value::from),
+        Kind::Lengths => match values::lengths(text) {
+            Ok(Lengths::Fixed(length)) => length.into(),
+            Ok(Lengths::Each(all)) => all.into(),
+            Err(_) => Value::Null,
+        },
+        Kind::Id | Kind::Format | Kind::Packed => text.into(),
+    }
+}
