@@ -68,9 +68,9 @@ impl Draft {
         let scenario = &mut self.link.scenario;
         let replica = u64::from(scenario.tp) * u64::from(scenario.pp);
         // Zero ranks are `check`'s to refuse.
-        if replica > 0 {
-            scenario.replicas = u32::try_from(u64::from(gpus) / replica).unwrap_or(u32::MAX);
-            if !u64::from(gpus).is_multiple_of(replica) {
+        if let Some(replicas) = u64::from(gpus).checked_div(replica) {
+            scenario.replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
+            if replicas * replica != u64::from(gpus) {
                 let text = format!("{gpus} GPUs do not divide into replicas of {replica} (tp x pp)");
                 issues.push(Issue::error(Field::Gpus, text).with_given(gpus.to_string()));
             }
