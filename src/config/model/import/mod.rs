@@ -153,7 +153,7 @@ fn notes(top: &Object, text: &Object, quantization: &Quantization) -> Vec<String
     }
     if let Some(first) = quantization.kept.first().filter(|_| quantization.weights != Dtype::Bf16) {
         let count = quantization.kept.len();
-        notes.push(format!("{count} linear layers stay in BF16 but are counted as FP8 ({first} ...)."));
+        notes.push(format!("Linear layers kept in BF16 are counted as FP8: {count} ({first} ...)."));
     }
     notes
 }
