@@ -1,0 +1,167 @@
+//! What the models say about themselves: `models/manifest.json`, written by training.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::features::Family;
+
+/// Everything about one release of the models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    pub release: String,
+    /// Day of training, ISO 8601.
+    pub date: String,
+    pub families: BTreeMap<Family, ModelRecord>,
+}
+
+/// One family's model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelRecord {
+    /// File name beside the manifest.
+    pub file: String,
+    /// Length of the file.
+    pub bytes: u64,
+    pub sha256: String,
+    /// The feature schema the model reads.
+    pub schema_version: u32,
+    /// Features per row.
+    pub features: usize,
+    /// Training rows.
+    pub rows: u64,
+    /// GPUs of the reference source among them.
+    pub trained_on: Vec<String>,
+    /// Held-out errors; absent where training did not measure them.
+    #[serde(default)]
+    pub errors: HeldOut,
+    /// Bounds that 80 % of held-out rows stay within.
+    #[serde(default)]
+    pub interval_80: Interval,
+}
+
+/// Errors on rows a model did not see: trained apart, without the shapes or without the GPU.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    pub unseen_shapes: Option<Errors>,
+    pub unseen_gpu: Option<Errors>,
+}
+
+/// Absolute errors of time, in %.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Errors {
+    pub rows: u64,
+    pub mean: f64,
+    pub median: f64,
+    pub p90: f64,
+    /// Median of the signed error.
+    pub bias: f64,
+    /// Mean error of the plain roofline on the same rows.
+    pub roofline_mean: f64,
+    #[serde(default)]
+    pub by_gpu: BTreeMap<String, GroupErrors>,
+}
+
+/// The same for one GPU.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupErrors {
+    pub rows: u64,
+    pub mean: f64,
+    pub median: f64,
+    pub p90: f64,
+    pub bias: f64,
+}
+
+/// Bounds on |ln(predicted / measured)|.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// On GPUs the model was trained on.
+    pub seen: Option<f64>,
+    /// On all others.
+    pub unseen: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    #[error("models/manifest.json: {0}")]
+    Read(String),
+    #[error(
+        "the {model} model reads features of schema {models} ({models_width} columns), this build computes \
+         schema {ours} ({our_width} columns): models and program are of different releases"
+    )]
+    Schema { model: &'static str, models: u32, models_width: usize, ours: u32, our_width: usize },
+}
+
+impl Manifest {
+    /// Reads a manifest and holds it against the feature schemas of this build.
+    ///
+    /// # Errors
+    /// Where it is not a manifest, or a model belongs to another schema.
+    pub fn parse(text: &str) -> Result<Self, ManifestError> {
+        let manifest: Self =
+            serde_json::from_str(text).map_err(|error| ManifestError::Read(error.to_string()))?;
+        for (family, record) in &manifest.families {
+            let schema = family.schema();
+            if record.schema_version != schema.version || record.features != schema.names.len() {
+                return Err(ManifestError::Schema {
+                    model: family.id(),
+                    models: record.schema_version,
+                    models_width: record.features,
+                    ours: schema.version,
+                    our_width: schema.names.len(),
+                });
+            }
+        }
+        Ok(manifest)
+    }
+
+    /// GPUs that trained each family.
+    pub fn trained_on(&self) -> BTreeMap<Family, Vec<String>> {
+        self.families.iter().map(|(family, record)| (*family, record.trained_on.clone())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::measured;
+
+    const SHIPPED: &str = include_str!("../../models/manifest.json");
+
+    #[test]
+    fn the_shipped_models_fit_this_build() {
+        let manifest = Manifest::parse(SHIPPED).expect("fits");
+        for family in Family::ALL {
+            let record = manifest.families.get(&family).expect("a model for every family");
+            assert!(record.errors.unseen_shapes.is_some(), "{family:?}");
+        }
+    }
+
+    #[test]
+    fn gpus_with_identity_are_those_trained_on() {
+        let trained = Manifest::parse(SHIPPED).expect("fits").trained_on();
+        for family in Family::ALL {
+            for gpu in &trained[&family] {
+                assert!(measured(family).any(|id| id == gpu), "{gpu}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_schema_is_refused_by_name() {
+        let mut manifest = Manifest::parse(SHIPPED).expect("fits");
+        let record = manifest.families.get_mut(&Family::Gemm).expect("a model");
+        record.schema_version += 1;
+        let text = serde_json::to_string(&manifest).expect("serialises");
+        let error = Manifest::parse(&text).expect_err("another schema");
+        let version = Family::Gemm.schema().version;
+        let said = error.to_string();
+        assert!(said.contains("gemm") && said.contains(&format!("schema {}", version + 1)), "{said}");
+        assert!(said.contains(&format!("schema {version}")), "{said}");
+    }
+
+    #[test]
+    fn what_is_not_a_manifest_is_refused() {
+        assert!(matches!(Manifest::parse("{}"), Err(ManifestError::Read(_))));
+        assert!(matches!(Manifest::parse("not JSON"), Err(ManifestError::Read(_))));
+    }
+}

@@ -1,0 +1,65 @@
+"""A trained model as an ONNX file: standardisation inside, weights as f16."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from net import CLIP, Model
+from rows import OFFSET
+
+OPSET = 17
+
+
+def write(path: Path, model: Model, names: list[str], schema_version: int):
+    """Input "features" [N, d], output "ln_efficiency" [N, 1]: minus the predicted ln of time over the
+    reference, minus ln of the reference over the ideal time, which is a feature."""
+    nodes, constants = [], []
+
+    def constant(name, value):
+        constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def half(name, value):
+        nodes.append(helper.make_node("Cast", [constant(f"{name}_f16", value.astype(np.float16))], [name], to=TensorProto.FLOAT))
+        return name
+
+    def node(kind, inputs, output, **attributes):
+        nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+        return output
+
+    value = node("Mul", ["features", constant("scale", model.scale[None, :])], "scaled")
+    value = node("Add", [value, constant("shift", model.shift[None, :])], "standard")
+    limits = [constant("least", np.float32(-CLIP)), constant("most", np.float32(CLIP))]
+    value = node("Clip", [value, *limits], "clipped")
+    for i, (weights, bias) in enumerate(model.layers):
+        value = node("MatMul", [value, half(f"weights_{i}", weights)], f"product_{i}")
+        value = node("Add", [value, constant(f"bias_{i}", bias[None, :].astype(np.float32))], f"sum_{i}")
+        if i < len(model.layers) - 1:
+            gate = node("Sigmoid", [value], f"gate_{i}")
+            value = node("Mul", [value, gate], f"hidden_{i}")
+    select = np.zeros((len(names), 1), np.float32)
+    select[names.index(OFFSET)] = 1.0
+    offset = node("MatMul", ["features", constant("select_offset", select)], "offset")
+    total = node("Add", [value, offset], "ln_time_over_ideal")
+    node("Neg", [total], "ln_efficiency")
+    graph = helper.make_graph(
+        nodes,
+        "efficiency",
+        [helper.make_tensor_value_info("features", TensorProto.FLOAT, ["N", len(names)])],
+        [helper.make_tensor_value_info("ln_efficiency", TensorProto.FLOAT, ["N", 1])],
+        constants,
+    )
+    file = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    helper.set_model_props(file, {"schema_version": str(schema_version)})
+    onnx.checker.check_model(file)
+    path.write_bytes(file.SerializeToString())
+
+
+def run(path: Path, features: np.ndarray) -> np.ndarray:
+    """The file's own answers, by onnxruntime."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return session.run(["ln_efficiency"], {"features": features.astype(np.float32)})[0][:, 0]

@@ -1,0 +1,91 @@
+"""Training rows as `export_features` writes them, their splits and weights."""
+
+import json
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+# Added to a model's output as it is: ln of the reference time over the ideal one.
+OFFSET = "reference_over_ideal"
+# GPU groups count as rows to this power: large tables lead, small ones are still heard.
+GROUP_POWER = 0.6
+
+
+@dataclass
+class Rows:
+    header: dict
+    features: np.ndarray  # [N, d]
+    target: np.ndarray  # [N], ln of the measured over the reference time
+    ln_ideal: np.ndarray  # [N], ln of the ideal time in µs
+    ln_measured: np.ndarray
+    gpu: np.ndarray
+    dtype: np.ndarray
+    engine: np.ndarray
+    kernel: np.ndarray
+    source: np.ndarray  # 0: the reference
+    shape: np.ndarray
+
+    def __len__(self):
+        return len(self.target)
+
+    @property
+    def names(self):
+        return self.header["names"]
+
+    @property
+    def identity_from(self):
+        return self.header["identity_from"]
+
+    @property
+    def reference(self):
+        return self.source == 0
+
+    def of_gpu(self, gpu):
+        return self.gpu == self.header["gpus"].index(gpu)
+
+    def reference_gpus(self):
+        return sorted(self.header["gpus"][code] for code in np.unique(self.gpu[self.reference]))
+
+
+def read(path: Path) -> Rows:
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<I", file.read(4))
+        header = json.loads(file.read(length))
+        table = np.fromfile(file, "<f4").reshape(header["rows"], len(header["columns"]))
+    width = len(header["names"])
+    extra = {name: table[:, width + i] for i, name in enumerate(header["columns"][width:])}
+    features = np.ascontiguousarray(table[:, :width])
+    offset = features[:, header["names"].index(OFFSET)]
+    code = {name: extra[name].astype(np.int32) for name in ("gpu", "dtype", "engine", "kernel", "source", "shape")}
+    return Rows(
+        header=header,
+        features=features,
+        target=extra["ln_measured_us"] - extra["ln_ideal_us"] - offset,
+        ln_ideal=extra["ln_ideal_us"],
+        ln_measured=extra["ln_measured_us"],
+        **code,
+    )
+
+
+def held_out_shapes(rows: Rows, share: float, seed: int) -> np.ndarray:
+    """Rows whose whole shape is held out, of all GPUs and sources."""
+    shapes = np.unique(rows.shape[rows.reference])
+    chosen = np.random.default_rng(seed).choice(shapes, int(len(shapes) * share), replace=False)
+    return np.isin(rows.shape, chosen)
+
+
+def weights(rows: Rows, chosen: np.ndarray) -> np.ndarray:
+    """One weight per row, mean 1 over `chosen`: groups of one GPU and source are evened out."""
+    group = rows.gpu * (rows.source.max() + 1) + rows.source
+    sizes = np.bincount(group[chosen], minlength=group.max() + 1).astype(float)
+    weight = np.maximum(sizes[group], 1.0) ** (GROUP_POWER - 1.0)
+    return (weight / weight[chosen].mean()).astype(np.float32)
+
+
+def without_identity(rows: Rows, features: np.ndarray) -> np.ndarray:
+    """The features as they are on a GPU without measurements."""
+    features = features.copy()
+    features[:, rows.identity_from :] = 0.0
+    return features
