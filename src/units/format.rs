@@ -103,8 +103,12 @@ impl Dollars {
     }
 }
 
-/// A bare count or rate: `1 234`, `12.3`, `0.120`.
+/// A bare count or rate: `16`, `12.3`, `0.120`; whole numbers have no decimals.
 pub fn count(value: f64) -> String {
+    if value.is_finite() && value.fract() == 0.0 {
+        let text = format!("{value:.0}");
+        return if value.abs() >= 10_000.0 { group(&text) } else { text };
+    }
     digits(value)
 }
 
@@ -131,6 +135,8 @@ mod tests {
         assert_eq!(Bytes(80.0 * 1024f64.powi(3)).print().to_string(), "80.0\u{a0}GiB");
         assert_eq!(FlopsPerSecond(989e12).print().to_string(), "989\u{a0}TFLOP/s");
         assert_eq!(count(1234.4), "1234");
+        assert_eq!(count(16.0), "16");
+        assert_eq!(count(0.0), "0");
         assert_eq!(count(1_234_567.0), "1\u{202f}234\u{202f}567");
     }
 

@@ -1,0 +1,277 @@
+//! Draws a roofline on any plotters backend: axes, roofs, points, labels.
+
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind};
+use plotters::element::{Circle, PathElement, Polygon};
+use plotters::prelude::{Color, DrawingBackend, IntoFont, RGBColor, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{FontFamily, ShapeStyle, TextStyle};
+
+use super::labels::{Area, Board};
+use super::{LogScale, Point, Roof, Roofline, Theme};
+use crate::graph::Phase;
+use crate::units::{FlopsPerSecond, Printed};
+
+/// Free space around the plot, in CSS pixels: left holds the tick labels of the rate axis.
+const MARGIN: Area = Area { left: 62.0, top: 26.0, right: 12.0, bottom: 42.0 };
+/// Radius of a point that takes the whole pass, in CSS pixels, on a narrow and on a wide chart; areas are
+/// proportional to time.
+const LARGEST: (f64, f64) = (10.0, 17.0);
+/// Width of a chart per pixel of its largest radius, between the two.
+const WIDTH_PER_RADIUS: f64 = 45.0;
+/// Radius below which a point would vanish, in CSS pixels.
+const SMALLEST: f64 = 3.0;
+/// Kernels below this share of their pass's time get no label.
+const LABEL_SHARE: f64 = 0.04;
+/// One label per so many CSS pixels of width, so that a phone's chart stays readable.
+const WIDTH_PER_LABEL: f64 = 130.0;
+
+type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+
+/// A plot being drawn: the backend, the look, and where values lie.
+struct Plot<'a, DB: DrawingBackend> {
+    area: &'a DrawingArea<DB, Shift>,
+    theme: Theme,
+    frame: Area,
+    x: LogScale,
+    y: LogScale,
+}
+
+/// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
+pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Roofline, theme: Theme) -> Drawn<DB> {
+    let (width, height) = area.dim_in_pixel();
+    let frame = Area {
+        left: theme.px(MARGIN.left),
+        top: theme.px(MARGIN.top),
+        right: f64::from(width) - theme.px(MARGIN.right),
+        bottom: f64::from(height) - theme.px(MARGIN.bottom),
+    };
+    area.fill(&theme.palette.panel)?;
+    // A canvas being laid out, or hidden, has no room for a plot.
+    if frame.right - frame.left < theme.px(80.0) || frame.bottom - frame.top < theme.px(60.0) {
+        return area.present();
+    }
+    let x = LogScale::new(chart.x_range(), (frame.left, frame.right));
+    let y = LogScale::new(chart.y_range(), (frame.bottom, frame.top));
+    let plot = Plot { area, theme, frame, x, y };
+    let mut board = Board::new(frame);
+    plot.keep_clear(chart, &mut board);
+    plot.grid()?;
+    plot.roofs(chart, &mut board)?;
+    plot.points(chart)?;
+    plot.labels(chart, &mut board)?;
+    area.present()
+}
+
+impl<DB: DrawingBackend> Plot<'_, DB> {
+    fn line(&self, points: &[(f64, f64)], style: ShapeStyle) -> Drawn<DB> {
+        let path: Vec<(i32, i32)> = points.iter().map(|&point| pixel(point)).collect();
+        self.area.draw(&PathElement::new(path, style))
+    }
+
+    fn stroke(&self, color: RGBColor, css: f64) -> ShapeStyle {
+        color.stroke_width(self.theme.stroke(css))
+    }
+
+    fn text(&self, text: &str, at: (f64, f64), anchor: Pos, color: RGBColor) -> Drawn<DB> {
+        let font = (FontFamily::Name(Theme::FONT), self.theme.px(Theme::TEXT)).into_font();
+        self.area.draw(&Text::new(
+            text.to_string(),
+            pixel(at),
+            TextStyle::from(font).color(&color).pos(anchor),
+        ))
+    }
+
+    fn grid(&self) -> Drawn<DB> {
+        let (frame, palette) = (self.frame, self.theme.palette);
+        let gap = self.theme.px(7.0);
+        for value in self.x.decades() {
+            let x = self.x.map(value);
+            self.line(&[(x, frame.top), (x, frame.bottom)], self.stroke(palette.line, 1.0))?;
+            let below = (x, frame.bottom + gap);
+            self.text(&intensity_tick(value), below, Pos::new(HPos::Center, VPos::Top), palette.muted)?;
+        }
+        for value in self.y.decades() {
+            let y = self.y.map(value);
+            self.line(&[(frame.left, y), (frame.right, y)], self.stroke(palette.line, 1.0))?;
+            let beside = (frame.left - gap, y);
+            self.text(&rate_tick(value), beside, Pos::new(HPos::Right, VPos::Center), palette.muted)?;
+        }
+        let axes = [(frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom)];
+        self.line(&axes, self.stroke(palette.faint, 1.0))?;
+        let under = ((frame.left + frame.right) / 2.0, frame.bottom + self.theme.px(24.0));
+        let centre = Pos::new(HPos::Center, VPos::Top);
+        self.text("Arithmetic intensity, FLOP per byte", under, centre, palette.muted)?;
+        let above = (self.theme.px(2.0), self.theme.px(4.0));
+        self.text("FLOP/s", above, Pos::new(HPos::Left, VPos::Top), palette.muted)
+    }
+
+    /// Blocks what labels must not cover: points and roofs.
+    fn keep_clear(&self, chart: &Roofline, board: &mut Board) {
+        for point in &chart.points {
+            let (x, y) = self.at(point);
+            board.block(Area::around(x, y, self.radius(point)));
+        }
+        let width = self.theme.px(4.0);
+        for roof in &chart.roofs {
+            let (start, end) = self.roof_line(chart, roof);
+            board.block_line(start, end, width);
+        }
+        let (low, high) = self.memory_line(chart);
+        board.block_line(low, high, width);
+    }
+
+    /// A dense roof: from its ridge to the right edge.
+    fn roof_line(&self, chart: &Roofline, roof: &Roof) -> ((f64, f64), (f64, f64)) {
+        let y = self.y.map(roof.peak.0);
+        ((self.x.map(chart.ridge(roof)), y), (self.frame.right, y))
+    }
+
+    /// The memory roof: from where it enters the frame to the highest ridge.
+    fn memory_line(&self, chart: &Roofline) -> ((f64, f64), (f64, f64)) {
+        let rate = |intensity: f64| intensity * chart.bandwidth.0;
+        let top = chart.roofs.iter().map(|roof| roof.peak.0).fold(0.0, f64::max);
+        let end = if top > 0.0 { top } else { self.y.high } / chart.bandwidth.0;
+        let start = (self.y.low / chart.bandwidth.0).max(self.x.low);
+        let at = |intensity: f64| (self.x.map(intensity), self.y.map(rate(intensity)));
+        (at(start), at(end))
+    }
+
+    fn roofs(&self, chart: &Roofline, board: &mut Board) -> Drawn<DB> {
+        let palette = self.theme.palette;
+        for roof in &chart.roofs {
+            let (color, width) = if roof.used { (palette.ink, 1.5) } else { (palette.faint, 1.0) };
+            let (start, end) = self.roof_line(chart, roof);
+            self.line(&[start, end], self.stroke(color, width))?;
+        }
+        let (low, high) = self.memory_line(chart);
+        self.line(&[low, high], self.stroke(palette.ink, 1.5))?;
+        for roof in &chart.roofs {
+            self.roof_label(roof, self.y.map(roof.peak.0), board)?;
+        }
+        self.memory_label(chart, low, high, board)
+    }
+
+    /// At the right end of its line: above it, or as far below as the points there ask.
+    fn roof_label(&self, roof: &Roof, y: f64, board: &mut Board) -> Drawn<DB> {
+        let palette = self.theme.palette;
+        let text = format!("{} dense {}", roof.name, plain(&roof.peak.print()));
+        let (width, height) = (self.theme.text_width(&text), self.theme.px(Theme::TEXT * 1.2));
+        let (right, gap) = (self.frame.right - self.theme.px(2.0), self.theme.px(3.0));
+        let at = |top: f64| Area { left: right - width, top, right, bottom: top + height };
+        let Some(place) = board
+            .first_free([-gap - height, gap, gap + height, gap + 1.7 * height].map(|offset| at(y + offset)))
+        else {
+            return Ok(());
+        };
+        let color = if roof.used { palette.ink } else { palette.muted };
+        self.text(&text, (right, place.bottom), Pos::new(HPos::Right, VPos::Bottom), color)
+    }
+
+    /// On the free upper side of the slope, its lower right corner touching it.
+    fn memory_label(
+        &self,
+        chart: &Roofline,
+        low: (f64, f64),
+        high: (f64, f64),
+        board: &mut Board,
+    ) -> Drawn<DB> {
+        let text = format!("Memory {}", plain(&chart.bandwidth.print()));
+        let (width, height) = (self.theme.text_width(&text), self.theme.px(Theme::TEXT * 1.2));
+        let slope = (high.1 - low.1) / (high.0 - low.0);
+        let gap = self.theme.px(8.0);
+        let along = |share: f64| {
+            let right = low.0 + (high.0 - low.0) * share - gap;
+            let bottom = low.1 + slope * (right - low.0) - gap;
+            Area { left: right - width, top: bottom - height, right, bottom }
+        };
+        let Some(place) = board.first_free([0.62, 0.5, 0.75, 0.4, 0.88].map(along)) else { return Ok(()) };
+        let anchor = Pos::new(HPos::Right, VPos::Bottom);
+        self.text(&text, (place.right, place.bottom), anchor, self.theme.palette.ink)
+    }
+
+    fn at(&self, point: &Point) -> (f64, f64) {
+        (self.x.map(point.intensity), self.y.map(point.reached.0))
+    }
+
+    /// Area proportional to the share of time.
+    fn radius(&self, point: &Point) -> f64 {
+        let largest = (self.css_width() / WIDTH_PER_RADIUS).clamp(LARGEST.0, LARGEST.1);
+        self.theme.px((largest * point.share.clamp(0.0, 1.0).sqrt()).max(SMALLEST))
+    }
+
+    fn css_width(&self) -> f64 {
+        (self.frame.right - self.frame.left) / self.theme.scale
+    }
+
+    fn color(&self, phase: Phase) -> RGBColor {
+        match phase {
+            Phase::Prefill => self.theme.palette.accent,
+            Phase::Decode => self.theme.palette.ink,
+        }
+    }
+
+    /// Prefill as discs, decode as squares on their tips, each with a stem up to its ceiling.
+    fn points(&self, chart: &Roofline) -> Drawn<DB> {
+        for point in &chart.points {
+            let ((x, y), radius) = (self.at(point), self.radius(point));
+            let (color, ceiling) = (self.color(point.phase), self.y.map(point.ceiling.0));
+            if y - ceiling > radius {
+                let (stem, cap) = (self.stroke(color, 1.0), self.theme.px(4.0));
+                self.line(&[(x, y - radius), (x, ceiling)], stem)?;
+                self.line(&[(x - cap, ceiling), (x + cap, ceiling)], stem)?;
+            }
+            let rim = self.stroke(self.theme.palette.panel, 1.0);
+            let fill = color.mix(0.82).filled();
+            match point.phase {
+                Phase::Prefill => {
+                    let size = radius.round() as i32;
+                    self.area.draw(&Circle::new(pixel((x, y)), size, fill))?;
+                    self.area.draw(&Circle::new(pixel((x, y)), size, rim))?;
+                }
+                Phase::Decode => {
+                    let tip = radius * 1.2;
+                    let tips = [(tip, 0.0), (0.0, tip), (-tip, 0.0), (0.0, -tip), (tip, 0.0)];
+                    let corners: Vec<(i32, i32)> = tips.map(|(dx, dy)| pixel((x + dx, y + dy))).to_vec();
+                    self.area.draw(&Polygon::new(corners[..4].to_vec(), fill))?;
+                    self.area.draw(&PathElement::new(corners, rim))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest kernels by name, as many as the width carries.
+    fn labels(&self, chart: &Roofline, board: &mut Board) -> Drawn<DB> {
+        let most = (self.css_width() / WIDTH_PER_LABEL).floor() as usize;
+        for point in chart.points.iter().filter(|point| point.share >= LABEL_SHARE).take(most) {
+            let size = (self.theme.text_width(point.name), self.theme.px(Theme::TEXT * 1.2));
+            let Some(place) = board.place(self.at(point), self.radius(point), size) else { continue };
+            let middle = ((place.left + place.right) / 2.0, (place.top + place.bottom) / 2.0);
+            let centre = Pos::new(HPos::Center, VPos::Center);
+            self.text(point.name, middle, centre, self.color(point.phase))?;
+        }
+        Ok(())
+    }
+}
+
+fn pixel((x, y): (f64, f64)) -> (i32, i32) {
+    (x.round() as i32, y.round() as i32)
+}
+
+/// Backends differ in how they treat a no-break space.
+fn plain(printed: &Printed) -> String {
+    format!("{} {}", printed.number, printed.unit)
+}
+
+fn intensity_tick(value: f64) -> String {
+    if value >= 1000.0 { format!("{}k", value / 1000.0) } else { format!("{value}") }
+}
+
+/// `100 T`: the axis title carries the unit.
+fn rate_tick(value: f64) -> String {
+    let printed = FlopsPerSecond(value).print();
+    let number = printed.number.trim_end_matches('0').trim_end_matches('.');
+    let whole = if number.is_empty() || !printed.number.contains('.') { &printed.number } else { number };
+    format!("{whole} {}", printed.unit.trim_end_matches("FLOP/s"))
+}

@@ -1,0 +1,109 @@
+//! Direct labels without collisions: each tries the places around its point and is left out where
+//! none is free.
+
+/// An axis-parallel box in backing-store pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Area {
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    pub bottom: f64,
+}
+
+impl Area {
+    pub fn around(x: f64, y: f64, radius: f64) -> Self {
+        Self { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+
+    fn holds(&self, other: &Self) -> bool {
+        self.left <= other.left
+            && other.right <= self.right
+            && self.top <= other.top
+            && other.bottom <= self.bottom
+    }
+}
+
+/// Where labels may still go.
+#[derive(Debug)]
+pub struct Board {
+    frame: Area,
+    taken: Vec<Area>,
+}
+
+impl Board {
+    pub fn new(frame: Area) -> Self {
+        Self { frame, taken: Vec::new() }
+    }
+
+    /// Keeps labels off `area`.
+    pub fn block(&mut self, area: Area) {
+        self.taken.push(area);
+    }
+
+    /// Keeps labels off a line, as a row of boxes of `width`.
+    pub fn block_line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), width: f64) {
+        let steps = ((x1 - x0).hypot(y1 - y0) / width).ceil().max(1.0);
+        for step in 0..=steps as u32 {
+            let share = f64::from(step) / steps;
+            self.block(Area::around(x0 + share * (x1 - x0), y0 + share * (y1 - y0), width / 2.0));
+        }
+    }
+
+    /// Takes the first of `candidates` that is free.
+    pub fn first_free(&mut self, candidates: impl IntoIterator<Item = Area>) -> Option<Area> {
+        let free = candidates
+            .into_iter()
+            .find(|area| self.frame.holds(area) && !self.taken.iter().any(|taken| taken.overlaps(area)))?;
+        self.taken.push(free);
+        Some(free)
+    }
+
+    /// Takes the first free place for a `width` x `height` label right of, left of, above or below
+    /// the mark of `radius` at (`x`, `y`), and returns it.
+    pub fn place(&mut self, (x, y): (f64, f64), radius: f64, (width, height): (f64, f64)) -> Option<Area> {
+        let gap = radius + height * 0.35;
+        let at = |left: f64, top: f64| Area { left, top, right: left + width, bottom: top + height };
+        let (beside, near) = (gap + width, gap * 0.7);
+        self.first_free([
+            at(x + gap, y - height / 2.0),
+            at(x - beside, y - height / 2.0),
+            at(x - width / 2.0, y + gap),
+            at(x + near, y + near),
+            at(x - near - width, y + near),
+            at(x - width / 2.0, y - gap - height),
+            at(x - near - width, y - near - height),
+            at(x - width / 2.0, y + gap + height),
+            at(x - near - width, y + near + height),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: Area = Area { left: 0.0, top: 0.0, right: 200.0, bottom: 100.0 };
+
+    #[test]
+    fn labels_do_not_overlap_and_stay_inside() {
+        let mut board = Board::new(FRAME);
+        let first = board.place((100.0, 50.0), 5.0, (60.0, 12.0)).expect("an empty board has room");
+        let second = board.place((102.0, 50.0), 5.0, (60.0, 12.0)).expect("the left side is free");
+        assert!(!first.overlaps(&second));
+        assert!(FRAME.holds(&first) && FRAME.holds(&second));
+    }
+
+    #[test]
+    fn a_crowded_label_is_left_out() {
+        let mut board = Board::new(FRAME);
+        board.block(FRAME);
+        assert_eq!(board.place((100.0, 50.0), 5.0, (60.0, 12.0)), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! What the roofline chart shows: roofs of one GPU, and each kernel of each pass as a point.
+
+use super::scale::nice_range;
+use crate::config::{Dtype, Gpu};
+use crate::graph::Phase;
+use crate::latency::Resource;
+use crate::serving::report::PassReport;
+use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
+
+/// The dense peak of one number format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Roof {
+    pub name: &'static str,
+    pub peak: FlopsPerSecond,
+    /// Whether a kernel of this setup multiplies in the format.
+    pub used: bool,
+}
+
+/// One kernel of one pass.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    pub phase: Phase,
+    pub name: &'static str,
+    /// FLOP per byte of compulsory traffic.
+    pub intensity: f64,
+    /// What it reaches at the predicted time.
+    pub reached: FlopsPerSecond,
+    /// What it could reach with its tiles and waves.
+    pub ceiling: FlopsPerSecond,
+    /// Share of its pass's time, 0..1.
+    pub share: f64,
+    pub limit: Resource,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Roofline {
+    pub gpu: String,
+    pub bandwidth: BytesPerSecond,
+    /// From the lowest to the highest.
+    pub roofs: Vec<Roof>,
+    /// From the largest share of time to the smallest: small points are drawn over large ones.
+    pub points: Vec<Point>,
+}
+
+/// The formats that have a roof of their own, and how a chart names them.
+const FORMATS: [(Dtype, &str); 3] = [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4")];
+
+impl Roofline {
+    /// None for a GPU without a published memory bandwidth.
+    pub fn new(gpu: &Gpu, passes: &[PassReport]) -> Option<Self> {
+        let bandwidth = gpu.bandwidth().ok()?;
+        let mut points: Vec<Point> = passes.iter().flat_map(points_of).collect();
+        points.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let uses = |format: Dtype| {
+            let kernels = passes.iter().flat_map(|pass| &pass.kernels);
+            kernels.filter_map(|kernel| kernel.math).any(|math| math.math() == format)
+        };
+        let mut roofs: Vec<Roof> = FORMATS
+            .into_iter()
+            .filter_map(|(format, name)| {
+                gpu.peak(format).ok().map(|peak| Roof { name, peak, used: uses(format) })
+            })
+            .collect();
+        roofs.sort_by(|a, b| a.peak.0.total_cmp(&b.peak.0));
+        Some(Self { gpu: gpu.name.clone(), bandwidth, roofs, points })
+    }
+
+    /// FLOP per byte at which `roof` and the memory roof meet.
+    pub fn ridge(&self, roof: &Roof) -> f64 {
+        roof.peak.0 / self.bandwidth.0
+    }
+
+    /// The roof that names the chart: the highest one in use, else the lowest.
+    pub fn main_roof(&self) -> Option<&Roof> {
+        self.roofs.iter().rev().find(|roof| roof.used).or(self.roofs.first())
+    }
+
+    /// Intensities shown: all points, and the ridges of all roofs with room to their right.
+    pub fn x_range(&self) -> (f64, f64) {
+        let points = self.points.iter().flat_map(|point| [point.intensity * 0.6, point.intensity * 1.6]);
+        let ridges = self.roofs.iter().flat_map(|roof| [self.ridge(roof) * 0.01, self.ridge(roof) * 8.0]);
+        nice_range(points.chain(ridges), (1.0, 1000.0))
+    }
+
+    /// Rates shown: all points, and all roofs with room for a label above.
+    pub fn y_range(&self) -> (f64, f64) {
+        let points = self.points.iter().flat_map(|point| [point.reached.0 * 0.6, point.ceiling.0]);
+        let roofs = self.roofs.iter().flat_map(|roof| [roof.peak.0 * 0.01, roof.peak.0 * 1.6]);
+        nice_range(points.chain(roofs), (1e12, 1e15))
+    }
+}
+
+/// Kernels that multiply something and take time; the others have no place on a roofline.
+fn points_of(pass: &PassReport) -> impl Iterator<Item = Point> {
+    pass.kernels.iter().filter_map(|kernel| {
+        let intensity = kernel.intensity.filter(|value| value.is_finite() && *value > 0.0)?;
+        let rate = |time: Seconds| FlopsPerSecond(kernel.flops.0 / time.0);
+        let (reached, ceiling) = (rate(kernel.time), rate(kernel.ceiling));
+        let drawable = |rate: FlopsPerSecond| rate.0.is_finite() && rate.0 > 0.0;
+        (drawable(reached) && drawable(ceiling)).then_some(Point {
+            phase: pass.phase,
+            name: kernel.name,
+            intensity,
+            reached,
+            ceiling,
+            share: kernel.share,
+            limit: kernel.limit,
+        })
+    })
+}

@@ -1,0 +1,93 @@
+//! Colours and sizes of a chart. The hex values are those of `static/style/tokens.css`
+//! (`tests/chart_snapshots.rs` holds the two together), since a canvas cannot read CSS variables.
+
+use plotters::style::RGBColor;
+
+/// The colours a chart uses; one accent, the rest neutral.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Palette {
+    /// Behind everything.
+    pub panel: RGBColor,
+    /// Grid lines.
+    pub line: RGBColor,
+    /// Axis lines and roofs that no kernel of this setup uses.
+    pub faint: RGBColor,
+    /// Tick and axis labels.
+    pub muted: RGBColor,
+    /// Roofs, point labels, decode.
+    pub ink: RGBColor,
+    /// Prefill.
+    pub accent: RGBColor,
+}
+
+impl Palette {
+    pub const LIGHT: Self = Self {
+        panel: hex(0xff_ff_ff),
+        line: hex(0xe4_e8_eb),
+        faint: hex(0x8a_95_9f),
+        muted: hex(0x55_60_6a),
+        ink: hex(0x15_1a_1e),
+        accent: hex(0x0b_6e_85),
+    };
+
+    pub const DARK: Self = Self {
+        panel: hex(0x15_19_1d),
+        line: hex(0x26_2d_33),
+        faint: hex(0x6b_77_82),
+        muted: hex(0x9a_a6_b1),
+        ink: hex(0xe6_ea_ee),
+        accent: hex(0x56_c7_dd),
+    };
+
+    /// Each colour with the name of its CSS token.
+    pub fn tokens(&self) -> [(&'static str, RGBColor); 6] {
+        [
+            ("panel", self.panel),
+            ("line", self.line),
+            ("faint", self.faint),
+            ("muted", self.muted),
+            ("ink", self.ink),
+            ("accent", self.accent),
+        ]
+    }
+}
+
+const fn hex(rgb: u32) -> RGBColor {
+    RGBColor((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8)
+}
+
+/// How a chart is drawn. Sizes are in CSS pixels; `scale` turns them into the backing store's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Theme {
+    pub palette: Palette,
+    /// Backing-store pixels per CSS pixel.
+    pub scale: f64,
+}
+
+impl Theme {
+    /// The page's own stack, so that the chart's text is the page's text.
+    pub const FONT: &'static str = "system-ui, sans-serif";
+    /// Tick, roof and point labels, in CSS pixels.
+    pub const TEXT: f64 = 12.0;
+    /// Mean advance of a character of a system font, in ems: what label boxes are made of.
+    const ADVANCE: f64 = 0.56;
+
+    pub fn new(palette: Palette, scale: f64) -> Self {
+        Self { palette, scale }
+    }
+
+    /// A length in CSS pixels as backing-store pixels.
+    pub fn px(&self, css: f64) -> f64 {
+        css * self.scale
+    }
+
+    /// A stroke: never thinner than one backing-store pixel.
+    pub fn stroke(&self, css: f64) -> u32 {
+        self.px(css).round().max(1.0) as u32
+    }
+
+    /// Estimated width of `text`, in backing-store pixels.
+    pub fn text_width(&self, text: &str) -> f64 {
+        self.px(text.chars().count() as f64 * Self::TEXT * Self::ADVANCE)
+    }
+}

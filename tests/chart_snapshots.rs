@@ -1,0 +1,104 @@
+//! The roofline chart as SVG, held by snapshots, and its colours against the page's style sheet.
+#![cfg(feature = "chart")]
+
+use plotters::drawing::IntoDrawingArea;
+use plotters::prelude::SVGBackend;
+use plotters::style::RGBColor;
+use rooflight::chart::{Palette, Point, Roof, Roofline, Theme, draw, summary};
+use rooflight::graph::Phase;
+use rooflight::latency::Resource;
+use rooflight::units::{BytesPerSecond, FlopsPerSecond};
+
+fn point(phase: Phase, name: &'static str, intensity: f64, tflops: (f64, f64), share: f64) -> Point {
+    let (reached, ceiling) = tflops;
+    let limit = if intensity > 295.0 { Resource::Compute } else { Resource::Memory };
+    let rate = |tera: f64| FlopsPerSecond(tera * 1e12);
+    Point { phase, name, intensity, reached: rate(reached), ceiling: rate(ceiling), share, limit }
+}
+
+/// An H100 SXM by its data sheet, and kernels as a dense model of 8 billion parameters has them.
+fn h100(points: Vec<Point>) -> Roofline {
+    let roof = |name, tera: f64, used| Roof { name, peak: FlopsPerSecond(tera * 1e12), used };
+    Roofline {
+        gpu: "H100 SXM".into(),
+        bandwidth: BytesPerSecond(3.35e12),
+        roofs: vec![roof("BF16", 989.0, true), roof("FP8", 1979.0, false)],
+        points,
+    }
+}
+
+fn kernels() -> Vec<Point> {
+    vec![
+        point(Phase::Prefill, "gate_up_proj", 964.0, (712.0, 940.0), 0.50),
+        point(Phase::Decode, "gate_up_proj", 16.0, (45.0, 53.6), 0.41),
+        point(Phase::Prefill, "down_proj", 1024.0, (655.0, 860.0), 0.25),
+        point(Phase::Decode, "down_proj", 16.0, (41.0, 53.6), 0.20),
+        point(Phase::Decode, "attention_decode", 4.0, (9.1, 13.4), 0.15),
+        point(Phase::Prefill, "attention_prefill", 512.0, (380.0, 610.0), 0.06),
+        point(Phase::Prefill, "lm_head", 1.0, (2.9, 3.35), 0.02),
+    ]
+}
+
+fn svg(chart: &Roofline, size: (u32, u32), theme: Theme) -> String {
+    let mut text = String::new();
+    draw(&SVGBackend::with_string(&mut text, size).into_drawing_area(), chart, theme).unwrap();
+    text
+}
+
+#[test]
+fn wide_and_light() {
+    let theme = Theme::new(Palette::LIGHT, 1.0);
+    insta::assert_snapshot!("roofline_light", svg(&h100(kernels()), (960, 416), theme));
+}
+
+#[test]
+fn narrow_dark_and_dense() {
+    let theme = Theme::new(Palette::DARK, 2.0);
+    insta::assert_snapshot!("roofline_phone_dark", svg(&h100(kernels()), (700, 640), theme));
+}
+
+#[test]
+fn without_kernels_the_roofs_stand() {
+    let theme = Theme::new(Palette::LIGHT, 1.0);
+    insta::assert_snapshot!("roofline_empty", svg(&h100(Vec::new()), (640, 320), theme));
+}
+
+#[test]
+fn a_canvas_without_room_is_left_blank() {
+    let theme = Theme::new(Palette::LIGHT, 1.0);
+    let text = svg(&h100(kernels()), (40, 20), theme);
+    assert!(!text.contains("<text"), "{text}");
+}
+
+#[test]
+fn a_phone_gets_fewer_labels_than_a_desk() {
+    let labels = |width: u32| {
+        let text = svg(&h100(kernels()), (width, 400), Theme::new(Palette::LIGHT, 1.0));
+        text.matches("_proj").count() + text.matches("attention_").count()
+    };
+    assert!(labels(360) < labels(1000), "{} and {}", labels(360), labels(1000));
+    assert!(labels(360) >= 1);
+}
+
+#[test]
+fn the_summary_names_roofs_and_largest_kernels() {
+    assert_eq!(
+        summary(&h100(kernels())).replace('\u{a0}', " "),
+        "Roofline of H100 SXM: memory roof 3.35 TB/s, BF16 dense roof 989 TFLOP/s, meeting at 295 FLOP per byte. \
+         Prefill: the largest kernel, gate_up_proj, takes 50.0 % of the time and reaches 712 TFLOP/s at 964 FLOP \
+         per byte, bound by compute. \
+         Decode: the largest kernel, gate_up_proj, takes 41.0 % of the time and reaches 45.0 TFLOP/s at 16 FLOP \
+         per byte, bound by memory bandwidth."
+    );
+}
+
+/// `--name: light-dark(#light, #dark);` of the page's tokens is the chart's colour of that name.
+#[test]
+fn the_style_sheet_has_the_same_colours() {
+    let css = include_str!("../static/style/tokens.css");
+    let hex = |RGBColor(r, g, b): RGBColor| format!("#{r:02x}{g:02x}{b:02x}");
+    for ((name, light), (_, dark)) in Palette::LIGHT.tokens().into_iter().zip(Palette::DARK.tokens()) {
+        let rule = format!("--{name}: light-dark({}, {});", hex(light), hex(dark));
+        assert!(css.contains(&rule), "tokens.css lacks `{rule}`");
+    }
+}
