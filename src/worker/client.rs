@@ -1,0 +1,206 @@
+//! The page's side of the worker: starts it, asks one question at a time, and reports what happens.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use gloo::timers::callback::Timeout;
+use js_sys::{Array, Float32Array, JSON};
+use wasm_bindgen::prelude::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker, WorkerOptions, WorkerType};
+
+use super::protocol::{FromWorker, ToWorker, VERSION, pack, unpack};
+use crate::efficiency::{Learned, Rows};
+use crate::features::Family;
+
+/// After this long without models the page says that they are late; it keeps listening.
+const LATE_AFTER_MS: u32 = 15_000;
+
+/// Where the worker's files are, as absolute URLs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Files {
+    pub script: String,
+    pub wasm: String,
+    /// Folder of the manifest and the models; ends in a slash.
+    pub models: String,
+}
+
+/// What the page hears of its worker.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The models of this release are loaded.
+    Ready { release: String },
+    /// The answer to the rows asked with `id`.
+    Answer { id: u32, learned: Learned },
+    /// Still nothing; it may come.
+    Late,
+    /// No learned answer will come, or none to the last question.
+    Failed { reason: String },
+}
+
+/// A running worker. Dropping it ends the worker.
+pub struct Client {
+    worker: Worker,
+    session: Rc<RefCell<Session>>,
+    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_error: Closure<dyn FnMut(ErrorEvent)>,
+    _late: Timeout,
+}
+
+/// A question: its id, and the feature rows of each family.
+type Question = (u32, Vec<(Family, Vec<f32>)>);
+
+/// One question is under way at a time; of those that come meanwhile only the newest is kept.
+#[derive(Default)]
+struct Session {
+    models: String,
+    /// What `Loaded` said; answers carry it on.
+    loaded: Option<Learned>,
+    under_way: Option<u32>,
+    next: Option<Question>,
+}
+
+impl Client {
+    /// Starts the worker; `on_event` hears of everything that follows.
+    ///
+    /// # Errors
+    /// What the browser says when it refuses to start a worker at all.
+    pub fn start(files: &Files, on_event: impl Fn(Event) + 'static) -> Result<Self, JsValue> {
+        let worker = start(files)?;
+        let on_event = Rc::new(on_event);
+        let session = Rc::new(RefCell::new(Session { models: files.models.clone(), ..Session::default() }));
+
+        let on_message = {
+            let (worker, session, on_event) = (worker.clone(), session.clone(), on_event.clone());
+            Closure::new(move |message: MessageEvent| {
+                let event = session.borrow_mut().hear(&worker, &message.data());
+                if let Some(event) = event {
+                    on_event(event);
+                }
+            })
+        };
+        let on_error = {
+            let on_event = on_event.clone();
+            Closure::new(move |error: ErrorEvent| {
+                error.prevent_default();
+                on_event(Event::Failed { reason: reason(&error) });
+            })
+        };
+        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        let late = {
+            let session = session.clone();
+            Timeout::new(LATE_AFTER_MS, move || {
+                if session.borrow().loaded.is_none() {
+                    on_event(Event::Late);
+                }
+            })
+        };
+        Ok(Self { worker, session, _on_message: on_message, _on_error: on_error, _late: late })
+    }
+
+    /// Asks for the efficiencies of `rows`, now or when the worker is free; a newer question replaces
+    /// one that still waits.
+    pub fn ask(&self, id: u32, rows: &Rows) {
+        let tables = rows.families().iter().map(|(&family, rows)| (family, rows.values.clone()));
+        let question = (id, tables.collect());
+        let mut session = self.session.borrow_mut();
+        session.next = Some(question);
+        // A refused post is a defect that the worker's error event reports.
+        let _ = session.send(&self.worker);
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.terminate();
+    }
+}
+
+impl Session {
+    /// Takes one message in; what the page should know of it.
+    fn hear(&mut self, worker: &Worker, message: &JsValue) -> Option<Event> {
+        let failed = |reason: String| Some(Event::Failed { reason });
+        let (header, tables) = match unpack::<FromWorker>(message) {
+            Ok(read) => read,
+            Err(error) => return failed(error.to_string()),
+        };
+        let event = match header {
+            FromWorker::Up { version } if version != VERSION => {
+                let hint = "reload the page to fetch both anew";
+                return failed(format!("the page speaks version {VERSION}, its worker {version}: {hint}"));
+            }
+            FromWorker::Up { .. } => {
+                let load = ToWorker::Load { models: self.models.clone() };
+                return post(worker, &load, &[]).err().and_then(|error| failed(format!("{error:?}")));
+            }
+            FromWorker::Loaded { release, trained_on } => {
+                let trained_on = trained_on.into_iter().collect();
+                self.loaded = Some(Learned { release: release.clone(), trained_on, ..Learned::default() });
+                Some(Event::Ready { release })
+            }
+            FromWorker::Answer { id, families } => {
+                self.under_way = None;
+                let values = tables.iter().map(Float32Array::to_vec);
+                let ln_efficiency = families.into_iter().zip(values).collect();
+                let learned = self.loaded.clone().map(|loaded| Learned { ln_efficiency, ..loaded });
+                learned.map(|learned| Event::Answer { id, learned })
+            }
+            FromWorker::Failed { id, reason } => {
+                if id == self.under_way {
+                    self.under_way = None;
+                }
+                failed(reason)
+            }
+        };
+        match self.send(worker) {
+            Ok(()) => event,
+            Err(error) => failed(format!("{error:?}")),
+        }
+    }
+
+    /// Posts the question that waits, if the models are there and the worker is free.
+    fn send(&mut self, worker: &Worker) -> Result<(), JsValue> {
+        if self.loaded.is_none() || self.under_way.is_some() {
+            return Ok(());
+        }
+        let Some((id, tables)) = self.next.take() else { return Ok(()) };
+        let arrays: Vec<Float32Array> =
+            tables.iter().map(|(_, rows)| Float32Array::from(&rows[..])).collect();
+        let families = tables.into_iter().map(|(family, _)| family).collect();
+        self.under_way = Some(id);
+        post(worker, &ToWorker::Rows { id, families }, &arrays)
+    }
+}
+
+fn post(worker: &Worker, header: &ToWorker, tables: &[Float32Array]) -> Result<(), JsValue> {
+    let (message, buffers) = pack(header, tables).map_err(|error| JsValue::from(error.to_string()))?;
+    worker.post_message_with_transfer(&message, &buffers)
+}
+
+/// Starts the worker from a blob that imports its script: a page without an origin of its own (a
+/// sandboxed frame) is refused `new Worker(url)`.
+fn start(files: &Files) -> Result<Worker, JsValue> {
+    let quoted = |text: &str| JSON::stringify(&text.into()).map(String::from);
+    // A rejected promise raises no error event of the worker; a throw from a timer does.
+    let script = format!(
+        "import init from {};\ninit({{ module_or_path: {} }}).catch((error) => setTimeout(() => {{ throw error; }}));",
+        quoted(&files.script)?,
+        quoted(&files.wasm)?,
+    );
+    let kind = BlobPropertyBag::new();
+    kind.set_type("text/javascript");
+    let blob = Blob::new_with_str_sequence_and_options(&Array::of1(&script.into()), &kind)?;
+    let url = Url::create_object_url_with_blob(&blob)?;
+    let options = WorkerOptions::new();
+    options.set_type(WorkerType::Module);
+    Worker::new_with_options(&url, &options)
+}
+
+/// A script that did not load raises an event without a message.
+fn reason(error: &ErrorEvent) -> String {
+    let message = js_sys::Reflect::get(error, &"message".into()).ok().and_then(|text| text.as_string());
+    message.filter(|text| !text.is_empty()).unwrap_or_else(|| "its files could not be loaded".into())
+}
