@@ -1,3 +1,5 @@
-//! page
+//! The page: mounts the interface into `index.html`.
 
-fn main() {}
+fn main() {
+    rooflight::ui::start();
+}

@@ -1,0 +1,55 @@
+//! What the catalogs know of a choice, in one line each.
+
+use crate::config::model::{Attention, Blocks, Ffn};
+use crate::config::{Dtype, Gpu, LinkKind, Model};
+use crate::ui::words;
+use crate::units::{Watts, count};
+
+/// A fact: its short name and its value.
+pub type Fact = (&'static str, String);
+
+pub fn of_model(model: &Model) -> Vec<Fact> {
+    let mut facts = vec![
+        ("parameters", billions(model.parameters())),
+        ("layers", model.layers().to_string()),
+        ("hidden", model.hidden.to_string()),
+    ];
+    facts.extend(model.blocks.first().map(heads));
+    facts.extend(model.blocks.first().map(mlp));
+    facts.push(("vocabulary", model.vocab.to_string()));
+    facts.push(("context", model.max_context.to_string()));
+    facts
+}
+
+fn heads(blocks: &Blocks) -> Fact {
+    let Attention::Gqa(gqa) = &blocks.attention;
+    ("heads / KV", format!("{} / {} × {}", gqa.heads, gqa.kv_heads, gqa.head_dim))
+}
+
+fn mlp(blocks: &Blocks) -> Fact {
+    let Ffn::Dense(dense) = &blocks.ffn;
+    ("MLP", dense.intermediate.to_string())
+}
+
+pub fn of_gpu(gpu: &Gpu) -> Vec<Fact> {
+    let mut facts = vec![("architecture", words::arch(gpu.arch).to_string())];
+    let mut known = |name, value: Option<String>| facts.extend(value.map(|value| (name, value)));
+    known("memory", gpu.memory().ok().map(|memory| memory.print().to_string()));
+    known("bandwidth", gpu.bandwidth().ok().map(|rate| rate.print().to_string()));
+    for (name, dtype) in [("BF16", Dtype::Bf16), ("FP8", Dtype::Fp8), ("FP4", Dtype::Nvfp4)] {
+        known(name, gpu.peak(dtype).ok().map(|peak| peak.print().to_string()));
+    }
+    known("power", gpu.power_w.0.map(|watts| Watts(watts).print().to_string()));
+    let kind = match gpu.link.kind {
+        LinkKind::Nvlink => "NVLink",
+        LinkKind::Pcie => "PCIe",
+    };
+    known(kind, gpu.link.gb_per_s.0.map(|rate| format!("{}\u{a0}GB/s", count(rate))));
+    facts
+}
+
+/// Parameters as models are named: 8.03 B, 494 M.
+fn billions(parameters: f64) -> String {
+    let (scale, unit) = if parameters >= 1e9 { (1e9, "B") } else { (1e6, "M") };
+    format!("{}\u{a0}{unit}", count(parameters / scale))
+}

@@ -1,0 +1,40 @@
+//! Findings beside the control they are about.
+
+use leptos::prelude::*;
+
+use crate::config::{Field, Issue, Severity};
+use crate::ui::state::State;
+
+/// The id of the list of findings about `field`, for `aria-describedby`.
+pub fn list_id(field: Field) -> String {
+    format!("{}-issues", field.id())
+}
+
+/// Everything found about `fields`. The list is always there, so that its changes are announced.
+#[component]
+pub fn Issues(fields: &'static [Field]) -> impl IntoView {
+    let state = State::get();
+    let found = move || fields.iter().flat_map(|field| state.issues_of(*field)).map(entry).collect_view();
+    let id = fields.first().map(|field| list_id(*field));
+    view! { <ul class="issues" id=id aria-live="polite">{found}</ul> }
+}
+
+/// One finding.
+pub fn entry(issue: Issue) -> impl IntoView {
+    let (severity, mark, name) = match issue.severity {
+        Severity::Error => ("error", "✕", "Error: "),
+        Severity::Warning => ("warning", "▲", "Warning: "),
+        Severity::Note => ("note", "•", "Note: "),
+    };
+    view! {
+        <li class="issue" data-testid="issue" data-field=issue.field.id() data-severity=severity>
+            <span class="mark" aria-hidden="true">{mark}</span>
+            <span><span class="unseen">{name}</span>{issue.text}</span>
+        </li>
+    }
+}
+
+/// Whether an error stands beside `field`, for `aria-invalid`.
+pub fn invalid(state: State, field: Field) -> bool {
+    state.issues_of(field).iter().any(Issue::is_error)
+}

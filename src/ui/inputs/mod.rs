@@ -1,0 +1,42 @@
+//! The left column: what is asked.
+
+mod choice;
+mod config_json;
+mod facts;
+mod hardware;
+mod issues;
+mod model;
+mod quantity;
+mod workload;
+
+use leptos::prelude::*;
+
+use crate::config::Field;
+use crate::ui::state::quantity::{MAX_SEQS, MEMORY_SHARE, PRICE, SUSTAINED, TOKEN_BUDGET};
+use hardware::Hardware;
+use issues::Issues;
+use model::ModelInputs;
+use quantity::QuantityInput;
+use workload::Workload;
+
+/// Every control, in groups, in the order in which a deployment is thought of.
+#[component]
+pub fn Inputs() -> impl IntoView {
+    view! {
+        <form class="inputs" aria-label="Configuration" on:submit=|event| event.prevent_default()>
+            // Findings about the link as a whole have no control to stand beside.
+            <Issues fields=&[Field::Link, Field::Version, Field::Data] />
+            <ModelInputs />
+            <Hardware />
+            <Workload />
+            <details class="group" data-testid="advanced">
+                <summary>"Engine limits, clock, price"</summary>
+                <QuantityInput quantity=&TOKEN_BUDGET />
+                <QuantityInput quantity=&MAX_SEQS />
+                <QuantityInput quantity=&MEMORY_SHARE />
+                <QuantityInput quantity=&SUSTAINED />
+                <QuantityInput quantity=&PRICE />
+            </details>
+        </form>
+    }
+}

@@ -1,0 +1,99 @@
+//! A number: a box to type into, a slider beside it, findings below.
+
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use super::issues::{Issues, invalid, list_id};
+use crate::config::catalog::catalog;
+use crate::ui::state::{Quantity, State};
+
+#[component]
+pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
+    let state = State::get();
+    let id = quantity.field.id();
+    let stops = StoredValue::new(quantity.stops.values());
+    // What applies: the number set, else the catalog's.
+    let default = move || {
+        state.form.with(|form| {
+            let scenario = form.scenario();
+            quantity.default(catalog().engine(&scenario.engine), catalog().gpu(&scenario.gpu)).flatten()
+        })
+    };
+    let value = move || state.form.with(|form| quantity.read(form.scenario())).or_else(default);
+    let position = move || value().map_or(0, |value| quantity.stops.nearest(value));
+    let spoken = move || value().map(|value| format!("{} {}", quantity.print(value), quantity.unit));
+    let choose = move |index: usize| {
+        if let Some(stop) = stops.with_value(|stops| stops.get(index).copied()) {
+            state.choose(id, |form| form.set(quantity, stop));
+        }
+    };
+    // The box itself answers the arrow keys, as a number field would: one stop up or down.
+    let step = move |event: KeyboardEvent| {
+        let by = match event.key().as_str() {
+            "ArrowUp" => 1,
+            "ArrowDown" => -1,
+            _ => return,
+        };
+        event.prevent_default();
+        if let Some(value) = value() {
+            choose(stops.with_value(|stops| stop_beside(stops, value, by)));
+        }
+    };
+    let last = stops.with_value(|stops| stops.len().saturating_sub(1));
+    let range_id = format!("{id}-range");
+    view! {
+        <div class="quantity">
+            <label for=id title=quantity.help>{quantity.label}</label>
+            <input
+                type="range" class="slider" id=range_id.clone() data-testid=range_id
+                min="0" max=last step="1" aria-label=format!("{}, slider", quantity.label)
+                aria-valuetext=spoken
+                prop:value=move || position().to_string()
+                on:input:target=move |event| {
+                    if let Ok(index) = event.target().value().parse() {
+                        choose(index);
+                    }
+                }
+            />
+            <span class="entry">
+                <input
+                    type="text" class="number" id=id data-testid=id autocomplete="off" spellcheck="false"
+                    inputmode=if quantity.whole { "numeric" } else { "decimal" }
+                    aria-describedby=list_id(quantity.field)
+                    aria-invalid=move || invalid(state, quantity.field).to_string()
+                    placeholder=move || default().map(|value| quantity.print(value))
+                    prop:value=move || state.form.with(|form| form.text(quantity))
+                    on:input:target=move |event| state.type_text(quantity, event.target().value())
+                    on:change=move |_| state.form.update(|form| form.leave(quantity))
+                    on:keydown=step
+                />
+                <label class="unit" for=id aria-hidden="true">{quantity.unit}</label>
+            </span>
+        </div>
+        <Issues fields=quantity.fields() />
+    }
+}
+
+/// The index of the first stop above (`by` 1) or below (`by` -1) `value`, or of the last one that way.
+fn stop_beside(stops: &[f64], value: f64, by: i32) -> usize {
+    let last = stops.len().saturating_sub(1);
+    if by > 0 {
+        stops.iter().position(|stop| *stop > value).unwrap_or(last)
+    } else {
+        stops.iter().rposition(|stop| *stop < value).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stop_beside;
+
+    #[test]
+    fn arrow_keys_go_to_the_next_stop() {
+        let stops = [1.0, 2.0, 4.0];
+        assert_eq!(stop_beside(&stops, 2.0, 1), 2);
+        assert_eq!(stop_beside(&stops, 3.0, -1), 1);
+        assert_eq!(stop_beside(&stops, 4.0, 1), 2);
+        assert_eq!(stop_beside(&stops, 1.0, -1), 0);
+    }
+}

@@ -1,0 +1,39 @@
+//! The right column: what is answered.
+
+mod gauge;
+mod headline;
+mod kernels;
+mod limits;
+mod memory;
+mod roofline;
+mod status;
+
+use leptos::prelude::*;
+
+use super::state::State;
+use headline::HeadlineView;
+use kernels::Kernels;
+use limits::Limits;
+use memory::MemoryView;
+use roofline::RooflineView;
+use status::Status;
+
+/// The answer, dimmed while it is not that of the form.
+#[component]
+pub fn Results() -> impl IntoView {
+    let state = State::get();
+    view! {
+        <section
+            class="results" data-testid="results" aria-label="Prediction"
+            class:stale=move || state.stale.get()
+            aria-busy=move || state.stale.get().to_string()
+        >
+            <Status />
+            <HeadlineView />
+            <MemoryView />
+            <Limits />
+            <RooflineView />
+            <Kernels />
+        </section>
+    }
+}

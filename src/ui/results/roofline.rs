@@ -1,0 +1,112 @@
+//! The roofline chart on its canvas, sharp at any pixel ratio, with a summary in words.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use gloo::utils::window;
+use leptos::html::Canvas;
+use leptos::prelude::*;
+use plotters::drawing::IntoDrawingArea;
+use plotters_canvas::CanvasBackend;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+use web_sys::{HtmlCanvasElement, ResizeObserver};
+
+use crate::chart::{Palette, Roofline, Theme, draw, summary};
+use crate::graph::Phase;
+use crate::ui::state::State;
+
+#[component]
+pub fn RooflineView() -> impl IntoView {
+    let state = State::get();
+    let chart = Memo::new(move |_| {
+        state.answer.with(|answer| {
+            answer.as_ref().and_then(|answer| Roofline::new(&answer.setup.gpu, &answer.report.passes))
+        })
+    });
+    let canvas = NodeRef::<Canvas>::new();
+    let resized = RwSignal::new(());
+    Effect::new(move |_| {
+        if let Some(canvas) = canvas.get() {
+            observe(&canvas, resized);
+        }
+    });
+    let waiting = Rc::new(Cell::new(false));
+    Effect::new(move |_| {
+        resized.track();
+        chart.track();
+        state.dark.track();
+        redraw_next_frame(&waiting, move || {
+            let dark = state.dark.get_untracked();
+            if let (Some(canvas), Some(chart)) = (canvas.get_untracked(), chart.get_untracked()) {
+                paint(&canvas, &chart, dark);
+            }
+        });
+    });
+    let words = move || chart.with(|chart| chart.as_ref().map(summary));
+    view! {
+        <section class="panel roofline" aria-label="Roofline">
+            <header>
+                <h2>"Roofline"</h2>
+                <p class="key">
+                    <span>{phase_mark(Phase::Prefill)}"Prefill kernel"</span>
+                    <span>{phase_mark(Phase::Decode)}"Decode kernel"</span>
+                    <span>"Area: share of the step's time"</span>
+                    <span>"Stem: up to the ceiling of its tiles and waves"</span>
+                </p>
+            </header>
+            <canvas node_ref=canvas data-testid="roofline" role="img" aria-describedby="roofline-summary" aria-label="Roofline chart"></canvas>
+            <p class="summary" id="roofline-summary" data-testid="roofline-summary">{words}</p>
+        </section>
+    }
+}
+
+/// The mark a phase has in the chart.
+pub fn phase_mark(phase: Phase) -> impl IntoView {
+    let class = match phase {
+        Phase::Prefill => "mark-prefill",
+        Phase::Decode => "mark-decode",
+    };
+    view! { <i class=class aria-hidden="true"></i> }
+}
+
+/// Tells of changes of the canvas's size and of the pixel ratio (zoom changes both).
+fn observe(canvas: &HtmlCanvasElement, resized: RwSignal<()>) {
+    let changed = Closure::<dyn FnMut()>::new(move || {
+        resized.try_set(());
+    });
+    if let Ok(observer) = ResizeObserver::new(changed.as_ref().unchecked_ref()) {
+        observer.observe(canvas);
+    }
+    // Page and chart end together.
+    changed.forget();
+}
+
+/// At most one redraw a frame, however many changes there are.
+fn redraw_next_frame(waiting: &Rc<Cell<bool>>, redraw: impl FnOnce() + 'static) {
+    if waiting.replace(true) {
+        return;
+    }
+    let waiting = waiting.clone();
+    let frame = Closure::once_into_js(move || {
+        waiting.set(false);
+        redraw();
+    });
+    let _ = window().request_animation_frame(frame.unchecked_ref());
+}
+
+/// Sizes the backing store by the pixel ratio, and draws. The size is only set where it changes, since
+/// setting it clears the canvas.
+fn paint(canvas: &HtmlCanvasElement, chart: &Roofline, dark: bool) {
+    let ratio = window().device_pixel_ratio();
+    let size = |css: i32| (f64::from(css) * ratio).round().max(1.0) as u32;
+    let (width, height) = (size(canvas.client_width()), size(canvas.client_height()));
+    if canvas.width() != width || canvas.height() != height {
+        canvas.set_width(width);
+        canvas.set_height(height);
+    }
+    let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
+    let palette = if dark { Palette::DARK } else { Palette::LIGHT };
+    // A canvas that refuses to draw leaves its summary and the tables.
+    let _ = draw(&backend.into_drawing_area(), chart, Theme::new(palette, ratio));
+}

@@ -1,0 +1,52 @@
+//! The scenario in the address: read at the start and on every way back, written on every edit.
+
+use gloo::events::EventListener;
+use gloo::utils::window;
+use leptos::prelude::*;
+use wasm_bindgen::JsValue;
+
+use super::{Form, State};
+
+/// The whole address. The scenario is read from its fragment, and from its query where a key is only there.
+pub fn address() -> String {
+    window().location().href().unwrap_or_default()
+}
+
+/// The fragment, without its `#`.
+fn fragment() -> String {
+    window().location().hash().unwrap_or_default().trim_start_matches('#').to_string()
+}
+
+/// Takes the form from the address on back, forward, and edits of the address itself.
+pub fn follow(state: State) {
+    let listener = EventListener::new(&window(), "popstate", move |_| {
+        if state.form.with_untracked(Form::link) != fragment() {
+            state.form.set(Form::from_link(&address()));
+            state.last_pushed.set_value(None);
+        }
+    });
+    listener.forget();
+}
+
+/// Writes the newest history entry.
+pub fn replace(link: &str) {
+    // A frame without an origin may be refused its history; the page works on without.
+    let _ = window()
+        .history()
+        .and_then(|history| history.replace_state_with_url(&JsValue::NULL, "", Some(&url(link))));
+}
+
+/// Adds a history entry; false where the address already reads so, or the browser refuses.
+pub fn push(link: &str) -> bool {
+    if fragment() == link {
+        return false;
+    }
+    window()
+        .history()
+        .is_ok_and(|history| history.push_state_with_url(&JsValue::NULL, "", Some(&url(link))).is_ok())
+}
+
+/// The whole address with this fragment.
+fn url(link: &str) -> String {
+    format!("#{link}")
+}

@@ -1,0 +1,101 @@
+//! The page's state: every signal, made once at the root.
+
+mod address;
+mod form;
+mod predict;
+pub mod quantity;
+mod theme;
+
+use leptos::prelude::*;
+
+use crate::config::{Field, Issue, Setup};
+use crate::serving::Report;
+
+pub use form::Form;
+pub use predict::WorkerStatus;
+pub use quantity::Quantity;
+pub use theme::ThemeChoice;
+
+/// A report and the setup it answers.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub setup: Setup,
+    pub report: Report,
+}
+
+/// All signals of the page. Copied freely; the signals live as long as the page.
+#[derive(Clone, Copy)]
+pub struct State {
+    pub form: RwSignal<Form>,
+    /// The last good answer; it stays, dimmed, while the form asks for something else.
+    pub answer: RwSignal<Option<Answer>>,
+    /// Whether `answer` is not, or not yet, the answer to `form`.
+    pub stale: RwSignal<bool>,
+    /// What checking, planning and fitting found.
+    pub findings: RwSignal<Vec<Issue>>,
+    pub worker: RwSignal<WorkerStatus>,
+    pub theme: RwSignal<ThemeChoice>,
+    /// Whether charts are to be drawn for a dark page.
+    pub dark: Signal<bool>,
+    /// The control whose choice made the newest history entry.
+    last_pushed: StoredValue<Option<&'static str>>,
+}
+
+impl State {
+    /// Reads the address and starts predicting.
+    pub fn start() -> Self {
+        let theme = RwSignal::new(theme::stored());
+        let state = Self {
+            form: RwSignal::new(Form::from_link(&address::address())),
+            answer: RwSignal::new(None),
+            stale: RwSignal::new(true),
+            findings: RwSignal::new(Vec::new()),
+            worker: RwSignal::new(WorkerStatus::Starting),
+            theme,
+            dark: theme::watch(theme),
+            last_pushed: StoredValue::new(None),
+        };
+        address::follow(state);
+        predict::start(state);
+        state
+    }
+
+    /// The state of this page.
+    pub fn get() -> Self {
+        expect_context()
+    }
+
+    /// A keystroke: replaces the history entry.
+    pub fn type_text(self, quantity: &'static Quantity, text: String) {
+        self.form.update(|form| form.type_text(quantity, text));
+        self.last_pushed.set_value(None);
+        address::replace(&self.form.with_untracked(Form::link));
+    }
+
+    /// A choice made with the control `id`: a new history entry, unless the newest one is already this
+    /// control's (a slider being dragged).
+    pub fn choose(self, id: &'static str, change: impl FnOnce(&mut Form)) {
+        self.form.update(change);
+        let link = self.form.with_untracked(Form::link);
+        if self.last_pushed.get_value() == Some(id) {
+            address::replace(&link);
+        } else if address::push(&link) {
+            self.last_pushed.set_value(Some(id));
+        }
+    }
+
+    /// Whether an input must be mended before there is an answer.
+    pub fn has_errors(self) -> bool {
+        self.form.with(|form| form.issues().iter().any(Issue::is_error))
+            || self.findings.with(|findings| findings.iter().any(Issue::is_error))
+    }
+
+    /// Everything found about `field`, of the form first.
+    pub fn issues_of(self, field: Field) -> Vec<Issue> {
+        let mut issues: Vec<Issue> = self.form.with(|form| form.issues().to_vec());
+        self.findings.with(|findings| issues.extend_from_slice(findings));
+        issues.retain(|issue| issue.field == field);
+        issues.dedup();
+        issues
+    }
+}

@@ -1,0 +1,76 @@
+//! Names of the core's enums as people read them.
+
+use crate::config::{Arch, Dtype};
+use crate::graph::{Block, Phase};
+use crate::latency::{Provenance, Resource};
+
+pub fn dtype(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::Bf16 => "BF16",
+        Dtype::Fp8 => "FP8",
+        Dtype::Fp8Block => "FP8, 128×128 blocks",
+        Dtype::Nvfp4 => "NVFP4",
+        Dtype::Mxfp4 => "MXFP4",
+        Dtype::Int8 => "INT8, weights only",
+        Dtype::Int4 => "INT4, weights only",
+    }
+}
+
+pub fn arch(arch: Arch) -> &'static str {
+    match arch {
+        Arch::Volta => "Volta",
+        Arch::Turing => "Turing",
+        Arch::Ampere => "Ampere",
+        Arch::Ada => "Ada",
+        Arch::Hopper => "Hopper",
+        Arch::Blackwell => "Blackwell",
+        Arch::BlackwellRtx => "Blackwell RTX",
+    }
+}
+
+pub fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Prefill => "Prefill",
+        Phase::Decode => "Decode",
+    }
+}
+
+pub fn block(block: Block) -> &'static str {
+    match block {
+        Block::Embedding => "Embedding",
+        Block::Attention => "Attention",
+        Block::Mlp => "MLP",
+        Block::Head => "Head",
+        Block::Communication => "Links",
+    }
+}
+
+pub fn resource(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Compute => "Compute",
+        Resource::Memory => "Memory",
+        Resource::Network => "Links",
+        Resource::Launch => "Launch",
+    }
+}
+
+pub fn provenance(provenance: Provenance) -> &'static str {
+    match provenance {
+        Provenance::Learned => "Learned",
+        Provenance::Extrapolated => "Extrapolated",
+        Provenance::Measured => "Measured",
+        Provenance::Fixed => "Fixed share",
+        Provenance::Roofline => "Ideal",
+    }
+}
+
+/// What a provenance means, for a tip.
+pub fn provenance_help(provenance: Provenance) -> &'static str {
+    match provenance {
+        Provenance::Learned => "Learned efficiency, on a GPU whose measurements trained the model",
+        Provenance::Extrapolated => "Learned efficiency, on a GPU the model was not trained on",
+        Provenance::Measured => "Interpolated between measured points",
+        Provenance::Fixed => "Counted bytes over a fixed share of the bandwidth, and a launch floor",
+        Provenance::Roofline => "The ideal: no kernel is faster than this",
+    }
+}
