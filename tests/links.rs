@@ -77,12 +77,22 @@ fn bad_values_stay_beside_their_field() {
     assert_eq!(findings("#tp=-1"), bad(Field::Tp, "-1"));
     assert_eq!(findings("#osl=99999999999"), bad(Field::Osl, "99999999999"));
     assert_eq!(findings("#w=fp16"), bad(Field::Weights, "fp16"));
-    assert_eq!(findings("#mem=NaN"), bad(Field::MemoryShare, "NaN"));
+    for text in ["NaN", "-0.5", ".", "1e3", "0x1", "0.1234567890123456"] {
+        assert_eq!(findings(&format!("#mem={text}")), bad(Field::MemoryShare, text));
+    }
     assert_eq!(findings("#isl=1x4000000000"), bad(Field::Isl, "1x4000000000"));
     assert_eq!(findings("#x=AAAA"), bad(Field::Model, "AAAA"));
     assert_eq!(findings("#n=3&tp=2"), bad(Field::Gpus, "3"));
     let (link, _) = decode("#isl=abc&osl=7");
     assert_eq!(link.scenario.workload.osl, 7, "the rest is read");
+}
+
+#[test]
+fn decimals_read_as_the_nearest_double() {
+    for text in ["0.9", "0.85", ".5", "5.", "007.10", "123456789012.345", "0.0000000000000000000001", "0"] {
+        let (link, issues) = decode(&format!("usd={text}"));
+        assert_eq!((issues, link.scenario.overrides.price), (vec![], text.parse().ok()), "{text}");
+    }
 }
 
 #[test]
@@ -151,7 +161,7 @@ fn a_custom_model_travels() {
     model.id = "mine".into();
     scenario.model = ModelChoice::Custom(Box::new(model));
     let text = encode(&scenario);
-    assert!(text.len() < 400, "{}", text.len());
+    assert!(text.len() < 600, "{}", text.len());
     assert_eq!(scenario_of(&text), scenario);
     // Cut off anywhere, it is an issue and not another model.
     for end in 8..text.len() {
@@ -195,9 +205,10 @@ fn lengths() -> impl Strategy<Value = Lengths> {
     ]
 }
 
-/// A share or a price as a field takes it: any finite number.
+/// A share or a price as one is typed: a decimal of at most 15 digits.
 fn number() -> impl Strategy<Value = Option<f64>> {
-    prop::option::of(any::<f64>().prop_filter("finite", |value| value.is_finite()))
+    let decimal = (0u64..1_000_000_000_000_000, 0i32..=22);
+    prop::option::of(decimal.prop_map(|(digits, places)| digits as f64 / 10f64.powi(places)))
 }
 
 fn model_choice() -> impl Strategy<Value = ModelChoice> {

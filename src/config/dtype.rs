@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::json::Json;
+use super::record::{Faults, Record};
+
 /// A number format as serving systems name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -61,6 +64,16 @@ impl Dtype {
             Self::Fp8 | Self::Fp8Block => Self::Fp8,
             Self::Nvfp4 => Self::Nvfp4,
         }
+    }
+}
+
+impl Record for Dtype {
+    fn read(json: &Json, faults: &mut Faults) -> Self {
+        let known = json.as_text().and_then(Self::from_id);
+        known.unwrap_or_else(|| {
+            faults.note(json, "the id of a number format");
+            Self::Bf16
+        })
     }
 }
 

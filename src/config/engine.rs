@@ -1,11 +1,12 @@
 //! A serving engine's record: the defaults of one named version, and its host-side costs.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::record::{names, record};
 use super::{Arch, Figure, Gpu};
 
 /// How an engine mixes prefill and decode in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Batching {
     /// Decode tokens first, prompt chunks fill the rest of the token budget (vLLM V1).
@@ -17,7 +18,7 @@ pub enum Batching {
 }
 
 /// What the memory share of the engine is a share of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryShareOf {
     /// All device memory: weights, activations, context and KV cache fit into the share.
@@ -28,8 +29,7 @@ pub enum MemoryShareOf {
     Free,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scheduler {
     pub batching: Batching,
     /// Tokens one step may process (a prefill chunk's size where prefill runs alone).
@@ -44,8 +44,7 @@ pub struct Scheduler {
 }
 
 /// Defaults of an engine on GPUs with little memory, or of some architectures whatever their memory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SmallerDefaults {
     /// GiB of device memory from which on these defaults no longer hold.
     pub below_gib: f64,
@@ -71,8 +70,7 @@ impl Scheduler {
 }
 
 /// Host-side time, which no kernel model holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HostTime {
     /// Scheduler, sampling and detokenising, per decode step under CUDA graphs, in µs.
     pub decode_step_us: Figure,
@@ -85,8 +83,7 @@ pub struct HostTime {
 }
 
 /// The kernels an engine launches by default on one family of GPUs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KernelChoice {
     pub arch: Arch,
     /// The attention kernel of prefill, named as in the measured tables.
@@ -94,8 +91,7 @@ pub struct KernelChoice {
     pub attention_decode: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Engine {
     pub id: String,
     pub name: String,
@@ -113,6 +109,14 @@ impl Engine {
         self.kernels.iter().find(|choice| choice.arch == arch)
     }
 }
+
+record!(Scheduler: batching, token_budget, max_seqs, smaller, memory_share, memory_share_of, kv_block_tokens);
+record!(SmallerDefaults: below_gib, archs, token_budget, max_seqs);
+record!(HostTime: decode_step_us, prefill_step_us, eager_launch_us, graph_gap_us);
+record!(KernelChoice: arch, attention_prefill, attention_decode);
+record!(Engine: id, name, version, scheduler, host, rope_in_attention, kernels);
+names!(Batching: MixedChunks = "mixed_chunks", PrefillFirst = "prefill_first", InFlight = "in_flight");
+names!(MemoryShareOf: Total = "total", Static = "static", Free = "free");
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,14 @@
 //! A GPU's record: every figure with its source, or the reason why there is none.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::Dtype;
+use super::json::Json;
+use super::record::{Faults, Record, names, record};
 use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Watts};
 
 /// A catalog figure: `[value, source id]`, or `[null, why it is missing]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure<T = f64>(pub Option<T>, pub String);
 
 /// The source id of figures that nobody measured: taken from a sibling GPU, and said so wherever used.
@@ -21,7 +23,7 @@ pub struct MissingFigure {
     pub reason: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arch {
     Volta,
@@ -35,7 +37,7 @@ pub enum Arch {
     BlackwellRtx,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {
     Nvlink,
@@ -43,7 +45,7 @@ pub enum LinkKind {
 }
 
 /// The fastest link between the GPUs of one machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Link {
     pub kind: LinkKind,
     /// GB/s per GPU and direction.
@@ -53,7 +55,7 @@ pub struct Link {
 }
 
 /// Dense tensor-core FLOP per clock and SM, by the format multiplied in.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TensorRates {
     pub bf16: Figure,
     pub fp8: Figure,
@@ -61,8 +63,7 @@ pub struct TensorRates {
     pub int8: Figure,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Gpu {
     /// Stable id, as used in links and in the measured tables.
     pub id: String,
@@ -174,5 +175,32 @@ impl Gpu {
     /// Whether the tensor cores multiply this format.
     pub fn supports(&self, dtype: Dtype) -> bool {
         self.tensor_rate(dtype).is_ok()
+    }
+}
+
+record!(Link: kind, gb_per_s, domain);
+record!(TensorRates: bf16, fp8, fp4, int8);
+record!(Gpu: id, name, arch, sm, memory_bytes, memory_gb_per_s, l2_bytes, l2_gb_per_s, sms, clock_mhz, smem_kib, tensor_flops_per_clock, fma_per_clock, xu_per_clock, power_w, link, sustained_clock, dollars_per_hour);
+names!(
+    Arch:
+    Volta = "volta",
+    Turing = "turing",
+    Ampere = "ampere",
+    Ada = "ada",
+    Hopper = "hopper",
+    Blackwell = "blackwell",
+    BlackwellRtx = "blackwell_rtx",
+);
+names!(LinkKind: Nvlink = "nvlink", Pcie = "pcie");
+
+impl Record for Figure {
+    fn read(json: &Json, faults: &mut Faults) -> Self {
+        if let Json::List(items) = json
+            && let [value, source] = items.as_slice()
+        {
+            return Self(Record::read(value, faults), Record::read(source, faults));
+        }
+        faults.note(json, "a figure and its source");
+        Self(None, String::new())
     }
 }

@@ -27,6 +27,8 @@ pub struct Object {
 }
 
 impl Object {
+    pub const EMPTY: Self = Self { pairs: BTreeMap::new(), repeated: Vec::new() };
+
     /// The value under `key`; `null` counts as left out.
     pub fn get(&self, key: &str) -> Option<&Json> {
         self.pairs.get(key).filter(|value| **value != Json::Null)

@@ -9,6 +9,7 @@ mod issue;
 mod json;
 pub mod link;
 pub mod model;
+mod record;
 mod scenario;
 mod setup;
 

@@ -1,11 +1,8 @@
 //! A scenario: everything a link holds. Unchecked; `check` resolves it against the catalogs.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Dtype, Model};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
     /// A catalog id.
     Catalog(String),
@@ -23,8 +20,7 @@ impl ModelChoice {
 }
 
 /// How requests come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Load {
     /// This many clients, each sending its next request when the last one ends.
     Concurrency(u32),
@@ -41,8 +37,7 @@ impl Load {
 }
 
 /// Prompt lengths of a batch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lengths {
     /// Every prompt is this long.
     Fixed(u32),
@@ -50,7 +45,7 @@ pub enum Lengths {
     Each(Vec<u32>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workload {
     pub isl: Lengths,
     pub osl: u32,
@@ -58,8 +53,7 @@ pub struct Workload {
 }
 
 /// Engine and hardware settings a visitor may set; `None` is the catalog's figure.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overrides {
     pub token_budget: Option<u32>,
     pub max_seqs: Option<u32>,
@@ -71,7 +65,7 @@ pub struct Overrides {
     pub price: Option<f64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     pub model: ModelChoice,
     pub gpu: String,
@@ -83,7 +77,6 @@ pub struct Scenario {
     pub weights: Option<Dtype>,
     pub kv: Dtype,
     pub workload: Workload,
-    #[serde(default)]
     pub overrides: Overrides,
 }
 

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::Source;
 use crate::config::LinkKind;
+use crate::config::json::Json;
+use crate::config::record::{Faults, Record, record};
 
 /// Written by `training/collectives.py`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct CollectiveCatalog {
     pub sources: BTreeMap<String, Source>,
     /// Bytes at which every curve is kept, ascending.
@@ -20,15 +19,14 @@ pub struct CollectiveCatalog {
 }
 
 /// By link kind, then by `collective/ranks`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct GenericLinks {
     pub nvlink: BTreeMap<String, Generic>,
     pub pcie: BTreeMap<String, Generic>,
 }
 
 /// Latency in µs, and the share of the link's bandwidth that is reached, in (0, 1].
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Generic(pub f64, pub f64);
 
 /// Sizes in bytes, ascending, and the µs measured at each.
@@ -53,5 +51,20 @@ impl CollectiveCatalog {
             LinkKind::Pcie => &self.generic.pcie,
         };
         known.get(&format!("{collective}/{ranks}")).copied()
+    }
+}
+
+record!(CollectiveCatalog: sources, sizes, generic, curves);
+record!(GenericLinks: nvlink, pcie);
+
+impl Record for Generic {
+    fn read(json: &Json, faults: &mut Faults) -> Self {
+        if let Json::List(items) = json
+            && let [latency, share] = items.as_slice()
+        {
+            return Self(Record::read(latency, faults), Record::read(share, faults));
+        }
+        faults.note(json, "a latency and a share");
+        Self(0.0, 0.0)
     }
 }

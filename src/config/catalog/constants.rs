@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::Source;
 use crate::config::Figure;
+use crate::config::record::record;
 use crate::units::{Bytes, Seconds};
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct Constants {
     pub sources: BTreeMap<String, Source>,
     /// Shortest time a kernel takes inside a CUDA graph, in µs.
@@ -48,3 +46,5 @@ impl Constants {
         })
     }
 }
+
+record!(Constants: sources, launch_floor_us, streaming_share, streaming_latency_us, context_gib, communication_gib);

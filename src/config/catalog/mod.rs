@@ -7,52 +7,54 @@ mod constants;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use build::{BuildError, ConfigFile, build, id_of, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
 pub use constants::{Constants, Physics};
 
+use super::record::{self, Record, record};
 use super::{Engine, Gpu, Model};
 
 /// Where a figure was published.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Source {
     pub title: String,
     pub url: String,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct GpuCatalog {
     pub sources: BTreeMap<String, Source>,
     pub gpus: Vec<Gpu>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct EngineCatalog {
     pub sources: BTreeMap<String, Source>,
     pub engines: Vec<Engine>,
 }
 
 /// A published model the importer refuses, with the reason shown beside its name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RefusedModel {
     pub id: String,
     pub name: String,
     pub reason: String,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Serialize)]
 pub struct ModelCatalog {
     pub source: String,
     pub models: Vec<Model>,
     pub refused: Vec<RefusedModel>,
 }
+
+record!(Source: title, url);
+record!(GpuCatalog: sources, gpus);
+record!(EngineCatalog: sources, engines);
+record!(RefusedModel: id, name, reason);
+record!(ModelCatalog: source, models, refused);
 
 /// All catalogs of this release.
 #[derive(Debug)]
@@ -74,8 +76,8 @@ static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog {
 
 /// The files are compiled in and `tests/catalog.rs` reads each one, so a failure here is a defect of
 /// the build, not of an input.
-fn read<T: serde::de::DeserializeOwned>(name: &str, text: &str) -> T {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("static/catalog/{name}: {error}"))
+fn read<T: Record>(name: &str, text: &str) -> T {
+    record::read(text).unwrap_or_else(|fault| panic!("static/catalog/{name}: {fault}"))
 }
 
 /// The catalogs this build ships.

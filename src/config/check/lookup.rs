@@ -54,7 +54,7 @@ pub fn engine<'a>(id: &str, catalog: &'a Catalog, issues: &mut Vec<Issue>) -> Op
 }
 
 fn unknown<'a>(field: Field, kind: &str, id: &str, known: impl Iterator<Item = &'a str>) -> Issue {
-    let wanted = id.to_lowercase();
+    let wanted = id.to_ascii_lowercase();
     let near = known
         .map(|other| (strsim::jaro_winkler(&wanted, other), other))
         .filter(|(likeness, _)| *likeness >= ALIKE)

@@ -1,19 +1,13 @@
 //! The JSON form of a scenario: one object, its keys the fields' ids, its values those of a link.
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::keys::{self, Draft, Kind};
 use super::{Link, values};
 use crate::config::issue::excerpt;
 use crate::config::json::{self, Json};
-use crate::config::{Field, Issue, Lengths, Model, ModelChoice, Scenario};
-
-/// A model of one's own inside the form.
-#[derive(Deserialize)]
-struct WithModel {
-    model: Model,
-}
+use crate::config::record;
+use crate::config::{Field, Issue, Lengths, ModelChoice, Scenario};
 
 impl Scenario {
     /// Reads `{"model": "qwen3-32b", "gpu": "h100-sxm", "tp": 2, ...}`; what is left out takes its default.
@@ -40,12 +34,10 @@ impl Scenario {
         for (name, value) in object.pairs().filter(|(_, value)| **value != Json::Null) {
             match (keys::by_field(name), value) {
                 (None, _) => issues.push(unknown(name)),
-                (Some(key), Json::Object(_)) if key.field == Field::Model => {
-                    match serde_json::from_str::<WithModel>(text) {
-                        Ok(custom) => draft.link.scenario.model = ModelChoice::Custom(Box::new(custom.model)),
-                        Err(error) => issues.push(Issue::error(Field::Model, error.to_string())),
-                    }
-                }
+                (Some(key), Json::Object(_)) if key.field == Field::Model => match record::of(value) {
+                    Ok(model) => draft.link.scenario.model = ModelChoice::Custom(Box::new(model)),
+                    Err(fault) => issues.push(Issue::error(Field::Model, fault)),
+                },
                 (Some(key), value) => match plain(value, key.kind) {
                     Ok(text) => draft.read(key, &text, &mut issues),
                     Err(reason) => issues.push(Issue::error(key.field, format!("`{name}` is {reason}"))),
@@ -108,7 +100,7 @@ fn plain(value: &Json, kind: Kind) -> Result<String, String> {
 fn typed(text: &str, kind: Kind) -> Value {
     match kind {
         Kind::Whole => text.parse::<u64>().map_or(Value::Null, Value::from),
-        Kind::Real => text.parse::<f64>().map_or(Value::Null, Value::from),
+        Kind::Real => values::real(text).map_or(Value::Null, Value::from),
         Kind::Lengths => match values::lengths(text) {
             Ok(Lengths::Fixed(length)) => length.into(),
             Ok(Lengths::Each(all)) => all.into(),

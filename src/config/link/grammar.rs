@@ -26,12 +26,12 @@ A link holds the whole configuration in its fragment, so it reaches no server:
 link     = pair *( \"&\" pair )
 pair     = key \"=\" value          ; both percent-encoded
 whole    = 1*DIGIT                ; up to {most}
-real     = 1*DIGIT [ \".\" 1*DIGIT ]
+real     = 1*DIGIT [ \".\" 1*DIGIT ]   ; at most 15 digits
 id       = 1*( ALPHA / DIGIT / \"-\" / \".\" / \"_\" )
 format   = {formats}
 lengths  = whole / run *( \",\" run )
 run      = whole [ \"x\" whole ]    ; 512x3 is 512,512,512
-packed   = 1*( ALPHA / DIGIT / \"-\" / \"_\" )   ; base64url( deflate( JSON ) )
+packed   = 1*( ALPHA / DIGIT / \"-\" / \"_\" )   ; base64url( JSON )
 ```
 
 | key | field | value | default | meaning |
@@ -43,7 +43,7 @@ packed   = 1*( ALPHA / DIGIT / \"-\" / \"_\" )   ; base64url( deflate( JSON ) )
 * Keys that are not listed are kept and have no effect. Of a key given twice the last one counts.
 * The same keys are read from the query; the fragment counts over it.
 * A link of a newer version is read as version {VERSION}, and the page says so.
-* `x` is the deflated JSON object `{{\"model\": ...}}` with a record like those of `static/catalog/models.json`.
+* `x` is the JSON object `{{\"model\": ...}}` with a record like those of `static/catalog/models.json`.
 * The JSON form of `predict` is one object with the fields' names: `{{\"model\": \"qwen3-32b\", \"gpu\": \"h100-sxm\", \"tp\": 2}}`.
   There `isl` is a number or a list, `model` an id or a record, and an unknown field is an error.
 ",

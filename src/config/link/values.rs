@@ -14,9 +14,28 @@ pub fn whole(text: &str) -> Result<u32, String> {
     }
 }
 
+/// Digits a double holds exactly, whatever they are.
+const EXACT_DIGITS: usize = 15;
+
+/// Powers of ten that a double holds exactly end here.
+const EXACT_PLACES: usize = 22;
+
+/// A decimal of at most 15 digits, read exactly: whole numbers and powers of ten of that size are exact
+/// doubles, and one division rounds once. The standard parser reads more, for 13 KB (gzip) of the page.
 pub fn real(text: &str) -> Result<f64, String> {
-    let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-    number.ok_or_else(|| format!("`{}` is no number: digits and a point are right", excerpt(text)))
+    let (whole, places) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let digits = || whole.bytes().chain(places.bytes());
+    let is_number = digits().next().is_some() && digits().all(|byte| byte.is_ascii_digit());
+    if !is_number {
+        return Err(format!("`{}` is no number: digits and a point are right", excerpt(text)));
+    }
+    let count = digits().skip_while(|byte| *byte == b'0').count();
+    if count > EXACT_DIGITS || places.len() > EXACT_PLACES {
+        return Err(format!("`{}` is too long: at most {EXACT_DIGITS} digits are read", excerpt(text)));
+    }
+    let value = digits().fold(0u64, |value, byte| value * 10 + u64::from(byte - b'0'));
+    // As many places as a usize of at most 22: the cast is exact.
+    Ok(value as f64 / 10f64.powi(places.len() as i32))
 }
 
 pub fn id(text: &str) -> Result<String, String> {

@@ -1,12 +1,13 @@
 //! The architecture: groups of alike decoder blocks between an embedding and a head.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::config::Dtype;
+use crate::config::json::Json;
+use crate::config::record::{Faults, Record, names, record};
 
 /// A decoder-only language model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Model {
     /// Stable id, as used in links.
     pub id: String,
@@ -22,13 +23,12 @@ pub struct Model {
     pub weights: Dtype,
     pub blocks: Vec<Blocks>,
     /// What of the published model is not counted (a vision encoder ...), one sentence each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 /// `count` consecutive decoder blocks of the same shape.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Blocks {
     pub count: u32,
     pub attention: Attention,
@@ -36,15 +36,14 @@ pub struct Blocks {
     pub norms: Norms,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attention {
     Gqa(Gqa),
 }
 
 /// Grouped-query attention; MHA where `kv_heads == heads`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Gqa {
     pub heads: u32,
     pub kv_heads: u32,
@@ -55,21 +54,20 @@ pub struct Gqa {
     pub qkv_bias: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ffn {
     Dense(Dense),
 }
 
 /// A gated MLP: `down(silu(gate(x)) * up(x))`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Dense {
     pub intermediate: u32,
 }
 
 /// Where a block normalises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Norms {
     /// Before attention and before the MLP.
@@ -122,5 +120,25 @@ impl Gqa {
     /// Columns of the fused QKV projection.
     pub fn qkv_width(&self) -> u32 {
         (self.heads + 2 * self.kv_heads) * self.head_dim
+    }
+}
+
+record!(Model: id, name, hidden, vocab, max_context, tied_embeddings, weights, blocks, notes);
+record!(Blocks: count, attention, ffn, norms);
+record!(Gqa: heads, kv_heads, head_dim, qk_norm, qkv_bias);
+record!(Dense: intermediate);
+names!(Norms: Pre = "pre");
+
+impl Record for Attention {
+    fn read(json: &Json, faults: &mut Faults) -> Self {
+        let object = faults.object(json, &["gqa"]);
+        Self::Gqa(faults.field(object, "gqa"))
+    }
+}
+
+impl Record for Ffn {
+    fn read(json: &Json, faults: &mut Faults) -> Self {
+        let object = faults.object(json, &["dense"]);
+        Self::Dense(faults.field(object, "dense"))
     }
 }

@@ -1,5 +1,7 @@
 //! The weight format of a checkpoint, from `quantization_config` or `hf_quant_config.json`.
 
+use std::collections::BTreeSet;
+
 use crate::config::Dtype;
 use crate::config::issue::excerpt;
 use crate::config::json::{Json, Object};
@@ -11,7 +13,7 @@ pub struct Quantization {
     /// The checkpoint carries scales for an FP8 KV cache.
     pub fp8_kv: bool,
     /// Linear layers of the blocks that stay in 16 bits.
-    pub kept: Vec<String>,
+    pub kept: BTreeSet<String>,
 }
 
 /// Reads the format; the error is the trait by which the model is refused.
@@ -28,9 +30,10 @@ pub fn read(top: &Object, text: &Object, separate: Option<&Object>) -> Result<Qu
     };
     let both: Vec<&Object> = inline.into_iter().chain(separate).collect();
     let fp8_kv = both.iter().any(|config| fp8_kv(config));
-    let mut kept: Vec<String> = both.iter().flat_map(|config| kept_layers(config)).collect();
-    kept.sort();
-    kept.dedup();
+    let mut kept = BTreeSet::new();
+    both.iter().flat_map(|config| kept_layers(config)).for_each(|layer| {
+        kept.insert(layer);
+    });
     Ok(Quantization { weights, fp8_kv, kept })
 }
 
