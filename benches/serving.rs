@@ -10,6 +10,7 @@ fn default_setup() -> Setup {
     check(&Scenario::default(), catalog()).0.expect("the default scenario is sound")
 }
 
+/// The steps of an answer that need no models.
 fn roofline(criterion: &mut Criterion) {
     let setup = default_setup();
     criterion.bench_function("plan", |bencher| bencher.iter(|| plan(&setup)));
@@ -19,5 +20,25 @@ fn roofline(criterion: &mut Criterion) {
     });
 }
 
+/// The whole of a learned answer, its weights loaded.
+#[cfg(feature = "infer")]
+fn learned(criterion: &mut Criterion) {
+    use rooflight::efficiency::onnx::Models;
+
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let models = Models::open(&folder).expect("the shipped models load");
+    let setup = default_setup();
+    criterion.bench_function("learned answer", |bencher| {
+        bencher.iter(|| {
+            let planned = plan(&setup).expect("the default scenario has a plan");
+            let efficiencies = models.answer(planned.rows()).expect("the shipped models answer");
+            finish(&planned, &Efficiencies::Learned(efficiencies))
+        });
+    });
+}
+
+#[cfg(feature = "infer")]
+criterion_group!(benches, roofline, learned);
+#[cfg(not(feature = "infer"))]
 criterion_group!(benches, roofline);
 criterion_main!(benches);
