@@ -1,7 +1,8 @@
 //! Features of matrix products.
 
+use super::Cache;
 use super::Family;
-use super::silicon::Silicon;
+use super::silicon::{L2_BYTES_PER_CLOCK, Silicon};
 use super::term::{self, Term, flag, ln_rounding, ln_share};
 use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::graph::Gemm;
@@ -9,12 +10,10 @@ use crate::kernels;
 use crate::units::Seconds;
 
 /// Raised whenever a term below changes.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
-/// Shortest reference time, in µs: about the shortest measured product.
-const SHORTEST: f64 = 2.5;
-/// Bytes per clock that one SM reads from L2 at best (sm70 and later).
-const L2_BYTES_PER_CLOCK: f64 = 64.0;
+/// What every launch takes besides its work, in cycles: about the shortest measured product.
+const SHORTEST_CYCLES: f64 = 4000.0;
 
 /// Formats the model has learned.
 const LEARNED: [Dtype; 3] = [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block];
@@ -30,11 +29,12 @@ pub(super) struct Launch {
     k: f64,
     /// Tensor time at the sustained clock.
     compute: f64,
-    /// All operands once at device-memory bandwidth.
+    /// All operands once, from L2 as far as they are there.
     memory: f64,
+    /// Share of the weights that is in the L2 at launch.
+    hits: f64,
     /// What efficiency is relative to: peak rates, compulsory bytes, the launch floor.
     ideal: f64,
-    weight_bytes: f64,
     activation_bytes: f64,
 }
 
@@ -45,7 +45,7 @@ enum Engine {
     Trtllm,
 }
 
-/// The row of one product, or none where no model has learned its format.
+/// The row of one product in service, or none where no model has learned its format.
 ///
 /// `engine` is a catalog id; others are taken for vLLM, whose products are plain library calls.
 ///
@@ -57,40 +57,82 @@ pub fn row(
     engine: &str,
     launch_floor: Seconds,
 ) -> Result<Option<Vec<f32>>, MissingFigure> {
+    row_in(gemm, gpu, engine, Cache::Cold, launch_floor)
+}
+
+/// The same, with what the L2 holds at launch.
+///
+/// # Errors
+/// Where the GPU's record lacks a figure the features need.
+pub fn row_in(
+    gemm: &Gemm,
+    gpu: &Gpu,
+    engine: &str,
+    cache: Cache,
+    launch_floor: Seconds,
+) -> Result<Option<Vec<f32>>, MissingFigure> {
     if !LEARNED.contains(&gemm.weights) {
         return Ok(None);
     }
-    let launch = Launch::new(gemm, gpu, engine, launch_floor)?;
+    let launch = Launch::new(gemm, gpu, engine, cache, launch_floor)?;
     Ok(Some(term::values(TERMS, &launch).chain(launch.silicon.identity()).collect()))
 }
 
+impl Engine {
+    /// Copies of the weights that measuring went round, to find them cold: read off the size at which
+    /// products stop beating device memory (16 MB with 101 MB of L2, 24 MB with 134 MB; TensorRT-LLM: 24
+    /// and 32 MB).
+    fn rotated_weights(self) -> f64 {
+        match self {
+            Self::Vllm | Self::Sglang => 6.0,
+            Self::Trtllm => 4.0,
+        }
+    }
+}
+
 impl Launch {
-    fn new(gemm: &Gemm, gpu: &Gpu, engine: &str, floor: Seconds) -> Result<Self, MissingFigure> {
+    fn new(
+        gemm: &Gemm,
+        gpu: &Gpu,
+        engine: &str,
+        cache: Cache,
+        floor: Seconds,
+    ) -> Result<Self, MissingFigure> {
         let silicon = Silicon::new(gpu, Family::Gemm)?;
         let count = kernels::gemm::count(gemm, gpu)?;
         let at_peak = (count.flops / gpu.peak(gemm.weights)?).micros();
         let bandwidth = gpu.bandwidth()?;
+        let engine = match engine {
+            "sglang" => Engine::Sglang,
+            "trtllm" => Engine::Trtllm,
+            _ => Engine::Vllm,
+        };
+        let (weights, activations) = (count.stored.0, (count.operands - count.stored).0);
+        let hits = match cache {
+            Cache::Cold => 0.0,
+            Cache::Repeated => silicon.resident(weights * engine.rotated_weights()),
+        };
         Ok(Self {
             silicon,
             weights: gemm.weights,
-            engine: match engine {
-                "sglang" => Engine::Sglang,
-                "trtllm" => Engine::Trtllm,
-                _ => Engine::Vllm,
-            },
+            engine,
             m: gemm.m as f64,
             n: gemm.n as f64,
             k: gemm.k as f64,
             compute: at_peak / silicon.sustained,
-            memory: (count.operands / bandwidth).micros(),
+            memory: silicon.read(weights, hits) + silicon.read(activations, silicon.resident(activations)),
+            hits,
             ideal: at_peak.max((count.bytes / bandwidth).micros()).max(floor.micros()),
-            weight_bytes: count.stored.0,
-            activation_bytes: (count.operands - count.stored).0,
+            activation_bytes: activations,
         })
     }
 
     fn reference(&self) -> f64 {
-        self.compute.max(self.memory).max(SHORTEST)
+        self.compute.max(self.memory) + self.shortest()
+    }
+
+    fn shortest(&self) -> f64 {
+        SHORTEST_CYCLES / self.silicon.clock
     }
 
     fn share(&self, time: f64) -> f64 {
@@ -136,7 +178,7 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("reference_over_ideal", |l| (l.reference() / l.ideal).ln()),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),
-    ("shortest", |l| l.share(SHORTEST)),
+    ("shortest", |l| l.share(l.shortest())),
     // µs.
     ("ln_reference", |l| l.reference().ln()),
     ("compute_over_memory", |l| (l.compute / l.memory).ln()),
@@ -160,8 +202,8 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("padding_64", |l| l.padding(64.0)),
     ("padding_128", |l| l.padding(128.0)),
     ("padding_256", |l| l.padding(256.0)),
-    ("working_set_over_l2", |l| l.over_l2(l.weight_bytes + l.activation_bytes)),
-    ("weights_over_l2", |l| l.over_l2(l.weight_bytes)),
+    // Share of the weights, in [0, 1].
+    ("l2_hits", |l| l.hits),
     ("activations_over_l2", |l| l.over_l2(l.activation_bytes)),
     ("odd_m", |l| flag(l.m % 2.0 == 1.0)),
     ("m_in_eights", |l| flag(l.m % 8.0 == 0.0)),
@@ -217,6 +259,18 @@ mod tests {
         let gemm = Gemm { m: 1024, n: 2048, k: 4096, weights: Dtype::Bf16 };
         let row = row(&gemm, gpu, "vllm", FLOOR).expect("complete").expect("learned");
         assert!((row[column("waste_128x128")] - (132.0f32 / 128.0).ln()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn small_weights_are_cold_in_service_only() {
+        let gpu = catalog().gpu("l40s").expect("in the catalog");
+        let hits = |k, cache| {
+            let gemm = Gemm { m: 1, n: 1024, k, weights: Dtype::Bf16 };
+            row_in(&gemm, gpu, "vllm", cache, FLOOR).expect("complete").expect("learned")[column("l2_hits")]
+        };
+        // 8 MB and 67 MB of weights, six times over against 101 MB of L2.
+        assert!(hits(4096, Cache::Repeated) > 0.9 && hits(32_768, Cache::Repeated) < 0.1);
+        assert_eq!(hits(4096, Cache::Cold), 0.0);
     }
 
     #[test]

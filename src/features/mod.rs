@@ -62,6 +62,15 @@ impl Family {
     }
 }
 
+/// Where a launch finds what the kernels just before it did not touch: weights, cached keys and values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cache {
+    /// In service: in device memory, for the rest of the model ran since they were last read.
+    Cold,
+    /// In a measuring loop: in the L2, as far as what the loop goes round fits there.
+    Repeated,
+}
+
 /// The columns of a family's vectors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Schema {

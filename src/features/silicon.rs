@@ -4,6 +4,10 @@ use super::Family;
 use super::term::{self, Term, flag};
 use crate::config::{Arch, Dtype, Gpu, MissingFigure};
 
+/// Working set over L2 size at which half of it stays there, and how sharply that falls.
+const RESIDENT_HALF: f64 = 0.9;
+const RESIDENT_POWER: i32 = 6;
+
 /// GPUs whose kernels the reference source measured for every family.
 const REFERENCE: [&str; 9] = [
     "a100-sxm-80gb",
@@ -18,6 +22,11 @@ const REFERENCE: [&str; 9] = [
 ];
 /// GPUs whose matrix products only second sources measured.
 const SECOND_SOURCE_GEMM: [&str; 2] = ["a40", "rtx-a6000"];
+
+/// Bytes per clock that one SM reads from L2 at best (sm70 and later).
+pub(super) const L2_BYTES_PER_CLOCK: f64 = 64.0;
+/// Share of it that all SMs together reach, where nobody has measured: that of the Ada and GDDR parts.
+const L2_REACHED: f64 = 0.25;
 
 /// GPUs whose identity columns are filled for `family`.
 pub fn measured(family: Family) -> impl Iterator<Item = &'static str> {
@@ -37,10 +46,14 @@ pub(super) struct Silicon {
     pub bandwidth: f64,
     /// Bytes.
     pub l2: f64,
+    /// L2 bandwidth, in bytes per µs.
+    pub l2_bandwidth: f64,
     /// Share of the boost clock held through large matrix products.
     pub sustained: f64,
     /// Special-function operations per clock and SM.
     pub xu: f64,
+    /// FP32 multiply-adds per clock and SM.
+    pub fma: f64,
     /// Board power limit, in watts.
     power: f64,
     arch: Arch,
@@ -49,14 +62,18 @@ pub(super) struct Silicon {
 
 impl Silicon {
     pub fn new(gpu: &Gpu, family: Family) -> Result<Self, MissingFigure> {
+        let (sms, clock) = (gpu.sm_count()?, gpu.clock_hz()? * 1e-6);
+        let l2_bandwidth = gpu.l2_gb_per_s.0.map(|gb| gb * 1e3);
         Ok(Self {
-            sms: gpu.sm_count()?,
-            clock: gpu.clock_hz()? * 1e-6,
+            sms,
+            clock,
+            l2_bandwidth: l2_bandwidth.unwrap_or(L2_BYTES_PER_CLOCK * L2_REACHED * sms * clock),
             rate: gpu.tensor_rate(Dtype::Bf16)?,
             bandwidth: gpu.bandwidth()?.0 * 1e-6,
             l2: gpu.l2()?.0,
             sustained: gpu.sustained()?,
             xu: gpu.xu()?,
+            fma: gpu.fma()?,
             power: gpu.power()?.0,
             arch: gpu.arch,
             measured: measured(family).any(|id| id == gpu.id),
@@ -66,6 +83,17 @@ impl Silicon {
     /// BF16 FLOP per µs at the boost clock.
     pub fn peak(&self) -> f64 {
         self.sms * self.clock * self.rate
+    }
+
+    /// Share of a working set of `bytes` that the L2 keeps from one round to the next: all of a small one,
+    /// nothing of one read round and round past the L2's size.
+    pub fn resident(&self, bytes: f64) -> f64 {
+        1.0 / (1.0 + (bytes / (self.l2 * RESIDENT_HALF)).powi(RESIDENT_POWER))
+    }
+
+    /// Time to read `bytes`, `hits` of them from L2.
+    pub fn read(&self, bytes: f64, hits: f64) -> f64 {
+        bytes * ((1.0 - hits) / self.bandwidth + hits / self.l2_bandwidth)
     }
 
     /// The identity columns.
