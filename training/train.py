@@ -125,13 +125,13 @@ def write_check(path: Path, model: Path, rows: Rows, seed: int):
 def write_report(path: Path, manifest: dict):
     """The figures for people."""
     lines = ["# Learned efficiencies", "", "Written by `training/train.py`; figures in % of the measured time.", ""]
-    lines += ["Unseen shapes: whole weight shapes (n, k) or head layouts that no GPU trained on. Unseen GPU: each GPU predicted by a", "model that saw none of its rows, from any source, with its identity columns empty; its record, the sustained clock", "included, is all that is known of it.", ""]
+    lines += ["Unseen shapes: whole weight shapes (n, k) or head layouts that no GPU trained on. Unseen GPU: each GPU predicted by a", "model that saw none of its rows, from any source, with its identity columns empty; its record, the sustained clock", "included (fitted on its own products where it has any), is all that is known of it; these models train for half the epochs.", ""]
     for family, entry in manifest["families"].items():
         total = entry["bytes"] / 1024
         lines += [f"## {family}", "", f"{entry['rows']:,} rows, {entry['features']} features (schema {entry['schema_version']}), {total:.0f} KiB.", ""]
         lines += figures.table(entry) + [""]
         spans = ", ".join(f"{name} GPU {np.exp(q):.2f}" for name, q in entry["interval_80"].items())
-        lines += [f"80 % of held-out rows lie within a factor of: {spans}.", ""]
+        lines += [f"80 % of held-out rows, pooled over GPUs, lie within a factor of: {spans}.", ""]
     path.write_text("\n".join(lines) + "\n" + ATTRIBUTION)
 
 
