@@ -26,7 +26,7 @@ A link holds the whole configuration in its fragment, so it reaches no server:
 link     = pair *( \"&\" pair )
 pair     = key \"=\" value          ; both percent-encoded
 whole    = 1*DIGIT                ; up to {most}
-real     = 1*DIGIT [ \".\" 1*DIGIT ]   ; at most 15 digits
+real     = 1*DIGIT [ \".\" 1*DIGIT ]   ; 15 digits count
 id       = 1*( ALPHA / DIGIT / \"-\" / \".\" / \"_\" )
 format   = {formats}
 lengths  = whole / run *( \",\" run )

@@ -19,6 +19,7 @@ use super::{Field, Issue, Scenario};
 use keys::{Draft, Key};
 
 pub use grammar::grammar;
+pub use values::real;
 
 /// The schema this release writes, and the newest it reads.
 pub const VERSION: u32 = 1;

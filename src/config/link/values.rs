@@ -14,28 +14,32 @@ pub fn whole(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Digits a double holds exactly, whatever they are.
-const EXACT_DIGITS: usize = 15;
+/// A number of at most 15 digits: a double holds each exactly.
+const EXACT: u64 = 1_000_000_000_000_000;
 
 /// Powers of ten that a double holds exactly end here.
 const EXACT_PLACES: usize = 22;
 
-/// A decimal of at most 15 digits, read exactly: whole numbers and powers of ten of that size are exact
-/// doubles, and one division rounds once. The standard parser reads more, for 13 KB (gzip) of the page.
+/// A decimal, read to 15 digits: the nearest double for what people type, since whole numbers and powers
+/// of ten of that size are exact and one division rounds once. Digits beyond the fifteenth are cut off,
+/// which also sheds the noise of sums of decimals. The standard parser costs the page 13 KB (gzip).
 pub fn real(text: &str) -> Result<f64, String> {
-    let (whole, places) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
-    let digits = || whole.bytes().chain(places.bytes());
-    let is_number = digits().next().is_some() && digits().all(|byte| byte.is_ascii_digit());
-    if !is_number {
+    let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || whole.len() + fraction.len() == 0 {
         return Err(format!("`{}` is no number: digits and a point are right", excerpt(text)));
     }
-    let count = digits().skip_while(|byte| *byte == b'0').count();
-    if count > EXACT_DIGITS || places.len() > EXACT_PLACES {
-        return Err(format!("`{}` is too long: at most {EXACT_DIGITS} digits are read", excerpt(text)));
+    let (mut value, mut places) = (0u64, 0);
+    let append =
+        |value: u64, byte: u8| Some(value * 10 + u64::from(byte - b'0')).filter(|value| *value < EXACT);
+    for byte in whole.bytes() {
+        value = append(value, byte).ok_or_else(|| format!("`{}` is too large", excerpt(text)))?;
     }
-    let value = digits().fold(0u64, |value, byte| value * 10 + u64::from(byte - b'0'));
-    // As many places as a usize of at most 22: the cast is exact.
-    Ok(value as f64 / 10f64.powi(places.len() as i32))
+    for byte in fraction.bytes().take(EXACT_PLACES) {
+        let Some(longer) = append(value, byte) else { break };
+        (value, places) = (longer, places + 1);
+    }
+    Ok(value as f64 / 10f64.powi(places))
 }
 
 pub fn id(text: &str) -> Result<String, String> {

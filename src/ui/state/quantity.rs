@@ -1,6 +1,6 @@
 //! The numbers a visitor sets: how each is read, written, typed and slid.
 
-use crate::config::{Engine, Field, Gpu, Lengths, Load, Scenario};
+use crate::config::{Engine, Field, Gpu, Lengths, Load, Scenario, link};
 
 /// The stops of a slider.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,8 +125,8 @@ impl Quantity {
             }
             return text.parse::<u32>().map(|value| Some(f64::from(value))).map_err(|_| BadNumber::TooLarge);
         }
-        let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
-        value.map(Some).ok_or(BadNumber::NotNumber(self.example()))
+        // The reader of links: what is typed has to survive them.
+        link::real(&text).map(Some).map_err(|_| BadNumber::NotNumber(self.example()))
     }
 
     fn example(&self) -> &'static str {
