@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 import { pageTest } from "./harness.mjs";
-import { fragmentHolds, issue, numbers, settled, value } from "./page.mjs";
+import { choose, fragmentHolds, issue, numbers, settled, value } from "./page.mjs";
 
 /** Control, what is chosen or typed, the key of the link that then holds it. */
 const changes = [
@@ -45,7 +45,7 @@ pageTest("a slider moves its number", {}, async ({ page, open }) => {
 pageTest("an offline batch answers in place of clients", {}, async ({ page, open }) => {
   await open();
   await settled(page);
-  await page.getByTestId("load-batch").check();
+  await choose(page, "load-batch");
   await page.getByTestId("batch").fill("8");
   await fragmentHolds(page, { b: "8" });
   await settled(page);

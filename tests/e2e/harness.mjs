@@ -32,6 +32,8 @@ export function pageTest(name, options, body) {
       colorScheme: options.theme ?? "light",
       deviceScaleFactor: options.scale ?? 1,
     });
+    // Shorter than the test's own limit, so that a failure names what was waited for.
+    context.setDefaultTimeout(15_000);
     const page = await context.newPage();
     const findings = [];
     page.on("console", (line) => {

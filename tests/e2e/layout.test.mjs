@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 
 import { desktop, pageTest, path, phone } from "./harness.mjs";
-import { settled } from "./page.mjs";
+import { choose, settled } from "./page.mjs";
 
 const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
 const screenshots = path("target/screenshots");
@@ -31,9 +31,9 @@ pageTest("the theme buttons override the system's theme", { theme: "light" }, as
   await open();
   await settled(page);
   const light = await background();
-  await page.getByTestId("theme-dark").click();
+  await choose(page, "theme-dark");
   await page.waitForFunction((before) => getComputedStyle(document.body).backgroundColor !== before, light);
-  await page.getByTestId("theme-system").click();
+  await choose(page, "theme-system");
   await page.waitForFunction((before) => getComputedStyle(document.body).backgroundColor === before, light);
 });
 

@@ -11,7 +11,7 @@ pageTest("a link fills the form", {}, async ({ page, open }) => {
   await settled(page);
   const wanted = { model: "qwen3-32b", gpu: "h200-sxm", engine: "sglang", weights: "fp8", kv: "fp8", tp: "2", isl: "3000", osl: "300", concurrency: "48" };
   for (const [control, text] of Object.entries(wanted))
-    assert.equal((await page.getByTestId(control).inputValue()).replaceAll(/\D(?=\d{3})/g, ""), text, control);
+    assert.equal(await page.getByTestId(control).inputValue(), text, control);
 });
 
 pageTest("a reload restores what was chosen and typed", {}, async ({ page, open }) => {

@@ -23,16 +23,16 @@ export async function numbers(page) {
   return Object.fromEntries(await Promise.all(headline.map(async (id) => [id, await value(page, id)])));
 }
 
+/** Chooses a radio button as a visitor does: its label is what can be seen. */
+export async function choose(page, id) {
+  await page.locator(`label[for="${id}"]`).click();
+}
+
 /** The text of the issue beside `field`; waits for it. */
 export async function issue(page, field) {
   const found = page.locator(`[data-testid=issue][data-field=${field}]`).first();
   await found.waitFor();
   return (await found.textContent()).trim();
-}
-
-/** The fragment's pairs. */
-export async function fragment(page) {
-  return Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)));
 }
 
 /** Waits until the fragment holds exactly these values of these keys (undefined: the key is absent). */
