@@ -27,14 +27,14 @@ for (const theme of ["light", "dark"]) {
 }
 
 pageTest("the theme buttons override the system's theme", { theme: "light" }, async ({ page, open }) => {
-  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   await open();
   await settled(page);
   const light = await background();
   await choose(page, "theme-dark");
-  await page.waitForFunction((before) => getComputedStyle(document.body).backgroundColor !== before, light);
+  await page.waitForFunction((before) => getComputedStyle(document.documentElement).backgroundColor !== before, light);
   await choose(page, "theme-system");
-  await page.waitForFunction((before) => getComputedStyle(document.body).backgroundColor === before, light);
+  await page.waitForFunction((before) => getComputedStyle(document.documentElement).backgroundColor === before, light);
 });
 
 pageTest("the keyboard reaches every control", {}, async ({ page, open }) => {

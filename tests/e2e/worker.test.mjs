@@ -12,7 +12,7 @@ const answers = {
   "is missing": (route) => route.fulfill({ status: 404, body: "not found" }),
   "is garbage": (route) => route.fulfill({ status: 200, body: "garbage" }),
 };
-const parts = { script: /worker[^/]*\.js$/, "wasm file": /worker[^/]*\.wasm$/, model: /\.onnx$/ };
+const parts = { script: /worker[^/]*\.js$/, "wasm file": /worker[^/]*\.wasm$/, model: /\.onnx(\?|$)/, manifest: /manifest\.json(\?|$)/ };
 
 for (const [part, pattern] of Object.entries(parts)) {
   for (const [what, answer] of Object.entries(answers)) {

@@ -20,7 +20,8 @@ fn fragment() -> String {
 /// Takes the form from the address on back, forward, and edits of the address itself.
 pub fn follow(state: State) {
     let listener = EventListener::new(&window(), "popstate", move |_| {
-        if state.form.with_untracked(Form::link) != fragment() {
+        // A form with issues holds more than its link says: what was read or typed wrong.
+        if state.form.with_untracked(|form| form.link() != fragment() || !form.issues().is_empty()) {
             state.form.set(Form::from_link(&address()));
             state.last_pushed.set_value(None);
         }
