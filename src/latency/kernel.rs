@@ -43,6 +43,8 @@ pub struct Ideal {
     compute: Seconds,
     memory: Seconds,
     launch: Seconds,
+    /// Stored bytes at the share of the bandwidth that cold data reaches at best.
+    cold: Seconds,
 }
 
 impl Ideal {
@@ -61,7 +63,8 @@ impl Ideal {
             time if time == memory => Resource::Memory,
             _ => Resource::Launch,
         };
-        Ok(Self { time, limit, compute, memory, launch })
+        let cold = count.stored / (gpu.bandwidth()? * physics.cold_share);
+        Ok(Self { time, limit, compute, memory, launch, cold })
     }
 
     /// The same with tiles that do not divide the work and waves that do not fill the SMs.
@@ -94,11 +97,12 @@ impl KernelTime {
     }
 
     /// `ideal / e` for the learned `ln_efficiency = ln e`. The floor of physics holds whatever the model
-    /// says: measurements on a warm cache teach efficiencies above one. `clock_ratio` is the sustained
+    /// says, and so does the best share of the bandwidth on cold data: small problems were measured with
+    /// their weights or KV in the L2, where a served model's never are. `clock_ratio` is the sustained
     /// clock the efficiencies were measured at over the one asked for; it moves compute-bound time only.
     pub fn learned(count: &Count, ideal: &Ideal, ln_efficiency: f64, clock_ratio: f64, seen: bool) -> Self {
         let clock = if ideal.limit == Resource::Compute { clock_ratio } else { 1.0 };
-        let time = Seconds(ideal.time.0 * (-ln_efficiency).exp() * clock).max(ideal.time);
+        let time = Seconds(ideal.time.0 * (-ln_efficiency).exp() * clock).max(ideal.time).max(ideal.cold);
         let provenance = if seen { Provenance::Learned } else { Provenance::Extrapolated };
         Self { time, provenance, ..Self::roofline(count, ideal) }
     }

@@ -1,0 +1,57 @@
+//! Error statistics over pairs of predicted and measured.
+
+use serde::Serialize;
+
+/// Errors of one metric over some cases, in per cent of the measured value.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Errors {
+    pub cases: usize,
+    pub mean: f64,
+    pub median: f64,
+    pub p90: f64,
+    /// Signed mean: positive where predictions are too slow.
+    pub bias: f64,
+}
+
+impl Errors {
+    /// None where there is nothing to compare.
+    pub fn of(pairs: &[(f64, f64)]) -> Option<Self> {
+        let signed: Vec<f64> =
+            pairs.iter().map(|(predicted, measured)| 100.0 * (predicted / measured - 1.0)).collect();
+        if signed.is_empty() {
+            return None;
+        }
+        let mut sizes: Vec<f64> = signed.iter().map(|error| error.abs()).collect();
+        sizes.sort_by(f64::total_cmp);
+        let count = sizes.len() as f64;
+        Some(Self {
+            cases: sizes.len(),
+            mean: sizes.iter().sum::<f64>() / count,
+            median: quantile(&sizes, 0.5),
+            p90: quantile(&sizes, 0.9),
+            bias: signed.iter().sum::<f64>() / count,
+        })
+    }
+}
+
+/// Linear interpolation between the order statistics of `sorted`.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let at = share * (sorted.len() - 1) as f64;
+    let (low, high) = (at.floor() as usize, at.ceil() as usize);
+    sorted[low] + (sorted[high] - sorted[low]) * (at - at.floor())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_by_hand() {
+        let errors = Errors::of(&[(110.0, 100.0), (80.0, 100.0), (100.0, 100.0)]).unwrap();
+        assert!((errors.mean - 10.0).abs() < 1e-9);
+        assert!((errors.median - 10.0).abs() < 1e-9);
+        assert!((errors.p90 - 18.0).abs() < 1e-9);
+        assert!((errors.bias + 10.0 / 3.0).abs() < 1e-9);
+        assert_eq!(Errors::of(&[]), None);
+    }
+}
