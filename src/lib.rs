@@ -19,7 +19,7 @@ pub mod latency;
 
 pub mod serving;
 
-#[cfg(all(feature = "tools", not(target_arch = "wasm32")))]
+#[cfg(all(feature = "tables", not(target_arch = "wasm32")))]
 pub mod evidence;
 
 #[cfg(feature = "chart")]

@@ -2,4 +2,7 @@
 
 pub mod cases;
 pub mod errors;
+pub mod export;
+pub mod measured;
 pub mod serving;
+pub mod tables;
