@@ -1,3 +1,5 @@
-//! worker
+//! The page's Web Worker: loads the models and answers rows.
 
-fn main() {}
+fn main() {
+    rooflight::worker::host::start();
+}

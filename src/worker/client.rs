@@ -1,6 +1,7 @@
 //! The page's side of the worker: starts it, asks one question at a time, and reports what happens.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gloo::timers::callback::Timeout;
@@ -137,14 +138,14 @@ impl Session {
                 return post(worker, &load, &[]).err().and_then(|error| failed(format!("{error:?}")));
             }
             FromWorker::Loaded { release, trained_on } => {
-                let trained_on = trained_on.into_iter().collect();
+                let trained_on = by_family(trained_on);
                 self.loaded = Some(Learned { release: release.clone(), trained_on, ..Learned::default() });
                 Some(Event::Ready { release })
             }
             FromWorker::Answer { id, families } => {
                 self.under_way = None;
                 let values = tables.iter().map(Float32Array::to_vec);
-                let ln_efficiency = families.into_iter().zip(values).collect();
+                let ln_efficiency = by_family(families.into_iter().zip(values));
                 let learned = self.loaded.clone().map(|loaded| Learned { ln_efficiency, ..loaded });
                 learned.map(|learned| Event::Answer { id, learned })
             }
@@ -197,6 +198,15 @@ fn start(files: &Files) -> Result<Worker, JsValue> {
     let options = WorkerOptions::new();
     options.set_type(WorkerType::Module);
     Worker::new_with_options(&url, &options)
+}
+
+/// A map of a few entries: collecting one would sort, and sorts are large in the shell.
+fn by_family<T>(entries: impl IntoIterator<Item = (Family, T)>) -> BTreeMap<Family, T> {
+    let mut map = BTreeMap::new();
+    for (family, entry) in entries {
+        map.insert(family, entry);
+    }
+    map
 }
 
 /// A script that did not load raises an event without a message.
