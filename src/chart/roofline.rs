@@ -36,7 +36,7 @@ pub struct Point {
 pub struct Roofline {
     pub gpu: String,
     pub bandwidth: BytesPerSecond,
-    /// From the lowest to the highest.
+    /// In the order of their formats: from the lowest to the highest.
     pub roofs: Vec<Roof>,
     /// From the largest share of time to the smallest: small points are drawn over large ones.
     pub points: Vec<Point>,
@@ -49,19 +49,18 @@ impl Roofline {
     /// None for a GPU without a published memory bandwidth.
     pub fn new(gpu: &Gpu, passes: &[PassReport]) -> Option<Self> {
         let bandwidth = gpu.bandwidth().ok()?;
-        let mut points: Vec<Point> = passes.iter().flat_map(points_of).collect();
-        points.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let mut points: Vec<Point> = Vec::new();
+        for point in passes.iter().flat_map(points_of) {
+            let at = points.partition_point(|other| other.share >= point.share);
+            points.insert(at, point);
+        }
         let uses = |format: Dtype| {
             let kernels = passes.iter().flat_map(|pass| &pass.kernels);
             kernels.filter_map(|kernel| kernel.math).any(|math| math.math() == format)
         };
-        let mut roofs: Vec<Roof> = FORMATS
-            .into_iter()
-            .filter_map(|(format, name)| {
-                gpu.peak(format).ok().map(|peak| Roof { name, peak, used: uses(format) })
-            })
-            .collect();
-        roofs.sort_by(|a, b| a.peak.0.total_cmp(&b.peak.0));
+        // No format is slower than the one before it.
+        let roof = |(format, name)| gpu.peak(format).ok().map(|peak| Roof { name, peak, used: uses(format) });
+        let roofs: Vec<Roof> = FORMATS.into_iter().filter_map(roof).collect();
         Some(Self { gpu: gpu.name.clone(), bandwidth, roofs, points })
     }
 

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen_futures::JsFuture;
 
+use super::erased::{flag, listen, text};
 use super::state::{State, ThemeChoice};
 
 /// How long the button says what became of the link.
@@ -26,7 +27,7 @@ pub fn Header() -> impl IntoView {
 #[component]
 fn CopyLink() -> impl IntoView {
     let said = RwSignal::new("Copy link");
-    let copy = move |_| {
+    let copy = listen(move |_| {
         spawn_local(async move {
             let href = window().location().href().unwrap_or_default();
             let copied = JsFuture::from(window().navigator().clipboard().write_text(&href)).await;
@@ -37,10 +38,10 @@ fn CopyLink() -> impl IntoView {
             })
             .forget();
         });
-    };
+    });
     view! {
         <button type="button" class="action" data-testid="copy-link" on:click=copy>
-            <span aria-live="polite">{said}</span>
+            <span aria-live="polite">{text(move || said.get().to_string())}</span>
         </button>
     }
 }
@@ -58,8 +59,8 @@ fn Theme() -> impl IntoView {
         view! {
             <input
                 type="radio" name="theme" id=id.clone() data-testid=id.clone()
-                prop:checked=move || state.theme.get() == choice
-                on:change=move |_| state.theme.set(choice)
+                prop:checked=flag(move || state.theme.get() == choice)
+                on:change=listen(move |_| state.theme.set(choice))
             />
             <label for=id>{text}</label>
         }

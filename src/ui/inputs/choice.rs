@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
 use crate::config::{Field, Scenario};
+use crate::ui::erased::{on_value, part, text};
 use crate::ui::state::State;
 
 /// One entry of a list.
@@ -34,33 +35,28 @@ pub fn Choice(
     field: Field,
     label: &'static str,
     fields: &'static [Field],
-    #[prop(into)] groups: Signal<Vec<Group>>,
+    groups: fn(&Scenario) -> Vec<Group>,
     chosen: fn(&Scenario) -> String,
     choose: fn(&mut Scenario, &str),
 ) -> impl IntoView {
     let state = State::get();
     let id = field.id();
-    let current = Memo::new(move |_| state.form.with(|form| chosen(form.scenario())));
-    let stranger = move || {
-        let current = current.get();
-        let known =
-            groups.with(|groups| groups.iter().any(|(_, entries)| entries.iter().any(|e| e.id == current)));
-        (!known).then(|| view! { <option value=current.clone() selected=true>{format!("{current} (unknown)")}</option> })
-    };
-    let options = move || groups.get().into_iter().map(|group| options_of(group, current)).collect_view();
+    let current = move || state.form.with(|form| chosen(form.scenario()));
+    // Rendered anew where the list changes, not with every keystroke elsewhere.
+    let listed = Memo::new(move |_| state.form.with(|form| groups(form.scenario())));
+    let options = part(move || options(listed.get(), &current()));
+    let choose = on_value(move |value| {
+        state.choose(id, |form| form.choose(field, |scenario| choose(scenario, &value)));
+    });
     view! {
         <div class="choice">
             <label for=id>{label}</label>
             <select
                 id=id data-testid=id aria-describedby=list_id(field)
-                aria-invalid=move || fields.iter().any(|field| invalid(state, *field)).to_string()
-                prop:value=move || current.get()
-                on:change:target=move |event| {
-                    let value = event.target().value();
-                    state.choose(id, |form| form.choose(field, |scenario| choose(scenario, &value)));
-                }
+                aria-invalid=text(move || fields.iter().any(|field| invalid(state, *field)).to_string())
+                prop:value=text(current)
+                on:change=choose
             >
-                {stranger}
                 {options}
             </select>
         </div>
@@ -68,16 +64,23 @@ pub fn Choice(
     }
 }
 
-fn options_of((heading, entries): Group, current: Memo<String>) -> AnyView {
-    let options = entries.into_iter().map(|entry| {
-        let id = entry.id.clone();
-        let selected = move || current.get() == id;
-        view! { <option value=entry.id disabled=entry.refused selected=selected>{entry.text}</option> }
-    });
-    let options = options.collect_view();
-    if heading.is_empty() {
-        options.into_any()
-    } else {
-        view! { <optgroup label=heading>{options}</optgroup> }.into_any()
+fn options(mut groups: Vec<Group>, current: &str) -> AnyView {
+    let known = groups.iter().any(|(_, entries)| entries.iter().any(|entry| entry.id == current));
+    if !known {
+        groups.push(("", vec![Entry::new(current, format!("{current} (unknown)"))]));
     }
+    let group = |(heading, entries): Group| {
+        let entries = entries.into_iter().map(|entry| option(entry, current)).collect_view();
+        if heading.is_empty() {
+            entries.into_any()
+        } else {
+            view! { <optgroup label=heading>{entries}</optgroup> }.into_any()
+        }
+    };
+    groups.into_iter().map(group).collect_view().into_any()
+}
+
+fn option(entry: Entry, current: &str) -> AnyView {
+    let selected = entry.id == current;
+    view! { <option value=entry.id disabled=entry.refused selected=selected>{entry.text}</option> }.into_any()
 }

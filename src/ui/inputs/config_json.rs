@@ -3,69 +3,85 @@
 use leptos::ev::DragEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{File, FileList};
+use web_sys::{Event, File, FileList, HtmlInputElement};
 
+use super::issues::issue_list;
 use crate::config::model::import::import;
 use crate::config::{Field, Issue, ModelChoice};
+use crate::ui::erased::{listen, on_value, text};
 use crate::ui::state::State;
 
 /// A longer file is no `config.json`; the largest published ones have some tens of kilobytes.
 const LONGEST: f64 = 1_000_000.0;
 
-#[component]
-pub fn ConfigJson() -> impl IntoView {
-    let state = State::get();
-    let text = RwSignal::new(String::new());
-    let issues = RwSignal::new(Vec::<Issue>::new());
-    let apply = move || {
-        let (model, found) = import(&text.get_untracked(), None);
-        issues.set(found);
+/// What the panel holds.
+#[derive(Clone, Copy)]
+struct Panel {
+    state: State,
+    text: RwSignal<String>,
+    issues: RwSignal<Vec<Issue>>,
+}
+
+impl Panel {
+    /// Makes the text the scenario's model, or says why not.
+    fn apply(self) {
+        let (model, found) = import(&self.text.get_untracked(), None);
+        self.issues.set(found);
         if let Some(model) = model {
             let choice = ModelChoice::Custom(Box::new(model));
-            state.choose("config-json", |form| form.choose(Field::Model, |scenario| scenario.model = choice));
+            self.state
+                .choose("config-json", |form| form.choose(Field::Model, |scenario| scenario.model = choice));
         }
-    };
-    let read = move |files: Option<FileList>| {
+    }
+
+    fn read(self, files: Option<FileList>) {
         let Some(file) = files.and_then(|files| files.get(0)) else { return };
         spawn_local(async move {
             match contents(&file).await {
                 Ok(contents) => {
-                    text.try_set(contents);
-                    apply();
+                    self.text.set(contents);
+                    self.apply();
                 }
-                Err(issue) => {
-                    issues.try_set(vec![issue]);
-                }
+                Err(issue) => self.issues.set(vec![issue]),
             }
         });
-    };
-    let dropped = move |event: DragEvent| {
+    }
+}
+
+#[component]
+pub fn ConfigJson() -> impl IntoView {
+    let state = State::get();
+    let panel = Panel { state, text: RwSignal::new(String::new()), issues: RwSignal::new(Vec::new()) };
+    let dropped = listen(move |event: DragEvent| {
         event.prevent_default();
-        read(event.data_transfer().and_then(|data| data.files()));
-    };
-    let found = move || issues.get().into_iter().map(super::issues::entry).collect_view();
+        panel.read(event.data_transfer().and_then(|data| data.files()));
+    });
+    let opened = listen(move |event: Event| {
+        let input: Option<HtmlInputElement> = event.target().and_then(|target| target.dyn_into().ok());
+        panel.read(input.and_then(|input| input.files()));
+    });
     view! {
         <details class="own" data-testid="config-json-panel">
             <summary>"Use your own config.json"</summary>
-            <div class="drop" on:dragover=|event| event.prevent_default() on:drop=dropped>
+            <div class="drop" on:dragover=listen(|event: DragEvent| event.prevent_default()) on:drop=dropped>
                 <label for="config-json">"Paste it, or drop the file here. It stays in your browser and in the link."</label>
                 <textarea
                     id="config-json" data-testid="config-json" rows="6" spellcheck="false" autocomplete="off"
                     aria-describedby="config-json-issues"
-                    prop:value=move || text.get()
-                    on:input:target=move |event| text.set(event.target().value())
+                    prop:value=text(move || panel.text.get())
+                    on:input=on_value(move |typed| panel.text.set(typed))
                 ></textarea>
-                <ul class="issues" id="config-json-issues" aria-live="polite">{found}</ul>
+                {issue_list("config-json-issues".into(), move || panel.issues.get())}
                 <div class="actions">
-                    <button type="button" class="action" data-testid="config-json-use" on:click=move |_| apply()>
+                    <button type="button" class="action" data-testid="config-json-use" on:click=listen(move |_| panel.apply())>
                         "Use this model"
                     </button>
                     <label class="action" for="config-json-file">"Open a file"</label>
                     <input
                         type="file" id="config-json-file" class="unseen" data-testid="config-json-file"
-                        accept=".json,application/json"
-                        on:change:target=move |event| read(event.target().files())
+                        accept=".json,application/json" on:change=opened
                     />
                 </div>
             </div>

@@ -1,5 +1,7 @@
 //! What the catalogs know of a choice, in one line each.
 
+use leptos::prelude::*;
+
 use crate::config::model::{Attention, Blocks, Ffn};
 use crate::config::{Dtype, Gpu, LinkKind, Model};
 use crate::ui::words;
@@ -7,6 +9,12 @@ use crate::units::{Watts, count};
 
 /// A fact: its short name and its value.
 pub type Fact = (&'static str, String);
+
+/// Each fact as an entry of a definition list.
+pub fn entries(facts: Vec<Fact>) -> AnyView {
+    let entry = |(name, value): Fact| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }.into_any();
+    facts.into_iter().map(entry).collect_view().into_any()
+}
 
 pub fn of_model(model: &Model) -> Vec<Fact> {
     let mut facts = vec![

@@ -4,10 +4,11 @@ use leptos::prelude::*;
 
 use super::choice::{Choice, Entry, Group};
 use super::facts;
-use super::model::FactList;
+use super::model::Facts;
 use super::quantity::QuantityInput;
 use crate::config::catalog::catalog;
-use crate::config::{Arch, Field};
+use crate::config::{Arch, Field, Scenario};
+use crate::ui::erased::text;
 use crate::ui::state::State;
 use crate::ui::state::quantity::{PP, REPLICAS, TP};
 use crate::ui::words;
@@ -19,39 +20,37 @@ const ARCHS: [Arch; 7] =
 #[component]
 pub fn Hardware() -> impl IntoView {
     let state = State::get();
-    let gpu = Memo::new(move |_| state.form.with(|form| form.scenario().gpu.clone()));
-    let facts = move || gpu.with(|id| catalog().gpu(id).map(facts::of_gpu)).unwrap_or_default();
-    let gpus = move || {
-        state.form.with(|form| {
-            let scenario = form.scenario();
-            u64::from(scenario.tp) * u64::from(scenario.pp) * u64::from(scenario.replicas)
-        })
-    };
+    let count = text(move || state.form.with(|form| gpu_count(form.scenario())));
     view! {
         <fieldset class="group">
             <legend>"System"</legend>
             <Choice
-                field=Field::Engine label="Engine" fields=&[Field::Engine] groups=engines()
+                field=Field::Engine label="Engine" fields=&[Field::Engine] groups=engines
                 chosen=|scenario| scenario.engine.clone()
                 choose=|scenario, id| scenario.engine = id.into()
             />
             <Choice
-                field=Field::Gpu label="GPU" fields=&[Field::Gpu] groups=gpu_groups()
+                field=Field::Gpu label="GPU" fields=&[Field::Gpu] groups=gpus
                 chosen=|scenario| scenario.gpu.clone()
                 choose=|scenario, id| scenario.gpu = id.into()
             />
-            <FactList facts=Signal::derive(facts) />
+            <Facts of=|scenario| catalog().gpu(&scenario.gpu).map(facts::of_gpu) />
             <QuantityInput quantity=&TP />
             <QuantityInput quantity=&PP />
             <QuantityInput quantity=&REPLICAS />
-            <p class="sum" data-testid="gpu-count">
-                {move || match gpus() { 1 => "1 GPU in all".to_string(), many => format!("{many} GPUs in all") }}
-            </p>
+            <p class="sum" data-testid="gpu-count">{count}</p>
         </fieldset>
     }
 }
 
-fn engines() -> Vec<Group> {
+fn gpu_count(scenario: &Scenario) -> String {
+    match [scenario.tp, scenario.pp, scenario.replicas].map(u64::from).into_iter().product::<u64>() {
+        1 => "1 GPU in all".into(),
+        many => format!("{many} GPUs in all"),
+    }
+}
+
+fn engines(_: &Scenario) -> Vec<Group> {
     let engines = catalog().engines.engines.iter();
     vec![(
         "",
@@ -59,10 +58,12 @@ fn engines() -> Vec<Group> {
     )]
 }
 
-fn gpu_groups() -> Vec<Group> {
+fn gpus(_: &Scenario) -> Vec<Group> {
     let of = |arch: Arch| {
         let gpus = catalog().gpus.gpus.iter().filter(move |gpu| gpu.arch == arch);
         (words::arch(arch), gpus.map(|gpu| Entry::new(&gpu.id, &gpu.name)).collect::<Vec<_>>())
     };
-    ARCHS.map(of).into_iter().filter(|(_, entries)| !entries.is_empty()).collect()
+    let mut groups = ARCHS.map(of).to_vec();
+    groups.retain(|(_, entries)| !entries.is_empty());
+    groups
 }

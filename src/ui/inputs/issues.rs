@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::config::{Field, Issue, Severity};
+use crate::ui::erased::part;
 use crate::ui::state::State;
 
 /// The id of the list of findings about `field`, for `aria-describedby`.
@@ -10,17 +11,21 @@ pub fn list_id(field: Field) -> String {
     format!("{}-issues", field.id())
 }
 
-/// Everything found about `fields`. The list is always there, so that its changes are announced.
+/// Everything found about `fields`, named by the first of them.
 #[component]
 pub fn Issues(fields: &'static [Field]) -> impl IntoView {
     let state = State::get();
-    let found = move || fields.iter().flat_map(|field| state.issues_of(*field)).map(entry).collect_view();
-    let id = fields.first().map(|field| list_id(*field));
-    view! { <ul class="issues" id=id aria-live="polite">{found}</ul> }
+    let id = fields.first().map(|field| list_id(*field)).unwrap_or_default();
+    issue_list(id, move || fields.iter().flat_map(|field| state.issues_of(*field)).collect())
 }
 
-/// One finding.
-pub fn entry(issue: Issue) -> impl IntoView {
+/// A list of findings. It is always there, so that its changes are announced.
+pub fn issue_list(id: String, found: impl Fn() -> Vec<Issue> + Send + 'static) -> AnyView {
+    let entries = part(move || found().into_iter().map(entry).collect_view().into_any());
+    view! { <ul class="issues" id=id aria-live="polite">{entries}</ul> }.into_any()
+}
+
+fn entry(issue: Issue) -> AnyView {
     let (severity, mark, name) = match issue.severity {
         Severity::Error => ("error", "✕", "Error: "),
         Severity::Warning => ("warning", "▲", "Warning: "),
@@ -32,6 +37,7 @@ pub fn entry(issue: Issue) -> impl IntoView {
             <span><span class="unseen">{name}</span>{issue.text}</span>
         </li>
     }
+    .into_any()
 }
 
 /// Whether an error stands beside `field`, for `aria-invalid`.

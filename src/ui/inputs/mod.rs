@@ -9,12 +9,15 @@ mod model;
 mod quantity;
 mod workload;
 
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use crate::config::Field;
+use crate::ui::erased::listen;
 use crate::ui::state::quantity::{MAX_SEQS, MEMORY_SHARE, PRICE, SUSTAINED, TOKEN_BUDGET};
 use hardware::Hardware;
 use issues::Issues;
+pub use issues::issue_list;
 use model::ModelInputs;
 use quantity::QuantityInput;
 use workload::Workload;
@@ -23,7 +26,7 @@ use workload::Workload;
 #[component]
 pub fn Inputs() -> impl IntoView {
     view! {
-        <form class="inputs" aria-label="Configuration" on:submit=|event| event.prevent_default()>
+        <form class="inputs" aria-label="Configuration" on:submit=listen(|event: SubmitEvent| event.prevent_default())>
             // Findings about the link as a whole have no control to stand beside.
             <Issues fields=&[Field::Link, Field::Version, Field::Data] />
             <ModelInputs />

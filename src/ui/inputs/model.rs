@@ -7,6 +7,7 @@ use super::config_json::ConfigJson;
 use super::facts::{self, Fact};
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, Field, Model, ModelChoice, Scenario};
+use crate::ui::erased::part;
 use crate::ui::state::State;
 use crate::ui::words;
 
@@ -15,11 +16,6 @@ const PUBLISHED: &str = "";
 
 #[component]
 pub fn ModelInputs() -> impl IntoView {
-    let state = State::get();
-    let choice = Memo::new(move |_| state.form.with(|form| form.scenario().model.clone()));
-    let models = Signal::derive(move || models(&choice.get()));
-    let weights = Signal::derive(move || choice.with(weights));
-    let facts = move || choice.with(model_of).map(|model| facts::of_model(&model)).unwrap_or_default();
     view! {
         <fieldset class="group">
             <legend>"Model"</legend>
@@ -28,7 +24,7 @@ pub fn ModelInputs() -> impl IntoView {
                 chosen=|scenario| scenario.model.id().to_string()
                 choose=choose_model
             />
-            <FactList facts=Signal::derive(facts) />
+            <Facts of=|scenario| model_of(scenario).map(|model| facts::of_model(&model)) />
             <ConfigJson />
             <Choice
                 field=Field::Weights label="Weights" fields=&[Field::Weights] groups=weights
@@ -36,7 +32,7 @@ pub fn ModelInputs() -> impl IntoView {
                 choose=|scenario, id| scenario.weights = Dtype::from_id(id)
             />
             <Choice
-                field=Field::Kv label="KV cache" fields=&[Field::Kv] groups=kv_formats()
+                field=Field::Kv label="KV cache" fields=&[Field::Kv] groups=kv_formats
                 chosen=|scenario| scenario.kv.id().to_string()
                 choose=|scenario, id| scenario.kv = Dtype::from_id(id).unwrap_or(scenario.kv)
             />
@@ -46,19 +42,15 @@ pub fn ModelInputs() -> impl IntoView {
 
 /// Facts of a choice, in a line that wraps.
 #[component]
-pub fn FactList(#[prop(into)] facts: Signal<Vec<Fact>>) -> impl IntoView {
-    let entries = move || {
-        facts
-            .get()
-            .into_iter()
-            .map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> })
-            .collect_view()
-    };
+pub fn Facts(of: fn(&Scenario) -> Option<Vec<Fact>>) -> impl IntoView {
+    let state = State::get();
+    let entries =
+        part(move || facts::entries(state.form.with(|form| of(form.scenario())).unwrap_or_default()));
     view! { <dl class="facts">{entries}</dl> }
 }
 
-fn model_of(choice: &ModelChoice) -> Option<Model> {
-    match choice {
+fn model_of(scenario: &Scenario) -> Option<Model> {
+    match &scenario.model {
         ModelChoice::Catalog(id) => catalog().model(id).cloned(),
         ModelChoice::Custom(model) => Some((**model).clone()),
     }
@@ -71,16 +63,14 @@ fn choose_model(scenario: &mut Scenario, id: &str) {
     }
 }
 
-fn models(choice: &ModelChoice) -> Vec<Group> {
+fn models(scenario: &Scenario) -> Vec<Group> {
     let models = &catalog().models;
     let mut groups: Vec<Group> = Vec::new();
-    if let ModelChoice::Custom(model) = choice {
+    if let ModelChoice::Custom(model) = &scenario.model {
         groups.push(("Your config.json", vec![Entry::new(&model.id, &model.name)]));
     }
-    groups.push((
-        "Dense",
-        models.models.iter().map(|model| Entry::new(&model.id, short(&model.name))).collect(),
-    ));
+    let dense = models.models.iter().map(|model| Entry::new(&model.id, short(&model.name)));
+    groups.push(("Dense", dense.collect()));
     let refused =
         |id: &str, name: &str, reason: &str| Entry::refused(id, format!("{}: {reason}", short(name)));
     let refused = models.refused.iter().map(|model| refused(&model.id, &model.name, &model.reason));
@@ -99,8 +89,8 @@ fn short(name: &str) -> String {
 
 /// The formats linear layers can be stored in: what the model was published in, and what this build
 /// counts.
-fn weights(choice: &ModelChoice) -> Vec<Group> {
-    let published = match model_of(choice) {
+fn weights(scenario: &Scenario) -> Vec<Group> {
+    let published = match model_of(scenario) {
         Some(model) => format!("As published ({})", words::dtype(model.weights)),
         None => "As published".to_string(),
     };
@@ -110,6 +100,6 @@ fn weights(choice: &ModelChoice) -> Vec<Group> {
     vec![("", entries)]
 }
 
-fn kv_formats() -> Vec<Group> {
+fn kv_formats(_: &Scenario) -> Vec<Group> {
     vec![("", [Dtype::Bf16, Dtype::Fp8].map(|dtype| Entry::new(dtype.id(), words::dtype(dtype))).to_vec())]
 }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
 use crate::config::catalog::catalog;
+use crate::ui::erased::{listen, on_value, text};
 use crate::ui::state::{Quantity, State};
 
 #[component]
@@ -21,14 +22,15 @@ pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
     };
     let value = move || state.form.with(|form| quantity.read(form.scenario())).or_else(default);
     let position = move || value().map_or(0, |value| quantity.stops.nearest(value));
-    let spoken = move || value().map(|value| format!("{} {}", quantity.print(value), quantity.unit));
+    let print = |value: Option<f64>| value.map(|value| quantity.print(value)).unwrap_or_default();
+    let spoken = text(move || format!("{} {}", print(value()), quantity.unit));
     let choose = move |index: usize| {
         if let Some(stop) = stops.with_value(|stops| stops.get(index).copied()) {
             state.choose(id, |form| form.set(quantity, stop));
         }
     };
     // The box itself answers the arrow keys, as a number field would: one stop up or down.
-    let step = move |event: KeyboardEvent| {
+    let step = listen(move |event: KeyboardEvent| {
         let by = match event.key().as_str() {
             "ArrowUp" => 1,
             "ArrowDown" => -1,
@@ -38,7 +40,12 @@ pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
         if let Some(value) = value() {
             choose(stops.with_value(|stops| stop_beside(stops, value, by)));
         }
-    };
+    });
+    let slide = on_value(move |value| {
+        if let Ok(index) = value.parse() {
+            choose(index);
+        }
+    });
     let last = stops.with_value(|stops| stops.len().saturating_sub(1));
     let range_id = format!("{id}-range");
     view! {
@@ -48,23 +55,19 @@ pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
                 type="range" class="slider" id=range_id.clone() data-testid=range_id
                 min="0" max=last step="1" aria-label=format!("{}, slider", quantity.label)
                 aria-valuetext=spoken
-                prop:value=move || position().to_string()
-                on:input:target=move |event| {
-                    if let Ok(index) = event.target().value().parse() {
-                        choose(index);
-                    }
-                }
+                prop:value=text(move || position().to_string())
+                on:input=slide
             />
             <span class="entry">
                 <input
                     type="text" class="number" id=id data-testid=id autocomplete="off" spellcheck="false"
                     inputmode=if quantity.whole { "numeric" } else { "decimal" }
                     aria-describedby=list_id(quantity.field)
-                    aria-invalid=move || invalid(state, quantity.field).to_string()
-                    placeholder=move || default().map(|value| quantity.print(value))
-                    prop:value=move || state.form.with(|form| form.text(quantity))
-                    on:input:target=move |event| state.type_text(quantity, event.target().value())
-                    on:change=move |_| state.form.update(|form| form.leave(quantity))
+                    aria-invalid=text(move || invalid(state, quantity.field).to_string())
+                    placeholder=text(move || print(default()))
+                    prop:value=text(move || state.form.with(|form| form.text(quantity)))
+                    on:input=on_value(move |text| state.type_text(quantity, text))
+                    on:change=listen(move |_| state.form.update(|form| form.leave(quantity)))
                     on:keydown=step
                 />
                 <label class="unit" for=id aria-hidden="true">{quantity.unit}</label>

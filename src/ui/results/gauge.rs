@@ -2,33 +2,38 @@
 
 use leptos::prelude::*;
 
-use crate::units::Printed;
+use crate::serving::report::Headline;
+use crate::ui::erased::text;
+use crate::ui::state::State;
+use crate::units::{Printed, count};
 
 /// What a gauge shows: the unrounded value, and how it reads.
 pub type Reading = Option<(f64, Printed)>;
 
 /// A rate as read: a count and its unit.
 pub fn rate(value: f64, unit: &'static str) -> Reading {
-    Some((value, Printed { number: crate::units::count(value), unit }))
+    Some((value, Printed { number: count(value), unit }))
 }
 
-/// A definition-list entry. Without a reading it shows a dash and keeps its place.
+/// A headline number. Without a reading it shows a dash and keeps its place.
 #[component]
 pub fn Gauge(
     id: &'static str,
     name: &'static str,
     help: &'static str,
-    #[prop(into)] reading: Signal<Reading>,
+    read: fn(&Headline) -> Reading,
 ) -> impl IntoView {
-    let value = move || reading.with(|reading| reading.as_ref().map(|(value, _)| value.to_string()));
-    let number =
-        move || reading.with(|r| r.as_ref().map_or("–".to_string(), |(_, printed)| printed.number.clone()));
-    let unit = move || reading.with(|reading| reading.as_ref().map(|(_, printed)| printed.unit));
+    let state = State::get();
+    let reading = move || state.of_answer(|answer| answer.report.headline.as_ref().and_then(read));
+    let show =
+        move |part: fn((f64, Printed)) -> String| text(move || reading().map(part).unwrap_or_default());
+    let number = text(move || reading().map_or("–".into(), |(_, printed)| printed.number));
     view! {
         <div class="gauge">
             <dt title=help>{name}</dt>
-            <dd data-testid=id data-value=value>
-                <span class="figure">{number}</span>" "<span class="unit">{unit}</span>
+            <dd data-testid=id data-value=show(|(value, _)| value.to_string())>
+                <span class="figure">{number}</span>" "
+                <span class="unit">{show(|(_, printed)| printed.unit.to_string())}</span>
             </dd>
         </div>
     }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::roofline::phase_mark;
 use crate::graph::Phase;
 use crate::serving::report::{KernelLine, PassReport};
+use crate::ui::erased::part;
 use crate::ui::state::State;
 use crate::ui::words;
 use crate::units::{Seconds, count, percent};
@@ -36,23 +37,18 @@ const COLUMNS: [(&str, &str, bool); 12] = [
 #[component]
 fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
     let state = State::get();
-    let pass = Memo::new(move |_| {
-        state.answer.with(|answer| {
-            answer
-                .as_ref()
-                .and_then(|answer| answer.report.passes.iter().find(|pass| pass.phase == phase).cloned())
-        })
+    let heads = COLUMNS.map(|(name, help, number)| {
+        view! { <th scope="col" title=help class=if number { "n" } else { "" }>{name}</th> }
     });
-    let heads =
-        COLUMNS.map(|(name, help, number)| view! { <th scope="col" title=help class:n=number>{name}</th> });
-    let rows = move || pass.with(|pass| pass.as_ref().map(rows));
+    let rows = part(move || state.of_pass(phase, |pass| Some(rows(pass))).into_any());
     let name = format!("Kernels of {}", words::phase(phase).to_ascii_lowercase());
+    let title = format!("{id}-title");
     view! {
         <section class="panel kernels">
-            <h2 id=format!("{id}-title")>{phase_mark(phase)}{name}</h2>
-            <div class="scroll" tabindex="0" role="region" aria-labelledby=format!("{id}-title")>
-                <table data-testid=id aria-labelledby=format!("{id}-title")>
-                    <thead><tr>{heads.collect_view()}</tr></thead>
+            <h2 id=title.clone()>{phase_mark(phase)}{name}</h2>
+            <div class="scroll" tabindex="0" role="region" aria-labelledby=title.clone()>
+                <table data-testid=id aria-labelledby=title.clone()>
+                    <thead><tr>{Vec::from(heads)}</tr></thead>
                     <tbody>{rows}</tbody>
                 </table>
             </div>
@@ -61,56 +57,55 @@ fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
 }
 
 /// The kernels by time, then the host and the sum.
-fn rows(pass: &PassReport) -> impl IntoView + use<> {
-    let mut kernels: Vec<&KernelLine> = pass.kernels.iter().collect();
-    kernels.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let kernels = kernels.into_iter().map(row).collect_view();
+fn rows(pass: &PassReport) -> AnyView {
+    // Few kernels: inserting each in its place needs no sort in the shell.
+    let mut kernels: Vec<&KernelLine> = Vec::new();
+    for kernel in &pass.kernels {
+        kernels.insert(kernels.partition_point(|other| other.share >= kernel.share), kernel);
+    }
+    let mut rows: Vec<AnyView> = kernels.into_iter().map(kernel_row).collect();
     let host_share = if pass.time.0 > 0.0 { pass.host / pass.time } else { 0.0 };
-    (
-        kernels,
-        plain_row("host", "Host time not hidden", pass.host, host_share),
-        plain_row("step", "Step", pass.time, 1.0),
-    )
+    rows.push(row("host", "Host time not hidden", pass.host, host_share, Vec::new()));
+    rows.push(row("step", "Step", pass.time, 1.0, Vec::new()));
+    rows.into_any()
 }
 
-fn row(kernel: &KernelLine) -> impl IntoView + use<> {
-    let total = kernel.time * kernel.count as f64;
-    let multiplies = kernel.flops.0 > 0.0;
-    let flops = if multiplies { kernel.flops.print().to_string() } else { "–".into() };
-    view! {
-        <tr data-kernel=kernel.name>
-            <th scope="row">{kernel.name}</th>
-            <td class="n">{total.print().to_string()}</td>
-            <td class="n share">{share_bar(kernel.share)}</td>
-            <td>{words::resource(kernel.limit)}</td>
-            <td class="n">{percent(kernel.efficiency).to_string()}</td>
-            <td class="n">{format!("{} × {}", count(kernel.count as f64), kernel.time.print())}</td>
-            <td class="n">{flops}</td>
-            <td class="n">{kernel.bytes.print().to_string()}</td>
-            <td class="n">{kernel.intensity.map_or("–".into(), count)}</td>
-            <td title=words::provenance_help(kernel.provenance)>{words::provenance(kernel.provenance)}</td>
-            <td>{words::block(kernel.block)}</td>
-            <td>{kernel.shape.clone()}</td>
-        </tr>
-    }
+fn kernel_row(kernel: &KernelLine) -> AnyView {
+    let flops = if kernel.flops.0 > 0.0 { kernel.flops.print().to_string() } else { "–".into() };
+    let launches = format!("{} × {}", count(kernel.count as f64), kernel.time.print());
+    let intensity = kernel.intensity.map_or("–".into(), count);
+    let cells = vec![
+        cell("", words::resource(kernel.limit).into(), ""),
+        cell("n", percent(kernel.efficiency).to_string(), ""),
+        cell("n", launches, ""),
+        cell("n", flops, ""),
+        cell("n", kernel.bytes.print().to_string(), ""),
+        cell("n", intensity, ""),
+        cell("", words::provenance(kernel.provenance).into(), words::provenance_help(kernel.provenance)),
+        cell("", words::block(kernel.block).into(), ""),
+        cell("", kernel.shape.clone(), ""),
+    ];
+    row(kernel.name, kernel.name, kernel.time * kernel.count as f64, kernel.share, cells)
 }
 
-fn plain_row(id: &'static str, name: &'static str, time: Seconds, share: f64) -> impl IntoView + use<> {
-    view! {
-        <tr class="plain" data-kernel=id>
-            <th scope="row">{name}</th>
-            <td class="n">{time.print().to_string()}</td>
-            <td class="n share">{share_bar(share)}</td>
-            <td colspan=COLUMNS.len() - 3></td>
-        </tr>
-    }
+fn cell(class: &'static str, text: String, title: &'static str) -> AnyView {
+    view! { <td class=class title=title>{text}</td> }.into_any()
 }
 
-/// A share as a bar and in figures.
-fn share_bar(share: f64) -> impl IntoView + use<> {
+/// Name, time and share, then what is known of a kernel only.
+fn row(id: &'static str, name: &'static str, time: Seconds, share: f64, cells: Vec<AnyView>) -> AnyView {
+    let class = if cells.is_empty() { "plain" } else { "" };
     let width = format!("{:.1}%", share.clamp(0.0, 1.0) * 100.0);
-    (
-        view! { <span class="track" aria-hidden="true"><i style:width=width></i></span> },
-        percent(share).to_string(),
-    )
+    view! {
+        <tr class=class data-kernel=id>
+            <th scope="row">{name}</th>
+            {cell("n", time.print().to_string(), "")}
+            <td class="n share">
+                <span class="track" aria-hidden="true"><i style:width=width></i></span>
+                {percent(share).to_string()}
+            </td>
+            {cells}
+        </tr>
+    }
+    .into_any()
 }

@@ -10,6 +10,7 @@ mod status;
 
 use leptos::prelude::*;
 
+use super::erased::{flag, text};
 use super::state::State;
 use headline::HeadlineView;
 use kernels::Kernels;
@@ -25,8 +26,8 @@ pub fn Results() -> impl IntoView {
     view! {
         <section
             class="results" data-testid="results" aria-label="Prediction"
-            class:stale=move || state.stale.get()
-            aria-busy=move || state.stale.get().to_string()
+            class:stale=flag(move || state.stale.get())
+            aria-busy=text(move || state.stale.get().to_string())
         >
             <Status />
             <HeadlineView />

@@ -14,16 +14,14 @@ use web_sys::{HtmlCanvasElement, ResizeObserver};
 
 use crate::chart::{Palette, Roofline, Theme, draw, summary};
 use crate::graph::Phase;
+use crate::ui::erased::text;
 use crate::ui::state::State;
 
 #[component]
 pub fn RooflineView() -> impl IntoView {
     let state = State::get();
-    let chart = Memo::new(move |_| {
-        state.answer.with(|answer| {
-            answer.as_ref().and_then(|answer| Roofline::new(&answer.setup.gpu, &answer.report.passes))
-        })
-    });
+    let chart =
+        Memo::new(move |_| state.of_answer(|answer| Roofline::new(&answer.setup.gpu, &answer.report.passes)));
     let canvas = NodeRef::<Canvas>::new();
     let resized = RwSignal::new(());
     Effect::new(move |_| {
@@ -43,7 +41,7 @@ pub fn RooflineView() -> impl IntoView {
             }
         });
     });
-    let words = move || chart.with(|chart| chart.as_ref().map(summary));
+    let words = text(move || chart.with(|chart| chart.as_ref().map(summary)).unwrap_or_default());
     view! {
         <section class="panel roofline" aria-label="Roofline">
             <header>
@@ -62,12 +60,12 @@ pub fn RooflineView() -> impl IntoView {
 }
 
 /// The mark a phase has in the chart.
-pub fn phase_mark(phase: Phase) -> impl IntoView {
+pub fn phase_mark(phase: Phase) -> AnyView {
     let class = match phase {
         Phase::Prefill => "mark-prefill",
         Phase::Decode => "mark-decode",
     };
-    view! { <i class=class aria-hidden="true"></i> }
+    view! { <i class=class aria-hidden="true"></i> }.into_any()
 }
 
 /// Tells of changes of the canvas's size and of the pixel ratio (zoom changes both).

@@ -3,52 +3,65 @@
 use leptos::prelude::*;
 
 use crate::serving::report::Basis;
+use crate::ui::erased::text;
 use crate::ui::state::{State, WorkerStatus};
 
 #[component]
 pub fn Status() -> impl IntoView {
     let state = State::get();
-    let basis = Memo::new(move |_| {
-        state.answer.with(|answer| answer.as_ref().map(|answer| answer.report.basis.clone()))
-    });
-    let kind = move || match basis.get() {
-        None => "none",
-        Some(Basis::Roofline) => "roofline",
-        Some(Basis::Learned { .. }) => "learned",
-    };
-    let label = move || match basis.get() {
-        None => "No prediction yet".to_string(),
-        Some(Basis::Roofline) => "Roofline (upper bound)".to_string(),
-        Some(Basis::Learned { release }) => format!("Learned efficiencies, models {release}"),
-    };
-    let status = move || {
-        state.worker.with(|worker| match worker {
-            WorkerStatus::Starting => "starting",
-            WorkerStatus::Ready { .. } => "ready",
-            WorkerStatus::Late => "late",
-            WorkerStatus::Failed { .. } => "failed",
-        })
-    };
-    let said = move || {
-        state.worker.with(|worker| match worker {
-            WorkerStatus::Starting => "Loading the learned models".to_string(),
-            WorkerStatus::Ready { .. } => String::new(),
-            WorkerStatus::Late => {
-                "The learned models are slow to load; the roofline stands until they come".to_string()
-            }
-            WorkerStatus::Failed { reason } => {
-                format!("No learned numbers: {reason}. What you see is the roofline; reload to try again")
-            }
-        })
-    };
+    let basis = move || state.of_answer(|answer| Some(answer.report.basis.clone()));
+    let kind = text(move || basis_id(basis().as_ref()).into());
+    let label = text(move || basis_label(basis().as_ref()));
+    let status = text(move || state.worker.with(|worker| status_id(worker).into()));
+    let said = text(move || state.worker.with(said));
     // Dimming alone would leave readers of the page by ear, and the hurried, with the wrong numbers.
-    let refused =
-        move || state.has_errors().then_some("Below: the last answer, not that of the marked inputs");
+    let refused = text(move || match state.has_errors() {
+        true => "Below: the last answer, not that of the marked inputs".into(),
+        false => String::new(),
+    });
     view! {
         <div class="status" role="status">
             <span class="basis" data-testid="basis" data-basis=kind>{label}</span>
             <span class="refused" data-testid="refused">{refused}</span>
             <span class="worker" data-testid="worker" data-status=status>{said}</span>
         </div>
+    }
+}
+
+fn basis_id(basis: Option<&Basis>) -> &'static str {
+    match basis {
+        None => "none",
+        Some(Basis::Roofline) => "roofline",
+        Some(Basis::Learned { .. }) => "learned",
+    }
+}
+
+fn basis_label(basis: Option<&Basis>) -> String {
+    match basis {
+        None => "No prediction yet".into(),
+        Some(Basis::Roofline) => "Roofline (upper bound)".into(),
+        Some(Basis::Learned { release }) => format!("Learned efficiencies, models {release}"),
+    }
+}
+
+fn status_id(worker: &WorkerStatus) -> &'static str {
+    match worker {
+        WorkerStatus::Starting => "starting",
+        WorkerStatus::Ready { .. } => "ready",
+        WorkerStatus::Late => "late",
+        WorkerStatus::Failed { .. } => "failed",
+    }
+}
+
+fn said(worker: &WorkerStatus) -> String {
+    match worker {
+        WorkerStatus::Starting => "Loading the learned models".into(),
+        WorkerStatus::Ready { .. } => String::new(),
+        WorkerStatus::Late => {
+            "The learned models are slow to load; the roofline stands until they come".into()
+        }
+        WorkerStatus::Failed { reason } => {
+            format!("No learned numbers: {reason}. What you see is the roofline; reload to try again")
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! What the visitor has entered: a scenario, and beside it the text that is no number yet.
 
-use std::collections::BTreeMap;
-
 use super::quantity::Quantity;
 use crate::config::link::{self, Link};
 use crate::config::{Field, Issue, Scenario};
@@ -13,7 +11,7 @@ pub struct Form {
     /// The scenario, and what else the link held: keys of other releases are kept.
     link: Link,
     /// What a box shows in place of the scenario's number, while it is edited or wrong.
-    drafts: BTreeMap<Field, String>,
+    drafts: Vec<(Field, String)>,
     /// What was wrong with the link or a draft. An edit of the field clears it.
     issues: Vec<Issue>,
 }
@@ -43,13 +41,13 @@ impl Form {
     /// Whether a box holds text that is no number: the scenario is then not what is on the screen.
     pub fn has_bad_draft(&self) -> bool {
         self.drafts
-            .keys()
-            .any(|field| self.issues.iter().any(|issue| issue.field == *field && issue.is_error()))
+            .iter()
+            .any(|(field, _)| self.issues.iter().any(|issue| issue.field == *field && issue.is_error()))
     }
 
     /// What the box of `quantity` shows.
     pub fn text(&self, quantity: &Quantity) -> String {
-        let draft = self.drafts.get(&quantity.field).cloned();
+        let draft = self.draft(quantity.field).map(str::to_owned);
         let number = || quantity.read(self.scenario()).map(|value| quantity.print(value));
         draft.or_else(number).unwrap_or_default()
     }
@@ -61,14 +59,14 @@ impl Form {
             Ok(value) => quantity.write(&mut self.link.scenario, value),
             Err(error) => self.issues.push(Issue::error(quantity.field, error.to_string())),
         }
-        self.drafts.insert(quantity.field, text);
+        self.drafts.push((quantity.field, text));
     }
 
     /// The box is left: a number is shown in its plain form, anything else stays as typed.
     pub fn leave(&mut self, quantity: &Quantity) {
-        let good = self.drafts.get(&quantity.field).is_some_and(|text| quantity.parse(text).is_ok());
+        let good = self.draft(quantity.field).is_some_and(|text| quantity.parse(text).is_ok());
         if good {
-            self.drafts.remove(&quantity.field);
+            self.drafts.retain(|(field, _)| *field != quantity.field);
         }
     }
 
@@ -84,8 +82,12 @@ impl Form {
         change(&mut self.link.scenario);
     }
 
+    fn draft(&self, field: Field) -> Option<&str> {
+        self.drafts.iter().find(|(of, _)| *of == field).map(|(_, text)| text.as_str())
+    }
+
     fn forget(&mut self, field: Field) {
-        self.drafts.remove(&field);
+        self.drafts.retain(|(of, _)| *of != field);
         self.issues.retain(|issue| issue.field != field);
     }
 }

@@ -9,7 +9,9 @@ mod theme;
 use leptos::prelude::*;
 
 use crate::config::{Field, Issue, Setup};
+use crate::graph::Phase;
 use crate::serving::Report;
+use crate::serving::report::PassReport;
 
 pub use form::Form;
 pub use predict::WorkerStatus;
@@ -82,6 +84,18 @@ impl State {
         } else if address::push(&link) {
             self.last_pushed.set_value(Some(id));
         }
+    }
+
+    /// What `read` finds in the answer, if there is one.
+    pub fn of_answer<T>(self, read: impl FnOnce(&Answer) -> Option<T>) -> Option<T> {
+        self.answer.with(|answer| answer.as_ref().and_then(read))
+    }
+
+    /// What `read` finds in the answer's breakdown of `phase`, if there is one.
+    pub fn of_pass<T>(self, phase: Phase, read: impl FnOnce(&PassReport) -> Option<T>) -> Option<T> {
+        let passes =
+            |answer: &Answer| answer.report.passes.iter().find(|pass| pass.phase == phase).and_then(read);
+        self.of_answer(passes)
     }
 
     /// Whether an input must be mended before there is an answer.
