@@ -21,12 +21,12 @@ fn roofline(criterion: &mut Criterion) {
 }
 
 /// The whole of a learned answer, its weights loaded.
-#[cfg(feature = "infer")]
+#[cfg(feature = "tools")]
 fn learned(criterion: &mut Criterion) {
-    use rooflight::efficiency::onnx::Models;
+    use rooflight::evidence::models::open_models;
 
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
-    let models = Models::open(&folder).expect("the shipped models load");
+    let models = open_models(&folder).expect("the shipped models load");
     let setup = default_setup();
     criterion.bench_function("learned answer", |bencher| {
         bencher.iter(|| {
@@ -37,8 +37,8 @@ fn learned(criterion: &mut Criterion) {
     });
 }
 
-#[cfg(feature = "infer")]
+#[cfg(feature = "tools")]
 criterion_group!(benches, roofline, learned);
-#[cfg(not(feature = "infer"))]
+#[cfg(not(feature = "tools"))]
 criterion_group!(benches, roofline);
 criterion_main!(benches);

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use rooflight::config::catalog::catalog;
-use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::read_cases;
 use rooflight::evidence::errors::Errors;
+use rooflight::evidence::models::open_models;
 use rooflight::evidence::serving::{BatchReport, Compared, Metrics, PeerRow, batch_report};
 
 #[derive(Parser)]
@@ -59,7 +59,7 @@ fn serving(
 ) -> Result<(), String> {
     let cases = read_cases(&read(cases)?).map_err(|error| format!("{}: {error}", cases.display()))?;
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
-    let models = Models::open(models).map_err(|error| error.to_string())?;
+    let models = open_models(models).map_err(|error| error.to_string())?;
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
     let (report, compared) = batch_report(&cases, catalog(), &ask, &peers);
     if let Some(path) = per_case {

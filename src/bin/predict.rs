@@ -8,7 +8,7 @@ use clap::Parser;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Issue, Scenario, check, link};
 use rooflight::efficiency::Efficiencies;
-use rooflight::efficiency::onnx::Models;
+use rooflight::evidence::models::open_models;
 use rooflight::serving::{Report, finish, plan};
 use serde::Serialize;
 
@@ -65,7 +65,7 @@ fn run(cli: Cli) -> Result<bool, String> {
                     let efficiencies = if cli.roofline {
                         Efficiencies::Roofline
                     } else {
-                        let models = Models::open(&cli.models).map_err(|error| error.to_string())?;
+                        let models = open_models(&cli.models).map_err(|error| error.to_string())?;
                         Efficiencies::Learned(models.answer(plan.rows()).map_err(|error| error.to_string())?)
                     };
                     report = finish(&plan, &efficiencies);

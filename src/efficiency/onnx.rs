@@ -18,8 +18,8 @@ const BATCHES: [usize; 4] = [8, 64, 256, 1024];
 pub enum ModelError {
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    #[error("{path}: {error}")]
-    File { path: String, error: std::io::Error },
+    #[error("{path}: {reason}")]
+    File { path: String, reason: String },
     #[error("the manifest names no model for {0}")]
     NoModel(&'static str),
     #[error("the {model} model has {found} bytes, its manifest says {expected}")]
@@ -66,20 +66,6 @@ impl Models {
             models.insert(family, Model::new(family, record.features, &bytes)?);
         }
         Ok(Self { manifest, models })
-    }
-
-    /// From a folder with `manifest.json` and the files it names.
-    ///
-    /// # Errors
-    /// As [`Self::new`], and where a file cannot be read.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn open(folder: &std::path::Path) -> Result<Self, ModelError> {
-        let read = |name: &str| {
-            let path = folder.join(name);
-            std::fs::read(&path).map_err(|error| ModelError::File { path: path.display().to_string(), error })
-        };
-        let manifest = String::from_utf8_lossy(&read("manifest.json")?).into_owned();
-        Self::new(&manifest, read)
     }
 
     pub fn manifest(&self) -> &Manifest {
@@ -154,7 +140,6 @@ fn failed(family: Family) -> impl Fn(TractError) -> ModelError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[derive(serde::Deserialize)]
     struct Check {
@@ -162,18 +147,27 @@ mod tests {
         ln_efficiency: Vec<f32>,
     }
 
-    fn shipped() -> Models {
-        Models::open(&folder()).expect("the shipped models load")
-    }
+    const MANIFEST: &str = include_str!("../../models/manifest.json");
 
-    fn folder() -> std::path::PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("models")
+    fn shipped() -> Models {
+        let bytes = |file: &str| {
+            Ok(match file {
+                "gemm.onnx" => include_bytes!("../../models/gemm.onnx").to_vec(),
+                "attention_prefill.onnx" => include_bytes!("../../models/attention_prefill.onnx").to_vec(),
+                "attention_decode.onnx" => include_bytes!("../../models/attention_decode.onnx").to_vec(),
+                _ => Vec::new(),
+            })
+        };
+        Models::new(MANIFEST, bytes).expect("the shipped models load")
     }
 
     fn check(family: Family) -> Check {
-        let path = folder().join(format!("{}.check.json", family.id()));
-        let text = std::fs::read_to_string(path).expect("written by training");
-        serde_json::from_str(&text).expect("rows and answers")
+        let text = match family {
+            Family::Gemm => include_str!("../../models/gemm.check.json"),
+            Family::AttentionPrefill => include_str!("../../models/attention_prefill.check.json"),
+            Family::AttentionDecode => include_str!("../../models/attention_decode.check.json"),
+        };
+        serde_json::from_str(text).expect("rows and answers, written by training")
     }
 
     #[test]
@@ -206,8 +200,7 @@ mod tests {
 
     #[test]
     fn a_file_cut_off_is_refused_by_name() {
-        let manifest = std::fs::read_to_string(folder().join("manifest.json")).expect("shipped");
-        let error = Models::new(&manifest, |_| Ok(vec![0; 10])).expect_err("cut off");
+        let error = Models::new(MANIFEST, |_| Ok(vec![0; 10])).expect_err("cut off");
         assert!(matches!(error, ModelError::Length { .. }), "{error}");
     }
 

@@ -108,9 +108,9 @@ fn modules_use_only_what_stands_before_them() {
 }
 
 #[test]
-fn tract_is_named_in_one_file_at_most() {
+fn tract_is_named_in_one_file() {
     let files: Vec<String> = files().into_iter().filter(names_tract).map(|file| file.name).collect();
-    assert!(files.len() <= 1, "tract is named in {files:?}");
+    assert_eq!(files.len(), 1, "tract is named in {files:?}");
 }
 
 #[test]
