@@ -42,14 +42,15 @@ const line = ({ name, raw, gzip, brotli }) =>
 console.log("kB".padEnd(width) + ["raw", "gzip", "brotli"].map((head) => head.padStart(10)).join(""));
 for (const row of [...rows, shell, all]) console.log(line(row));
 
+// A budget not yet met is held where it stands, so that it only shrinks: `reached` goes once the budget is met.
 const budgets = [
-  ["shell, gzip", shell.gzip, gates.shell_gzip_bytes],
+  ["shell, gzip", shell.gzip, gates.shell_gzip_bytes, gates.shell_gzip_reached_bytes],
   ["everything, brotli", all.brotli, gates.learned_brotli_bytes],
 ];
-for (const [what, bytes, budget] of budgets) {
-  const over = bytes > budget;
-  console.log(`${what}: ${(bytes / 1000).toFixed(1)} of ${budget / 1000} kB${over ? ": OVER BUDGET" : ""}`);
-  if (over) process.exitCode = 1;
+for (const [what, bytes, budget, reached = budget] of budgets) {
+  const verdict = bytes > reached ? ": TOO LARGE" : bytes > budget ? `: over budget, held at ${reached / 1000} kB` : "";
+  console.log(`${what}: ${(bytes / 1000).toFixed(1)} of ${budget / 1000} kB${verdict}`);
+  if (bytes > reached) process.exitCode = 1;
 }
 // Half a page would keep every budget.
 for (const part of [/^worker.*\.wasm$/, /\.onnx$/]) {
