@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use js_sys::{Float32Array, Promise, Uint8Array};
+use js_sys::{Float32Array, Uint8Array};
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -84,15 +84,17 @@ async fn load(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Result<Models
     let anew = RequestInit::new();
     anew.set_cache(RequestCache::NoCache);
     let manifest_url = format!("{folder}manifest.json");
-    let manifest = content(&manifest_url, scope.fetch_with_str_and_init(&manifest_url, &anew)).await?;
+    let request = JsFuture::from(scope.fetch_with_str_and_init(&manifest_url, &anew));
+    let manifest = content(&manifest_url, request).await?;
     let text = String::from_utf8(manifest).map_err(|_| format!("{manifest_url}: not text"))?;
     let manifest = Manifest::parse(&text).map_err(|error| error.to_string())?;
-    let requests: Vec<(String, String, Promise)> = manifest
+    // Futures at once: a promise that fails while another is awaited would reach the console unhandled.
+    let requests: Vec<(String, String, JsFuture)> = manifest
         .families
         .into_values()
         .map(|record| {
             let url = format!("{folder}{}?{}", record.file, record.sha256);
-            let request = scope.fetch_with_str(&url);
+            let request = JsFuture::from(scope.fetch_with_str(&url));
             (record.file, url, request)
         })
         .collect();
@@ -105,9 +107,9 @@ async fn load(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Result<Models
 }
 
 /// The bytes that the request for `url` answers with.
-async fn content(url: &str, request: Promise) -> Result<Vec<u8>, String> {
+async fn content(url: &str, request: JsFuture) -> Result<Vec<u8>, String> {
     let failed = |what: &str| format!("{url}: {what}");
-    let response = JsFuture::from(request).await.map_err(|_| failed("not reachable"))?;
+    let response = request.await.map_err(|_| failed("not reachable"))?;
     let response: Response = response.dyn_into().map_err(|_| failed("no response"))?;
     if !response.ok() {
         return Err(failed(&format!("status {}", response.status())));
