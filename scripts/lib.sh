@@ -16,6 +16,8 @@ target=${CARGO_TARGET_DIR:-$root/target}
 # Trunk finds wasm-bindgen and wasm-opt on PATH, and must never download its own.
 export PATH="$tools/bin:$root/node_modules/.bin:$PATH"
 export TRUNK_OFFLINE=true
+# Trunk takes only `true` or `false` for what elsewhere is any text.
+[ -z "${NO_COLOR:-}" ] || export NO_COLOR=true
 
 say() { printf '%s\n' "$*" >&2; }
 die() {
