@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::measured::{Measured, MeasuredOp, REFERENCE_SOURCE, visit};
+use super::measured::{Key, Measured, REFERENCE_SOURCE, visit};
 use super::tables::TableError;
+use crate::config::MissingFigure;
 use crate::config::catalog::{Catalog, Physics};
-use crate::config::{Dtype, Gpu};
-use crate::features::{Cache, Family, Schema, attention, gemm};
+use crate::features::{self, Cache, Family, Launching, Schema};
 use crate::kernels;
 use crate::latency::Ideal;
 
@@ -62,8 +62,8 @@ pub struct Header {
     pub dtypes: Vec<String>,
     /// The first is the reference.
     pub sources: Vec<String>,
-    /// Shapes held out together, as `[n, k, 0]` or `[heads, kv_heads, head_dim]`.
-    pub shapes: Vec<[u64; 3]>,
+    /// Shapes held out together, as `Measured::shape` gives them.
+    pub shapes: Vec<Key>,
     /// Rows of the tables that are not here for another reason than sampling, by reason.
     pub skipped: BTreeMap<String, usize>,
 }
@@ -97,7 +97,7 @@ pub fn export(
     let (mut dtypes, mut sources, mut shapes) = (Codes::default(), Codes::default(), Codes::default());
     sources.code(&REFERENCE_SOURCE.to_owned());
     let mut count = 0;
-    visit(family, data, |measured| {
+    visit(family, data, &mut |measured| {
         let training = match &measured {
             Ok(measured) => match training(measured, catalog, physics) {
                 Ok(_) if !kept.keeps(measured, selection.seed) => return,
@@ -110,17 +110,11 @@ pub fn export(
                 count += 1;
                 rows.extend(training.features);
                 rows.extend([training.ln_ideal as f32, measured.micros.ln() as f32]);
-                let dtype = match &measured.op {
-                    MeasuredOp::Gemm(_) => measured.dtype.id().to_owned(),
-                    MeasuredOp::Attention(attention, math) => {
-                        format!("{} over {}", math.id(), attention.kv.id())
-                    }
-                };
                 let codes = [
                     gpus.code(&measured.gpu),
                     engines.code(&measured.engine),
                     kernels.code(&measured.kernel),
-                    dtypes.code(&dtype),
+                    dtypes.code(&measured.format()),
                     sources.code(&measured.source),
                     shapes.code(&measured.shape()),
                 ];
@@ -170,35 +164,21 @@ fn write(header: &Header, rows: &[f32], out: &mut impl Write) -> Result<(), Expo
 
 fn training(measured: &Measured, catalog: &Catalog, physics: &Physics) -> Result<Training, String> {
     let gpu = catalog.gpu(&measured.gpu).ok_or_else(|| format!("no record of {}", measured.gpu))?;
-    let floor = physics.launch_floor;
-    let (features, count) = match &measured.op {
-        MeasuredOp::Gemm(gemm) => (
-            gemm::row_in(gemm, gpu, &measured.engine, Cache::Repeated, floor),
-            kernels::gemm::count(gemm, gpu),
-        ),
-        MeasuredOp::Attention(attention, math) => (
-            attention_row(attention, gpu, &measured.kernel, *math, physics)?,
-            kernels::attention::count(attention, gpu),
-        ),
+    let launching = Launching {
+        gpu,
+        engine: &measured.engine,
+        kernel: &measured.kernel,
+        math: measured.dtype,
+        cache: Cache::Repeated,
+        floor: physics.launch_floor,
     };
-    let missing = |error: crate::config::MissingFigure| error.to_string();
-    let features =
-        features.map_err(missing)?.ok_or_else(|| format!("no model for {}", measured.dtype.id()))?;
-    let ideal = Ideal::of(&count.map_err(missing)?, gpu, physics).map_err(missing)?;
+    let missing = |error: MissingFigure| error.to_string();
+    let row = features::row_in(&measured.op, &launching).map_err(missing)?;
+    let (_, features) =
+        row.ok_or_else(|| format!("no model for {} by {}", measured.format(), measured.kernel))?;
+    let count = kernels::count(&measured.op, gpu).map_err(missing)?;
+    let ideal = Ideal::of(&count, gpu, physics).map_err(missing)?;
     Ok(Training { features, ln_ideal: ideal.time.micros().ln() })
-}
-
-type Features = Result<Option<Vec<f32>>, crate::config::MissingFigure>;
-
-fn attention_row(
-    call: &crate::graph::Attention,
-    gpu: &Gpu,
-    kernel: &str,
-    math: Dtype,
-    physics: &Physics,
-) -> Result<Features, String> {
-    let kernel = attention::Kernel::from_name(kernel).ok_or_else(|| format!("kernel {kernel}"))?;
-    Ok(attention::row_in(call, gpu, kernel, math, Cache::Repeated, physics.launch_floor))
 }
 
 /// The share of its points that each GPU and source keeps.
@@ -212,7 +192,7 @@ fn shares(
 ) -> Result<Shares, TableError> {
     let Some(sample) = selection.sample else { return Ok(Shares(HashMap::new())) };
     let mut rows: HashMap<(String, String), f64> = HashMap::new();
-    visit(family, data, |measured| {
+    visit(family, data, &mut |measured| {
         if let Ok(measured) = measured
             && usable(&measured)
         {
@@ -261,14 +241,15 @@ fn mix(value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Dtype;
     use crate::config::catalog::catalog;
-    use crate::graph::{Attention, Gemm, Phase, Sequences};
+    use crate::graph::{Attention, Gemm, Op, Phase, Sequences};
 
     fn physics() -> Physics {
         catalog().constants.physics().expect("complete")
     }
 
-    fn measured(op: MeasuredOp) -> Measured {
+    fn measured(op: Op) -> Measured {
         Measured {
             source: REFERENCE_SOURCE.into(),
             gpu: "l40s".into(),
@@ -281,14 +262,14 @@ mod tests {
     }
 
     fn gemm(m: u64) -> Measured {
-        measured(MeasuredOp::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 }))
+        measured(Op::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 }))
     }
 
     fn attention(phase: Phase, count: u64, new: u64, past: u64) -> Measured {
         let sequences = vec![Sequences { count, new, past }];
         let attention =
             Attention { phase, sequences, heads: 32, kv_heads: 8, head_dim: 128, kv: Dtype::Bf16 };
-        measured(MeasuredOp::Attention(attention, Dtype::Bf16))
+        measured(Op::Attention(attention))
     }
 
     #[test]

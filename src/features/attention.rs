@@ -4,11 +4,10 @@ use super::equivalent::Equivalent;
 pub use super::kernel::Kernel;
 use super::silicon::Silicon;
 use super::term::{self, Term, flag, ln_rounding, ln_share};
-use super::{Cache, Family};
+use super::{Cache, Family, Launching};
 use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::graph::{Attention, Phase};
 use crate::kernels;
-use crate::units::Seconds;
 
 /// Raised whenever a term below changes.
 pub(super) const VERSION: u32 = 2;
@@ -50,45 +49,24 @@ pub(super) struct Launch {
     ideal: f64,
 }
 
-/// The family that `attention` belongs to.
-pub fn family(attention: &Attention) -> Family {
-    match attention.phase {
-        Phase::Prefill => Family::AttentionPrefill,
-        Phase::Decode => Family::AttentionDecode,
-    }
-}
-
-/// The row of one call as `kernel` runs it, or none where no model has learned the kernel or there is
-/// nothing to attend to.
-///
-/// # Errors
-/// Where the GPU's record lacks a figure the features need.
-pub fn row(
-    attention: &Attention,
-    gpu: &Gpu,
-    kernel: &str,
-    launch_floor: Seconds,
-) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let Some(kernel) = Kernel::from_name(kernel) else { return Ok(None) };
+/// The format that `kernel` multiplies queries and keys in on `gpu`, as engines set it up.
+pub(super) fn math(attention: &Attention, gpu: &Gpu, kernel: &str) -> Dtype {
+    let Some(kernel) = Kernel::from_name(kernel) else { return Dtype::Bf16 };
     let wanted = kernel.math(attention.kv, attention.phase == Phase::Prefill);
-    let math = if gpu.supports(wanted) { wanted } else { Dtype::Bf16 };
-    row_in(attention, gpu, kernel, math, Cache::Cold, launch_floor)
+    if gpu.supports(wanted) { wanted } else { Dtype::Bf16 }
 }
 
-/// The same, with the format that queries and keys are multiplied in given: tables hold both.
+/// The row of one call, or none where no model has learned the kernel or there is nothing to attend to.
 ///
 /// # Errors
 /// Where the GPU's record lacks a figure the features need.
-pub fn row_in(
+pub(super) fn row(
     attention: &Attention,
-    gpu: &Gpu,
-    kernel: Kernel,
-    math: Dtype,
-    cache: Cache,
-    launch_floor: Seconds,
+    launching: &Launching<'_>,
 ) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(kernel) = Kernel::from_name(launching.kernel) else { return Ok(None) };
     let Some(batch) = Equivalent::of(attention) else { return Ok(None) };
-    let launch = Launch::new(attention, batch, gpu, (kernel, math, cache), launch_floor)?;
+    let launch = Launch::new(attention, batch, kernel, launching)?;
     let own = match attention.phase {
         Phase::Prefill => PREFILL,
         Phase::Decode => DECODE,
@@ -106,11 +84,15 @@ impl Launch {
     fn new(
         attention: &Attention,
         batch: Equivalent,
-        gpu: &Gpu,
-        (kernel, math, cache): (Kernel, Dtype, Cache),
-        floor: Seconds,
+        kernel: Kernel,
+        launching: &Launching<'_>,
     ) -> Result<Self, MissingFigure> {
-        let silicon = Silicon::new(gpu, family(attention))?;
+        let &Launching { gpu, math, cache, floor, .. } = launching;
+        let family = match attention.phase {
+            Phase::Prefill => Family::AttentionPrefill,
+            Phase::Decode => Family::AttentionDecode,
+        };
+        let silicon = Silicon::new(gpu, family)?;
         let count = kernels::attention::count(attention, gpu)?;
         let bandwidth = gpu.bandwidth()?;
         let ideal_compute = match count.math {
@@ -271,17 +253,22 @@ mod tests {
     use super::*;
     use crate::config::catalog::catalog;
     use crate::graph::Sequences;
-
-    const FLOOR: Seconds = Seconds(1.5e-6);
+    use crate::units::Seconds;
 
     fn call(phase: Phase, sequences: &[(u64, u64, u64)]) -> Attention {
         let sequences = sequences.iter().map(|&(count, new, past)| Sequences { count, new, past }).collect();
         Attention { phase, sequences, heads: 32, kv_heads: 8, head_dim: 128, kv: Dtype::Bf16 }
     }
 
+    fn on(gpu: &str, kernel: &str, cache: Cache, attention: &Attention) -> Option<Vec<f32>> {
+        let gpu = catalog().gpu(gpu).expect("in the catalog");
+        let floor = Seconds(1.5e-6);
+        let launching = Launching { gpu, engine: "sglang", kernel, math: Dtype::Bf16, cache, floor };
+        row(attention, &launching).expect("complete record")
+    }
+
     fn h100(attention: &Attention) -> Vec<f32> {
-        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
-        row(attention, gpu, "fa3", FLOOR).expect("complete record").expect("learned kernel")
+        on("h100-sxm", "fa3", Cache::Cold, attention).expect("learned kernel")
     }
 
     #[test]
@@ -314,15 +301,10 @@ mod tests {
 
     #[test]
     fn service_finds_its_history_cold() {
-        let gpu = catalog().gpu("l40s").expect("in the catalog");
         let attention = call(Phase::Decode, &[(8, 1, 1000)]);
         let hits = Family::AttentionDecode.schema().names.iter().position(|name| *name == "l2_hits");
         let hits = hits.expect("a column");
-        let of = |cache| {
-            row_in(&attention, gpu, Kernel::FlashInfer, Dtype::Bf16, cache, FLOOR)
-                .expect("complete record")
-                .expect("learned kernel")[hits]
-        };
+        let of = |cache| on("l40s", "flashinfer", cache, &attention).expect("learned kernel")[hits];
         // 33 MB of keys and values, an L2 of 101 MB.
         assert!(of(Cache::Repeated) > 0.9);
         assert_eq!(of(Cache::Cold), 0.0);
@@ -330,8 +312,8 @@ mod tests {
 
     #[test]
     fn unknown_kernels_and_empty_batches_have_no_row() {
-        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
-        assert_eq!(row(&call(Phase::Decode, &[(1, 1, 9)]), gpu, "no such kernel", FLOOR), Ok(None));
-        assert_eq!(row(&call(Phase::Decode, &[]), gpu, "fa3", FLOOR), Ok(None));
+        let some = call(Phase::Decode, &[(1, 1, 9)]);
+        assert_eq!(on("h100-sxm", "no such kernel", Cache::Cold, &some), None);
+        assert_eq!(on("h100-sxm", "fa3", Cache::Cold, &call(Phase::Decode, &[])), None);
     }
 }

@@ -1,13 +1,11 @@
 //! Features of matrix products.
 
-use super::Cache;
-use super::Family;
 use super::silicon::{L2_BYTES_PER_CLOCK, Silicon};
 use super::term::{self, Term, flag, ln_rounding, ln_share};
-use crate::config::{Dtype, Gpu, MissingFigure};
+use super::{Cache, Family, Launching};
+use crate::config::{Dtype, MissingFigure};
 use crate::graph::Gemm;
 use crate::kernels;
-use crate::units::Seconds;
 
 /// Raised whenever a term below changes.
 pub(super) const VERSION: u32 = 2;
@@ -45,36 +43,17 @@ enum Engine {
     Trtllm,
 }
 
-/// The row of one product in service, or none where no model has learned its format.
+/// The row of one product, or none where no model has learned its format.
 ///
-/// `engine` is a catalog id; others are taken for vLLM, whose products are plain library calls.
-///
-/// # Errors
-/// Where the GPU's record lacks a figure the features need.
-pub fn row(
-    gemm: &Gemm,
-    gpu: &Gpu,
-    engine: &str,
-    launch_floor: Seconds,
-) -> Result<Option<Vec<f32>>, MissingFigure> {
-    row_in(gemm, gpu, engine, Cache::Cold, launch_floor)
-}
-
-/// The same, with what the L2 holds at launch.
+/// Engines other than the catalog's are taken for vLLM, whose products are plain library calls.
 ///
 /// # Errors
 /// Where the GPU's record lacks a figure the features need.
-pub fn row_in(
-    gemm: &Gemm,
-    gpu: &Gpu,
-    engine: &str,
-    cache: Cache,
-    launch_floor: Seconds,
-) -> Result<Option<Vec<f32>>, MissingFigure> {
+pub(super) fn row(gemm: &Gemm, launching: &Launching<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     if !LEARNED.contains(&gemm.weights) {
         return Ok(None);
     }
-    let launch = Launch::new(gemm, gpu, engine, cache, launch_floor)?;
+    let launch = Launch::new(gemm, launching)?;
     Ok(Some(term::values(TERMS, &launch).chain(launch.silicon.identity()).collect()))
 }
 
@@ -91,13 +70,8 @@ impl Engine {
 }
 
 impl Launch {
-    fn new(
-        gemm: &Gemm,
-        gpu: &Gpu,
-        engine: &str,
-        cache: Cache,
-        floor: Seconds,
-    ) -> Result<Self, MissingFigure> {
+    fn new(gemm: &Gemm, launching: &Launching<'_>) -> Result<Self, MissingFigure> {
+        let &Launching { gpu, engine, cache, floor, .. } = launching;
         let silicon = Silicon::new(gpu, Family::Gemm)?;
         let count = kernels::gemm::count(gemm, gpu)?;
         let at_peak = (count.flops / gpu.peak(gemm.weights)?).micros();
@@ -217,13 +191,18 @@ pub(super) const TERMS: &[Term<Launch>] = &[
 mod tests {
     use super::*;
     use crate::config::catalog::catalog;
+    use crate::units::Seconds;
 
-    const FLOOR: Seconds = Seconds(1.5e-6);
+    fn on(gpu: &str, engine: &str, cache: Cache, gemm: Gemm) -> Option<Vec<f32>> {
+        let gpu = catalog().gpu(gpu).expect("in the catalog");
+        let (math, floor) = (gemm.weights.math(), Seconds(1.5e-6));
+        let launching = Launching { gpu, engine, kernel: "", math, cache, floor };
+        row(&gemm, &launching).expect("complete record")
+    }
 
     fn h100(m: u64, weights: Dtype) -> Vec<f32> {
-        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
         let gemm = Gemm { m, n: 8192, k: 8192, weights };
-        row(&gemm, gpu, "sglang", FLOOR).expect("complete record").expect("learned format")
+        on("h100-sxm", "sglang", Cache::Cold, gemm).expect("learned format")
     }
 
     fn column(name: &str) -> usize {
@@ -255,18 +234,16 @@ mod tests {
     #[test]
     fn one_tile_per_sm_wastes_nothing() {
         // 132 SMs: 128 tiles of 128x128 fill one wave but for four SMs.
-        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
         let gemm = Gemm { m: 1024, n: 2048, k: 4096, weights: Dtype::Bf16 };
-        let row = row(&gemm, gpu, "vllm", FLOOR).expect("complete").expect("learned");
+        let row = on("h100-sxm", "vllm", Cache::Cold, gemm).expect("learned");
         assert!((row[column("waste_128x128")] - (132.0f32 / 128.0).ln()).abs() < 1e-6);
     }
 
     #[test]
     fn small_weights_are_cold_in_service_only() {
-        let gpu = catalog().gpu("l40s").expect("in the catalog");
         let hits = |k, cache| {
             let gemm = Gemm { m: 1, n: 1024, k, weights: Dtype::Bf16 };
-            row_in(&gemm, gpu, "vllm", cache, FLOOR).expect("complete").expect("learned")[column("l2_hits")]
+            on("l40s", "vllm", cache, gemm).expect("learned")[column("l2_hits")]
         };
         // 8 MB and 67 MB of weights, six times over against 101 MB of L2.
         assert!(hits(4096, Cache::Repeated) > 0.9 && hits(32_768, Cache::Repeated) < 0.1);
@@ -275,8 +252,7 @@ mod tests {
 
     #[test]
     fn formats_without_a_model_have_no_row() {
-        let gpu = catalog().gpu("b200").expect("in the catalog");
         let gemm = Gemm { m: 8, n: 1024, k: 1024, weights: Dtype::Nvfp4 };
-        assert_eq!(row(&gemm, gpu, "vllm", FLOOR), Ok(None));
+        assert_eq!(on("b200", "vllm", Cache::Cold, gemm), None);
     }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use silicon::measured;
 
-use crate::config::{Engine, Gpu, MissingFigure};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::graph::{Op, Phase};
 use crate::units::Seconds;
 
@@ -43,6 +43,18 @@ impl Family {
 
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|family| family.id() == id)
+    }
+
+    /// The family whose model covers `op`; none for what is timed by other means.
+    pub fn of(op: &Op) -> Option<Self> {
+        match op {
+            Op::Gemm(_) => Some(Self::Gemm),
+            Op::Attention(attention) => Some(match attention.phase {
+                Phase::Prefill => Self::AttentionPrefill,
+                Phase::Decode => Self::AttentionDecode,
+            }),
+            Op::Elementwise(_) | Op::Collective(_) => None,
+        }
     }
 
     /// What this build computes for the family.
@@ -82,7 +94,23 @@ pub struct Schema {
     pub identity_from: usize,
 }
 
-/// The row of one call as `engine` launches it on `gpu`, or none where no model covers the call.
+/// How a call is launched, beside the call itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Launching<'a> {
+    pub gpu: &'a Gpu,
+    /// Catalog id of the engine.
+    pub engine: &'a str,
+    /// The kernel, as tables and the engine catalog name it; empty where the engine decides alone.
+    pub kernel: &'a str,
+    /// The format multiplied in, where the kernel leaves a choice.
+    pub math: Dtype,
+    pub cache: Cache,
+    /// The least time of a launch.
+    pub floor: Seconds,
+}
+
+/// The row of one call in service, as `engine` launches it by default on `gpu`, or none where no model
+/// covers the call.
 ///
 /// # Errors
 /// Where the GPU's record lacks a figure the features need.
@@ -90,24 +118,36 @@ pub fn row(
     op: &Op,
     gpu: &Gpu,
     engine: &Engine,
-    launch_floor: Seconds,
+    floor: Seconds,
 ) -> Result<Option<(Family, Vec<f32>)>, MissingFigure> {
-    match op {
-        Op::Gemm(gemm) => {
-            let row = gemm::row(gemm, gpu, &engine.id, launch_floor)?;
-            Ok(row.map(|row| (Family::Gemm, row)))
-        }
-        Op::Attention(attention) => {
+    let launching =
+        Launching { gpu, engine: &engine.id, kernel: "", math: Dtype::Bf16, cache: Cache::Cold, floor };
+    let launching = match op {
+        Op::Attention(call) => {
             let Some(choice) = engine.kernels_on(gpu.arch) else { return Ok(None) };
-            let kernel = match attention.phase {
+            let kernel = match call.phase {
                 Phase::Prefill => &choice.attention_prefill,
                 Phase::Decode => &choice.attention_decode,
             };
-            let row = attention::row(attention, gpu, kernel, launch_floor)?;
-            Ok(row.map(|row| (attention::family(attention), row)))
+            Launching { kernel, math: attention::math(call, gpu, kernel), ..launching }
         }
-        Op::Elementwise(_) | Op::Collective(_) => Ok(None),
-    }
+        _ => launching,
+    };
+    row_in(op, &launching)
+}
+
+/// The row of one call as `launching` says, or none where no model covers it.
+///
+/// # Errors
+/// Where the GPU's record lacks a figure the features need.
+pub fn row_in(op: &Op, launching: &Launching<'_>) -> Result<Option<(Family, Vec<f32>)>, MissingFigure> {
+    let Some(family) = Family::of(op) else { return Ok(None) };
+    let row = match op {
+        Op::Gemm(gemm) => gemm::row(gemm, launching)?,
+        Op::Attention(attention) => attention::row(attention, launching)?,
+        Op::Elementwise(_) | Op::Collective(_) => None,
+    };
+    Ok(row.map(|row| (family, row)))
 }
 
 #[cfg(test)]

@@ -8,3 +8,20 @@ pub mod gemm;
 pub mod reference;
 
 pub use count::{Count, Schedule};
+
+use crate::config::{Gpu, MissingFigure};
+use crate::graph::Op;
+
+/// What `op` asks of each resource of `gpu`; collectives, which ask nothing of its own pipes, count as
+/// nothing.
+///
+/// # Errors
+/// Where the GPU's record lacks a figure the counting needs.
+pub fn count(op: &Op, gpu: &Gpu) -> Result<Count, MissingFigure> {
+    match op {
+        Op::Gemm(gemm) => gemm::count(gemm, gpu),
+        Op::Attention(attention) => attention::count(attention, gpu),
+        Op::Elementwise(elementwise) => elementwise::count(elementwise, gpu),
+        Op::Collective(_) => Ok(Count::nothing()),
+    }
+}

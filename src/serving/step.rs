@@ -5,7 +5,7 @@ use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::features::{self, Family};
 use crate::graph::{Batch, Call, Collective, Layout, Op, pass};
-use crate::kernels::{Count, attention, collective, elementwise, gemm};
+use crate::kernels::{self, Count, collective};
 use crate::latency::{Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
 use crate::units::Seconds;
 
@@ -102,12 +102,7 @@ impl PlannedCall {
             let timed = collective_time(collective, setup, physics)?;
             return Ok(Self { call, count: Count::nothing(), ideal: None, timing: Timing::Timed(timed) });
         }
-        let count = match &call.op {
-            Op::Gemm(gemm) => gemm::count(gemm, gpu)?,
-            Op::Attention(attention) => attention::count(attention, gpu)?,
-            Op::Elementwise(elementwise) => elementwise::count(elementwise, gpu)?,
-            Op::Collective(_) => Count::nothing(),
-        };
+        let count = kernels::count(&call.op, gpu)?;
         let ideal = Some(Ideal::of(&count, gpu, physics)?);
         let timing = match features::row(&call.op, gpu, &setup.engine, physics.launch_floor)? {
             Some((family, row)) => Timing::Learned { family, row: rows.add(family, &row) },

@@ -1,0 +1,62 @@
+//! Measured kernel calls, read from the tables as the calls the core counts.
+
+mod attention;
+mod gemm;
+mod key;
+
+use std::path::Path;
+
+use super::tables::TableError;
+use crate::config::Dtype;
+use crate::features::Family;
+use crate::graph::{Op, Phase};
+
+pub use key::Key;
+
+/// The source that efficiencies are on the scale of; others carry a bias.
+pub const REFERENCE_SOURCE: &str = "aiconfigurator";
+
+/// One measured call.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    pub source: String,
+    pub gpu: String,
+    /// Catalog id; empty where a source names none.
+    pub engine: String,
+    /// The kernel, as the table names it.
+    pub kernel: String,
+    /// The format the table gives for the call: of the weights, or that queries and keys are multiplied in.
+    pub dtype: Dtype,
+    pub op: Op,
+    pub micros: f64,
+}
+
+/// A row that is not a measured call this build can count, and why.
+pub type Skipped = String;
+
+/// Takes each row of a table.
+pub type Visitor<'a> = dyn FnMut(Result<Measured, Skipped>) + 'a;
+
+/// Visits every row of the family's tables under `data`, or the reason why it is left out.
+///
+/// # Errors
+/// Where a table cannot be read.
+pub fn visit(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    let table = |name: &str| data.join("kernels").join(name).with_extension("parquet");
+    match family {
+        Family::Gemm => {
+            for name in ["gemm", "gemm_second_source", "gemm_fp8_pipeweave"] {
+                gemm::visit(&table(name), visitor)?;
+            }
+            Ok(())
+        }
+        Family::AttentionPrefill => {
+            attention::visit(&table("attention_prefill"), Phase::Prefill, visitor)?;
+            attention::visit_second(&table("attention_second_source"), Phase::Prefill, visitor)
+        }
+        Family::AttentionDecode => {
+            attention::visit(&table("attention_decode"), Phase::Decode, visitor)?;
+            attention::visit_second(&table("attention_second_source"), Phase::Decode, visitor)
+        }
+    }
+}
