@@ -245,7 +245,7 @@ fn collective_curves_rise_and_belong_to_known_gpus() {
         for (key, micros) in curves {
             let parts: Vec<&str> = key.split('/').collect();
             let [collective, ranks, lane] = parts[..] else { panic!("{gpu} {key}") };
-            assert!(["all_reduce", "all_gather", "send_recv"].contains(&collective), "{gpu} {key}");
+            assert!(["all_reduce", "all_gather", "alltoall", "send_recv"].contains(&collective), "{gpu} {key}");
             assert!(ranks.parse::<u32>().is_ok_and(|ranks| (2..=domain).contains(&ranks)), "{gpu} {key}");
             assert!(lane == "nccl" || catalog().engine(lane).is_some(), "{gpu} {key}");
             assert!(

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Dtype, Lengths, Load, ModelChoice, Scenario, Setup, Workload, check};
-use rooflight::efficiency::{Efficiencies, Learned, Rows};
+use rooflight::efficiency::{Answer, Efficiencies, Learned, Rows};
 use rooflight::serving::{Report, finish, plan};
 
 fn setup(scenario: &Scenario) -> Setup {
@@ -24,9 +24,10 @@ fn scenario(model: &str, gpu: &str, engine: &str, isl: u32, osl: u32, load: Load
 /// The same efficiency for every row.
 fn flat(rows: &Rows, ln_efficiency: f32) -> Efficiencies {
     let answers = rows.families().iter();
+    let answer = Answer { ln_efficiency, ln_bound: None, outside: false };
     Efficiencies::Learned(Learned {
         release: "test".into(),
-        ln_efficiency: answers.map(|(&family, rows)| (family, vec![ln_efficiency; rows.count()])).collect(),
+        answers: answers.map(|(&family, rows)| (family, vec![answer; rows.count()])).collect(),
         ..Learned::default()
     })
 }

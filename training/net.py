@@ -20,38 +20,61 @@ class Recipe:
     hide_identity: float = 0.5
     # Residuals below this count squared, above linearly.
     huber: float = 0.05
+    # Share of the epochs, the last ones, that train through the rounding of the weights to 8 bits.
+    rounded: float = 0.4
     seed: int = 0
 
 
 # Standardised features are clipped here: nothing is extrapolated further.
 CLIP = 4.0
+# Weight of the spread's loss beside the value's.
+SPREAD_WEIGHT = 0.05
+# The least spread told apart, as ln of the error's factor: below the noise of the measurements.
+LEAST_SPREAD = 0.002
 
 
 @dataclass
 class Model:
-    """`ln(t / t_reference) = layers(clip(features * scale + shift))`."""
+    """`layers(clip(features * scale + shift))` gives two columns: ln(t / t_reference), and ln of the error
+    of that logarithm that rows like this one have on average."""
 
     scale: np.ndarray
     shift: np.ndarray
     layers: list = field(default_factory=list)  # of (weights [in, out], bias [out])
 
     def predict(self, features, chunk=65536):
+        """Both columns, [N, 2]."""
         run = jax.jit(forward)
         parts = [
             np.asarray(run(self.layers, self.standardise(features[i : i + chunk])))
             for i in range(0, len(features), chunk)
         ]
-        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+        return np.concatenate(parts) if parts else np.zeros((0, 2), np.float32)
 
     def standardise(self, features):
         return np.clip(features * self.scale + self.shift, -CLIP, CLIP)
+
+
+def rounding(weights):
+    """Weights [in, out] as 8-bit integers times one scale a column [1, out]."""
+    scale = jnp.maximum(jnp.abs(weights).max(0, keepdims=True), 1e-8) / 127.0
+    return jnp.clip(jnp.round(weights / scale), -127, 127), scale
+
+
+def rounded(weights):
+    """The weights as the ONNX file holds them, with the gradient of the weights themselves."""
+    whole, scale = rounding(weights)
+    return weights + jax.lax.stop_gradient(whole * scale - weights)
 
 
 def forward(layers, z):
     for weights, bias in layers[:-1]:
         z = jax.nn.silu(z @ weights + bias)
     weights, bias = layers[-1]
-    return (z @ weights + bias)[:, 0]
+    # The spread looks on: it must not bend what the value learns.
+    value = z @ weights[:, :1]
+    spread = jax.lax.stop_gradient(z) @ weights[:, 1:]
+    return jnp.concatenate([value, spread], 1) + bias
 
 
 def start(key, widths):
@@ -74,43 +97,52 @@ def train(features, target, source, weight, size, identity_from, recipe: Recipe,
     model = Model(scale, shift)
     z = model.standardise(features)
     count, width = z.shape
+    batch = min(recipe.batch, count)
     params = {
-        "layers": start(jax.random.PRNGKey(recipe.seed), (width, *recipe.hidden, 1)),
+        "layers": start(jax.random.PRNGKey(recipe.seed), (width, *recipe.hidden, 2)),
         "bias": jnp.zeros((int(source.max()) + 1, 3)),
     }
-    steps = recipe.epochs * (count // recipe.batch)
+    steps = recipe.epochs * (count // batch)
     schedule = optax.warmup_cosine_decay_schedule(0.0, recipe.rate, max(steps // 20, 1), steps, recipe.rate * 0.01)
     optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(schedule, weight_decay=recipe.decay))
     state = optimiser.init(params)
     is_identity = jnp.arange(width) >= identity_from
 
-    def loss(params, rows, key):
+    def loss(params, rows, key, rounds):
         z, target, source, weight, size = rows
         hidden = jax.random.bernoulli(key, recipe.hide_identity, (z.shape[0], 1)) & is_identity
+        layers = [(rounded(w) if rounds else w, b) for w, b in params["layers"]]
+        answer = forward(layers, jnp.where(hidden, 0.0, z))
         bias = params["bias"][source] * (source > 0)[:, None]
-        predicted = forward(params["layers"], jnp.where(hidden, 0.0, z))
-        predicted += bias[:, 0] + bias[:, 1] * size + bias[:, 2] * size * size
-        off = jnp.abs(predicted - target)
-        return (weight * optax.losses.huber_loss(off, delta=recipe.huber)).mean() / recipe.huber
+        off = jnp.abs(answer[:, 0] + bias[:, 0] + bias[:, 1] * size + bias[:, 2] * size * size - target)
+        value = optax.losses.huber_loss(off, delta=recipe.huber) / recipe.huber
+        # Likelihood of a Laplace distribution of this mean error.
+        ln_spread = answer[:, 1]
+        spread = (jax.lax.stop_gradient(off) + LEAST_SPREAD) * jnp.exp(-ln_spread) + ln_spread
+        return (weight * (value + SPREAD_WEIGHT * spread)).mean(), (weight * value).mean()
 
-    @jax.jit
-    def epoch(params, state, key, order, data):
+    def epoch(params, state, key, order, data, rounds):
         def step(carry, index):
             params, state, key = carry
             key, mine = jax.random.split(key)
-            value, gradient = jax.value_and_grad(loss)(params, tuple(column[index] for column in data), mine)
+            taken = tuple(column[index] for column in data)
+            (_, value), gradient = jax.value_and_grad(loss, has_aux=True)(params, taken, mine, rounds)
             update, state = optimiser.update(gradient, state, params)
             return (optax.apply_updates(params, update), state, key), value
 
         (params, state, key), values = jax.lax.scan(step, (params, state, key), order)
         return params, state, key, values.mean()
 
+    epoch = jax.jit(epoch, static_argnames="rounds")
     data = tuple(jnp.asarray(column) for column in (z, target, source, weight, size))
     shuffle, key, started = np.random.default_rng(recipe.seed), jax.random.PRNGKey(recipe.seed + 1), time.time()
     for turn in range(recipe.epochs):
-        order = shuffle.permutation(count)[: count // recipe.batch * recipe.batch].reshape(-1, recipe.batch)
-        params, state, key, value = epoch(params, state, key, jnp.asarray(order), data)
+        order = shuffle.permutation(count)[: count // batch * batch].reshape(-1, batch)
+        rounds = turn >= recipe.epochs * (1.0 - recipe.rounded)
+        params, state, key, value = epoch(params, state, key, jnp.asarray(order), data, rounds)
         if label and (turn + 1) % 8 == 0:
             print(f"  {label}: epoch {turn + 1}/{recipe.epochs}, loss {value:.4f}, {time.time() - started:.0f} s", flush=True)
-    model.layers = [(np.asarray(w), np.asarray(b)) for w, b in params["layers"]]
+    for weights, bias in params["layers"]:
+        whole, scale = rounding(weights)
+        model.layers.append((np.asarray(whole * scale), np.asarray(bias)))
     return model

@@ -2,7 +2,7 @@
 
 import json
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +44,14 @@ class Rows:
 
     def of_gpu(self, gpu):
         return self.gpu == self.header["gpus"].index(gpu)
+
+    def without(self, prefixes):
+        """The same rows less the columns whose names start with one of the prefixes."""
+        names = self.names
+        kept = [i for i, name in enumerate(names) if i >= self.identity_from or not name.startswith(tuple(prefixes))]
+        gone = len(names) - len(kept)
+        header = {**self.header, "names": [names[i] for i in kept], "identity_from": self.identity_from - gone}
+        return replace(self, header=header, features=np.ascontiguousarray(self.features[:, kept]))
 
     def reference_gpus(self):
         return sorted(self.header["gpus"][code] for code in np.unique(self.gpu[self.reference]))
@@ -89,3 +97,12 @@ def without_identity(rows: Rows, features: np.ndarray) -> np.ndarray:
     features = features.copy()
     features[:, rows.identity_from :] = 0.0
     return features
+
+
+def hull(rows: Rows) -> dict:
+    """Least and most of each column but the identity's, over all rows."""
+    own = rows.features[:, : rows.identity_from].astype(np.float64)
+    # A step outwards, so that rounding leaves no training row outside.
+    least, most = own.min(0), own.max(0)
+    step = 1e-3 + 1e-3 * (most - least)
+    return {"least": np.round(least - step, 4).tolist(), "most": np.round(most + step, 4).tolist()}

@@ -20,23 +20,23 @@ import numpy as np
 
 import figures
 import onnx_file
+import report
+from families import FAMILIES, Plan
 from net import Model, Recipe, train
-from rows import Rows, held_out_shapes, read, weights, without_identity
+from rows import Rows, held_out_shapes, hull, read, weights, without_identity
 
 ROOT = Path(__file__).parents[1]
-FAMILIES = ["gemm", "attention_prefill", "attention_decode"]
 HELD_OUT_SHARE = 0.125
 CHECK_ROWS = 8
-ATTRIBUTION = (ROOT / "training/ATTRIBUTION.md").read_text()
 
 
-def export(options, family: str) -> Path:
+def export(options, family: str, plan: Plan) -> Path:
     """Training rows of one family, by the Rust core."""
     path = options.work / f"{family}.rows"
     cargo = ["cargo", "run", "--quiet", "--profile", "tools", "--features", "tables", "--bin", "export_features", "--"]
     command = [options.exporter.resolve()] if options.exporter else cargo
     command += ["--data", options.data.resolve(), "--family", family, "--out", path.resolve()]
-    command += ["--sample", options.sample, "--seed", options.seed]
+    command += ["--sample", plan.sample, "--seed", options.seed]
     subprocess.run([str(part) for part in command], cwd=ROOT, check=True)
     return path
 
@@ -58,39 +58,59 @@ def fitted(options, rows: Rows, chosen: np.ndarray, recipe: Recipe, label: str) 
     return model
 
 
-def measure_shapes(options, rows: Rows, recipe: Recipe, label: str) -> tuple[dict, float]:
-    """Errors on whole shapes that no GPU trained on."""
+def measure_shapes(options, rows: Rows, recipe: Recipe, label: str) -> tuple[dict, dict]:
+    """Errors and calibration on whole shapes that no GPU trained on."""
     held = held_out_shapes(rows, HELD_OUT_SHARE, options.seed)
     model = fitted(options, rows, ~held, recipe, f"{label}, shapes held out")
-    off = np.zeros(len(rows), np.float32)
     chosen = held & rows.reference
-    off[chosen] = model.predict(rows.features[chosen]) - rows.target[chosen]
-    return figures.grouped(rows, off, chosen), figures.quantile(off[chosen])
+    off, spread = np.zeros(len(rows), np.float32), np.ones(len(rows), np.float32)
+    answer = model.predict(rows.features[chosen])
+    off[chosen], spread[chosen] = answer[:, 0] - rows.target[chosen], np.exp(answer[:, 1])
+    return figures.grouped(rows, off, chosen), figures.calibrated(off[chosen], spread[chosen], rows.shape[chosen])
 
 
-def measure_gpus(options, rows: Rows, recipe: Recipe, label: str) -> tuple[dict, float]:
-    """Errors on each GPU of the reference when none of its rows, of any source, were trained on."""
-    off = np.zeros(len(rows), np.float32)
+def measure_gpus(options, rows: Rows, recipe: Recipe, label: str) -> tuple[dict, dict]:
+    """Errors and calibration on each GPU of the reference when none of its rows, of any source, were trained on."""
+    off, spread = np.zeros(len(rows), np.float32), np.ones(len(rows), np.float32)
     for gpu in rows.reference_gpus():
         mine = rows.of_gpu(gpu)
         model = fitted(options, rows, ~mine, recipe, f"{label} without {gpu}")
         chosen = mine & rows.reference
-        off[chosen] = model.predict(without_identity(rows, rows.features[chosen])) - rows.target[chosen]
+        answer = model.predict(without_identity(rows, rows.features[chosen]))
+        off[chosen], spread[chosen] = answer[:, 0] - rows.target[chosen], np.exp(answer[:, 1])
         print(f"  {label} without {gpu}: {figures.errors(off[chosen])}", flush=True)
-    return figures.grouped(rows, off, rows.reference), figures.quantile(off[rows.reference])
+    chosen = rows.reference
+    return figures.grouped(rows, off, chosen), figures.calibrated(off[chosen], spread[chosen], rows.gpu[chosen])
 
 
-def family_entry(options, family: str) -> dict:
+def ablations(options, rows: Rows, plan: Plan, recipe: Recipe, label: str) -> dict:
+    """Mean error on unseen shapes, and on the unseen GPUs together, without a group of columns; by short
+    fits, so that only the differences mean something."""
+    short = replace(recipe, epochs=max(recipe.epochs // 4, 1))
+    found = {}
+    for name, columns in {"everything": (), **plan.groups}.items():
+        kept = rows.without(columns)
+        shapes, _ = measure_shapes(options, kept, short, f"{label} less {name}")
+        gpus, _ = measure_gpus(options, kept, short, f"{label} less {name}")
+        found[name] = {"unseen_shapes": shapes["mean"], "unseen_gpu": gpus["mean"]}
+    return found
+
+
+def family_entry(options, family: str, before: dict) -> dict:
     """Trains, measures and writes one family; returns its manifest entry."""
+    plan = FAMILIES[family]
+    if options.sample:
+        plan = replace(plan, sample=options.sample)
     print(family, flush=True)
-    rows = read(export(options, family))
-    recipe = Recipe(epochs=options.epochs, seed=options.seed)
+    rows = read(export(options, family, plan))
+    recipe = Recipe(hidden=plan.hidden, epochs=options.epochs or plan.epochs, seed=options.seed)
     errors, intervals = {}, {}
     errors["unseen_shapes"], intervals["seen"] = measure_shapes(options, rows, recipe, family)
     print(f"  {family}, unseen shapes: {[errors['unseen_shapes'][k] for k in ('mean', 'median')]}", flush=True)
     if options.leave_one_gpu_out:
         shorter = replace(recipe, epochs=max(recipe.epochs // 2, 1))
         errors["unseen_gpu"], intervals["unseen"] = measure_gpus(options, rows, shorter, family)
+    ablated = ablations(options, rows, plan, recipe, family) if options.ablations else before.get("ablations", {})
     model = fitted(options, rows, np.ones(len(rows), bool), recipe, f"{family}, all rows")
     path = options.out / f"{family}.onnx"
     onnx_file.write(path, model, rows.names, rows.header["version"])
@@ -108,8 +128,11 @@ def family_entry(options, family: str) -> dict:
         "rows_by_gpu": counted,
         "sources": rows.header["sources"],
         "left_out": rows.header["skipped"],
-        "errors": errors,
+        "hull": hull(rows),
         "interval_80": intervals,
+        "repeats": figures.repeats(rows),
+        "errors": errors,
+        "ablations": ablated,
     }
 
 
@@ -118,21 +141,8 @@ def write_check(path: Path, model: Path, rows: Rows, seed: int):
     chosen = np.sort(np.random.default_rng(seed).choice(len(rows), CHECK_ROWS, replace=False))
     features = rows.features[chosen]
     answers = onnx_file.run(model, features)
-    check = {"features": [[float(v) for v in row] for row in features], "ln_efficiency": [float(v) for v in answers]}
+    check = {"features": features.tolist(), "answers": answers.tolist()}
     path.write_text(json.dumps(check) + "\n")
-
-
-def write_report(path: Path, manifest: dict):
-    """The figures for people."""
-    lines = ["# Learned efficiencies", "", "Written by `training/train.py`; figures in % of the measured time.", ""]
-    lines += ["Unseen shapes: whole weight shapes (n, k) or head layouts that no GPU trained on. Unseen GPU: each GPU predicted by a", "model that saw none of its rows, from any source, with its identity columns empty; its record, the sustained clock", "included (fitted on its own products where it has any), is all that is known of it; these models train for half the epochs.", ""]
-    for family, entry in manifest["families"].items():
-        total = entry["bytes"] / 1024
-        lines += [f"## {family}", "", f"{entry['rows']:,} rows, {entry['features']} features (schema {entry['schema_version']}), {total:.0f} KiB.", ""]
-        lines += figures.table(entry) + [""]
-        spans = ", ".join(f"{name} GPU {np.exp(q):.2f}" for name, q in entry["interval_80"].items())
-        lines += [f"80 % of held-out rows, pooled over GPUs, lie within a factor of: {spans}.", ""]
-    path.write_text("\n".join(lines) + "\n" + ATTRIBUTION)
 
 
 def main():
@@ -141,11 +151,12 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "models")
     parser.add_argument("--work", type=Path, default=ROOT / "training/.cache")
     parser.add_argument("--family", action="append", choices=FAMILIES, help="only this one (repeatable)")
-    parser.add_argument("--sample", type=int, default=250_000, help="rows a family")
-    parser.add_argument("--epochs", type=int, default=24)
+    parser.add_argument("--sample", type=int, help="rows a family, instead of its own number")
+    parser.add_argument("--epochs", type=int, help="instead of the family's own number")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--exporter", type=Path, help="a built export_features, instead of building one")
     parser.add_argument("--no-leave-one-gpu-out", dest="leave_one_gpu_out", action="store_false")
+    parser.add_argument("--ablations", action="store_true", help="also measure what groups of features are worth")
     parser.add_argument("--release", default=date.today().isoformat(), help="id of these models")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -154,9 +165,10 @@ def main():
     manifest = json.loads(path.read_text()) if path.exists() else {"families": {}}
     manifest["release"], manifest["date"] = options.release, date.today().isoformat()
     for family in options.family or FAMILIES:
-        manifest["families"][family] = family_entry(options, family)
+        before = manifest["families"].get(family, {})
+        manifest["families"][family] = family_entry(options, family, before)
         path.write_text(json.dumps(manifest, indent=1) + "\n")
-        write_report(options.out / "README.md", manifest)
+        report.write(options.out / "README.md", manifest)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use rooflight::config::catalog::catalog;
-use rooflight::evidence::export::{Selection, export};
+use rooflight::evidence::export::export;
+use rooflight::evidence::sample::Selection;
 use rooflight::features::Family;
 
 #[derive(Parser)]
@@ -16,7 +17,7 @@ struct Cli {
     /// The folder of measured data.
     #[arg(long, default_value = "../shared/data")]
     data: PathBuf,
-    /// gemm, attention_prefill or attention_decode.
+    /// Id of the kernel family, as `gemm` or `attention_decode`.
     #[arg(long)]
     family: String,
     #[arg(long)]

@@ -42,6 +42,36 @@ impl Rows {
     }
 }
 
+/// What a model says of one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    pub ln_efficiency: f32,
+    /// |ln(measured / predicted)| that 80 % of measurements of such calls stay within, on GPUs measured or
+    /// not as this row's is. None where training did not calibrate it.
+    pub ln_bound: Option<f32>,
+    /// Whether a feature lies beyond all that the model was trained on.
+    pub outside: bool,
+}
+
+impl Answer {
+    /// Numbers that a message spends on an answer.
+    pub const WIDTH: usize = 3;
+
+    /// As numbers, for a message.
+    pub fn to_numbers(self) -> [f32; Self::WIDTH] {
+        let outside = if self.outside { 1.0 } else { 0.0 };
+        [self.ln_efficiency, self.ln_bound.unwrap_or(f32::NAN), outside]
+    }
+
+    pub fn from_numbers([ln_efficiency, ln_bound, outside]: [f32; Self::WIDTH]) -> Self {
+        Self {
+            ln_efficiency,
+            ln_bound: Some(ln_bound).filter(|bound| !bound.is_nan()),
+            outside: outside > 0.0,
+        }
+    }
+}
+
 /// The models' answer to a plan's rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Learned {
@@ -49,8 +79,8 @@ pub struct Learned {
     pub release: String,
     /// GPUs whose measurements trained each family.
     pub trained_on: BTreeMap<Family, Vec<String>>,
-    /// ln(efficiency), one per row of the plan.
-    pub ln_efficiency: BTreeMap<Family, Vec<f32>>,
+    /// One per row of the plan.
+    pub answers: BTreeMap<Family, Vec<Answer>>,
 }
 
 /// What a plan is finished with.
@@ -64,6 +94,14 @@ pub enum Efficiencies {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_survive_a_message() {
+        for (ln_bound, outside) in [(Some(0.1), false), (None, true)] {
+            let answer = Answer { ln_efficiency: -0.5, ln_bound, outside };
+            assert_eq!(Answer::from_numbers(answer.to_numbers()), answer);
+        }
+    }
 
     #[test]
     fn equal_rows_are_asked_once() {

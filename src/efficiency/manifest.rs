@@ -34,7 +34,8 @@ pub struct ModelRecord {
     /// Held-out errors; absent where training did not measure them.
     #[serde(default)]
     pub errors: HeldOut,
-    /// Bounds that 80 % of held-out rows stay within.
+    pub hull: Hull,
+    /// What makes the models' spreads bounds that 80 % of measurements stay within.
     #[serde(default)]
     pub interval_80: Interval,
 }
@@ -71,13 +72,40 @@ pub struct GroupErrors {
     pub bias: f64,
 }
 
-/// Bounds on |ln(predicted / measured)|.
+/// Calibration of the bounds that 80 % of measurements stay within.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// On GPUs the model was trained on.
-    pub seen: Option<f64>,
+    pub seen: Option<Bounds>,
     /// On all others.
-    pub unseen: Option<f64>,
+    pub unseen: Option<Bounds>,
+}
+
+/// A factor on the spread that the model gives, by split conformal on held-out rows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    pub factor: f64,
+    /// Share of the rows of shapes (or GPUs) left out of the fit that the bounds cover, in %.
+    pub covered: f64,
+    /// The same of the worst shape (or GPU).
+    pub covered_at_worst: f64,
+    /// Half-width of the median row's bounds, in %.
+    pub median_width: f64,
+}
+
+/// Least and most of every column but the identity's, over the training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hull {
+    pub least: Vec<f32>,
+    pub most: Vec<f32>,
+}
+
+impl Hull {
+    /// Whether a feature of `row` lies beyond the training rows'.
+    pub fn leaves_out(&self, row: &[f32]) -> bool {
+        let limits = self.least.iter().zip(&self.most);
+        row.iter().zip(limits).any(|(value, (least, most))| !(least..=most).contains(&value))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

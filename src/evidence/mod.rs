@@ -3,8 +3,11 @@
 pub mod cases;
 pub mod errors;
 pub mod export;
+#[cfg(feature = "infer")]
+pub mod kernels;
 pub mod measured;
 #[cfg(feature = "infer")]
 pub mod models;
+pub mod sample;
 pub mod serving;
 pub mod tables;

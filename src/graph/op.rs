@@ -62,6 +62,10 @@ pub enum Collective {
     AllReduce { ranks: u32, bytes: Bytes },
     /// `bytes` in all, gathered from `ranks` GPUs on each.
     AllGather { ranks: u32, bytes: Bytes },
+    /// Sum of `bytes` on each of `ranks` GPUs, an equal part of it left on each.
+    ReduceScatter { ranks: u32, bytes: Bytes },
+    /// `bytes` on each of `ranks` GPUs, an equal part of it for every one.
+    AllToAll { ranks: u32, bytes: Bytes },
     /// `bytes` from one pipeline stage to the next.
     SendRecv { bytes: Bytes },
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::config::catalog::Physics;
 use crate::config::{Gpu, MissingFigure};
+use crate::efficiency::Answer;
 use crate::kernels::Count;
 use crate::units::Seconds;
 
@@ -24,7 +25,7 @@ pub enum Resource {
 pub enum Provenance {
     /// A learned efficiency, on a GPU whose measurements trained it.
     Learned,
-    /// A learned efficiency, on a GPU it was not trained on.
+    /// A learned efficiency, on a GPU it was not trained on or of a call beyond all it was trained on.
     Extrapolated,
     /// Interpolated between measured points.
     Measured,
@@ -82,6 +83,10 @@ pub struct KernelTime {
     pub time: Seconds,
     pub limit: Resource,
     pub provenance: Provenance,
+    /// The times that 80 % of measurements lie between; none where nothing calibrated them.
+    pub bounds: Option<[Seconds; 2]>,
+    /// Whether the call lies beyond all that its model was trained on.
+    pub outside: bool,
 }
 
 impl KernelTime {
@@ -93,18 +98,24 @@ impl KernelTime {
             time: ideal.time,
             limit: ideal.limit,
             provenance: Provenance::Roofline,
+            bounds: None,
+            outside: false,
         }
     }
 
-    /// `ideal / e` for the learned `ln_efficiency = ln e`. The floor of physics holds whatever the model
+    /// `ideal / e` for the learned efficiency `e`. The floor of physics holds whatever the model
     /// says, and so does the best share of the bandwidth on cold data: small problems were measured with
     /// their weights or KV in the L2, where a served model's never are. `clock_ratio` is the sustained
     /// clock the efficiencies were measured at over the one asked for; it moves compute-bound time only.
-    pub fn learned(count: &Count, ideal: &Ideal, ln_efficiency: f64, clock_ratio: f64, seen: bool) -> Self {
+    pub fn learned(count: &Count, ideal: &Ideal, answer: Answer, clock_ratio: f64, seen: bool) -> Self {
         let clock = if ideal.limit == Resource::Compute { clock_ratio } else { 1.0 };
-        let time = Seconds(ideal.time.0 * (-ln_efficiency).exp() * clock).max(ideal.time).max(ideal.cold);
-        let provenance = if seen { Provenance::Learned } else { Provenance::Extrapolated };
-        Self { time, provenance, ..Self::roofline(count, ideal) }
+        let ln_time = -f64::from(answer.ln_efficiency);
+        let at = |ln_time: f64| Seconds(ideal.time.0 * ln_time.exp() * clock).max(ideal.time).max(ideal.cold);
+        let bounds =
+            answer.ln_bound.map(|bound| [at(ln_time - f64::from(bound)), at(ln_time + f64::from(bound))]);
+        let provenance = if seen && !answer.outside { Provenance::Learned } else { Provenance::Extrapolated };
+        let outside = answer.outside;
+        Self { time: at(ln_time), provenance, bounds, outside, ..Self::roofline(count, ideal) }
     }
 
     /// Operand bytes over the streaming share of the bandwidth, and a constant: kernels without a model.

@@ -31,6 +31,8 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
             share: time.time * launches as f64 / total,
             limit: time.limit,
             provenance: time.provenance,
+            bounds: time.bounds,
+            outside: time.outside,
             schedule: planned.count.schedule.clone(),
             math: planned.count.math,
         };
@@ -133,7 +135,10 @@ fn shape(op: &Op) -> String {
             format!("{rows} × {width}")
         }
         Op::Collective(collective) => match collective {
-            Collective::AllReduce { ranks, bytes } | Collective::AllGather { ranks, bytes } => {
+            Collective::AllReduce { ranks, bytes }
+            | Collective::AllGather { ranks, bytes }
+            | Collective::ReduceScatter { ranks, bytes }
+            | Collective::AllToAll { ranks, bytes } => {
                 format!("{} over {ranks} GPUs", bytes.print())
             }
             Collective::SendRecv { bytes } => bytes.print().to_string(),

@@ -43,6 +43,10 @@ pub struct KernelLine {
     pub share: f64,
     pub limit: Resource,
     pub provenance: Provenance,
+    /// What 80 % of measurements of such a call lie between; none where no held-out data tells.
+    pub bounds: Option<[Seconds; 2]>,
+    /// Whether the call lies beyond all that its model was trained on.
+    pub outside: bool,
     pub schedule: Option<Schedule>,
     /// The dtype whose dense roof applies, for the chart.
     pub math: Option<Dtype>,

@@ -124,9 +124,9 @@ impl PlannedCall {
         };
         match self.timing {
             Timing::Learned { family, row } => {
-                let ln = *learned.ln_efficiency.get(&family)?.get(row)?;
+                let answer = *learned.answers.get(&family)?.get(row)?;
                 let seen = learned.trained_on.get(&family).is_some_and(|gpus| gpus.contains(&setup.gpu.id));
-                Some(KernelTime::learned(&self.count, ideal, f64::from(ln), clock_ratio(setup), seen))
+                Some(KernelTime::learned(&self.count, ideal, answer, clock_ratio(setup), seen))
             }
             _ => KernelTime::streaming(&self.count, ideal, &setup.gpu, physics).ok(),
         }
@@ -150,5 +150,13 @@ fn collective_time(
     let sent = collective::wire_bytes(collective) / setup.gpu.link_bandwidth()?;
     let ideal = sent.max(physics.launch_floor).min(time);
     let provenance = if found.measured { Provenance::Measured } else { Provenance::Fixed };
-    Ok(KernelTime { ideal, ceiling: ideal, time, limit: Resource::Network, provenance })
+    Ok(KernelTime {
+        ideal,
+        ceiling: ideal,
+        time,
+        limit: Resource::Network,
+        provenance,
+        bounds: None,
+        outside: false,
+    })
 }

@@ -11,7 +11,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker, WorkerOptions, WorkerType};
 
 use super::protocol::{FromWorker, ToWorker, VERSION, pack, unpack};
-use crate::efficiency::{Learned, Rows};
+use crate::efficiency::{Answer, Learned, Rows};
 use crate::features::Family;
 
 /// After this long without models the page says that they are late; it keeps listening.
@@ -144,9 +144,8 @@ impl Session {
             }
             FromWorker::Answer { id, families } => {
                 self.under_way = None;
-                let values = tables.iter().map(Float32Array::to_vec);
-                let ln_efficiency = by_family(families.into_iter().zip(values));
-                let learned = self.loaded.clone().map(|loaded| Learned { ln_efficiency, ..loaded });
+                let answers = by_family(families.into_iter().zip(tables.iter().map(answers)));
+                let learned = self.loaded.clone().map(|loaded| Learned { answers, ..loaded });
                 learned.map(|learned| Event::Answer { id, learned })
             }
             FromWorker::Failed { id, reason } => {
@@ -201,6 +200,11 @@ fn start(files: &Files) -> Result<Worker, JsValue> {
 }
 
 /// A map of a few entries: collecting one would sort, and sorts are large in the shell.
+fn answers(table: &Float32Array) -> Vec<Answer> {
+    let numbers = table.to_vec();
+    numbers.as_chunks().0.iter().copied().map(Answer::from_numbers).collect()
+}
+
 fn by_family<T>(entries: impl IntoIterator<Item = (Family, T)>) -> BTreeMap<Family, T> {
     let mut map = BTreeMap::new();
     for (family, entry) in entries {

@@ -11,8 +11,8 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, RequestCache, RequestInit, Response};
 
 use super::protocol::{FromWorker, ToWorker, VERSION, pack, unpack};
-use crate::efficiency::Manifest;
 use crate::efficiency::onnx::Models;
+use crate::efficiency::{Answer, Manifest};
 use crate::features::Family;
 
 /// The models, once loaded.
@@ -72,7 +72,8 @@ fn answer(
     let models = loaded.as_ref().ok_or("rows came before the models")?;
     let answers = families.iter().zip(tables).map(|(family, rows)| {
         let answer = models.run(*family, &rows.to_vec()).map_err(|error| error.to_string())?;
-        Ok(Float32Array::from(&answer[..]))
+        let numbers: Vec<f32> = answer.into_iter().flat_map(Answer::to_numbers).collect();
+        Ok(Float32Array::from(&numbers[..]))
     });
     answers.collect()
 }

@@ -11,7 +11,7 @@ use crate::features::Family;
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToWorker {
@@ -27,7 +27,7 @@ pub enum FromWorker {
     Up { version: u32 },
     /// The models are ready.
     Loaded { release: String, trained_on: Vec<(Family, Vec<String>)> },
-    /// ln(efficiency) per row; one table per family, in this order.
+    /// `Answer::WIDTH` numbers per row; one table per family, in this order.
     Answer { id: u32, families: Vec<Family> },
     /// Loading failed, or the request with this id.
     Failed { id: Option<u32>, reason: String },

@@ -1,8 +1,10 @@
 //! Measured kernel calls, read from the tables as the calls the core counts.
 
 mod attention;
+mod collective;
 mod gemm;
 mod key;
+mod row;
 
 use std::path::Path;
 
@@ -11,7 +13,9 @@ use crate::config::Dtype;
 use crate::features::Family;
 use crate::graph::{Op, Phase};
 
+pub use collective::{NCCL, visit_collectives};
 pub use key::Key;
+pub use row::Row;
 
 /// The source that efficiencies are on the scale of; others carry a bias.
 pub const REFERENCE_SOURCE: &str = "aiconfigurator";

@@ -1,0 +1,49 @@
+//! Collectives: the catalog's curves against every measured exchange.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::report::{Compared, FamilyReport, report};
+use super::{Comparison, EvaluationError};
+use crate::config::catalog::{Catalog, Physics};
+use crate::evidence::measured::{NCCL, visit_collectives};
+use crate::graph::{Collective, Op};
+use crate::kernels::collective;
+
+/// Compares the collectives' times on the tables under `data`; none where they hold none that is predicted.
+/// Their curves are interpolated measurements, and their floor is what the link carries.
+///
+/// # Errors
+/// Where a table cannot be read.
+pub fn compare_collectives(
+    data: &Path,
+    comparison: &Comparison<'_>,
+    (catalog, physics): (&Catalog, &Physics),
+) -> Result<Option<FamilyReport>, EvaluationError> {
+    let mut skipped: BTreeMap<String, usize> = BTreeMap::new();
+    let mut compared = Vec::new();
+    visit_collectives(data, &mut |measured| {
+        let pair = measured.and_then(|measured| {
+            let Op::Collective(call) = &measured.op else { return Err("not a collective".into()) };
+            if let Collective::AllReduce { ranks, .. } = *call
+                && measured.engine == NCCL
+                && catalog.collectives.curve(&measured.gpu, "all_reduce", ranks, NCCL).is_none()
+            {
+                return Err("NCCL's all-reduce, where every engine has a kernel of its own".into());
+            }
+            let gpu = catalog.gpu(&measured.gpu).ok_or_else(|| format!("no record of {}", measured.gpu))?;
+            let predicted =
+                collective::time(call, gpu, &measured.engine).map_err(|error| error.to_string())?;
+            let link = gpu.link_bandwidth().map_err(|error| error.to_string())?;
+            let ideal = (collective::wire_bytes(call) / link).max(physics.launch_floor).micros();
+            let predicted = predicted.seconds.micros();
+            Ok(Compared { measured, predicted, ideal, within: None, outside: false })
+        });
+        match pair {
+            Ok(pair) if comparison.excluded.contains(&pair.measured.gpu) => {}
+            Ok(pair) => compared.push(pair),
+            Err(reason) => *skipped.entry(reason).or_default() += 1,
+        }
+    })?;
+    Ok(report(&compared, skipped))
+}

@@ -1,0 +1,79 @@
+//! The kernel predictions against measured kernels: errors by family.
+
+mod collectives;
+mod report;
+
+use std::path::Path;
+
+pub use collectives::compare_collectives;
+pub use report::FamilyReport;
+use report::{Compared, report};
+
+use super::measured::{Measured, Row};
+use super::sample::{Selection, visit_sample};
+use super::tables::TableError;
+use crate::config::catalog::{Catalog, Physics};
+use crate::efficiency::Answer;
+use crate::efficiency::onnx::{ModelError, Models};
+use crate::features::Family;
+
+/// Rows answered at once: the largest batch the models plan for.
+const BATCH: usize = 1024;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EvaluationError {
+    #[error(transparent)]
+    Table(#[from] TableError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// What to compare.
+#[derive(Debug, Clone)]
+pub struct Comparison<'a> {
+    pub selection: Selection,
+    /// GPUs whose rows are left out.
+    pub excluded: &'a [String],
+}
+
+/// Compares `family` on the tables under `data`; none where they hold no row that a model covers.
+///
+/// Predictions are of the measuring loop, which may find weights and KV in the L2: the floor of device memory,
+/// which holds in service, does not hold here.
+///
+/// # Errors
+/// Where a table cannot be read, or the family's model cannot answer.
+pub fn compare(
+    family: Family,
+    data: &Path,
+    models: &Models,
+    comparison: &Comparison<'_>,
+    core: (&Catalog, &Physics),
+) -> Result<Option<FamilyReport>, EvaluationError> {
+    let mut taken: Vec<(Measured, Row)> = Vec::new();
+    let wanted = |measured: &Measured| !comparison.excluded.contains(&measured.gpu);
+    let skipped = visit_sample(family, data, comparison.selection, &wanted, core, &mut |measured, row| {
+        taken.push((measured, row));
+    })?;
+    let mut compared = Vec::with_capacity(taken.len());
+    let mut taken = taken.into_iter().peekable();
+    while taken.peek().is_some() {
+        let batch: Vec<_> = taken.by_ref().take(BATCH).collect();
+        let rows: Vec<f32> = batch.iter().flat_map(|(_, row)| &row.features).copied().collect();
+        let answers = models.run(family, &rows)?;
+        compared.extend(
+            batch
+                .into_iter()
+                .zip(answers)
+                .map(|((measured, row), answer)| beside(measured, row.ideal.micros(), answer)),
+        );
+    }
+    Ok(report(&compared, skipped))
+}
+
+fn beside(measured: Measured, ideal: f64, answer: Answer) -> Compared {
+    let predicted = ideal * f64::from(-answer.ln_efficiency).exp();
+    let off = (measured.micros / predicted).ln().abs();
+    let within = answer.ln_bound.map(|bound| off <= f64::from(bound));
+    Compared { measured, predicted, ideal, within, outside: answer.outside }
+}

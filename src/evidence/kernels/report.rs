@@ -1,0 +1,141 @@
+//! Errors of one family, grouped.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::evidence::errors::Errors;
+use crate::evidence::measured::{Measured, REFERENCE_SOURCE};
+
+/// Upper ends of the size classes, in µs measured.
+const SIZES: [f64; 3] = [20.0, 100.0, 1000.0];
+
+/// One family's errors, in per cent of the measured time. The figures at the top are of the source whose
+/// scale the models answer on; other sources are in `by_source` alone, except where a family has no other.
+#[derive(Debug, Clone, Serialize)]
+pub struct FamilyReport {
+    /// Rows compared.
+    pub rows: usize,
+    pub mean: f64,
+    pub median: f64,
+    pub p90: f64,
+    pub bias: f64,
+    /// Mean error of the plain roofline on the same rows.
+    pub roofline_mean: f64,
+    /// Share of the rows within their 80 % bounds, in %; none where nothing calibrated them.
+    pub covered80: Option<f64>,
+    /// Rows beyond all that the model was trained on.
+    pub outside: usize,
+    pub by_gpu: BTreeMap<String, Errors>,
+    pub by_engine: BTreeMap<String, Errors>,
+    pub by_dtype: BTreeMap<String, Errors>,
+    pub by_kernel: BTreeMap<String, Errors>,
+    pub by_size: BTreeMap<String, Errors>,
+    pub by_source: BTreeMap<String, Errors>,
+    /// Rows of the tables that no model covers, by reason.
+    pub skipped: BTreeMap<String, usize>,
+}
+
+/// A measured call beside its prediction, in µs.
+pub(super) struct Compared {
+    pub measured: Measured,
+    pub predicted: f64,
+    pub ideal: f64,
+    /// Whether the bounds hold; none without bounds.
+    pub within: Option<bool>,
+    pub outside: bool,
+}
+
+/// Groups what was compared; none where nothing was.
+pub(super) fn report(compared: &[Compared], skipped: BTreeMap<String, usize>) -> Option<FamilyReport> {
+    let has_reference = compared.iter().any(|row| row.measured.source == REFERENCE_SOURCE);
+    let of_reference = |row: &&Compared| !has_reference || row.measured.source == REFERENCE_SOURCE;
+    let counted: Vec<&Compared> = compared.iter().filter(of_reference).collect();
+    let pairs: Vec<(f64, f64)> = counted.iter().map(|row| (row.predicted, row.measured.micros)).collect();
+    let roofline: Vec<(f64, f64)> = counted.iter().map(|row| (row.ideal, row.measured.micros)).collect();
+    let Errors { cases, mean, median, p90, bias } = Errors::of(&pairs)?;
+    let held: Vec<bool> = counted.iter().filter_map(|row| row.within).collect();
+    let covered = held.iter().filter(|&&within| within).count();
+    Some(FamilyReport {
+        rows: cases,
+        mean,
+        median,
+        p90,
+        bias,
+        roofline_mean: Errors::of(&roofline)?.mean,
+        covered80: (!held.is_empty()).then(|| 100.0 * covered as f64 / held.len() as f64),
+        outside: counted.iter().filter(|row| row.outside).count(),
+        by_gpu: by(&counted, |row| row.gpu.clone()),
+        by_engine: by(&counted, |row| row.engine.clone()),
+        by_dtype: by(&counted, Measured::format),
+        by_kernel: by(&counted, |row| row.kernel.clone()),
+        by_size: by(&counted, |row| size_class(row.micros)),
+        by_source: by(&compared.iter().collect::<Vec<_>>(), |row| row.source.clone()),
+        skipped,
+    })
+}
+
+fn by(rows: &[&Compared], key: impl Fn(&Measured) -> String) -> BTreeMap<String, Errors> {
+    let mut groups: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    for row in rows {
+        groups.entry(key(&row.measured)).or_default().push((row.predicted, row.measured.micros));
+    }
+    groups.into_iter().filter_map(|(name, pairs)| Some((name, Errors::of(&pairs)?))).collect()
+}
+
+/// The size class of a measured time, as a report names it; named so that they sort by size.
+fn size_class(micros: f64) -> String {
+    match SIZES.iter().find(|&&limit| micros <= limit) {
+        Some(limit) => format!("<= {limit:4} µs"),
+        None => format!(">  {:4} µs", SIZES[SIZES.len() - 1]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Dtype;
+    use crate::graph::{Gemm, Op};
+
+    fn row(source: &str, micros: f64, predicted: f64) -> Compared {
+        let measured = Measured {
+            source: source.into(),
+            gpu: "l40s".into(),
+            engine: "vllm".into(),
+            kernel: String::new(),
+            dtype: Dtype::Bf16,
+            op: Op::Gemm(Gemm { m: 1, n: 4096, k: 4096, weights: Dtype::Bf16 }),
+            micros,
+        };
+        Compared {
+            measured,
+            predicted,
+            ideal: micros / 2.0,
+            within: Some(predicted <= micros),
+            outside: false,
+        }
+    }
+
+    #[test]
+    fn figures_are_of_the_reference_source() {
+        let rows =
+            [row(REFERENCE_SOURCE, 10.0, 12.0), row(REFERENCE_SOURCE, 50.0, 45.0), row("vidur", 10.0, 30.0)];
+        let report = report(&rows, BTreeMap::new()).expect("rows");
+        assert_eq!(report.rows, 2);
+        assert!((report.mean - 15.0).abs() < 1e-9 && (report.bias - 5.0).abs() < 1e-9);
+        assert_eq!((report.roofline_mean, report.covered80), (50.0, Some(50.0)));
+        assert!((report.by_source["vidur"].mean - 200.0).abs() < 1e-9);
+        assert_eq!(report.by_size.keys().collect::<Vec<_>>(), ["<=   20 µs", "<=  100 µs"]);
+    }
+
+    #[test]
+    fn a_family_of_second_sources_is_reported_by_them() {
+        let report = report(&[row("vidur", 10.0, 11.0)], BTreeMap::new()).expect("rows");
+        assert_eq!(report.rows, 1);
+    }
+
+    #[test]
+    fn nothing_compared_is_no_report() {
+        assert!(report(&[], BTreeMap::new()).is_none());
+    }
+}

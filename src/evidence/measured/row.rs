@@ -1,0 +1,40 @@
+//! The feature row of a measured call.
+
+use super::Measured;
+use crate::config::MissingFigure;
+use crate::config::catalog::{Catalog, Physics};
+use crate::features::{self, Cache, Launching};
+use crate::kernels;
+use crate::latency::Ideal;
+use crate::units::Seconds;
+
+/// A call's features as the measuring loop launched it, and its ideal time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    pub features: Vec<f32>,
+    pub ideal: Seconds,
+}
+
+impl Measured {
+    /// # Errors
+    /// The reason why no model covers the call: a GPU without a record, or one that lacks a figure; a
+    /// format or kernel nobody learned.
+    pub fn row(&self, catalog: &Catalog, physics: &Physics) -> Result<Row, String> {
+        let gpu = catalog.gpu(&self.gpu).ok_or_else(|| format!("no record of {}", self.gpu))?;
+        let launching = Launching {
+            gpu,
+            engine: &self.engine,
+            kernel: &self.kernel,
+            math: self.dtype,
+            cache: Cache::Repeated,
+            floor: physics.launch_floor,
+        };
+        let missing = |error: MissingFigure| error.to_string();
+        let row = features::row_in(&self.op, &launching).map_err(missing)?;
+        let (_, features) =
+            row.ok_or_else(|| format!("no model for {} by {}", self.format(), self.kernel))?;
+        let count = kernels::count(&self.op, gpu).map_err(missing)?;
+        let ideal = Ideal::of(&count, gpu, physics).map_err(missing)?;
+        Ok(Row { features, ideal: ideal.time })
+    }
+}

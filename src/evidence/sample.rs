@@ -1,0 +1,169 @@
+//! Samples of measured calls that keep points whole.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use super::measured::{Measured, REFERENCE_SOURCE, Row, visit};
+use super::tables::TableError;
+use crate::config::catalog::{Catalog, Physics};
+use crate::features::Family;
+
+/// A second source's share of the rows a GPU of the reference source gets, when sampling.
+const SECOND_SOURCE_SHARE: f64 = 0.25;
+
+/// How many rows to take.
+#[derive(Debug, Clone, Copy)]
+pub struct Selection {
+    /// Rows at most, about.
+    pub sample: Option<usize>,
+    pub seed: u64,
+}
+
+/// Hands every call of `family` under `data` that is `wanted`, that a model covers and that the sample keeps
+/// to `take`, with its features. Returns how many rows no model covers, by reason.
+///
+/// # Errors
+/// Where a table cannot be read.
+pub fn visit_sample(
+    family: Family,
+    data: &Path,
+    selection: Selection,
+    wanted: &dyn Fn(&Measured) -> bool,
+    (catalog, physics): (&Catalog, &Physics),
+    take: &mut dyn FnMut(Measured, Row),
+) -> Result<BTreeMap<String, usize>, TableError> {
+    let mut covered = Covered::default();
+    let mut groups: HashMap<(String, String), f64> = HashMap::new();
+    if selection.sample.is_some() {
+        visit(family, data, &mut |measured| {
+            if let Ok(measured) = measured
+                && wanted(&measured)
+                && covered.check(&measured, || measured.row(catalog, physics)).is_ok()
+            {
+                *groups.entry((measured.gpu, measured.source)).or_default() += 1.0;
+            }
+        })?;
+    }
+    let shares = selection.sample.map(|sample| Shares::new(&groups, sample));
+    let mut skipped: BTreeMap<String, usize> = BTreeMap::new();
+    visit(family, data, &mut |measured| {
+        let row = measured.and_then(|measured| {
+            if !wanted(&measured) {
+                return Ok(None);
+            }
+            covered.check(&measured, || measured.row(catalog, physics))?;
+            let kept = shares.as_ref().is_none_or(|shares| shares.keeps(&measured, selection.seed));
+            if !kept {
+                return Ok(None);
+            }
+            let row = measured.row(catalog, physics)?;
+            Ok(Some((measured, row)))
+        });
+        match row {
+            Ok(Some((measured, row))) => take(measured, row),
+            Ok(None) => {}
+            Err(reason) => *skipped.entry(reason).or_default() += 1,
+        }
+    })?;
+    Ok(skipped)
+}
+
+/// Which GPUs, engines, kernels and formats some call was covered of. Features are dear, and whether a
+/// model covers a call seldom depends on its size.
+#[derive(Default)]
+struct Covered {
+    known: HashSet<String>,
+    key: String,
+}
+
+impl Covered {
+    fn check(
+        &mut self,
+        measured: &Measured,
+        row: impl FnOnce() -> Result<Row, String>,
+    ) -> Result<(), String> {
+        self.key.clear();
+        for part in [&measured.gpu, &measured.engine, &measured.kernel, &measured.format()] {
+            self.key.push_str(part);
+            self.key.push('|');
+        }
+        if !self.known.contains(&self.key) {
+            row()?;
+            self.known.insert(self.key.clone());
+        }
+        Ok(())
+    }
+}
+
+/// The share of its points that each GPU and source keeps. A point is a shape at a size on one GPU: all of its
+/// engines and formats are kept, or none. Every GPU of the reference source keeps about as many rows, as far
+/// as it has them; second sources a quarter.
+#[derive(Debug)]
+struct Shares(HashMap<(String, String), f64>);
+
+impl Shares {
+    /// The shares with which about `sample` rows are kept, of so many by GPU and source.
+    fn new(rows: &HashMap<(String, String), f64>, sample: usize) -> Self {
+        let weight = |source: &str| if source == REFERENCE_SOURCE { 1.0 } else { SECOND_SOURCE_SHARE };
+        let kept = |quota: f64| -> f64 {
+            rows.iter().map(|((_, source), &count)| count.min(quota * weight(source))).sum()
+        };
+        // The quota at which all groups together keep the sample, by bisection.
+        let (mut low, mut high) = (0.0, rows.values().sum::<f64>() / SECOND_SOURCE_SHARE);
+        for _ in 0..60 {
+            let middle = (low + high) / 2.0;
+            if kept(middle) < sample as f64 { low = middle } else { high = middle }
+        }
+        let share =
+            |(key, count): (&(String, String), &f64)| (key.clone(), (high * weight(&key.1) / count).min(1.0));
+        Self(rows.iter().map(share).collect())
+    }
+
+    fn keeps(&self, measured: &Measured, seed: u64) -> bool {
+        let key = (measured.gpu.clone(), measured.source.clone());
+        let share = self.0.get(&key).copied().unwrap_or(0.0);
+        let (shape, size) = (measured.shape(), measured.size());
+        let numbers = shape.into_iter().chain(size);
+        let hash = key.0.bytes().map(u64::from).chain(numbers).fold(mix(seed), |hash, part| mix(hash ^ part));
+        (hash >> 11) as f64 / (1u64 << 53) as f64 <= share
+    }
+}
+
+/// The finaliser of SplitMix64: every bit of the input moves half of the output's.
+fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Dtype;
+    use crate::graph::{Gemm, Op};
+
+    fn gemm(m: u64) -> Measured {
+        Measured {
+            source: REFERENCE_SOURCE.into(),
+            gpu: "l40s".into(),
+            engine: "sglang".into(),
+            kernel: String::new(),
+            dtype: Dtype::Bf16,
+            op: Op::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 }),
+            micros: 10.0,
+        }
+    }
+
+    #[test]
+    fn sampling_keeps_points_whole_and_about_the_share() {
+        let key = ("l40s".to_owned(), REFERENCE_SOURCE.to_owned());
+        let shares = Shares(HashMap::from([(key, 0.25)]));
+        let kept = (1..4001).filter(|&m| shares.keeps(&gemm(m), 7)).count();
+        assert!((900..1100).contains(&kept), "{kept}");
+        for m in 1..100 {
+            let other = Measured { engine: "vllm".into(), micros: 20.0, ..gemm(m) };
+            assert_eq!(shares.keeps(&gemm(m), 7), shares.keeps(&other, 7));
+        }
+    }
+}

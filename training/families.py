@@ -1,0 +1,24 @@
+"""How each family is trained."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Plan:
+    # Rows, about.
+    sample: int = 250_000
+    hidden: tuple = (128, 128, 128)
+    epochs: int = 24
+    # Groups of columns, by prefix of their names, that the ablations leave out.
+    groups: dict = field(default_factory=dict)
+
+
+# The reference time and its parts stay: without them nothing carries from one GPU to another.
+WAVES = ("waste_", "operands_", "tiles_", "packed_tiles_", "longest_tile_", "rounding_", "occupancy", "padding_")
+SIZES = ("ln_m", "ln_n", "ln_k", "ln_tokens", "ln_sequences", "ln_kv_length", "ln_new", "ln_heads", "ln_kv_heads")
+
+FAMILIES = {
+    "gemm": Plan(groups={"tiles and waves": WAVES, "sizes": SIZES}),
+    "attention_prefill": Plan(groups={"tiles and waves": WAVES, "sizes": SIZES}),
+    "attention_decode": Plan(groups={"tiles and waves": WAVES, "sizes": SIZES}),
+}

@@ -1,0 +1,70 @@
+"""The report for people: models/README.md."""
+
+from pathlib import Path
+
+ATTRIBUTION = (Path(__file__).parent / "ATTRIBUTION.md").read_text()
+
+OPENING = """# Learned efficiencies
+
+Written by `training/train.py`; figures in % of the measured time.
+
+Unseen shapes: whole weight shapes or head layouts that no GPU trained on. Unseen GPU: each GPU predicted by a
+model that saw none of its rows, from any source, with its identity columns empty; its record, the sustained clock
+included (fitted on its own products where it has any), is all that is known of it; these models train for half the epochs.
+
+Bounds: each model also says how far rows like the one asked for are off on average; a factor on that, fitted on held-out
+rows (apart for GPUs seen and unseen), makes it the bound that 80 % of measurements stay within. The coverage stated is of
+shapes, or GPUs, that the factor was not fitted on either. Repeats: how far two measurements with the same features lie
+apart, which no model can beat.
+"""
+
+
+def line(name: str, errors: dict, roofline: str = "") -> str:
+    figures = " | ".join(f"{errors[key]:.1f}" for key in ("mean", "median", "p90"))
+    return f"| {name} | {errors['rows']:,} | {figures} | {errors['bias']:+.1f} | {roofline} |"
+
+
+def errors_table(entry: dict) -> list[str]:
+    lines = ["| rows held out | rows | mean | median | p90 | bias | plain roofline, mean |", "|---|---|---|---|---|---|---|"]
+    for title, key in (("unseen shapes", "unseen_shapes"), ("unseen GPU", "unseen_gpu")):
+        figures = entry["errors"].get(key)
+        if not figures:
+            continue
+        lines.append(line(f"**{title}, all**", figures, f"{figures['roofline_mean']:.1f}"))
+        for group in ("by_gpu", "by_dtype", "by_kernel", "by_size"):
+            lines += [line(f"{title}, {name}", errors) for name, errors in sorted(figures.get(group, {}).items())]
+    return lines
+
+
+def bounds(entry: dict) -> list[str]:
+    lines = []
+    for name, interval in entry["interval_80"].items():
+        where = {"seen": "GPU seen, shape unseen", "unseen": "GPU unseen"}[name]
+        lines.append(
+            f"{where}: 80 % bounds cover {interval['covered']:.0f} % ({interval['covered_at_worst']:.0f} % at worst"
+            f" of one {'shape' if name == 'seen' else 'GPU'}), median half-width {interval['median_width']:.0f} %."
+        )
+    return lines
+
+
+def family(name: str, entry: dict) -> list[str]:
+    size = entry["bytes"] / 1024
+    lines = [f"## {name}", "", f"{entry['rows']:,} rows, {entry['features']} features (schema {entry['schema_version']}), {size:.0f} KiB.", ""]
+    lines += errors_table(entry) + [""] + bounds(entry)
+    if entry["repeats"]["rows"]:
+        lines.append(f"Repeats: median {entry['repeats']['median']:.1f} %, mean {entry['repeats']['mean']:.1f} %.")
+    if entry.get("ablations"):
+        lines += ["", "| columns left out (short fits) | unseen shapes, mean | unseen GPU, mean |", "|---|---|---|"]
+        lines += [f"| {what} | {e['unseen_shapes']:.1f} | {e['unseen_gpu']:.1f} |" for what, e in entry["ablations"].items()]
+    left_out = sum(entry["left_out"].values())
+    if left_out:
+        lines += ["", f"Rows left out, {left_out:,} in all:", ""]
+        lines += [f"* {count:,}: {reason}" for reason, count in sorted(entry["left_out"].items(), key=lambda item: -item[1])]
+    return lines + [""]
+
+
+def write(path: Path, manifest: dict):
+    lines = [OPENING]
+    for name, entry in manifest["families"].items():
+        lines += family(name, entry)
+    path.write_text("\n".join(lines) + "\n" + ATTRIBUTION)
