@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from optax.contrib import muon
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,8 @@ class Recipe:
     hidden: tuple = (128, 128, 128)
     epochs: int = 24
     batch: int = 1024
-    rate: float = 2e-3
+    # Of Muon, which orthogonalises the steps of weight matrices: in 10 epochs it came further than Adam in 40.
+    rate: float = 3e-2
     decay: float = 1e-4
     # How often the identity columns are hidden, so that the rest learns to do without.
     hide_identity: float = 0.5
@@ -100,11 +102,12 @@ def train(features, target, source, weight, size, identity_from, recipe: Recipe,
     batch = min(recipe.batch, count)
     params = {
         "layers": start(jax.random.PRNGKey(recipe.seed), (width, *recipe.hidden, 2)),
-        "bias": jnp.zeros((int(source.max()) + 1, 3)),
+        # Vectors, so that the optimiser does not take them for a weight matrix.
+        "bias": [jnp.zeros(int(source.max()) + 1) for _ in range(3)],
     }
     steps = recipe.epochs * (count // batch)
     schedule = optax.warmup_cosine_decay_schedule(0.0, recipe.rate, max(steps // 20, 1), steps, recipe.rate * 0.01)
-    optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(schedule, weight_decay=recipe.decay))
+    optimiser = optax.chain(optax.clip_by_global_norm(1.0), muon(schedule, weight_decay=recipe.decay))
     state = optimiser.init(params)
     is_identity = jnp.arange(width) >= identity_from
 
@@ -113,8 +116,8 @@ def train(features, target, source, weight, size, identity_from, recipe: Recipe,
         hidden = jax.random.bernoulli(key, recipe.hide_identity, (z.shape[0], 1)) & is_identity
         layers = [(rounded(w) if rounds else w, b) for w, b in params["layers"]]
         answer = forward(layers, jnp.where(hidden, 0.0, z))
-        bias = params["bias"][source] * (source > 0)[:, None]
-        off = jnp.abs(answer[:, 0] + bias[:, 0] + bias[:, 1] * size + bias[:, 2] * size * size - target)
+        constant, linear, square = (part[source] * (source > 0) for part in params["bias"])
+        off = jnp.abs(answer[:, 0] + constant + linear * size + square * size * size - target)
         value = optax.losses.huber_loss(off, delta=recipe.huber) / recipe.huber
         # Likelihood of a Laplace distribution of this mean error.
         ln_spread = answer[:, 1]
