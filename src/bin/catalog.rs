@@ -2,15 +2,18 @@
 //!
 //! `catalog --configs DIR [--configs DIR ...] > static/catalog/models.json`
 //!
+//! `catalog --compact static/catalog` writes `compact.txt` there, which is what a build carries of the
+//! catalogs: to be done after every change of them.
+//!
 //! Files are named `organisation--name_config.json`, the quantisation record of a checkpoint beside it
 //! `organisation--name_hf_quant_config.json`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use rooflight::config::catalog::{ConfigFile, build, print};
+use rooflight::config::catalog::{Catalog, ConfigFile, Files, build, print};
 
-const USAGE: &str = "usage: catalog --configs DIR [--configs DIR ...] > static/catalog/models.json";
+const USAGE: &str = "usage: catalog --configs DIR [--configs DIR ...] > static/catalog/models.json\n       catalog --compact static/catalog";
 const SOURCE: &str =
     "Facts of the config.json that each publisher ships on huggingface.co under the model's name";
 const CONFIG: &str = "_config.json";
@@ -30,6 +33,12 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<String, String> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [option, folder] = arguments.as_slice()
+        && option == "--compact"
+    {
+        return compact(Path::new(folder)).map(|()| String::new());
+    }
     let mut files = Vec::new();
     for folder in folders()? {
         files.extend(configs(&folder)?);
@@ -37,6 +46,27 @@ fn run() -> Result<String, String> {
     let catalog = build(SOURCE, &files).map_err(|error| error.to_string())?;
     eprintln!("{} models, {} refused", catalog.models.len(), catalog.refused.len());
     print(&catalog).map_err(|error| error.to_string())
+}
+
+/// Writes `compact.txt` beside the JSON files it is made from.
+fn compact(folder: &Path) -> Result<(), String> {
+    let read = |name: &str| text(&folder.join(name));
+    let (gpus, engines, models) = (read("gpus.json")?, read("engines.json")?, read("models.json")?);
+    let (constants, collectives) = (read("constants.json")?, read("collectives.json")?);
+    let files = Files {
+        gpus: &gpus,
+        engines: &engines,
+        models: &models,
+        constants: &constants,
+        collectives: &collectives,
+    };
+    let path = folder.join("compact.txt");
+    let text = Catalog::from_json(&files)?.to_compact();
+    std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn text(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn folders() -> Result<Vec<PathBuf>, String> {
@@ -53,8 +83,6 @@ fn folders() -> Result<Vec<PathBuf>, String> {
 
 /// Every published config of a folder, in order of name.
 fn configs(folder: &Path) -> Result<Vec<ConfigFile>, String> {
-    let read =
-        |path: &Path| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
@@ -65,8 +93,8 @@ fn configs(folder: &Path) -> Result<Vec<ConfigFile>, String> {
     let file = |name: String| {
         let quantization = folder.join(format!("{name}{QUANTIZATION}"));
         Ok(ConfigFile {
-            config: read(&folder.join(format!("{name}{CONFIG}")))?,
-            hf_quant_config: if quantization.exists() { Some(read(&quantization)?) } else { None },
+            config: text(&folder.join(format!("{name}{CONFIG}")))?,
+            hf_quant_config: if quantization.exists() { Some(text(&quantization)?) } else { None },
             name: name.replacen("--", "/", 1),
         })
     };

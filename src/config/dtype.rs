@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::json::Json;
-use super::record::{Faults, Record};
+use super::record::names;
 
 /// A number format as serving systems name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,15 +66,16 @@ impl Dtype {
     }
 }
 
-impl Record for Dtype {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        let known = json.as_text().and_then(Self::from_id);
-        known.unwrap_or_else(|| {
-            faults.note(json, "the id of a number format");
-            Self::Bf16
-        })
-    }
-}
+names!(
+    Dtype:
+    Bf16 = "bf16",
+    Fp8 = "fp8",
+    Fp8Block = "fp8_block",
+    Nvfp4 = "nvfp4",
+    Mxfp4 = "mxfp4",
+    Int8 = "int8",
+    Int4 = "int4",
+);
 
 #[cfg(test)]
 mod tests {

@@ -29,7 +29,7 @@ pub enum MemoryShareOf {
     Free,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Scheduler {
     pub batching: Batching,
     /// Tokens one step may process (a prefill chunk's size where prefill runs alone).
@@ -44,7 +44,7 @@ pub struct Scheduler {
 }
 
 /// Defaults of an engine on GPUs with little memory, or of some architectures whatever their memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SmallerDefaults {
     /// GiB of device memory from which on these defaults no longer hold.
     pub below_gib: f64,
@@ -70,7 +70,7 @@ impl Scheduler {
 }
 
 /// Host-side time, which no kernel model holds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct HostTime {
     /// Scheduler, sampling and detokenising, per decode step under CUDA graphs, in µs.
     pub decode_step_us: Figure,
@@ -83,7 +83,7 @@ pub struct HostTime {
 }
 
 /// The kernels an engine launches by default on one family of GPUs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct KernelChoice {
     pub arch: Arch,
     /// The attention kernel of prefill, named as in the measured tables.
@@ -91,7 +91,7 @@ pub struct KernelChoice {
     pub attention_decode: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Engine {
     pub id: String,
     pub name: String,

@@ -3,12 +3,11 @@
 use serde::Serialize;
 
 use super::Dtype;
-use super::json::Json;
-use super::record::{Faults, Record, names, record};
+use super::record::{Record, Walker, names, record};
 use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Watts};
 
 /// A catalog figure: `[value, source id]`, or `[null, why it is missing]`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Figure<T = f64>(pub Option<T>, pub String);
 
 /// The source id of figures that nobody measured: taken from a sibling GPU, and said so wherever used.
@@ -45,7 +44,7 @@ pub enum LinkKind {
 }
 
 /// The fastest link between the GPUs of one machine.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Link {
     pub kind: LinkKind,
     /// GB/s per GPU and direction.
@@ -55,7 +54,7 @@ pub struct Link {
 }
 
 /// Dense tensor-core FLOP per clock and SM, by the format multiplied in.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TensorRates {
     pub bf16: Figure,
     pub fp8: Figure,
@@ -63,7 +62,7 @@ pub struct TensorRates {
     pub int8: Figure,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Gpu {
     /// Stable id, as used in links and in the measured tables.
     pub id: String,
@@ -194,13 +193,10 @@ names!(
 names!(LinkKind: Nvlink = "nvlink", Pcie = "pcie");
 
 impl Record for Figure {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        if let Json::List(items) = json
-            && let [value, source] = items.as_slice()
-        {
-            return Self(Record::read(value, faults), Record::read(source, faults));
-        }
-        faults.note(json, "a figure and its source");
-        Self(None, String::new())
+    fn walk(&mut self, walker: &mut dyn Walker) {
+        walker.pair("a figure and its source");
+        self.0.walk(walker);
+        self.1.walk(walker);
+        walker.end();
     }
 }

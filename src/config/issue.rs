@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::record::{names, record};
+
 /// An input of the page, a key of a link, a field of the JSON form: one name for all three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -95,7 +97,7 @@ pub enum Severity {
 }
 
 /// One finding: which field, what is wrong, and what would be right.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Issue {
     pub field: Field,
     pub severity: Severity,
@@ -128,6 +130,33 @@ impl Issue {
         self.severity == Severity::Error
     }
 }
+
+names!(
+    Field:
+    Link = "link",
+    Version = "version",
+    Model = "model",
+    Gpu = "gpu",
+    Gpus = "gpus",
+    Tp = "tp",
+    Pp = "pp",
+    Engine = "engine",
+    Weights = "weights",
+    Kv = "kv",
+    Isl = "isl",
+    Osl = "osl",
+    Load = "load",
+    Concurrency = "concurrency",
+    Batch = "batch",
+    TokenBudget = "token_budget",
+    MaxSeqs = "max_seqs",
+    MemoryShare = "memory_share",
+    Sustained = "sustained",
+    Price = "price",
+    Data = "data",
+);
+names!(Severity: Error = "error", Warning = "warning", Note = "note");
+record!(Issue: field, severity, text, given);
 
 /// At most 60 characters of something typed or read, safe to set into a sentence.
 pub(crate) fn excerpt(text: &str) -> String {

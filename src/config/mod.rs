@@ -6,10 +6,10 @@ mod dtype;
 mod engine;
 mod gpu;
 mod issue;
-mod json;
+pub(crate) mod json;
 pub mod link;
 pub mod model;
-mod record;
+pub(crate) mod record;
 mod scenario;
 mod setup;
 

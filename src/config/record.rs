@@ -1,176 +1,194 @@
-//! Records read from JSON: catalogs and models.
+//! Records: what catalogs, links and messages hold, described once and read and written in several forms.
 //!
-//! serde's derived readers would do the same, but each is compiled anew for every record: they took
-//! 50 KB of the page's first download (gzip), these 4 KB.
+//! serde would do the same, but compiles every reader anew for every record and format. Here a record only
+//! walks through its fields, and what a walk does is the walker's: one JSON reader, one JSON writer and the
+//! compact catalog's two serve all records.
 
-use std::collections::BTreeMap;
-
-use super::issue::excerpt;
-use super::json::{self, Json, Object};
-
-/// A value with one reading. Reading always gives a value; what did not fit is in the faults.
-pub trait Record: Sized {
-    fn read(json: &Json, faults: &mut Faults) -> Self;
+/// A value that a walker reads or writes. Its `Default` is what it is before it is read.
+pub trait Record {
+    fn walk(&mut self, walker: &mut dyn Walker);
 }
 
-/// The first thing that did not fit.
-#[derive(Debug, Default)]
-pub struct Faults(Option<String>);
-
-static EMPTY: Object = Object::EMPTY;
-
-impl Faults {
-    pub fn note(&mut self, found: &Json, wanted: &str) {
-        self.say(|| format!("{} stands where {wanted} is right", found.kind()));
-    }
-
-    fn say(&mut self, text: impl FnOnce() -> String) {
-        self.0.get_or_insert_with(text);
-    }
-
-    /// The object a record with these fields is read from. Another field in it is a fault: a newer
-    /// release may mean something by it.
-    pub fn object<'a>(&mut self, json: &'a Json, fields: &[&str]) -> &'a Object {
-        let Json::Object(object) = json else {
-            self.note(json, "an object");
-            return &EMPTY;
-        };
-        if let Some((name, _)) = object.pairs().find(|(name, _)| !fields.contains(name)) {
-            self.say(|| format!("`{}` is no field here; {} are", excerpt(name), fields.join(", ")));
-        }
-        object
-    }
-
-    /// One field; its fault names it. Kept out of line: it is called for every field of every record.
-    #[inline(never)]
-    pub fn field<T: Record>(&mut self, object: &Object, name: &str) -> T {
-        let mut inner = Self::default();
-        let value = T::read(object.get(name).unwrap_or(&Json::Null), &mut inner);
-        if let Some(text) = inner.0 {
-            self.say(|| format!("{name}: {text}"));
-        }
-        value
-    }
-}
-
-/// Reads one record, or says what does not fit.
-pub fn read<T: Record>(text: &str) -> Result<T, String> {
-    of(&Json::Object(json::parse(text)?))
-}
-
-/// The same from JSON already parsed.
-pub fn of<T: Record>(json: &Json) -> Result<T, String> {
-    let mut faults = Faults::default();
-    let value = T::read(json, &mut faults);
-    match faults.0 {
-        None => Ok(value),
-        Some(text) => Err(text),
-    }
+/// Goes through the values of a record in order. Readers set each value, writers leave them as they are.
+pub trait Walker {
+    /// An object with these fields: a value each, then `end`.
+    fn object(&mut self, fields: &'static [&'static str]);
+    /// An object with exactly one of these fields, its value, then `end`.
+    fn variant(&mut self, chosen: &mut usize, names: &'static [&'static str]);
+    /// So many values, then `end`.
+    fn list(&mut self, length: &mut usize);
+    /// So many times a `key` and a value, then `end`.
+    fn map(&mut self, length: &mut usize);
+    fn key(&mut self, key: &mut String);
+    /// A list of two values, then `end`; `wanted` says what they are.
+    fn pair(&mut self, wanted: &'static str);
+    fn end(&mut self);
+    /// Whether there is a value; it follows if so.
+    fn option(&mut self, there: &mut bool);
+    fn text(&mut self, text: &mut String);
+    fn number(&mut self, number: &mut f64);
+    fn whole(&mut self, number: &mut u32);
+    fn flag(&mut self, flag: &mut bool);
+    /// One of these names.
+    fn name(&mut self, chosen: &mut usize, names: &'static [&'static str]);
+    /// A value that is not read.
+    fn skip(&mut self);
 }
 
 /// A struct whose fields bear the names in the file.
 macro_rules! record {
     ($type:ty: $($field:ident),+ $(,)?) => {
         impl $crate::config::record::Record for $type {
-            fn read(json: &$crate::config::json::Json, faults: &mut $crate::config::record::Faults) -> Self {
-                let object = faults.object(json, &[$(stringify!($field)),+]);
-                Self { $($field: faults.field(object, stringify!($field))),+ }
+            fn walk(&mut self, walker: &mut dyn $crate::config::record::Walker) {
+                walker.object(&[$(stringify!($field)),+]);
+                $(self.$field.walk(walker);)+
+                walker.end();
             }
         }
     };
 }
 pub(crate) use record;
 
-/// An enum without contents, by the names in the file.
+/// An enum without contents, by the names in the file; the first is its default.
 macro_rules! names {
     ($type:ty: $first:ident = $name:literal $(, $variant:ident = $other:literal)* $(,)?) => {
+        impl Default for $type {
+            fn default() -> Self {
+                Self::$first
+            }
+        }
+
         impl $crate::config::record::Record for $type {
-            fn read(json: &$crate::config::json::Json, faults: &mut $crate::config::record::Faults) -> Self {
-                match json.as_text() {
-                    Some($name) => Self::$first,
-                    $(Some($other) => Self::$variant,)*
-                    _ => {
-                        faults.note(json, concat!("one of ", $name $(, ", ", $other)*));
-                        Self::$first
-                    }
-                }
+            fn walk(&mut self, walker: &mut dyn $crate::config::record::Walker) {
+                const ALL: &[$type] = &[<$type>::$first $(, <$type>::$variant)*];
+                // Does not compile where a variant has no name.
+                match self { Self::$first => {} $(Self::$variant => {})* }
+                let mut chosen = ALL.iter().position(|one| one == self).unwrap_or(0);
+                walker.name(&mut chosen, &[$name $(, $other)*]);
+                *self = ALL.get(chosen).copied().unwrap_or_default();
             }
         }
     };
 }
 pub(crate) use names;
 
-impl Record for String {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        if let Json::Text(text) = json {
-            return text.clone();
+/// An enum whose variants each hold a record: an object with the variant's name as its one key.
+macro_rules! variants {
+    ($type:ident: $first:ident($content:ty) = $name:literal $(, $variant:ident($other:ty) = $named:literal)* $(,)?) => {
+        impl Default for $type {
+            fn default() -> Self {
+                Self::$first(<$content>::default())
+            }
         }
-        faults.note(json, "text");
-        Self::new()
+
+        impl $crate::config::record::Record for $type {
+            fn walk(&mut self, walker: &mut dyn $crate::config::record::Walker) {
+                const NAMES: &[&str] = &[$name $(, $named)*];
+                let own = match self { Self::$first(_) => $name $(, Self::$variant(_) => $named)* };
+                let own = NAMES.iter().position(|name| *name == own).unwrap_or(0);
+                let mut chosen = own;
+                walker.variant(&mut chosen, NAMES);
+                if chosen != own {
+                    *self = match NAMES.get(chosen) {
+                        $(Some(&$named) => Self::$variant(<$other>::default()),)*
+                        _ => Self::default(),
+                    };
+                }
+                match self {
+                    Self::$first(content) => content.walk(walker),
+                    $(Self::$variant(content) => content.walk(walker),)*
+                }
+                walker.end();
+            }
+        }
+    };
+}
+pub(crate) use variants;
+
+/// A map in the file's order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Map<T>(pub Vec<(String, T)>);
+
+impl<T> Map<T> {
+    pub fn get(&self, key: &str) -> Option<&T> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+}
+
+impl<T> Default for Map<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+/// A part of a file that this build does not read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unread;
+
+impl Record for Unread {
+    fn walk(&mut self, walker: &mut dyn Walker) {
+        walker.skip();
+    }
+}
+
+impl Record for String {
+    fn walk(&mut self, walker: &mut dyn Walker) {
+        walker.text(self);
     }
 }
 
 impl Record for f64 {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        if let Json::Number(number) = json {
-            return *number;
-        }
-        faults.note(json, "a number");
-        0.0
+    fn walk(&mut self, walker: &mut dyn Walker) {
+        walker.number(self);
     }
 }
 
 impl Record for u32 {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        let number = f64::read(json, faults);
-        if number.fract() != 0.0 || !(0.0..=f64::from(Self::MAX)).contains(&number) {
-            faults.note(json, "a whole number of at most 32 bits");
-        }
-        number as Self
+    fn walk(&mut self, walker: &mut dyn Walker) {
+        walker.whole(self);
     }
 }
 
 impl Record for bool {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        if let Json::Bool(flag) = json {
-            return *flag;
-        }
-        faults.note(json, "true or false");
-        false
+    fn walk(&mut self, walker: &mut dyn Walker) {
+        walker.flag(self);
     }
 }
 
-impl<T: Record> Record for Option<T> {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        (*json != Json::Null).then(|| T::read(json, faults))
+impl<T: Record + Default> Record for Option<T> {
+    fn walk(&mut self, walker: &mut dyn Walker) {
+        let mut there = self.is_some();
+        walker.option(&mut there);
+        if there {
+            self.get_or_insert_with(T::default).walk(walker);
+        } else {
+            *self = None;
+        }
     }
 }
 
 /// A list; empty where it is left out.
-impl<T: Record> Record for Vec<T> {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        match json {
-            Json::List(items) => items.iter().map(|item| T::read(item, faults)).collect(),
-            Json::Null => Self::new(),
-            _ => {
-                faults.note(json, "a list");
-                Self::new()
-            }
+impl<T: Record + Default> Record for Vec<T> {
+    fn walk(&mut self, walker: &mut dyn Walker) {
+        let mut length = self.len();
+        walker.list(&mut length);
+        self.resize_with(length, T::default);
+        for item in self {
+            item.walk(walker);
         }
+        walker.end();
     }
 }
 
-impl<T: Record> Record for BTreeMap<String, T> {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        let Json::Object(object) = json else {
-            faults.note(json, "an object");
-            return Self::new();
-        };
-        // Collecting would sort first, with a sort compiled for every `T`.
-        let mut map = Self::new();
-        for (name, value) in object.pairs() {
-            map.insert(name.to_owned(), T::read(value, faults));
+impl<T: Record + Default> Record for Map<T> {
+    fn walk(&mut self, walker: &mut dyn Walker) {
+        let mut length = self.0.len();
+        walker.map(&mut length);
+        self.0.resize_with(length, Default::default);
+        for (key, value) in &mut self.0 {
+            walker.key(key);
+            value.walk(walker);
         }
-        map
+        walker.end();
     }
 }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use silicon::measured;
 
+use crate::config::record::names;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::graph::{Op, Phase};
 use crate::units::Seconds;
@@ -28,6 +29,13 @@ pub enum Family {
     AttentionPrefill,
     AttentionDecode,
 }
+
+names!(
+    Family:
+    Gemm = "gemm",
+    AttentionPrefill = "attention_prefill",
+    AttentionDecode = "attention_decode",
+);
 
 impl Family {
     pub const ALL: [Self; 3] = [Self::Gemm, Self::AttentionPrefill, Self::AttentionDecode];

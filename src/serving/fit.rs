@@ -3,7 +3,7 @@
 use crate::config::catalog::Physics;
 use crate::config::model::Attention;
 use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Setup};
-use crate::units::Bytes;
+use crate::units::{Bytes, decimal, fixed};
 
 use super::memory::memory;
 use super::report::Memory;
@@ -106,10 +106,10 @@ pub fn verdict(
     if demand.sequence_tokens > memory.kv_tokens {
         let text = format!(
             "Does not fit: one sequence of {} tokens needs {} of KV cache, and {} are left ({} tokens). {}",
-            demand.sequence_tokens,
+            decimal(demand.sequence_tokens),
             (memory.kv_per_token * demand.sequence_tokens).print(),
             memory.kv_room.print(),
-            memory.kv_tokens,
+            decimal(memory.kv_tokens),
             mend(setup, physics, demand)?,
         );
         return Ok((None, vec![Issue::error(Field::Isl, text)]));
@@ -132,9 +132,11 @@ fn batch_verdict(
     }
     let largest = (memory.kv_tokens * prompts / demand.kv_tokens).floor();
     let text = format!(
-        "Does not fit: a batch of {prompts} needs {} of KV cache, and {} are left. Take {largest} prompts or fewer. {}",
+        "Does not fit: a batch of {} needs {} of KV cache, and {} are left. Take {} prompts or fewer. {}",
+        decimal(prompts),
         memory.kv_needed.print(),
         memory.kv_room.print(),
+        decimal(largest),
         mend(setup, physics, demand)?,
     );
     Ok((None, vec![Issue::error(Field::Batch, text)]))
@@ -150,22 +152,23 @@ fn loop_verdict(setup: &Setup, memory: &Memory) -> (Option<f64>, Vec<Issue>) {
     let room = prefill_room(setup, running.ceil() as u64);
     if setup.engine.scheduler.batching == Batching::InFlight && u64::from(isl) > room {
         let text = format!(
-            "{} takes prompts whole: {isl} tokens and {running:.0} decoding sequences exceed its token budget of {}. Raise it to {}.",
+            "{} takes prompts whole: {isl} tokens and {} decoding sequences exceed its token budget of {}. Raise it to {}.",
             setup.engine.name,
+            fixed(running, 0),
             setup.token_budget,
-            f64::from(isl) + running.ceil(),
+            decimal(f64::from(isl) + running.ceil()),
         );
         return (None, vec![Issue::error(Field::TokenBudget, text)]);
     }
     if running < clients {
         let (cause, field) = if by_memory <= by_cap {
-            (format!("the KV cache holds {} tokens", memory.kv_tokens), Field::Concurrency)
+            (format!("the KV cache holds {} tokens", decimal(memory.kv_tokens)), Field::Concurrency)
         } else {
             (format!("the engine runs at most {} sequences", setup.max_seqs), Field::MaxSeqs)
         };
-        let text = format!(
-            "{running:.0} of {clients:.0} requests run at once on a replica, the others wait: {cause}."
-        );
+        let (running, clients) = (fixed(running, 0), fixed(clients, 0));
+        let text =
+            format!("{running} of {clients} requests run at once on a replica, the others wait: {cause}.");
         issues.push(Issue::warning(field, text));
     }
     (Some(running), issues)

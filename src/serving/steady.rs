@@ -76,7 +76,7 @@ fn at(costs: &Costs, decoding: f64, clients: f64, steps: f64) -> Steady {
     let most = costs.prompts_per_step.max(1.0).floor();
     // Mean of a Poisson number that is not zero.
     let met = if lambda > 0.0 { lambda / -(-lambda).exp_m1() } else { 1.0 };
-    let together = met.clamp(1.0, most);
+    let together = met.min(most).max(1.0);
     let events = lambda / together;
     let stall = (costs.stall)(together);
     let tpot = decode + stall * (events / costs.pp);

@@ -10,7 +10,9 @@ use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker, WorkerOptions, WorkerType};
 
-use super::protocol::{FromWorker, ToWorker, VERSION, pack, unpack};
+use super::protocol::{
+    FromWorker, Import, Imported, Load, Rows as Asked, ToWorker, Up, VERSION, pack, unpack,
+};
 use crate::efficiency::{Answer, Learned, Rows};
 use crate::features::Family;
 
@@ -33,6 +35,8 @@ pub enum Event {
     Ready { release: String },
     /// The answer to the rows asked with `id`.
     Answer { id: u32, learned: Learned },
+    /// What a `config.json` holds.
+    Imported(Imported),
     /// Still nothing; it may come.
     Late,
     /// No learned answer will come, or none to the last question.
@@ -55,6 +59,10 @@ type Question = (u32, Vec<(Family, Vec<f32>)>);
 #[derive(Default)]
 struct Session {
     models: String,
+    /// The worker listens.
+    up: bool,
+    /// A `config.json` to be read as soon as it does.
+    import: Option<String>,
     /// What `Loaded` said; answers carry it on.
     loaded: Option<Learned>,
     under_way: Option<u32>,
@@ -110,6 +118,14 @@ impl Client {
         // A refused post is a defect that the worker's error event reports.
         let _ = session.send(&self.worker);
     }
+
+    /// Has the worker read a `config.json`, now or when it listens. Importing needs no models, only code that
+    /// few visitors want: it stays out of the page.
+    pub fn import(&self, text: String) {
+        let mut session = self.session.borrow_mut();
+        session.import = Some(text);
+        let _ = session.send(&self.worker);
+    }
 }
 
 impl Drop for Client {
@@ -129,31 +145,41 @@ impl Session {
             Err(error) => return failed(error.to_string()),
         };
         let event = match header {
-            FromWorker::Up { version } if version != VERSION => {
+            FromWorker::Up(Up { version }) if version != VERSION => {
                 let hint = "reload the page to fetch both anew";
                 return failed(format!("the page speaks version {VERSION}, its worker {version}: {hint}"));
             }
-            FromWorker::Up { .. } => {
-                let load = ToWorker::Load { models: self.models.clone() };
-                return post(worker, &load, &[]).err().and_then(|error| failed(format!("{error:?}")));
+            FromWorker::Up(_) => {
+                self.up = true;
+                let load = ToWorker::Load(Load { models: self.models.clone() });
+                if let Err(error) = post(worker, load, &[]) {
+                    return failed(format!("{error:?}"));
+                }
+                None
             }
-            FromWorker::Loaded { release, trained_on } => {
-                let trained_on = by_family(trained_on);
-                self.loaded = Some(Learned { release: release.clone(), trained_on, ..Learned::default() });
+            FromWorker::Loaded(loaded) => {
+                let trained_on = loaded.trained_on.into_iter().map(|trained| (trained.family, trained.gpus));
+                let release = loaded.release;
+                self.loaded = Some(Learned {
+                    release: release.clone(),
+                    trained_on: by_family(trained_on),
+                    ..Learned::default()
+                });
                 Some(Event::Ready { release })
             }
-            FromWorker::Answer { id, families } => {
+            FromWorker::Answer(Asked { id, families }) => {
                 self.under_way = None;
                 let answers = by_family(families.into_iter().zip(tables.iter().map(answers)));
                 let learned = self.loaded.clone().map(|loaded| Learned { answers, ..loaded });
                 learned.map(|learned| Event::Answer { id, learned })
             }
-            FromWorker::Failed { id, reason } => {
-                if id == self.under_way {
+            FromWorker::Failed(fault) => {
+                if fault.id == self.under_way {
                     self.under_way = None;
                 }
-                failed(reason)
+                failed(fault.reason)
             }
+            FromWorker::Imported(imported) => Some(Event::Imported(imported)),
         };
         match self.send(worker) {
             Ok(()) => event,
@@ -161,8 +187,14 @@ impl Session {
         }
     }
 
-    /// Posts the question that waits, if the models are there and the worker is free.
+    /// Posts what waits: a `config.json` if the worker listens, a question if the models are there and it is
+    /// free.
     fn send(&mut self, worker: &Worker) -> Result<(), JsValue> {
+        if self.up
+            && let Some(text) = self.import.take()
+        {
+            post(worker, ToWorker::Import(Import { text }), &[])?;
+        }
         if self.loaded.is_none() || self.under_way.is_some() {
             return Ok(());
         }
@@ -171,12 +203,12 @@ impl Session {
             tables.iter().map(|(_, rows)| Float32Array::from(&rows[..])).collect();
         let families = tables.into_iter().map(|(family, _)| family).collect();
         self.under_way = Some(id);
-        post(worker, &ToWorker::Rows { id, families }, &arrays)
+        post(worker, ToWorker::Rows(Asked { id, families }), &arrays)
     }
 }
 
-fn post(worker: &Worker, header: &ToWorker, tables: &[Float32Array]) -> Result<(), JsValue> {
-    let (message, buffers) = pack(header, tables).map_err(|error| JsValue::from(error.to_string()))?;
+fn post(worker: &Worker, mut header: ToWorker, tables: &[Float32Array]) -> Result<(), JsValue> {
+    let (message, buffers) = pack(&mut header, tables);
     worker.post_message_with_transfer(&message, &buffers)
 }
 
@@ -199,12 +231,12 @@ fn start(files: &Files) -> Result<Worker, JsValue> {
     Worker::new_with_options(&url, &options)
 }
 
-/// A map of a few entries: collecting one would sort, and sorts are large in the shell.
 fn answers(table: &Float32Array) -> Vec<Answer> {
     let numbers = table.to_vec();
     numbers.as_chunks().0.iter().copied().map(Answer::from_numbers).collect()
 }
 
+/// A map of a few entries: collecting one would sort, and sorts are large in the shell.
 fn by_family<T>(entries: impl IntoIterator<Item = (Family, T)>) -> BTreeMap<Family, T> {
     let mut map = BTreeMap::new();
     for (family, entry) in entries {

@@ -10,7 +10,11 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, RequestCache, RequestInit, Response};
 
-use super::protocol::{FromWorker, ToWorker, VERSION, pack, unpack};
+use super::protocol::{
+    Failed, FromWorker, Imported, Loaded as Introduction, Rows, ToWorker, TrainedOn, Up, VERSION, pack,
+    unpack,
+};
+use crate::config::model::import::import;
 use crate::efficiency::onnx::Models;
 use crate::efficiency::{Answer, Manifest};
 use crate::features::Family;
@@ -30,37 +34,42 @@ pub fn start() {
     scope.set_onmessage(Some(listen.as_ref().unchecked_ref()));
     // The worker ends with its page.
     listen.forget();
-    post(&scope, &FromWorker::Up { version: VERSION }, &[]);
+    post(&scope, FromWorker::Up(Up { version: VERSION }), &[]);
 }
 
 fn hear(scope: &DedicatedWorkerGlobalScope, loaded: &Loaded, message: &JsValue) {
+    let failed = |id, reason| FromWorker::Failed(Failed { id, reason });
     match unpack::<ToWorker>(message) {
-        Ok((ToWorker::Load { models }, _)) => {
+        Ok((ToWorker::Load(asked), _)) => {
             let (scope, loaded) = (scope.clone(), loaded.clone());
             spawn_local(async move {
-                let answer = match load(&scope, &models).await {
+                let answer = match load(&scope, &asked.models).await {
                     Ok(models) => {
                         let answer = introduce(&models);
                         *loaded.borrow_mut() = Some(models);
                         answer
                     }
-                    Err(reason) => FromWorker::Failed { id: None, reason },
+                    Err(reason) => failed(None, reason),
                 };
-                post(&scope, &answer, &[]);
+                post(&scope, answer, &[]);
             });
         }
-        Ok((ToWorker::Rows { id, families }, tables)) => match answer(loaded, &families, &tables) {
-            Ok(answers) => post(scope, &FromWorker::Answer { id, families }, &answers),
-            Err(reason) => post(scope, &FromWorker::Failed { id: Some(id), reason }, &[]),
+        Ok((ToWorker::Rows(Rows { id, families }), tables)) => match answer(loaded, &families, &tables) {
+            Ok(answers) => post(scope, FromWorker::Answer(Rows { id, families }), &answers),
+            Err(reason) => post(scope, failed(Some(id), reason), &[]),
         },
-        Err(error) => post(scope, &FromWorker::Failed { id: None, reason: error.to_string() }, &[]),
+        Ok((ToWorker::Import(asked), _)) => {
+            let (model, issues) = import(&asked.text, None);
+            post(scope, FromWorker::Imported(Imported { model, issues }), &[]);
+        }
+        Err(error) => post(scope, failed(None, error.to_string()), &[]),
     }
 }
 
 fn introduce(models: &Models) -> FromWorker {
     let manifest = models.manifest();
-    let trained_on = manifest.trained_on().into_iter().collect();
-    FromWorker::Loaded { release: manifest.release.clone(), trained_on }
+    let trained_on = manifest.trained_on().into_iter().map(|(family, gpus)| TrainedOn { family, gpus });
+    FromWorker::Loaded(Introduction { release: manifest.release.clone(), trained_on: trained_on.collect() })
 }
 
 fn answer(
@@ -120,9 +129,8 @@ async fn content(url: &str, request: JsFuture) -> Result<Vec<u8>, String> {
     Ok(Uint8Array::new(&buffer).to_vec())
 }
 
-fn post(scope: &DedicatedWorkerGlobalScope, header: &FromWorker, tables: &[Float32Array]) {
-    // Headers are plain enums that serde can express, and buffers are fresh: neither step fails.
-    if let Ok((message, buffers)) = pack(header, tables) {
-        let _ = scope.post_message_with_transfer(&message, &buffers);
-    }
+fn post(scope: &DedicatedWorkerGlobalScope, mut header: FromWorker, tables: &[Float32Array]) {
+    let (message, buffers) = pack(&mut header, tables);
+    // Buffers are fresh, so nothing is there that could not be transferred.
+    let _ = scope.post_message_with_transfer(&message, &buffers);
 }

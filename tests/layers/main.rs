@@ -26,11 +26,10 @@ const ORDER: [&str; 12] = [
 /// The folders before this one are the core: no web, file, clock or thread.
 const FIRST_OUTSIDE_THE_CORE: &str = "evidence";
 /// What the core may not name, as the beginning of a path.
-const FORBIDDEN_IN_THE_CORE: [&[&str]; 14] = [
+const FORBIDDEN_IN_THE_CORE: [&[&str]; 13] = [
     &["web_sys"],
     &["js_sys"],
     &["wasm_bindgen"],
-    &["serde_wasm_bindgen"],
     &["leptos"],
     &["gloo"],
     &["std", "fs"],

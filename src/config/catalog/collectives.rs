@@ -1,32 +1,28 @@
 //! Measured times of exchanging data between GPUs, and constants for GPUs nobody measured.
 
-use std::collections::BTreeMap;
-
-use super::Source;
 use crate::config::LinkKind;
-use crate::config::json::Json;
-use crate::config::record::{Faults, Record, record};
+use crate::config::record::{Map, Record, Unread, Walker, record};
 
 /// Written by `training/collectives.py`.
-#[derive(Debug)]
+#[derive(Debug, Default, PartialEq)]
 pub struct CollectiveCatalog {
-    pub sources: BTreeMap<String, Source>,
+    pub sources: Unread,
     /// Bytes at which every curve is kept, ascending.
     pub sizes: Vec<f64>,
     pub generic: GenericLinks,
     /// By GPU id, then by `collective/ranks/lane`: µs at the first so many of `sizes`.
-    pub curves: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
+    pub curves: Map<Map<Vec<f64>>>,
 }
 
 /// By link kind, then by `collective/ranks`.
-#[derive(Debug)]
+#[derive(Debug, Default, PartialEq)]
 pub struct GenericLinks {
-    pub nvlink: BTreeMap<String, Generic>,
-    pub pcie: BTreeMap<String, Generic>,
+    pub nvlink: Map<Generic>,
+    pub pcie: Map<Generic>,
 }
 
 /// Latency in µs, and the share of the link's bandwidth that is reached, in (0, 1].
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Generic(pub f64, pub f64);
 
 /// Sizes in bytes, ascending, and the µs measured at each.
@@ -58,13 +54,10 @@ record!(CollectiveCatalog: sources, sizes, generic, curves);
 record!(GenericLinks: nvlink, pcie);
 
 impl Record for Generic {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        if let Json::List(items) = json
-            && let [latency, share] = items.as_slice()
-        {
-            return Self(Record::read(latency, faults), Record::read(share, faults));
-        }
-        faults.note(json, "a latency and a share");
-        Self(0.0, 0.0)
+    fn walk(&mut self, walker: &mut dyn Walker) {
+        walker.pair("a latency and a share");
+        self.0.walk(walker);
+        self.1.walk(walker);
+        walker.end();
     }
 }

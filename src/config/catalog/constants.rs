@@ -1,15 +1,12 @@
 //! Physical constants that belong to no single GPU or engine.
 
-use std::collections::BTreeMap;
-
-use super::Source;
 use crate::config::Figure;
-use crate::config::record::record;
+use crate::config::record::{Unread, record};
 use crate::units::{Bytes, Seconds};
 
-#[derive(Debug)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Constants {
-    pub sources: BTreeMap<String, Source>,
+    pub sources: Unread,
     /// Shortest time a kernel takes inside a CUDA graph, in µs.
     pub launch_floor_us: Figure,
     /// Share of the memory bandwidth that no kernel exceeds on weights and KV that the L2 does not hold.

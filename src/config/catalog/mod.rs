@@ -1,10 +1,10 @@
-//! The catalogs: data in `static/catalog`, read once.
+//! The catalogs: data in `static/catalog`, compiled in without what is only for their keepers, read once.
 
 mod build;
 mod collectives;
+mod compact;
 mod constants;
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Serialize;
@@ -13,51 +13,45 @@ pub use build::{BuildError, ConfigFile, build, id_of, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
 pub use constants::{Constants, Physics};
 
-use super::record::{self, Record, record};
+use super::json;
+use super::record::{Record, Unread, record};
 use super::{Engine, Gpu, Model};
 
-/// Where a figure was published.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Source {
-    pub title: String,
-    pub url: String,
-}
-
-#[derive(Debug)]
+#[derive(Debug, Default, PartialEq)]
 pub struct GpuCatalog {
-    pub sources: BTreeMap<String, Source>,
+    pub sources: Unread,
     pub gpus: Vec<Gpu>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default, PartialEq)]
 pub struct EngineCatalog {
-    pub sources: BTreeMap<String, Source>,
+    pub sources: Unread,
     pub engines: Vec<Engine>,
 }
 
 /// A published model the importer refuses, with the reason shown beside its name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RefusedModel {
     pub id: String,
     pub name: String,
     pub reason: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, PartialEq, Serialize)]
 pub struct ModelCatalog {
     pub source: String,
     pub models: Vec<Model>,
     pub refused: Vec<RefusedModel>,
 }
 
-record!(Source: title, url);
 record!(GpuCatalog: sources, gpus);
 record!(EngineCatalog: sources, engines);
 record!(RefusedModel: id, name, reason);
 record!(ModelCatalog: source, models, refused);
+record!(Catalog: gpus, engines, models, constants, collectives);
 
 /// All catalogs of this release.
-#[derive(Debug)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Catalog {
     pub gpus: GpuCatalog,
     pub engines: EngineCatalog,
@@ -66,26 +60,47 @@ pub struct Catalog {
     pub collectives: CollectiveCatalog,
 }
 
-static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog {
-    gpus: read("gpus.json", include_str!("../../../static/catalog/gpus.json")),
-    engines: read("engines.json", include_str!("../../../static/catalog/engines.json")),
-    models: read("models.json", include_str!("../../../static/catalog/models.json")),
-    constants: read("constants.json", include_str!("../../../static/catalog/constants.json")),
-    collectives: read("collectives.json", include_str!("../../../static/catalog/collectives.json")),
-});
-
-/// The files are compiled in and `tests/catalog.rs` reads each one, so a failure here is a defect of
-/// the build, not of an input.
-fn read<T: Record>(name: &str, text: &str) -> T {
-    record::read(text).unwrap_or_else(|fault| panic!("static/catalog/{name}: {fault}"))
-}
+static CATALOG: LazyLock<Catalog> =
+    LazyLock::new(|| compact::read(include_str!("../../../static/catalog/compact.txt")));
 
 /// The catalogs this build ships.
 pub fn catalog() -> &'static Catalog {
     &CATALOG
 }
 
+/// The texts of the JSON files of `static/catalog`.
+#[derive(Debug, Clone, Copy)]
+pub struct Files<'a> {
+    pub gpus: &'a str,
+    pub engines: &'a str,
+    pub models: &'a str,
+    pub constants: &'a str,
+    pub collectives: &'a str,
+}
+
 impl Catalog {
+    /// Reads the JSON files.
+    ///
+    /// # Errors
+    /// The first thing that does not fit, with its file.
+    pub fn from_json(files: &Files<'_>) -> Result<Self, String> {
+        fn read<T: Record + Default>(name: &str, text: &str) -> Result<T, String> {
+            json::read(text).map_err(|fault| format!("{name}.json: {fault}"))
+        }
+        Ok(Self {
+            gpus: read("gpus", files.gpus)?,
+            engines: read("engines", files.engines)?,
+            models: read("models", files.models)?,
+            constants: read("constants", files.constants)?,
+            collectives: read("collectives", files.collectives)?,
+        })
+    }
+
+    /// The text this build carries them as.
+    pub fn to_compact(&mut self) -> String {
+        compact::write(self)
+    }
+
     pub fn gpu(&self, id: &str) -> Option<&Gpu> {
         self.gpus.gpus.iter().find(|gpu| gpu.id == id)
     }

@@ -1,6 +1,7 @@
 //! The range each number of a scenario may take.
 
 use crate::config::{Field, Issue};
+use crate::units::decimal;
 
 /// Bounds of one field, both included.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,9 +23,9 @@ impl Range {
         if (self.min..=self.max).contains(&value) {
             return None;
         }
-        let Self { field, name, min, max } = self;
-        let text = format!("{name} is {value}: from {min} to {max} is right");
-        Some(Issue::error(field, text).with_given(value.to_string()))
+        let (given, min, max) = (decimal(value), decimal(self.min), decimal(self.max));
+        let text = format!("{} is {given}: from {min} to {max} is right", self.name);
+        Some(Issue::error(self.field, text).with_given(given))
     }
 
     /// The bounds of a field that holds a number.

@@ -2,6 +2,7 @@
 
 use super::range::{MAX_SEQS, MEMORY_SHARE, PRICE, Range, SUSTAINED, TOKEN_BUDGET};
 use crate::config::{Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, Overrides};
+use crate::units::decimal;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -74,15 +75,18 @@ fn sustained(given: Option<f64>, gpu: &Gpu, issues: &mut Vec<Issue>) -> Option<f
     let Some(value) = given.or(*known) else {
         let text = format!(
             "{} has no sustained clock ({source}): set one between {} and {}",
-            gpu.name, SUSTAINED.min, SUSTAINED.max
+            gpu.name,
+            decimal(SUSTAINED.min),
+            decimal(SUSTAINED.max)
         );
         issues.push(Issue::error(Field::Sustained, text));
         return None;
     };
     if given.is_none() && source == ESTIMATE {
         let text = format!(
-            "the sustained clock of {} was not measured: {value} is that of a GPU with the same chip or architecture",
-            gpu.name
+            "the sustained clock of {} was not measured: {} is that of a GPU with the same chip or architecture",
+            gpu.name,
+            decimal(value)
         );
         issues.push(Issue::warning(Field::Sustained, text));
     }

@@ -6,8 +6,8 @@ use super::keys::{self, Draft, Kind};
 use super::{Link, values};
 use crate::config::issue::excerpt;
 use crate::config::json::{self, Json};
-use crate::config::record;
 use crate::config::{Field, Issue, Lengths, ModelChoice, Scenario};
+use crate::units::decimal;
 
 impl Scenario {
     /// Reads `{"model": "qwen3-32b", "gpu": "h100-sxm", "tp": 2, ...}`; what is left out takes its default.
@@ -34,7 +34,7 @@ impl Scenario {
         for (name, value) in object.pairs().filter(|(_, value)| **value != Json::Null) {
             match (keys::by_field(name), value) {
                 (None, _) => issues.push(unknown(name)),
-                (Some(key), Json::Object(_)) if key.field == Field::Model => match record::of(value) {
+                (Some(key), Json::Object(_)) if key.field == Field::Model => match json::of(value) {
                     Ok(model) => draft.link.scenario.model = ModelChoice::Custom(Box::new(model)),
                     Err(fault) => issues.push(Issue::error(Field::Model, fault)),
                 },
@@ -85,10 +85,10 @@ fn plain(value: &Json, kind: Kind) -> Result<String, String> {
     };
     match (value, kind) {
         (Json::Text(text), Kind::Id | Kind::Format | Kind::Packed) => Ok(text.clone()),
-        (Json::Number(number), Kind::Whole | Kind::Real | Kind::Lengths) => Ok(number.to_string()),
+        (Json::Number(number), Kind::Whole | Kind::Real | Kind::Lengths) => Ok(decimal(*number)),
         (Json::List(items), Kind::Lengths) => {
             let lengths = items.iter().map(|item| match item {
-                Json::Number(number) => values::whole(&number.to_string()),
+                Json::Number(number) => values::whole(&decimal(*number)),
                 other => Err(format!("a list with {} in it: {wanted} is right", other.kind())),
             });
             Ok(values::show_lengths(&Lengths::Each(lengths.collect::<Result<_, _>>()?)))

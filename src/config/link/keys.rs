@@ -3,6 +3,7 @@
 
 use super::{Link, VERSION, custom, values};
 use crate::config::{Dtype, Field, Issue, Load, ModelChoice, Scenario};
+use crate::units::decimal;
 
 /// The key whose value may be long.
 pub const CUSTOM_MODEL: &str = "x";
@@ -243,7 +244,7 @@ pub static KEYS: [Key; 20] = [
         read: |draft, text| {
             values::real(text).map(|share| draft.scenario().overrides.memory_share = Some(share))
         },
-        show: |link| link.scenario.overrides.memory_share.map(|share| share.to_string()),
+        show: |link| link.scenario.overrides.memory_share.map(decimal),
     },
     Key {
         field: Field::Sustained,
@@ -253,7 +254,7 @@ pub static KEYS: [Key; 20] = [
         read: |draft, text| {
             values::real(text).map(|share| draft.scenario().overrides.sustained = Some(share))
         },
-        show: |link| link.scenario.overrides.sustained.map(|share| share.to_string()),
+        show: |link| link.scenario.overrides.sustained.map(decimal),
     },
     Key {
         field: Field::Price,
@@ -261,7 +262,7 @@ pub static KEYS: [Key; 20] = [
         kind: Kind::Real,
         meaning: "Dollars per GPU and hour.",
         read: |draft, text| values::real(text).map(|price| draft.scenario().overrides.price = Some(price)),
-        show: |link| link.scenario.overrides.price.map(|price| price.to_string()),
+        show: |link| link.scenario.overrides.price.map(decimal),
     },
     Key {
         field: Field::Data,
@@ -282,7 +283,7 @@ pub static KEYS: [Key; 20] = [
         },
         show: |link| match &link.scenario.model {
             ModelChoice::Catalog(_) => None,
-            ModelChoice::Custom(model) => custom::encode(model),
+            ModelChoice::Custom(model) => Some(custom::encode(model)),
         },
     },
 ];

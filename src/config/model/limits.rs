@@ -2,6 +2,7 @@
 //! pasted `config.json` and a custom model that came in a link.
 
 use super::{Attention, Ffn, Model};
+use crate::units::decimal;
 
 /// The range one count of the architecture may take, under its name in `config.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +21,8 @@ impl Limit {
     pub fn objection(&self, value: f64) -> Option<String> {
         let inside = value.fract() == 0.0 && (f64::from(self.min)..=f64::from(self.max)).contains(&value);
         (!inside).then(|| {
-            format!("`{}` is {value}: a whole number from {} to {} is right", self.key, self.min, self.max)
+            let given = decimal(value);
+            format!("`{}` is {given}: a whole number from {} to {} is right", self.key, self.min, self.max)
         })
     }
 }

@@ -3,11 +3,10 @@
 use serde::Serialize;
 
 use crate::config::Dtype;
-use crate::config::json::Json;
-use crate::config::record::{Faults, Record, names, record};
+use crate::config::record::{names, record, variants};
 
 /// A decoder-only language model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Model {
     /// Stable id, as used in links.
     pub id: String,
@@ -28,7 +27,7 @@ pub struct Model {
 }
 
 /// `count` consecutive decoder blocks of the same shape.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Blocks {
     pub count: u32,
     pub attention: Attention,
@@ -43,7 +42,7 @@ pub enum Attention {
 }
 
 /// Grouped-query attention; MHA where `kv_heads == heads`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Gqa {
     pub heads: u32,
     pub kv_heads: u32,
@@ -61,7 +60,7 @@ pub enum Ffn {
 }
 
 /// A gated MLP: `down(silu(gate(x)) * up(x))`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Dense {
     pub intermediate: u32,
 }
@@ -129,16 +128,5 @@ record!(Gqa: heads, kv_heads, head_dim, qk_norm, qkv_bias);
 record!(Dense: intermediate);
 names!(Norms: Pre = "pre");
 
-impl Record for Attention {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        let object = faults.object(json, &["gqa"]);
-        Self::Gqa(faults.field(object, "gqa"))
-    }
-}
-
-impl Record for Ffn {
-    fn read(json: &Json, faults: &mut Faults) -> Self {
-        let object = faults.object(json, &["dense"]);
-        Self::Dense(faults.field(object, "dense"))
-    }
-}
+variants!(Attention: Gqa(Gqa) = "gqa");
+variants!(Ffn: Dense(Dense) = "dense");

@@ -8,8 +8,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Event, File, FileList, HtmlInputElement};
 
 use super::issues::issue_list;
-use crate::config::model::import::import;
-use crate::config::{Field, Issue, ModelChoice};
+use crate::config::{Field, Issue};
 use crate::ui::erased::{listen, on_value, text};
 use crate::ui::state::State;
 
@@ -21,19 +20,11 @@ const LONGEST: f64 = 1_000_000.0;
 struct Panel {
     state: State,
     text: RwSignal<String>,
-    issues: RwSignal<Vec<Issue>>,
 }
 
 impl Panel {
-    /// Makes the text the scenario's model, or says why not.
     fn apply(self) {
-        let (model, found) = import(&self.text.get_untracked(), None);
-        self.issues.set(found);
-        if let Some(model) = model {
-            let choice = ModelChoice::Custom(Box::new(model));
-            self.state
-                .choose("config-json", |form| form.choose(Field::Model, |scenario| scenario.model = choice));
-        }
+        self.state.import(self.text.get_untracked());
     }
 
     fn read(self, files: Option<FileList>) {
@@ -44,7 +35,7 @@ impl Panel {
                     self.text.set(contents);
                     self.apply();
                 }
-                Err(issue) => self.issues.set(vec![issue]),
+                Err(issue) => self.state.imported.set(vec![issue]),
             }
         });
     }
@@ -53,7 +44,7 @@ impl Panel {
 #[component]
 pub fn ConfigJson() -> impl IntoView {
     let state = State::get();
-    let panel = Panel { state, text: RwSignal::new(String::new()), issues: RwSignal::new(Vec::new()) };
+    let panel = Panel { state, text: RwSignal::new(String::new()) };
     let dropped = listen(move |event: DragEvent| {
         event.prevent_default();
         panel.read(event.data_transfer().and_then(|data| data.files()));
@@ -73,7 +64,7 @@ pub fn ConfigJson() -> impl IntoView {
                     prop:value=text(move || panel.text.get())
                     on:input=on_value(move |typed| panel.text.set(typed))
                 ></textarea>
-                {issue_list("config-json-issues".into(), move || panel.issues.get())}
+                {issue_list("config-json-issues".into(), move || state.imported.get())}
                 <div class="actions">
                     <button type="button" class="action" data-testid="config-json-use" on:click=listen(move |_| panel.apply())>
                         "Use this model"

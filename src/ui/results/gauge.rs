@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::serving::report::Headline;
 use crate::ui::erased::text;
 use crate::ui::state::State;
-use crate::units::{Printed, count};
+use crate::units::{Printed, count, decimal};
 
 /// What a gauge shows: the unrounded value, and how it reads.
 pub type Reading = Option<(f64, Printed)>;
@@ -31,7 +31,7 @@ pub fn Gauge(
     view! {
         <div class="gauge">
             <dt title=help>{name}</dt>
-            <dd data-testid=id data-value=show(|(value, _)| value.to_string())>
+            <dd data-testid=id data-value=show(|(value, _)| decimal(value))>
                 <span class="figure">{number}</span>" "
                 <span class="unit">{show(|(_, printed)| printed.unit.to_string())}</span>
             </dd>

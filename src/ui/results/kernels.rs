@@ -8,7 +8,7 @@ use crate::serving::report::{KernelLine, PassReport};
 use crate::ui::erased::part;
 use crate::ui::state::State;
 use crate::ui::words;
-use crate::units::{Seconds, count, percent};
+use crate::units::{Seconds, count, fixed, percent};
 
 #[component]
 pub fn Kernels() -> impl IntoView {
@@ -95,7 +95,7 @@ fn cell(class: &'static str, text: String, title: &'static str) -> AnyView {
 /// Name, time and share, then what is known of a kernel only.
 fn row(id: &'static str, name: &'static str, time: Seconds, share: f64, cells: Vec<AnyView>) -> AnyView {
     let class = if cells.is_empty() { "plain" } else { "" };
-    let width = format!("{:.1}%", share.clamp(0.0, 1.0) * 100.0);
+    let width = fixed(share.clamp(0.0, 1.0) * 100.0, 1) + "%";
     view! {
         <tr class=class data-kernel=id>
             <th scope="row">{name}</th>

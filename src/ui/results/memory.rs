@@ -6,7 +6,7 @@ use crate::serving::report::Memory;
 use crate::ui::erased::{part, text};
 use crate::ui::inputs::issue_list;
 use crate::ui::state::{Answer, State};
-use crate::units::{Bytes, count};
+use crate::units::{Bytes, count, fixed};
 
 #[component]
 pub fn MemoryView() -> impl IntoView {
@@ -58,7 +58,7 @@ fn parts(memory: &Memory) -> [MemoryPart; 6] {
 fn bar(memory: &Memory) -> AnyView {
     let parts = parts(memory);
     let whole = memory.total.max(parts.iter().map(|(_, _, size)| *size).sum());
-    let percent = |size: Bytes| format!("{:.3}%", (size / whole * 100.0).clamp(0.0, 100.0));
+    let percent = |size: Bytes| fixed((size / whole * 100.0).clamp(0.0, 100.0), 3) + "%";
     let segment = |(class, name, size): MemoryPart| {
         let title = format!("{name}: {}", size.print());
         view! { <span class=class style:width=percent(size) title=title></span> }.into_any()

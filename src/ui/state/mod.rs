@@ -14,6 +14,7 @@ use crate::serving::Report;
 use crate::serving::report::PassReport;
 
 pub use form::Form;
+use predict::Predictor;
 pub use predict::WorkerStatus;
 pub use quantity::Quantity;
 pub use theme::ThemeChoice;
@@ -36,6 +37,9 @@ pub struct State {
     /// What checking, planning and fitting found.
     pub findings: RwSignal<Vec<Issue>>,
     pub worker: RwSignal<WorkerStatus>,
+    /// What was found in the `config.json` read last.
+    pub imported: RwSignal<Vec<Issue>>,
+    predictor: StoredValue<Predictor, LocalStorage>,
     pub theme: RwSignal<ThemeChoice>,
     /// Whether charts are to be drawn for a dark page.
     pub dark: Signal<bool>,
@@ -53,6 +57,8 @@ impl State {
             stale: RwSignal::new(true),
             findings: RwSignal::new(Vec::new()),
             worker: RwSignal::new(WorkerStatus::Starting),
+            imported: RwSignal::new(Vec::new()),
+            predictor: StoredValue::new_local(Predictor::default()),
             theme,
             dark: theme::watch(theme),
             last_pushed: StoredValue::new(None),
@@ -84,6 +90,11 @@ impl State {
         } else if address::push(&link) {
             self.last_pushed.set_value(Some(id));
         }
+    }
+
+    /// Makes a `config.json` the scenario's model, or says in `imported` why not.
+    pub fn import(self, text: String) {
+        predict::import(self, text);
     }
 
     /// What `read` finds in the answer, if there is one.

@@ -1,17 +1,15 @@
 //! From the form to the answer: the roofline at once, the learned efficiencies when the worker has them.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use gloo::timers::callback::Timeout;
 use gloo::utils::{document, window};
 use leptos::prelude::*;
 
 use super::{Answer, State};
-use crate::config::{self, catalog::catalog};
+use crate::config::{self, Field, Issue, ModelChoice, catalog::catalog};
 use crate::efficiency::{Efficiencies, Learned};
 use crate::serving::{Plan, finish, plan};
 use crate::worker::client::{Client, Event, Files};
+use crate::worker::protocol::Imported;
 
 /// How long the last learned answer stays, dimmed, before the roofline of a new scenario takes its
 /// place: a warm worker answers sooner, and the numbers then do not jump twice.
@@ -41,8 +39,10 @@ struct Question {
 
 /// What outlives one prediction.
 #[derive(Default)]
-struct Predictor {
+pub struct Predictor {
     client: Option<Client>,
+    /// A `config.json` that waits for the worker, or is with it.
+    import: Option<String>,
     newest: Option<Question>,
     asked: u32,
     /// Shows the roofline of a question that the worker is slow to answer.
@@ -51,113 +51,145 @@ struct Predictor {
 
 /// Predicts on every change of the form, from now on.
 pub fn start(state: State) {
-    let predictor = Rc::new(RefCell::new(Predictor::default()));
-    let starting = predictor.clone();
-    Effect::new(move |_| predict(state, &predictor));
+    Effect::new(move |_| predict(state));
     // After the first paint, so that neither files nor compilation delay it.
-    Timeout::new(0, move || start_worker(state, &starting)).forget();
+    Timeout::new(0, move || start_worker(state)).forget();
 }
 
-fn predict(state: State, predictor: &Rc<RefCell<Predictor>>) {
+fn predict(state: State) {
     let (setup, mut findings) = state.form.with(|form| config::check(form.scenario(), catalog()));
     let bad_draft = state.form.with(|form| form.has_bad_draft());
     state.stale.set(true);
-    let mut predictor_now = predictor.borrow_mut();
-    predictor_now.newest = None;
-    predictor_now.grace = None;
+    state.predictor.update_value(|predictor| (predictor.newest, predictor.grace) = (None, None));
     match setup.map(|setup| plan(&setup)) {
-        Some(Ok(planned)) if !bad_draft => {
-            predictor_now.asked = predictor_now.asked.wrapping_add(1);
-            let id = predictor_now.asked;
-            if let Some(client) = &predictor_now.client {
-                client.ask(id, planned.rows());
-            }
-            let learned_is_near =
-                state.worker.with_untracked(|worker| matches!(worker, WorkerStatus::Ready { .. }))
-                    && state.answer.with_untracked(Option::is_some);
-            if learned_is_near {
-                let late = predictor.clone();
-                predictor_now.grace = Some(Timeout::new(GRACE_MS, move || show_roofline(state, &late)));
-            }
-            predictor_now.newest = Some(Question { id, plan: planned, answered: false });
-            drop(predictor_now);
-            if !learned_is_near {
-                show_roofline(state, predictor);
-            }
-        }
+        Some(Ok(plan)) if !bad_draft => ask(state, plan),
         Some(Err(issues)) => findings.extend(issues),
         Some(Ok(_)) | None => {}
     }
     state.findings.set(findings);
 }
 
-/// Shows the newest question at its ideal, unless its learned answer stands.
-fn show_roofline(state: State, predictor: &Rc<RefCell<Predictor>>) {
-    let predictor = predictor.borrow();
-    if let Some(question) = predictor.newest.as_ref().filter(|question| !question.answered) {
-        show(state, question, &Efficiencies::Roofline);
+fn ask(state: State, plan: Plan) {
+    let learned_is_near = state.worker.with_untracked(|worker| matches!(worker, WorkerStatus::Ready { .. }))
+        && state.answer.with_untracked(Option::is_some);
+    state.predictor.update_value(|predictor| {
+        predictor.asked = predictor.asked.wrapping_add(1);
+        if let Some(client) = &predictor.client {
+            client.ask(predictor.asked, plan.rows());
+        }
+        if learned_is_near {
+            predictor.grace = Some(Timeout::new(GRACE_MS, move || show_roofline(state)));
+        }
+        predictor.newest = Some(Question { id: predictor.asked, plan, answered: false });
+    });
+    if !learned_is_near {
+        show_roofline(state);
     }
+}
+
+/// Shows the newest question at its ideal, unless its learned answer stands.
+fn show_roofline(state: State) {
+    let report = state.predictor.with_value(|predictor| {
+        let question = predictor.newest.as_ref().filter(|question| !question.answered)?;
+        answer(question, &Efficiencies::Roofline)
+    });
+    show(state, report);
 }
 
 /// Shows the learned answer with this id, unless a newer question has been asked since.
-fn show_learned(state: State, predictor: &Rc<RefCell<Predictor>>, id: u32, learned: Learned) {
-    let mut predictor = predictor.borrow_mut();
-    let Some(question) = predictor.newest.as_mut().filter(|question| question.id == id) else { return };
-    question.answered = true;
-    show(state, question, &Efficiencies::Learned(learned));
-    predictor.grace = None;
+fn show_learned(state: State, id: u32, learned: Learned) {
+    let report = state.predictor.try_update_value(|predictor| {
+        let question = predictor.newest.as_mut().filter(|question| question.id == id)?;
+        question.answered = true;
+        predictor.grace = None;
+        answer(question, &Efficiencies::Learned(learned))
+    });
+    show(state, report.flatten());
 }
 
-fn show(state: State, question: &Question, efficiencies: &Efficiencies) {
-    if let Some(report) = finish(&question.plan, efficiencies) {
-        state.answer.try_set(Some(Answer { setup: question.plan.setup.clone(), report }));
-        state.stale.try_set(false);
+fn answer(question: &Question, efficiencies: &Efficiencies) -> Option<Answer> {
+    let report = finish(&question.plan, efficiencies)?;
+    Some(Answer { setup: question.plan.setup.clone(), report })
+}
+
+fn show(state: State, answer: Option<Answer>) {
+    if answer.is_some() {
+        state.answer.set(answer);
+        state.stale.set(false);
     }
 }
 
-fn start_worker(state: State, predictor: &Rc<RefCell<Predictor>>) {
+fn start_worker(state: State) {
     let Some(files) = files() else {
-        let reason = "this build of the page has no worker".into();
-        state.worker.set(WorkerStatus::Failed { reason });
-        return;
+        return fail(state, "this build of the page has no worker".into());
     };
-    let heard = predictor.clone();
-    match Client::start(&files, move |event| hear(state, &heard, event)) {
-        Ok(client) => {
-            let mut predictor = predictor.borrow_mut();
+    match Client::start(&files, move |event| hear(state, event)) {
+        Ok(client) => state.predictor.update_value(|predictor| {
             if let Some(question) = &predictor.newest {
                 client.ask(question.id, question.plan.rows());
             }
+            if let Some(text) = &predictor.import {
+                client.import(text.clone());
+            }
             predictor.client = Some(client);
-        }
-        Err(_) => {
-            let reason = "this browser refuses to start it".into();
-            state.worker.set(WorkerStatus::Failed { reason });
-        }
+        }),
+        Err(_) => fail(state, "this browser refuses to start it".into()),
     }
 }
 
-fn hear(state: State, predictor: &Rc<RefCell<Predictor>>, event: Event) {
-    match event {
-        Event::Ready { release } => {
-            state.worker.try_set(WorkerStatus::Ready { release });
+/// Has the worker read a `config.json`.
+pub fn import(state: State, text: String) {
+    if let WorkerStatus::Failed { reason } = state.worker.get_untracked() {
+        return state.imported.set(vec![not_imported(&reason)]);
+    }
+    state.imported.set(Vec::new());
+    state.predictor.update_value(|predictor| {
+        if let Some(client) = &predictor.client {
+            client.import(text.clone());
         }
+        predictor.import = Some(text);
+    });
+}
+
+fn not_imported(reason: &str) -> Issue {
+    let text = format!("a config.json is read by the worker of the learned models, which failed: {reason}");
+    Issue::error(Field::Model, text)
+}
+
+fn hear(state: State, event: Event) {
+    match event {
+        Event::Ready { release } => state.worker.set(WorkerStatus::Ready { release }),
         Event::Answer { id, learned } => {
             // It may have failed over another question before.
             let ready = WorkerStatus::Ready { release: learned.release.clone() };
             if state.worker.with_untracked(|worker| *worker != ready) {
-                state.worker.try_set(ready);
+                state.worker.set(ready);
             }
-            show_learned(state, predictor, id, learned);
+            show_learned(state, id, learned);
         }
-        Event::Late => {
-            state.worker.try_set(WorkerStatus::Late);
+        Event::Imported(Imported { model, issues }) => {
+            state.predictor.update_value(|predictor| predictor.import = None);
+            state.imported.set(issues);
+            if let Some(model) = model {
+                let choice = ModelChoice::Custom(Box::new(model));
+                state.choose("config-json", |form| {
+                    form.choose(Field::Model, |scenario| scenario.model = choice)
+                });
+            }
         }
-        Event::Failed { reason } => {
-            state.worker.try_set(WorkerStatus::Failed { reason });
-            show_roofline(state, predictor);
-        }
+        Event::Late => state.worker.set(WorkerStatus::Late),
+        Event::Failed { reason } => fail(state, reason),
     }
+}
+
+/// No learned answer will come, or none to the last question.
+fn fail(state: State, reason: String) {
+    let importing = state.predictor.try_update_value(|predictor| predictor.import.take());
+    if importing.flatten().is_some() {
+        state.imported.set(vec![not_imported(&reason)]);
+    }
+    state.worker.set(WorkerStatus::Failed { reason });
+    show_roofline(state);
 }
 
 /// The files named on the script that loaded the page (`scripts/hooks/name-worker.mjs` put them there).

@@ -1,6 +1,7 @@
 //! The numbers a visitor sets: how each is read, written, typed and slid.
 
 use crate::config::{Engine, Field, Gpu, Lengths, Load, Scenario, link};
+use crate::units::decimal;
 
 /// The stops of a slider.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -141,7 +142,7 @@ impl Quantity {
 
     /// The number as the box shows it: no grouping, so that it can be edited.
     pub fn print(&self, value: f64) -> String {
-        format!("{}", round(value))
+        decimal(round(value))
     }
 }
 

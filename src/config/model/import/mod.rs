@@ -9,6 +9,7 @@ mod traits;
 use crate::config::issue::excerpt;
 use crate::config::json::{self, Object};
 use crate::config::{Dtype, Field, Issue};
+use crate::units::fixed;
 
 use super::{Attention, Blocks, Dense, Ffn, Gqa, Model, Norms, limits};
 use family::{FAMILIES, Family, QkvBias};
@@ -136,7 +137,7 @@ fn architecture(
         blocks: vec![blocks],
         notes: Vec::new(),
     };
-    model.name = format!("{}, {:.3} B parameters", family.model_type, model.parameters() / 1e9);
+    model.name = format!("{}, {} B parameters", family.model_type, fixed(model.parameters() / 1e9, 3));
     Some(model)
 }
 

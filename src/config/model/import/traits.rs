@@ -3,6 +3,7 @@
 use super::family::{Family, Window};
 use crate::config::issue::excerpt;
 use crate::config::json::{Json, Object};
+use crate::units::decimal;
 
 /// Every trait of `text` that a dense decoder with full attention does not have, in words. Empty for
 /// one whose forward pass is counted.
@@ -35,12 +36,12 @@ fn not_a_decoder(top: &Object) -> Option<String> {
 fn experts(text: &Object) -> Option<String> {
     let keys = ["n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts"];
     let count = keys.iter().filter_map(|key| text.number(key)).find(|count| *count > 1.0)?;
-    Some(format!("mixture of experts ({count} experts)"))
+    Some(format!("mixture of experts ({} experts)", decimal(count)))
 }
 
 fn latent_attention(text: &Object) -> Option<String> {
     let rank = text.number("kv_lora_rank")?;
-    Some(format!("multi-head latent attention (`kv_lora_rank` {rank})"))
+    Some(format!("multi-head latent attention (`kv_lora_rank` {})", decimal(rank)))
 }
 
 fn sparse_attention(text: &Object) -> Option<String> {
@@ -49,11 +50,11 @@ fn sparse_attention(text: &Object) -> Option<String> {
         return Some(format!("sparse attention over compressed keys ({layers} of {} layers)", list.len()));
     }
     if let Some(top) = text.number("index_topk") {
-        return Some(format!("sparse attention with an indexer (`index_topk` {top})"));
+        return Some(format!("sparse attention with an indexer (`index_topk` {})", decimal(top)));
     }
     let blocks = text.object("sparse_attention_config")?;
     Some(match blocks.number("sparse_topk_blocks") {
-        Some(top) => format!("block-sparse attention (`sparse_topk_blocks` {top})"),
+        Some(top) => format!("block-sparse attention (`sparse_topk_blocks` {})", decimal(top)),
         None => "block-sparse attention (`sparse_attention_config`)".into(),
     })
 }
@@ -68,7 +69,7 @@ fn state_space(text: &Object) -> Option<String> {
     match share {
         Some((0, _)) | None => {
             let state = text.number("ssm_state_size").or_else(|| text.number("mamba_d_state"))?;
-            Some(format!("Mamba layers (state size {state})"))
+            Some(format!("Mamba layers (state size {})", decimal(state)))
         }
         Some((layers, all)) => Some(format!("Mamba layers ({layers} of {all})")),
     }
@@ -88,7 +89,7 @@ fn linear_attention(text: &Object) -> Option<String> {
 fn sliding_window(text: &Object, family: Option<Family>) -> Option<String> {
     let window = text.number("sliding_window").or_else(|| text.number("sliding_window_size"));
     if let Some((layers, all)) = layers_of_type(text, "sliding_attention").or_else(|| window_pattern(text)) {
-        let size = window.map(|size| format!("window {size}, ")).unwrap_or_default();
+        let size = window.map(|size| format!("window {}, ", decimal(size))).unwrap_or_default();
         return Some(format!("sliding-window attention ({size}{layers} of {all} layers)"));
     }
     let size = match family.map_or(Window::Given, |family| family.window) {
@@ -99,10 +100,10 @@ fn sliding_window(text: &Object, family: Option<Family>) -> Option<String> {
     };
     let context = text.number("max_position_embeddings").unwrap_or(f64::INFINITY);
     if let Some(size) = size.filter(|size| *size < context) {
-        return Some(format!("sliding-window attention (window {size})"));
+        return Some(format!("sliding-window attention (window {})", decimal(size)));
     }
     let chunk = text.number("attention_chunk_size")?;
-    Some(format!("chunked local attention ({chunk} tokens)"))
+    Some(format!("chunked local attention ({} tokens)", decimal(chunk)))
 }
 
 /// Layers named `kind` in `layer_types`, and all of them.
