@@ -21,4 +21,11 @@ FAMILIES = {
     "gemm": Plan(groups={"tiles and waves": WAVES, "sizes": SIZES}),
     "attention_prefill": Plan(groups={"tiles and waves": WAVES, "sizes": SIZES}),
     "attention_decode": Plan(groups={"tiles and waves": WAVES, "sizes": SIZES}),
+    "moe": Plan(
+        hidden=(96, 96, 96),
+        groups={
+            "tiles and waves": ("padding_", "first_rounding_", "first_tiles_", "second_", "largest_expert"),
+            "how tokens are spread": ("ln_touched", "ln_tokens_per_expert", "ln_largest_over_mean"),
+        },
+    ),
 }

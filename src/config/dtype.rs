@@ -17,6 +17,8 @@ pub enum Dtype {
     Nvfp4,
     /// FP4 E2M1 with one E8M0 scale per 32 weights.
     Mxfp4,
+    /// The same weights, multiplied with activations quantised to FP8 with one E8M0 scale per 32.
+    Mxfp4Mxfp8,
     /// 8-bit integer weights, 16-bit activations.
     Int8,
     /// 4-bit integer weights in groups of 128, 16-bit activations.
@@ -24,8 +26,16 @@ pub enum Dtype {
 }
 
 impl Dtype {
-    pub const ALL: [Self; 7] =
-        [Self::Bf16, Self::Fp8, Self::Fp8Block, Self::Nvfp4, Self::Mxfp4, Self::Int8, Self::Int4];
+    pub const ALL: [Self; 8] = [
+        Self::Bf16,
+        Self::Fp8,
+        Self::Fp8Block,
+        Self::Nvfp4,
+        Self::Mxfp4,
+        Self::Mxfp4Mxfp8,
+        Self::Int8,
+        Self::Int4,
+    ];
 
     /// The stable id used in links, catalogs and tables.
     pub fn id(self) -> &'static str {
@@ -35,6 +45,7 @@ impl Dtype {
             Self::Fp8Block => "fp8_block",
             Self::Nvfp4 => "nvfp4",
             Self::Mxfp4 => "mxfp4",
+            Self::Mxfp4Mxfp8 => "mxfp4_mxfp8",
             Self::Int8 => "int8",
             Self::Int4 => "int4",
         }
@@ -51,7 +62,7 @@ impl Dtype {
             Self::Fp8 | Self::Int8 => 1.0,
             Self::Fp8Block => 1.0 + 4.0 / (128.0 * 128.0),
             Self::Nvfp4 => 0.5 + 1.0 / 16.0,
-            Self::Mxfp4 => 0.5 + 1.0 / 32.0,
+            Self::Mxfp4 | Self::Mxfp4Mxfp8 => 0.5 + 1.0 / 32.0,
             Self::Int4 => 0.5 + 2.0 / 128.0,
         }
     }
@@ -60,7 +71,7 @@ impl Dtype {
     pub fn math(self) -> Self {
         match self {
             Self::Bf16 | Self::Int8 | Self::Int4 | Self::Mxfp4 => Self::Bf16,
-            Self::Fp8 | Self::Fp8Block => Self::Fp8,
+            Self::Fp8 | Self::Fp8Block | Self::Mxfp4Mxfp8 => Self::Fp8,
             Self::Nvfp4 => Self::Nvfp4,
         }
     }
@@ -73,6 +84,7 @@ names!(
     Fp8Block = "fp8_block",
     Nvfp4 = "nvfp4",
     Mxfp4 = "mxfp4",
+    Mxfp4Mxfp8 = "mxfp4_mxfp8",
     Int8 = "int8",
     Int4 = "int4",
 );

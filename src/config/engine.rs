@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::record::{names, record};
-use super::{Arch, Figure, Gpu};
+use super::{Arch, Dtype, Figure, Gpu};
 
 /// How an engine mixes prefill and decode in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -89,6 +89,33 @@ pub struct KernelChoice {
     /// The attention kernel of prefill, named as in the measured tables.
     pub attention_prefill: String,
     pub attention_decode: String,
+    /// The fused-MoE kernel by format of the experts: the first that fits the call.
+    pub moe: Vec<MoeKernel>,
+}
+
+/// The fused-MoE kernel for experts in one format.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct MoeKernel {
+    pub weights: Dtype,
+    /// Named as in the measured tables.
+    pub kernel: String,
+    /// Launched for at most this many tokens.
+    pub most_tokens: Option<u32>,
+    /// Launched where the experts are dealt over at most this many ranks.
+    pub most_ranks: Option<u32>,
+}
+
+impl KernelChoice {
+    /// The fused-MoE kernel for experts in `weights`, dealt over `ranks`, and `tokens` of all of them.
+    pub fn moe(&self, weights: Dtype, tokens: u64, ranks: u64) -> Option<&str> {
+        let within = |most: Option<u32>, number| most.is_none_or(|most| number <= u64::from(most));
+        let fits = |choice: &&MoeKernel| {
+            choice.weights == weights
+                && within(choice.most_tokens, tokens)
+                && within(choice.most_ranks, ranks)
+        };
+        self.moe.iter().find(fits).map(|choice| choice.kernel.as_str())
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -113,7 +140,8 @@ impl Engine {
 record!(Scheduler: batching, token_budget, max_seqs, smaller, memory_share, memory_share_of, kv_block_tokens);
 record!(SmallerDefaults: below_gib, archs, token_budget, max_seqs);
 record!(HostTime: decode_step_us, prefill_step_us, eager_launch_us, graph_gap_us);
-record!(KernelChoice: arch, attention_prefill, attention_decode);
+record!(KernelChoice: arch, attention_prefill, attention_decode, moe);
+record!(MoeKernel: weights, kernel, most_tokens, most_ranks);
 record!(Engine: id, name, version, scheduler, host, rope_in_attention, kernels);
 names!(Batching: MixedChunks = "mixed_chunks", PrefillFirst = "prefill_first", InFlight = "in_flight");
 names!(MemoryShareOf: Total = "total", Static = "static", Free = "free");
@@ -121,6 +149,24 @@ names!(MemoryShareOf: Total = "total", Static = "static", Free = "free");
 #[cfg(test)]
 mod tests {
     use crate::config::catalog::catalog;
+    use crate::config::{Arch, Dtype};
+
+    #[test]
+    fn moe_kernels_follow_format_tokens_and_ranks() {
+        let kernel = |engine: &str, weights, tokens, ranks| {
+            let engine = catalog().engine(engine).expect("in the catalog");
+            let arch = if weights == Dtype::Nvfp4 { Arch::Blackwell } else { Arch::Hopper };
+            engine.kernels_on(arch).expect("served").moe(weights, tokens, ranks)
+        };
+        assert_eq!(kernel("trtllm", Dtype::Nvfp4, 128, 8), Some("moe_torch_flow_min_latency"));
+        assert_eq!(kernel("trtllm", Dtype::Nvfp4, 129, 8), Some("moe_torch_flow_cutlass"));
+        assert_eq!(kernel("vllm", Dtype::Fp8Block, 1, 1), Some("vllm_fp8moe_triton_tritonexperts"));
+        assert_eq!(
+            kernel("vllm", Dtype::Fp8Block, 1, 8),
+            Some("vllm_fp8moe_flashinfer_cutlass_flashinferexperts")
+        );
+        assert_eq!(kernel("sglang", Dtype::Int8, 1, 1), None);
+    }
 
     #[test]
     fn defaults_follow_the_gpu() {

@@ -132,7 +132,8 @@ mod tests {
     use crate::config::Dtype;
     use crate::config::catalog::catalog;
     use crate::evidence::measured::Measured;
-    use crate::graph::{Attention, Gemm, Op, Phase, Sequences};
+    use crate::graph::routing::Pool;
+    use crate::graph::{Attention, Gemm, Moe, Op, Part, Phase, Routing, Sequences};
 
     fn physics() -> Physics {
         catalog().constants.physics().expect("complete")
@@ -161,6 +162,14 @@ mod tests {
         measured(Op::Attention(attention))
     }
 
+    fn moe(tokens: u64, kernel: &str, weights: Dtype) -> Measured {
+        let (experts, topk, ep) = (128, 8, 4);
+        let load = Routing::PowerLaw(1.2).load(&Pool { tokens, experts, topk, ep });
+        let (hidden, inter, tp, gated, part) = (4096, 1536, 2, true, Part::Whole);
+        let moe = Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load };
+        Measured { kernel: kernel.into(), ..measured(Op::Moe(moe)) }
+    }
+
     #[test]
     fn features_and_efficiencies_mean_the_same_ideal() {
         let calls = [
@@ -169,6 +178,8 @@ mod tests {
             (Family::AttentionPrefill, attention(Phase::Prefill, 8, 4096, 0)),
             (Family::AttentionPrefill, attention(Phase::Prefill, 1, 16, 0)),
             (Family::AttentionDecode, attention(Phase::Decode, 64, 1, 4000)),
+            (Family::Moe, moe(1, "moe_torch_flow_cutlass", Dtype::Fp8)),
+            (Family::Moe, moe(8192, "sglang_fused_moe_triton", Dtype::Mxfp4)),
         ];
         for (family, call) in calls {
             let row = call.row(catalog(), &physics()).expect("a row");

@@ -9,6 +9,7 @@ pub mod attention;
 mod equivalent;
 pub mod gemm;
 mod kernel;
+pub mod moe;
 mod silicon;
 mod term;
 
@@ -28,6 +29,7 @@ pub enum Family {
     Gemm,
     AttentionPrefill,
     AttentionDecode,
+    Moe,
 }
 
 names!(
@@ -35,10 +37,11 @@ names!(
     Gemm = "gemm",
     AttentionPrefill = "attention_prefill",
     AttentionDecode = "attention_decode",
+    Moe = "moe",
 );
 
 impl Family {
-    pub const ALL: [Self; 3] = [Self::Gemm, Self::AttentionPrefill, Self::AttentionDecode];
+    pub const ALL: [Self; 4] = [Self::Gemm, Self::AttentionPrefill, Self::AttentionDecode, Self::Moe];
 
     /// The stable id: the model's file name and the key of reports.
     pub fn id(self) -> &'static str {
@@ -46,6 +49,7 @@ impl Family {
             Self::Gemm => "gemm",
             Self::AttentionPrefill => "attention_prefill",
             Self::AttentionDecode => "attention_decode",
+            Self::Moe => "moe",
         }
     }
 
@@ -61,6 +65,7 @@ impl Family {
                 Phase::Prefill => Self::AttentionPrefill,
                 Phase::Decode => Self::AttentionDecode,
             }),
+            Op::Moe(_) => Some(Self::Moe),
             Op::Elementwise(_) | Op::Collective(_) => None,
         }
     }
@@ -71,12 +76,14 @@ impl Family {
             Self::Gemm => term::names(gemm::TERMS).collect(),
             Self::AttentionPrefill => attention::names(attention::PREFILL),
             Self::AttentionDecode => attention::names(attention::DECODE),
+            Self::Moe => term::names(moe::TERMS).collect(),
         };
         let identity_from = own.len();
         let names = own.into_iter().chain(silicon::names()).collect();
         let version = match self {
             Self::Gemm => gemm::VERSION,
             Self::AttentionPrefill | Self::AttentionDecode => attention::VERSION,
+            Self::Moe => moe::VERSION,
         };
         Schema { family: self, version, names, identity_from }
     }
@@ -139,6 +146,14 @@ pub fn row(
             };
             Launching { kernel, math: attention::math(call, gpu, kernel), ..launching }
         }
+        Op::Moe(call) => {
+            let choice = engine.kernels_on(gpu.arch);
+            let Some(kernel) = choice.and_then(|choice| choice.moe(call.weights, call.tokens, call.ep))
+            else {
+                return Ok(None);
+            };
+            Launching { kernel, math: call.weights.math(), ..launching }
+        }
         _ => launching,
     };
     row_in(op, &launching)
@@ -153,6 +168,7 @@ pub fn row_in(op: &Op, launching: &Launching<'_>) -> Result<Option<(Family, Vec<
     let row = match op {
         Op::Gemm(gemm) => gemm::row(gemm, launching)?,
         Op::Attention(attention) => attention::row(attention, launching)?,
+        Op::Moe(moe) => moe::row(moe, launching)?,
         Op::Elementwise(_) | Op::Collective(_) => None,
     };
     Ok(row.map(|row| (family, row)))

@@ -1,9 +1,13 @@
 //! The kernels of one forward pass: which calls, of what size, how often.
 
 mod batch;
+mod moe;
 mod op;
 mod pass;
+pub mod routing;
 
 pub use batch::{Batch, Sequences};
+pub use moe::{Moe, Part};
 pub use op::{Attention, Block, Call, Collective, Elementwise, Gemm, Op, Phase};
 pub use pass::{Layout, pass};
+pub use routing::{Load, Routing};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Sequences;
+use super::{Moe, Sequences};
 use crate::config::Dtype;
 use crate::units::Bytes;
 
@@ -74,6 +74,7 @@ pub enum Collective {
 pub enum Op {
     Gemm(Gemm),
     Attention(Attention),
+    Moe(Moe),
     Elementwise(Elementwise),
     Collective(Collective),
 }

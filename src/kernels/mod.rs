@@ -5,6 +5,7 @@ pub mod collective;
 mod count;
 pub mod elementwise;
 pub mod gemm;
+pub mod moe;
 pub mod reference;
 
 pub use count::{Count, Schedule};
@@ -21,6 +22,7 @@ pub fn count(op: &Op, gpu: &Gpu) -> Result<Count, MissingFigure> {
     match op {
         Op::Gemm(gemm) => gemm::count(gemm, gpu),
         Op::Attention(attention) => attention::count(attention, gpu),
+        Op::Moe(moe) => moe::count(moe, gpu),
         Op::Elementwise(elementwise) => elementwise::count(elementwise, gpu),
         Op::Collective(_) => Ok(Count::nothing()),
     }

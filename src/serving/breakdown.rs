@@ -122,6 +122,10 @@ fn shape(op: &Op) -> String {
             let heads = format!("{}/{} heads × {}", attention.heads, attention.kv_heads, attention.head_dim);
             format!("{}, {heads}", lengths(&attention.sequences))
         }
+        Op::Moe(moe) => {
+            let (experts, width) = (moe.local_experts(), moe.width());
+            format!("{} tokens, {experts} experts × {} × {width}", moe.tokens, moe.hidden)
+        }
         Op::Elementwise(op) => {
             let (rows, width) = match *op {
                 Elementwise::Norm { rows, width }

@@ -11,6 +11,7 @@ pub fn dtype(dtype: Dtype) -> &'static str {
         Dtype::Fp8Block => "FP8, 128×128 blocks",
         Dtype::Nvfp4 => "NVFP4",
         Dtype::Mxfp4 => "MXFP4",
+        Dtype::Mxfp4Mxfp8 => "MXFP4, MXFP8 activations",
         Dtype::Int8 => "INT8, weights only",
         Dtype::Int4 => "INT4, weights only",
     }

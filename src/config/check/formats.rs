@@ -77,6 +77,7 @@ fn name(dtype: Dtype) -> &'static str {
         Dtype::Fp8Block => "block-scaled FP8",
         Dtype::Nvfp4 => "NVFP4",
         Dtype::Mxfp4 => "MXFP4",
+        Dtype::Mxfp4Mxfp8 => "MXFP4 with MXFP8 activations",
         Dtype::Int8 => "INT8",
         Dtype::Int4 => "INT4",
     }

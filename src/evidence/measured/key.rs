@@ -7,11 +7,12 @@ use crate::graph::Op;
 pub type Key = [u64; 4];
 
 impl Measured {
-    /// What is held out together: the weights' shape, or the head layout.
+    /// What is held out together: the weights' shape, the head layout, or the layer of experts.
     pub fn shape(&self) -> Key {
         match &self.op {
             Op::Gemm(gemm) => [gemm.n, gemm.k, 0, 0],
             Op::Attention(attention) => [attention.heads, attention.kv_heads, attention.head_dim, 0],
+            Op::Moe(moe) => [moe.hidden, moe.inter, moe.topk, moe.experts],
             Op::Elementwise(_) | Op::Collective(_) => [0; 4],
         }
     }
@@ -24,6 +25,7 @@ impl Measured {
                 Some(group) => [group.count, group.new, group.past, 0],
                 None => [0; 4],
             },
+            Op::Moe(moe) => [moe.tokens, moe.tp, moe.ep, 0],
             Op::Elementwise(_) | Op::Collective(_) => [0; 4],
         }
     }

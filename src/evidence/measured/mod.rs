@@ -2,8 +2,10 @@
 
 mod attention;
 mod collective;
+mod gate;
 mod gemm;
 mod key;
+mod moe;
 mod row;
 
 use std::path::Path;
@@ -61,6 +63,10 @@ pub fn visit(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(
         Family::AttentionDecode => {
             attention::visit(&table("attention_decode"), Phase::Decode, visitor)?;
             attention::visit_second(&table("attention_second_source"), Phase::Decode, visitor)
+        }
+        Family::Moe => {
+            moe::visit(&table("moe"), visitor)?;
+            moe::visit_first(&table("moe_triton_w13"), visitor)
         }
     }
 }
