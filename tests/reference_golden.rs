@@ -105,6 +105,7 @@ impl AttentionProblem {
             kv_heads: self.nkv,
             head_dim: self.hd,
             kv: Dtype::Bf16,
+            window: None,
         };
         match self.kind.as_str() {
             "fa2_ragged" => fa2(&attention, KvLayout::Ragged, record),

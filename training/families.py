@@ -28,4 +28,5 @@ FAMILIES = {
             "how tokens are spread": ("ln_touched", "ln_tokens_per_expert", "ln_largest_over_mean"),
         },
     ),
+    "elementwise": Plan(sample=100_000, hidden=(48, 48, 48)),
 }

@@ -23,10 +23,12 @@ pub enum Dtype {
     Int8,
     /// 4-bit integer weights in groups of 128, 16-bit activations.
     Int4,
+    /// 8-bit integer weights and activations, one scale per channel and token (SmoothQuant).
+    W8a8,
 }
 
 impl Dtype {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Bf16,
         Self::Fp8,
         Self::Fp8Block,
@@ -35,6 +37,7 @@ impl Dtype {
         Self::Mxfp4Mxfp8,
         Self::Int8,
         Self::Int4,
+        Self::W8a8,
     ];
 
     /// The stable id used in links, catalogs and tables.
@@ -48,6 +51,7 @@ impl Dtype {
             Self::Mxfp4Mxfp8 => "mxfp4_mxfp8",
             Self::Int8 => "int8",
             Self::Int4 => "int4",
+            Self::W8a8 => "w8a8",
         }
     }
 
@@ -59,7 +63,7 @@ impl Dtype {
     pub fn bytes(self) -> f64 {
         match self {
             Self::Bf16 => 2.0,
-            Self::Fp8 | Self::Int8 => 1.0,
+            Self::Fp8 | Self::Int8 | Self::W8a8 => 1.0,
             Self::Fp8Block => 1.0 + 4.0 / (128.0 * 128.0),
             Self::Nvfp4 => 0.5 + 1.0 / 16.0,
             Self::Mxfp4 | Self::Mxfp4Mxfp8 => 0.5 + 1.0 / 32.0,
@@ -73,6 +77,7 @@ impl Dtype {
             Self::Bf16 | Self::Int8 | Self::Int4 | Self::Mxfp4 => Self::Bf16,
             Self::Fp8 | Self::Fp8Block | Self::Mxfp4Mxfp8 => Self::Fp8,
             Self::Nvfp4 => Self::Nvfp4,
+            Self::W8a8 => Self::W8a8,
         }
     }
 }
@@ -87,6 +92,7 @@ names!(
     Mxfp4Mxfp8 = "mxfp4_mxfp8",
     Int8 = "int8",
     Int4 = "int4",
+    W8a8 = "w8a8",
 );
 
 #[cfg(test)]

@@ -157,6 +157,7 @@ impl Gpu {
         match dtype.math() {
             Dtype::Fp8 => self.need(&rates.fp8, "dense FP8 rate"),
             Dtype::Nvfp4 => self.need(&rates.fp4, "dense FP4 rate"),
+            Dtype::W8a8 => self.need(&rates.int8, "dense INT8 rate"),
             _ => self.need(&rates.bf16, "dense BF16 rate"),
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::measured::{Key, REFERENCE_SOURCE};
+use super::measured::{Key, reference_sources};
 use super::sample::{Selection, visit_sample};
 use super::tables::TableError;
 use crate::config::catalog::{Catalog, Physics};
@@ -47,7 +47,7 @@ pub struct Header {
     pub engines: Vec<String>,
     pub kernels: Vec<String>,
     pub dtypes: Vec<String>,
-    /// The first is the reference.
+    /// The first is the reference, one or more.
     pub sources: Vec<String>,
     /// Shapes held out together, as `Measured::shape` gives them.
     pub shapes: Vec<Key>,
@@ -71,7 +71,8 @@ pub fn export(
     let mut rows: Vec<f32> = Vec::new();
     let (mut gpus, mut engines, mut kernels) = (Codes::default(), Codes::default(), Codes::default());
     let (mut dtypes, mut sources, mut shapes) = (Codes::default(), Codes::default(), Codes::default());
-    sources.code(&REFERENCE_SOURCE.to_owned());
+    let reference = reference_sources(family);
+    sources.code(&reference.join(", "));
     let mut count = 0;
     let skipped =
         visit_sample(family, data, selection, &|_| true, (catalog, physics), &mut |measured, row| {
@@ -83,7 +84,11 @@ pub fn export(
                 engines.code(&measured.engine),
                 kernels.code(&measured.kernel),
                 dtypes.code(&measured.format()),
-                sources.code(&measured.source),
+                if reference.contains(&measured.source.as_str()) {
+                    0
+                } else {
+                    sources.code(&measured.source)
+                },
                 shapes.code(&measured.shape()),
             ];
             rows.extend(codes.map(|code| code as f32));
@@ -131,9 +136,9 @@ mod tests {
     use super::*;
     use crate::config::Dtype;
     use crate::config::catalog::catalog;
-    use crate::evidence::measured::Measured;
+    use crate::evidence::measured::{Measured, REFERENCE_SOURCE};
     use crate::graph::routing::Pool;
-    use crate::graph::{Attention, Gemm, Moe, Op, Part, Phase, Routing, Sequences};
+    use crate::graph::{Attention, Elementwise, Gemm, Moe, Op, Part, Phase, Routing, Sequences};
 
     fn physics() -> Physics {
         catalog().constants.physics().expect("complete")
@@ -157,8 +162,15 @@ mod tests {
 
     fn attention(phase: Phase, count: u64, new: u64, past: u64) -> Measured {
         let sequences = vec![Sequences { count, new, past }];
-        let attention =
-            Attention { phase, sequences, heads: 32, kv_heads: 8, head_dim: 128, kv: Dtype::Bf16 };
+        let attention = Attention {
+            phase,
+            sequences,
+            heads: 32,
+            kv_heads: 8,
+            head_dim: 128,
+            kv: Dtype::Bf16,
+            window: None,
+        };
         measured(Op::Attention(attention))
     }
 
@@ -180,6 +192,7 @@ mod tests {
             (Family::AttentionDecode, attention(Phase::Decode, 64, 1, 4000)),
             (Family::Moe, moe(1, "moe_torch_flow_cutlass", Dtype::Fp8)),
             (Family::Moe, moe(8192, "sglang_fused_moe_triton", Dtype::Mxfp4)),
+            (Family::Elementwise, measured(Op::Elementwise(Elementwise::AddNorm { rows: 9, width: 4096 }))),
         ];
         for (family, call) in calls {
             let row = call.row(catalog(), &physics()).expect("a row");

@@ -1,24 +1,23 @@
 //! Features of attention: one vector for prompts, one for single new tokens.
 
 use super::equivalent::Equivalent;
+use super::executed::{TILE_ROWS, alone, elements, executed_pairs};
 pub use super::kernel::Kernel;
 use super::silicon::Silicon;
 use super::term::{self, Term, flag, ln_rounding, ln_share};
 use super::{Cache, Family, Launching};
-use crate::config::{Dtype, Gpu, MissingFigure};
+use crate::config::{Dtype, MissingFigure};
 use crate::graph::{Attention, Phase};
 use crate::kernels;
 
 /// Raised whenever a term below changes.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// What every launch takes besides its work, in cycles: launch, one pass over a tile, and the write of the
 /// result. Between 13,000 and 28,000 on all measured GPUs, whatever their clock.
 const SHORTEST_CYCLES: f64 = 16_000.0;
 /// FP32 operations per query-key pair: scale, maximum, sum, rescale and conversion.
 const SOFTMAX_FP32: f64 = 6.0;
-/// Rows of the output that one thread block takes, in kernels for prompts.
-const TILE_ROWS: [f64; 2] = [64.0, 128.0];
 /// Query heads of one KV head that a decode tile packs.
 const PACKED_HEADS: f64 = 16.0;
 /// KV tokens of one step of a decode kernel.
@@ -35,6 +34,8 @@ pub(super) struct Launch {
     head_dim: f64,
     kv: Dtype,
     math: Dtype,
+    /// Keys a query sees at most.
+    window: f64,
     /// FLOP per µs at the sustained clock.
     rate: f64,
     /// Tensor time at the sustained clock.
@@ -43,17 +44,12 @@ pub(super) struct Launch {
     memory: f64,
     /// Share of the operands that stays in the L2 from one launch to the next.
     hits: f64,
+    /// Time of a single new token's keys where a kernel does not share them; else none.
+    alone: f64,
     /// Exponentials on the special-function units, the rest of the softmax on the FP32 pipes.
     softmax: f64,
     /// What efficiency is relative to: peak rates, compulsory bytes, the launch floor.
     ideal: f64,
-}
-
-/// The format that `kernel` multiplies queries and keys in on `gpu`, as engines set it up.
-pub(super) fn math(attention: &Attention, gpu: &Gpu, kernel: &str) -> Dtype {
-    let Some(kernel) = Kernel::from_name(kernel) else { return Dtype::Bf16 };
-    let wanted = kernel.math(attention.kv, attention.phase == Phase::Prefill);
-    if gpu.supports(wanted) { wanted } else { Dtype::Bf16 }
 }
 
 /// The row of one call, or none where no model has learned the kernel or there is nothing to attend to.
@@ -101,9 +97,14 @@ impl Launch {
         };
         let rate = gpu.peak(math)?.0 * 1e-6 * silicon.sustained;
         let heads = attention.heads as f64;
-        // What a prompt reads, the kernels before it have just written.
-        let warm = cache == Cache::Repeated || attention.phase == Phase::Prefill;
-        let hits = if warm { silicon.resident(count.operands.0) } else { 0.0 };
+        let resident = silicon.resident(count.operands.0);
+        let hits = match (cache, attention.phase) {
+            (Cache::Repeated, _) => resident,
+            // The tokens of a prompt come from the kernel before, the cached ones do not.
+            (Cache::Cold, Phase::Prefill) => resident * (1.0 - count.stored.0 / count.operands.0),
+            (Cache::Cold, Phase::Decode) => 0.0,
+        };
+        let executed = executed_pairs(attention, batch, kernel);
         Ok(Self {
             silicon,
             kernel,
@@ -114,10 +115,12 @@ impl Launch {
             kv: attention.kv,
             math,
             rate,
-            compute: count.flops.0 / rate,
+            window: attention.window.map_or(f64::INFINITY, |window| window as f64),
+            compute: 4.0 * attention.head_dim as f64 * heads * executed / rate,
             memory: silicon.read(count.operands.0, hits),
             hits,
-            softmax: heads * batch.pairs * (1.0 / silicon.xu + SOFTMAX_FP32 / silicon.fma)
+            alone: alone(attention, &batch, kernel, &silicon),
+            softmax: heads * executed * (1.0 / silicon.xu + SOFTMAX_FP32 / silicon.fma)
                 / (silicon.clock * silicon.sms),
             ideal: ideal_compute.max((count.bytes / bandwidth).micros()).max(floor.micros()),
         })
@@ -129,7 +132,7 @@ impl Launch {
 
     /// Work one after another where kernels may overlap it: how well they do is learned.
     fn reference(&self) -> f64 {
-        (self.compute + self.softmax).max(self.memory) + self.shortest()
+        (self.compute + self.softmax).max(self.memory).max(self.alone) + self.shortest()
     }
 
     fn share(&self, time: f64) -> f64 {
@@ -152,8 +155,13 @@ impl Launch {
 
     /// The last tile of a sequence, over all its KV, on one SM.
     fn longest_tile(&self, rows: f64) -> f64 {
-        let flops = 4.0 * self.head_dim * rows * (self.batch.past + self.batch.new);
+        let flops = 4.0 * self.head_dim * rows * self.kv_length().min(self.window + rows);
         self.share(flops * self.silicon.sms / self.rate)
+    }
+
+    /// Tiles of queries that decoding sequences fill with one each.
+    fn decoding_tiles(&self) -> f64 {
+        self.share(4.0 * self.head_dim * TILE_ROWS[0] * self.heads * self.batch.decoding.pairs / self.rate)
     }
 
     fn per_sm(&self, tasks: f64) -> f64 {
@@ -164,7 +172,7 @@ impl Launch {
         ln_rounding(tasks, self.silicon.sms)
     }
 
-    /// Mean KV length of a sequence.
+    /// Mean visible KV length of a sequence.
     fn kv_length(&self) -> f64 {
         self.batch.past + self.batch.new
     }
@@ -173,6 +181,11 @@ impl Launch {
     fn one_head(&self) -> f64 {
         let bytes = 2.0 * self.kv_length() * self.head_dim * self.kv.bytes();
         self.share(bytes * self.silicon.sms / self.silicon.bandwidth)
+    }
+
+    /// Elements of all keys and values, at the pace of the SMs.
+    fn elements(&self) -> f64 {
+        elements(2.0 * self.batch.kv_tokens * self.kv_heads * self.head_dim, &self.silicon)
     }
 
     fn kv_head_tasks(&self) -> f64 {
@@ -201,6 +214,9 @@ const COMMON: &[Term<Launch>] = &[
     ("head_dim_64", |l| flag(l.head_dim <= 64.0)),
     ("head_dim_192", |l| flag(l.head_dim == 192.0)),
     ("head_dim_256", |l| flag(l.head_dim >= 256.0)),
+    ("head_dim_512", |l| flag(l.head_dim >= 512.0)),
+    ("windowed", |l| flag(l.window.is_finite())),
+    ("hidden", |l| (l.batch.unmasked_pairs / l.batch.pairs).ln()),
     // Share of the operands, in [0, 1].
     ("l2_hits", |l| l.hits),
     ("fp8_math", |l| flag(l.math == Dtype::Fp8)),
@@ -208,13 +224,16 @@ const COMMON: &[Term<Launch>] = &[
     ("flashinfer", |l| flag(l.kernel == Kernel::FlashInfer)),
     ("vllm_flashinfer", |l| flag(l.kernel == Kernel::VllmFlashInfer)),
     ("fa2", |l| flag(l.kernel == Kernel::Fa2)),
-    ("fa3", |l| flag(l.kernel == Kernel::Fa3)),
+    ("fa3", |l| flag(matches!(l.kernel, Kernel::Fa3 | Kernel::Fa3Ampere))),
+    ("fa3_ampere", |l| flag(l.kernel == Kernel::Fa3Ampere)),
     ("vllm_fa3", |l| flag(l.kernel == Kernel::VllmFa3)),
     ("trtllm_mha", |l| flag(l.kernel == Kernel::TrtllmMha)),
     ("vllm_trtllm", |l| flag(l.kernel == Kernel::VllmTrtllm)),
     ("trtllm", |l| flag(l.kernel == Kernel::Trtllm)),
     ("trtllm_flashinfer", |l| flag(l.kernel == Kernel::TrtllmFlashInfer)),
+    ("vllm_fa4", |l| flag(l.kernel == Kernel::VllmFa4)),
     ("triton", |l| flag(l.kernel == Kernel::Triton)),
+    ("vllm_triton", |l| flag(l.kernel == Kernel::VllmTriton)),
 ];
 
 /// Prompts: tiles of queries, placed on the SMs.
@@ -233,6 +252,12 @@ pub(super) const PREFILL: &[Term<Launch>] = &[
     ("longest_tile_128", |l| l.longest_tile(TILE_ROWS[1])),
     ("padding_64", |l| ln_rounding(l.batch.new, TILE_ROWS[0])),
     ("padding_128", |l| ln_rounding(l.batch.new, TILE_ROWS[1])),
+    // Of decoding sequences in the same launch: their shares of pairs and of KV tokens, in [0, 1], how many
+    // there are, and tiles with one query each.
+    ("decoding_pairs", |l| l.batch.decoding.pairs / l.batch.pairs),
+    ("decoding_kv", |l| l.batch.decoding.pairs / l.batch.kv_tokens),
+    ("decoding_tasks", |l| (l.batch.decoding.sequences * l.heads / l.silicon.sms).ln_1p()),
+    ("decoding_tiles", |l| l.decoding_tiles()),
 ];
 
 /// Single new tokens: KV heads of sequences, split along their length.
@@ -246,6 +271,8 @@ pub(super) const DECODE: &[Term<Launch>] = &[
     ("head_padding", |l| ln_rounding(l.group(), PACKED_HEADS)),
     ("more_than_packed", |l| flag(l.group() > PACKED_HEADS)),
     ("kv_steps", |l| (l.kv_length() / KV_STEP).ln()),
+    ("alone", |l| l.share(l.alone)),
+    ("elements", |l| l.share(l.elements())),
 ];
 
 #[cfg(test)]
@@ -257,7 +284,7 @@ mod tests {
 
     fn call(phase: Phase, sequences: &[(u64, u64, u64)]) -> Attention {
         let sequences = sequences.iter().map(|&(count, new, past)| Sequences { count, new, past }).collect();
-        Attention { phase, sequences, heads: 32, kv_heads: 8, head_dim: 128, kv: Dtype::Bf16 }
+        Attention { phase, sequences, heads: 32, kv_heads: 8, head_dim: 128, kv: Dtype::Bf16, window: None }
     }
 
     fn on(gpu: &str, kernel: &str, cache: Cache, attention: &Attention) -> Option<Vec<f32>> {

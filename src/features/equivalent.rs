@@ -1,9 +1,12 @@
 //! A ragged batch as the uniform one that asks for the same: models see measured, uniform batches only.
 
-use crate::graph::{Attention, Sequences};
-use crate::kernels::attention::causal_pairs;
+use crate::graph::{Attention, Phase, Sequences};
+use crate::kernels::attention::{causal_pairs, visible_past};
 
-/// Totals of an attention call, and the lengths of the uniform batch with the same totals.
+/// Totals of an attention call, and the lengths of the uniform batch with the same totals. Keys that a window
+/// hides do not count, unless said otherwise.
+///
+/// Where prompts and decoding sequences share a launch, the lengths are those of the prompts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Equivalent {
     /// New tokens.
@@ -12,32 +15,56 @@ pub(super) struct Equivalent {
     pub kv_tokens: f64,
     /// Query-key pairs under the causal mask, per query head.
     pub pairs: f64,
+    /// The same with the keys that the window hides.
+    pub unmasked_pairs: f64,
     /// Mean number of new tokens of the sequence a new token belongs to.
     pub new: f64,
     /// Mean number of past tokens before a sequence's first new one, over new tokens.
     pub past: f64,
-    /// `tokens / new`: the number of sequences where all are alike.
+    /// Tokens of prompts over `new`: the number of sequences where all are alike.
     pub sequences: f64,
+    pub decoding: Decoding,
+}
+
+/// The decoding sequences of a launch that also takes prompts.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Decoding {
+    pub sequences: f64,
+    /// Pairs, and tokens of the KV cache: as many, for each has one new token.
+    pub pairs: f64,
 }
 
 impl Equivalent {
     /// None for a batch without new tokens.
     pub fn of(attention: &Attention) -> Option<Self> {
-        let sum = |term: fn(&Sequences) -> f64| -> f64 {
+        let window = attention.window;
+        let prompts = attention.sequences.iter().any(|group| !group.decodes());
+        let beside = |group: &Sequences| attention.phase == Phase::Prefill && prompts && group.decodes();
+        let sum = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
             attention.sequences.iter().map(|group| group.count as f64 * term(group)).sum()
         };
-        let tokens = sum(|group| group.new as f64);
-        if tokens <= 0.0 {
+        let own = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
+            sum(&|group| if beside(group) { 0.0 } else { term(group) })
+        };
+        let past = |group: &Sequences| visible_past(group.past, window) as f64;
+        let pairs = |group: &Sequences| causal_pairs(group.new, group.past, window);
+        let prompt_tokens = own(&|group| group.new as f64);
+        if prompt_tokens <= 0.0 {
             return None;
         }
-        let new = sum(|group| (group.new as f64).powi(2)) / tokens;
+        let new = own(&|group| (group.new as f64).powi(2)) / prompt_tokens;
+        let only_decoding = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
+            sum(&|group| if beside(group) { term(group) } else { 0.0 })
+        };
         Some(Self {
-            tokens,
-            kv_tokens: sum(|group| (group.past + group.new) as f64),
-            pairs: sum(|group| causal_pairs(group.new, group.past)),
+            tokens: sum(&|group| group.new as f64),
+            kv_tokens: sum(&|group| past(group) + group.new as f64),
+            pairs: sum(&pairs),
+            unmasked_pairs: sum(&|group| causal_pairs(group.new, group.past, None)),
             new,
-            past: sum(|group| group.new as f64 * group.past as f64) / tokens,
-            sequences: tokens / new,
+            past: own(&|group| group.new as f64 * past(group)) / prompt_tokens,
+            sequences: prompt_tokens / new,
+            decoding: Decoding { sequences: only_decoding(&|_| 1.0), pairs: only_decoding(&pairs) },
         })
     }
 }
@@ -46,30 +73,53 @@ impl Equivalent {
 mod tests {
     use super::*;
     use crate::config::Dtype;
-    use crate::graph::Phase;
 
-    fn attention(sequences: &[(u64, u64, u64)]) -> Attention {
+    fn attention(sequences: &[(u64, u64, u64)], window: Option<u64>) -> Attention {
         let sequences = sequences.iter().map(|&(count, new, past)| Sequences { count, new, past }).collect();
-        Attention { phase: Phase::Prefill, sequences, heads: 8, kv_heads: 2, head_dim: 128, kv: Dtype::Bf16 }
+        Attention {
+            phase: Phase::Prefill,
+            sequences,
+            heads: 8,
+            kv_heads: 2,
+            head_dim: 128,
+            kv: Dtype::Bf16,
+            window,
+        }
     }
 
     #[test]
     fn a_uniform_batch_is_its_own_equivalent() {
-        let of = Equivalent::of(&attention(&[(4, 100, 30)])).expect("tokens");
+        let of = Equivalent::of(&attention(&[(4, 100, 30)], None)).expect("tokens");
         assert_eq!((of.sequences, of.new, of.past), (4.0, 100.0, 30.0));
         assert_eq!((of.tokens, of.kv_tokens), (400.0, 520.0));
+        assert_eq!((of.unmasked_pairs, of.decoding), (of.pairs, Decoding::default()));
     }
 
     #[test]
     fn a_ragged_prompt_batch_keeps_its_pairs() {
         // Without a past, lengths weighted by tokens keep both tokens and pairs.
-        let of = Equivalent::of(&attention(&[(1, 3000, 0), (5, 200, 0)])).expect("tokens");
+        let of = Equivalent::of(&attention(&[(1, 3000, 0), (5, 200, 0)], None)).expect("tokens");
         let uniform = of.sequences * of.new * (of.new + 1.0) / 2.0;
         assert!((uniform / of.pairs - 1.0).abs() < 1e-12);
     }
 
     #[test]
+    fn decoding_beside_prompts_is_told_apart() {
+        let of = Equivalent::of(&attention(&[(2, 100, 0), (64, 1, 999)], None)).expect("tokens");
+        assert_eq!((of.sequences, of.new, of.past), (2.0, 100.0, 0.0));
+        assert_eq!((of.tokens, of.kv_tokens), (264.0, 64_200.0));
+        assert_eq!(of.decoding, Decoding { sequences: 64.0, pairs: 64_000.0 });
+        assert_eq!(of.pairs, 2.0 * 5050.0 + 64_000.0);
+    }
+
+    #[test]
+    fn a_window_hides_keys() {
+        let of = Equivalent::of(&attention(&[(3, 1, 999)], Some(100))).expect("tokens");
+        assert_eq!((of.past, of.pairs, of.unmasked_pairs), (99.0, 300.0, 3000.0));
+    }
+
+    #[test]
     fn nothing_to_do_has_no_equivalent() {
-        assert_eq!(Equivalent::of(&attention(&[])), None);
+        assert_eq!(Equivalent::of(&attention(&[], None)), None);
     }
 }

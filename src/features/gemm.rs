@@ -3,18 +3,16 @@
 use super::silicon::{L2_BYTES_PER_CLOCK, Silicon};
 use super::term::{self, Term, flag, ln_rounding, ln_share};
 use super::{Cache, Family, Launching};
-use crate::config::{Dtype, MissingFigure};
+use crate::config::{Arch, Dtype, MissingFigure};
 use crate::graph::Gemm;
 use crate::kernels;
 
 /// Raised whenever a term below changes.
-pub(super) const VERSION: u32 = 2;
-
-/// What every launch takes besides its work, in cycles: about the shortest measured product.
-const SHORTEST_CYCLES: f64 = 4000.0;
+pub(super) const VERSION: u32 = 3;
 
 /// Formats the model has learned.
-const LEARNED: [Dtype; 3] = [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block];
+const LEARNED: [Dtype; 7] =
+    [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Int8, Dtype::Int4, Dtype::W8a8];
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +20,7 @@ pub(super) struct Launch {
     silicon: Silicon,
     weights: Dtype,
     engine: Engine,
+    lane: Lane,
     m: f64,
     n: f64,
     k: f64,
@@ -43,6 +42,33 @@ enum Engine {
     Trtllm,
 }
 
+/// Kernels that share their code and what they launch before it, as engines choose them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lane {
+    /// The vendor's library, 16 bits.
+    Library,
+    /// Quantisation per token, then a scaled product.
+    ScaledFp8,
+    /// TensorRT-LLM's quantisation per tensor: several launches before the product.
+    TensorFp8,
+    /// Block-scaled, TensorRT-LLM's own.
+    Blocks,
+    /// Block-scaled, by DeepGEMM on Hopper.
+    DeepGemm,
+    /// Block-scaled, by DeepGEMM on sm100, which also packs the scales.
+    DeepGemmPacked,
+    /// Block-scaled, by DeepGEMM with TensorRT-LLM's quantisation.
+    TrtllmDeepGemm,
+    /// FlashInfer's CuTe DSL product of FP4, in SGLang's and vLLM's setting.
+    CuteDsl,
+    /// FlashInfer's CUTLASS product of FP4.
+    CutlassFp4,
+    /// TensorRT-LLM's choice among its FP4 products.
+    TrtllmFp4,
+    /// TensorRT plugins that widen integer weights, or multiply 8-bit integers.
+    Plugin,
+}
+
 /// The row of one product, or none where no model has learned its format.
 ///
 /// Engines other than the catalog's are taken for vLLM, whose products are plain library calls.
@@ -55,6 +81,39 @@ pub(super) fn row(gemm: &Gemm, launching: &Launching<'_>) -> Result<Option<Vec<f
     }
     let launch = Launch::new(gemm, launching)?;
     Ok(Some(term::values(TERMS, &launch).chain(launch.silicon.identity()).collect()))
+}
+
+impl Lane {
+    fn of(weights: Dtype, engine: Engine, arch: Arch) -> Self {
+        let packed = arch == Arch::Blackwell;
+        match (weights, engine) {
+            (Dtype::Fp8, Engine::Trtllm) => Self::TensorFp8,
+            (Dtype::Fp8, _) => Self::ScaledFp8,
+            (Dtype::Fp8Block, Engine::Trtllm) if packed => Self::TrtllmDeepGemm,
+            (Dtype::Fp8Block, Engine::Trtllm) => Self::Blocks,
+            (Dtype::Fp8Block, _) if packed => Self::DeepGemmPacked,
+            (Dtype::Fp8Block, _) if arch == Arch::Hopper => Self::DeepGemm,
+            (Dtype::Fp8Block, _) => Self::Blocks,
+            (Dtype::Nvfp4, Engine::Trtllm) => Self::TrtllmFp4,
+            (Dtype::Nvfp4, _) if packed => Self::CuteDsl,
+            (Dtype::Nvfp4, _) => Self::CutlassFp4,
+            (Dtype::Int8 | Dtype::Int4 | Dtype::W8a8, _) => Self::Plugin,
+            (Dtype::Bf16 | Dtype::Mxfp4 | Dtype::Mxfp4Mxfp8, _) => Self::Library,
+        }
+    }
+
+    /// What every launch takes besides its work, quantising the activations included, in cycles: the
+    /// shortest measured products, alike on all GPUs.
+    fn shortest_cycles(self) -> f64 {
+        match self {
+            Self::Library => 4000.0,
+            Self::DeepGemm => 6000.0,
+            Self::ScaledFp8 | Self::Blocks | Self::TrtllmDeepGemm => 8000.0,
+            Self::CuteDsl | Self::CutlassFp4 | Self::TrtllmFp4 | Self::Plugin => 10_000.0,
+            Self::DeepGemmPacked => 17_000.0,
+            Self::TensorFp8 => 22_000.0,
+        }
+    }
 }
 
 impl Engine {
@@ -90,6 +149,7 @@ impl Launch {
             silicon,
             weights: gemm.weights,
             engine,
+            lane: Lane::of(gemm.weights, engine, gpu.arch),
             m: gemm.m as f64,
             n: gemm.n as f64,
             k: gemm.k as f64,
@@ -106,7 +166,7 @@ impl Launch {
     }
 
     fn shortest(&self) -> f64 {
-        SHORTEST_CYCLES / self.silicon.clock
+        self.lane.shortest_cycles() / self.silicon.clock
     }
 
     fn share(&self, time: f64) -> f64 {
@@ -126,7 +186,7 @@ impl Launch {
     /// Time the busiest SM takes to read its tiles' operands from L2.
     fn operands(&self, tile: Tile) -> f64 {
         let waves = (self.tiles(tile) / self.silicon.sms).ceil();
-        let bytes = waves * (tile.0 + tile.1) * self.k * self.weights.bytes().max(1.0);
+        let bytes = waves * (tile.0 + tile.1) * self.k * self.weights.math().bytes();
         self.share(bytes / (L2_BYTES_PER_CLOCK * self.silicon.clock))
     }
 
@@ -183,6 +243,15 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("m_in_eights", |l| flag(l.m % 8.0 == 0.0)),
     ("fp8", |l| flag(l.weights.math() == Dtype::Fp8)),
     ("fp8_block", |l| flag(l.weights == Dtype::Fp8Block)),
+    ("nvfp4", |l| flag(l.weights == Dtype::Nvfp4)),
+    ("int8_weights", |l| flag(l.weights == Dtype::Int8)),
+    ("int4_weights", |l| flag(l.weights == Dtype::Int4)),
+    ("w8a8", |l| flag(l.weights == Dtype::W8a8)),
+    ("tensor_fp8", |l| flag(l.lane == Lane::TensorFp8)),
+    ("deep_gemm", |l| flag(matches!(l.lane, Lane::DeepGemm | Lane::DeepGemmPacked | Lane::TrtllmDeepGemm))),
+    ("packed_scales", |l| flag(matches!(l.lane, Lane::DeepGemmPacked | Lane::TrtllmDeepGemm))),
+    ("cute_dsl", |l| flag(l.lane == Lane::CuteDsl)),
+    ("cutlass_fp4", |l| flag(l.lane == Lane::CutlassFp4)),
     ("sglang", |l| flag(l.engine == Engine::Sglang)),
     ("trtllm", |l| flag(l.engine == Engine::Trtllm)),
 ];
@@ -213,7 +282,8 @@ mod tests {
     fn rows_are_finite_and_as_wide_as_the_schema() {
         for m in [1, 2, 63, 4096, 60_000] {
             for weights in LEARNED {
-                let row = h100(m, weights);
+                let gemm = Gemm { m, n: 8192, k: 8192, weights };
+                let row = on("b200", "sglang", Cache::Cold, gemm).expect("learned format");
                 assert_eq!(row.len(), Family::Gemm.schema().names.len());
                 assert!(row.iter().all(|value| value.is_finite()), "{m} {weights:?} {row:?}");
             }
@@ -252,7 +322,7 @@ mod tests {
 
     #[test]
     fn formats_without_a_model_have_no_row() {
-        let gemm = Gemm { m: 8, n: 1024, k: 1024, weights: Dtype::Nvfp4 };
+        let gemm = Gemm { m: 8, n: 1024, k: 1024, weights: Dtype::Mxfp4 };
         assert_eq!(on("b200", "vllm", Cache::Cold, gemm), None);
     }
 }

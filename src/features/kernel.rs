@@ -1,6 +1,7 @@
 //! Attention kernels, as the measured tables and the engine catalog name them.
 
-use crate::config::Dtype;
+use crate::config::{Dtype, Gpu};
+use crate::graph::{Attention, Phase};
 
 /// Kernels that share their code, whatever engine launches them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum Kernel {
     Fa2,
     /// FlashAttention-3, as SGLang launches it.
     Fa3,
+    /// The same built for Ampere: about half of the memory bandwidth where FlashAttention-2 reaches four fifths.
+    Fa3Ampere,
     /// FlashAttention-3, as vLLM launches it.
     VllmFa3,
     /// TensorRT-LLM's kernels for sm100, as SGLang launches them.
@@ -23,15 +26,21 @@ pub enum Kernel {
     Trtllm,
     /// FlashInfer, as TensorRT-LLM launches it.
     TrtllmFlashInfer,
+    /// FlashAttention's next version, as vLLM launches it for heads of 512.
+    VllmFa4,
+    /// SGLang's Triton kernels.
     Triton,
+    /// vLLM's Triton kernels.
+    VllmTriton,
 }
 
 impl Kernel {
     /// By the name in tables and catalog; none for kernels no model has learned.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
-            // SGLang 0.5.10 on A100 and the second sources name the algorithm only.
-            "flashinfer" | "flash_attention" | "FlashInfer decode" => Self::FlashInfer,
+            "flashinfer" | "FlashInfer decode" => Self::FlashInfer,
+            // SGLang 0.5.10 on A100 names the backend only.
+            "flash_attention" => Self::Fa3Ampere,
             "vllm_flashinfer_fidecode" | "vllm_flashinfer_fiprefill" => Self::VllmFlashInfer,
             "vllm_flash_attn_fa2" | "vllm_flash_attn" | "vllm0.19 default attn" | "FLASH_ATTENTION" => {
                 Self::Fa2
@@ -42,9 +51,29 @@ impl Kernel {
             "vllm_flashinfer_trtllmprefill" | "vllm_flashinfer_trtllmdecode" => Self::VllmTrtllm,
             "torch_flow" => Self::Trtllm,
             "torch_flow_flashinfer" => Self::TrtllmFlashInfer,
+            "vllm_flash_attn_fa4" => Self::VllmFa4,
             "triton" => Self::Triton,
+            "vllm_triton_attn" => Self::VllmTriton,
             _ => return None,
         })
+    }
+
+    /// Whether prompts skip the keys that a sliding window hides. Of all measured kernels one does not: with a
+    /// window of 128 it takes as long as without.
+    pub fn skips_hidden(self) -> bool {
+        self != Self::Triton
+    }
+
+    /// Whether a single new token's keys are cut into parts that several SMs take. FlashAttention-2 does so only
+    /// where it packs the `group` query heads of a KV head into one tile, and never with a window.
+    pub fn splits(self, group: f64, windowed: bool) -> bool {
+        self != Self::Fa2 || (group > 1.0 && !windowed)
+    }
+
+    /// Whether a single new token's query heads of one KV head share its keys. TensorRT-LLM's kernel for it ends
+    /// at a `group` of 32; beyond, every query head reads all keys, and takes as much longer.
+    pub fn packs(self, group: f64) -> bool {
+        self != Self::Trtllm || group <= 32.0
     }
 
     /// The format queries and keys are multiplied in over a KV cache in `kv`, as engines set it up: with
@@ -55,6 +84,13 @@ impl Kernel {
             _ => Dtype::Bf16,
         }
     }
+}
+
+/// The format that `kernel` multiplies queries and keys in on `gpu`, as engines set it up.
+pub(super) fn math(attention: &Attention, gpu: &Gpu, kernel: &str) -> Dtype {
+    let Some(kernel) = Kernel::from_name(kernel) else { return Dtype::Bf16 };
+    let wanted = kernel.math(attention.kv, attention.phase == Phase::Prefill);
+    if gpu.supports(wanted) { wanted } else { Dtype::Bf16 }
 }
 
 #[cfg(test)]

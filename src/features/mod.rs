@@ -6,7 +6,9 @@
 //! columns) is zero unless its measurements trained the model.
 
 pub mod attention;
+pub mod elementwise;
 mod equivalent;
+mod executed;
 pub mod gemm;
 mod kernel;
 pub mod moe;
@@ -30,6 +32,7 @@ pub enum Family {
     AttentionPrefill,
     AttentionDecode,
     Moe,
+    Elementwise,
 }
 
 names!(
@@ -38,10 +41,12 @@ names!(
     AttentionPrefill = "attention_prefill",
     AttentionDecode = "attention_decode",
     Moe = "moe",
+    Elementwise = "elementwise",
 );
 
 impl Family {
-    pub const ALL: [Self; 4] = [Self::Gemm, Self::AttentionPrefill, Self::AttentionDecode, Self::Moe];
+    pub const ALL: [Self; 5] =
+        [Self::Gemm, Self::AttentionPrefill, Self::AttentionDecode, Self::Moe, Self::Elementwise];
 
     /// The stable id: the model's file name and the key of reports.
     pub fn id(self) -> &'static str {
@@ -50,6 +55,7 @@ impl Family {
             Self::AttentionPrefill => "attention_prefill",
             Self::AttentionDecode => "attention_decode",
             Self::Moe => "moe",
+            Self::Elementwise => "elementwise",
         }
     }
 
@@ -66,7 +72,8 @@ impl Family {
                 Phase::Decode => Self::AttentionDecode,
             }),
             Op::Moe(_) => Some(Self::Moe),
-            Op::Elementwise(_) | Op::Collective(_) => None,
+            Op::Elementwise(_) => Some(Self::Elementwise),
+            Op::Collective(_) => None,
         }
     }
 
@@ -77,6 +84,7 @@ impl Family {
             Self::AttentionPrefill => attention::names(attention::PREFILL),
             Self::AttentionDecode => attention::names(attention::DECODE),
             Self::Moe => term::names(moe::TERMS).collect(),
+            Self::Elementwise => term::names(elementwise::TERMS).collect(),
         };
         let identity_from = own.len();
         let names = own.into_iter().chain(silicon::names()).collect();
@@ -84,6 +92,7 @@ impl Family {
             Self::Gemm => gemm::VERSION,
             Self::AttentionPrefill | Self::AttentionDecode => attention::VERSION,
             Self::Moe => moe::VERSION,
+            Self::Elementwise => elementwise::VERSION,
         };
         Schema { family: self, version, names, identity_from }
     }
@@ -144,7 +153,7 @@ pub fn row(
                 Phase::Prefill => &choice.attention_prefill,
                 Phase::Decode => &choice.attention_decode,
             };
-            Launching { kernel, math: attention::math(call, gpu, kernel), ..launching }
+            Launching { kernel, math: kernel::math(call, gpu, kernel), ..launching }
         }
         Op::Moe(call) => {
             let choice = engine.kernels_on(gpu.arch);
@@ -169,7 +178,8 @@ pub fn row_in(op: &Op, launching: &Launching<'_>) -> Result<Option<(Family, Vec<
         Op::Gemm(gemm) => gemm::row(gemm, launching)?,
         Op::Attention(attention) => attention::row(attention, launching)?,
         Op::Moe(moe) => moe::row(moe, launching)?,
-        Op::Elementwise(_) | Op::Collective(_) => None,
+        Op::Elementwise(elementwise) => elementwise::row(elementwise, launching)?,
+        Op::Collective(_) => None,
     };
     Ok(row.map(|row| (family, row)))
 }

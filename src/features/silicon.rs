@@ -8,7 +8,7 @@ use crate::config::{Arch, Dtype, Gpu, MissingFigure};
 const RESIDENT_HALF: f64 = 0.9;
 const RESIDENT_POWER: i32 = 6;
 
-/// GPUs whose kernels the reference source measured for every family.
+/// GPUs that the reference source measured.
 const REFERENCE: [&str; 9] = [
     "a100-sxm-80gb",
     "b200",
@@ -22,6 +22,8 @@ const REFERENCE: [&str; 9] = [
 ];
 /// GPUs whose matrix products only second sources measured.
 const SECOND_SOURCE_GEMM: [&str; 2] = ["a40", "rtx-a6000"];
+/// GPUs whose norms, activations and their like were measured.
+const ELEMENTWISE: [&str; 5] = ["a100-sxm-80gb", "a40", "h100-sxm", "rtx-4090", "rtx-pro-6000-server"];
 
 /// Bytes per clock that one SM reads from L2 at best (sm70 and later).
 pub(super) const L2_BYTES_PER_CLOCK: f64 = 64.0;
@@ -30,8 +32,12 @@ const L2_REACHED: f64 = 0.25;
 
 /// GPUs whose identity columns are filled for `family`.
 pub fn measured(family: Family) -> impl Iterator<Item = &'static str> {
-    let second: &[&str] = if family == Family::Gemm { &SECOND_SOURCE_GEMM } else { &[] };
-    REFERENCE.into_iter().chain(second.iter().copied())
+    let (first, second): (&[&str], &[&str]) = match family {
+        Family::Gemm => (&REFERENCE, &SECOND_SOURCE_GEMM),
+        Family::Elementwise => (&ELEMENTWISE, &[]),
+        Family::AttentionPrefill | Family::AttentionDecode | Family::Moe => (&REFERENCE, &[]),
+    };
+    first.iter().chain(second).copied()
 }
 
 /// What the features read from a GPU's record. Times that follow from it are in µs.

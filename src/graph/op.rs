@@ -23,7 +23,10 @@ pub enum Phase {
     Decode,
 }
 
-/// Causal attention of one rank's heads over all sequences of one phase; KV write included.
+/// Causal attention of one rank's heads over the sequences of one launch; KV write included.
+///
+/// A launch of phase `Prefill` may hold decoding sequences beside the prompts, as engines launch them that
+/// mix both in one step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Attention {
     pub phase: Phase,
@@ -34,6 +37,8 @@ pub struct Attention {
     pub kv_heads: u64,
     pub head_dim: u64,
     pub kv: Dtype,
+    /// Keys that a query sees at most, its own included; none where it sees all.
+    pub window: Option<u64>,
 }
 
 /// Kernels that move bytes: `rows` rows of `width` elements.
@@ -43,6 +48,8 @@ pub enum Elementwise {
     Norm { rows: u64, width: u64 },
     /// Residual add and RMSNorm: two reads, two writes.
     AddNorm { rows: u64, width: u64 },
+    /// Residual add alone: two reads, one write.
+    Add { rows: u64, width: u64 },
     /// RMSNorm over each head of Q and K, in place.
     QkNorm { rows: u64, width: u64 },
     /// SiLU of one half times the other; `width` is the output's.

@@ -105,7 +105,8 @@ impl Calls<'_> {
             let sequences = of_phase(batch, phase);
             if !sequences.is_empty() {
                 let kv = self.layout.kv;
-                let op = Op::Attention(Attention { phase, sequences, heads, kv_heads, head_dim, kv });
+                let attention = Attention { phase, sequences, heads, kv_heads, head_dim, kv, window: None };
+                let op = Op::Attention(attention);
                 self.add(Block::Attention, name, count, op);
             }
         }

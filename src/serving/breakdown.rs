@@ -130,6 +130,7 @@ fn shape(op: &Op) -> String {
             let (rows, width) = match *op {
                 Elementwise::Norm { rows, width }
                 | Elementwise::AddNorm { rows, width }
+                | Elementwise::Add { rows, width }
                 | Elementwise::QkNorm { rows, width }
                 | Elementwise::SiluMul { rows, width }
                 | Elementwise::Rope { rows, width }

@@ -14,6 +14,7 @@ pub fn dtype(dtype: Dtype) -> &'static str {
         Dtype::Mxfp4Mxfp8 => "MXFP4, MXFP8 activations",
         Dtype::Int8 => "INT8, weights only",
         Dtype::Int4 => "INT4, weights only",
+        Dtype::W8a8 => "INT8",
     }
 }
 

@@ -33,10 +33,6 @@ pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Res
     let (heads, kv_heads, head_dim) = (numbers("heads")?, numbers("kv_heads")?, numbers("head_dim")?);
     let window = numbers("window")?;
     for (row, &micros) in numbers("latency_us")?.iter().enumerate() {
-        if window[row] != 0.0 {
-            visitor(Err("sliding window".into()));
-            continue;
-        }
         let (Some(math), Some(kv)) = (Dtype::from_id(dtype.get(row)), Dtype::from_id(kv.get(row))) else {
             visitor(Err(format!("attention in {} over {}", dtype.get(row), kv.get(row))));
             continue;
@@ -50,6 +46,7 @@ pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Res
             kv_heads: kv_heads[row] as u64,
             head_dim: head_dim[row] as u64,
             kv,
+            window: (window[row] > 0.0).then_some(window[row] as u64),
         };
         visitor(Ok(Measured {
             source: REFERENCE_SOURCE.into(),
@@ -67,7 +64,8 @@ pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Res
 /// The second sources whose decode rows say without doubt how long each sequence is.
 const CLEAR_DECODE: [&str; 3] = ["infersim", "inference-sim", "llmservingsim-v1.1"];
 
-/// Visits the rows of one phase in the second sources' table.
+/// Visits the rows of one phase in the second sources' table. Launches with a prompt and decoding sequences
+/// are prompts'.
 pub(super) fn visit_second(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     let wanted = [
         "source",
@@ -91,32 +89,31 @@ pub(super) fn visit_second(path: &Path, phase: Phase, visitor: &mut Visitor<'_>)
     let (prompt, prompt_past) = (numbers("prefill_tokens")?, numbers("prefill_past_kv")?);
     let (decoding, decode_kv) = (numbers("decode_seqs")?, numbers("decode_kv")?);
     for (row, &micros) in numbers("latency_us")?.iter().enumerate() {
-        let sequences = match phase {
-            Phase::Prefill if prompt[row] > 1.0 && decoding[row] == 0.0 => {
-                Sequences { count: 1, new: prompt[row] as u64, past: prompt_past[row] as u64 }
-            }
-            Phase::Decode if prompt[row] == 0.0 && CLEAR_DECODE.contains(&source.get(row)) => {
-                Sequences { count: decoding[row] as u64, new: 1, past: decode_kv[row] as u64 }
-            }
-            // The other phase's, which its own family visits.
-            Phase::Prefill if prompt[row] == 0.0 => continue,
-            Phase::Decode if decoding[row] == 0.0 => continue,
-            _ => {
-                visitor(Err("prompts and decoding mixed, or lengths in doubt".into()));
-                continue;
-            }
-        };
+        let of_prompt = prompt[row] > 0.0;
+        // The other phase's, which its own family visits.
+        if of_prompt != (phase == Phase::Prefill) {
+            continue;
+        }
+        if !of_prompt && !CLEAR_DECODE.contains(&source.get(row)) {
+            visitor(Err(format!("lengths of decoding sequences in doubt in {}", source.get(row))));
+            continue;
+        }
+        let prompts = Sequences { count: 1, new: prompt[row] as u64, past: prompt_past[row] as u64 };
+        let decodes = Sequences { count: decoding[row] as u64, new: 1, past: decode_kv[row] as u64 };
+        let sequences: Vec<Sequences> =
+            [prompts, decodes].into_iter().filter(|group| group.count * group.new > 0).collect();
         let Some(kv) = Dtype::from_id(kv.get(row)) else {
             visitor(Err(format!("KV cache in {}", kv.get(row))));
             continue;
         };
         let attention = Attention {
             phase,
-            sequences: vec![sequences],
+            sequences,
             heads: heads[row] as u64,
             kv_heads: kv_heads[row] as u64,
             head_dim: head_dim[row] as u64,
             kv,
+            window: None,
         };
         visitor(Ok(Measured {
             source: source.get(row).into(),

@@ -19,7 +19,7 @@ pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableE
     // The reference table names engines, the second ones sources.
     let (source, engine) = (table.texts("source").ok(), table.texts("engine").ok());
     for (row, &micros) in table.numbers("latency_us")?.iter().enumerate() {
-        let Some(weights) = Dtype::from_id(dtype.get(row)) else {
+        let Some(weights) = weights(dtype.get(row)) else {
             visitor(Err(format!("weights in {}", dtype.get(row))));
             continue;
         };
@@ -39,4 +39,15 @@ pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableE
         }));
     }
     Ok(())
+}
+
+/// The format by the table's name.
+fn weights(name: &str) -> Option<Dtype> {
+    match name {
+        "int8_wo" => Some(Dtype::Int8),
+        "int4_wo" => Some(Dtype::Int4),
+        // SmoothQuant; what the second source calls int8 multiplies 8-bit integers too.
+        "sq" | "int8" => Some(Dtype::W8a8),
+        other => Dtype::from_id(other),
+    }
 }

@@ -2,6 +2,7 @@
 
 mod attention;
 mod collective;
+mod elementwise;
 mod gate;
 mod gemm;
 mod key;
@@ -19,8 +20,19 @@ pub use collective::{NCCL, visit_collectives};
 pub use key::Key;
 pub use row::Row;
 
-/// The source that efficiencies are on the scale of; others carry a bias.
+/// The source that efficiencies are on the scale of, where it has a table; others carry a bias.
 pub const REFERENCE_SOURCE: &str = "aiconfigurator";
+/// Of norms and their like, each GPU was measured by one source only, in kernel time without host gaps: both
+/// are the reference, and a column tells their kernels apart.
+const ELEMENTWISE_SOURCES: [&str; 2] = ["llmservingsim-v1.1", "vidur"];
+
+/// The sources that efficiencies of `family` are on the scale of.
+pub fn reference_sources(family: Family) -> &'static [&'static str] {
+    match family {
+        Family::Elementwise => &ELEMENTWISE_SOURCES,
+        _ => &[REFERENCE_SOURCE],
+    }
+}
 
 /// One measured call.
 #[derive(Debug, Clone)]
@@ -68,5 +80,6 @@ pub fn visit(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(
             moe::visit(&table("moe"), visitor)?;
             moe::visit_first(&table("moe_triton_w13"), visitor)
         }
+        Family::Elementwise => elementwise::visit(&table("elementwise"), visitor),
     }
 }

@@ -74,5 +74,5 @@ pub fn assert_close(got: &[f64], expected: &[f64]) {
 /// `(new, past)` tokens of each request.
 pub fn attention(requests: &[(u64, u64)], heads: u64, kv_heads: u64, head_dim: u64) -> Attention {
     let sequences = requests.iter().map(|&(new, past)| Sequences { count: 1, new, past }).collect();
-    Attention { phase: Phase::Prefill, sequences, heads, kv_heads, head_dim, kv: Dtype::Bf16 }
+    Attention { phase: Phase::Prefill, sequences, heads, kv_heads, head_dim, kv: Dtype::Bf16, window: None }
 }
