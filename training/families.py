@@ -21,6 +21,7 @@ FAMILIES = {
     "gemm": Plan(groups={"tiles and waves": WAVES, "sizes": SIZES}),
     "attention_prefill": Plan(groups={"tiles and waves": WAVES, "sizes": SIZES}),
     "attention_decode": Plan(groups={"tiles and waves": WAVES, "sizes": SIZES}),
+    "elementwise": Plan(sample=100_000, hidden=(48, 48, 48)),
     "moe": Plan(
         hidden=(96, 96, 96),
         groups={
@@ -28,5 +29,9 @@ FAMILIES = {
             "how tokens are spread": ("ln_touched", "ln_tokens_per_expert", "ln_largest_over_mean"),
         },
     ),
-    "elementwise": Plan(sample=100_000, hidden=(48, 48, 48)),
+    "mla": Plan(sample=120_000, hidden=(96, 96, 96), groups={"tiles and waves": WAVES, "sizes": SIZES}),
+    "mla_bmm": Plan(hidden=(80, 80, 80), epochs=60, groups={"tiles and waves": WAVES, "sizes": SIZES}),
+    "mla_module": Plan(sample=150_000, hidden=(96, 96, 96), groups={"tiles and waves": WAVES, "sizes": SIZES}),
+    "dsa_module": Plan(sample=180_000, hidden=(96, 96, 96), groups={"tiles and waves": WAVES, "sizes": SIZES}),
+    "linear_attention": Plan(sample=150_000, hidden=(96, 96, 96), groups={"tiles and waves": WAVES, "sizes": SIZES}),
 }

@@ -118,6 +118,27 @@ impl KernelChoice {
     }
 }
 
+/// The kernels of latent, sparse and linear attention that an engine launches by default on one family of
+/// GPUs, named as in the measured tables; empty where none was measured.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct VariantChoice {
+    pub arch: Arch,
+    /// The latent attention kernel alone, of both phases.
+    pub latent: String,
+    /// Batched products of its absorbed expansion.
+    pub bmm: String,
+    pub bmm_fp8: String,
+    /// Whole blocks of latent attention.
+    pub block_prefill: String,
+    pub block_decode: String,
+    /// Sparse blocks of prompts that fit into what a query keeps, and all others.
+    pub sparse_short: String,
+    pub sparse: String,
+    /// The gated delta rule.
+    pub delta_prefill: String,
+    pub delta_decode: String,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Engine {
     pub id: String,
@@ -128,12 +149,19 @@ pub struct Engine {
     /// Its attention kernels apply the rotary embedding themselves.
     pub rope_in_attention: bool,
     pub kernels: Vec<KernelChoice>,
+    /// Default kernels of the attention variants.
+    pub variants: Vec<VariantChoice>,
 }
 
 impl Engine {
     /// The engine's default kernels on `arch`, if it runs there.
     pub fn kernels_on(&self, arch: Arch) -> Option<&KernelChoice> {
         self.kernels.iter().find(|choice| choice.arch == arch)
+    }
+
+    /// The engine's default kernels of the attention variants on `arch`, if it runs there.
+    pub fn variants_on(&self, arch: Arch) -> Option<&VariantChoice> {
+        self.variants.iter().find(|choice| choice.arch == arch)
     }
 }
 
@@ -142,7 +170,8 @@ record!(SmallerDefaults: below_gib, archs, token_budget, max_seqs);
 record!(HostTime: decode_step_us, prefill_step_us, eager_launch_us, graph_gap_us);
 record!(KernelChoice: arch, attention_prefill, attention_decode, moe);
 record!(MoeKernel: weights, kernel, most_tokens, most_ranks);
-record!(Engine: id, name, version, scheduler, host, rope_in_attention, kernels);
+record!(VariantChoice: arch, latent, bmm, bmm_fp8, block_prefill, block_decode, sparse_short, sparse, delta_prefill, delta_decode);
+record!(Engine: id, name, version, scheduler, host, rope_in_attention, kernels, variants);
 names!(Batching: MixedChunks = "mixed_chunks", PrefillFirst = "prefill_first", InFlight = "in_flight");
 names!(MemoryShareOf: Total = "total", Static = "static", Free = "free");
 

@@ -15,7 +15,9 @@ mod setup;
 
 pub use check::check;
 pub use dtype::Dtype;
-pub use engine::{Batching, Engine, HostTime, KernelChoice, MemoryShareOf, Scheduler, SmallerDefaults};
+pub use engine::{
+    Batching, Engine, HostTime, KernelChoice, MemoryShareOf, Scheduler, SmallerDefaults, VariantChoice,
+};
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
 pub use issue::{Field, Issue, Severity};
 pub use model::Model;

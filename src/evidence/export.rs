@@ -190,6 +190,7 @@ mod tests {
             (Family::AttentionPrefill, attention(Phase::Prefill, 8, 4096, 0)),
             (Family::AttentionPrefill, attention(Phase::Prefill, 1, 16, 0)),
             (Family::AttentionDecode, attention(Phase::Decode, 64, 1, 4000)),
+            (Family::Elementwise, measured(Op::Elementwise(Elementwise::AddNorm { rows: 9, width: 4096 }))),
             (Family::Moe, moe(1, "moe_torch_flow_cutlass", Dtype::Fp8)),
             (Family::Moe, moe(8192, "sglang_fused_moe_triton", Dtype::Mxfp4)),
             (Family::Elementwise, measured(Op::Elementwise(Elementwise::AddNorm { rows: 9, width: 4096 }))),

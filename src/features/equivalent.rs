@@ -37,11 +37,21 @@ pub(super) struct Decoding {
 impl Equivalent {
     /// None for a batch without new tokens.
     pub fn of(attention: &Attention) -> Option<Self> {
-        let window = attention.window;
-        let prompts = attention.sequences.iter().any(|group| !group.decodes());
-        let beside = |group: &Sequences| attention.phase == Phase::Prefill && prompts && group.decodes();
+        let apart = attention.phase == Phase::Prefill;
+        Self::of_batch(&attention.sequences, apart, attention.window)
+    }
+
+    /// The same of any call over sequences, all of one kind.
+    pub fn of_sequences(sequences: &[Sequences]) -> Option<Self> {
+        Self::of_batch(sequences, false, None)
+    }
+
+    /// `apart`: decoding sequences beside prompts are told from them.
+    fn of_batch(sequences: &[Sequences], apart: bool, window: Option<u64>) -> Option<Self> {
+        let prompts = sequences.iter().any(|group| !group.decodes());
+        let beside = |group: &Sequences| apart && prompts && group.decodes();
         let sum = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
-            attention.sequences.iter().map(|group| group.count as f64 * term(group)).sum()
+            sequences.iter().map(|group| group.count as f64 * term(group)).sum()
         };
         let own = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
             sum(&|group| if beside(group) { 0.0 } else { term(group) })

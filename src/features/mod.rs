@@ -11,9 +11,12 @@ mod equivalent;
 mod executed;
 pub mod gemm;
 mod kernel;
+mod latent;
+mod linear;
 pub mod moe;
 mod silicon;
 mod term;
+mod variants;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +34,13 @@ pub enum Family {
     Gemm,
     AttentionPrefill,
     AttentionDecode,
-    Moe,
     Elementwise,
+    Moe,
+    Mla,
+    MlaBmm,
+    MlaModule,
+    DsaModule,
+    LinearAttention,
 }
 
 names!(
@@ -40,13 +48,28 @@ names!(
     Gemm = "gemm",
     AttentionPrefill = "attention_prefill",
     AttentionDecode = "attention_decode",
-    Moe = "moe",
     Elementwise = "elementwise",
+    Moe = "moe",
+    Mla = "mla",
+    MlaBmm = "mla_bmm",
+    MlaModule = "mla_module",
+    DsaModule = "dsa_module",
+    LinearAttention = "linear_attention",
 );
 
 impl Family {
-    pub const ALL: [Self; 5] =
-        [Self::Gemm, Self::AttentionPrefill, Self::AttentionDecode, Self::Moe, Self::Elementwise];
+    pub const ALL: [Self; 10] = [
+        Self::Gemm,
+        Self::AttentionPrefill,
+        Self::AttentionDecode,
+        Self::Elementwise,
+        Self::Moe,
+        Self::Mla,
+        Self::MlaBmm,
+        Self::MlaModule,
+        Self::DsaModule,
+        Self::LinearAttention,
+    ];
 
     /// The stable id: the model's file name and the key of reports.
     pub fn id(self) -> &'static str {
@@ -54,8 +77,13 @@ impl Family {
             Self::Gemm => "gemm",
             Self::AttentionPrefill => "attention_prefill",
             Self::AttentionDecode => "attention_decode",
-            Self::Moe => "moe",
             Self::Elementwise => "elementwise",
+            Self::Moe => "moe",
+            Self::Mla => "mla",
+            Self::MlaBmm => "mla_bmm",
+            Self::MlaModule => "mla_module",
+            Self::DsaModule => "dsa_module",
+            Self::LinearAttention => "linear_attention",
         }
     }
 
@@ -71,8 +99,10 @@ impl Family {
                 Phase::Prefill => Self::AttentionPrefill,
                 Phase::Decode => Self::AttentionDecode,
             }),
-            Op::Moe(_) => Some(Self::Moe),
             Op::Elementwise(_) => Some(Self::Elementwise),
+            Op::Moe(_) => Some(Self::Moe),
+            Op::Latent(latent) => Some(latent::family(latent)),
+            Op::Linear(_) => Some(Self::LinearAttention),
             Op::Collective(_) => None,
         }
     }
@@ -83,16 +113,25 @@ impl Family {
             Self::Gemm => term::names(gemm::TERMS).collect(),
             Self::AttentionPrefill => attention::names(attention::PREFILL),
             Self::AttentionDecode => attention::names(attention::DECODE),
-            Self::Moe => term::names(moe::TERMS).collect(),
             Self::Elementwise => term::names(elementwise::TERMS).collect(),
+            Self::Moe => term::names(moe::TERMS).collect(),
+            Self::Mla => latent::schema::attention(),
+            Self::MlaBmm => latent::schema::bmm(),
+            Self::MlaModule => latent::schema::dense_block(),
+            Self::DsaModule => latent::schema::sparse_block(),
+            Self::LinearAttention => term::names(linear::TERMS).collect(),
         };
         let identity_from = own.len();
         let names = own.into_iter().chain(silicon::names()).collect();
         let version = match self {
             Self::Gemm => gemm::VERSION,
             Self::AttentionPrefill | Self::AttentionDecode => attention::VERSION,
-            Self::Moe => moe::VERSION,
             Self::Elementwise => elementwise::VERSION,
+            Self::Moe => moe::VERSION,
+            Self::Mla => latent::schema::ATTENTION,
+            Self::MlaBmm => latent::schema::BMM,
+            Self::MlaModule | Self::DsaModule => latent::schema::BLOCK,
+            Self::LinearAttention => linear::VERSION,
         };
         Schema { family: self, version, names, identity_from }
     }
@@ -163,6 +202,10 @@ pub fn row(
             };
             Launching { kernel, math: call.weights.math(), ..launching }
         }
+        Op::Latent(_) | Op::Linear(_) => {
+            let Some(choice) = engine.variants_on(gpu.arch) else { return Ok(None) };
+            Launching { kernel: variants::kernel(op, choice), ..launching }
+        }
         _ => launching,
     };
     row_in(op, &launching)
@@ -177,8 +220,10 @@ pub fn row_in(op: &Op, launching: &Launching<'_>) -> Result<Option<(Family, Vec<
     let row = match op {
         Op::Gemm(gemm) => gemm::row(gemm, launching)?,
         Op::Attention(attention) => attention::row(attention, launching)?,
-        Op::Moe(moe) => moe::row(moe, launching)?,
         Op::Elementwise(elementwise) => elementwise::row(elementwise, launching)?,
+        Op::Moe(moe) => moe::row(moe, launching)?,
+        Op::Latent(latent) => latent::row(latent, launching)?,
+        Op::Linear(linear) => linear::row(linear, launching)?,
         Op::Collective(_) => None,
     };
     Ok(row.map(|row| (family, row)))

@@ -8,7 +8,7 @@ use crate::config::{Arch, Dtype, Gpu, MissingFigure};
 const RESIDENT_HALF: f64 = 0.9;
 const RESIDENT_POWER: i32 = 6;
 
-/// GPUs that the reference source measured.
+/// GPUs whose kernels the reference source measured, for most families all of them.
 const REFERENCE: [&str; 9] = [
     "a100-sxm-80gb",
     "b200",
@@ -30,14 +30,20 @@ pub(super) const L2_BYTES_PER_CLOCK: f64 = 64.0;
 /// Share of it that all SMs together reach, where nobody has measured: that of the Ada and GDDR parts.
 const L2_REACHED: f64 = 0.25;
 
+/// GPUs of the reference that nobody measured whole blocks of latent attention on, dense or sparse.
+const WITHOUT_BLOCKS: [&str; 1] = ["a100-sxm-80gb"];
+const WITHOUT_SPARSE_BLOCKS: [&str; 3] = ["a100-sxm-80gb", "l40s", "rtx-pro-6000-server"];
+
 /// GPUs whose identity columns are filled for `family`.
 pub fn measured(family: Family) -> impl Iterator<Item = &'static str> {
-    let (first, second): (&[&str], &[&str]) = match family {
-        Family::Gemm => (&REFERENCE, &SECOND_SOURCE_GEMM),
-        Family::Elementwise => (&ELEMENTWISE, &[]),
-        Family::AttentionPrefill | Family::AttentionDecode | Family::Moe => (&REFERENCE, &[]),
+    let (first, second, without): (&[&str], &[&str], &[&str]) = match family {
+        Family::Gemm => (&REFERENCE, &SECOND_SOURCE_GEMM, &[]),
+        Family::Elementwise => (&ELEMENTWISE, &[], &[]),
+        Family::MlaModule => (&REFERENCE, &[], &WITHOUT_BLOCKS),
+        Family::DsaModule => (&REFERENCE, &[], &WITHOUT_SPARSE_BLOCKS),
+        _ => (&REFERENCE, &[], &[]),
     };
-    first.iter().chain(second).copied()
+    first.iter().filter(|id| !without.contains(id)).chain(second).copied()
 }
 
 /// What the features read from a GPU's record. Times that follow from it are in µs.

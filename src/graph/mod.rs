@@ -1,12 +1,16 @@
 //! The kernels of one forward pass: which calls, of what size, how often.
 
 mod batch;
+mod latent;
+mod linear;
 mod moe;
 mod op;
 mod pass;
 pub mod routing;
 
 pub use batch::{Batch, Sequences};
+pub use latent::{BatchedGemm, Indexer, Latent, LatentAttention, LatentHeads, LatentModule, SparseModule};
+pub use linear::{CausalConv, DeltaRule, Linear};
 pub use moe::{Moe, Part};
 pub use op::{Attention, Block, Call, Collective, Elementwise, Gemm, Op, Phase};
 pub use pass::{Layout, pass};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Moe, Sequences};
+use super::{Latent, Linear, Moe, Sequences};
 use crate::config::Dtype;
 use crate::units::Bytes;
 
@@ -82,6 +82,8 @@ pub enum Op {
     Gemm(Gemm),
     Attention(Attention),
     Moe(Moe),
+    Latent(Latent),
+    Linear(Linear),
     Elementwise(Elementwise),
     Collective(Collective),
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::units::{Bytes, Flops};
+use crate::units::{Bytes, Flops, Seconds};
 
 /// How a launch is cut into thread blocks and laid over the SMs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,6 +44,8 @@ pub struct Count {
     pub flops: Flops,
     /// The tensor format multiplied in; none for kernels that only move bytes.
     pub math: Option<Dtype>,
+    /// The part of `flops` multiplied in other formats than `math`, in modules of several kernels.
+    pub other_math: Vec<(Dtype, Flops)>,
     /// Every operand read once and every result written once.
     pub operands: Bytes,
     /// The part that only device memory holds before the launch: weights, cached KV.
@@ -58,7 +60,15 @@ impl Count {
     /// A launch that asks nothing of this GPU's own pipes: a collective.
     pub fn nothing() -> Self {
         let none = Bytes::ZERO;
-        Self { flops: Flops::ZERO, math: None, operands: none, stored: none, bytes: none, schedule: None }
+        Self {
+            flops: Flops::ZERO,
+            math: None,
+            other_math: Vec::new(),
+            operands: none,
+            stored: none,
+            bytes: none,
+            schedule: None,
+        }
     }
 
     /// Counts a launch that multiplies `flops` in `math` over `stored` bytes and `activations` bytes, the
@@ -75,6 +85,38 @@ impl Count {
     ) -> Result<Self, MissingFigure> {
         let spilled = (activations - gpu.l2()?).max(Bytes::ZERO);
         let (operands, bytes) = (stored + activations, stored + spilled);
-        Ok(Self { flops, math, operands, stored, bytes, schedule: None })
+        Ok(Self { flops, math, other_math: Vec::new(), operands, stored, bytes, schedule: None })
+    }
+
+    /// Both launches one after the other, as one: `math` stays the first's.
+    pub(super) fn then(mut self, next: Self) -> Self {
+        let others: Flops = next.other_math.iter().map(|(_, flops)| *flops).sum();
+        self.other_math.extend(next.other_math);
+        match next.math {
+            Some(math) if self.math.is_some_and(|first| first != math) => {
+                self.other_math.push((math, next.flops - others));
+            }
+            math => self.math = self.math.or(math),
+        }
+        self.flops += next.flops;
+        self.operands += next.operands;
+        self.stored += next.stored;
+        self.bytes += next.bytes;
+        self.schedule = None;
+        self
+    }
+
+    /// The time all multiply-adds take at the dense peaks of their formats.
+    ///
+    /// # Errors
+    /// Where the GPU does not multiply one of the formats.
+    pub fn compute(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
+        let Some(math) = self.math else { return Ok(Seconds::ZERO) };
+        let others: Flops = self.other_math.iter().map(|(_, flops)| *flops).sum();
+        let mut time = (self.flops - others) / gpu.peak(math)?;
+        for &(math, flops) in &self.other_math {
+            time += flops / gpu.peak(math)?;
+        }
+        Ok(time)
     }
 }

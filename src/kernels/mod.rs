@@ -5,6 +5,8 @@ pub mod collective;
 mod count;
 pub mod elementwise;
 pub mod gemm;
+pub mod latent;
+pub mod linear;
 pub mod moe;
 pub mod reference;
 
@@ -23,6 +25,8 @@ pub fn count(op: &Op, gpu: &Gpu) -> Result<Count, MissingFigure> {
         Op::Gemm(gemm) => gemm::count(gemm, gpu),
         Op::Attention(attention) => attention::count(attention, gpu),
         Op::Moe(moe) => moe::count(moe, gpu),
+        Op::Latent(latent) => latent::count(latent, gpu),
+        Op::Linear(linear) => linear::count(linear, gpu),
         Op::Elementwise(elementwise) => elementwise::count(elementwise, gpu),
         Op::Collective(_) => Ok(Count::nothing()),
     }

@@ -52,10 +52,7 @@ impl Ideal {
     /// # Errors
     /// Where the GPU's record lacks a figure that the counted work needs.
     pub fn of(count: &Count, gpu: &Gpu, physics: &Physics) -> Result<Self, MissingFigure> {
-        let compute = match count.math {
-            Some(dtype) => count.flops / gpu.peak(dtype)?,
-            None => Seconds::ZERO,
-        };
+        let compute = count.compute(gpu)?;
         let memory = count.bytes / gpu.bandwidth()?;
         let launch = physics.launch_floor;
         let time = compute.max(memory).max(launch);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::config::Setup;
-use crate::graph::{Collective, Elementwise, Op, Phase, Sequences};
+use crate::graph::{Collective, Elementwise, Latent, LatentHeads, Linear, Op, Phase, Sequences};
 use crate::latency::Resource;
 use crate::units::{Bytes, Flops, Seconds, count, percent};
 
@@ -126,6 +126,14 @@ fn shape(op: &Op) -> String {
             let (experts, width) = (moe.local_experts(), moe.width());
             format!("{} tokens, {experts} experts × {} × {width}", moe.tokens, moe.hidden)
         }
+        Op::Latent(latent) => latent_shape(latent),
+        Op::Linear(linear) => match linear {
+            Linear::Conv(conv) => format!("{}, {} channels", lengths(&conv.sequences), conv.channels),
+            Linear::Delta(delta) => {
+                let heads = format!("{}/{} heads", delta.key_heads, delta.value_heads);
+                format!("{}, {heads} × {}", lengths(&delta.sequences), delta.value_dim)
+            }
+        },
         Op::Elementwise(op) => {
             let (rows, width) = match *op {
                 Elementwise::Norm { rows, width }
@@ -148,6 +156,18 @@ fn shape(op: &Op) -> String {
             }
             Collective::SendRecv { bytes } => bytes.print().to_string(),
         },
+    }
+}
+
+fn latent_shape(latent: &Latent) -> String {
+    let block = |sequences: &[Sequences], heads: &LatentHeads| {
+        format!("{}, {} heads × {}", lengths(sequences), heads.heads, heads.cached())
+    };
+    match latent {
+        Latent::Attention(call) => block(&call.sequences, &call.heads),
+        Latent::Bmm(bmm) => format!("{} × ({} × {} × {})", bmm.count, bmm.m, bmm.n, bmm.k),
+        Latent::Module(module) => block(&module.sequences, &module.heads),
+        Latent::Sparse(sparse) => block(&sparse.module.sequences, &sparse.module.heads),
     }
 }
 

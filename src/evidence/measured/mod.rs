@@ -6,8 +6,11 @@ mod elementwise;
 mod gate;
 mod gemm;
 mod key;
+mod latent;
+mod linear;
 mod moe;
 mod row;
+mod siblings;
 
 use std::path::Path;
 
@@ -76,10 +79,27 @@ pub fn visit(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(
             attention::visit(&table("attention_decode"), Phase::Decode, visitor)?;
             attention::visit_second(&table("attention_second_source"), Phase::Decode, visitor)
         }
+        Family::Elementwise => elementwise::visit(&table("elementwise"), visitor),
         Family::Moe => {
             moe::visit(&table("moe"), visitor)?;
             moe::visit_first(&table("moe_triton_w13"), visitor)
         }
-        Family::Elementwise => elementwise::visit(&table("elementwise"), visitor),
+        Family::Mla => {
+            latent::visit(&table("mla_prefill"), Phase::Prefill, visitor)?;
+            latent::visit(&table("mla_decode"), Phase::Decode, visitor)
+        }
+        Family::MlaBmm => latent::visit_bmm(&table("mla_bmm"), visitor),
+        Family::MlaModule => {
+            latent::visit_module(&table("mla_module_prefill"), Phase::Prefill, visitor)?;
+            latent::visit_module(&table("mla_module_decode"), Phase::Decode, visitor)
+        }
+        Family::DsaModule => {
+            latent::visit_sparse(&table("dsa_module_prefill"), Phase::Prefill, visitor)?;
+            latent::visit_sparse(&table("dsa_module_decode"), Phase::Decode, visitor)
+        }
+        Family::LinearAttention => {
+            linear::visit_delta(&table("gated_delta_net"), visitor)?;
+            linear::visit_mamba(&table("mamba2"), visitor)
+        }
     }
 }

@@ -1,0 +1,141 @@
+//! Measured linear attention.
+
+use std::path::Path;
+
+use super::siblings::{Point, SUSPECT, Siblings};
+use super::{Measured, REFERENCE_SOURCE, Visitor};
+use crate::config::Dtype;
+use crate::evidence::tables::{Table, TableError};
+use crate::graph::{CausalConv, DeltaRule, Linear, Op, Phase, Sequences};
+
+/// The SGLang whose convolutions were CUDA kernels yet, with the width of the keys as TensorRT-LLM's.
+const CUDA_CONVOLUTION: &str = "0.5.10";
+
+/// Visits the gated delta net: convolutions of queries, keys and values together, and the delta rule.
+///
+/// TensorRT-LLM's convolutions were measured over the keys alone: their times do not change with the value
+/// heads, lie below what the whole width moves, and equal those of Mamba-2 at the width of the keys.
+pub(super) fn visit_delta(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    let wanted = [
+        "gpu",
+        "engine",
+        "engine_version",
+        "kernel",
+        "phase",
+        "batch",
+        "seq_len",
+        "d_conv",
+        "num_k_heads",
+        "head_k_dim",
+        "num_v_heads",
+        "head_v_dim",
+        "latency_us",
+    ];
+    let table = Table::read(path, &wanted)?;
+    let numbers = |name| table.numbers(name);
+    let (taps, key_heads, key_dim) = (numbers("d_conv")?, numbers("num_k_heads")?, numbers("head_k_dim")?);
+    let (value_heads, value_dim) = (numbers("num_v_heads")?, numbers("head_v_dim")?);
+    let engine = table.texts("engine")?;
+    visit(&table, visitor, &|kernel, row, phase, sequences| {
+        let (key_heads, key_dim) = (key_heads[row] as u64, key_dim[row] as u64);
+        let (value_heads, value_dim) = (value_heads[row] as u64, value_dim[row] as u64);
+        if kernel.starts_with("causal_conv1d") {
+            let keys_alone = engine.get(row) == "trtllm" || kernel.ends_with("_cuda");
+            let all = 2 * key_heads * key_dim + value_heads * value_dim;
+            let channels = if keys_alone { key_heads * key_dim } else { all };
+            Linear::Conv(CausalConv { phase, sequences, channels, taps: taps[row] as u64 })
+        } else {
+            Linear::Delta(DeltaRule { phase, sequences, key_heads, value_heads, key_dim, value_dim })
+        }
+    })
+}
+
+/// Visits Mamba-2: convolutions of values, and of the keys and queries of all groups, together.
+pub(super) fn visit_mamba(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    let wanted = [
+        "gpu",
+        "engine",
+        "engine_version",
+        "kernel",
+        "phase",
+        "batch",
+        "seq_len",
+        "d_state",
+        "d_conv",
+        "nheads",
+        "head_dim",
+        "n_groups",
+        "latency_us",
+    ];
+    let table = Table::read(path, &wanted)?;
+    let numbers = |name| table.numbers(name);
+    let (state, taps, groups) = (numbers("d_state")?, numbers("d_conv")?, numbers("n_groups")?);
+    let (heads, head_dim) = (numbers("nheads")?, numbers("head_dim")?);
+    visit(&table, visitor, &|_, row, phase, sequences| {
+        let channels = (heads[row] * head_dim[row] + 2.0 * groups[row] * state[row]) as u64;
+        Linear::Conv(CausalConv { phase, sequences, channels, taps: taps[row] as u64 })
+    })
+}
+
+/// What a row's kernel was asked.
+type Call<'a> = dyn Fn(&str, usize, Phase, Vec<Sequences>) -> Linear + 'a;
+
+fn visit(table: &Table, visitor: &mut Visitor<'_>, call: &Call<'_>) -> Result<(), TableError> {
+    let texts = |name| table.texts(name);
+    let (gpu, engine, version) = (texts("gpu")?, texts("engine")?, texts("engine_version")?);
+    let (kernel, phase) = (texts("kernel")?, texts("phase")?);
+    let (batch, length) = (table.numbers("batch")?, table.numbers("seq_len")?);
+    let mut all = Vec::new();
+    for (row, &micros) in table.numbers("latency_us")?.iter().enumerate() {
+        let phase = match phase.get(row) {
+            "context" => Phase::Prefill,
+            "generation" => Phase::Decode,
+            other => {
+                visitor(Err(format!("linear attention in phase {other}")));
+                continue;
+            }
+        };
+        let mut kernel = kernel.get(row).to_owned();
+        if version.get(row) == CUDA_CONVOLUTION && kernel.starts_with("causal_conv1d") {
+            kernel.push_str("_cuda");
+        }
+        let new = if phase == Phase::Decode { 1 } else { length[row] as u64 };
+        let sequences = vec![Sequences { count: batch[row] as u64, new, past: 0 }];
+        let call = call(&kernel, row, phase, sequences);
+        all.push((
+            point(u64::from(engine.codes[row]), &kernel, &call),
+            Measured {
+                source: REFERENCE_SOURCE.into(),
+                gpu: gpu.get(row).into(),
+                engine: engine.get(row).into(),
+                kernel,
+                dtype: Dtype::Bf16,
+                op: Op::Linear(call),
+                micros,
+            },
+        ));
+    }
+    let mut siblings = Siblings::default();
+    for (point, measured) in &all {
+        siblings.add(point.clone(), &measured.gpu, measured.micros);
+    }
+    for (point, measured) in all {
+        if siblings.agree(point, &measured.gpu, measured.micros) {
+            visitor(Ok(measured));
+        } else {
+            visitor(Err(format!("{SUSPECT} ({} on {})", measured.engine, measured.gpu)));
+        }
+    }
+    Ok(())
+}
+
+/// What the siblings of a call share with it.
+fn point(engine: u64, kernel: &str, call: &Linear) -> Point {
+    let of = |sequences: &[Sequences]| sequences.first().map_or([0; 2], |group| [group.count, group.new]);
+    let (widths, lengths) = match call {
+        Linear::Conv(conv) => ([conv.channels, 0], of(&conv.sequences)),
+        Linear::Delta(delta) => ([delta.key_heads, delta.value_heads], of(&delta.sequences)),
+    };
+    let kernel = kernel.bytes().fold(0u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
+    [engine, kernel].into_iter().chain(widths).chain(lengths).collect()
+}

@@ -1,0 +1,109 @@
+//! Rows that sibling GPUs contradict: GPUs of one architecture whose records hardly differ.
+//!
+//! Some tables of whole blocks were taken on hosts of different speed, or with and without fused kernels,
+//! and nothing in the row says so. Where the same call was measured on siblings, the time most of them
+//! support stands (of two camps of equal size the faster: what a slow host adds is no kernel's time), and
+//! what lies further away than the records explain is left out, by name.
+
+use std::collections::HashMap;
+
+use crate::config::catalog::catalog;
+use crate::config::{Arch, Dtype, Gpu};
+
+/// How far equal kernels lie apart on equal silicon: clocks, power and cooling.
+const TOLERANCE: f64 = 1.35;
+
+/// What a suspect row is called where rows are counted.
+pub(super) const SUSPECT: &str = "suspect: sibling GPUs contradict it beyond what their records explain";
+
+/// Numbers that tell calls apart, the GPU aside.
+pub(super) type Point = Vec<u64>;
+
+/// The least time of each call on each GPU.
+#[derive(Debug, Default)]
+pub(super) struct Siblings {
+    calls: HashMap<(Point, Arch), Vec<(&'static Gpu, f64)>>,
+}
+
+impl Siblings {
+    /// Takes one measured time into account; GPUs without a record are nobody's siblings.
+    pub fn add(&mut self, point: Point, gpu: &str, micros: f64) {
+        let Some(gpu) = catalog().gpu(gpu) else { return };
+        let times = self.calls.entry((point, gpu.arch)).or_default();
+        match times.iter_mut().find(|(other, _)| other.id == gpu.id) {
+            Some((_, least)) => *least = least.min(micros),
+            None => times.push((gpu, micros)),
+        }
+    }
+
+    /// Whether the siblings' common time explains this one; a GPU alone agrees with itself.
+    pub fn agree(&self, point: Point, gpu: &str, micros: f64) -> bool {
+        let Some(gpu) = catalog().gpu(gpu) else { return true };
+        let Some(times) = self.calls.get(&(point, gpu.arch)) else { return true };
+        let support = |of: (&Gpu, f64)| times.iter().filter(|other| explain(of, **other)).count();
+        let common = times.iter().max_by(|a, b| support(**a).cmp(&support(**b)).then(b.1.total_cmp(&a.1)));
+        common.is_none_or(|common| explain((gpu, micros), *common))
+    }
+}
+
+/// Whether two times of one call differ by no more than the records of the GPUs and the tolerance.
+fn explain(a: (&Gpu, f64), b: (&Gpu, f64)) -> bool {
+    let (slow, fast) = if a.1 > b.1 { (a, b) } else { (b, a) };
+    slow.1 <= fast.1 * TOLERANCE * advantage(fast.0, slow.0)
+}
+
+/// How much faster `fast` may be than `slow` by their records, at least 1.
+fn advantage(fast: &Gpu, slow: &Gpu) -> f64 {
+    let bandwidth = fast.bandwidth().ok().zip(slow.bandwidth().ok()).map_or(1.0, |(a, b)| a.0 / b.0);
+    let compute = [Dtype::Bf16, Dtype::Fp8]
+        .map(|dtype| fast.peak(dtype).ok().zip(slow.peak(dtype).ok()).map_or(1.0, |(a, b)| a.0 / b.0));
+    compute.into_iter().fold(bandwidth, f64::max).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn four(times: [f64; 4]) -> Siblings {
+        let mut siblings = Siblings::default();
+        for (gpu, micros) in ["b200", "b300", "gb200", "gb300"].into_iter().zip(times) {
+            siblings.add(vec![1], gpu, micros);
+        }
+        siblings
+    }
+
+    #[test]
+    fn the_odd_one_out_is_suspect() {
+        let siblings = four([60.0, 100.0, 102.0, 99.0]);
+        assert!(!siblings.agree(vec![1], "b200", 60.0));
+        assert!(siblings.agree(vec![1], "gb300", 99.0));
+    }
+
+    #[test]
+    fn of_two_camps_the_faster_stands() {
+        let siblings = four([400.0, 410.0, 800.0, 790.0]);
+        assert!(siblings.agree(vec![1], "b200", 400.0) && siblings.agree(vec![1], "b300", 410.0));
+        assert!(!siblings.agree(vec![1], "gb200", 800.0));
+    }
+
+    #[test]
+    fn records_explain_their_share() {
+        let mut siblings = Siblings::default();
+        siblings.add(vec![1], "h100-sxm", 190.0);
+        siblings.add(vec![1], "h200-sxm", 100.0);
+        // 4.8 against 3.35 TB/s and the tolerance: a factor of 1.93.
+        assert!(siblings.agree(vec![1], "h100-sxm", 190.0));
+        assert!(!siblings.agree(vec![1], "h100-sxm", 200.0));
+        // Nothing explains the newer one being slower.
+        siblings.add(vec![2], "h100-sxm", 100.0);
+        siblings.add(vec![2], "h200-sxm", 190.0);
+        assert!(!siblings.agree(vec![2], "h200-sxm", 190.0));
+    }
+
+    #[test]
+    fn a_gpu_alone_is_believed() {
+        let mut siblings = Siblings::default();
+        siblings.add(vec![1], "l40s", 5.0);
+        assert!(siblings.agree(vec![1], "l40s", 5.0) && siblings.agree(vec![9], "l40s", 5.0));
+    }
+}

@@ -1,0 +1,290 @@
+//! Features of the latent attention kernel, prompts and single new tokens alike.
+
+use super::kernel::Kernel;
+use crate::config::{Arch, Dtype, MissingFigure};
+use crate::features::equivalent::Equivalent;
+use crate::features::silicon::Silicon;
+use crate::features::term::{self, Term, flag, ln_rounding, ln_share};
+use crate::features::{Cache, Family, Launching};
+use crate::graph::{Latent, LatentAttention, Phase};
+use crate::kernels::latent::{self, Form, Span};
+
+/// Raised whenever a term below changes.
+pub(super) const VERSION: u32 = 1;
+
+/// What every launch takes besides its work, in cycles: about the shortest measured kernel.
+const SHORTEST_CYCLES: f64 = 16_000.0;
+/// FP32 operations per query-key pair: scale, maximum, sum, rescale and conversion.
+const SOFTMAX_FP32: f64 = 6.0;
+/// Bytes moved per element of an FP8 cache that is widened before it is read: measured, constant over
+/// heads and lengths.
+const WIDENING_BYTES: f64 = 10.0;
+/// Rows of the output that one thread block takes.
+const TILE_ROWS: [f64; 2] = [64.0, 128.0];
+/// KV tokens of one step of a decode kernel.
+const KV_STEP: f64 = 64.0;
+
+/// One launch, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Launch {
+    silicon: Silicon,
+    arch: Arch,
+    kernel: Kernel,
+    phase: Phase,
+    form: Form,
+    batch: Equivalent,
+    heads: f64,
+    /// FLOP per head and query-key pair.
+    pair: f64,
+    /// Bytes a token keeps in the cache.
+    cached: f64,
+    kv: Dtype,
+    math: Dtype,
+    /// FLOP per µs at the sustained clock.
+    rate: f64,
+    /// Tensor time at the sustained clock.
+    compute: f64,
+    /// All operands once, from L2 as far as they stay there.
+    memory: f64,
+    /// Share of the operands that stays in the L2 from one launch to the next.
+    hits: f64,
+    /// Exponentials on the special-function units, the rest of the softmax on the FP32 pipes.
+    softmax: f64,
+    /// Widening of an FP8 cache.
+    widening: f64,
+    /// One sequence on one SM, where the kernel does not split it.
+    serial: f64,
+    /// What efficiency is relative to: peak rates, compulsory bytes, the launch floor.
+    ideal: f64,
+}
+
+/// The row of one call, or none where no model has learned the kernel or there is nothing to attend to.
+///
+/// # Errors
+/// Where the GPU's record lacks a figure the features need.
+pub(super) fn row(
+    call: &LatentAttention,
+    launching: &Launching<'_>,
+) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(kernel) = Kernel::from_name(launching.kernel) else { return Ok(None) };
+    let Some(batch) = Equivalent::of_sequences(&call.sequences) else { return Ok(None) };
+    let launch = Launch::new(call, batch, kernel, launching)?;
+    Ok(Some(term::values(TERMS, &launch).chain(launch.silicon.identity()).collect()))
+}
+
+impl Launch {
+    fn new(
+        call: &LatentAttention,
+        batch: Equivalent,
+        kernel: Kernel,
+        launching: &Launching<'_>,
+    ) -> Result<Self, MissingFigure> {
+        let &Launching { gpu, cache, floor, .. } = launching;
+        let silicon = Silicon::new(gpu, Family::Mla)?;
+        let form = kernel.form(call.phase);
+        let math = if gpu.supports(kernel.math(call.kv)) { kernel.math(call.kv) } else { Dtype::Bf16 };
+        let rate = gpu.peak(math)?.0 * 1e-6 * silicon.sustained;
+        let count = latent::attention(&call.heads, Span::dense(&call.sequences), call.kv, form, gpu)?;
+        let least = latent::count(&Latent::Attention(call.clone()), gpu)?;
+        let ideal = least.compute(gpu)?.max(least.bytes / gpu.bandwidth()?).max(floor);
+        // What a prompt reads, the kernels before it have just written.
+        let warm = cache == Cache::Repeated || call.phase == Phase::Prefill;
+        let hits = if warm { silicon.resident(count.operands.0) } else { 0.0 };
+        let heads = call.heads.heads as f64;
+        let cached = call.heads.cached() as f64 * call.kv.bytes();
+        let widens = kernel == Kernel::SglangFa3 && call.kv.math() == Dtype::Fp8;
+        let widened = if widens { (batch.kv_tokens - batch.tokens) * cached * WIDENING_BYTES } else { 0.0 };
+        let softmax = 1.0 / silicon.xu + SOFTMAX_FP32 / silicon.fma;
+        Ok(Self {
+            silicon,
+            arch: gpu.arch,
+            kernel,
+            phase: call.phase,
+            form,
+            batch,
+            heads,
+            pair: count.flops.0 / (heads * batch.pairs),
+            cached,
+            kv: call.kv,
+            math,
+            rate,
+            compute: count.flops.0 / rate,
+            memory: silicon.read(count.operands.0, hits),
+            hits,
+            softmax: heads * batch.pairs * softmax / (silicon.clock * silicon.sms),
+            widening: widened / silicon.bandwidth,
+            serial: kernel.serial_cycles(call.phase, gpu.arch, batch.past + batch.new) / silicon.clock,
+            ideal: ideal.micros(),
+        })
+    }
+
+    fn shortest(&self) -> f64 {
+        SHORTEST_CYCLES / self.silicon.clock
+    }
+
+    /// Work one after another where kernels may overlap it: how well they do is learned.
+    fn reference(&self) -> f64 {
+        (self.compute + self.softmax).max(self.memory).max(self.serial) + self.widening + self.shortest()
+    }
+
+    fn share(&self, time: f64) -> f64 {
+        ln_share(time, self.reference())
+    }
+
+    /// Tiles of `rows` queries, each head apart.
+    fn tiles(&self, rows: f64) -> f64 {
+        (self.batch.new / rows).ceil() * self.batch.sequences * self.heads
+    }
+
+    /// Tiles of `rows` queries, all heads packed: they share the latents.
+    fn packed_tiles(&self, rows: f64) -> f64 {
+        (self.batch.new * self.heads / rows).ceil() * self.batch.sequences
+    }
+
+    /// The tiles the form asks for.
+    fn tasks(&self, rows: f64) -> f64 {
+        match self.form {
+            Form::Expanded => self.tiles(rows),
+            Form::Absorbed => self.packed_tiles(rows),
+        }
+    }
+
+    /// Padded rows over rows.
+    fn padding(&self, rows: f64) -> f64 {
+        (self.tasks(rows) * rows / (self.batch.new * self.batch.sequences * self.heads)).ln()
+    }
+
+    /// The last tile of a sequence, over all its KV, on one SM.
+    fn longest_tile(&self, rows: f64) -> f64 {
+        self.share(self.pair * rows * self.kv_length() * self.silicon.sms / self.rate)
+    }
+
+    fn per_sm(&self, tasks: f64) -> f64 {
+        (tasks / self.silicon.sms).ln()
+    }
+
+    fn rounding(&self, tasks: f64) -> f64 {
+        ln_rounding(tasks, self.silicon.sms)
+    }
+
+    /// Mean KV length of a sequence.
+    fn kv_length(&self) -> f64 {
+        self.batch.past + self.batch.new
+    }
+
+    /// One sequence's latents at one SM's share of the bandwidth.
+    fn one_sequence(&self) -> f64 {
+        self.share(self.kv_length() * self.cached * self.silicon.sms / self.silicon.bandwidth)
+    }
+
+    /// Steps along the KV length of all tiles, over the SMs.
+    fn steps(&self) -> f64 {
+        (self.tasks(TILE_ROWS[0]) * (self.kv_length() / KV_STEP).ceil() / self.silicon.sms).ln()
+    }
+}
+
+/// Logarithms of ratios, unless said otherwise.
+pub(super) const TERMS: &[Term<Launch>] = &[
+    // Added to the output as it is: see training/train.py.
+    ("reference_over_ideal", |l| (l.reference() / l.ideal).ln()),
+    ("compute", |l| l.share(l.compute)),
+    ("memory", |l| l.share(l.memory)),
+    ("shortest", |l| l.share(l.shortest())),
+    ("softmax", |l| l.share(l.softmax)),
+    ("widening", |l| l.share(l.widening)),
+    ("serial", |l| l.share(l.serial)),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("compute_over_memory", |l| (l.compute / l.memory).ln()),
+    ("ln_tokens", |l| l.batch.tokens.ln()),
+    ("ln_new", |l| l.batch.new.ln()),
+    ("ln_sequences", |l| l.batch.sequences.ln()),
+    ("ln_kv_length", |l| l.kv_length().ln()),
+    ("prefix", |l| (l.kv_length() / l.batch.new).ln()),
+    ("ln_heads", |l| l.heads.ln()),
+    ("tasks_64", |l| l.per_sm(l.tasks(TILE_ROWS[0]))),
+    ("tasks_128", |l| l.per_sm(l.tasks(TILE_ROWS[1]))),
+    ("rounding_64", |l| l.rounding(l.tasks(TILE_ROWS[0]))),
+    ("rounding_128", |l| l.rounding(l.tasks(TILE_ROWS[1]))),
+    ("padding_64", |l| l.padding(TILE_ROWS[0])),
+    ("padding_128", |l| l.padding(TILE_ROWS[1])),
+    ("longest_tile_64", |l| l.longest_tile(TILE_ROWS[0])),
+    ("longest_tile_128", |l| l.longest_tile(TILE_ROWS[1])),
+    ("sequence_rounding", |l| l.rounding(l.batch.sequences)),
+    ("one_sequence", |l| l.one_sequence()),
+    ("steps", |l| l.steps()),
+    // Share of the operands, in [0, 1].
+    ("l2_hits", |l| l.hits),
+    ("decode", |l| flag(l.phase == Phase::Decode)),
+    ("absorbed", |l| flag(l.form == Form::Absorbed)),
+    ("fp8_math", |l| flag(l.math == Dtype::Fp8)),
+    ("fp8_kv", |l| flag(l.kv.math() == Dtype::Fp8)),
+    ("sglang_fa3", |l| flag(l.kernel == Kernel::SglangFa3)),
+    ("sglang_trtllm", |l| flag(l.kernel == Kernel::SglangTrtllm)),
+    ("triton", |l| flag(matches!(l.kernel, Kernel::SglangTriton | Kernel::VllmTriton))),
+    ("trtllm", |l| flag(l.kernel == Kernel::Trtllm)),
+    ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
+    ("on_blackwell", |l| flag(l.arch == Arch::Blackwell)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::graph::{LatentHeads, Sequences};
+    use crate::units::Seconds;
+
+    const HEADS: LatentHeads = LatentHeads { heads: 16, latent: 512, rope: 64, nope: 128, value: 128 };
+
+    fn on(gpu: &str, kernel: &str, phase: Phase, group: (u64, u64, u64), kv: Dtype) -> Option<Vec<f32>> {
+        let (count, new, past) = group;
+        let sequences = vec![Sequences { count, new, past }];
+        let call = LatentAttention { phase, sequences, heads: HEADS, kv };
+        let gpu = catalog().gpu(gpu).expect("in the catalog");
+        let floor = Seconds(1.5e-6);
+        let launching = Launching { gpu, engine: "", kernel, math: Dtype::Bf16, cache: Cache::Cold, floor };
+        row(&call, &launching).expect("complete record")
+    }
+
+    fn column(name: &str) -> usize {
+        Family::Mla.schema().names.iter().position(|column| *column == name).expect("a column")
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        for kernel in ["default", "flash_attention", "triton", "trtllm_mla"] {
+            for (phase, group) in [
+                (Phase::Prefill, (1, 1, 0)),
+                (Phase::Prefill, (256, 32_768, 0)),
+                (Phase::Decode, (1, 1, 1)),
+                (Phase::Decode, (1024, 1, 131_071)),
+            ] {
+                for kv in [Dtype::Bf16, Dtype::Fp8] {
+                    let row = on("h100-sxm", kernel, phase, group, kv).expect("learned");
+                    assert_eq!(row.len(), Family::Mla.schema().names.len());
+                    assert!(row.iter().all(|value| value.is_finite()), "{kernel} {group:?} {row:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn attending_to_latents_takes_longer_than_to_expanded_keys() {
+        let reference = column("ln_reference");
+        let of = |kernel| on("h100-sxm", kernel, Phase::Prefill, (4, 4096, 0), Dtype::Bf16).expect("learned");
+        assert!(of("flash_attention")[reference] > of("default")[reference] + 0.5);
+    }
+
+    #[test]
+    fn decoding_streams_the_cache_once_for_all_heads() {
+        // 64 sequences of 8192 tokens of 1152 bytes: 604 MB, 180 µs at 3.35 TB/s, and the launch.
+        let row = on("h100-sxm", "default", Phase::Decode, (64, 1, 8191), Dtype::Bf16).expect("learned");
+        let reference = row[column("ln_reference")].exp();
+        assert!((180.0..200.0).contains(&reference), "{reference}");
+    }
+
+    #[test]
+    fn unknown_kernels_have_no_row() {
+        assert_eq!(on("h100-sxm", "fa3", Phase::Decode, (1, 1, 9), Dtype::Bf16), None);
+    }
+}

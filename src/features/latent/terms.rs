@@ -1,0 +1,142 @@
+//! Columns of whole blocks of latent attention.
+
+use super::block::Launch;
+use super::kernel::Kernel;
+use crate::config::{Arch, Dtype};
+use crate::features::term::{self, Term, flag, ln_rounding, ln_share};
+use crate::graph::Phase;
+use crate::kernels::latent::Form;
+
+/// Raised whenever a term below changes.
+pub(super) const VERSION: u32 = 1;
+
+/// Rows of a tile: of queries in attention, of tokens in the projections.
+const TILE_ROWS: [f64; 2] = [64.0, 128.0];
+
+impl Launch {
+    fn reference(&self) -> f64 {
+        self.times.total()
+    }
+
+    fn share(&self, time: f64) -> f64 {
+        ln_share(time, self.reference())
+    }
+
+    /// Query tiles of attention: heads apart where keys are expanded, packed where they share latents.
+    fn tiles(&self, rows: f64) -> f64 {
+        match self.form {
+            Form::Expanded => (self.batch.new / rows).ceil() * self.batch.sequences * self.heads,
+            Form::Absorbed => (self.batch.new * self.heads / rows).ceil() * self.batch.sequences,
+        }
+    }
+
+    /// Padded query rows over rows.
+    fn padding(&self, rows: f64) -> f64 {
+        (self.tiles(rows) * rows / (self.batch.tokens * self.heads)).ln()
+    }
+
+    fn per_sm(&self, tasks: f64) -> f64 {
+        (tasks / self.silicon.sms).ln()
+    }
+
+    fn rounding(&self, tasks: f64) -> f64 {
+        ln_rounding(tasks, self.silicon.sms)
+    }
+
+    /// Mean number of tokens a query attends to, at the end of its sequence.
+    fn kv_length(&self) -> f64 {
+        self.batch.past + self.batch.new
+    }
+
+    /// The last tile of a sequence, over all its KV, on one SM.
+    fn longest_tile(&self) -> f64 {
+        let flops = self.pair * TILE_ROWS[1] * self.kv_length() * self.kept;
+        self.share(flops * self.silicon.sms / self.rate)
+    }
+
+    /// Padding to whole tiles and waves of a projection to `columns` columns.
+    fn waste(&self, rows: f64, columns: f64) -> f64 {
+        let tiles = (self.batch.tokens / rows).ceil() * (columns / 128.0).ceil();
+        let waves = (tiles / self.silicon.sms).ceil();
+        (waves * self.silicon.sms * rows * 128.0 / (self.batch.tokens * columns)).ln()
+    }
+
+    fn is(&self, kernel: Kernel) -> f64 {
+        flag(self.kernel == kernel)
+    }
+}
+
+/// Columns of both families: logarithms of ratios, unless said otherwise.
+const COMMON: &[Term<Launch>] = &[
+    // Added to the output as it is: see training/train.py.
+    ("reference_over_ideal", |l| (l.reference() / l.ideal).ln()),
+    ("projections", |l| l.share(l.times.projections)),
+    ("projection_compute", |l| l.share(l.times.projection_compute)),
+    ("projection_memory", |l| l.share(l.times.projection_memory)),
+    ("absorption", |l| l.share(l.times.absorption)),
+    ("attention", |l| l.share(l.times.attention)),
+    ("attention_compute", |l| l.share(l.times.attention_compute)),
+    ("attention_memory", |l| l.share(l.times.attention_memory)),
+    ("softmax", |l| l.share(l.times.softmax)),
+    ("serial", |l| l.share(l.times.serial)),
+    ("elements", |l| l.share(l.times.elements)),
+    ("launches", |l| l.share(l.times.launches)),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("ln_tokens", |l| l.batch.tokens.ln()),
+    ("ln_new", |l| l.batch.new.ln()),
+    ("ln_sequences", |l| l.batch.sequences.ln()),
+    ("ln_kv_length", |l| l.kv_length().ln()),
+    ("prefix", |l| (l.kv_length() / l.batch.new).ln()),
+    ("ln_heads", |l| l.heads.ln()),
+    ("tiles_64", |l| l.per_sm(l.tiles(TILE_ROWS[0]))),
+    ("tiles_128", |l| l.per_sm(l.tiles(TILE_ROWS[1]))),
+    ("rounding_64", |l| l.rounding(l.tiles(TILE_ROWS[0]))),
+    ("rounding_128", |l| l.rounding(l.tiles(TILE_ROWS[1]))),
+    ("padding_64", |l| l.padding(TILE_ROWS[0])),
+    ("padding_128", |l| l.padding(TILE_ROWS[1])),
+    ("longest_tile", |l| l.longest_tile()),
+    ("waste_output", |l| l.waste(TILE_ROWS[1], l.hidden)),
+    ("waste_queries", |l| l.waste(TILE_ROWS[1], l.heads * l.key)),
+    ("token_padding_64", |l| ln_rounding(l.batch.tokens, TILE_ROWS[0])),
+    // Share of weights and cache, in [0, 1].
+    ("l2_hits", |l| l.hits),
+    ("decode", |l| flag(l.phase == Phase::Decode)),
+    ("absorbed", |l| flag(l.form == Form::Absorbed)),
+    ("fp8_block", |l| flag(l.weights.math() == Dtype::Fp8)),
+    ("nvfp4", |l| flag(l.weights == Dtype::Nvfp4)),
+    ("fp8_kv", |l| flag(l.kv.math() == Dtype::Fp8)),
+    ("fp8_math", |l| flag(l.fp8_math)),
+    ("trtllm", |l| l.is(Kernel::Trtllm)),
+    ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
+    ("on_blackwell", |l| flag(l.arch == Arch::Blackwell)),
+    ("trtllm_on_hopper", |l| l.is(Kernel::Trtllm) * flag(l.arch == Arch::Hopper)),
+];
+
+const DENSE: &[Term<Launch>] = &[
+    ("vllm_expanded", |l| l.is(Kernel::VllmExpanded)),
+    ("vllm_ragged", |l| l.is(Kernel::VllmRagged)),
+    ("vllm_flashinfer", |l| l.is(Kernel::VllmFlashInfer)),
+    ("vllm_flashmla", |l| l.is(Kernel::VllmFlashMla)),
+    ("vllm_triton", |l| l.is(Kernel::VllmTriton)),
+];
+
+const SPARSE: &[Term<Launch>] = &[
+    ("scores", |l| l.share(l.times.scores)),
+    ("choice", |l| l.share(l.times.choice)),
+    ("dispatch", |l| l.share(l.times.dispatch)),
+    ("kept", |l| l.kept.ln()),
+    ("indexes", |l| flag(l.indexes)),
+    ("ln_hidden", |l| (l.hidden / 7168.0).ln()),
+    ("vllm_sparse", |l| l.is(Kernel::VllmSparse)),
+    ("sglang_dense", |l| l.is(Kernel::SglangDense)),
+    ("sglang_sparse", |l| l.is(Kernel::SglangSparse)),
+];
+
+pub(super) const DENSE_BLOCK: &[&[Term<Launch>]] = &[COMMON, DENSE];
+pub(super) const SPARSE_BLOCK: &[&[Term<Launch>]] = &[COMMON, SPARSE];
+
+/// Names of the columns of `terms`.
+pub(super) fn names(terms: &[&[Term<Launch>]]) -> Vec<&'static str> {
+    terms.iter().flat_map(|terms| term::names(terms)).collect()
+}

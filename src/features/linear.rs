@@ -1,0 +1,300 @@
+//! Features of linear attention: convolutions, and the gated delta rule.
+
+use super::silicon::Silicon;
+use super::term::{self, Term, flag, ln_rounding, ln_share};
+use super::{Cache, Family, Launching};
+use crate::config::{Arch, MissingFigure};
+use crate::graph::{Linear, Phase};
+use crate::kernels::linear::{self, CHUNK};
+
+/// Raised whenever a term below changes.
+pub(super) const VERSION: u32 = 1;
+
+/// What each launch takes besides its work, in cycles, inside a CUDA graph.
+const LAUNCH_CYCLES: f64 = 3500.0;
+/// Launches of the chunked delta rule: gates, products within chunks, their inverse, states, results.
+const CHUNKED_LAUNCHES: f64 = 6.0;
+/// Cycles from one chunk's state to the next one's, which waits for it: long sequences alone on the GPU.
+const CHUNK_CYCLES: f64 = 4500.0;
+/// Tensors of a value's width that pass between the chunked kernels per token, written and read: corrected
+/// keys and values, and what is left of them after the state.
+const PASSED_ROWS: f64 = 3.0 * 2.0;
+const BF16_BYTES: f64 = 2.0;
+const F32_BYTES: f64 = 4.0;
+/// Columns of a state that one thread block keeps.
+const STATE_COLUMNS: f64 = 64.0;
+/// Tokens and channels that one thread block of a Triton convolution takes, and the cycles it needs.
+const CONV_TILE: [f64; 2] = [8.0, 256.0];
+const CONV_TILE_CYCLES: f64 = 800.0;
+/// Tokens that one thread block of a CUDA convolution, which has one channel of one sequence, takes at a
+/// time, and the cycles it needs.
+const CONV_STEP: f64 = 1024.0;
+const CONV_STEP_CYCLES: f64 = 230.0;
+
+/// How a call is launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kernel {
+    /// Triton kernels of vLLM and SGLang.
+    Triton,
+    /// FlashInfer's chunked rule, as vLLM launches it.
+    FlashInfer,
+    /// TensorRT-LLM's.
+    Trtllm,
+    /// The CUDA convolution that SGLang launched before: a thread block for each channel of each sequence,
+    /// as TensorRT-LLM's.
+    Cuda,
+}
+
+impl Kernel {
+    fn from_name(name: &str, engine: &str) -> Option<Self> {
+        Some(match name {
+            "chunk_gated_delta_rule_flashinfer" => Self::FlashInfer,
+            "causal_conv1d_fn_cuda" | "causal_conv1d_update_cuda" => Self::Cuda,
+            "causal_conv1d_fn"
+            | "causal_conv1d_update"
+            | "chunk_gated_delta_rule"
+            | "chunk_gated_delta_rule_triton"
+            | "fused_recurrent_gated_delta_rule"
+            | "fused_recurrent_gated_delta_rule_packed_decode" => match engine {
+                "trtllm" => Self::Trtllm,
+                _ => Self::Triton,
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// One call, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Launch {
+    silicon: Silicon,
+    arch: Arch,
+    kernel: Kernel,
+    sglang: bool,
+    phase: Phase,
+    convolution: bool,
+    sequences: f64,
+    tokens: f64,
+    /// Channels, or value heads.
+    width: f64,
+    /// Value heads that share a key head.
+    group: f64,
+    /// Thread blocks.
+    tasks: f64,
+    compute: f64,
+    memory: f64,
+    /// Thread blocks of a convolution, one after another on each SM.
+    issue: f64,
+    /// States of the chunks, one waiting for the other.
+    chain: f64,
+    launches: f64,
+    hits: f64,
+    operands: f64,
+    ideal: f64,
+}
+
+/// The row of one call, or none where no model has learned the kernel or there is nothing to do.
+///
+/// # Errors
+/// Where the GPU's record lacks a figure the features need.
+pub(super) fn row(call: &Linear, launching: &Launching<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(kernel) = Kernel::from_name(launching.kernel, launching.engine) else { return Ok(None) };
+    let launch = Launch::new(call, kernel, launching)?;
+    if launch.tokens <= 0.0 {
+        return Ok(None);
+    }
+    Ok(Some(term::values(TERMS, &launch).chain(launch.silicon.identity()).collect()))
+}
+
+impl Launch {
+    fn new(call: &Linear, kernel: Kernel, launching: &Launching<'_>) -> Result<Self, MissingFigure> {
+        let &Launching { gpu, cache, floor, engine, .. } = launching;
+        let silicon = Silicon::new(gpu, Family::LinearAttention)?;
+        let count = linear::count(call, gpu)?;
+        let ideal = count.compute(gpu)?.max(count.bytes / gpu.bandwidth()?).max(floor);
+        let (phase, (sequences, tokens)) = match call {
+            Linear::Conv(conv) => (conv.phase, linear::totals(&conv.sequences)),
+            Linear::Delta(delta) => (delta.phase, linear::totals(&delta.sequences)),
+        };
+        let new = tokens / sequences;
+        let mut moved = count.operands.0;
+        let mut launch = Self {
+            silicon,
+            arch: gpu.arch,
+            kernel,
+            sglang: engine == "sglang",
+            phase,
+            convolution: matches!(call, Linear::Conv(_)),
+            sequences,
+            tokens,
+            width: 0.0,
+            group: 1.0,
+            tasks: 0.0,
+            compute: count.compute(gpu)?.micros() / silicon.sustained,
+            memory: 0.0,
+            issue: 0.0,
+            chain: 0.0,
+            launches: LAUNCH_CYCLES / silicon.clock,
+            hits: 0.0,
+            operands: count.operands.0,
+            ideal: ideal.micros(),
+        };
+        match call {
+            Linear::Conv(conv) => {
+                launch.width = conv.channels as f64;
+                let cycles = if matches!(kernel, Kernel::Trtllm | Kernel::Cuda) {
+                    launch.tasks = sequences * launch.width;
+                    (new / CONV_STEP).ceil() * CONV_STEP_CYCLES
+                } else {
+                    let columns = (launch.width / CONV_TILE[1]).ceil();
+                    launch.tasks = sequences * (new / CONV_TILE[0]).ceil() * columns;
+                    CONV_TILE_CYCLES
+                };
+                if phase == Phase::Prefill {
+                    launch.issue = launch.tasks / silicon.sms * cycles / silicon.clock;
+                }
+            }
+            Linear::Delta(delta) => {
+                let (heads, value) = (delta.value_heads as f64, delta.value_dim as f64);
+                launch.width = heads;
+                launch.group = heads / delta.key_heads as f64;
+                launch.tasks = sequences * heads * (value / STATE_COLUMNS).ceil();
+                if phase == Phase::Prefill {
+                    let chunks = (new / CHUNK).ceil();
+                    if kernel == Kernel::FlashInfer {
+                        // One fused launch, a head to a thread block.
+                        launch.tasks = sequences * heads;
+                    } else {
+                        let state = value * delta.key_dim as f64 * 2.0 * BF16_BYTES;
+                        let inverse = CHUNK * CHUNK * 2.0 * F32_BYTES;
+                        let rows = CHUNK * value * PASSED_ROWS * BF16_BYTES;
+                        moved += sequences * chunks * heads * (state + inverse + rows);
+                        launch.launches *= CHUNKED_LAUNCHES;
+                    }
+                    let waves = (launch.tasks / silicon.sms).max(1.0);
+                    launch.chain = chunks * waves * CHUNK_CYCLES / silicon.clock;
+                }
+            }
+        }
+        // Tokens come from the kernels before; states alone are cold in service.
+        let warm = silicon.resident(moved);
+        launch.hits = warm;
+        let stored = count.stored.0;
+        let cold = match cache {
+            Cache::Cold => 0.0,
+            Cache::Repeated => warm,
+        };
+        launch.memory = silicon.read(moved - stored, warm) + silicon.read(stored, cold);
+        Ok(launch)
+    }
+
+    fn reference(&self) -> f64 {
+        self.compute.max(self.memory).max(self.issue) + self.chain + self.launches
+    }
+
+    fn share(&self, time: f64) -> f64 {
+        ln_share(time, self.reference())
+    }
+
+    fn new_tokens(&self) -> f64 {
+        self.tokens / self.sequences
+    }
+}
+
+/// Logarithms of ratios, unless said otherwise.
+pub(super) const TERMS: &[Term<Launch>] = &[
+    // Added to the output as it is: see training/train.py.
+    ("reference_over_ideal", |l| (l.reference() / l.ideal).ln()),
+    ("compute", |l| l.share(l.compute)),
+    ("memory", |l| l.share(l.memory)),
+    ("issue", |l| l.share(l.issue)),
+    ("chain", |l| l.share(l.chain)),
+    ("launches", |l| l.share(l.launches)),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("ln_tokens", |l| l.tokens.ln()),
+    ("ln_new", |l| l.new_tokens().ln()),
+    ("ln_sequences", |l| l.sequences.ln()),
+    ("ln_width", |l| l.width.ln()),
+    ("ln_group", |l| l.group.ln()),
+    ("tasks", |l| (l.tasks / l.silicon.sms).ln()),
+    ("rounding", |l| ln_rounding(l.tasks, l.silicon.sms)),
+    ("chunk_padding", |l| ln_rounding(l.new_tokens(), CHUNK)),
+    ("operands_over_l2", |l| (l.operands / l.silicon.l2).ln()),
+    // Share of the operands, in [0, 1].
+    ("l2_hits", |l| l.hits),
+    ("convolution", |l| flag(l.convolution)),
+    ("decode", |l| flag(l.phase == Phase::Decode)),
+    ("conv_prefill", |l| flag(l.convolution && l.phase == Phase::Prefill)),
+    ("sglang", |l| flag(l.sglang)),
+    ("trtllm", |l| flag(l.kernel == Kernel::Trtllm)),
+    ("cuda_conv", |l| flag(matches!(l.kernel, Kernel::Trtllm | Kernel::Cuda) && l.convolution)),
+    ("flashinfer", |l| flag(l.kernel == Kernel::FlashInfer)),
+    ("flashinfer_on_hopper", |l| flag(l.kernel == Kernel::FlashInfer && l.arch == Arch::Hopper)),
+    ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
+    ("on_blackwell", |l| flag(l.arch == Arch::Blackwell)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Dtype;
+    use crate::config::catalog::catalog;
+    use crate::graph::{CausalConv, DeltaRule, Sequences};
+    use crate::units::Seconds;
+
+    fn on(call: &Linear, kernel: &str) -> Option<Vec<f32>> {
+        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
+        let floor = Seconds(1.5e-6);
+        let cache = Cache::Cold;
+        row(call, &Launching { gpu, engine: "sglang", kernel, math: Dtype::Bf16, cache, floor })
+            .expect("complete record")
+    }
+
+    fn sequences(count: u64, new: u64) -> Vec<Sequences> {
+        vec![Sequences { count, new, past: 0 }]
+    }
+
+    fn delta(phase: Phase, count: u64, new: u64) -> Linear {
+        let sequences = sequences(count, new);
+        Linear::Delta(DeltaRule {
+            phase,
+            sequences,
+            key_heads: 4,
+            value_heads: 8,
+            key_dim: 128,
+            value_dim: 128,
+        })
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        let phase = Phase::Prefill;
+        let conv = CausalConv { phase, sequences: sequences(64, 32_768), channels: 12_288, taps: 4 };
+        for (call, kernel) in [
+            (Linear::Conv(conv), "causal_conv1d_fn"),
+            (delta(Phase::Prefill, 1, 1), "chunk_gated_delta_rule_flashinfer"),
+            (delta(Phase::Decode, 1024, 1), "fused_recurrent_gated_delta_rule_packed_decode"),
+        ] {
+            let row = on(&call, kernel).expect("learned");
+            assert_eq!(row.len(), Family::LinearAttention.schema().names.len());
+            assert!(row.iter().all(|value| value.is_finite()), "{kernel} {row:?}");
+        }
+    }
+
+    #[test]
+    fn one_long_sequence_takes_longer_than_many_short_ones() {
+        let names = Family::LinearAttention.schema().names;
+        let reference = names.iter().position(|name| *name == "ln_reference").expect("a column");
+        let of = |count, new| {
+            on(&delta(Phase::Prefill, count, new), "chunk_gated_delta_rule").expect("learned")[reference]
+        };
+        assert!(of(1, 16_384) > of(64, 256) + 1.0);
+    }
+
+    #[test]
+    fn unknown_kernels_and_empty_batches_have_no_row() {
+        assert_eq!(on(&delta(Phase::Prefill, 1, 64), "mamba_chunk_scan"), None);
+        assert_eq!(on(&delta(Phase::Prefill, 0, 64), "chunk_gated_delta_rule"), None);
+    }
+}
