@@ -32,6 +32,6 @@ FAMILIES = {
     "mla": Plan(sample=120_000, hidden=(96, 96, 96), groups={"tiles and waves": WAVES, "sizes": SIZES}),
     "mla_bmm": Plan(hidden=(80, 80, 80), epochs=60, groups={"tiles and waves": WAVES, "sizes": SIZES}),
     "mla_module": Plan(sample=150_000, hidden=(96, 96, 96), groups={"tiles and waves": WAVES, "sizes": SIZES}),
-    "dsa_module": Plan(sample=180_000, hidden=(96, 96, 96), groups={"tiles and waves": WAVES, "sizes": SIZES}),
-    "linear_attention": Plan(sample=150_000, hidden=(96, 96, 96), groups={"tiles and waves": WAVES, "sizes": SIZES}),
+    "dsa_module": Plan(sample=120_000, hidden=(96, 96, 96), groups={"tiles and waves": WAVES, "sizes": SIZES}),
+    "linear_attention": Plan(sample=100_000, hidden=(96, 96, 96), epochs=20, groups={"tiles and waves": WAVES, "sizes": SIZES}),
 }
