@@ -28,14 +28,14 @@ for (const [family, { features }] of Object.entries(families)) {
       const ask = (id) =>
         new Promise((answered) => {
           const hear = ({ data }) => {
-            if (data[0].Answer?.id !== id) return;
+            if (JSON.parse(data[0]).answer?.id !== id) return;
             benched.removeEventListener("message", hear);
             answered(performance.now() - asked);
           };
           benched.addEventListener("message", hear);
           const numbers = new Float32Array(table);
           const asked = performance.now();
-          benched.postMessage([{ Rows: { id, families: [family] } }, numbers], [numbers.buffer]);
+          benched.postMessage([JSON.stringify({ rows: { id, families: [family] } }), numbers], [numbers.buffer]);
         });
       const times = [];
       // Ids that the page does not use.

@@ -22,7 +22,7 @@ pub mod serving;
 #[cfg(all(feature = "tables", not(target_arch = "wasm32")))]
 pub mod evidence;
 
-#[cfg(feature = "chart")]
+#[cfg(any(feature = "chart", feature = "ui"))]
 pub mod chart;
 
 #[cfg(any(feature = "ui", feature = "infer-worker"))]

@@ -13,12 +13,24 @@ fn point(phase: Phase, name: &'static str, intensity: f64, tflops: (f64, f64), s
     let (reached, ceiling) = tflops;
     let limit = if intensity > 295.0 { Resource::Compute } else { Resource::Memory };
     let rate = |tera: f64| FlopsPerSecond(tera * 1e12);
-    Point { phase, name, intensity, reached: rate(reached), ceiling: rate(ceiling), share, limit }
+    Point {
+        phase,
+        name: name.into(),
+        intensity,
+        reached: rate(reached),
+        ceiling: rate(ceiling),
+        share,
+        limit,
+    }
 }
 
 /// An H100 SXM by its data sheet, and kernels as a dense model of 8 billion parameters has them.
 fn h100(points: Vec<Point>) -> Roofline {
-    let roof = |name, tera: f64, used| Roof { name, peak: FlopsPerSecond(tera * 1e12), used };
+    let roof = |name: &str, tera: f64, used| Roof {
+        name: name.to_string(),
+        peak: FlopsPerSecond(tera * 1e12),
+        used,
+    };
     Roofline {
         gpu: "H100 SXM".into(),
         bandwidth: BytesPerSecond(3.35e12),

@@ -10,7 +10,7 @@ use plotters::style::{FontFamily, ShapeStyle, TextStyle};
 use super::labels::{Area, Board};
 use super::{LogScale, Point, Roof, Roofline, Theme};
 use crate::graph::Phase;
-use crate::units::{FlopsPerSecond, Printed};
+use crate::units::{FlopsPerSecond, Printed, decimal};
 
 /// Free space around the plot, in CSS pixels: left holds the tick labels of the rate axis.
 const MARGIN: Area = Area { left: 62.0, top: 26.0, right: 12.0, bottom: 42.0 };
@@ -245,11 +245,11 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
     fn labels(&self, chart: &Roofline, board: &mut Board) -> Drawn<DB> {
         let most = (self.css_width() / WIDTH_PER_LABEL).floor() as usize;
         for point in chart.points.iter().filter(|point| point.share >= LABEL_SHARE).take(most) {
-            let size = (self.theme.text_width(point.name), self.theme.px(Theme::TEXT * 1.2));
+            let size = (self.theme.text_width(&point.name), self.theme.px(Theme::TEXT * 1.2));
             let Some(place) = board.place(self.at(point), self.radius(point), size) else { continue };
             let middle = ((place.left + place.right) / 2.0, (place.top + place.bottom) / 2.0);
             let centre = Pos::new(HPos::Center, VPos::Center);
-            self.text(point.name, middle, centre, self.color(point.phase))?;
+            self.text(&point.name, middle, centre, self.color(point.phase))?;
         }
         Ok(())
     }
@@ -265,7 +265,7 @@ fn plain(printed: &Printed) -> String {
 }
 
 fn intensity_tick(value: f64) -> String {
-    if value >= 1000.0 { format!("{}k", value / 1000.0) } else { format!("{value}") }
+    if value >= 1000.0 { decimal(value / 1000.0) + "k" } else { decimal(value) }
 }
 
 /// `100 T`: the axis title carries the unit.

@@ -1,6 +1,7 @@
 //! What the roofline chart shows: roofs of one GPU, and each kernel of each pass as a point.
 
 use super::scale::nice_range;
+use crate::config::record::{names, record};
 use crate::config::{Dtype, Gpu};
 use crate::graph::Phase;
 use crate::latency::Resource;
@@ -8,19 +9,19 @@ use crate::serving::report::PassReport;
 use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
 
 /// The dense peak of one number format.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Roof {
-    pub name: &'static str,
+    pub name: String,
     pub peak: FlopsPerSecond,
     /// Whether a kernel of this setup multiplies in the format.
     pub used: bool,
 }
 
 /// One kernel of one pass.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Point {
     pub phase: Phase,
-    pub name: &'static str,
+    pub name: String,
     /// FLOP per byte of compulsory traffic.
     pub intensity: f64,
     /// What it reaches at the predicted time.
@@ -32,7 +33,7 @@ pub struct Point {
     pub limit: Resource,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Roofline {
     pub gpu: String,
     pub bandwidth: BytesPerSecond,
@@ -41,6 +42,13 @@ pub struct Roofline {
     /// From the largest share of time to the smallest: small points are drawn over large ones.
     pub points: Vec<Point>,
 }
+
+// The page sends its chart to the module that draws it.
+record!(Roof: name, peak, used);
+record!(Point: phase, name, intensity, reached, ceiling, share, limit);
+record!(Roofline: gpu, bandwidth, roofs, points);
+names!(Phase: Prefill = "prefill", Decode = "decode");
+names!(Resource: Compute = "compute", Memory = "memory", Network = "network", Launch = "launch");
 
 /// The formats that have a roof of their own, and how a chart names them.
 const FORMATS: [(Dtype, &str); 3] = [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4")];
@@ -59,7 +67,9 @@ impl Roofline {
             kernels.filter_map(|kernel| kernel.math).any(|math| math.math() == format)
         };
         // No format is slower than the one before it.
-        let roof = |(format, name)| gpu.peak(format).ok().map(|peak| Roof { name, peak, used: uses(format) });
+        let roof = |(format, name): (Dtype, &str)| {
+            gpu.peak(format).ok().map(|peak| Roof { name: name.into(), peak, used: uses(format) })
+        };
         let roofs: Vec<Roof> = FORMATS.into_iter().filter_map(roof).collect();
         Some(Self { gpu: gpu.name.clone(), bandwidth, roofs, points })
     }
@@ -98,7 +108,7 @@ fn points_of(pass: &PassReport) -> impl Iterator<Item = Point> {
         let drawable = |rate: FlopsPerSecond| rate.0.is_finite() && rate.0 > 0.0;
         (drawable(reached) && drawable(ceiling)).then_some(Point {
             phase: pass.phase,
-            name: kernel.name,
+            name: kernel.name.into(),
             intensity,
             reached,
             ceiling,

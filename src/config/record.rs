@@ -4,6 +4,8 @@
 //! walks through its fields, and what a walk does is the walker's: one JSON reader, one JSON writer and the
 //! compact catalog's two serve all records.
 
+use crate::units::{BytesPerSecond, FlopsPerSecond};
+
 /// A value that a walker reads or writes. Its `Default` is what it is before it is read.
 pub trait Record {
     fn walk(&mut self, walker: &mut dyn Walker);
@@ -142,6 +144,17 @@ impl Record for f64 {
         walker.number(self);
     }
 }
+
+macro_rules! quantities {
+    ($($type:ty),+) => {
+        $(impl Record for $type {
+            fn walk(&mut self, walker: &mut dyn Walker) {
+                walker.number(&mut self.0);
+            }
+        })+
+    };
+}
+quantities!(BytesPerSecond, FlopsPerSecond);
 
 impl Record for u32 {
     fn walk(&mut self, walker: &mut dyn Walker) {

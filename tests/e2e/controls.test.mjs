@@ -88,3 +88,24 @@ for (const [text, what] of [["{", "that is not JSON"], ['{"model_type": "llama"}
     assert.deepEqual(await numbers(page), before, "the model before it stays");
   });
 }
+
+pageTest("a config.json becomes the model, in the link too", {}, async ({ page, open }) => {
+  await open();
+  await settled(page);
+  const before = await numbers(page);
+  const config = {
+    model_type: "llama", hidden_size: 2048, intermediate_size: 8192, num_hidden_layers: 16, num_attention_heads: 32,
+    num_key_value_heads: 8, vocab_size: 128256, max_position_embeddings: 131072, hidden_act: "silu", rms_norm_eps: 1e-5,
+  };
+  await page.getByTestId("config-json-panel").locator("summary").click();
+  await page.getByTestId("config-json").fill(JSON.stringify(config, null, 2));
+  await page.getByTestId("config-json-use").click();
+  await page.waitForFunction(() => new URLSearchParams(location.hash.slice(1)).has("x"));
+  await settled(page);
+  assert.equal(await page.getByTestId("model").inputValue(), "custom");
+  const own = await numbers(page);
+  assert.ok(own.tpot < before.tpot, "a smaller model is faster");
+  await page.reload();
+  await settled(page);
+  assert.deepEqual(await numbers(page), own);
+});

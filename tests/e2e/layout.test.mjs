@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 
 import { desktop, pageTest, path, phone } from "./harness.mjs";
-import { choose, settled } from "./page.mjs";
+import { charted, choose, settled } from "./page.mjs";
 
 const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
 const screenshots = path("target/screenshots");
@@ -14,6 +14,7 @@ for (const theme of ["light", "dark"]) {
     pageTest(`${theme} ${name}: no serious accessibility finding, no sideways scroll`, { theme, viewport }, async ({ page, open }) => {
       await open();
       await settled(page);
+      await charted(page);
       await page.screenshot({ path: `${screenshots}/${name}-${theme}.png` });
       await page.screenshot({ path: `${screenshots}/${name}-${theme}-full.png`, fullPage: true });
       const [content, visible] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
@@ -59,6 +60,7 @@ for (const scale of [1, 2, 3]) {
   pageTest(`the roofline is drawn in device pixels at ratio ${scale}`, { scale }, async ({ page, open }) => {
     await open();
     await settled(page);
+    await charted(page);
     const [drawn, shown] = await page.getByTestId("roofline").evaluate((canvas) => [canvas.width, canvas.getBoundingClientRect().width]);
     assert.ok(Math.abs(drawn - shown * scale) <= 1, `${drawn} pixels for ${shown} CSS pixels`);
     const colours = await page.getByTestId("roofline").evaluate((canvas) => {

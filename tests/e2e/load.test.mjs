@@ -1,7 +1,7 @@
 // A cold load: a roofline answer at once, the learned one right behind it.
 import assert from "node:assert/strict";
 
-import { loadTimes, watchLoad } from "./cold_load.mjs";
+import { loadTimes, watchLoad } from "./timing.mjs";
 import { gates, pageTest } from "./harness.mjs";
 import { numbers, settled, value } from "./page.mjs";
 

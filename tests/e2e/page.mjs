@@ -10,6 +10,11 @@ export async function settled(page, basis = "learned") {
   await page.locator('[data-testid=results]:not([aria-busy="true"])').waitFor();
 }
 
+/** Waits until the chart's own module has drawn. */
+export async function charted(page) {
+  await page.locator("[data-testid=roofline][data-drawn]").waitFor();
+}
+
 /** The unrounded number behind what is shown. */
 export async function value(page, id) {
   const text = await page.getByTestId(id).getAttribute("data-value");

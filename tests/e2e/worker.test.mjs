@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 
 import { pageTest } from "./harness.mjs";
-import { numbers, settled } from "./page.mjs";
+import { charted, issue, numbers, settled } from "./page.mjs";
 
 /** The browser's own line about a request that failed: these tests make it fail. */
-const expected = /^Failed to load resource|^Loading (the )?(Worker|module)|MIME/i;
+const expected = /^Failed to load resource|MIME/;
 
 const answers = {
   "cannot be fetched": (route) => route.abort(),
@@ -30,13 +30,32 @@ for (const [part, pattern] of Object.entries(parts)) {
   }
 }
 
-pageTest("a worker that never answers is given up", { prepare: silence }, async ({ page, open }) => {
+pageTest("without its worker a config.json is refused with the reason, and a chart is drawn", { prepare: (page) => page.context().route(parts.script, answers["is missing"]), expected }, async ({ page, open }) => {
+  await open();
+  await charted(page);
+  await page.getByTestId("config-json-panel").locator("summary").click();
+  await page.getByTestId("config-json").fill('{"model_type": "llama"}');
+  await page.getByTestId("config-json-use").click();
+  assert.match(await issue(page, "model"), /worker/);
+});
+
+pageTest("without the chart's module the page answers", { prepare: (page) => page.context().route(/chart[^/]*\.wasm$/, answers["cannot be fetched"]), expected }, async ({ page, open }) => {
+  await open();
+  await settled(page);
+  assert.match(await page.getByTestId("roofline-summary").textContent(), /\d/);
+});
+
+pageTest("a worker that never answers is called late", { prepare: silence }, async ({ page, open }) => {
   await open();
   await settled(page, "roofline");
-  await page.locator("[data-testid=worker]:is([data-status=late], [data-status=failed])").waitFor({ timeout: 40_000 });
+  // The page waits 15 s before it says so.
+  await page.locator("[data-testid=worker][data-status=late]").waitFor({ timeout: 30_000 });
+  await settled(page, "roofline");
   await numbers(page);
 });
 
+/** The worker's script loads and starts, and then nothing comes. */
 function silence(page) {
-  return page.context().route(parts.script, (route) => route.fulfill({ contentType: "text/javascript", body: "" }));
+  const body = "export default async () => {};";
+  return page.context().route(parts.script, (route) => route.fulfill({ contentType: "text/javascript", body }));
 }

@@ -19,14 +19,17 @@ use memory::MemoryView;
 use roofline::RooflineView;
 use status::Status;
 
-/// The answer, dimmed while it is not that of the form.
+/// The answer, dimmed while there is none to the form.
 #[component]
 pub fn Results() -> impl IntoView {
     let state = State::get();
+    // A warm worker answers before anyone could see the old numbers dimmed, and dimming restyles half the page
+    // twice: only an answer that will not come dims what stands.
+    let dimmed = flag(move || state.stale.get() && state.has_errors());
     view! {
         <section
             class="results" data-testid="results" aria-label="Prediction"
-            class:stale=flag(move || state.stale.get())
+            class:stale=dimmed
             aria-busy=text(move || state.stale.get().to_string())
         >
             <Status />

@@ -1,18 +1,18 @@
-//! The roofline chart on its canvas, sharp at any pixel ratio, with a summary in words.
+//! The roofline chart on its canvas, with a summary in words.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use gloo::utils::window;
+use js_sys::Array;
 use leptos::html::Canvas;
 use leptos::prelude::*;
-use plotters::drawing::IntoDrawingArea;
-use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
-use web_sys::{HtmlCanvasElement, ResizeObserver};
+use web_sys::{CustomEvent, CustomEventInit, HtmlCanvasElement, ResizeObserver};
 
-use crate::chart::{Palette, Roofline, Theme, draw, summary};
+use crate::chart::{Roofline, summary};
+use crate::config::json;
 use crate::graph::Phase;
 use crate::ui::erased::text;
 use crate::ui::state::State;
@@ -37,7 +37,7 @@ pub fn RooflineView() -> impl IntoView {
         redraw_next_frame(&waiting, move || {
             let dark = state.dark.get_untracked();
             if let (Some(canvas), Some(chart)) = (canvas.get_untracked(), chart.get_untracked()) {
-                paint(&canvas, &chart, dark);
+                paint(&canvas, chart, dark);
             }
         });
     });
@@ -93,18 +93,14 @@ fn redraw_next_frame(waiting: &Rc<Cell<bool>>, redraw: impl FnOnce() + 'static) 
     let _ = window().request_animation_frame(frame.unchecked_ref());
 }
 
-/// Sizes the backing store by the pixel ratio, and draws. The size is only set where it changes, since
-/// setting it clears the canvas.
-fn paint(canvas: &HtmlCanvasElement, chart: &Roofline, dark: bool) {
-    let ratio = window().device_pixel_ratio();
-    let size = |css: i32| (f64::from(css) * ratio).round().max(1.0) as u32;
-    let (width, height) = (size(canvas.client_width()), size(canvas.client_height()));
-    if canvas.width() != width || canvas.height() != height {
-        canvas.set_width(width);
-        canvas.set_height(height);
+/// Has the chart's module draw, which `static/boot/boot.js` loads and which hears of it by this event. Until it
+/// is there, and where it cannot be loaded, the summary and the tables stand alone.
+fn paint(canvas: &HtmlCanvasElement, mut chart: Roofline, dark: bool) {
+    let chart = json::write(&mut chart);
+    let init = CustomEventInit::new();
+    init.set_bubbles(true);
+    init.set_detail(&Array::of2(&chart.into(), &dark.into()));
+    if let Ok(event) = CustomEvent::new_with_event_init_dict("rooflight:chart", &init) {
+        let _ = canvas.dispatch_event(&event);
     }
-    let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
-    let palette = if dark { Palette::DARK } else { Palette::LIGHT };
-    // A canvas that refuses to draw leaves its summary and the tables.
-    let _ = draw(&backend.into_drawing_area(), chart, Theme::new(palette, ratio));
 }

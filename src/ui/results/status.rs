@@ -15,9 +15,14 @@ pub fn Status() -> impl IntoView {
     let status = text(move || state.worker.with(|worker| status_id(worker).into()));
     let said = text(move || state.worker.with(said));
     // Dimming alone would leave readers of the page by ear, and the hurried, with the wrong numbers.
-    let refused = text(move || match state.has_errors() {
-        true => "Below: the last answer, not that of the marked inputs".into(),
-        false => String::new(),
+    let refused = text(move || {
+        let answered = state.answer.with(Option::is_some);
+        let words = match (state.has_errors(), answered) {
+            (false, _) => "",
+            (true, true) => "Below: the last answer, not that of the marked inputs",
+            (true, false) => "The marked inputs stand in its way",
+        };
+        words.into()
     });
     view! {
         <div class="status" role="status">

@@ -30,7 +30,7 @@ pub struct Answer {
 #[derive(Clone, Copy)]
 pub struct State {
     pub form: RwSignal<Form>,
-    /// The last good answer; it stays, dimmed, while the form asks for something else.
+    /// The last good answer; it stays while the form asks for something else, dimmed where that has no answer.
     pub answer: RwSignal<Option<Answer>>,
     /// Whether `answer` is not, or not yet, the answer to `form`.
     pub stale: RwSignal<bool>,

@@ -11,7 +11,7 @@ use crate::serving::{Plan, finish, plan};
 use crate::worker::client::{Client, Event, Files};
 use crate::worker::protocol::Imported;
 
-/// How long the last learned answer stays, dimmed, before the roofline of a new scenario takes its
+/// How long the last learned answer stays before the roofline of a new scenario takes its
 /// place: a warm worker answers sooner, and the numbers then do not jump twice.
 const GRACE_MS: u32 = 80;
 

@@ -1,4 +1,4 @@
-// When the first number and the learned one stand on screen, counted from the start of navigation.
+// How fast the page answers: a cold load counted from the start of navigation, a change from the key pressed.
 
 /** Makes `page` note the milliseconds after which a frame with the numbers of each basis was painted. */
 export async function watchLoad(page) {
@@ -20,4 +20,25 @@ export async function watchLoad(page) {
 export async function loadTimes(page) {
   await page.waitForFunction(() => Number.isFinite(window.painted?.learned));
   return page.evaluate(() => window.painted);
+}
+
+/** The milliseconds from typing a prompt length into the loaded `page` to its learned numbers on screen. */
+export function changeTime(page, isl) {
+  return page.evaluate(async (text) => {
+    const find = (id) => document.querySelector(`[data-testid=${id}]`);
+    const before = find("ttft").dataset.value;
+    const started = performance.now();
+    find("isl").value = text;
+    find("isl").dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((seen) => {
+      const changes = new MutationObserver(() => {
+        if (find("ttft").dataset.value === before || find("basis").dataset.basis !== "learned") return;
+        changes.disconnect();
+        seen();
+      });
+      changes.observe(document, { subtree: true, childList: true, attributes: true });
+    });
+    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+    return performance.now() - started;
+  }, String(isl));
 }
