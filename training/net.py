@@ -95,7 +95,9 @@ def train(features, target, source, weight, size, identity_from, recipe: Recipe,
     mean, spread = features.mean(0), features.std(0) + 1e-6
     # Hidden identity columns are zero, before and after.
     mean[identity_from:] = 0.0
-    scale, shift = (1.0 / spread).astype(np.float32), (-mean / spread).astype(np.float32)
+    # What never changed taught nothing: a flag nobody set here must not speak when it is set elsewhere.
+    scale = np.where(spread > 1e-5, 1.0 / spread, 0.0).astype(np.float32)
+    shift = (-mean * scale).astype(np.float32)
     model = Model(scale, shift)
     z = model.standardise(features)
     count, width = z.shape

@@ -103,7 +103,7 @@ def family_entry(options, family: str, before: dict) -> dict:
         plan = replace(plan, sample=options.sample)
     print(family, flush=True)
     rows = read(export(options, family, plan))
-    recipe = Recipe(hidden=plan.hidden, epochs=options.epochs or plan.epochs, seed=options.seed)
+    recipe = Recipe(hidden=plan.hidden, epochs=options.epochs or plan.epochs, rate=plan.rate, seed=options.seed)
     errors, intervals = {}, {}
     errors["unseen_shapes"], intervals["seen"] = measure_shapes(options, rows, recipe, family)
     print(f"  {family}, unseen shapes: {[errors['unseen_shapes'][k] for k in ('mean', 'median')]}", flush=True)
