@@ -145,17 +145,17 @@ impl Launch {
 
     /// Tiles of `rows` queries, each query head apart.
     fn tiles(&self, rows: f64) -> f64 {
-        (self.batch.new / rows).ceil() * self.batch.sequences * self.heads
+        self.batch.tiles(rows, self.heads, 1.0)
     }
 
     /// Tiles of `rows` queries, the heads of one KV head packed together.
     fn packed_tiles(&self, rows: f64) -> f64 {
-        (self.batch.new * self.group() / rows).ceil() * self.batch.sequences * self.kv_heads
+        self.batch.tiles(rows, self.kv_heads, self.group())
     }
 
     /// The last tile of a sequence, over all its KV, on one SM.
     fn longest_tile(&self, rows: f64) -> f64 {
-        let flops = 4.0 * self.head_dim * rows * self.kv_length().min(self.window + rows);
+        let flops = 4.0 * self.head_dim * rows * self.batch.kv_length().min(self.window + rows);
         self.share(flops * self.silicon.sms / self.rate)
     }
 
@@ -164,22 +164,9 @@ impl Launch {
         self.share(4.0 * self.head_dim * TILE_ROWS[0] * self.heads * self.batch.decoding.pairs / self.rate)
     }
 
-    fn per_sm(&self, tasks: f64) -> f64 {
-        (tasks / self.silicon.sms).ln()
-    }
-
-    fn rounding(&self, tasks: f64) -> f64 {
-        ln_rounding(tasks, self.silicon.sms)
-    }
-
-    /// Mean visible KV length of a sequence.
-    fn kv_length(&self) -> f64 {
-        self.batch.past + self.batch.new
-    }
-
     /// One sequence's keys and values of one head at one SM's share of the bandwidth.
     fn one_head(&self) -> f64 {
-        let bytes = 2.0 * self.kv_length() * self.head_dim * self.kv.bytes();
+        let bytes = 2.0 * self.batch.kv_length() * self.head_dim * self.kv.bytes();
         self.share(bytes * self.silicon.sms / self.silicon.bandwidth)
     }
 
@@ -206,7 +193,7 @@ const COMMON: &[Term<Launch>] = &[
     ("compute_over_memory", |l| (l.compute / l.memory).ln()),
     ("ln_tokens", |l| l.batch.tokens.ln()),
     ("ln_sequences", |l| l.batch.sequences.ln()),
-    ("ln_kv_length", |l| l.kv_length().ln()),
+    ("ln_kv_length", |l| l.batch.kv_length().ln()),
     ("ln_heads", |l| l.heads.ln()),
     ("ln_kv_heads", |l| l.kv_heads.ln()),
     ("ln_group", |l| l.group().ln()),
@@ -239,15 +226,15 @@ const COMMON: &[Term<Launch>] = &[
 /// Prompts: tiles of queries, placed on the SMs.
 pub(super) const PREFILL: &[Term<Launch>] = &[
     ("ln_new", |l| l.batch.new.ln()),
-    ("prefix", |l| (l.kv_length() / l.batch.new).ln()),
-    ("tiles_64", |l| l.per_sm(l.tiles(TILE_ROWS[0]))),
-    ("tiles_128", |l| l.per_sm(l.tiles(TILE_ROWS[1]))),
-    ("packed_tiles_64", |l| l.per_sm(l.packed_tiles(TILE_ROWS[0]))),
-    ("packed_tiles_128", |l| l.per_sm(l.packed_tiles(TILE_ROWS[1]))),
-    ("rounding_64", |l| l.rounding(l.tiles(TILE_ROWS[0]))),
-    ("rounding_128", |l| l.rounding(l.tiles(TILE_ROWS[1]))),
-    ("packed_rounding_64", |l| l.rounding(l.packed_tiles(TILE_ROWS[0]))),
-    ("packed_rounding_128", |l| l.rounding(l.packed_tiles(TILE_ROWS[1]))),
+    ("prefix", |l| (l.batch.kv_length() / l.batch.new).ln()),
+    ("tiles_64", |l| l.silicon.per_sm(l.tiles(TILE_ROWS[0]))),
+    ("tiles_128", |l| l.silicon.per_sm(l.tiles(TILE_ROWS[1]))),
+    ("packed_tiles_64", |l| l.silicon.per_sm(l.packed_tiles(TILE_ROWS[0]))),
+    ("packed_tiles_128", |l| l.silicon.per_sm(l.packed_tiles(TILE_ROWS[1]))),
+    ("rounding_64", |l| l.silicon.rounding(l.tiles(TILE_ROWS[0]))),
+    ("rounding_128", |l| l.silicon.rounding(l.tiles(TILE_ROWS[1]))),
+    ("packed_rounding_64", |l| l.silicon.rounding(l.packed_tiles(TILE_ROWS[0]))),
+    ("packed_rounding_128", |l| l.silicon.rounding(l.packed_tiles(TILE_ROWS[1]))),
     ("longest_tile_64", |l| l.longest_tile(TILE_ROWS[0])),
     ("longest_tile_128", |l| l.longest_tile(TILE_ROWS[1])),
     ("padding_64", |l| ln_rounding(l.batch.new, TILE_ROWS[0])),
@@ -262,15 +249,15 @@ pub(super) const PREFILL: &[Term<Launch>] = &[
 
 /// Single new tokens: KV heads of sequences, split along their length.
 pub(super) const DECODE: &[Term<Launch>] = &[
-    ("kv_head_tasks", |l| l.per_sm(l.kv_head_tasks())),
-    ("rounding", |l| l.rounding(l.kv_head_tasks())),
+    ("kv_head_tasks", |l| l.silicon.per_sm(l.kv_head_tasks())),
+    ("rounding", |l| l.silicon.rounding(l.kv_head_tasks())),
     ("rounding_of_two", |l| ln_rounding(l.kv_head_tasks(), 2.0 * l.silicon.sms)),
-    ("head_tasks", |l| l.per_sm(l.batch.sequences * l.heads)),
-    ("head_rounding", |l| l.rounding(l.batch.sequences * l.heads)),
+    ("head_tasks", |l| l.silicon.per_sm(l.batch.sequences * l.heads)),
+    ("head_rounding", |l| l.silicon.rounding(l.batch.sequences * l.heads)),
     ("one_head", |l| l.one_head()),
     ("head_padding", |l| ln_rounding(l.group(), PACKED_HEADS)),
     ("more_than_packed", |l| flag(l.group() > PACKED_HEADS)),
-    ("kv_steps", |l| (l.kv_length() / KV_STEP).ln()),
+    ("kv_steps", |l| (l.batch.kv_length() / KV_STEP).ln()),
     ("alone", |l| l.share(l.alone)),
     ("elements", |l| l.share(l.elements())),
 ];

@@ -161,8 +161,8 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("ln_reference", |l| l.reference().ln()),
     ("ln_rows", |l| l.rows.ln()),
     ("ln_width", |l| l.width.ln()),
-    ("rows_per_sm", |l| (l.rows / l.silicon.sms).ln()),
-    ("rounding", |l| ln_rounding(l.rows, l.silicon.sms)),
+    ("rows_per_sm", |l| l.silicon.per_sm(l.rows)),
+    ("rounding", |l| l.silicon.rounding(l.rows)),
     ("width_rounding", |l| ln_rounding(l.width, BLOCK_ELEMENTS)),
     // Share of the operands, in [0, 1].
     ("l2_hits", |l| l.hits),

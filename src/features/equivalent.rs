@@ -46,6 +46,16 @@ impl Equivalent {
         Self::of_batch(sequences, false, None)
     }
 
+    /// Mean number of visible tokens of a sequence at its end.
+    pub fn kv_length(&self) -> f64 {
+        self.past + self.new
+    }
+
+    /// Tiles of `rows` queries, where `groups` of heads do not share tiles and the `packed` heads of one do.
+    pub fn tiles(&self, rows: f64, groups: f64, packed: f64) -> f64 {
+        (self.new * packed / rows).ceil() * self.sequences * groups
+    }
+
     /// `apart`: decoding sequences beside prompts are told from them.
     fn of_batch(sequences: &[Sequences], apart: bool, window: Option<u64>) -> Option<Self> {
         let prompts = sequences.iter().any(|group| !group.decodes());

@@ -1,6 +1,6 @@
 //! Features of matrix products.
 
-use super::silicon::{L2_BYTES_PER_CLOCK, Silicon};
+use super::silicon::{Silicon, Tile};
 use super::term::{self, Term, flag, ln_rounding, ln_share};
 use super::{Cache, Family, Launching};
 use crate::config::{Arch, Dtype, MissingFigure};
@@ -179,15 +179,12 @@ impl Launch {
 
     /// Padding to whole tiles and waves of one tile per SM.
     fn waste(&self, tile: Tile) -> f64 {
-        let waves = (self.tiles(tile) / self.silicon.sms).ceil();
-        (waves * self.silicon.sms * tile.0 * tile.1 / (self.m * self.n)).ln()
+        self.silicon.waste(self.tiles(tile), tile, self.m * self.n)
     }
 
     /// Time the busiest SM takes to read its tiles' operands from L2.
     fn operands(&self, tile: Tile) -> f64 {
-        let waves = (self.tiles(tile) / self.silicon.sms).ceil();
-        let bytes = waves * (tile.0 + tile.1) * self.k * self.weights.math().bytes();
-        self.share(bytes / (L2_BYTES_PER_CLOCK * self.silicon.clock))
+        self.share(self.silicon.operands(self.tiles(tile), tile, self.k, self.weights.math().bytes()))
     }
 
     /// Rows padded to a multiple of `rows`.
@@ -199,9 +196,6 @@ impl Launch {
         (bytes / self.silicon.l2).ln()
     }
 }
-
-/// Rows and columns of an output tile.
-type Tile = (f64, f64);
 
 /// Tiles that libraries launch on one architecture or another.
 const TILES: [Tile; 5] = [(64.0, 64.0), (128.0, 64.0), (128.0, 128.0), (128.0, 256.0), (256.0, 128.0)];
@@ -229,9 +223,9 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("operands_128x128", |l| l.operands(TILES[2])),
     ("operands_128x256", |l| l.operands(TILES[3])),
     ("operands_256x128", |l| l.operands(TILES[4])),
-    ("tiles_per_sm", |l| (l.tiles(TILES[2]) / l.silicon.sms).ln()),
+    ("tiles_per_sm", |l| l.silicon.per_sm(l.tiles(TILES[2]))),
     // Share of the SMs busy over all waves, in (0, 1].
-    ("occupancy", |l| (-ln_rounding(l.tiles(TILES[2]), l.silicon.sms)).exp()),
+    ("occupancy", |l| (-l.silicon.rounding(l.tiles(TILES[2]))).exp()),
     ("padding_8", |l| l.padding(8.0)),
     ("padding_64", |l| l.padding(64.0)),
     ("padding_128", |l| l.padding(128.0)),

@@ -218,7 +218,7 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("ln_width", |l| l.width.ln()),
     ("ln_group", |l| l.group.ln()),
     ("tasks", |l| (l.tasks / l.silicon.sms).ln()),
-    ("rounding", |l| ln_rounding(l.tasks, l.silicon.sms)),
+    ("rounding", |l| l.silicon.rounding(l.tasks)),
     ("chunk_padding", |l| ln_rounding(l.new_tokens(), CHUNK)),
     ("operands_over_l2", |l| (l.operands / l.silicon.l2).ln()),
     // Share of the operands, in [0, 1].

@@ -1,7 +1,7 @@
 //! The GPU's side of a feature vector.
 
 use super::Family;
-use super::term::{self, Term, flag};
+use super::term::{self, Term, flag, ln_rounding};
 use crate::config::{Arch, Dtype, Gpu, MissingFigure};
 
 /// Working set over L2 size at which half of it stays there, and how sharply that falls.
@@ -45,6 +45,9 @@ pub fn measured(family: Family) -> impl Iterator<Item = &'static str> {
     };
     first.iter().filter(|id| !without.contains(id)).chain(second).copied()
 }
+
+/// Rows and columns of an output tile.
+pub(super) type Tile = (f64, f64);
 
 /// What the features read from a GPU's record. Times that follow from it are in µs.
 #[derive(Debug, Clone, Copy)]
@@ -106,6 +109,28 @@ impl Silicon {
     /// Time to read `bytes`, `hits` of them from L2.
     pub fn read(&self, bytes: f64, hits: f64) -> f64 {
         bytes * ((1.0 - hits) / self.bandwidth + hits / self.l2_bandwidth)
+    }
+
+    /// Tasks of each SM, as a logarithm.
+    pub fn per_sm(&self, tasks: f64) -> f64 {
+        (tasks / self.sms).ln()
+    }
+
+    /// How much longer tasks take than if they divided evenly over the SMs, as a logarithm.
+    pub fn rounding(&self, tasks: f64) -> f64 {
+        ln_rounding(tasks, self.sms)
+    }
+
+    /// What whole tiles in waves of one per SM make up over the `outputs` asked for, as a logarithm.
+    pub fn waste(&self, tiles: f64, tile: Tile, outputs: f64) -> f64 {
+        ((tiles / self.sms).ceil() * self.sms * tile.0 * tile.1 / outputs).ln()
+    }
+
+    /// Time the busiest SM takes to read the operands of its tiles from L2: `depth` elements of `bytes` for
+    /// each row and column of a tile.
+    pub fn operands(&self, tiles: f64, tile: Tile, depth: f64, bytes: f64) -> f64 {
+        let read = (tiles / self.sms).ceil() * (tile.0 + tile.1) * depth * bytes;
+        read / (L2_BYTES_PER_CLOCK * self.clock)
     }
 
     /// The identity columns.

@@ -10,7 +10,7 @@ export const path = (relative) => fileURLToPath(new URL(relative, root));
 
 /** Starts both: the build is in $DIST or dist/, the browser is $CHROME. */
 export async function start() {
-  if (!process.env.CHROME) throw new Error("CHROME must name a Chromium: run this through scripts/test or scripts/bench-load");
+  if (!process.env.CHROME) throw new Error("CHROME must name a Chromium: run this through scripts/test or scripts/bench");
   const site = await serve(process.env.DIST ?? path("dist"));
   // Chromium refuses its sandbox to root, which is what containers run as.
   const args = process.getuid() === 0 ? ["--no-sandbox"] : [];

@@ -2,37 +2,23 @@
 
 use std::path::Path;
 
-use super::{Measured, REFERENCE_SOURCE, Visitor};
+use super::calls::{self, Calls};
+use super::{Measured, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::graph::{Attention, Op, Phase, Sequences};
 
 /// Visits the rows of one phase in the reference source's table.
 pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let wanted = [
-        "gpu",
-        "engine",
-        "kernel",
-        "dtype",
-        "kv_dtype",
-        "batch",
-        "q_len",
-        "kv_len",
-        "heads",
-        "kv_heads",
-        "head_dim",
-        "window",
-        "latency_us",
-    ];
-    let table = Table::read(path, &wanted)?;
-    let texts = |name| table.texts(name);
-    let (gpu, engine, kernel) = (texts("gpu")?, texts("engine")?, texts("kernel")?);
-    let (dtype, kv) = (texts("dtype")?, texts("kv_dtype")?);
+    let own = ["dtype", "kv_dtype", "batch", "q_len", "kv_len", "heads", "kv_heads", "head_dim", "window"];
+    let table = calls::read(path, &own)?;
+    let calls = Calls::of(&table)?;
+    let (dtype, kv) = (table.texts("dtype")?, table.texts("kv_dtype")?);
     let numbers = |name| table.numbers(name);
     let (batch, q_len, kv_len) = (numbers("batch")?, numbers("q_len")?, numbers("kv_len")?);
     let (heads, kv_heads, head_dim) = (numbers("heads")?, numbers("kv_heads")?, numbers("head_dim")?);
     let window = numbers("window")?;
-    for (row, &micros) in numbers("latency_us")?.iter().enumerate() {
+    for row in 0..calls.micros.len() {
         let (Some(math), Some(kv)) = (Dtype::from_id(dtype.get(row)), Dtype::from_id(kv.get(row))) else {
             visitor(Err(format!("attention in {} over {}", dtype.get(row), kv.get(row))));
             continue;
@@ -48,15 +34,7 @@ pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Res
             kv,
             window: (window[row] > 0.0).then_some(window[row] as u64),
         };
-        visitor(Ok(Measured {
-            source: REFERENCE_SOURCE.into(),
-            gpu: gpu.get(row).into(),
-            engine: engine.get(row).into(),
-            kernel: kernel.get(row).into(),
-            dtype: math,
-            op: Op::Attention(attention),
-            micros,
-        }));
+        visitor(Ok(calls.measured(row, math, Op::Attention(attention))));
     }
     Ok(())
 }

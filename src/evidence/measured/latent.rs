@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::Visitor;
+use super::calls::{self, Calls};
 use super::siblings::{Point, SUSPECT, Siblings};
-use super::{Measured, REFERENCE_SOURCE, Visitor};
 use crate::config::Dtype;
-use crate::evidence::tables::{Table, TableError};
+use crate::evidence::tables::TableError;
 use crate::graph::{
     BatchedGemm, Indexer, Latent, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences,
     SparseModule,
@@ -66,17 +67,15 @@ const EAGER: f64 = 8.0;
 /// Visits the rows of one phase of the attention kernel, but those of engines that were timed launch by
 /// launch: what the host adds there is no kernel's time.
 pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let wanted =
-        ["gpu", "engine", "kernel", "dtype", "kv_dtype", "batch", "q_len", "kv_len", "heads", "latency_us"];
-    let table = Table::read(path, &wanted)?;
-    let texts = |name| table.texts(name);
-    let (gpu, engine, kernel) = (texts("gpu")?, texts("engine")?, texts("kernel")?);
-    let (dtype, kv) = (texts("dtype")?, texts("kv_dtype")?);
+    let table = calls::read(path, &["dtype", "kv_dtype", "batch", "q_len", "kv_len", "heads"])?;
+    let calls = Calls::of(&table)?;
+    let Calls { gpu, engine, .. } = calls;
+    let (dtype, kv) = (table.texts("dtype")?, table.texts("kv_dtype")?);
     let numbers = |name| table.numbers(name);
     let (batch, heads) = (numbers("batch")?, numbers("heads")?);
     let (q_len, kv_len) = (numbers("q_len")?, numbers("kv_len")?);
     let mut shortest: HashMap<&str, HashMap<&str, f64>> = HashMap::new();
-    for (row, &micros) in numbers("latency_us")?.iter().enumerate() {
+    for (row, &micros) in calls.micros.iter().enumerate() {
         let engines = shortest.entry(gpu.get(row)).or_default();
         let least = engines.entry(engine.get(row)).or_insert(micros);
         *least = least.min(micros);
@@ -86,7 +85,7 @@ pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Res
         let least = engines.values().copied().fold(f64::INFINITY, f64::min);
         engines[engine.get(row)] > EAGER * least
     };
-    for (row, &micros) in numbers("latency_us")?.iter().enumerate() {
+    for row in 0..calls.micros.len() {
         if eager(row) {
             visitor(Err(format!("timed launch by launch ({} on {})", engine.get(row), gpu.get(row))));
             continue;
@@ -101,28 +100,18 @@ pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Res
             heads: DEEPSEEK.heads(heads[row]),
             kv,
         };
-        visitor(Ok(Measured {
-            source: REFERENCE_SOURCE.into(),
-            gpu: gpu.get(row).into(),
-            engine: engine.get(row).into(),
-            kernel: kernel.get(row).into(),
-            dtype: math,
-            op: Op::Latent(Latent::Attention(call)),
-            micros,
-        }));
+        visitor(Ok(calls.measured(row, math, Op::Latent(Latent::Attention(call)))));
     }
     Ok(())
 }
 
 /// Visits the batched products: `pre` into the latents, `post` out of them.
 pub(super) fn visit_bmm(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let wanted = ["gpu", "engine", "kernel", "stage", "dtype", "tokens", "heads", "latency_us"];
-    let table = Table::read(path, &wanted)?;
-    let texts = |name| table.texts(name);
-    let (gpu, engine, kernel) = (texts("gpu")?, texts("engine")?, texts("kernel")?);
-    let (stage, dtype) = (texts("stage")?, texts("dtype")?);
+    let table = calls::read(path, &["stage", "dtype", "tokens", "heads"])?;
+    let calls = Calls::of(&table)?;
+    let (stage, dtype) = (table.texts("stage")?, table.texts("dtype")?);
     let (tokens, heads) = (table.numbers("tokens")?, table.numbers("heads")?);
-    for (row, &micros) in table.numbers("latency_us")?.iter().enumerate() {
+    for row in 0..calls.micros.len() {
         let Some(weights) = Dtype::from_id(dtype.get(row)) else {
             visitor(Err(format!("weights in {}", dtype.get(row))));
             continue;
@@ -137,15 +126,7 @@ pub(super) fn visit_bmm(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), Ta
             }
         };
         let bmm = BatchedGemm { count: heads[row] as u64, m: tokens[row] as u64, n, k, weights };
-        visitor(Ok(Measured {
-            source: REFERENCE_SOURCE.into(),
-            gpu: gpu.get(row).into(),
-            engine: engine.get(row).into(),
-            kernel: kernel.get(row).into(),
-            dtype: weights,
-            op: Op::Latent(Latent::Bmm(bmm)),
-            micros,
-        }));
+        visitor(Ok(calls.measured(row, weights, Op::Latent(Latent::Bmm(bmm)))));
     }
     Ok(())
 }
@@ -167,18 +148,17 @@ fn visit_blocks(
     sparse: bool,
     visitor: &mut Visitor<'_>,
 ) -> Result<(), TableError> {
-    let named = ["gpu", "engine", "kernel", "model", "dtype", "kv_dtype", "gemm_dtype", "batch", "heads"];
-    let wanted: Vec<&str> = named.into_iter().chain(lengths).chain(["latency_us"]).collect();
-    let table = Table::read(path, &wanted)?;
+    let own = ["model", "dtype", "kv_dtype", "gemm_dtype", "batch", "heads"];
+    let table = calls::read(path, &[own.as_slice(), &lengths].concat())?;
+    let calls = Calls::of(&table)?;
+    let Calls { gpu, engine, kernel, micros } = calls;
     let texts = |name| table.texts(name);
-    let (gpu, engine, kernel) = (texts("gpu")?, texts("engine")?, texts("kernel")?);
     let (model, math) = (texts("model")?, texts("dtype")?);
     let (kv, weights) = (texts("kv_dtype")?, texts("gemm_dtype")?);
     let numbers = |name| table.numbers(name);
     let (batch, heads) = (numbers("batch")?, numbers("heads")?);
     // New tokens; then all tokens of a sequence, or those before the new ones.
     let (new, other) = (numbers(lengths[0])?, numbers(lengths[1])?);
-    let micros = numbers("latency_us")?;
     // Models of one shape are one point.
     let point = |row: usize| -> Point {
         let codes = [engine, kernel, math, kv, weights].map(|texts| u64::from(texts.codes[row]));
@@ -220,15 +200,7 @@ fn visit_blocks(
         } else {
             Latent::Module(module)
         };
-        visitor(Ok(Measured {
-            source: REFERENCE_SOURCE.into(),
-            gpu: gpu.get(row).into(),
-            engine: engine.get(row).into(),
-            kernel: kernel.get(row).into(),
-            dtype: math,
-            op: Op::Latent(latent),
-            micros,
-        }));
+        visitor(Ok(calls.measured(row, math, Op::Latent(latent))));
     }
     Ok(())
 }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::calls::{self, Calls};
 use super::siblings::{Point, SUSPECT, Siblings};
-use super::{Measured, REFERENCE_SOURCE, Visitor};
+use super::{Measured, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::graph::{CausalConv, DeltaRule, Linear, Op, Phase, Sequences};
@@ -16,22 +17,7 @@ const CUDA_CONVOLUTION: &str = "0.5.10";
 /// TensorRT-LLM's convolutions were measured over the keys alone: their times do not change with the value
 /// heads, lie below what the whole width moves, and equal those of Mamba-2 at the width of the keys.
 pub(super) fn visit_delta(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let wanted = [
-        "gpu",
-        "engine",
-        "engine_version",
-        "kernel",
-        "phase",
-        "batch",
-        "seq_len",
-        "d_conv",
-        "num_k_heads",
-        "head_k_dim",
-        "num_v_heads",
-        "head_v_dim",
-        "latency_us",
-    ];
-    let table = Table::read(path, &wanted)?;
+    let table = read(path, &["d_conv", "num_k_heads", "head_k_dim", "num_v_heads", "head_v_dim"])?;
     let numbers = |name| table.numbers(name);
     let (taps, key_heads, key_dim) = (numbers("d_conv")?, numbers("num_k_heads")?, numbers("head_k_dim")?);
     let (value_heads, value_dim) = (numbers("num_v_heads")?, numbers("head_v_dim")?);
@@ -52,22 +38,7 @@ pub(super) fn visit_delta(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), 
 
 /// Visits Mamba-2: convolutions of values, and of the keys and queries of all groups, together.
 pub(super) fn visit_mamba(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let wanted = [
-        "gpu",
-        "engine",
-        "engine_version",
-        "kernel",
-        "phase",
-        "batch",
-        "seq_len",
-        "d_state",
-        "d_conv",
-        "nheads",
-        "head_dim",
-        "n_groups",
-        "latency_us",
-    ];
-    let table = Table::read(path, &wanted)?;
+    let table = read(path, &["d_state", "d_conv", "nheads", "head_dim", "n_groups"])?;
     let numbers = |name| table.numbers(name);
     let (state, taps, groups) = (numbers("d_state")?, numbers("d_conv")?, numbers("n_groups")?);
     let (heads, head_dim) = (numbers("nheads")?, numbers("head_dim")?);
@@ -77,16 +48,20 @@ pub(super) fn visit_mamba(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), 
     })
 }
 
+/// The columns both tables have, and those of its own.
+fn read(path: &Path, own: &[&str]) -> Result<Table, TableError> {
+    calls::read(path, &[&["engine_version", "phase", "batch", "seq_len"], own].concat())
+}
+
 /// What a row's kernel was asked.
 type Call<'a> = dyn Fn(&str, usize, Phase, Vec<Sequences>) -> Linear + 'a;
 
 fn visit(table: &Table, visitor: &mut Visitor<'_>, call: &Call<'_>) -> Result<(), TableError> {
-    let texts = |name| table.texts(name);
-    let (gpu, engine, version) = (texts("gpu")?, texts("engine")?, texts("engine_version")?);
-    let (kernel, phase) = (texts("kernel")?, texts("phase")?);
+    let calls = Calls::of(table)?;
+    let (version, phase) = (table.texts("engine_version")?, table.texts("phase")?);
     let (batch, length) = (table.numbers("batch")?, table.numbers("seq_len")?);
     let mut all = Vec::new();
-    for (row, &micros) in table.numbers("latency_us")?.iter().enumerate() {
+    for row in 0..calls.micros.len() {
         let phase = match phase.get(row) {
             "context" => Phase::Prefill,
             "generation" => Phase::Decode,
@@ -95,25 +70,15 @@ fn visit(table: &Table, visitor: &mut Visitor<'_>, call: &Call<'_>) -> Result<()
                 continue;
             }
         };
-        let mut kernel = kernel.get(row).to_owned();
+        let mut kernel = calls.kernel.get(row).to_owned();
         if version.get(row) == CUDA_CONVOLUTION && kernel.starts_with("causal_conv1d") {
             kernel.push_str("_cuda");
         }
         let new = if phase == Phase::Decode { 1 } else { length[row] as u64 };
         let sequences = vec![Sequences { count: batch[row] as u64, new, past: 0 }];
         let call = call(&kernel, row, phase, sequences);
-        all.push((
-            point(u64::from(engine.codes[row]), &kernel, &call),
-            Measured {
-                source: REFERENCE_SOURCE.into(),
-                gpu: gpu.get(row).into(),
-                engine: engine.get(row).into(),
-                kernel,
-                dtype: Dtype::Bf16,
-                op: Op::Linear(call),
-                micros,
-            },
-        ));
+        let point = point(u64::from(calls.engine.codes[row]), &kernel, &call);
+        all.push((point, Measured { kernel, ..calls.measured(row, Dtype::Bf16, Op::Linear(call)) }));
     }
     let mut siblings = Siblings::default();
     for (point, measured) in &all {

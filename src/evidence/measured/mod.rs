@@ -1,6 +1,7 @@
 //! Measured kernel calls, read from the tables as the calls the core counts.
 
 mod attention;
+mod calls;
 mod collective;
 mod elementwise;
 mod gate;

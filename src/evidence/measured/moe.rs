@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::calls::{self, Calls};
 use super::gate::through_gate;
-use super::{Measured, REFERENCE_SOURCE, Visitor};
+use super::{Measured, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::graph::routing::Pool;
@@ -15,30 +16,15 @@ const PIPEWEAVE_KERNEL: &str = "sglang_fused_moe_triton";
 
 /// Visits the rows of the reference source's table.
 pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let wanted = [
-        "gpu",
-        "engine",
-        "kernel",
-        "dtype",
-        "tokens",
-        "hidden",
-        "inter",
-        "topk",
-        "experts",
-        "tp",
-        "ep",
-        "distribution",
-        "latency_us",
-    ];
-    let table = Table::read(path, &wanted)?;
-    let texts = |name| table.texts(name);
-    let (gpu, engine, kernel) = (texts("gpu")?, texts("engine")?, texts("kernel")?);
-    let (dtype, distribution) = (texts("dtype")?, texts("distribution")?);
+    let own = ["dtype", "tokens", "hidden", "inter", "topk", "experts", "tp", "ep", "distribution"];
+    let table = calls::read(path, &own)?;
+    let calls = Calls::of(&table)?;
+    let (dtype, distribution) = (table.texts("dtype")?, table.texts("distribution")?);
     let numbers = |name| table.numbers(name);
     let (tokens, hidden, inter) = (numbers("tokens")?, numbers("hidden")?, numbers("inter")?);
     let (topk, experts, tp, ep) = (numbers("topk")?, numbers("experts")?, numbers("tp")?, numbers("ep")?);
     let mut loads: HashMap<(Pool, u16, bool), Load> = HashMap::new();
-    for (row, &micros) in numbers("latency_us")?.iter().enumerate() {
+    for row in 0..calls.micros.len() {
         let Some(weights) = weights(dtype.get(row)) else {
             visitor(Err(format!("experts in {}", dtype.get(row))));
             continue;
@@ -51,7 +37,7 @@ pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableE
         let [topk, experts, tp, ep] = [topk[row], experts[row], tp[row], ep[row]].map(|number| number as u64);
         let shape = [hidden, inter, topk, experts];
         let pool = Pool { tokens, experts, topk, ep };
-        let gate = grouped_gate(kernel.get(row), engine.get(row), weights, shape);
+        let gate = grouped_gate(calls.kernel.get(row), calls.engine.get(row), weights, shape);
         let key = (pool, distribution.codes[row], gate);
         let load = *loads.entry(key).or_insert_with(|| match gate {
             true => through_gate(routing, &pool),
@@ -60,15 +46,7 @@ pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableE
         let gated = !WITHOUT_GATE_PROJECTION.contains(&shape);
         let part = Part::Whole;
         let moe = Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load };
-        visitor(Ok(Measured {
-            source: REFERENCE_SOURCE.into(),
-            gpu: gpu.get(row).into(),
-            engine: engine.get(row).into(),
-            kernel: kernel.get(row).into(),
-            dtype: weights,
-            op: Op::Moe(moe),
-            micros,
-        }));
+        visitor(Ok(calls.measured(row, weights, Op::Moe(moe))));
     }
     Ok(())
 }

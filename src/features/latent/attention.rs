@@ -4,7 +4,7 @@ use super::kernel::Kernel;
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::features::equivalent::Equivalent;
 use crate::features::silicon::Silicon;
-use crate::features::term::{self, Term, flag, ln_rounding, ln_share};
+use crate::features::term::{self, Term, flag, ln_share};
 use crate::features::{Cache, Family, Launching};
 use crate::graph::{Latent, LatentAttention, Phase};
 use crate::kernels::latent::{self, Form, Span};
@@ -72,6 +72,14 @@ pub(super) fn row(
     Ok(Some(term::values(TERMS, &launch).chain(launch.silicon.identity()).collect()))
 }
 
+/// Tiles of `rows` queries: heads apart where keys are expanded, packed where they share latents.
+pub(super) fn query_tiles(batch: &Equivalent, form: Form, heads: f64, rows: f64) -> f64 {
+    match form {
+        Form::Expanded => batch.tiles(rows, heads, 1.0),
+        Form::Absorbed => batch.tiles(rows, 1.0, heads),
+    }
+}
+
 impl Launch {
     fn new(
         call: &LatentAttention,
@@ -131,22 +139,8 @@ impl Launch {
         ln_share(time, self.reference())
     }
 
-    /// Tiles of `rows` queries, each head apart.
-    fn tiles(&self, rows: f64) -> f64 {
-        (self.batch.new / rows).ceil() * self.batch.sequences * self.heads
-    }
-
-    /// Tiles of `rows` queries, all heads packed: they share the latents.
-    fn packed_tiles(&self, rows: f64) -> f64 {
-        (self.batch.new * self.heads / rows).ceil() * self.batch.sequences
-    }
-
-    /// The tiles the form asks for.
     fn tasks(&self, rows: f64) -> f64 {
-        match self.form {
-            Form::Expanded => self.tiles(rows),
-            Form::Absorbed => self.packed_tiles(rows),
-        }
+        query_tiles(&self.batch, self.form, self.heads, rows)
     }
 
     /// Padded rows over rows.
@@ -156,30 +150,17 @@ impl Launch {
 
     /// The last tile of a sequence, over all its KV, on one SM.
     fn longest_tile(&self, rows: f64) -> f64 {
-        self.share(self.pair * rows * self.kv_length() * self.silicon.sms / self.rate)
-    }
-
-    fn per_sm(&self, tasks: f64) -> f64 {
-        (tasks / self.silicon.sms).ln()
-    }
-
-    fn rounding(&self, tasks: f64) -> f64 {
-        ln_rounding(tasks, self.silicon.sms)
-    }
-
-    /// Mean KV length of a sequence.
-    fn kv_length(&self) -> f64 {
-        self.batch.past + self.batch.new
+        self.share(self.pair * rows * self.batch.kv_length() * self.silicon.sms / self.rate)
     }
 
     /// One sequence's latents at one SM's share of the bandwidth.
     fn one_sequence(&self) -> f64 {
-        self.share(self.kv_length() * self.cached * self.silicon.sms / self.silicon.bandwidth)
+        self.share(self.batch.kv_length() * self.cached * self.silicon.sms / self.silicon.bandwidth)
     }
 
     /// Steps along the KV length of all tiles, over the SMs.
     fn steps(&self) -> f64 {
-        (self.tasks(TILE_ROWS[0]) * (self.kv_length() / KV_STEP).ceil() / self.silicon.sms).ln()
+        (self.tasks(TILE_ROWS[0]) * (self.batch.kv_length() / KV_STEP).ceil() / self.silicon.sms).ln()
     }
 }
 
@@ -199,18 +180,18 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("ln_tokens", |l| l.batch.tokens.ln()),
     ("ln_new", |l| l.batch.new.ln()),
     ("ln_sequences", |l| l.batch.sequences.ln()),
-    ("ln_kv_length", |l| l.kv_length().ln()),
-    ("prefix", |l| (l.kv_length() / l.batch.new).ln()),
+    ("ln_kv_length", |l| l.batch.kv_length().ln()),
+    ("prefix", |l| (l.batch.kv_length() / l.batch.new).ln()),
     ("ln_heads", |l| l.heads.ln()),
-    ("tasks_64", |l| l.per_sm(l.tasks(TILE_ROWS[0]))),
-    ("tasks_128", |l| l.per_sm(l.tasks(TILE_ROWS[1]))),
-    ("rounding_64", |l| l.rounding(l.tasks(TILE_ROWS[0]))),
-    ("rounding_128", |l| l.rounding(l.tasks(TILE_ROWS[1]))),
+    ("tasks_64", |l| l.silicon.per_sm(l.tasks(TILE_ROWS[0]))),
+    ("tasks_128", |l| l.silicon.per_sm(l.tasks(TILE_ROWS[1]))),
+    ("rounding_64", |l| l.silicon.rounding(l.tasks(TILE_ROWS[0]))),
+    ("rounding_128", |l| l.silicon.rounding(l.tasks(TILE_ROWS[1]))),
     ("padding_64", |l| l.padding(TILE_ROWS[0])),
     ("padding_128", |l| l.padding(TILE_ROWS[1])),
     ("longest_tile_64", |l| l.longest_tile(TILE_ROWS[0])),
     ("longest_tile_128", |l| l.longest_tile(TILE_ROWS[1])),
-    ("sequence_rounding", |l| l.rounding(l.batch.sequences)),
+    ("sequence_rounding", |l| l.silicon.rounding(l.batch.sequences)),
     ("one_sequence", |l| l.one_sequence()),
     ("steps", |l| l.steps()),
     // Share of the operands, in [0, 1].

@@ -1,7 +1,7 @@
 //! Features of the batched products that latent attention absorbs its expansion with.
 
 use crate::config::{Arch, Dtype, MissingFigure};
-use crate::features::silicon::{L2_BYTES_PER_CLOCK, Silicon};
+use crate::features::silicon::{Silicon, Tile};
 use crate::features::term::{self, Term, flag, ln_rounding, ln_share};
 use crate::features::{Cache, Family, Launching};
 use crate::graph::BatchedGemm;
@@ -116,26 +116,19 @@ impl Launch {
     }
 
     /// Tiles of all products.
-    fn tiles(&self, rows: f64, columns: f64) -> f64 {
-        self.count * (self.m / rows).ceil() * (self.n / columns).ceil()
+    fn tiles(&self, tile: Tile) -> f64 {
+        self.count * (self.m / tile.0).ceil() * (self.n / tile.1).ceil()
     }
 
     /// Padding to whole tiles and waves of one tile per SM.
-    fn waste(&self, rows: f64, columns: f64) -> f64 {
-        let waves = (self.tiles(rows, columns) / self.silicon.sms).ceil();
-        (waves * self.silicon.sms * rows * columns / (self.count * self.m * self.n)).ln()
+    fn waste(&self, tile: Tile) -> f64 {
+        self.silicon.waste(self.tiles(tile), tile, self.count * self.m * self.n)
     }
 
     /// Time the busiest SM takes to read its tiles' operands from L2.
-    fn operands(&self, rows: f64, columns: f64) -> f64 {
-        let waves = (self.tiles(rows, columns) / self.silicon.sms).ceil();
+    fn operands(&self, tile: Tile) -> f64 {
         let width = if self.fp8 { 1.0 } else { 2.0 };
-        let bytes = waves * (rows + columns) * self.k * width;
-        self.share(bytes / (L2_BYTES_PER_CLOCK * self.silicon.clock))
-    }
-
-    fn per_sm(&self, tiles: f64) -> f64 {
-        (tiles / self.silicon.sms).ln()
+        self.share(self.silicon.operands(self.tiles(tile), tile, self.k, width))
     }
 }
 
@@ -153,13 +146,13 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("ln_n", |l| l.n.ln()),
     ("ln_k", |l| l.k.ln()),
     ("ln_count", |l| l.count.ln()),
-    ("tiles_64x64", |l| l.per_sm(l.tiles(64.0, 64.0))),
-    ("tiles_128x128", |l| l.per_sm(l.tiles(128.0, 128.0))),
-    ("waste_64x64", |l| l.waste(64.0, 64.0)),
-    ("waste_128x128", |l| l.waste(128.0, 128.0)),
-    ("waste_128x256", |l| l.waste(128.0, 256.0)),
-    ("operands_64x64", |l| l.operands(64.0, 64.0)),
-    ("operands_128x128", |l| l.operands(128.0, 128.0)),
+    ("tiles_64x64", |l| l.silicon.per_sm(l.tiles((64.0, 64.0)))),
+    ("tiles_128x128", |l| l.silicon.per_sm(l.tiles((128.0, 128.0)))),
+    ("waste_64x64", |l| l.waste((64.0, 64.0))),
+    ("waste_128x128", |l| l.waste((128.0, 128.0))),
+    ("waste_128x256", |l| l.waste((128.0, 256.0))),
+    ("operands_64x64", |l| l.operands((64.0, 64.0))),
+    ("operands_128x128", |l| l.operands((128.0, 128.0))),
     ("padding_8", |l| ln_rounding(l.m, 8.0)),
     ("padding_64", |l| ln_rounding(l.m, 64.0)),
     ("padding_128", |l| ln_rounding(l.m, 128.0)),

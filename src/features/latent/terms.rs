@@ -1,5 +1,6 @@
 //! Columns of whole blocks of latent attention.
 
+use super::attention::query_tiles;
 use super::block::Launch;
 use super::kernel::Kernel;
 use crate::config::{Arch, Dtype};
@@ -22,12 +23,9 @@ impl Launch {
         ln_share(time, self.reference())
     }
 
-    /// Query tiles of attention: heads apart where keys are expanded, packed where they share latents.
+    /// Query tiles of attention.
     fn tiles(&self, rows: f64) -> f64 {
-        match self.form {
-            Form::Expanded => (self.batch.new / rows).ceil() * self.batch.sequences * self.heads,
-            Form::Absorbed => (self.batch.new * self.heads / rows).ceil() * self.batch.sequences,
-        }
+        query_tiles(&self.batch, self.form, self.heads, rows)
     }
 
     /// Padded query rows over rows.
@@ -35,30 +33,16 @@ impl Launch {
         (self.tiles(rows) * rows / (self.batch.tokens * self.heads)).ln()
     }
 
-    fn per_sm(&self, tasks: f64) -> f64 {
-        (tasks / self.silicon.sms).ln()
-    }
-
-    fn rounding(&self, tasks: f64) -> f64 {
-        ln_rounding(tasks, self.silicon.sms)
-    }
-
-    /// Mean number of tokens a query attends to, at the end of its sequence.
-    fn kv_length(&self) -> f64 {
-        self.batch.past + self.batch.new
-    }
-
     /// The last tile of a sequence, over all its KV, on one SM.
     fn longest_tile(&self) -> f64 {
-        let flops = self.pair * TILE_ROWS[1] * self.kv_length() * self.kept;
+        let flops = self.pair * TILE_ROWS[1] * self.batch.kv_length() * self.kept;
         self.share(flops * self.silicon.sms / self.rate)
     }
 
     /// Padding to whole tiles and waves of a projection to `columns` columns.
     fn waste(&self, rows: f64, columns: f64) -> f64 {
         let tiles = (self.batch.tokens / rows).ceil() * (columns / 128.0).ceil();
-        let waves = (tiles / self.silicon.sms).ceil();
-        (waves * self.silicon.sms * rows * 128.0 / (self.batch.tokens * columns)).ln()
+        self.silicon.waste(tiles, (rows, 128.0), self.batch.tokens * columns)
     }
 
     fn is(&self, kernel: Kernel) -> f64 {
@@ -86,13 +70,13 @@ const COMMON: &[Term<Launch>] = &[
     ("ln_tokens", |l| l.batch.tokens.ln()),
     ("ln_new", |l| l.batch.new.ln()),
     ("ln_sequences", |l| l.batch.sequences.ln()),
-    ("ln_kv_length", |l| l.kv_length().ln()),
-    ("prefix", |l| (l.kv_length() / l.batch.new).ln()),
+    ("ln_kv_length", |l| l.batch.kv_length().ln()),
+    ("prefix", |l| (l.batch.kv_length() / l.batch.new).ln()),
     ("ln_heads", |l| l.heads.ln()),
-    ("tiles_64", |l| l.per_sm(l.tiles(TILE_ROWS[0]))),
-    ("tiles_128", |l| l.per_sm(l.tiles(TILE_ROWS[1]))),
-    ("rounding_64", |l| l.rounding(l.tiles(TILE_ROWS[0]))),
-    ("rounding_128", |l| l.rounding(l.tiles(TILE_ROWS[1]))),
+    ("tiles_64", |l| l.silicon.per_sm(l.tiles(TILE_ROWS[0]))),
+    ("tiles_128", |l| l.silicon.per_sm(l.tiles(TILE_ROWS[1]))),
+    ("rounding_64", |l| l.silicon.rounding(l.tiles(TILE_ROWS[0]))),
+    ("rounding_128", |l| l.silicon.rounding(l.tiles(TILE_ROWS[1]))),
     ("padding_64", |l| l.padding(TILE_ROWS[0])),
     ("padding_128", |l| l.padding(TILE_ROWS[1])),
     ("longest_tile", |l| l.longest_tile()),

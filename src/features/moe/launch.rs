@@ -1,7 +1,7 @@
 //! One fused-MoE launch: times of its resources, and how it is cut into tiles.
 
 use super::super::silicon::Silicon;
-use super::super::term::{ln_rounding, ln_share};
+use super::super::term::ln_share;
 use super::super::{Cache, Family, Launching};
 use super::Kernel;
 use crate::config::{Arch, MissingFigure};
@@ -119,11 +119,11 @@ impl Launch {
     }
 
     pub fn first_rounding(&self, rows: usize) -> f64 {
-        ln_rounding(self.first_tiles(rows), self.silicon.sms)
+        self.silicon.rounding(self.first_tiles(rows))
     }
 
     pub fn second_rounding(&self, rows: usize) -> f64 {
-        ln_rounding(self.second_tiles(rows), self.silicon.sms)
+        self.silicon.rounding(self.second_tiles(rows))
     }
 
     /// Tensor time of the expert with most tokens, were it alone.

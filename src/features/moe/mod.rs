@@ -65,8 +65,8 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("second_rounding_16", |l| l.second_rounding(1)),
     ("second_rounding_64", |l| l.second_rounding(3)),
     ("second_rounding_128", |l| l.second_rounding(4)),
-    ("first_tiles_per_sm", |l| (l.first_tiles(3) / l.silicon.sms).ln()),
-    ("second_tiles_per_sm", |l| (l.second_tiles(3) / l.silicon.sms).ln()),
+    ("first_tiles_per_sm", |l| l.silicon.per_sm(l.first_tiles(3))),
+    ("second_tiles_per_sm", |l| l.silicon.per_sm(l.second_tiles(3))),
     ("largest_expert", |l| l.largest_expert()),
     // Share of the weights, in [0, 1].
     ("l2_hits", |l| l.hits),

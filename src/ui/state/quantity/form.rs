@@ -1,0 +1,175 @@
+//! The quantities of the form.
+
+use super::{Quantity, Stops};
+use crate::config::{Field, Lengths, Load};
+
+const fn whole(value: f64) -> u32 {
+    value as u32
+}
+
+pub static TP: Quantity = Quantity {
+    field: Field::Tp,
+    label: "Tensor parallel",
+    unit: "GPUs",
+    stops: Stops::Doubling { low: 1, high: 16 },
+    whole: true,
+    help: "GPUs that share each layer",
+    read: |scenario| Some(f64::from(scenario.tp)),
+    write: |scenario, value| scenario.tp = value.map_or(scenario.tp, whole),
+};
+
+pub static PP: Quantity = Quantity {
+    field: Field::Pp,
+    label: "Pipeline parallel",
+    unit: "stages",
+    stops: Stops::Doubling { low: 1, high: 16 },
+    whole: true,
+    help: "Stages that each hold some of the layers",
+    read: |scenario| Some(f64::from(scenario.pp)),
+    write: |scenario, value| scenario.pp = value.map_or(scenario.pp, whole),
+};
+
+pub static REPLICAS: Quantity = Quantity {
+    field: Field::Gpus,
+    label: "Replicas",
+    unit: "copies",
+    stops: Stops::Doubling { low: 1, high: 64 },
+    whole: true,
+    help: "Copies of the whole deployment; the load is spread over them",
+    read: |scenario| Some(f64::from(scenario.replicas)),
+    write: |scenario, value| scenario.replicas = value.map_or(scenario.replicas, whole),
+};
+
+pub static ISL: Quantity = Quantity {
+    field: Field::Isl,
+    label: "Input length",
+    unit: "tokens",
+    stops: Stops::Quarters { low: 16, high: 131_072 },
+    whole: true,
+    help: "ISL: tokens of each prompt",
+    read: |scenario| match &scenario.workload.isl {
+        Lengths::Fixed(length) => Some(f64::from(*length)),
+        Lengths::Each(lengths) => {
+            let total: f64 = lengths.iter().copied().map(f64::from).sum();
+            (!lengths.is_empty()).then(|| (total / lengths.len() as f64).round())
+        }
+    },
+    write: |scenario, value| {
+        if let Some(value) = value {
+            scenario.workload.isl = Lengths::Fixed(whole(value));
+        }
+    },
+};
+
+pub static OSL: Quantity = Quantity {
+    field: Field::Osl,
+    label: "Output length",
+    unit: "tokens",
+    stops: Stops::Quarters { low: 1, high: 16_384 },
+    whole: true,
+    help: "OSL: tokens generated for each prompt",
+    read: |scenario| Some(f64::from(scenario.workload.osl)),
+    write: |scenario, value| scenario.workload.osl = value.map_or(scenario.workload.osl, whole),
+};
+
+pub static CONCURRENCY: Quantity = Quantity {
+    field: Field::Concurrency,
+    label: "Clients",
+    unit: "at once",
+    stops: Stops::Quarters { low: 1, high: 4096 },
+    whole: true,
+    help: "Each client sends its next request when its last one ends",
+    read: |scenario| Some(f64::from(scenario.workload.load.size())),
+    write: |scenario, value| {
+        if let Some(value) = value {
+            scenario.workload.load = Load::Concurrency(whole(value));
+        }
+    },
+};
+
+pub static BATCH: Quantity = Quantity {
+    field: Field::Batch,
+    label: "Prompts",
+    unit: "at once",
+    stops: Stops::Quarters { low: 1, high: 4096 },
+    whole: true,
+    help: "All prefilled in one pass, decoded together to the end",
+    read: |scenario| Some(f64::from(scenario.workload.load.size())),
+    write: |scenario, value| {
+        if let Some(value) = value {
+            scenario.workload.load = Load::Batch(whole(value));
+        }
+    },
+};
+
+pub static TOKEN_BUDGET: Quantity = Quantity {
+    field: Field::TokenBudget,
+    label: "Token budget",
+    unit: "per step",
+    stops: Stops::Quarters { low: 256, high: 65_536 },
+    whole: true,
+    help: "Tokens one step of the engine may process",
+    read: |scenario| scenario.overrides.token_budget.map(f64::from),
+    write: |scenario, value| scenario.overrides.token_budget = value.map(whole),
+};
+
+pub static MAX_SEQS: Quantity = Quantity {
+    field: Field::MaxSeqs,
+    label: "Sequences",
+    unit: "at most",
+    stops: Stops::Quarters { low: 1, high: 4096 },
+    whole: true,
+    help: "Requests the engine works on at once",
+    read: |scenario| scenario.overrides.max_seqs.map(f64::from),
+    write: |scenario, value| scenario.overrides.max_seqs = value.map(whole),
+};
+
+pub static MEMORY_SHARE: Quantity = Quantity {
+    field: Field::MemoryShare,
+    label: "Memory share",
+    unit: "of the GPU",
+    stops: Stops::Even { low: 0.3, high: 0.99, step: 0.01 },
+    whole: false,
+    help: "Share of device memory the engine may use",
+    read: |scenario| scenario.overrides.memory_share,
+    write: |scenario, value| scenario.overrides.memory_share = value,
+};
+
+pub static SUSTAINED: Quantity = Quantity {
+    field: Field::Sustained,
+    label: "Sustained clock",
+    unit: "of boost",
+    stops: Stops::Even { low: 0.5, high: 1.0, step: 0.01 },
+    whole: false,
+    help: "Share of the boost clock held through large matrix products",
+    read: |scenario| scenario.overrides.sustained,
+    write: |scenario, value| scenario.overrides.sustained = value,
+};
+
+pub static PRICE: Quantity = Quantity {
+    field: Field::Price,
+    label: "Price",
+    unit: "$ / GPU h",
+    stops: Stops::Even { low: 0.1, high: 20.0, step: 0.1 },
+    whole: false,
+    help: "What one GPU costs per hour",
+    read: |scenario| scenario.overrides.price,
+    write: |scenario, value| scenario.overrides.price = value,
+};
+
+/// Every quantity of the form.
+#[cfg(test)]
+pub static ALL: [&Quantity; 12] = [
+    &TP,
+    &PP,
+    &REPLICAS,
+    &ISL,
+    &OSL,
+    &CONCURRENCY,
+    &BATCH,
+    &TOKEN_BUDGET,
+    &MAX_SEQS,
+    &MEMORY_SHARE,
+    &SUSTAINED,
+    &PRICE,
+];

@@ -1,0 +1,50 @@
+//! The stops of a slider.
+
+/// The stops of a slider.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stops {
+    /// Powers of two.
+    Doubling { low: u32, high: u32 },
+    /// Four stops an octave: 1024, 1280, 1536, 1792, 2048.
+    Quarters { low: u32, high: u32 },
+    /// Equal steps.
+    Even { low: f64, high: f64, step: f64 },
+}
+
+impl Stops {
+    /// All stops, rising.
+    pub fn values(self) -> Vec<f64> {
+        match self {
+            Self::Doubling { low, high } => {
+                let doubled = std::iter::successors(Some(low), |value| value.checked_mul(2));
+                doubled.take_while(|value| *value <= high).map(f64::from).collect()
+            }
+            Self::Quarters { low, high } => {
+                let octaves = std::iter::successors(Some(low), |value| value.checked_mul(2));
+                let octaves = octaves.take_while(|value| *value <= high);
+                let mut stops: Vec<u32> =
+                    octaves.flat_map(|value| (0..4).map(move |part| value + value * part / 4)).collect();
+                stops.retain(|value| *value <= high);
+                stops.dedup();
+                stops.into_iter().map(f64::from).collect()
+            }
+            Self::Even { low, high, step } => {
+                let count = ((high - low) / step).round() as u32;
+                (0..=count).map(|index| round(low + f64::from(index) * step)).collect()
+            }
+        }
+    }
+
+    /// The stop nearest to `value`: by ratio where stops grow, by distance where they are even.
+    pub fn nearest(self, value: f64) -> usize {
+        let even = matches!(self, Self::Even { .. });
+        let key = |value: f64| if even { value } else { value.max(f64::MIN_POSITIVE).ln() };
+        let distances = self.values().into_iter().map(|stop| (key(stop) - key(value)).abs()).enumerate();
+        distances.min_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(index, _)| index)
+    }
+}
+
+/// Binary fractions like 0.30000000000000004 never reach the visitor.
+pub(super) fn round(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
