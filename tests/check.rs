@@ -105,9 +105,12 @@ fn formats_follow_the_gpu() {
         scenario.gpu = "a100-sxm-80gb".into();
         scenario.weights = Some(Dtype::Fp8);
     });
-    assert!(text.ends_with("on this GPU bf16 is right"), "{text}");
+    assert!(text.ends_with("on this GPU bf16, int8 or int4 is right"), "{text}");
     let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Nvfp4));
-    assert!(text.contains("NVFP4 weights are not covered"), "{text}");
+    assert!(text.starts_with("H100 SXM has no dense FP4 rate"), "{text}");
+    // A dense model has no experts to hold in it.
+    let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Mxfp4));
+    assert!(text.contains("MXFP4 weights of") && text.contains("not covered"), "{text}");
     let text = refusal(Field::Kv, |scenario| {
         scenario.gpu = "a100-sxm-80gb".into();
         scenario.kv = Dtype::Fp8;

@@ -133,6 +133,8 @@ fn catalog_scenarios_stay_short() {
                 engine: "trtllm".into(),
                 tp: 128,
                 pp: 128,
+                dp: 128,
+                ep: 128,
                 replicas: 1000,
                 weights: Some(Dtype::Fp8Block),
                 kv: Dtype::Fp8,
@@ -217,8 +219,9 @@ fn model_choice() -> impl Strategy<Value = ModelChoice> {
         (any::<u32>(), any::<u32>(), ".{0,20}", any::<bool>()).prop_map(|(hidden, heads, name, tied)| {
             let mut model = catalog().models.models[0].clone();
             (model.hidden, model.name, model.tied_embeddings) = (hidden, name, tied);
-            let Attention::Gqa(gqa) = &mut model.blocks[0].attention;
-            gqa.heads = heads;
+            if let Some(Attention::Gqa(gqa)) = &mut model.blocks[0].attention {
+                gqa.heads = heads;
+            }
             ModelChoice::Custom(Box::new(model))
         });
     prop_oneof![".{1,40}".prop_map(ModelChoice::Catalog), custom]
@@ -229,7 +232,8 @@ prop_compose! {
         model in model_choice(),
         gpu in ".{1,30}",
         engine in "[a-z]{1,10}",
-        (tp, pp, replicas) in (1u32..=128, 1u32..=128, 0u32..=10_000),
+        (tp, pp, replicas) in (1u32..=128, 1u32..=128, 0u32..=1_000),
+        (dp, ep) in (1u32..=128, 1u32..=128),
         weights in prop::option::of(prop::sample::select(&Dtype::ALL[..])),
         kv in prop::sample::select(&Dtype::ALL[..]),
         isl in lengths(),
@@ -240,7 +244,7 @@ prop_compose! {
     ) -> Scenario {
         let load = if batch { Load::Batch(size) } else { Load::Concurrency(size) };
         Scenario {
-            model, gpu, engine, tp, pp, replicas, weights, kv,
+            model, gpu, engine, tp, pp, dp, ep, replicas, weights, kv,
             workload: Workload { isl, osl, load },
             overrides: Overrides { token_budget, max_seqs, memory_share, sustained, price },
         }

@@ -16,6 +16,8 @@ pub enum Field {
     Gpus,
     Tp,
     Pp,
+    Dp,
+    Ep,
     Engine,
     Weights,
     Kv,
@@ -33,7 +35,7 @@ pub enum Field {
 }
 
 impl Field {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::Link,
         Self::Version,
         Self::Model,
@@ -41,6 +43,8 @@ impl Field {
         Self::Gpus,
         Self::Tp,
         Self::Pp,
+        Self::Dp,
+        Self::Ep,
         Self::Engine,
         Self::Weights,
         Self::Kv,
@@ -67,6 +71,8 @@ impl Field {
             Self::Gpus => "gpus",
             Self::Tp => "tp",
             Self::Pp => "pp",
+            Self::Dp => "dp",
+            Self::Ep => "ep",
             Self::Engine => "engine",
             Self::Weights => "weights",
             Self::Kv => "kv",
@@ -140,6 +146,8 @@ names!(
     Gpus = "gpus",
     Tp = "tp",
     Pp = "pp",
+    Dp = "dp",
+    Ep = "ep",
     Engine = "engine",
     Weights = "weights",
     Kv = "kv",

@@ -72,12 +72,23 @@ pub struct Scenario {
     pub engine: String,
     pub tp: u32,
     pub pp: u32,
+    /// Groups of `tp` GPUs that attend to requests of their own and share the experts.
+    pub dp: u32,
+    /// GPUs of a stage that the experts are dealt over; the others cut each expert.
+    pub ep: u32,
     pub replicas: u32,
     /// Format of the linear layers' weights; `None` is the model's published format.
     pub weights: Option<Dtype>,
     pub kv: Dtype,
     pub workload: Workload,
     pub overrides: Overrides,
+}
+
+impl Scenario {
+    /// GPUs of one replica.
+    pub fn gpus_per_replica(&self) -> u64 {
+        [self.tp, self.dp, self.pp].map(u64::from).into_iter().product()
+    }
 }
 
 impl Default for Scenario {
@@ -89,6 +100,8 @@ impl Default for Scenario {
             engine: "vllm".into(),
             tp: 1,
             pp: 1,
+            dp: 1,
+            ep: 1,
             replicas: 1,
             weights: None,
             kv: Dtype::Bf16,

@@ -1,5 +1,6 @@
 //! A scenario resolved against the catalogs: what the rest of the core works on.
 
+use super::model::Formats;
 use super::{Dtype, Engine, Gpu, Load, Model};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
@@ -10,8 +11,15 @@ pub struct Setup {
     pub engine: Engine,
     pub tp: u32,
     pub pp: u32,
+    /// Groups of `tp` GPUs that attend to requests of their own and share the experts.
+    pub dp: u32,
+    /// GPUs of a stage that the experts are dealt over; the others cut each expert.
+    pub ep: u32,
     pub replicas: u32,
+    /// What the checkpoint is named by.
     pub weights: Dtype,
+    /// Its formats, by class of layer.
+    pub formats: Formats,
     pub kv: Dtype,
     /// Prompt lengths; one entry where all are alike.
     pub prompts: Vec<u32>,
@@ -24,4 +32,16 @@ pub struct Setup {
     pub sustained: f64,
     /// $ per GPU and hour, where one is known or given.
     pub price: Option<f64>,
+}
+
+impl Setup {
+    /// GPUs of one replica.
+    pub fn gpus_per_replica(&self) -> u32 {
+        self.tp * self.dp * self.pp
+    }
+
+    /// GPUs of one stage: those that share its experts.
+    pub fn gpus_per_stage(&self) -> u32 {
+        self.tp * self.dp
+    }
 }

@@ -72,6 +72,8 @@ impl Case {
             engine: self.engine.clone(),
             tp: self.tp,
             pp: self.pp,
+            dp: 1,
+            ep: 1,
             replicas: 1,
             weights: Some(weights),
             kv: Dtype::Bf16,

@@ -103,7 +103,7 @@ impl Family {
             Op::Moe(_) => Some(Self::Moe),
             Op::Latent(latent) => Some(latent::family(latent)),
             Op::Linear(_) => Some(Self::LinearAttention),
-            Op::Collective(_) => None,
+            Op::Scan(_) | Op::Collective(_) => None,
         }
     }
 
@@ -172,6 +172,11 @@ pub struct Launching<'a> {
     pub floor: Seconds,
 }
 
+/// Whether the latent attention kernel of this name attends to the latents in prompts too.
+pub fn absorbs_prompts(kernel: &str) -> bool {
+    latent::absorbs_prompts(kernel)
+}
+
 /// The row of one call in service, as `engine` launches it by default on `gpu`, or none where no model
 /// covers the call.
 ///
@@ -195,11 +200,8 @@ pub fn row(
             Launching { kernel, math: kernel::math(call, gpu, kernel), ..launching }
         }
         Op::Moe(call) => {
-            let choice = engine.kernels_on(gpu.arch);
-            let Some(kernel) = choice.and_then(|choice| choice.moe(call.weights, call.tokens, call.ep))
-            else {
-                return Ok(None);
-            };
+            let Some(choice) = engine.kernels_on(gpu.arch) else { return Ok(None) };
+            let Some(kernel) = choice.moe(call.weights, call.tokens, call.ep) else { return Ok(None) };
             Launching { kernel, math: call.weights.math(), ..launching }
         }
         Op::Latent(_) | Op::Linear(_) => {
@@ -224,7 +226,7 @@ pub fn row_in(op: &Op, launching: &Launching<'_>) -> Result<Option<(Family, Vec<
         Op::Moe(moe) => moe::row(moe, launching)?,
         Op::Latent(latent) => latent::row(latent, launching)?,
         Op::Linear(linear) => linear::row(linear, launching)?,
-        Op::Collective(_) => None,
+        Op::Scan(_) | Op::Collective(_) => None,
     };
     Ok(row.map(|row| (family, row)))
 }

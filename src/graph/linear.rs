@@ -27,7 +27,21 @@ pub struct DeltaRule {
     pub value_dim: u64,
 }
 
-/// A call of the linear attention family.
+/// The state-space scan of Mamba-2: each head keeps a matrix of `head_dim` by `state`, decayed and driven by
+/// each token. Chunk by chunk in prefill, token by token in decode.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Scan {
+    pub phase: Phase,
+    pub sequences: Vec<Sequences>,
+    /// Heads on this rank.
+    pub heads: u64,
+    pub head_dim: u64,
+    /// Groups of heads on this rank that share their input and output matrices.
+    pub groups: u64,
+    pub state: u64,
+}
+
+/// A call of the linear attention family. The scan of Mamba-2, of which nobody published times, is none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Linear {
     Conv(CausalConv),

@@ -10,7 +10,7 @@ pub mod routing;
 
 pub use batch::{Batch, Sequences};
 pub use latent::{BatchedGemm, Indexer, Latent, LatentAttention, LatentHeads, LatentModule, SparseModule};
-pub use linear::{CausalConv, DeltaRule, Linear};
+pub use linear::{CausalConv, DeltaRule, Linear, Scan};
 pub use moe::{Moe, Part};
 pub use op::{Attention, Block, Call, Collective, Elementwise, Gemm, Op, Phase};
 pub use pass::{Layout, pass};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Latent, Linear, Moe, Sequences};
+use super::{Latent, Linear, Moe, Scan, Sequences};
 use crate::config::Dtype;
 use crate::units::Bytes;
 
@@ -84,6 +84,7 @@ pub enum Op {
     Moe(Moe),
     Latent(Latent),
     Linear(Linear),
+    Scan(Scan),
     Elementwise(Elementwise),
     Collective(Collective),
 }
@@ -95,6 +96,7 @@ pub enum Block {
     Embedding,
     Attention,
     Mlp,
+    Experts,
     Head,
     Communication,
 }

@@ -2,7 +2,7 @@
 
 use super::Count;
 use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::graph::{CausalConv, DeltaRule, Linear, Phase, Sequences};
+use crate::graph::{CausalConv, DeltaRule, Linear, Phase, Scan, Sequences};
 use crate::units::{Bytes, Flops};
 
 const BF16_BYTES: f64 = 2.0;
@@ -10,6 +10,9 @@ const BF16_BYTES: f64 = 2.0;
 const F32_BYTES: f64 = 4.0;
 /// Tokens that the chunked delta rule takes at once (flash-linear-attention and FlashInfer alike).
 pub const CHUNK: f64 = 64.0;
+
+/// Tokens that Mamba-2's chunked scan takes at once (`chunk_size` of Nemotron-H).
+const SCAN_CHUNK: f64 = 128.0;
 
 /// Counts a call of the linear attention family.
 ///
@@ -61,6 +64,28 @@ fn delta_rule(delta: &DeltaRule, gpu: &Gpu) -> Result<Count, MissingFigure> {
         + 2.0 * value_heads * F32_BYTES;
     let flops = Flops(flops * tokens * value_heads);
     Count::new(flops, math, Bytes(state), Bytes(tokens * token + state), gpu)
+}
+
+/// Per token and head of `d` elements with a state of `n` each: the state is driven and read (`4 d n` FLOP);
+/// chunks of `c` tokens add the products within them, halved by the causal mask (`c (n + d)`), and decay is
+/// not counted. Input and output matrices are read once a group.
+///
+/// # Errors
+/// Where the GPU's record lacks its L2 size.
+pub(super) fn scan(scan: &Scan, gpu: &Gpu) -> Result<Count, MissingFigure> {
+    let (sequences, tokens) = totals(&scan.sequences);
+    let (heads, head_dim, state) = (scan.heads as f64, scan.head_dim as f64, scan.state as f64);
+    let per_token = 4.0 * head_dim * state;
+    let (flops, math) = match scan.phase {
+        Phase::Prefill => (per_token + SCAN_CHUNK * (state + head_dim), Some(Dtype::Bf16)),
+        Phase::Decode => (per_token, None),
+    };
+    let states = sequences * heads * head_dim * state * F32_BYTES;
+    let token = 2.0 * heads * head_dim * BF16_BYTES
+        + 2.0 * scan.groups as f64 * state * BF16_BYTES
+        + heads * F32_BYTES;
+    let flops = Flops(flops * tokens * heads);
+    Count::new(flops, math, Bytes(states), Bytes(tokens * token + states), gpu)
 }
 
 #[cfg(test)]

@@ -134,6 +134,9 @@ fn shape(op: &Op) -> String {
                 format!("{}, {heads} × {}", lengths(&delta.sequences), delta.value_dim)
             }
         },
+        Op::Scan(scan) => {
+            format!("{}, {} heads × {} × {}", lengths(&scan.sequences), scan.heads, scan.head_dim, scan.state)
+        }
         Op::Elementwise(op) => {
             let (rows, width) = match *op {
                 Elementwise::Norm { rows, width }

@@ -115,7 +115,7 @@ impl Finisher<'_> {
         let osl = f64::from(setup.osl);
         let prompts = setup.prompts.iter().map(|&length| f64::from(length)).sum::<f64>();
         let isl = prompts / setup.prompts.len().max(1) as f64;
-        let gpus = f64::from(setup.tp * setup.pp * setup.replicas);
+        let gpus = f64::from(setup.gpus_per_replica() * setup.replicas);
         let output = rate * osl;
         let steps = (osl - 1.0).max(0.0);
         Headline {

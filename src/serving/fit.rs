@@ -1,7 +1,7 @@
 //! Whether a setup fits, what bounds it, and the smallest change that mends it.
 
 use crate::config::catalog::Physics;
-use crate::config::model::Attention;
+use crate::config::check::divides;
 use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Setup};
 use crate::units::{Bytes, decimal, fixed};
 
@@ -184,24 +184,18 @@ fn mend(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, Mis
         };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens >= needed)
     };
-    for tp in [2, 4, 8].into_iter().filter(|&tp| tp > setup.tp && tp * setup.pp <= setup.gpu.link.domain) {
+    let others = setup.dp * setup.pp;
+    for tp in [2, 4, 8].into_iter().filter(|&tp| tp > setup.tp && tp * others <= setup.gpu.link.domain) {
         let trial = Setup { tp, ..setup.clone() };
-        if heads_divide(setup, tp) && fits(&trial)? {
+        if divides(&setup.model, tp, setup.dp, setup.ep) && fits(&trial)? {
             return Ok(format!("TP {tp} fits."));
         }
     }
     let weights = Dtype::Fp8;
     let narrower = setup.gpu.supports(weights) && weights.bytes() < setup.weights.bytes();
-    if narrower && fits(&Setup { weights, ..setup.clone() })? {
+    let formats = setup.model.formats(weights);
+    if narrower && fits(&Setup { weights, formats, ..setup.clone() })? {
         return Ok("FP8 weights fit.".into());
     }
     Ok("No single change of TP or weight format fits on this GPU: take one with more memory.".into())
-}
-
-/// Whether every rank gets the same number of query heads.
-fn heads_divide(setup: &Setup, tp: u32) -> bool {
-    setup.model.blocks.iter().all(|blocks| {
-        let Attention::Gqa(gqa) = &blocks.attention;
-        gqa.heads.is_multiple_of(tp)
-    })
 }

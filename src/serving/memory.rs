@@ -1,13 +1,16 @@
 //! Device memory of the fullest GPU: weights, activations, KV cache, and what is left.
 
 use crate::config::catalog::Physics;
-use crate::config::model::{Attention, Blocks, Ffn, Model};
+use crate::config::model::{Attention, Blocks, Cut, Ffn, Model, Tensor};
 use crate::config::{MemoryShareOf, MissingFigure, Setup};
 use crate::units::Bytes;
 
 use super::report::Memory;
 
 const BF16_BYTES: f64 = 2.0;
+const F32_BYTES: f64 = 4.0;
+/// The f32 scale of an indexer's FP8 key.
+const INDEX_SCALE_BYTES: f64 = 4.0;
 /// Logits are kept once as bf16 and once as f32 for sampling.
 const LOGIT_BYTES: f64 = 6.0;
 
@@ -27,10 +30,10 @@ pub fn memory(
     sequence_tokens: f64,
 ) -> Result<Memory, MissingFigure> {
     let total = setup.gpu.memory()?;
-    let communication = if setup.tp * setup.pp > 1 { physics.communication } else { Bytes::ZERO };
+    let communication = if setup.gpus_per_replica() > 1 { physics.communication } else { Bytes::ZERO };
     let reserve = physics.context + communication;
     let weights = weights(setup);
-    let activations = activations(&setup.model, setup.tp, step_tokens);
+    let activations = activations(&setup.model, setup, step_tokens);
     let share = setup.memory_share;
     let kv_room = match setup.engine.scheduler.memory_share_of {
         MemoryShareOf::Total => total * share - weights - activations - reserve,
@@ -41,15 +44,16 @@ pub fn memory(
         MemoryShareOf::Total | MemoryShareOf::Static => total * share,
         MemoryShareOf::Free => total,
     };
-    let kv_per_token = kv_per_token(setup);
-    let kv_tokens = (kv_room / kv_per_token).max(0.0).floor();
+    let kv_per_token = kv_per_sequence(setup, sequence_tokens.max(1.0)) / sequence_tokens.max(1.0);
+    let groups = f64::from(setup.dp);
+    let kv_tokens = (kv_room / kv_per_token * groups).max(0.0).floor();
     Ok(Memory {
         total,
         usable,
         weights,
         activations,
         reserve,
-        kv_needed: kv_per_token * tokens,
+        kv_needed: kv_per_token * (tokens / groups),
         kv_room: kv_room.max(Bytes::ZERO),
         kv_per_token,
         kv_tokens,
@@ -57,61 +61,91 @@ pub fn memory(
     })
 }
 
-/// Layers on the fullest pipeline stage: `(blocks, how many of them)`, dealt in order.
-fn fullest_stage(model: &Model, pp: u32) -> u32 {
-    model.layers().div_ceil(pp.max(1))
+/// Share of the layers on the fullest pipeline stage; layers are dealt evenly, whatever their shapes.
+fn fullest_stage(model: &Model, pp: u32) -> f64 {
+    f64::from(model.layers().div_ceil(pp.max(1))) / f64::from(model.layers().max(1))
 }
 
 /// Weights on the fullest GPU: its share of a stage's layers, and of the embedding or the head, which sit
 /// on the first and the last stage (on one GPU: both, once if tied).
 fn weights(setup: &Setup) -> Bytes {
     let model = &setup.model;
-    let tp = f64::from(setup.tp);
-    let share = f64::from(fullest_stage(model, setup.pp)) / f64::from(model.layers().max(1));
-    let blocks: f64 = model.blocks.iter().map(|blocks| block_bytes(model, blocks, setup)).sum();
-    let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES / tp;
+    let blocks: f64 = model.blocks.iter().map(|blocks| block_bytes(blocks, setup)).sum();
+    let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES / f64::from(setup.tp);
     let tables = if setup.pp == 1 && !model.tied_embeddings { 2.0 } else { 1.0 };
-    Bytes(blocks * share + tables * table)
+    Bytes(blocks * fullest_stage(model, setup.pp) + tables * table)
 }
 
 /// One rank's bytes of all layers of a group; KV projections are replicated below one head per rank.
-fn block_bytes(model: &Model, blocks: &Blocks, setup: &Setup) -> f64 {
-    let Attention::Gqa(gqa) = &blocks.attention;
-    let Ffn::Dense(dense) = &blocks.ffn;
-    let (hidden, tp) = (f64::from(model.hidden), f64::from(setup.tp));
-    let heads = f64::from(gqa.heads) / tp;
-    let kv_heads = f64::from(gqa.kv_heads.div_ceil(setup.tp));
-    let head_dim = f64::from(gqa.head_dim);
-    let attention = hidden * (2.0 * heads + 2.0 * kv_heads) * head_dim;
-    let ffn = 3.0 * hidden * f64::from(dense.intermediate) / tp;
-    f64::from(blocks.count) * ((attention + ffn) * setup.weights.bytes() + 2.0 * hidden * BF16_BYTES)
+fn block_bytes(blocks: &Blocks, setup: &Setup) -> f64 {
+    let one = |tensor: &Tensor| {
+        let parts = match tensor.cut {
+            Cut::Whole => 1.0,
+            Cut::Ranks => f64::from(setup.tp),
+            Cut::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
+            Cut::Experts => f64::from(setup.gpus_per_stage()),
+        };
+        tensor.elements / parts * tensor.class.dtype(&setup.formats).bytes()
+    };
+    f64::from(blocks.count) * blocks.tensors(setup.model.hidden).iter().map(one).sum::<f64>()
 }
 
-/// KV bytes of one token on one GPU: `2 layers kv_heads head_dim bytes`, of a stage's layers, KV heads
-/// divided by TP down to one per rank.
-pub fn kv_per_token(setup: &Setup) -> Bytes {
+/// What one sequence of `tokens` keeps on one GPU of a stage: of each layer
+///
+/// - GQA: `2 kv_heads head_dim bytes` a token, KV heads divided by TP down to one per rank; in layers with a
+///   window, of its tokens only;
+/// - MLA: `(kv_lora_rank + rope) bytes` a token on every rank, and an FP8 key of the indexer with its scale;
+/// - recurrences: an f32 state and the last tokens of the convolution in bf16, whatever the length.
+pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
     let model = &setup.model;
-    let share = f64::from(fullest_stage(model, setup.pp)) / f64::from(model.layers().max(1));
-    let per_layer = |blocks: &Blocks| {
-        let Attention::Gqa(gqa) = &blocks.attention;
-        let kv_heads = f64::from(gqa.kv_heads.div_ceil(setup.tp));
-        f64::from(blocks.count) * 2.0 * kv_heads * f64::from(gqa.head_dim) * setup.kv.bytes()
+    let tp = setup.tp;
+    let of = |attention: &Attention| match attention {
+        Attention::Gqa(gqa) => {
+            let visible = gqa.window.map_or(tokens, |window| tokens.min(f64::from(window)));
+            let heads = f64::from(gqa.kv_heads.div_ceil(tp));
+            visible * heads * f64::from(gqa.cached_per_head()) * setup.kv.bytes()
+        }
+        Attention::Mla(mla) => {
+            let own = mla.indexer.filter(|indexer| indexer.borrowed != Some(true));
+            let index = own.map_or(0.0, |indexer| f64::from(indexer.head_dim) + INDEX_SCALE_BYTES);
+            tokens * (f64::from(mla.cached()) * setup.kv.bytes() + index)
+        }
+        Attention::Delta(delta) => recurrent(delta.state(), delta.channels(), delta.taps, tp),
+        Attention::Mamba(mamba) => recurrent(mamba.state(), mamba.channels(), mamba.taps, tp),
     };
-    Bytes(model.blocks.iter().map(per_layer).sum::<f64>() * share)
+    let per_layer = |blocks: &Blocks| f64::from(blocks.count) * blocks.attention.as_ref().map_or(0.0, of);
+    Bytes(model.blocks.iter().map(per_layer).sum::<f64>() * fullest_stage(model, setup.pp))
+}
+
+/// One rank's bytes of a recurrence's state and of its convolution's last tokens.
+fn recurrent(state: f64, channels: u32, taps: u32, tp: u32) -> f64 {
+    let convolution = f64::from(channels) * f64::from(taps.saturating_sub(1)) * BF16_BYTES;
+    (state * F32_BYTES + convolution) / f64::from(tp)
 }
 
 /// Peak activations of one step: residual, hidden state and the widest layer's intermediate results of
 /// all its tokens, and the logits of its sequences.
-fn activations(model: &Model, tp: u32, step_tokens: f64) -> Bytes {
+fn activations(model: &Model, setup: &Setup, step_tokens: f64) -> Bytes {
     let hidden = f64::from(model.hidden);
-    let widest = model.blocks.iter().map(|blocks| {
-        let Attention::Gqa(gqa) = &blocks.attention;
-        let Ffn::Dense(dense) = &blocks.ffn;
-        let mlp = 3.0 * f64::from(dense.intermediate) / f64::from(tp);
-        let attention = f64::from(gqa.qkv_width() + gqa.q_width()) / f64::from(tp);
-        mlp.max(attention)
+    let tp = f64::from(setup.tp);
+    let attention = model.attentions().map(|attention| match attention {
+        Attention::Gqa(gqa) => {
+            2.0 * f64::from(gqa.q_width()) + f64::from(gqa.kv_heads * gqa.cached_per_head())
+        }
+        Attention::Mla(mla) => f64::from(mla.heads) * f64::from(2 * (mla.nope + mla.rope) + 2 * mla.value),
+        Attention::Delta(delta) => f64::from(delta.channels() + 2 * delta.value_width()),
+        Attention::Mamba(mamba) => f64::from(mamba.channels() + 2 * mamba.width()),
     });
-    let per_token = (2.0 * hidden + widest.fold(0.0, f64::max)) * BF16_BYTES;
-    let logits = f64::from(model.vocab) / f64::from(tp) * LOGIT_BYTES;
+    let mlp = model.blocks.iter().filter_map(|blocks| blocks.ffn.as_ref()).map(|ffn| match ffn {
+        Ffn::Dense(dense) => f64::from(dense.columns() + dense.intermediate),
+        // Each of a token's experts has its own intermediate results.
+        Ffn::Moe(moe) => {
+            let columns = if moe.gated() { 3.0 } else { 2.0 };
+            f64::from(moe.topk) * (columns * f64::from(moe.intermediate) + f64::from(moe.width(model.hidden)))
+        }
+    });
+    let widest = attention.chain(mlp).map(|width| width / tp).fold(0.0, f64::max);
+    let per_token = (2.0 * hidden + widest) * BF16_BYTES;
+    let logits = f64::from(model.vocab) / tp * LOGIT_BYTES;
     Bytes(step_tokens * per_token + SAMPLED_SEQUENCES.min(step_tokens) * logits)
 }

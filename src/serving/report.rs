@@ -89,7 +89,8 @@ pub struct Memory {
     pub kv_needed: Bytes,
     /// Room for the KV cache.
     pub kv_room: Bytes,
-    /// KV bytes of one token on one GPU.
+    /// KV bytes of one token on one GPU, on average over the longest sequence asked for: layers with a window
+    /// keep its tokens only, recurrences a state.
     pub kv_per_token: Bytes,
     /// Tokens that fit into the cache of one replica.
     pub kv_tokens: f64,

@@ -4,7 +4,7 @@ use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::features::{self, Family};
-use crate::graph::{Batch, Call, Collective, Layout, Op, pass};
+use crate::graph::{Batch, Call, Collective, Layout, Op, Routing, pass};
 use crate::kernels::{self, Count, collective};
 use crate::latency::{Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
 use crate::units::Seconds;
@@ -54,14 +54,7 @@ impl PlannedStep {
         batch: Batch,
         rows: &mut Rows,
     ) -> Result<Self, MissingFigure> {
-        let layout = Layout {
-            tp: setup.tp,
-            pp: setup.pp,
-            weights: setup.weights,
-            kv: setup.kv,
-            rope_in_attention: setup.engine.rope_in_attention,
-        };
-        let calls = pass(&setup.model, &layout, &batch)
+        let calls = pass(&setup.model, &layout(setup, physics), &batch)
             .into_iter()
             .map(|call| PlannedCall::new(call, setup, physics, rows))
             .collect::<Result<_, _>>()?;
@@ -92,6 +85,25 @@ impl PlannedStep {
             }
         };
         Some(FinishedStep { times, time: StepTime { kernels, host } })
+    }
+}
+
+/// How `setup` lies over its GPUs, and what its engine decides.
+fn layout(setup: &Setup, physics: &Physics) -> Layout {
+    let variants = setup.engine.variants_on(setup.gpu.arch);
+    let kernel = variants.map_or("", |choice| choice.latent.as_str());
+    let block = variants.is_some_and(|choice| !choice.block_decode.is_empty());
+    Layout {
+        tp: setup.tp,
+        pp: setup.pp,
+        dp: setup.dp,
+        ep: setup.ep,
+        formats: setup.formats,
+        kv: setup.kv,
+        rope_in_attention: setup.engine.rope_in_attention,
+        latent_blocks: kernel.is_empty() && block,
+        absorbed_prompts: features::absorbs_prompts(kernel),
+        routing: Routing::PowerLaw(physics.expert_popularity),
     }
 }
 

@@ -42,6 +42,7 @@ pub fn block(block: Block) -> &'static str {
         Block::Embedding => "Embedding",
         Block::Attention => "Attention",
         Block::Mlp => "MLP",
+        Block::Experts => "Experts",
         Block::Head => "Head",
         Block::Communication => "Links",
     }

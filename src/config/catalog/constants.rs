@@ -19,6 +19,8 @@ pub struct Constants {
     pub context_gib: Figure,
     /// What communication adds on each GPU when there is more than one, in GiB.
     pub communication_gib: Figure,
+    /// Exponent of the power law by which tokens prefer some experts to others.
+    pub expert_popularity: Figure,
 }
 
 /// The same, with units.
@@ -30,6 +32,8 @@ pub struct Physics {
     pub streaming_latency: Seconds,
     pub context: Bytes,
     pub communication: Bytes,
+    /// Exponent of the power law by which tokens prefer experts.
+    pub expert_popularity: f64,
 }
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
@@ -44,8 +48,9 @@ impl Constants {
             streaming_latency: Seconds::from_micros(self.streaming_latency_us.0?),
             context: Bytes(self.context_gib.0? * GIB),
             communication: Bytes(self.communication_gib.0? * GIB),
+            expert_popularity: self.expert_popularity.0?,
         })
     }
 }
 
-record!(Constants: sources, launch_floor_us, cold_share, streaming_share, streaming_latency_us, context_gib, communication_gib);
+record!(Constants: sources, launch_floor_us, cold_share, streaming_share, streaming_latency_us, context_gib, communication_gib, expert_popularity);

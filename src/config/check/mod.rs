@@ -7,8 +7,10 @@ pub mod range;
 mod settings;
 mod workload;
 
+pub use formats::of_weights as weight_formats;
+
 use super::catalog::Catalog;
-use super::{Engine, Field, Figure, Gpu, Issue, MissingFigure, Scenario, Setup};
+use super::{Engine, Field, Figure, Gpu, Issue, MissingFigure, Model, Scenario, Setup};
 
 /// Resolves ids, checks every range and every fit. All findings are returned at once, each beside its
 /// field; a setup stands only where none of them is an error.
@@ -20,7 +22,8 @@ pub fn check(scenario: &Scenario, catalog: &Catalog) -> (Option<Setup>, Vec<Issu
 }
 
 fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> Option<Setup> {
-    let Scenario { tp, pp, replicas, kv, .. } = *scenario;
+    let Scenario { tp, pp, dp, ep, replicas, kv, .. } = *scenario;
+    let cut = parallel::Cut { tp, pp, dp, ep };
     let model = lookup::model(&scenario.model, catalog, issues);
     let gpu = lookup::gpu(&scenario.gpu, catalog, issues);
     let engine = lookup::engine(&scenario.engine, catalog, issues);
@@ -28,22 +31,24 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let (osl, load) = (scenario.workload.osl, scenario.workload.load);
 
     let before = issues.len();
-    parallel::ranges(tp, pp, replicas, issues);
+    parallel::ranges(cut, replicas, issues);
     let cut_is_sane = issues.len() == before;
     let weights = scenario.weights.or(model.as_ref().map(|model| model.weights));
     if let Some(gpu) = gpu {
         missing_gpu_figures(gpu, issues);
         formats::kv(kv, gpu, issues);
         if cut_is_sane {
-            parallel::fits_machine(gpu, tp, pp, issues);
+            parallel::fits_machine(gpu, cut, issues);
         }
-        weights.into_iter().for_each(|weights| formats::weights(weights, gpu, issues));
+        if let (Some(weights), Some(model)) = (weights, &model) {
+            formats::weights(weights, model, gpu, issues);
+        }
     }
     if let Some(model) = &model {
         issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
         if cut_is_sane {
-            parallel::fits_model(model, tp, pp, issues);
-            weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, tp, issues));
+            parallel::fits_model(model, cut, issues);
+            weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, cut, issues));
         }
         if let Some(prompts) = &prompts {
             workload::fits_context(prompts, osl, model, issues);
@@ -54,14 +59,18 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let settings = settings::settings(&scenario.overrides, engine, gpu, issues);
     let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
     workload::fits_budget(&prompts, load, settings.token_budget, engine.scheduler.batching, issues);
+    let formats = model.formats(weights);
     Some(Setup {
         model: model.into_owned(),
         gpu: gpu.clone(),
         engine: engine.clone(),
         tp,
         pp,
+        dp,
+        ep,
         replicas,
         weights,
+        formats,
         kv,
         prompts,
         osl,
@@ -72,6 +81,13 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         sustained: settings.sustained,
         price: settings.price,
     })
+}
+
+/// Whether heads, columns and experts of `model` divide.
+pub fn divides(model: &Model, tp: u32, dp: u32, ep: u32) -> bool {
+    let mut issues = Vec::new();
+    parallel::fits_model(model, parallel::Cut { tp, pp: 1, dp, ep }, &mut issues);
+    issues.is_empty()
 }
 
 /// Figures without which no kernel can be timed on this GPU.

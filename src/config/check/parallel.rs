@@ -1,54 +1,123 @@
 //! How the model is cut over GPUs.
 
-use super::range::{PP, REPLICAS, Range, TP};
+use super::range::{DP, EP, PP, REPLICAS, Range, TP};
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Field, Gpu, Issue, LinkKind, Model};
 
-pub fn ranges(tp: u32, pp: u32, replicas: u32, issues: &mut Vec<Issue>) {
-    let checks: [(Range, u32); 3] = [(TP, tp), (PP, pp), (REPLICAS, replicas)];
+/// Degrees of parallelism of one replica, as asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    pub tp: u32,
+    pub pp: u32,
+    pub dp: u32,
+    pub ep: u32,
+}
+
+pub fn ranges(cut: Cut, replicas: u32, issues: &mut Vec<Issue>) {
+    let checks: [(Range, u32); 5] =
+        [(TP, cut.tp), (PP, cut.pp), (DP, cut.dp), (EP, cut.ep), (REPLICAS, replicas)];
     issues.extend(checks.into_iter().filter_map(|(range, value)| range.check(f64::from(value))));
-    if (TP.min..=TP.max).contains(&f64::from(tp)) && !tp.is_power_of_two() {
-        let text = format!("tensor parallelism is {tp}: a power of two is right (1, 2, 4, 8 ...)");
-        issues.push(Issue::error(Field::Tp, text).with_given(tp.to_string()));
+    for (range, value) in [(TP, cut.tp), (DP, cut.dp), (EP, cut.ep)] {
+        if (range.min..=range.max).contains(&f64::from(value)) && !value.is_power_of_two() {
+            let text = format!("{} is {value}: a power of two is right (1, 2, 4, 8 ...)", range.name);
+            issues.push(Issue::error(range.field, text).with_given(value.to_string()));
+        }
     }
 }
 
-/// Whether heads and MLP columns divide. Called with `tp` and `pp` in range.
-pub fn fits_model(model: &Model, tp: u32, pp: u32, issues: &mut Vec<Issue>) {
+/// Whether heads, columns and experts divide. Called with all degrees in range.
+pub fn fits_model(model: &Model, cut: Cut, issues: &mut Vec<Issue>) {
+    let Cut { tp, pp, dp, ep } = cut;
     let mut refuse = |field, text: String| issues.push(Issue::error(field, text));
     if pp > model.layers() {
         refuse(Field::Pp, format!("{pp} stages, but {} has {} layers", model.name, model.layers()));
     }
+    if !model.has_experts() {
+        if dp > 1 {
+            let text = format!("{} has no experts to share: more replicas are right", model.name);
+            refuse(Field::Dp, text);
+        }
+        if ep > 1 {
+            refuse(Field::Ep, format!("{} has no experts to deal", model.name));
+        }
+    }
+    if ep > tp * dp {
+        let text = format!("experts dealt over {ep} GPUs, but a stage has {} (tp x dp)", tp * dp);
+        refuse(Field::Ep, text);
+    }
     for blocks in &model.blocks {
-        let Attention::Gqa(gqa) = &blocks.attention;
-        let Ffn::Dense(dense) = &blocks.ffn;
-        if !gqa.heads.is_multiple_of(tp) {
-            refuse(Field::Tp, format!("{} attention heads do not divide by {tp}", gqa.heads));
+        for text in blocks.attention.iter().flat_map(|attention| heads(attention, tp)) {
+            refuse(Field::Tp, text);
         }
-        // KV heads are cut, or each is copied to the ranks that share it.
-        if !gqa.kv_heads.is_multiple_of(tp) && !tp.is_multiple_of(gqa.kv_heads) {
-            refuse(Field::Tp, format!("{} KV heads neither divide by {tp} nor divide it", gqa.kv_heads));
-        }
-        if !dense.intermediate.is_multiple_of(tp) {
-            refuse(Field::Tp, format!("the MLP's {} columns do not divide by {tp}", dense.intermediate));
+        match &blocks.ffn {
+            Some(Ffn::Dense(dense)) if !dense.intermediate.is_multiple_of(tp) => {
+                refuse(Field::Tp, format!("the MLP's {} columns do not divide by {tp}", dense.intermediate));
+            }
+            Some(Ffn::Moe(moe)) if ep <= tp * dp => {
+                if !moe.experts.is_multiple_of(ep) {
+                    refuse(Field::Ep, format!("{} experts do not divide by {ep}", moe.experts));
+                }
+                let cut = tp * dp / ep;
+                if !moe.intermediate.is_multiple_of(cut) {
+                    let columns = moe.intermediate;
+                    let text = format!("the {columns} columns of an expert do not divide by {cut}");
+                    refuse(Field::Tp, text);
+                }
+            }
+            _ => {}
         }
     }
 }
 
+/// What of an attention does not divide over `tp` ranks.
+fn heads(attention: &Attention, tp: u32) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut divides = |what: &str, heads: u32| {
+        if !heads.is_multiple_of(tp) {
+            found.push(format!("{heads} {what} do not divide by {tp}"));
+        }
+    };
+    match attention {
+        Attention::Gqa(gqa) => {
+            divides("attention heads", gqa.heads);
+            // KV heads are cut, or each is copied to the ranks that share it.
+            if !gqa.kv_heads.is_multiple_of(tp) && !tp.is_multiple_of(gqa.kv_heads) {
+                found.push(format!("{} KV heads neither divide by {tp} nor divide it", gqa.kv_heads));
+            }
+        }
+        Attention::Mla(mla) => divides("attention heads", mla.heads),
+        Attention::Delta(delta) => {
+            divides("key heads of the delta rule", delta.key_heads);
+            divides("value heads of the delta rule", delta.value_heads);
+        }
+        Attention::Mamba(mamba) => divides("heads of the Mamba layers", mamba.heads),
+    }
+    found
+}
+
 /// One replica has to lie inside one fast-link domain: traffic between machines is not modelled.
-pub fn fits_machine(gpu: &Gpu, tp: u32, pp: u32, issues: &mut Vec<Issue>) {
-    let gpus = u64::from(tp) * u64::from(pp);
+pub fn fits_machine(gpu: &Gpu, cut: Cut, issues: &mut Vec<Issue>) {
+    let Cut { tp, pp, dp, .. } = cut;
+    let gpus = u64::from(tp) * u64::from(dp) * u64::from(pp);
     if gpus > u64::from(gpu.link.domain) {
         let link = match gpu.link.kind {
             LinkKind::Nvlink => "NVLink",
             LinkKind::Pcie => "PCIe",
         };
+        let degrees = if dp > 1 { format!("{tp} x {dp} x {pp}") } else { format!("{tp} x {pp}") };
         let text = format!(
-            "{tp} x {pp} is {gpus} GPUs, but {link} joins at most {} of {}: traffic between machines is not \
+            "{degrees} is {gpus} GPUs, but {link} joins at most {} of {}: traffic between machines is not \
              covered by this release",
             gpu.link.domain, gpu.name
         );
-        issues.push(Issue::error(if tp > gpu.link.domain { Field::Tp } else { Field::Pp }, text));
+        let field = if tp > gpu.link.domain {
+            Field::Tp
+        } else if tp * dp > gpu.link.domain {
+            Field::Dp
+        } else {
+            Field::Pp
+        };
+        issues.push(Issue::error(field, text));
     }
     if gpus > 1
         && let Err(missing) = gpu.link_bandwidth()

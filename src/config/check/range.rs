@@ -37,6 +37,8 @@ impl Range {
 // Upper bounds lie beyond any deployment and keep every count of work exact in 64 bits.
 pub const TP: Range = Range::new(Field::Tp, "tensor parallelism", 1.0, 128.0);
 pub const PP: Range = Range::new(Field::Pp, "pipeline parallelism", 1.0, 128.0);
+pub const DP: Range = Range::new(Field::Dp, "attention data parallelism", 1.0, 128.0);
+pub const EP: Range = Range::new(Field::Ep, "expert parallelism", 1.0, 128.0);
 pub const REPLICAS: Range = Range::new(Field::Gpus, "the number of replicas", 1.0, 10_000.0);
 pub const ISL: Range = Range::new(Field::Isl, "the prompt length", 1.0, 100_000_000.0);
 pub const OSL: Range = Range::new(Field::Osl, "the output length", 1.0, 100_000_000.0);
@@ -48,8 +50,22 @@ pub const MEMORY_SHARE: Range = Range::new(Field::MemoryShare, "the memory share
 pub const SUSTAINED: Range = Range::new(Field::Sustained, "the sustained clock share", 0.3, 1.0);
 pub const PRICE: Range = Range::new(Field::Price, "the price per GPU and hour", 0.0, 10_000.0);
 
-pub const ALL: [Range; 12] =
-    [TP, PP, REPLICAS, ISL, OSL, CONCURRENCY, BATCH, TOKEN_BUDGET, MAX_SEQS, MEMORY_SHARE, SUSTAINED, PRICE];
+pub const ALL: [Range; 14] = [
+    TP,
+    PP,
+    DP,
+    EP,
+    REPLICAS,
+    ISL,
+    OSL,
+    CONCURRENCY,
+    BATCH,
+    TOKEN_BUDGET,
+    MAX_SEQS,
+    MEMORY_SHARE,
+    SUSTAINED,
+    PRICE,
+];
 
 /// Prompts of different lengths in one batch. Measured batches hold at most a few hundred.
 pub const MAX_LENGTHS: usize = 1_024;

@@ -3,7 +3,7 @@
 use crate::config::record::{Record, Walker};
 use crate::units::decimal;
 
-/// The record as JSON without spaces; empty lists are left out.
+/// The record as JSON without spaces; empty lists and what is not there are left out of objects.
 pub fn write(record: &mut dyn Record) -> String {
     let mut writer = Writer { out: String::new(), frames: Vec::new() };
     record.walk(&mut writer);
@@ -104,8 +104,12 @@ impl Walker for Writer {
     }
 
     fn option(&mut self, there: &mut bool) {
-        if !*there {
-            self.plain("null");
+        if *there {
+            return;
+        }
+        match self.frames.last_mut() {
+            Some(Frame { names: names @ [_, ..], .. }) => *names = &names[1..],
+            _ => self.plain("null"),
         }
     }
 

@@ -67,12 +67,12 @@ impl Draft {
     pub fn finish(mut self, issues: &mut Vec<Issue>) -> Link {
         let Some(gpus) = self.gpus else { return self.link };
         let scenario = &mut self.link.scenario;
-        let replica = u64::from(scenario.tp) * u64::from(scenario.pp);
+        let replica = scenario.gpus_per_replica();
         // Zero ranks are `check`'s to refuse.
         if let Some(replicas) = u64::from(gpus).checked_div(replica) {
             scenario.replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
             if replicas * replica != u64::from(gpus) {
-                let text = format!("{gpus} GPUs do not divide into replicas of {replica} (tp x pp)");
+                let text = format!("{gpus} GPUs do not divide into replicas of {replica} (tp x dp x pp)");
                 issues.push(Issue::error(Field::Gpus, text).with_given(gpus.to_string()));
             }
         }
@@ -84,7 +84,7 @@ impl Draft {
     }
 }
 
-pub static KEYS: [Key; 20] = [
+pub static KEYS: [Key; 22] = [
     Key {
         field: Field::Version,
         key: "v",
@@ -129,11 +129,12 @@ pub static KEYS: [Key; 20] = [
         field: Field::Gpus,
         key: "n",
         kind: Kind::Whole,
-        meaning: "GPUs in all, a multiple of tp x pp: so many replicas serve. One replica where it is left out.",
+        meaning: "GPUs in all, a multiple of tp x dp x pp: so many replicas serve. One replica where it is left out.",
         read: |draft, text| values::whole(text).map(|gpus| draft.gpus = Some(gpus)),
         show: |link| {
-            let Scenario { tp, pp, replicas, .. } = link.scenario;
-            (replicas != 1).then(|| tp.saturating_mul(pp).saturating_mul(replicas).to_string())
+            let scenario = &link.scenario;
+            let gpus = scenario.gpus_per_replica().saturating_mul(u64::from(scenario.replicas));
+            (scenario.replicas != 1).then(|| gpus.min(u64::from(u32::MAX)).to_string())
         },
     },
     Key {
@@ -151,6 +152,22 @@ pub static KEYS: [Key; 20] = [
         meaning: "Pipeline parallelism: stages of layers.",
         read: |draft, text| values::whole(text).map(|pp| draft.scenario().pp = pp),
         show: |link| Some(link.scenario.pp.to_string()),
+    },
+    Key {
+        field: Field::Dp,
+        key: "dp",
+        kind: Kind::Whole,
+        meaning: "Attention data parallelism: groups of tp GPUs that attend to requests of their own.",
+        read: |draft, text| values::whole(text).map(|dp| draft.scenario().dp = dp),
+        show: |link| Some(link.scenario.dp.to_string()),
+    },
+    Key {
+        field: Field::Ep,
+        key: "ep",
+        kind: Kind::Whole,
+        meaning: "Expert parallelism: GPUs of a stage (tp x dp) that the experts are dealt over.",
+        read: |draft, text| values::whole(text).map(|ep| draft.scenario().ep = ep),
+        show: |link| Some(link.scenario.ep.to_string()),
     },
     Key {
         field: Field::Engine,

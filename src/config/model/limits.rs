@@ -1,7 +1,7 @@
 //! How large an architecture may be, and whether its parts fit together. The same checks serve a
 //! pasted `config.json` and a custom model that came in a link.
 
-use super::{Attention, Ffn, Model};
+use super::{Attention, Ffn, Gqa, Mla, Model};
 use crate::units::decimal;
 
 /// The range one count of the architecture may take, under its name in `config.json`.
@@ -36,8 +36,29 @@ pub const INTERMEDIATE: Limit = Limit::new("intermediate_size", 524_288);
 pub const VOCAB: Limit = Limit::new("vocab_size", 4_194_304);
 pub const HEADS: Limit = Limit::new("num_attention_heads", 1_024);
 pub const KV_HEADS: Limit = Limit::new("num_key_value_heads", 1_024);
-/// FlashAttention's kernels end at 256.
-pub const HEAD_DIM: Limit = Limit::new("head_dim", 256);
+/// FlashAttention's kernels end at 256; Gemma 4's global layers have heads of 512.
+pub const HEAD_DIM: Limit = Limit::new("head_dim", 512);
+pub const VALUE_DIM: Limit = Limit::new("v_head_dim", 512);
+pub const WINDOW: Limit = Limit::new("sliding_window", 100_000_000);
+pub const QUERY_RANK: Limit = Limit::new("q_lora_rank", 65_536);
+pub const LATENT: Limit = Limit::new("kv_lora_rank", 8_192);
+pub const ROPE: Limit = Limit::new("qk_rope_head_dim", 512);
+pub const NOPE: Limit = Limit::new("qk_nope_head_dim", 512);
+pub const INDEX_HEADS: Limit = Limit::new("index_n_heads", 1_024);
+pub const INDEX_DIM: Limit = Limit::new("index_head_dim", 512);
+pub const INDEX_TOPK: Limit = Limit::new("index_topk", 1_048_576);
+pub const LINEAR_KEY_HEADS: Limit = Limit::new("linear_num_key_heads", 1_024);
+pub const LINEAR_VALUE_HEADS: Limit = Limit::new("linear_num_value_heads", 1_024);
+pub const LINEAR_KEY_DIM: Limit = Limit::new("linear_key_head_dim", 1_024);
+pub const LINEAR_VALUE_DIM: Limit = Limit::new("linear_value_head_dim", 1_024);
+pub const MAMBA_HEADS: Limit = Limit::new("mamba_num_heads", 4_096);
+pub const MAMBA_DIM: Limit = Limit::new("mamba_head_dim", 1_024);
+pub const MAMBA_GROUPS: Limit = Limit::new("n_groups", 1_024);
+pub const MAMBA_STATE: Limit = Limit::new("ssm_state_size", 4_096);
+pub const TAPS: Limit = Limit::new("conv_kernel", 64);
+pub const EXPERTS: Limit = Limit::new("num_experts", 8_192);
+pub const TOPK: Limit = Limit::new("num_experts_per_tok", 1_024);
+pub const EXPERT_WIDTH: Limit = Limit::new("moe_intermediate_size", 262_144);
 pub const CONTEXT: Limit = Limit::new("max_position_embeddings", 100_000_000);
 
 /// Head dimensions that attention kernels take are multiples of this (16-byte loads of 16-bit values).
@@ -58,16 +79,22 @@ impl Model {
         let layers = self.blocks.iter().fold(0u32, |sum, blocks| sum.saturating_add(blocks.count));
         check(LAYERS, layers);
         for blocks in &self.blocks {
-            let Attention::Gqa(gqa) = &blocks.attention;
-            let Ffn::Dense(dense) = &blocks.ffn;
-            check(HEADS, gqa.heads);
-            check(KV_HEADS, gqa.kv_heads);
-            check(HEAD_DIM, gqa.head_dim);
-            check(INTERMEDIATE, dense.intermediate);
+            blocks.attention.iter().for_each(|attention| attention_counts(attention, &mut check));
+            blocks.ffn.iter().for_each(|ffn| ffn_counts(ffn, &mut check));
         }
         if found.is_empty() {
-            found.extend(self.blocks.iter().flat_map(|blocks| misfits(&blocks.attention)));
+            found.extend(self.attentions().flat_map(misfits));
         }
+        let choosing = self.blocks.iter().filter_map(|blocks| match &blocks.ffn {
+            Some(Ffn::Moe(moe)) if moe.topk > moe.experts => Some(moe),
+            _ => None,
+        });
+        found.extend(choosing.map(|moe| {
+            format!(
+                "`num_experts_per_tok` is {} and `num_experts` {}: a token cannot visit more experts than there are",
+                moe.topk, moe.experts
+            )
+        }));
         if self.id.len() > NAME_BYTES || self.name.len() > NAME_BYTES {
             found.push(format!("the model's id or name is longer than {NAME_BYTES} bytes"));
         }
@@ -75,9 +102,84 @@ impl Model {
     }
 }
 
-/// Heads that do not divide. Called with every count at least 1.
+fn attention_counts(attention: &Attention, check: &mut dyn FnMut(Limit, u32)) {
+    match attention {
+        Attention::Gqa(gqa) => {
+            check(HEADS, gqa.heads);
+            check(KV_HEADS, gqa.kv_heads);
+            check(HEAD_DIM, gqa.head_dim);
+            check(VALUE_DIM, gqa.value_dim());
+            gqa.window.into_iter().for_each(|window| check(WINDOW, window));
+        }
+        Attention::Mla(mla) => {
+            check(HEADS, mla.heads);
+            mla.query_rank.into_iter().for_each(|rank| check(QUERY_RANK, rank));
+            check(LATENT, mla.latent);
+            check(ROPE, mla.rope);
+            check(NOPE, mla.nope);
+            check(VALUE_DIM, mla.value);
+            if let Some(indexer) = mla.indexer {
+                check(INDEX_HEADS, indexer.heads);
+                check(INDEX_DIM, indexer.head_dim);
+                check(INDEX_TOPK, indexer.topk);
+            }
+        }
+        Attention::Delta(delta) => {
+            check(LINEAR_KEY_HEADS, delta.key_heads);
+            check(LINEAR_VALUE_HEADS, delta.value_heads);
+            check(LINEAR_KEY_DIM, delta.key_dim);
+            check(LINEAR_VALUE_DIM, delta.value_dim);
+            check(TAPS, delta.taps);
+        }
+        Attention::Mamba(mamba) => {
+            check(MAMBA_HEADS, mamba.heads);
+            check(MAMBA_DIM, mamba.head_dim);
+            check(MAMBA_GROUPS, mamba.groups);
+            check(MAMBA_STATE, mamba.state);
+            check(TAPS, mamba.taps);
+        }
+    }
+}
+
+fn ffn_counts(ffn: &Ffn, check: &mut dyn FnMut(Limit, u32)) {
+    match ffn {
+        Ffn::Dense(dense) => check(INTERMEDIATE, dense.intermediate),
+        Ffn::Moe(moe) => {
+            check(EXPERTS, moe.experts);
+            check(TOPK, moe.topk);
+            check(EXPERT_WIDTH, moe.intermediate);
+            for width in [moe.shared, moe.latent, moe.beside].into_iter().flatten() {
+                check(INTERMEDIATE, width);
+            }
+        }
+    }
+}
+
+/// What does not divide or exceeds the other. Called with every count within its limits.
 fn misfits(attention: &Attention) -> Vec<String> {
-    let Attention::Gqa(gqa) = attention;
+    match attention {
+        Attention::Gqa(gqa) => gqa_misfits(gqa),
+        Attention::Mla(mla) => mla_misfits(mla),
+        Attention::Delta(delta) if !delta.value_heads.is_multiple_of(delta.key_heads) => vec![format!(
+            "`linear_num_value_heads` is {} and `linear_num_key_heads` {}: the second has to divide the first",
+            delta.value_heads, delta.key_heads
+        )],
+        Attention::Mamba(mamba) if !mamba.heads.is_multiple_of(mamba.groups) => vec![format!(
+            "`mamba_num_heads` is {} and `n_groups` {}: the second has to divide the first",
+            mamba.heads, mamba.groups
+        )],
+        Attention::Delta(_) | Attention::Mamba(_) => Vec::new(),
+    }
+}
+
+fn mla_misfits(mla: &Mla) -> Vec<String> {
+    let odd = [("qk_rope_head_dim", mla.rope), ("qk_nope_head_dim", mla.nope), ("v_head_dim", mla.value)];
+    let odd = odd.into_iter().filter(|(_, width)| !width.is_multiple_of(HEAD_DIM_STEP));
+    odd.map(|(key, width)| format!("`{key}` is {width}: attention kernels take multiples of {HEAD_DIM_STEP}"))
+        .collect()
+}
+
+fn gqa_misfits(gqa: &Gqa) -> Vec<String> {
     let mut found = Vec::new();
     if !gqa.heads.is_multiple_of(gqa.kv_heads) {
         found.push(format!(

@@ -1,7 +1,13 @@
 //! A model's architecture as the forward pass needs it, and its import from `config.json`.
 
+mod attention;
+mod ffn;
 pub mod import;
 pub mod limits;
 mod shape;
+mod tensors;
 
-pub use shape::{Attention, Blocks, Dense, Ffn, Gqa, Model, Norms};
+pub use attention::{Attention, Delta, Gates, Gqa, GqaTrait, Indexer, Mamba, Mla};
+pub use ffn::{Dense, Ffn, Moe};
+pub use shape::{Blocks, Formats, Model, Norms};
+pub use tensors::{Class, Cut, Tensor};

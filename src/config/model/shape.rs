@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::{Attention, Ffn};
 use crate::config::Dtype;
-use crate::config::record::{names, record, variants};
+use crate::config::record::{names, record};
 
 /// A decoder-only language model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -18,51 +19,26 @@ pub struct Model {
     pub max_context: u32,
     /// The head reuses the embedding's weights.
     pub tied_embeddings: bool,
-    /// The format of the published linear layers' weights.
+    /// The format the published checkpoint is named by: of the experts, or of all linear layers.
     pub weights: Dtype,
     pub blocks: Vec<Blocks>,
+    /// What checkpoints in one format hold in others, where that is not the rule of [`Formats::usual`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checkpoints: Vec<Formats>,
     /// What of the published model is not counted (a vision encoder ...), one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// `count` consecutive decoder blocks of the same shape.
+/// `count` decoder blocks of the same shape, wherever they stand in the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Blocks {
     pub count: u32,
-    pub attention: Attention,
-    pub ffn: Ffn,
+    /// None in a block that has an MLP only.
+    pub attention: Option<Attention>,
+    /// None in a block that only mixes tokens.
+    pub ffn: Option<Ffn>,
     pub norms: Norms,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Attention {
-    Gqa(Gqa),
-}
-
-/// Grouped-query attention; MHA where `kv_heads == heads`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Gqa {
-    pub heads: u32,
-    pub kv_heads: u32,
-    pub head_dim: u32,
-    /// RMSNorm on each head of Q and K (Qwen3).
-    pub qk_norm: bool,
-    /// Bias on the QKV projection (Qwen2).
-    pub qkv_bias: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ffn {
-    Dense(Dense),
-}
-
-/// A gated MLP: `down(silu(gate(x)) * up(x))`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Dense {
-    pub intermediate: u32,
 }
 
 /// Where a block normalises.
@@ -71,62 +47,68 @@ pub struct Dense {
 pub enum Norms {
     /// Before attention and before the MLP.
     Pre,
+    /// Before and after each (Gemma).
+    Sandwich,
+}
+
+/// The formats of a checkpoint's linear layers, by class. Embedding, head, router, norms and convolutions
+/// stay in 16 bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Formats {
+    /// What the checkpoint is named by, and the format of the experts.
+    pub weights: Dtype,
+    /// Projections of attention and of what stands in its place.
+    pub attention: Dtype,
+    /// Dense MLPs.
+    pub mlp: Dtype,
+    /// Shared experts.
+    pub shared: Dtype,
+}
+
+impl Formats {
+    /// All classes in one format.
+    pub fn uniform(weights: Dtype) -> Self {
+        Self { weights, attention: weights, mlp: weights, shared: weights }
+    }
+
+    /// What checkpoints in `weights` hold by rule: 4-bit checkpoints of a mixture of experts quantise the
+    /// experts and leave attention and shared experts in 16 bits (gpt-oss, Kimi K2.5, and NVIDIA's of
+    /// DeepSeek, MiniMax and Qwen3.5); all others quantise every linear layer.
+    pub fn usual(weights: Dtype, experts: bool) -> Self {
+        let uniform = Self::uniform(weights);
+        match weights {
+            Dtype::Nvfp4 if experts => Self { attention: Dtype::Bf16, shared: Dtype::Bf16, ..uniform },
+            Dtype::Mxfp4 | Dtype::Mxfp4Mxfp8 | Dtype::Int4 if experts => {
+                Self { attention: Dtype::Bf16, mlp: Dtype::Bf16, shared: Dtype::Bf16, ..uniform }
+            }
+            _ => uniform,
+        }
+    }
 }
 
 impl Model {
     pub fn layers(&self) -> u32 {
-        self.blocks.iter().map(|blocks| blocks.count).sum()
+        self.blocks.iter().fold(0, |sum, blocks| sum.saturating_add(blocks.count))
     }
 
-    /// All parameters: embedding, head, blocks, norms, biases.
-    pub fn parameters(&self) -> f64 {
-        let (hidden, vocab) = (f64::from(self.hidden), f64::from(self.vocab));
-        let tables = if self.tied_embeddings { 1.0 } else { 2.0 };
-        tables * vocab * hidden
-            + hidden
-            + self.blocks.iter().map(|blocks| blocks.parameters(hidden)).sum::<f64>()
+    /// Whether any block chooses among experts.
+    pub fn has_experts(&self) -> bool {
+        self.blocks.iter().any(|blocks| matches!(blocks.ffn, Some(Ffn::Moe(_))))
     }
 
-    /// Parameters of the linear layers in the blocks: what a weight format applies to.
-    pub fn linear_parameters(&self) -> f64 {
-        let hidden = f64::from(self.hidden);
-        self.blocks.iter().map(|blocks| blocks.linear_parameters(hidden)).sum()
-    }
-}
-
-impl Blocks {
-    fn linear_parameters(&self, hidden: f64) -> f64 {
-        let Attention::Gqa(gqa) = &self.attention;
-        let Ffn::Dense(dense) = &self.ffn;
-        let attention = hidden * f64::from(gqa.qkv_width()) + f64::from(gqa.q_width()) * hidden;
-        f64::from(self.count) * (attention + 3.0 * hidden * f64::from(dense.intermediate))
+    /// The formats of a checkpoint named by `weights`.
+    pub fn formats(&self, weights: Dtype) -> Formats {
+        let own = self.checkpoints.iter().find(|formats| formats.weights == weights);
+        own.copied().unwrap_or_else(|| Formats::usual(weights, self.has_experts()))
     }
 
-    fn parameters(&self, hidden: f64) -> f64 {
-        let Attention::Gqa(gqa) = &self.attention;
-        let qk_norm = if gqa.qk_norm { 2.0 * f64::from(gqa.head_dim) } else { 0.0 };
-        let bias = if gqa.qkv_bias { f64::from(gqa.qkv_width()) } else { 0.0 };
-        self.linear_parameters(hidden) + f64::from(self.count) * (2.0 * hidden + qk_norm + bias)
+    /// The attentions of all blocks.
+    pub fn attentions(&self) -> impl Iterator<Item = &Attention> {
+        self.blocks.iter().filter_map(|blocks| blocks.attention.as_ref())
     }
 }
 
-impl Gqa {
-    /// Columns of Q.
-    pub fn q_width(&self) -> u32 {
-        self.heads * self.head_dim
-    }
-
-    /// Columns of the fused QKV projection.
-    pub fn qkv_width(&self) -> u32 {
-        (self.heads + 2 * self.kv_heads) * self.head_dim
-    }
-}
-
-record!(Model: id, name, hidden, vocab, max_context, tied_embeddings, weights, blocks, notes);
+record!(Model: id, name, hidden, vocab, max_context, tied_embeddings, weights, blocks, checkpoints, notes);
 record!(Blocks: count, attention, ffn, norms);
-record!(Gqa: heads, kv_heads, head_dim, qk_norm, qkv_bias);
-record!(Dense: intermediate);
-names!(Norms: Pre = "pre");
-
-variants!(Attention: Gqa(Gqa) = "gqa");
-variants!(Ffn: Dense(Dense) = "dense");
+record!(Formats: weights, attention, mlp, shared);
+names!(Norms: Pre = "pre", Sandwich = "sandwich");

@@ -23,7 +23,7 @@ impl Measured {
                 [kind, width, 0, 0]
             }
             Op::Moe(moe) => [moe.hidden, moe.inter, moe.topk, moe.experts],
-            Op::Collective(_) => [0; 4],
+            Op::Scan(_) | Op::Collective(_) => [0; 4],
         }
     }
 
@@ -45,7 +45,7 @@ impl Measured {
             Op::Linear(Linear::Delta(delta)) => lengths(&delta.sequences),
             Op::Elementwise(elementwise) => [parts(elementwise).1, 0, 0, 0],
             Op::Moe(moe) => [moe.tokens, moe.tp, moe.ep, 0],
-            Op::Collective(_) => [0; 4],
+            Op::Scan(_) | Op::Collective(_) => [0; 4],
         }
     }
 

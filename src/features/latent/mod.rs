@@ -9,7 +9,8 @@ mod times;
 
 use super::{Family, Launching, term};
 use crate::config::MissingFigure;
-use crate::graph::Latent;
+use crate::graph::{Latent, Phase};
+use crate::kernels::latent::Form;
 
 /// The row of one call, or none where no model has learned the kernel or there is nothing to do.
 ///
@@ -22,6 +23,12 @@ pub(super) fn row(latent: &Latent, launching: &Launching<'_>) -> Result<Option<V
         Latent::Module(module) => block::row(module, launching),
         Latent::Sparse(sparse) => block::sparse_row(sparse, launching),
     }
+}
+
+/// Whether the kernel of this name attends to the latents in prompts too.
+pub(super) fn absorbs_prompts(kernel: &str) -> bool {
+    let kernel = kernel::Kernel::from_name(kernel);
+    kernel.is_some_and(|kernel| kernel.form(Phase::Prefill) == Form::Absorbed)
 }
 
 /// The family of a call.

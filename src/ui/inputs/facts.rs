@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::config::model::{Attention, Blocks, Ffn};
+use crate::config::model::{Attention, Ffn};
 use crate::config::{Dtype, Gpu, LinkKind, Model};
 use crate::ui::words;
 use crate::units::{Watts, count};
@@ -22,21 +22,55 @@ pub fn of_model(model: &Model) -> Vec<Fact> {
         ("layers", model.layers().to_string()),
         ("hidden", model.hidden.to_string()),
     ];
-    facts.extend(model.blocks.first().map(heads));
-    facts.extend(model.blocks.first().map(mlp));
+    if model.has_experts() {
+        facts.insert(1, ("active", billions(model.active_parameters())));
+    }
+    facts.extend(distinct(model.attentions().map(attention)));
+    facts.extend(distinct(model.blocks.iter().filter_map(|blocks| blocks.ffn.as_ref()).map(ffn)));
     facts.push(("vocabulary", model.vocab.to_string()));
     facts.push(("context", model.max_context.to_string()));
     facts
 }
 
-fn heads(blocks: &Blocks) -> Fact {
-    let Attention::Gqa(gqa) = &blocks.attention;
-    ("heads / KV", format!("{} / {} × {}", gqa.heads, gqa.kv_heads, gqa.head_dim))
+fn distinct(facts: impl Iterator<Item = Fact>) -> Vec<Fact> {
+    let mut seen = Vec::new();
+    for fact in facts {
+        if !seen.contains(&fact) {
+            seen.push(fact);
+        }
+    }
+    seen
 }
 
-fn mlp(blocks: &Blocks) -> Fact {
-    let Ffn::Dense(dense) = &blocks.ffn;
-    ("MLP", dense.intermediate.to_string())
+fn attention(attention: &Attention) -> Fact {
+    match attention {
+        Attention::Gqa(gqa) => {
+            let heads = format!("{} / {} × {}", gqa.heads, gqa.kv_heads, gqa.head_dim);
+            match gqa.window {
+                Some(window) => ("local heads / KV", format!("{heads}, window {window}")),
+                None => ("heads / KV", heads),
+            }
+        }
+        Attention::Mla(mla) => match mla.indexer {
+            Some(indexer) => {
+                ("sparse heads", format!("{}, latent {}, top {}", mla.heads, mla.latent, indexer.topk))
+            }
+            None => ("latent heads", format!("{}, latent {} + {}", mla.heads, mla.latent, mla.rope)),
+        },
+        Attention::Delta(delta) => {
+            ("linear heads", format!("{} / {} × {}", delta.key_heads, delta.value_heads, delta.value_dim))
+        }
+        Attention::Mamba(mamba) => {
+            ("Mamba heads", format!("{} × {}, state {}", mamba.heads, mamba.head_dim, mamba.state))
+        }
+    }
+}
+
+fn ffn(ffn: &Ffn) -> Fact {
+    match ffn {
+        Ffn::Dense(dense) => ("MLP", dense.intermediate.to_string()),
+        Ffn::Moe(moe) => ("experts", format!("{} of {} × {}", moe.topk, moe.experts, moe.intermediate)),
+    }
 }
 
 pub fn of_gpu(gpu: &Gpu) -> Vec<Fact> {

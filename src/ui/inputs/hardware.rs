@@ -4,13 +4,13 @@ use leptos::prelude::*;
 
 use super::choice::{Choice, Entry, Group};
 use super::facts;
-use super::model::Facts;
+use super::model::{Facts, model_of};
 use super::quantity::QuantityInput;
 use crate::config::catalog::catalog;
 use crate::config::{Arch, Field, Scenario};
-use crate::ui::erased::text;
+use crate::ui::erased::{part, text};
 use crate::ui::state::State;
-use crate::ui::state::quantity::{PP, REPLICAS, TP};
+use crate::ui::state::quantity::{DP, EP, PP, REPLICAS, TP};
 use crate::ui::words;
 
 /// Newest first, as people look for them.
@@ -20,6 +20,13 @@ const ARCHS: [Arch; 7] =
 #[component]
 pub fn Hardware() -> impl IntoView {
     let state = State::get();
+    let experts = Memo::new(move |_| {
+        state.form.with(|form| model_of(form.scenario()).is_some_and(|model| model.has_experts()))
+    });
+    let sharing = part(move || match experts.get() {
+        true => view! { <QuantityInput quantity=&DP /><QuantityInput quantity=&EP /> }.into_any(),
+        false => ().into_any(),
+    });
     let count = text(move || state.form.with(|form| gpu_count(form.scenario())));
     view! {
         <fieldset class="group">
@@ -37,6 +44,7 @@ pub fn Hardware() -> impl IntoView {
             <Facts of=|scenario| catalog().gpu(&scenario.gpu).map(facts::of_gpu) />
             <QuantityInput quantity=&TP />
             <QuantityInput quantity=&PP />
+            {sharing}
             <QuantityInput quantity=&REPLICAS />
             <p class="sum" data-testid="gpu-count">{count}</p>
         </fieldset>
@@ -44,7 +52,7 @@ pub fn Hardware() -> impl IntoView {
 }
 
 fn gpu_count(scenario: &Scenario) -> String {
-    match [scenario.tp, scenario.pp, scenario.replicas].map(u64::from).into_iter().product::<u64>() {
+    match scenario.gpus_per_replica().saturating_mul(u64::from(scenario.replicas)) {
         1 => "1 GPU in all".into(),
         many => format!("{many} GPUs in all"),
     }

@@ -6,7 +6,7 @@ use super::choice::{Choice, Entry, Group};
 use super::config_json::ConfigJson;
 use super::facts::{self, Fact};
 use crate::config::catalog::catalog;
-use crate::config::{Dtype, Field, Model, ModelChoice, Scenario};
+use crate::config::{Dtype, Field, Model, ModelChoice, Scenario, check};
 use crate::ui::erased::part;
 use crate::ui::state::State;
 use crate::ui::words;
@@ -49,7 +49,7 @@ pub fn Facts(of: fn(&Scenario) -> Option<Vec<Fact>>) -> impl IntoView {
     view! { <dl class="facts">{entries}</dl> }
 }
 
-fn model_of(scenario: &Scenario) -> Option<Model> {
+pub(super) fn model_of(scenario: &Scenario) -> Option<Model> {
     match &scenario.model {
         ModelChoice::Catalog(id) => catalog().model(id).cloned(),
         ModelChoice::Custom(model) => Some((**model).clone()),
@@ -69,8 +69,10 @@ fn models(scenario: &Scenario) -> Vec<Group> {
     if let ModelChoice::Custom(model) = &scenario.model {
         groups.push(("Your config.json", vec![Entry::new(&model.id, &model.name)]));
     }
-    let dense = models.models.iter().map(|model| Entry::new(&model.id, short(&model.name)));
-    groups.push(("Dense", dense.collect()));
+    for (title, experts) in [("Dense", false), ("Mixture of experts", true)] {
+        let of = models.models.iter().filter(|model| model.has_experts() == experts);
+        groups.push((title, of.map(|model| Entry::new(&model.id, short(&model.name))).collect()));
+    }
     let refused =
         |id: &str, name: &str, reason: &str| Entry::refused(id, format!("{}: {reason}", short(name)));
     let refused = models.refused.iter().map(|model| refused(&model.id, &model.name, &model.reason));
@@ -95,8 +97,8 @@ fn weights(scenario: &Scenario) -> Vec<Group> {
         None => "As published".to_string(),
     };
     let mut entries = vec![Entry::new(PUBLISHED, published)];
-    let formats = [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block];
-    entries.extend(formats.map(|dtype| Entry::new(dtype.id(), words::dtype(dtype))));
+    let formats = model_of(scenario).map_or(&[][..], |model| check::weight_formats(&model));
+    entries.extend(formats.iter().map(|dtype| Entry::new(dtype.id(), words::dtype(*dtype))));
     vec![("", entries)]
 }
 

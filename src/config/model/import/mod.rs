@@ -119,11 +119,12 @@ fn architecture(
             QkvBias::Always => true,
             QkvBias::Key => attention_bias.unwrap_or(false),
         },
+        ..Gqa::default()
     };
     let blocks = Blocks {
         count: layers?,
-        attention: Attention::Gqa(gqa),
-        ffn: Ffn::Dense(Dense { intermediate: intermediate? }),
+        attention: Some(Attention::Gqa(gqa)),
+        ffn: Some(Ffn::Dense(Dense { intermediate: intermediate?, ungated: None })),
         norms: Norms::Pre,
     };
     let mut model = Model {
@@ -135,6 +136,7 @@ fn architecture(
         tied_embeddings: tied.unwrap_or(false),
         weights: quantization.weights,
         blocks: vec![blocks],
+        checkpoints: Vec::new(),
         notes: Vec::new(),
     };
     model.name = format!("{}, {} B parameters", family.model_type, fixed(model.parameters() / 1e9, 3));

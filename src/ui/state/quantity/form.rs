@@ -29,6 +29,28 @@ pub static PP: Quantity = Quantity {
     write: |scenario, value| scenario.pp = value.map_or(scenario.pp, whole),
 };
 
+pub static DP: Quantity = Quantity {
+    field: Field::Dp,
+    label: "Attention data parallel",
+    unit: "groups",
+    stops: Stops::Doubling { low: 1, high: 16 },
+    whole: true,
+    help: "Groups of GPUs that attend to requests of their own and share the experts",
+    read: |scenario| Some(f64::from(scenario.dp)),
+    write: |scenario, value| scenario.dp = value.map_or(scenario.dp, whole),
+};
+
+pub static EP: Quantity = Quantity {
+    field: Field::Ep,
+    label: "Expert parallel",
+    unit: "GPUs",
+    stops: Stops::Doubling { low: 1, high: 64 },
+    whole: true,
+    help: "GPUs of a stage that the experts are dealt over; the others cut each expert",
+    read: |scenario| Some(f64::from(scenario.ep)),
+    write: |scenario, value| scenario.ep = value.map_or(scenario.ep, whole),
+};
+
 pub static REPLICAS: Quantity = Quantity {
     field: Field::Gpus,
     label: "Replicas",
@@ -159,9 +181,11 @@ pub static PRICE: Quantity = Quantity {
 
 /// Every quantity of the form.
 #[cfg(test)]
-pub static ALL: [&Quantity; 12] = [
+pub static ALL: [&Quantity; 14] = [
     &TP,
     &PP,
+    &DP,
+    &EP,
     &REPLICAS,
     &ISL,
     &OSL,

@@ -1,0 +1,192 @@
+//! What mixes tokens in a block: attention, or a recurrence in its place.
+
+use serde::Serialize;
+
+use crate::config::record::{names, record, variants};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attention {
+    Gqa(Gqa),
+    Mla(Mla),
+    Delta(Delta),
+    Mamba(Mamba),
+}
+
+/// Grouped-query attention; MHA where `kv_heads == heads`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Gqa {
+    pub heads: u32,
+    pub kv_heads: u32,
+    /// Width of a query or key.
+    pub head_dim: u32,
+    /// RMSNorm on Q and K (Qwen3).
+    pub qk_norm: bool,
+    /// Bias on the QKV projection (Qwen2).
+    pub qkv_bias: bool,
+    /// Width of a value, where it is not that of a key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_dim: Option<u32>,
+    /// Keys that a query sees at most, its own included; none where it sees all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traits: Vec<GqaTrait>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GqaTrait {
+    /// A learned logit per head that takes part in the softmax (gpt-oss).
+    Sinks,
+    /// The result is gated by a projection as wide as Q (Qwen3.5).
+    OutputGate,
+    /// Values are the keys before norm and rotary embedding: no projection of their own (Gemma 4).
+    ValuesFromKeys,
+}
+
+/// Multi-head latent attention (DeepSeek).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Mla {
+    pub heads: u32,
+    /// Width of the compressed queries; none where queries are projected at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_rank: Option<u32>,
+    /// The latent vector a token keeps for keys and values.
+    pub latent: u32,
+    /// Part of queries and keys with the rotary embedding; its key is shared by all heads.
+    pub rope: u32,
+    /// Part of queries and keys without.
+    pub nope: u32,
+    pub value: u32,
+    /// Sparse: attends to the tokens an indexer chose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub indexer: Option<Indexer>,
+    /// The result is gated by a projection of its width.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<bool>,
+}
+
+/// The lightning indexer of sparse attention.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Indexer {
+    pub heads: u32,
+    pub head_dim: u32,
+    /// Tokens that each query attends to at most.
+    pub topk: u32,
+    /// This layer takes the choice of an earlier one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub borrowed: Option<bool>,
+}
+
+/// A gated delta rule behind a short convolution: a state of constant size in place of keys and values.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Delta {
+    pub key_heads: u32,
+    pub value_heads: u32,
+    pub key_dim: u32,
+    pub value_dim: u32,
+    /// Tokens the convolution reaches back, the newest included.
+    pub taps: u32,
+    pub gates: Gates,
+}
+
+/// How a delta rule forgets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gates {
+    /// One decay a head; the output gate is as wide as the values (gated delta net, Qwen3.5).
+    PerHead,
+    /// One decay a channel of the keys; decay and output gate come through a bottleneck one head wide (Kimi
+    /// delta attention).
+    PerChannel,
+}
+
+/// A Mamba-2 mixer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Mamba {
+    pub heads: u32,
+    pub head_dim: u32,
+    /// Groups of heads that share their input and output matrices.
+    pub groups: u32,
+    /// State per channel.
+    pub state: u32,
+    pub taps: u32,
+}
+
+impl Gqa {
+    /// Columns of Q.
+    pub fn q_width(&self) -> u32 {
+        self.heads * self.head_dim
+    }
+
+    /// Width of a value.
+    pub fn value_dim(&self) -> u32 {
+        self.value_dim.unwrap_or(self.head_dim)
+    }
+
+    pub fn has(&self, wanted: GqaTrait) -> bool {
+        self.traits.contains(&wanted)
+    }
+
+    /// Elements a token keeps of one KV head.
+    pub fn cached_per_head(&self) -> u32 {
+        self.head_dim + self.value_dim()
+    }
+}
+
+impl Mla {
+    /// Elements a token keeps, on every rank.
+    pub fn cached(&self) -> u32 {
+        self.latent + self.rope
+    }
+
+    pub fn gated(&self) -> bool {
+        self.gate == Some(true)
+    }
+}
+
+impl Delta {
+    pub fn key_width(&self) -> u32 {
+        self.key_heads * self.key_dim
+    }
+
+    pub fn value_width(&self) -> u32 {
+        self.value_heads * self.value_dim
+    }
+
+    /// Channels of the convolution: queries, keys and values.
+    pub fn channels(&self) -> u32 {
+        2 * self.key_width() + self.value_width()
+    }
+
+    /// Elements of the states of one sequence.
+    pub fn state(&self) -> f64 {
+        f64::from(self.value_heads) * f64::from(self.key_dim) * f64::from(self.value_dim)
+    }
+}
+
+impl Mamba {
+    pub fn width(&self) -> u32 {
+        self.heads * self.head_dim
+    }
+
+    /// Channels of the convolution: values, and the input and output matrices of all groups.
+    pub fn channels(&self) -> u32 {
+        self.width() + 2 * self.groups * self.state
+    }
+
+    /// Elements of the states of one sequence.
+    pub fn state(&self) -> f64 {
+        f64::from(self.width()) * f64::from(self.state)
+    }
+}
+
+record!(Gqa: heads, kv_heads, head_dim, qk_norm, qkv_bias, value_dim, window, traits);
+record!(Mla: heads, query_rank, latent, rope, nope, value, indexer, gate);
+record!(Indexer: heads, head_dim, topk, borrowed);
+record!(Delta: key_heads, value_heads, key_dim, value_dim, taps, gates);
+record!(Mamba: heads, head_dim, groups, state, taps);
+names!(GqaTrait: Sinks = "sinks", OutputGate = "output_gate", ValuesFromKeys = "values_from_keys");
+names!(Gates: PerHead = "per_head", PerChannel = "per_channel");
+variants!(Attention: Gqa(Gqa) = "gqa", Mla(Mla) = "mla", Delta(Delta) = "delta", Mamba(Mamba) = "mamba");

@@ -1,0 +1,230 @@
+//! What a model's weights are: how many, of which class, and how parallelism cuts them.
+//!
+//! One list gives the published numbers of parameters and the bytes on a GPU.
+
+use super::attention::Gates;
+use super::{Attention, Blocks, Delta, Dense, Ffn, Formats, Gqa, GqaTrait, Mamba, Mla, Model, Moe, Norms};
+use crate::config::Dtype;
+
+/// Which of a checkpoint's formats a tensor is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    Attention,
+    Mlp,
+    Shared,
+    Experts,
+    /// 16 bits in every checkpoint: norms, routers, convolutions, gates, biases.
+    Kept,
+}
+
+/// Over how many GPUs a tensor is dealt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// Over the ranks of tensor parallelism.
+    Ranks,
+    /// Over those, down to one of so many heads each.
+    Heads(u32),
+    /// Over all ranks that share the experts.
+    Experts,
+    /// Whole on every rank.
+    Whole,
+}
+
+/// Weights of one block that share class and cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tensor {
+    pub class: Class,
+    pub cut: Cut,
+    pub elements: f64,
+    /// Share of the elements that one token is multiplied with.
+    pub active: f64,
+}
+
+impl Class {
+    pub fn dtype(self, formats: &Formats) -> Dtype {
+        match self {
+            Self::Attention => formats.attention,
+            Self::Mlp => formats.mlp,
+            Self::Shared => formats.shared,
+            Self::Experts => formats.weights,
+            Self::Kept => Dtype::Bf16,
+        }
+    }
+}
+
+struct Tensors(Vec<Tensor>);
+
+impl Tensors {
+    /// `rows` by `columns` elements.
+    fn add(&mut self, class: Class, cut: Cut, rows: u32, columns: u32) {
+        let elements = f64::from(rows) * f64::from(columns);
+        self.0.push(Tensor { class, cut, elements, active: 1.0 });
+    }
+
+    fn kept(&mut self, elements: u32) {
+        self.add(Class::Kept, Cut::Whole, elements, 1);
+    }
+}
+
+impl Model {
+    /// All parameters: embedding, head, blocks, norms, biases.
+    pub fn parameters(&self) -> f64 {
+        self.tables() + self.of_blocks(|tensor| tensor.elements)
+    }
+
+    /// Parameters that one token is multiplied with: all but the experts it does not visit.
+    pub fn active_parameters(&self) -> f64 {
+        self.tables() + self.of_blocks(|tensor| tensor.elements * tensor.active)
+    }
+
+    /// Embedding, head and final norm.
+    fn tables(&self) -> f64 {
+        let tables = if self.tied_embeddings { 1.0 } else { 2.0 };
+        (tables * f64::from(self.vocab) + 1.0) * f64::from(self.hidden)
+    }
+
+    fn of_blocks(&self, of: impl Fn(&Tensor) -> f64) -> f64 {
+        let one = |blocks: &Blocks| blocks.tensors(self.hidden).iter().map(&of).sum::<f64>();
+        self.blocks.iter().map(|blocks| f64::from(blocks.count) * one(blocks)).sum()
+    }
+}
+
+impl Blocks {
+    /// The weights of one block.
+    pub fn tensors(&self, hidden: u32) -> Vec<Tensor> {
+        let mut tensors = Tensors(Vec::new());
+        let sides = u32::from(self.attention.is_some()) + u32::from(self.ffn.is_some());
+        let each = match self.norms {
+            Norms::Pre => 1,
+            Norms::Sandwich => 2,
+        };
+        tensors.add(Class::Kept, Cut::Whole, sides * each, hidden);
+        match &self.attention {
+            Some(Attention::Gqa(gqa)) => tensors.gqa(gqa, hidden),
+            Some(Attention::Mla(mla)) => tensors.mla(mla, hidden),
+            Some(Attention::Delta(delta)) => tensors.delta(delta, hidden),
+            Some(Attention::Mamba(mamba)) => tensors.mamba(mamba, hidden),
+            None => {}
+        }
+        match &self.ffn {
+            Some(Ffn::Dense(dense)) => tensors.dense(Class::Mlp, dense, hidden),
+            Some(Ffn::Moe(moe)) => tensors.moe(moe, hidden),
+            None => {}
+        }
+        tensors.0
+    }
+}
+
+impl Tensors {
+    fn gqa(&mut self, gqa: &Gqa, hidden: u32) {
+        let of = Class::Attention;
+        let queries = if gqa.has(GqaTrait::OutputGate) { 2 } else { 1 };
+        self.add(of, Cut::Ranks, hidden, queries * gqa.q_width());
+        let per_head = if gqa.has(GqaTrait::ValuesFromKeys) { gqa.head_dim } else { gqa.cached_per_head() };
+        self.add(of, Cut::Heads(gqa.kv_heads), hidden, gqa.kv_heads * per_head);
+        self.add(of, Cut::Ranks, hidden, gqa.heads * gqa.value_dim());
+        if gqa.qk_norm {
+            self.kept(2 * gqa.head_dim);
+        }
+        if gqa.qkv_bias {
+            self.kept(gqa.q_width() + gqa.kv_heads * gqa.cached_per_head());
+        }
+        if gqa.has(GqaTrait::Sinks) {
+            self.kept(gqa.heads);
+        }
+    }
+
+    fn mla(&mut self, mla: &Mla, hidden: u32) {
+        let of = Class::Attention;
+        let queries = mla.heads * (mla.nope + mla.rope);
+        match mla.query_rank {
+            Some(rank) => {
+                self.add(of, Cut::Whole, hidden, rank);
+                self.add(of, Cut::Ranks, rank, queries);
+                self.kept(rank);
+            }
+            None => self.add(of, Cut::Ranks, hidden, queries),
+        }
+        self.add(of, Cut::Whole, hidden, mla.cached());
+        self.kept(mla.latent);
+        self.add(of, Cut::Ranks, mla.latent, mla.heads * (mla.nope + mla.value));
+        self.add(of, Cut::Ranks, hidden, mla.heads * mla.value);
+        if mla.gated() {
+            self.add(of, Cut::Ranks, hidden, mla.heads * mla.value);
+        }
+        if let Some(indexer) = mla.indexer.filter(|indexer| indexer.borrowed != Some(true)) {
+            // Queries from the compressed ones, one key, a weight a head.
+            let from = mla.query_rank.unwrap_or(hidden);
+            self.add(of, Cut::Whole, from, indexer.heads * indexer.head_dim);
+            self.add(of, Cut::Whole, hidden, indexer.head_dim);
+            self.add(Class::Kept, Cut::Whole, hidden, indexer.heads);
+            self.kept(2 * indexer.head_dim);
+        }
+    }
+
+    fn delta(&mut self, delta: &Delta, hidden: u32) {
+        let of = Class::Attention;
+        self.add(of, Cut::Ranks, hidden, delta.channels());
+        match delta.gates {
+            Gates::PerHead => {
+                // The output gate, and decay and step of each value head.
+                self.add(of, Cut::Ranks, hidden, delta.value_width());
+                self.add(Class::Kept, Cut::Ranks, hidden, 2 * delta.value_heads);
+                self.kept(2 * delta.value_heads);
+            }
+            Gates::PerChannel => {
+                // Decay and output gate through a bottleneck of one head, the step of each head.
+                self.add(of, Cut::Whole, hidden, delta.key_dim + delta.value_dim);
+                self.add(of, Cut::Ranks, delta.key_dim, delta.key_width());
+                self.add(of, Cut::Ranks, delta.value_dim, delta.value_width());
+                self.add(Class::Kept, Cut::Ranks, hidden, delta.value_heads);
+                self.kept(delta.key_width() + delta.value_heads);
+            }
+        }
+        self.add(Class::Kept, Cut::Ranks, delta.channels(), delta.taps);
+        self.kept(delta.value_dim);
+        self.add(of, Cut::Ranks, hidden, delta.value_width());
+    }
+
+    fn mamba(&mut self, mamba: &Mamba, hidden: u32) {
+        let of = Class::Attention;
+        // Gate and values, input and output matrices, a step a head.
+        self.add(of, Cut::Ranks, hidden, mamba.width() + mamba.channels() + mamba.heads);
+        self.add(Class::Kept, Cut::Ranks, mamba.channels(), mamba.taps + 1);
+        self.kept(3 * mamba.heads + mamba.width());
+        self.add(of, Cut::Ranks, hidden, mamba.width());
+    }
+
+    fn dense(&mut self, class: Class, dense: &Dense, hidden: u32) {
+        self.add(class, Cut::Ranks, hidden, dense.columns());
+        self.add(class, Cut::Ranks, hidden, dense.intermediate);
+    }
+
+    fn moe(&mut self, moe: &Moe, hidden: u32) {
+        let width = moe.width(hidden);
+        self.add(Class::Kept, Cut::Whole, hidden, moe.experts);
+        let columns = moe.intermediate * if moe.gated() { 3 } else { 2 };
+        let mut expert = f64::from(width) * f64::from(columns);
+        if moe.bias == Some(true) {
+            expert += f64::from(columns - moe.intermediate) + f64::from(width);
+        }
+        self.0.push(Tensor {
+            class: Class::Experts,
+            cut: Cut::Experts,
+            elements: expert * f64::from(moe.experts),
+            active: f64::from(moe.topk) / f64::from(moe.experts.max(1)),
+        });
+        if moe.latent.is_some() {
+            self.add(Class::Shared, Cut::Whole, hidden, 2 * width);
+        }
+        if let Some(shared) = moe.shared() {
+            self.dense(Class::Shared, &shared, hidden);
+        }
+        if moe.shared_gate == Some(true) {
+            self.kept(hidden);
+        }
+        if let Some(intermediate) = moe.beside {
+            self.dense(Class::Mlp, &Dense { intermediate, ungated: None }, hidden);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! MLPs and mixtures of experts.
+
+use super::{ACTIVATION_BYTES, Calls};
+use crate::config::{Dtype, model};
+use crate::graph::routing::Pool;
+use crate::graph::{Block, Collective, Elementwise, Moe, Op, Part};
+use crate::units::Bytes;
+
+impl Calls<'_> {
+    /// An MLP, its calls named in order.
+    pub(super) fn dense(
+        &mut self,
+        names: [&'static str; 3],
+        dense: &model::Dense,
+        count: u64,
+        weights: Dtype,
+    ) {
+        let (rows, hidden, tp) = (self.tokens, self.hidden, u64::from(self.layout.tp));
+        let [into, activation, out] = names;
+        let width = u64::from(dense.intermediate).div_ceil(tp);
+        let columns = width * if dense.gated() { 2 } else { 1 };
+        self.gemm(Block::Mlp, into, count, columns, hidden, weights);
+        self.element(Block::Mlp, activation, count, Elementwise::SiluMul { rows, width });
+        self.gemm(Block::Mlp, out, count, hidden, width, weights);
+    }
+
+    pub(super) fn moe(&mut self, moe: &model::Moe, count: u64) {
+        let (rows, hidden) = (self.tokens, self.hidden);
+        let of = Block::Experts;
+        let formats = self.layout.formats;
+        let ranks = self.layout.expert_ranks();
+        let groups = u64::from(self.layout.dp);
+        let width = u64::from(moe.width(hidden as u32));
+        if let Some(intermediate) = moe.beside {
+            let dense = model::Dense { intermediate, ungated: None };
+            self.dense(["gate_up_proj", "silu_and_mul", "down_proj"], &dense, count, formats.mlp);
+        }
+        if let Some(shared) = moe.shared() {
+            let names = ["shared_gate_up_proj", "shared_silu_and_mul", "shared_down_proj"];
+            self.dense(names, &shared, count, formats.shared);
+        }
+        let experts = u64::from(moe.experts);
+        self.gemm(of, "router", count, experts, hidden, Dtype::Bf16);
+        self.element(of, "topk", count, Elementwise::Sampling { rows, width: experts });
+        if moe.latent.is_some() {
+            self.gemm(of, "latent_in_proj", count, width, hidden, formats.shared);
+        }
+        // Tokens of the other groups come to the experts, and their sums go back.
+        let travelling = Bytes((rows * groups * width) as f64 * ACTIVATION_BYTES);
+        if groups > 1 {
+            self.collective("dispatch", count, Collective::AllGather { ranks, bytes: travelling });
+        }
+        let (topk, ep) = (u64::from(moe.topk), u64::from(self.layout.ep.max(1)));
+        let tokens = rows * groups;
+        let load = self.layout.routing.load(&Pool { tokens, experts, topk, ep });
+        let call = Moe {
+            tokens,
+            hidden: width,
+            inter: u64::from(moe.intermediate),
+            experts,
+            topk,
+            tp: u64::from(self.layout.expert_tp()),
+            ep,
+            gated: moe.gated(),
+            weights: formats.weights,
+            part: Part::Whole,
+            load,
+        };
+        self.add(of, "fused_moe", count, Op::Moe(call));
+        if groups > 1 {
+            self.collective("combine", count, Collective::ReduceScatter { ranks, bytes: travelling });
+        }
+        if moe.latent.is_some() {
+            self.gemm(of, "latent_out_proj", count, hidden, width, formats.shared);
+        }
+        if groups == 1 {
+            self.all_reduce(count);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! How a model lies over GPUs, in which formats, and what of it the engine decides.
+
+use crate::config::Dtype;
+use crate::config::model::Formats;
+use crate::graph::Routing;
+
+/// How the model lies over GPUs, and how the engine runs it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Layout {
+    /// Ranks that share attention heads, MLP columns and vocabulary.
+    pub tp: u32,
+    pub pp: u32,
+    /// Groups of `tp` ranks that each attend to requests of their own and share the experts.
+    pub dp: u32,
+    /// Ranks that the experts are dealt over, of the `tp * dp` that share them; the others cut each expert.
+    pub ep: u32,
+    pub formats: Formats,
+    pub kv: Dtype,
+    /// The engine's attention kernel applies the rotary embedding itself.
+    pub rope_in_attention: bool,
+    /// Latent attention is counted and timed as one block, for want of the engine's kernel alone.
+    pub latent_blocks: bool,
+    /// The engine's latent kernel attends to the latents in prompts too, instead of expanding keys.
+    pub absorbed_prompts: bool,
+    /// How tokens choose experts.
+    pub routing: Routing,
+}
+
+impl Layout {
+    /// Ranks that share the experts of a layer.
+    pub fn expert_ranks(&self) -> u32 {
+        self.tp * self.dp
+    }
+
+    /// Ranks that cut each expert's width.
+    pub fn expert_tp(&self) -> u32 {
+        (self.expert_ranks() / self.ep.max(1)).max(1)
+    }
+}

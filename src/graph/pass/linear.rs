@@ -1,0 +1,70 @@
+//! Recurrences in the place of attention: delta rules and Mamba-2.
+
+use super::Calls;
+use super::attention::phases;
+use crate::config::model::{self, Gates};
+use crate::graph::{Batch, Block, CausalConv, DeltaRule, Elementwise, Linear, Op, Phase, Scan};
+
+impl Calls<'_> {
+    pub(super) fn delta(&mut self, delta: &model::Delta, count: u64, batch: &Batch) {
+        let (rows, hidden, tp) = (self.tokens, self.hidden, u64::from(self.layout.tp));
+        let weights = self.layout.formats.attention;
+        let of = Block::Attention;
+        let share = |number: u32| u64::from(number).div_ceil(tp);
+        let (key_heads, value_heads) = (share(delta.key_heads), share(delta.value_heads));
+        let (key_dim, value_dim) = (u64::from(delta.key_dim), u64::from(delta.value_dim));
+        let channels = 2 * key_heads * key_dim + value_heads * value_dim;
+        let values = value_heads * value_dim;
+        match delta.gates {
+            Gates::PerHead => {
+                self.gemm(of, "in_proj_qkvz", count, channels + values, hidden, weights);
+                self.gemm(of, "in_proj_ba", count, 2 * value_heads, hidden, crate::config::Dtype::Bf16);
+            }
+            Gates::PerChannel => {
+                self.gemm(of, "qkv_proj", count, channels, hidden, weights);
+                self.gemm(of, "gates_a_proj", count, key_dim + value_dim + value_heads, hidden, weights);
+                self.gemm(of, "decay_b_proj", count, key_heads * key_dim, key_dim, weights);
+                self.gemm(of, "gate_b_proj", count, values, value_dim, weights);
+            }
+        }
+        for (phase, sequences) in phases(batch) {
+            let (convolution, rule) = match phase {
+                Phase::Prefill => ("causal_conv1d_prefill", "delta_rule_prefill"),
+                Phase::Decode => ("causal_conv1d_decode", "delta_rule_decode"),
+            };
+            let taps = u64::from(delta.taps);
+            let conv = CausalConv { phase, sequences: sequences.clone(), channels, taps };
+            self.add(of, convolution, count, Op::Linear(Linear::Conv(conv)));
+            let delta = DeltaRule { phase, sequences, key_heads, value_heads, key_dim, value_dim };
+            self.add(of, rule, count, Op::Linear(Linear::Delta(delta)));
+        }
+        self.element(of, "gated_norm", count, Elementwise::SiluMul { rows, width: values });
+        self.gemm(of, "out_proj", count, hidden, values, weights);
+    }
+
+    pub(super) fn mamba(&mut self, mamba: &model::Mamba, count: u64, batch: &Batch) {
+        let (rows, hidden, tp) = (self.tokens, self.hidden, u64::from(self.layout.tp));
+        let weights = self.layout.formats.attention;
+        let of = Block::Attention;
+        let heads = u64::from(mamba.heads).div_ceil(tp);
+        // A group is copied to the ranks that share its heads.
+        let groups = u64::from(mamba.groups).div_ceil(tp);
+        let (head_dim, state) = (u64::from(mamba.head_dim), u64::from(mamba.state));
+        let width = heads * head_dim;
+        let channels = width + 2 * groups * state;
+        self.gemm(of, "in_proj", count, width + channels + heads, hidden, weights);
+        for (phase, sequences) in phases(batch) {
+            let (convolution, scan) = match phase {
+                Phase::Prefill => ("causal_conv1d_prefill", "ssm_scan_prefill"),
+                Phase::Decode => ("causal_conv1d_decode", "ssm_scan_decode"),
+            };
+            let taps = u64::from(mamba.taps);
+            let conv = CausalConv { phase, sequences: sequences.clone(), channels, taps };
+            self.add(of, convolution, count, Op::Linear(Linear::Conv(conv)));
+            let op = Scan { phase, sequences, heads, head_dim, groups, state };
+            self.add(of, scan, count, Op::Scan(op));
+        }
+        self.element(of, "gated_norm", count, Elementwise::SiluMul { rows, width });
+        self.gemm(of, "out_proj", count, hidden, width, weights);
+    }
+}

@@ -1,0 +1,146 @@
+//! The calls of one forward pass through the whole model, as one rank of each stage launches them.
+
+mod attention;
+mod ffn;
+mod layout;
+mod linear;
+
+use super::{Batch, Block, Call, Collective, Elementwise, Gemm, Op, Phase, Sequences};
+use crate::config::{Dtype, Model, model};
+use crate::units::Bytes;
+
+pub use layout::Layout;
+
+/// Hidden states travel as bf16.
+const ACTIVATION_BYTES: f64 = 2.0;
+
+/// All calls of one pass of `batch`, in order, all pipeline stages one after another.
+///
+/// `batch` and all shapes are those of one rank. Attention heads, the columns of MLPs and the vocabulary are
+/// divided by TP, KV heads down to one per rank; experts over the ranks of all attention-parallel groups.
+/// Embedding and head stay bf16, as published checkpoints keep them.
+pub fn pass(model: &Model, layout: &Layout, batch: &Batch) -> Vec<Call> {
+    let tokens = batch.tokens();
+    let hidden = u64::from(model.hidden);
+    let mut calls = Calls { list: Vec::new(), layout, tokens, hidden };
+    calls.element(Block::Embedding, "embedding", 1, Elementwise::Embedding { rows: tokens, width: hidden });
+    calls.all_reduce(1);
+    for blocks in &model.blocks {
+        calls.blocks(blocks, batch);
+    }
+    calls.head(model, batch);
+    calls.list
+}
+
+struct Calls<'a> {
+    list: Vec<Call>,
+    layout: &'a Layout,
+    tokens: u64,
+    hidden: u64,
+}
+
+impl Calls<'_> {
+    fn add(&mut self, block: Block, name: &'static str, count: u64, op: Op) {
+        self.list.push(Call { block, name, op, count });
+    }
+
+    fn element(&mut self, block: Block, name: &'static str, count: u64, op: Elementwise) {
+        self.add(block, name, count, Op::Elementwise(op));
+    }
+
+    fn gemm(&mut self, block: Block, name: &'static str, count: u64, n: u64, k: u64, weights: Dtype) {
+        self.gemm_of(block, name, count, Gemm { m: self.tokens, n, k, weights });
+    }
+
+    fn gemm_of(&mut self, block: Block, name: &'static str, count: u64, gemm: Gemm) {
+        if gemm.m > 0 {
+            self.add(block, name, count, Op::Gemm(gemm));
+        }
+    }
+
+    fn collective(&mut self, name: &'static str, count: u64, collective: Collective) {
+        self.add(Block::Communication, name, count, Op::Collective(collective));
+    }
+
+    fn all_reduce(&mut self, count: u64) {
+        let ranks = self.layout.tp;
+        if ranks > 1 {
+            let bytes = Bytes((self.tokens * self.hidden) as f64 * ACTIVATION_BYTES);
+            self.collective("all_reduce", count, Collective::AllReduce { ranks, bytes });
+        }
+    }
+
+    fn blocks(&mut self, blocks: &model::Blocks, batch: &Batch) {
+        let count = u64::from(blocks.count);
+        let after = blocks.norms == model::Norms::Sandwich;
+        if let Some(attention) = &blocks.attention {
+            self.norm(Block::Attention, "input_norm", count);
+            match attention {
+                model::Attention::Gqa(gqa) => self.gqa(gqa, count, batch),
+                model::Attention::Mla(mla) => self.mla(mla, count, batch),
+                model::Attention::Delta(delta) => self.delta(delta, count, batch),
+                model::Attention::Mamba(mamba) => self.mamba(mamba, count, batch),
+            }
+            self.all_reduce(count);
+            if after {
+                self.plain_norm(Block::Attention, "attention_output_norm", count);
+            }
+        }
+        if let Some(ffn) = &blocks.ffn {
+            self.norm(Block::Mlp, "post_norm", count);
+            match ffn {
+                model::Ffn::Dense(dense) => {
+                    self.dense(
+                        ["gate_up_proj", "silu_and_mul", "down_proj"],
+                        dense,
+                        count,
+                        self.layout.formats.mlp,
+                    );
+                    self.all_reduce(count);
+                }
+                model::Ffn::Moe(moe) => self.moe(moe, count),
+            }
+            if after {
+                self.plain_norm(Block::Mlp, "mlp_output_norm", count);
+            }
+        }
+    }
+
+    /// With the residual added before.
+    fn norm(&mut self, block: Block, name: &'static str, count: u64) {
+        self.element(block, name, count, Elementwise::AddNorm { rows: self.tokens, width: self.hidden });
+    }
+
+    fn plain_norm(&mut self, block: Block, name: &'static str, count: u64) {
+        self.element(block, name, count, Elementwise::Norm { rows: self.tokens, width: self.hidden });
+    }
+
+    /// Between stages, then the norm, the vocabulary's rows of the last token of each sequence, sampling.
+    fn head(&mut self, model: &Model, batch: &Batch) {
+        let (rows, tp) = (batch.count(), self.layout.tp);
+        if self.layout.pp > 1 {
+            // Hidden state and residual.
+            let bytes = Bytes(2.0 * (self.tokens * self.hidden) as f64 * ACTIVATION_BYTES);
+            let stages = u64::from(self.layout.pp - 1);
+            self.collective("send_recv", stages, Collective::SendRecv { bytes });
+        }
+        self.norm(Block::Head, "final_norm", 1);
+        let vocab = u64::from(model.vocab);
+        let gemm = Gemm { m: rows, n: vocab.div_ceil(u64::from(tp)), k: self.hidden, weights: Dtype::Bf16 };
+        self.gemm_of(Block::Head, "lm_head", 1, gemm);
+        if tp > 1 {
+            let bytes = Bytes((rows * vocab) as f64 * ACTIVATION_BYTES);
+            self.collective("all_gather", 1, Collective::AllGather { ranks: tp, bytes });
+        }
+        self.element(Block::Head, "sampling", 1, Elementwise::Sampling { rows, width: vocab });
+    }
+}
+
+fn of_phase(batch: &Batch, phase: Phase) -> Vec<Sequences> {
+    let decodes = phase == Phase::Decode;
+    batch.sequences.iter().copied().filter(|group| group.decodes() == decodes && group.count > 0).collect()
+}
+
+fn tokens(sequences: &[Sequences]) -> u64 {
+    sequences.iter().map(|group| group.count * group.new).sum()
+}
