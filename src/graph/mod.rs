@@ -12,6 +12,6 @@ pub use batch::{Batch, Sequences};
 pub use latent::{BatchedGemm, Indexer, Latent, LatentAttention, LatentHeads, LatentModule, SparseModule};
 pub use linear::{CausalConv, DeltaRule, Linear, Scan};
 pub use moe::{Moe, Part};
-pub use op::{Attention, Block, Call, Collective, Elementwise, Gemm, Op, Phase};
+pub use op::{Attention, Block, Call, Collective, Elementwise, Gemm, Op, Phase, Scope};
 pub use pass::{Layout, pass};
 pub use routing::{Load, Routing};

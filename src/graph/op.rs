@@ -101,6 +101,17 @@ pub enum Block {
     Communication,
 }
 
+/// What of a step a call's time depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// The number of its tokens.
+    Tokens,
+    /// The number of its sequences.
+    Sequences,
+    /// The lengths of its sequences of one phase.
+    Lengths(Phase),
+}
+
 /// `count` launches of the same kernel in one pass.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
@@ -109,4 +120,5 @@ pub struct Call {
     pub name: &'static str,
     pub op: Op,
     pub count: u64,
+    pub scope: Scope,
 }

@@ -7,7 +7,8 @@ mod memory;
 mod plan;
 pub mod report;
 mod steady;
-mod step;
+pub mod step;
+pub mod table;
 
 pub use finish::finish;
 pub use plan::{Plan, plan};

@@ -4,7 +4,7 @@ use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::features::{self, Family};
-use crate::graph::{Batch, Call, Collective, Layout, Op, Routing, pass};
+use crate::graph::{Batch, Call, Collective, Layout, Op, Routing, Scope, pass};
 use crate::kernels::{self, Count, collective};
 use crate::latency::{Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
 use crate::units::Seconds;
@@ -59,6 +59,39 @@ impl PlannedStep {
             .map(|call| PlannedCall::new(call, setup, physics, rows))
             .collect::<Result<_, _>>()?;
         Ok(Self { batch, calls })
+    }
+
+    /// The calls of one pass of `batch` whose time depends on `scope`.
+    ///
+    /// # Errors
+    /// Where a catalog record lacks a figure the counting needs.
+    pub fn of_scope(
+        setup: &Setup,
+        physics: &Physics,
+        batch: Batch,
+        rows: &mut Rows,
+        scope: Scope,
+    ) -> Result<Self, MissingFigure> {
+        let calls = pass(&setup.model, &layout(setup, physics), &batch)
+            .into_iter()
+            .filter(|call| call.scope == scope)
+            .map(|call| PlannedCall::new(call, setup, physics, rows))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { batch, calls })
+    }
+
+    /// Kernels that a pass launches, whatever its batch.
+    pub fn launches(setup: &Setup, physics: &Physics) -> u64 {
+        let calls = pass(&setup.model, &layout(setup, physics), &Batch::prefill(&[1]));
+        calls.iter().map(|call| call.count).sum()
+    }
+
+    /// The time of all calls, one after another. None where the plan asked for rows that `efficiencies` does
+    /// not answer.
+    pub fn kernels(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Seconds> {
+        let time =
+            |call: &PlannedCall| Some(call.time(setup, physics, efficiencies)?.time * call.call.count as f64);
+        self.calls.iter().map(time).sum()
     }
 
     /// Times every call. None where the plan asked for rows that `efficiencies` does not answer, or the

@@ -4,7 +4,7 @@ use super::{Calls, of_phase, tokens};
 use crate::config::model::{self, GqaTrait};
 use crate::graph::{
     Attention, Batch, BatchedGemm, Block, Elementwise, Gemm, Indexer, Latent, LatentAttention, LatentHeads,
-    LatentModule, Op, Phase, Sequences, SparseModule,
+    LatentModule, Op, Phase, Scope, Sequences, SparseModule,
 };
 
 const PHASES: [(Phase, &str); 2] =
@@ -31,6 +31,7 @@ impl Calls<'_> {
         for (phase, name) in PHASES {
             let sequences = of_phase(batch, phase);
             if !sequences.is_empty() {
+                self.scope = Scope::Lengths(phase);
                 let attention = Attention {
                     phase,
                     sequences,
@@ -44,6 +45,7 @@ impl Calls<'_> {
                 self.add(Block::Attention, name, count, Op::Attention(attention));
             }
         }
+        self.scope = Scope::Tokens;
         if gate > 0 {
             self.element(Block::Attention, "output_gate", count, Elementwise::SiluMul { rows, width: gate });
         }
@@ -96,8 +98,10 @@ impl Calls<'_> {
                 (Phase::Prefill, true) => "sparse_block_prefill",
                 (Phase::Decode, true) => "sparse_block_decode",
             };
+            self.scope = Scope::Lengths(phase);
             self.add(Block::Attention, name, count, Op::Latent(latent));
         }
+        self.scope = Scope::Tokens;
     }
 
     fn latent_kernels(&mut self, mla: &model::Mla, heads: LatentHeads, count: u64, batch: &Batch) {
@@ -120,8 +124,10 @@ impl Calls<'_> {
         let width = (heads.heads + 1) * heads.rope;
         self.element(of, "rope", count, Elementwise::Rope { rows, width });
         for (phase, sequences) in phases(batch) {
+            self.scope = Scope::Lengths(phase);
             self.latent_phase(phase, sequences, heads, count);
         }
+        self.scope = Scope::Tokens;
         self.gemm(of, "o_proj", count, hidden, heads.heads * heads.value, weights);
     }
 

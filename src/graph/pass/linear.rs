@@ -3,7 +3,7 @@
 use super::Calls;
 use super::attention::phases;
 use crate::config::model::{self, Gates};
-use crate::graph::{Batch, Block, CausalConv, DeltaRule, Elementwise, Linear, Op, Phase, Scan};
+use crate::graph::{Batch, Block, CausalConv, DeltaRule, Elementwise, Linear, Op, Phase, Scan, Scope};
 
 impl Calls<'_> {
     pub(super) fn delta(&mut self, delta: &model::Delta, count: u64, batch: &Batch) {
@@ -28,6 +28,7 @@ impl Calls<'_> {
             }
         }
         for (phase, sequences) in phases(batch) {
+            self.scope = Scope::Lengths(phase);
             let (convolution, rule) = match phase {
                 Phase::Prefill => ("causal_conv1d_prefill", "delta_rule_prefill"),
                 Phase::Decode => ("causal_conv1d_decode", "delta_rule_decode"),
@@ -38,6 +39,7 @@ impl Calls<'_> {
             let delta = DeltaRule { phase, sequences, key_heads, value_heads, key_dim, value_dim };
             self.add(of, rule, count, Op::Linear(Linear::Delta(delta)));
         }
+        self.scope = Scope::Tokens;
         self.element(of, "gated_norm", count, Elementwise::SiluMul { rows, width: values });
         self.gemm(of, "out_proj", count, hidden, values, weights);
     }
@@ -54,6 +56,7 @@ impl Calls<'_> {
         let channels = width + 2 * groups * state;
         self.gemm(of, "in_proj", count, width + channels + heads, hidden, weights);
         for (phase, sequences) in phases(batch) {
+            self.scope = Scope::Lengths(phase);
             let (convolution, scan) = match phase {
                 Phase::Prefill => ("causal_conv1d_prefill", "ssm_scan_prefill"),
                 Phase::Decode => ("causal_conv1d_decode", "ssm_scan_decode"),
@@ -64,6 +67,7 @@ impl Calls<'_> {
             let op = Scan { phase, sequences, heads, head_dim, groups, state };
             self.add(of, scan, count, Op::Scan(op));
         }
+        self.scope = Scope::Tokens;
         self.element(of, "gated_norm", count, Elementwise::SiluMul { rows, width });
         self.gemm(of, "out_proj", count, hidden, width, weights);
     }

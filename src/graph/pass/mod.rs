@@ -5,7 +5,7 @@ mod ffn;
 mod layout;
 mod linear;
 
-use super::{Batch, Block, Call, Collective, Elementwise, Gemm, Op, Phase, Sequences};
+use super::{Batch, Block, Call, Collective, Elementwise, Gemm, Op, Phase, Scope, Sequences};
 use crate::config::{Dtype, Model, model};
 use crate::units::Bytes;
 
@@ -22,7 +22,7 @@ const ACTIVATION_BYTES: f64 = 2.0;
 pub fn pass(model: &Model, layout: &Layout, batch: &Batch) -> Vec<Call> {
     let tokens = batch.tokens();
     let hidden = u64::from(model.hidden);
-    let mut calls = Calls { list: Vec::new(), layout, tokens, hidden };
+    let mut calls = Calls { list: Vec::new(), layout, tokens, hidden, scope: Scope::Tokens };
     calls.element(Block::Embedding, "embedding", 1, Elementwise::Embedding { rows: tokens, width: hidden });
     calls.all_reduce(1);
     for blocks in &model.blocks {
@@ -37,11 +37,13 @@ struct Calls<'a> {
     layout: &'a Layout,
     tokens: u64,
     hidden: u64,
+    /// Of the calls added next.
+    scope: Scope,
 }
 
 impl Calls<'_> {
     fn add(&mut self, block: Block, name: &'static str, count: u64, op: Op) {
-        self.list.push(Call { block, name, op, count });
+        self.list.push(Call { block, name, op, count, scope: self.scope });
     }
 
     fn element(&mut self, block: Block, name: &'static str, count: u64, op: Elementwise) {
@@ -125,6 +127,7 @@ impl Calls<'_> {
             self.collective("send_recv", stages, Collective::SendRecv { bytes });
         }
         self.norm(Block::Head, "final_norm", 1);
+        self.scope = Scope::Sequences;
         let vocab = u64::from(model.vocab);
         let gemm = Gemm { m: rows, n: vocab.div_ceil(u64::from(tp)), k: self.hidden, weights: Dtype::Bf16 };
         self.gemm_of(Block::Head, "lm_head", 1, gemm);

@@ -1,0 +1,120 @@
+//! Times known at points, and between them.
+
+/// A position between two neighbours of an axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Place {
+    /// Index of the lower neighbour.
+    low: usize,
+    /// Share of the way to the next, in [0, 1].
+    share: f64,
+}
+
+/// Rising points of one axis, on a logarithmic scale.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// Added before the logarithm, for an axis that begins at zero.
+    offset: f64,
+    /// Logarithms.
+    points: Vec<f64>,
+}
+
+impl Axis {
+    /// `points` at least one, rising, above zero with `offset` added.
+    pub fn new(points: impl IntoIterator<Item = f64>, offset: f64) -> Self {
+        Self { offset, points: points.into_iter().map(|point| (point + offset).ln()).collect() }
+    }
+
+    /// Below its first point the axis holds; beyond its last it goes on as its last step does.
+    fn place(&self, at: f64) -> Place {
+        let at = (at + self.offset).ln();
+        let last = self.points.len().saturating_sub(1);
+        let after = self.points.partition_point(|&point| point <= at).clamp(1, last.max(1));
+        let low = after - 1;
+        match (self.points.get(low), self.points.get(after)) {
+            (Some(&from), Some(&to)) => Place { low, share: ((at - from) / (to - from)).max(0.0) },
+            _ => Place { low: 0, share: 0.0 },
+        }
+    }
+}
+
+/// Times over one, two or three axes, the last running fastest. Their logarithms are multilinear between the
+/// points, so that powers of the coordinates are met exactly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    axes: Vec<Axis>,
+    /// Logarithms.
+    values: Vec<f64>,
+}
+
+/// Times are floored here, in seconds: parts that a model lacks take none.
+const NOTHING: f64 = 1e-15;
+
+impl Grid {
+    /// None where the values are not one for each point.
+    pub fn new(axes: Vec<Axis>, values: Vec<f64>) -> Option<Self> {
+        let points: usize = axes.iter().map(|axis| axis.points.len()).product();
+        let values: Vec<f64> = values.into_iter().map(|value| value.max(NOTHING).ln()).collect();
+        (points == values.len()).then_some(Self { axes, values })
+    }
+
+    /// The time at `at`, one coordinate an axis.
+    pub fn at(&self, at: &[f64]) -> f64 {
+        self.within(&self.axes, at, 0).exp()
+    }
+
+    fn within(&self, axes: &[Axis], at: &[f64], offset: usize) -> f64 {
+        let (Some((axis, rest)), Some((&coordinate, others))) = (axes.split_first(), at.split_first()) else {
+            return self.values.get(offset).copied().unwrap_or(0.0);
+        };
+        let stride: usize = rest.iter().map(|axis| axis.points.len()).product();
+        let Place { low, share } = axis.place(coordinate);
+        let below = self.within(rest, others, offset + low * stride);
+        if share == 0.0 {
+            return below;
+        }
+        below + (self.within(rest, others, offset + (low + 1) * stride) - below) * share
+    }
+}
+
+/// Whole numbers from `low` to `high`, both included, `per_octave` of them each time the number doubles.
+pub fn octaves(low: u64, high: u64, per_octave: u32) -> Vec<u64> {
+    let (low, high) = (low.max(1), high.max(1));
+    let step = 1.0 / f64::from(per_octave.max(1));
+    let count = ((high as f64 / low as f64).log2() / step).ceil().max(0.0) as u32;
+    let mut points: Vec<u64> =
+        (0..count).map(|index| (low as f64 * (f64::from(index) * step).exp2()).round() as u64).collect();
+    points.push(high.max(low));
+    points.dedup();
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_are_exact_at_the_points_between_and_beyond() {
+        let axes = vec![Axis::new([1.0, 3.0], 0.0), Axis::new([0.0, 10.0, 20.0], 5.0)];
+        let value = |x: f64, y: f64| 2.0 * x.powf(1.5) * (y + 5.0).powi(2);
+        let values = [1.0, 3.0].iter().flat_map(|&x| [0.0, 10.0, 20.0].map(|y| value(x, y))).collect();
+        let grid = Grid::new(axes, values).expect("as many values as points");
+        for (x, y) in [(1.0, 0.0), (3.0, 20.0), (2.0, 5.0), (2.5, 15.0), (4.0, 40.0)] {
+            assert!((grid.at(&[x, y]) / value(x, y) - 1.0).abs() < 1e-9, "{x} {y}");
+        }
+        assert_eq!(grid.at(&[0.5, 0.0]), grid.at(&[1.0, 0.0]));
+    }
+
+    #[test]
+    fn one_point_holds_everywhere() {
+        let grid = Grid::new(vec![Axis::new([7.0], 0.0)], vec![2.0]).expect("one value");
+        assert!((grid.at(&[1.0]) - 2.0).abs() < 1e-12 && grid.at(&[1.0]) == grid.at(&[700.0]));
+        assert_eq!(Grid::new(vec![Axis::new([7.0], 0.0)], vec![]), None);
+    }
+
+    #[test]
+    fn octaves_hold_both_ends() {
+        assert_eq!(octaves(1, 8, 1), [1, 2, 4, 8]);
+        assert_eq!(octaves(1, 6, 2), [1, 2, 3, 4, 6]);
+        assert_eq!(octaves(5, 5, 3), [5]);
+    }
+}

@@ -1,0 +1,89 @@
+//! Tabulated step times against direct evaluation.
+#![cfg(feature = "tools")]
+
+use rooflight::config::catalog::catalog;
+use rooflight::config::{Scenario, Setup, check};
+use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::evidence::models::open_models;
+use rooflight::graph::{Batch, Sequences};
+use rooflight::serving::step::PlannedStep;
+use rooflight::serving::table::{Extent, Prompts, TablePlan, Work};
+
+fn setup(change: impl FnOnce(&mut Scenario)) -> Setup {
+    let mut scenario = Scenario::default();
+    change(&mut scenario);
+    let (setup, issues) = check(&scenario, catalog());
+    setup.unwrap_or_else(|| panic!("{issues:?}"))
+}
+
+/// Seconds of kernels: counted and asked directly, and from the table.
+fn both(setup: &Setup, loads: &[(Option<(u64, u64, u64)>, u64, u64)]) -> Vec<(f64, f64)> {
+    let models = open_models(std::path::Path::new("models")).unwrap();
+    let physics = catalog().constants.physics().unwrap();
+    let extent = Extent { tokens: 8192 + 256, sequences: 256, length: 16_384, prompt: 8192 };
+    let plan = TablePlan::new(setup, &physics, &extent).unwrap();
+    let table = plan.finish(&Efficiencies::Learned(models.answer(plan.rows()).unwrap())).unwrap();
+    loads
+        .iter()
+        .map(|&(prompts, decoding, past)| {
+            let chunk = prompts.map(|(count, new, past)| Sequences { count, new, past });
+            let decode = (decoding > 0).then_some(Sequences { count: decoding, new: 1, past });
+            let batch = Batch { sequences: chunk.into_iter().chain(decode).collect() };
+            let mut rows = Rows::default();
+            let step = PlannedStep::new(setup, &physics, batch, &mut rows).unwrap();
+            let answers = Efficiencies::Learned(models.answer(&rows).unwrap());
+            let direct = step.kernels(setup, &physics, &answers).unwrap().0;
+            let work = Work {
+                prompts: prompts.and_then(|(count, new, past)| {
+                    Prompts::of((0..count).map(|_| (new as f64, past as f64)))
+                }),
+                decoding: decoding as f64,
+                decoding_kv: (decoding * past) as f64,
+                drafted: 0.0,
+            };
+            (direct, table.kernels(&[work]).0)
+        })
+        .collect()
+}
+
+#[test]
+fn interpolation_is_within_a_hundredth_on_average() {
+    let setups = [
+        setup(|_| ()),
+        setup(|scenario| {
+            scenario.model = rooflight::config::ModelChoice::Catalog("llama-3.1-70b".into());
+            (scenario.tp, scenario.gpu) = (8, "b200".into());
+        }),
+    ];
+    let mut worst: f64 = 0.0;
+    let mut total = 0.0;
+    let mut count = 0.0;
+    for setup in &setups {
+        let mut loads = Vec::new();
+        for decoding in [1, 4, 8, 24, 48, 72, 120, 200, 256] {
+            loads.extend([130, 700, 1500, 5000, 9000].map(|past| (None, decoding, past)));
+        }
+        for new in [72, 300, 921, 1500, 3000, 7372] {
+            loads.extend([0, 512, 3000].map(|past| (Some((1, new, past)), 0, 0)));
+            loads.push((Some((1, new, 0)), 31, 1300));
+        }
+        loads.extend([(Some((3, 921, 0)), 0, 0), (Some((8, 950, 0)), 100, 1100), (Some((17, 450, 0)), 0, 0)]);
+        for (load, (direct, tabled)) in loads.iter().zip(both(setup, &loads)) {
+            let error = (tabled / direct - 1.0).abs();
+            if error > 0.01 {
+                println!(
+                    "{} {load:?}: {direct:.6} {tabled:.6} {:+.2} %",
+                    setup.model.id,
+                    100.0 * (tabled / direct - 1.0)
+                );
+            }
+            worst = worst.max(error);
+            total += error;
+            count += 1.0;
+        }
+    }
+    println!("mean {:.3} %, worst {:.2} %", 100.0 * total / count, 100.0 * worst);
+    assert!(total / count < 0.01, "mean {}", total / count);
+    // A product is faster by so much where its rows are a multiple of eight, and slower right after a tile's edge.
+    assert!(worst < 0.1, "worst {worst}");
+}
