@@ -16,8 +16,11 @@ fn setup(change: impl FnOnce(&mut Scenario)) -> Setup {
     setup.unwrap_or_else(|| panic!("{issues:?}"))
 }
 
+/// Prompts as `(count, new, past)`, then sequences that decode and the past of each.
+type Load = (Option<(u64, u64, u64)>, u64, u64);
+
 /// Seconds of kernels: counted and asked directly, and from the table.
-fn both(setup: &Setup, loads: &[(Option<(u64, u64, u64)>, u64, u64)]) -> Vec<(f64, f64)> {
+fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
     let models = open_models(std::path::Path::new("models")).unwrap();
     let physics = catalog().constants.physics().unwrap();
     let extent = Extent { tokens: 8192 + 256, sequences: 256, length: 16_384, prompt: 8192 };
