@@ -36,7 +36,9 @@ pub(super) fn read_label(case: &ClosedLoopCase) -> Label {
     let label = if dp == 1 {
         Label { gpus: tp, ep, attention_dp: false, inflated: false }
     } else if tp == 1 {
-        let gpus = if dp == ep { dp } else { (dp / ep).max(1) };
+        // Experts cannot be dealt over more GPUs than there are, so such a label was not multiplied.
+        let divided = dp / ep;
+        let gpus = if divided < ep { dp } else { divided };
         Label { gpus, ep, attention_dp: true, inflated: false }
     } else {
         Label { gpus: tp, ep: (ep / dp).max(1), attention_dp: false, inflated: false }

@@ -173,6 +173,13 @@ impl Excluded {
     }
 }
 
+impl Launch {
+    /// The script that ran is on record.
+    pub fn matched(&self) -> bool {
+        self.origin == Origin::Recorded
+    }
+}
+
 /// How the server and the clients of `case` were started.
 pub fn launch(case: &ClosedLoopCase) -> Launch {
     let file = settings();
