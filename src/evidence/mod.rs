@@ -1,10 +1,13 @@
 //! Measured data: tables, cases, error statistics.
 
 pub mod cases;
+pub mod contradictions;
+pub mod copies;
 pub mod errors;
 pub mod export;
 #[cfg(feature = "infer")]
 pub mod kernels;
+pub mod launch;
 pub mod measured;
 #[cfg(feature = "infer")]
 pub mod models;

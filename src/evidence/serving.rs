@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::cases::Case;
+use super::cases::{BatchCase, Case};
 use super::errors::Errors;
 use crate::config::catalog::Catalog;
 use crate::config::{Issue, check};
@@ -85,7 +85,7 @@ pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + 'a;
 ///
 /// # Errors
 /// Why it cannot be predicted.
-pub fn compare(case: &Case, catalog: &Catalog, ask: &Ask) -> Result<Compared, String> {
+pub fn compare(case: &BatchCase, catalog: &Catalog, ask: &Ask) -> Result<Compared, String> {
     let scenario = case.scenario(catalog)?;
     let (setup, issues) = check(&scenario, catalog);
     let setup = setup.ok_or_else(|| texts(&issues))?;
@@ -133,7 +133,7 @@ pub fn batch_report(
     peers: &[PeerRow],
 ) -> (BatchReport, Vec<Compared>) {
     let (mut compared, mut skipped) = (Vec::new(), Vec::new());
-    for case in cases.iter().filter(|case| case.kind == "batch") {
+    for case in cases.iter().filter_map(Case::batch) {
         match compare(case, catalog, ask) {
             Ok(pair) => compared.push(pair),
             Err(reason) => skipped.push(Skipped { id: case.id.clone(), reason }),

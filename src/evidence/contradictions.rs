@@ -1,0 +1,261 @@
+//! Measured closed loops that contradict others of the same configuration, or physics.
+
+use std::collections::BTreeMap;
+
+use super::cases::ClosedLoopCase;
+use super::launch::{Layout, launch};
+
+/// TPOT repeats within 2.7 % in nine of ten pairs, and of the pairs with fewer and more clients only one in
+/// seven hundred is out of order by more than 5 %. Three times that is no noise.
+const TPOT_FACTOR: f64 = 1.15;
+/// TTFT repeats within 14 % in nine of ten pairs, and a single late burst can move its mean by half.
+const TTFT_FACTOR: f64 = 2.0;
+/// Runs further apart than this many days may differ in what neither label nor image tells.
+const DAYS: i64 = 7;
+
+/// A named case, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradiction {
+    pub id: String,
+    /// At least one, in words.
+    pub reasons: Vec<String>,
+}
+
+/// Two runs that cannot both be right.
+struct Conflict {
+    slower: usize,
+    other: usize,
+    /// Slower in one time and faster in the other: nothing says which of the two is wrong.
+    undecided: bool,
+    reason: String,
+}
+
+/// Names the cases of `cases` that contradict others of them, or `floor`.
+///
+/// Of two runs that exclude each other, the one that is in conflict with more of the others is named, and else
+/// the slower one: disturbances slow a run down and do not speed it up. `floor` gives the least time per
+/// output token in seconds, infinite where the model does not fit at all, none where it is not known.
+pub fn contradictions(
+    cases: &[&ClosedLoopCase],
+    floor: &dyn Fn(&ClosedLoopCase) -> Option<f64>,
+) -> Vec<Contradiction> {
+    let mut reasons: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (index, case) in cases.iter().enumerate() {
+        if let Some(reason) = floor(case).and_then(|floor| below(case, floor)) {
+            reasons.entry(index).or_default().push(reason);
+        }
+    }
+    let mut groups: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+    for (index, case) in cases.iter().enumerate() {
+        groups.entry(key(case)).or_default().push(index);
+    }
+    for group in groups.values() {
+        name(conflicts(cases, group), &mut reasons);
+    }
+    let named = |(index, reasons): (usize, Vec<String>)| {
+        cases.get(index).map(|case| Contradiction { id: case.id.clone(), reasons })
+    };
+    reasons.into_iter().filter_map(named).collect()
+}
+
+fn below(case: &ClosedLoopCase, floor: f64) -> Option<String> {
+    let measured = case.measured.tpot_ms / 1e3;
+    if floor.is_infinite() {
+        return Some(format!("the model does not fit on the GPUs of its label ({})", case.gpus));
+    }
+    (measured < floor).then(|| {
+        format!("TPOT {:.3} ms is below the least possible {:.3} ms", case.measured.tpot_ms, floor * 1e3)
+    })
+}
+
+/// What two runs must share to be compared: model, formats and engine, layout, lengths, and experts' kernel.
+type Key = ([String; 5], [u32; 6], Option<String>);
+
+fn key(case: &ClosedLoopCase) -> Key {
+    let run = launch(case);
+    let Layout { gpus, tp, ep, attention_dp } = run.layout;
+    // The same runs stand under both names.
+    let model = case.model.replace("DeepSeek-V3", "DeepSeek-R1");
+    let version = case.engine_version.clone().unwrap_or_default();
+    let text = [model, case.precision.clone(), case.gpu.clone(), case.engine.clone(), version];
+    (text, [gpus, tp, ep, attention_dp, case.isl, case.osl], run.kernels.moe)
+}
+
+fn conflicts(cases: &[&ClosedLoopCase], group: &[usize]) -> Vec<Conflict> {
+    let mut found = Vec::new();
+    for (position, &a) in group.iter().enumerate() {
+        for &b in &group[position + 1..] {
+            if near(cases[a], cases[b]) {
+                found.extend(conflict(cases, a, b));
+            }
+        }
+    }
+    found
+}
+
+fn conflict(cases: &[&ClosedLoopCase], a: usize, b: usize) -> Option<Conflict> {
+    let (few, many) = if cases[a].concurrency <= cases[b].concurrency { (a, b) } else { (b, a) };
+    let (less, more) = (cases[few], cases[many]);
+    let tpot = less.measured.tpot_ms / more.measured.tpot_ms;
+    let ttft = less.measured.ttft_ms / more.measured.ttft_ms;
+    if less.concurrency < more.concurrency {
+        let (what, factor) = if tpot > TPOT_FACTOR {
+            ("TPOT", tpot)
+        } else if ttft > TTFT_FACTOR {
+            ("TTFT", ttft)
+        } else {
+            return None;
+        };
+        let reason = format!(
+            "{what} is {factor:.2} times as long with {} clients as with {} ({})",
+            less.concurrency, more.concurrency, more.id
+        );
+        return Some(Conflict { slower: few, other: many, undecided: false, reason });
+    }
+    let apart = |ratio: f64, factor: f64| ratio > factor || ratio < 1.0 / factor;
+    if !apart(tpot, TPOT_FACTOR) && !apart(ttft, TTFT_FACTOR) {
+        return None;
+    }
+    let (slower, other) = if tpot > 1.0 { (few, many) } else { (many, few) };
+    let slowdown = |ratio: f64| if slower == few { ratio } else { 1.0 / ratio };
+    let (tpot, ttft) = (slowdown(tpot), slowdown(ttft));
+    let reason = format!(
+        "TPOT and TTFT of one configuration differ: {tpot:.2} and {ttft:.2} times those of {}",
+        cases[other].id
+    );
+    Some(Conflict { slower, other, undecided: ttft < 1.0 / TTFT_FACTOR.sqrt(), reason })
+}
+
+/// Takes the run in most conflicts out until none is left.
+fn name(mut conflicts: Vec<Conflict>, reasons: &mut BTreeMap<usize, Vec<String>>) {
+    while !conflicts.is_empty() {
+        let mut counts: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+        for conflict in &conflicts {
+            let slower = counts.entry(conflict.slower).or_default();
+            *slower = (slower.0 + 1, slower.1 + 1);
+            counts.entry(conflict.other).or_default().0 += 1;
+        }
+        let Some((&worst, _)) = counts.iter().max_by_key(|(_, count)| **count) else { return };
+        let (mine, rest) = conflicts
+            .into_iter()
+            .partition(|conflict: &Conflict| conflict.slower == worst || conflict.other == worst);
+        conflicts = rest;
+        for conflict in mine {
+            let mut add = |index: usize| reasons.entry(index).or_default().push(conflict.reason.clone());
+            add(worst);
+            if conflict.undecided {
+                add(if conflict.slower == worst { conflict.other } else { conflict.slower });
+            }
+        }
+    }
+}
+
+/// Measured within the same days; runs without a day only meet their like.
+fn near(a: &ClosedLoopCase, b: &ClosedLoopCase) -> bool {
+    match (a.measured_on.as_deref(), b.measured_on.as_deref()) {
+        (None, None) => true,
+        (Some(a), Some(b)) => match (day_number(a), day_number(b)) {
+            (Some(a), Some(b)) => (a - b).abs() <= DAYS,
+            _ => a == b,
+        },
+        _ => false,
+    }
+}
+
+/// Days since a fixed one, of `YYYY-MM-DD` in the Gregorian calendar.
+fn day_number(day: &str) -> Option<i64> {
+    let mut parts = day.split('-').map(str::parse::<i64>);
+    let (Some(Ok(year)), Some(Ok(month)), Some(Ok(day)), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return None;
+    };
+    // A year that begins in March ends with the leap day, so the months before it have fixed lengths.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    Some(365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::cases::LoopTimes;
+
+    fn run(id: &str, clients: u32, ttft_ms: f64, tpot_ms: f64) -> ClosedLoopCase {
+        ClosedLoopCase {
+            id: id.to_owned(),
+            source: "aiconfigurator/inferencex_csv".to_owned(),
+            model: "m".to_owned(),
+            engine: "vllm".to_owned(),
+            gpu: "b200".to_owned(),
+            gpus: 1,
+            tp: 1,
+            pp: 1,
+            ep: 1,
+            dp_attention: 1,
+            isl: 1024,
+            osl: 1024,
+            concurrency: clients,
+            measured_on: Some("2026-02-27".to_owned()),
+            measured: LoopTimes { ttft_ms, tpot_ms },
+            ..ClosedLoopCase::default()
+        }
+    }
+
+    fn named(cases: &[ClosedLoopCase]) -> Vec<String> {
+        let cases: Vec<_> = cases.iter().collect();
+        contradictions(&cases, &|_| None).into_iter().map(|found| found.id).collect()
+    }
+
+    #[test]
+    fn the_run_against_all_others_is_named() {
+        let orderly = [
+            run("a", 4, 50.0, 5.0),
+            run("b", 8, 60.0, 6.0),
+            run("c", 16, 70.0, 7.0),
+            run("d", 32, 80.0, 6.8),
+        ];
+        assert_eq!(named(&orderly), Vec::<String>::new());
+        let mut slow = orderly.clone();
+        slow[1].measured.tpot_ms = 12.0;
+        assert_eq!(named(&slow), ["b"]);
+        // Too fast for its clients: it is the one that contradicts all the others.
+        let mut fast = orderly.clone();
+        fast[3].measured.tpot_ms = 3.0;
+        assert_eq!(named(&fast), ["d"]);
+        let mut late = orderly;
+        late[0].measured.ttft_ms = 500.0;
+        assert_eq!(named(&late), ["a"]);
+    }
+
+    #[test]
+    fn repeats_that_differ_name_the_slower_or_both() {
+        assert_eq!(named(&[run("a", 4, 50.0, 5.0), run("b", 4, 60.0, 6.0)]), ["b"]);
+        assert_eq!(named(&[run("a", 4, 500.0, 5.0), run("b", 4, 60.0, 6.0)]), ["a", "b"]);
+        let mut later = run("b", 4, 60.0, 6.0);
+        later.measured_on = Some("2026-03-07".to_owned());
+        assert_eq!(named(&[run("a", 4, 50.0, 5.0), later]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_floor_is_the_callers() {
+        let cases = [run("a", 4, 50.0, 5.0), run("b", 8, 50.0, 6.0), run("c", 16, 50.0, 7.0)];
+        let cases: Vec<_> = cases.iter().collect();
+        let floor = |case: &ClosedLoopCase| match case.concurrency {
+            4 => Some(5.5e-3),
+            8 => Some(5.5e-3),
+            _ => Some(f64::INFINITY),
+        };
+        let found = contradictions(&cases, &floor);
+        assert_eq!(found.iter().map(|case| case.id.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+        assert_eq!(found[0].reasons, ["TPOT 5.000 ms is below the least possible 5.500 ms"]);
+    }
+
+    #[test]
+    fn days_are_counted_over_months_and_leap_years() {
+        let days = |a: &str, b: &str| day_number(b).unwrap() - day_number(a).unwrap();
+        assert_eq!(days("2026-02-28", "2026-03-01"), 1);
+        assert_eq!(days("2024-02-28", "2024-03-01"), 2);
+        assert_eq!(days("2025-12-31", "2026-01-01"), 1);
+        assert_eq!(day_number("soon"), None);
+    }
+}

@@ -1,0 +1,329 @@
+//! How server and clients of a measured closed loop were started.
+//!
+//! The facts are data, `settings.json`: a record for each launch script and period, with the scripts' rules.
+//! What a script leaves open is the engine's default. No recorded run drafts tokens.
+
+mod layout;
+mod select;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use serde::Deserialize;
+
+use self::layout::{Label, read_label};
+use self::select::{Found, day, find, is_of_scripts};
+use self::settings::{ExpertRanks, Facts, KvCache, Settings, SettingsFile, Switch, pick, settings};
+use super::cases::ClosedLoopCase;
+use crate::config::catalog::catalog;
+use crate::config::{Dtype, MemoryShareOf};
+
+pub use self::layout::Layout;
+
+/// Where the settings come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The script that ran.
+    Recorded,
+    /// A script that probably ran; the doubts say why.
+    Assumed,
+    /// The engine's defaults, because of this.
+    Defaults(String),
+}
+
+/// Everything about the start of a run that a simulation needs and the case does not say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Launch {
+    pub origin: Origin,
+    pub client: Client,
+    /// What really ran, whatever the labels of the case.
+    pub layout: Layout,
+    pub scheduler: Scheduling,
+    pub memory: Memory,
+    pub kernels: Kernels,
+    /// Why the run should not be compared with at all.
+    pub excluded: Option<Excluded>,
+    /// What may be otherwise, in words.
+    pub doubts: Vec<String>,
+}
+
+/// The load generator. All clients start at once, and each sends its next request when the last one ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Client {
+    /// Prompts of the run, warm-up aside.
+    pub requests: u32,
+    /// Shares of the nominal lengths between which each is drawn, evenly and prompts apart from answers; none
+    /// where all are equal. Not always what the case says.
+    pub length_range: Option<[f64; 2]>,
+    pub warmup: Warmup,
+    /// Prompts have the length drawn; otherwise some are shorter.
+    pub exact_lengths: bool,
+    /// A chat template replaces part of each prompt, whose length stays.
+    pub chat_template: bool,
+}
+
+/// What the server did before the first measured request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Warmup {
+    /// One request: kernels that larger batches compile or tune on first use do so in the measured run.
+    OneRequest,
+    /// Twice as many requests as clients, all alike.
+    Copies,
+    Unknown,
+}
+
+/// Limits and habits of the scheduler; what an engine does not have is none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scheduling {
+    /// Tokens a step may hold; for SGLang, prompt tokens of a chunk. Of each rank under attention DP.
+    pub token_budget: Option<u32>,
+    /// Prompt tokens of the requests that SGLang admits to a prefill at once.
+    pub max_prefill_tokens: Option<u32>,
+    /// Requests running at once; none where only the KV cache bounds them.
+    pub max_seqs: Option<u32>,
+    /// Prompts may be split over steps.
+    pub chunked: Option<bool>,
+    /// Decode steps between two looks at new requests (SGLang); a prefill step is always followed by one.
+    pub receive_interval: u32,
+    /// How long prompts wait for company while others decode (TensorRT-LLM).
+    pub batch_wait: Option<BatchWait>,
+    /// How long prompts wait until every rank of attention DP has one (TensorRT-LLM).
+    pub balance_wait: Option<BalanceWait>,
+    pub prefix_cache: bool,
+    /// The host prepares a step while the GPU runs the last one.
+    pub async_scheduling: bool,
+    /// Tokens between two messages to a client; the first is always sent at once.
+    pub stream_interval: u32,
+}
+
+/// Prompts are held back until so many tokens would run, or so many iterations have passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchWait {
+    /// Prompt tokens waiting and tokens decoding, together.
+    pub tokens: u32,
+    pub iterations: u32,
+}
+
+/// Prompts are held back until every rank has one, or so many iterations have passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BalanceWait {
+    pub iterations: u32,
+    /// Iterations that full ranks wait further, for more prompts.
+    pub batching: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Memory {
+    /// None where the engine works it out for itself.
+    pub share: Option<f64>,
+    pub share_of: MemoryShareOf,
+    pub kv: Dtype,
+    /// None for the engine's default.
+    pub kv_block_tokens: Option<u32>,
+}
+
+/// Kernels named at the start; none where the engine chose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernels {
+    pub attention: Option<String>,
+    /// Of the experts.
+    pub moe: Option<String>,
+    /// The all-reduce is fused with the norm behind it; none where the engine decides by model.
+    pub all_reduce_fusion: Option<bool>,
+    /// Collectives run on symmetric memory.
+    pub symmetric_memory: bool,
+    pub graphs: Graphs,
+    /// The largest batch with a CUDA graph of its own; larger ones run without.
+    pub graph_batch: Option<u32>,
+}
+
+/// What CUDA graphs cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Graphs {
+    /// Whole decode steps.
+    DecodeOnly,
+    /// All steps, but attention is launched between the pieces.
+    Piecewise,
+    /// Whole decode steps, and other steps in pieces.
+    FullAndPiecewise,
+}
+
+/// Why a run says nothing about one server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Excluded {
+    /// Prompts and answers ran on servers of their own, though the table does not say so.
+    Disaggregated,
+    /// Dynamo started the engine, in a way that is not recorded.
+    DynamoRuntime,
+    /// The client held 512 requests open at a server that ran fewer: TTFT is mostly that queue.
+    ServerQueue,
+}
+
+impl Excluded {
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Disaggregated => "prefill and decode ran on servers of their own",
+            Self::DynamoRuntime => "started by Dynamo, in a way that is not recorded",
+            Self::ServerQueue => "512 open requests at a server that ran fewer, by a fault of the client",
+        }
+    }
+}
+
+impl Launch {
+    /// The script that ran is on record.
+    pub fn matched(&self) -> bool {
+        self.origin == Origin::Recorded
+    }
+}
+
+/// How the server and the clients of `case` were started.
+pub fn launch(case: &ClosedLoopCase) -> Launch {
+    let file = settings();
+    let Found { record, why_none, doubts: found_doubts } = find(file, case);
+    let of_scripts = is_of_scripts(file, case);
+    let common = if of_scripts { &file.inferencex } else { &file.others };
+    let none = Settings::default();
+    let defaults = file.defaults.get(&case.engine).unwrap_or(&none);
+    let layers = [record.map_or(&none, |record| &record.settings), common, defaults];
+
+    let label = read_label(case);
+    let (layout, facts) = resolve(file, case, label, &layers);
+    let chosen: Vec<_> = layers.iter().flat_map(|layer| &layer.doubts).collect();
+    let mut doubts = found_doubts;
+    doubts
+        .extend(chosen.into_iter().filter(|doubt| doubt.when.holds(&facts)).map(|doubt| doubt.value.clone()));
+    doubts.extend(disagreements(case, label, layout));
+    let excluded = layers.iter().flat_map(|layer| &layer.excluded).find(|choice| choice.when.holds(&facts));
+    Launch {
+        origin: match record {
+            Some(record) if record.assumed.is_some() => Origin::Assumed,
+            Some(_) => Origin::Recorded,
+            None => Origin::Defaults(why_none),
+        },
+        client: Client {
+            requests: pick(&layers, &facts, |layer| layer.requests_per_client.as_ref())
+                .unwrap_or(10)
+                .saturating_mul(case.concurrency),
+            length_range: case.length_range.or(of_scripts.then_some(file.length_range)),
+            warmup: pick(&layers, &facts, |layer| layer.warmup.as_ref()).unwrap_or(Warmup::Unknown),
+            exact_lengths: pick(&layers, &facts, |layer| layer.exact_lengths.as_ref()).unwrap_or(true),
+            chat_template: pick(&layers, &facts, |layer| layer.chat_template.as_ref()).unwrap_or(false),
+        },
+        layout,
+        scheduler: scheduling(&layers, &facts),
+        memory: Memory {
+            share: pick(&layers, &facts, |layer| layer.memory_share.as_ref()),
+            share_of: catalog()
+                .engine(&case.engine)
+                .map_or(MemoryShareOf::Total, |engine| engine.scheduler.memory_share_of),
+            kv: match pick(&layers, &facts, |layer| layer.kv_cache.as_ref()) {
+                Some(KvCache::Fp8) => Dtype::Fp8,
+                Some(KvCache::Auto) | None => Dtype::Bf16,
+            },
+            kv_block_tokens: pick(&layers, &facts, |layer| layer.kv_block_tokens.as_ref()),
+        },
+        kernels: kernels(&layers, &facts),
+        excluded: excluded.map(|choice| choice.value),
+        doubts,
+    }
+}
+
+/// What really ran where, and the facts that all other rules refer to.
+fn resolve<'a>(
+    file: &'a SettingsFile,
+    case: &'a ClosedLoopCase,
+    label: Label,
+    layers: &[&Settings],
+) -> (Layout, Facts<'a>) {
+    let mut facts = Facts {
+        isl: case.isl,
+        osl: case.osl,
+        clients: case.concurrency,
+        gpus: label.gpus,
+        ep: label.ep,
+        labelled_ep: label.ep,
+        attention_dp: label.attention_dp,
+        day: day(file, case).unwrap_or_default(),
+        gpu: &case.gpu,
+        image: case.image.as_deref().unwrap_or_default(),
+        version: case.engine_version.as_deref().unwrap_or_default(),
+    };
+    facts.attention_dp = match pick(layers, &facts, |layer| layer.attention_dp.as_ref()) {
+        Some(Switch::On) => true,
+        Some(Switch::Off) => false,
+        Some(Switch::Label) | None => label.attention_dp,
+    };
+    facts.ep = match pick(layers, &facts, |layer| layer.ep.as_ref()) {
+        Some(ExpertRanks::One) => 1,
+        Some(ExpertRanks::Gpus) => label.gpus,
+        Some(ExpertRanks::GpusIfLabelled) if label.ep > 1 => label.gpus,
+        Some(ExpertRanks::GpusIfLabelled | ExpertRanks::Label) | None => label.ep,
+    };
+    let attention_dp = if facts.attention_dp { label.gpus } else { 1 };
+    let layout = Layout { gpus: label.gpus, tp: label.gpus / attention_dp, ep: facts.ep, attention_dp };
+    (layout, facts)
+}
+
+/// Where the labels of the case say something else than what ran.
+fn disagreements(case: &ClosedLoopCase, label: Label, layout: Layout) -> Vec<String> {
+    let ClosedLoopCase { gpus, tp, ep, dp_attention, .. } = case;
+    let mut doubts = Vec::new();
+    if label.inflated {
+        doubts.push(format!(
+            "labelled {gpus} GPUs (TP {tp}, EP {ep}, attention DP {dp_attention}), which multiplies degrees twice; \
+             read as {} GPUs",
+            layout.gpus
+        ));
+    }
+    if label.ep != layout.ep {
+        doubts.push(format!("labelled EP {}, but the script ran EP {}", label.ep, layout.ep));
+    }
+    if label.attention_dp != (layout.attention_dp > 1) {
+        let ran = if layout.attention_dp > 1 { "with" } else { "without" };
+        doubts.push(format!("the script ran {ran} attention DP, unlike the label"));
+    }
+    doubts
+}
+
+fn scheduling(layers: &[&Settings], facts: &Facts) -> Scheduling {
+    let max_seqs = max_seqs(layers, facts);
+    let budget = pick(layers, facts, |layer| layer.token_budget.as_ref()).map(|it| it.at(facts, max_seqs));
+    let batch_wait = pick(layers, facts, |layer| layer.batch_wait.as_ref());
+    let balance_wait = pick(layers, facts, |layer| layer.balance_wait.as_ref());
+    Scheduling {
+        token_budget: budget,
+        max_prefill_tokens: pick(layers, facts, |layer| layer.max_prefill_tokens.as_ref()),
+        max_seqs,
+        chunked: pick(layers, facts, |layer| layer.chunked.as_ref()),
+        receive_interval: pick(layers, facts, |layer| layer.receive_interval.as_ref()).unwrap_or(1),
+        // Under attention DP the engine ignores the one and obeys the other.
+        batch_wait: batch_wait.filter(|_| !facts.attention_dp).zip(budget).map(|(wait, budget)| BatchWait {
+            tokens: (wait.share * f64::from(budget)).ceil() as u32,
+            iterations: wait.iterations,
+        }),
+        balance_wait: balance_wait.filter(|_| facts.attention_dp),
+        prefix_cache: pick(layers, facts, |layer| layer.prefix_cache.as_ref()).unwrap_or(true),
+        async_scheduling: pick(layers, facts, |layer| layer.async_scheduling.as_ref()).unwrap_or(true),
+        stream_interval: pick(layers, facts, |layer| layer.stream_interval.as_ref()).unwrap_or(1),
+    }
+}
+
+fn max_seqs(layers: &[&Settings], facts: &Facts) -> Option<u32> {
+    pick(layers, facts, |layer| layer.max_seqs.as_ref()).map(|number| number.at(facts, None))
+}
+
+fn kernels(layers: &[&Settings], facts: &Facts) -> Kernels {
+    let graph_batch = pick(layers, facts, |layer| layer.graph_batch.as_ref());
+    Kernels {
+        attention: pick(layers, facts, |layer| layer.attention.as_ref()),
+        moe: pick(layers, facts, |layer| layer.moe.as_ref()),
+        all_reduce_fusion: pick(layers, facts, |layer| layer.all_reduce_fusion.as_ref()),
+        symmetric_memory: pick(layers, facts, |layer| layer.symmetric_memory.as_ref()).unwrap_or(false),
+        graphs: pick(layers, facts, |layer| layer.graphs.as_ref()).unwrap_or(Graphs::DecodeOnly),
+        graph_batch: graph_batch.map(|number| number.at(facts, max_seqs(layers, facts))),
+    }
+}

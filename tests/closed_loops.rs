@@ -1,0 +1,61 @@
+//! The measured closed loops: each is launched in a way a node could, and those that contradict others are
+//! printed.
+//!
+//! The cases are read from the data folder (`ROOFLIGHT_DATA`, by default `../shared/data`); without it the
+//! tests say so and pass.
+#![cfg(feature = "tables")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rooflight::evidence::cases::{Case, ClosedLoopCase, read_cases};
+use rooflight::evidence::contradictions::contradictions;
+use rooflight::evidence::copies::copies;
+use rooflight::evidence::launch::{Origin, launch};
+
+fn cases() -> Option<Vec<ClosedLoopCase>> {
+    let folder = std::env::var_os("ROOFLIGHT_DATA").unwrap_or_else(|| "../shared/data".into());
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder).join("e2e/cases.jsonl");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("skipped: no {}", path.display());
+        return None;
+    };
+    let cases = read_cases(&text).expect("the cases parse");
+    Some(cases.iter().filter_map(Case::closed_loop).cloned().collect())
+}
+
+#[test]
+fn every_case_has_a_launch_that_fits_a_node() {
+    let Some(cases) = cases() else { return };
+    let (mut origins, mut excluded): (BTreeMap<_, usize>, BTreeMap<_, usize>) = Default::default();
+    for case in &cases {
+        let launch = launch(case);
+        let origin = match launch.origin {
+            Origin::Recorded => "recorded".to_owned(),
+            Origin::Assumed => "assumed".to_owned(),
+            Origin::Defaults(why) => format!("defaults: {why}"),
+        };
+        *origins.entry(origin).or_default() += 1;
+        if let Some(reason) = launch.excluded {
+            *excluded.entry(reason.text()).or_default() += 1;
+        }
+        let layout = launch.layout;
+        assert!(layout.gpus <= 8 && layout.gpus.is_multiple_of(layout.ep), "{}: {layout:?}", case.id);
+        assert_eq!(layout.tp * layout.attention_dp, layout.gpus, "{}", case.id);
+        assert!(launch.scheduler.token_budget.is_some_and(|tokens| tokens >= 1024), "{}", case.id);
+        assert!(launch.client.requests >= 10 * case.concurrency, "{}", case.id);
+    }
+    println!("{} cases\n{origins:#?}\nexcluded: {excluded:#?}", cases.len());
+}
+
+#[test]
+fn few_cases_contradict_others() {
+    let Some(cases) = cases() else { return };
+    let cases: Vec<_> = cases.iter().collect();
+    println!("{} rows repeat others", copies(&cases).len());
+    let found = contradictions(&cases, &|_| None);
+    for case in &found {
+        println!("{}: {}", case.id, case.reasons.join("; "));
+    }
+    assert!(found.len() * 50 < cases.len(), "{} of {}", found.len(), cases.len());
+}
