@@ -1,5 +1,6 @@
 //! Whether a waiting request may start: does the KV cache have room for it?
 
+use super::crew::Life;
 use super::job::Job;
 use super::policy::{Policy, Preempt};
 use super::rank::Rank;
@@ -15,8 +16,8 @@ pub(super) struct Claims {
     blocks: u64,
     /// Tokens, with the outputs reckoned with.
     tokens: f64,
-    /// `(tokens still to produce, tokens held)` of each, for the look-ahead.
-    lives: Vec<(f64, f64)>,
+    /// Of each, for the look-ahead.
+    lives: Vec<Life>,
 }
 
 impl Claims {
@@ -44,7 +45,7 @@ impl Claims {
             Preempt::Recompute | Preempt::Never => true,
             Preempt::Retract { .. } => {
                 alone || {
-                    let room = free_tokens(policy, rank) - reckoned(rank, jobs) - self.tokens;
+                    let room = free_tokens(policy, rank) - reckoned(rank) - self.tokens;
                     fill + output + page < room
                 }
             }
@@ -55,38 +56,47 @@ impl Claims {
             let whole = end == job.fill;
             let taken = if whole { fill + output } else { f64::from(end) };
             self.tokens += taken + page;
-            self.lives.push((f64::from(job.left()), f64::from(job.fill)));
+            self.lives.push(life(job));
         }
         fits
     }
 
     /// Whether the KV cache lasts until all sequences, `job` among them, have ended one after the other.
     fn lasts(&self, policy: &Policy, rank: &Rank, jobs: &[Job], job: &Job) -> bool {
-        let mut lives = self.lives.clone();
-        lives.push((f64::from(job.left()), f64::from(job.fill)));
-        for lane in &rank.lanes {
-            let partial = lane.partial.iter().map(|&id| &jobs[id as usize]);
-            lives.extend(partial.map(|job| (f64::from(job.left()), f64::from(job.fill))));
-            lives.extend(lane.crew.members(jobs).map(|(_, job)| {
-                let left = job.target - lane.crew.generated(job);
-                (f64::from(left), lane.crew.kv_of(job) as f64)
-            }));
+        let partial = || rank.lanes.iter().flat_map(|lane| &lane.partial).map(|&id| &jobs[id as usize]);
+        let pending: u64 = partial().map(|job| u64::from(job.fill - job.filled)).sum();
+        let own = life(job);
+        let starting = self.lives.iter().chain([&own]);
+        let free = free_tokens(policy, rank)
+            - pending as f64
+            - starting.clone().map(|life| life.held).sum::<u64>() as f64;
+
+        let begun = || partial().map(life).chain(starting.clone().copied());
+        let left: u64 = rank.lanes.iter().map(|lane| lane.crew.left()).sum::<u64>()
+            + begun().map(|life| life.left).sum::<u64>();
+        let count = begun().count() as f64 + f64::from(rank.running);
+        if free - left as f64 > LOOK_AHEAD_RESERVE * count {
+            return true;
         }
-        lives.sort_by(|one, other| one.0.total_cmp(&other.0));
-        // What was chosen before is claimed in blocks, what partial prompts still need is not.
-        let pending = rank.lanes.iter().flat_map(|lane| &lane.partial).map(|&id| &jobs[id as usize]);
-        let pending: f64 = pending.map(|job| f64::from(job.fill - job.filled)).sum();
-        let mut free = free_tokens(policy, rank) - pending;
-        free -= self.lives.iter().map(|life| life.1).sum::<f64>() + f64::from(job.fill);
-        for (index, (left, held)) in lives.iter().enumerate() {
+        let mut lives: Vec<Life> =
+            rank.lanes.iter().flat_map(|lane| lane.crew.lives()).chain(begun()).collect();
+        // Those of a lane are in order already.
+        lives.sort_by_key(|life| life.left);
+        let mut free = free;
+        for (index, life) in lives.iter().enumerate() {
             let sequences = (lives.len() - index) as f64;
-            if free - left * sequences <= LOOK_AHEAD_RESERVE * sequences {
+            if free - life.left as f64 * sequences <= LOOK_AHEAD_RESERVE * sequences {
                 return false;
             }
-            free += held;
+            free += life.held as f64;
         }
         true
     }
+}
+
+/// Of a job that does not decode yet.
+fn life(job: &Job) -> Life {
+    Life { id: 0, left: u64::from(job.left()), held: u64::from(job.fill) }
 }
 
 fn free_tokens(policy: &Policy, rank: &Rank) -> f64 {
@@ -94,10 +104,7 @@ fn free_tokens(policy: &Policy, rank: &Rank) -> f64 {
 }
 
 /// Tokens that SGLang keeps free for the outputs still to come.
-fn reckoned(rank: &Rank, jobs: &[Job]) -> f64 {
-    let of_lane = |lane: &super::rank::Lane| {
-        let left = |job: &Job| (job.target - lane.crew.generated(job)).min(MOST_RECKONED);
-        lane.crew.members(jobs).map(|(_, job)| f64::from(left(job))).sum::<f64>()
-    };
-    rank.lanes.iter().map(of_lane).sum::<f64>() * rank.share
+fn reckoned(rank: &Rank) -> f64 {
+    let left = rank.lanes.iter().flat_map(|lane| lane.crew.lives()).map(|life| life.left);
+    left.map(|left| left.min(u64::from(MOST_RECKONED))).sum::<u64>() as f64 * rank.share
 }

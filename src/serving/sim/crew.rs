@@ -1,18 +1,40 @@
 //! The sequences of one rank and batch that decode: all gain the same tokens in each step, so what belongs
 //! to one is kept relative to a common position, and a step costs the same for any number of them.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use super::Gaps;
 use super::job::Job;
 
-/// A sequence's end: it is done when the crew's position reaches `at`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct End {
-    pub at: u64,
+/// One sequence.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    /// Position at which it has all its tokens.
+    end: u64,
+    id: u32,
+    /// KV length less position.
+    offset: i64,
+}
+
+impl Member {
+    fn of(id: u32, job: &Job) -> Self {
+        let end = job.joined_at + u64::from(job.left());
+        Self { end, id, offset: i64::from(job.fill) - job.joined_at as i64 }
+    }
+
+    fn key(&self) -> (u64, u32) {
+        (self.end, self.id)
+    }
+}
+
+/// What is still to come of a sequence, and what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Life {
     pub id: u32,
-    pub epoch: u32,
+    /// Tokens to produce.
+    pub left: u64,
+    /// Tokens in the KV cache.
+    pub held: u64,
 }
 
 #[derive(Debug)]
@@ -20,13 +42,15 @@ pub(super) struct Crew {
     /// Tokens that a sequence gained which was here from the beginning.
     pub position: u64,
     pub count: u32,
+    /// Those that end first come first.
+    members: VecDeque<Member>,
     steps: u64,
     per_step: f64,
-    /// Sum of KV length less position.
+    /// Sums of the members' offsets and ends.
     offsets: i64,
+    ends: u64,
     /// Sequences by that difference, modulo the block.
     phases: Vec<u32>,
-    ends: BinaryHeap<Reverse<End>>,
     /// Sequences by the time of their last token.
     cohorts: Vec<(f64, u32)>,
     last: f64,
@@ -37,11 +61,12 @@ impl Crew {
         Self {
             position: 0,
             count: 0,
+            members: VecDeque::new(),
             steps: 0,
             per_step,
             offsets: 0,
+            ends: 0,
             phases: vec![0; block.max(1) as usize],
-            ends: BinaryHeap::new(),
             cohorts: Vec::new(),
             last: 0.0,
         }
@@ -81,8 +106,10 @@ impl Crew {
     pub fn join(&mut self, id: u32, job: &mut Job) {
         job.decoding = true;
         job.joined_at = self.position;
-        self.place(job, 1);
-        self.ends.push(Reverse(End { at: self.position + u64::from(job.left()), id, epoch: job.epoch }));
+        let member = Member::of(id, job);
+        let index = self.members.partition_point(|other| other.key() < member.key());
+        self.members.insert(index, member);
+        self.place(member, 1);
         match self.cohorts.iter_mut().find(|cohort| cohort.0.total_cmp(&job.last).is_eq()) {
             Some(cohort) => cohort.1 += 1,
             None => self.cohorts.push((job.last, 1)),
@@ -90,14 +117,19 @@ impl Crew {
     }
 
     /// Takes a sequence out before its end; it remembers how far it came.
-    pub fn leave(&mut self, job: &mut Job) {
+    pub fn leave(&mut self, id: u32, job: &mut Job) {
         let last = if job.joined_at == self.position { job.last } else { self.last };
         if let Some(cohort) = self.cohorts.iter_mut().find(|cohort| cohort.0.total_cmp(&last).is_eq()) {
             cohort.1 -= 1;
         }
+        let member = Member::of(id, job);
+        if let Ok(index) = self.members.binary_search_by_key(&member.key(), Member::key) {
+            self.members.remove(index);
+            self.place(member, -1);
+        }
         job.generated = self.generated(job);
         job.last = last;
-        self.remove(job);
+        job.decoding = false;
     }
 
     /// Ends a step in which all sequences decoded.
@@ -114,37 +146,33 @@ impl Crew {
 
     /// The next sequence that has all its tokens, taken out of the crew.
     pub fn pop_ended(&mut self, jobs: &mut [Job]) -> Option<u32> {
-        while let Some(&Reverse(end)) = self.ends.peek()
-            && end.at <= self.position
-        {
-            self.ends.pop();
-            let job = &mut jobs[end.id as usize];
-            if job.epoch == end.epoch {
-                self.remove(job);
-                if let Some(cohort) = self.cohorts.first_mut() {
-                    cohort.1 -= 1;
-                }
-                return Some(end.id);
-            }
+        let member = self.members.pop_front_if(|member| member.end <= self.position)?;
+        self.place(member, -1);
+        if let Some(cohort) = self.cohorts.first_mut() {
+            cohort.1 -= 1;
         }
-        None
+        jobs[member.id as usize].decoding = false;
+        Some(member.id)
     }
 
-    /// The sequences that decode, in no particular order.
-    pub fn members<'c>(&'c self, jobs: &'c [Job]) -> impl Iterator<Item = (u32, &'c Job)> {
-        let live = self.ends.iter().map(|Reverse(end)| (end, &jobs[end.id as usize]));
-        live.filter(|(end, job)| job.epoch == end.epoch).map(|(end, job)| (end.id, job))
+    /// Tokens still to come of all sequences.
+    pub fn left(&self) -> u64 {
+        self.ends - u64::from(self.count) * self.position
     }
 
-    fn remove(&mut self, job: &mut Job) {
-        self.place(job, -1);
-        job.decoding = false;
+    /// The sequences, those that end first before the others.
+    pub fn lives(&self) -> impl Iterator<Item = Life> {
+        self.members.iter().map(|member| Life {
+            id: member.id,
+            left: member.end - self.position,
+            held: (member.offset + self.position as i64) as u64,
+        })
     }
 
-    fn place(&mut self, job: &Job, by: i64) {
-        let offset = i64::from(job.fill) - job.joined_at as i64;
-        self.offsets += by * offset;
-        let index = offset.rem_euclid(self.phases.len() as i64) as usize;
+    fn place(&mut self, member: Member, by: i64) {
+        self.offsets += by * member.offset;
+        self.ends = self.ends.wrapping_add_signed(by * member.end as i64);
+        let index = member.offset.rem_euclid(self.phases.len() as i64) as usize;
         let phase = &mut self.phases[index];
         *phase = phase.saturating_add_signed(by as i32);
         self.count = self.count.saturating_add_signed(by as i32);

@@ -39,15 +39,12 @@ impl Lane {
         self.crew.count > 0 || !self.partial.is_empty()
     }
 
-    /// What started last and still runs.
-    pub fn latest(&mut self, jobs: &[Job]) -> Option<u32> {
-        while let Some(&(id, epoch)) = self.started.last() {
-            if jobs[id as usize].epoch == epoch {
-                return Some(id);
-            }
-            self.started.pop();
-        }
-        None
+    /// What started last and still runs, other than `spared`.
+    pub fn latest(&mut self, jobs: &[Job], spared: Option<u32>) -> Option<u32> {
+        let runs = |&(id, epoch): &(u32, u32)| jobs[id as usize].epoch == epoch;
+        while self.started.pop_if(|entry| !runs(entry)).is_some() {}
+        let mut latest_first = self.started.iter().rev().filter(|entry| runs(entry)).map(|entry| entry.0);
+        latest_first.find(|&id| Some(id) != spared)
     }
 }
 
@@ -93,6 +90,16 @@ impl Rank {
         lane.started.push((id, job.epoch));
     }
 
+    /// The first request of those that run, where several batches share the memory: each could otherwise take
+    /// it from the other for ever.
+    pub fn spared(&self, jobs: &[Job]) -> Option<u32> {
+        if self.lanes.len() < 2 {
+            return None;
+        }
+        let started = self.lanes.iter().flat_map(|lane| &lane.started);
+        started.filter(|&&(id, epoch)| jobs[id as usize].epoch == epoch).map(|entry| entry.0).min()
+    }
+
     /// Forgets stale entries once they outnumber the sequences.
     pub fn tidy(&mut self, lane: usize, jobs: &[Job]) {
         let lane = &mut self.lanes[lane];
@@ -126,7 +133,7 @@ impl Rank {
         let mut kv = u64::from(job.filled);
         if job.decoding {
             kv = self.lanes[lane].crew.kv_of(job);
-            self.lanes[lane].crew.leave(job);
+            self.lanes[lane].crew.leave(id, job);
         } else {
             self.lanes[lane].partial.retain(|&other| other != id);
         }

@@ -153,6 +153,7 @@ impl<'a> Replica<'a> {
     fn decide(&mut self, jobs: &mut [Job]) -> Result<(), SimError> {
         self.read();
         loop {
+            let before = self.counts.preemptions;
             for _ in 0..self.idle.len() {
                 let Some(lane) = self.idle.pop_front() else { break };
                 self.plan(lane, jobs);
@@ -163,7 +164,9 @@ impl<'a> Replica<'a> {
                     return self.launch(lane);
                 }
             }
-            if !self.in_flight.is_empty() || !self.unblock(jobs) {
+            // What a later lane gave up an earlier one may use.
+            let freed = self.counts.preemptions > before;
+            if !freed && (!self.in_flight.is_empty() || !self.unblock(jobs)) {
                 break;
             }
         }
@@ -177,8 +180,9 @@ impl<'a> Replica<'a> {
     /// Preempts one sequence where the batches of several stages hold all memory and none can go on.
     fn unblock(&mut self, jobs: &mut [Job]) -> bool {
         for rank in &mut self.ranks {
+            let spared = rank.spared(jobs);
             for &lane in self.idle.iter().rev() {
-                if let Some(id) = rank.lanes[lane].latest(jobs) {
+                if let Some(id) = rank.lanes[lane].latest(jobs, spared) {
                     rank.preempt(self.policy, lane, id, jobs);
                     self.counts.preemptions += 1;
                     return true;

@@ -6,6 +6,7 @@ use crate::config::Batching;
 
 use super::Chunk;
 use super::admission::Claims;
+use super::crew::Life;
 use super::job::Job;
 use super::policy::{Policy, Preempt};
 use super::rank::Rank;
@@ -173,7 +174,9 @@ impl Turn<'_> {
             let blocks = Rank::blocks_to_fill(self.policy, job, tokens);
             if tokens == 0 || blocks > self.rank.free {
                 // The youngest prompt under way gives way, this one if it is itself the youngest.
+                let spared = self.rank.spared(self.jobs);
                 let youngest = self.rank.lanes[self.lane].partial.back().copied();
+                let youngest = youngest.filter(|&id| Some(id) != spared);
                 match (self.policy.preempt, youngest) {
                     (Preempt::Recompute, Some(youngest)) => self.preempt(youngest),
                     _ => index += 1,
@@ -251,16 +254,19 @@ impl Turn<'_> {
     }
 
     fn victim(&mut self) -> Option<u32> {
+        let spared = self.rank.spared(self.jobs);
         let lane = &mut self.rank.lanes[self.lane];
         if self.policy.preempt == Preempt::Recompute {
-            return lane.latest(self.jobs);
+            return lane.latest(self.jobs, spared);
         }
         if lane.crew.count < 2 {
-            return lane.partial.back().copied();
+            return lane.partial.back().copied().filter(|&id| Some(id) != spared);
         }
-        let rank_of = |(id, job): (u32, &Job)| (lane.crew.generated(job), Reverse(job.prompt), Reverse(id));
-        let least = lane.crew.members(self.jobs).map(rank_of).min();
-        least.map(|(_, _, Reverse(id))| id)
+        let order = |life: &Life| {
+            let job = &self.jobs[life.id as usize];
+            (lane.crew.generated(job), Reverse(job.prompt), Reverse(life.id))
+        };
+        lane.crew.lives().filter(|life| Some(life.id) != spared).min_by_key(order).map(|life| life.id)
     }
 
     fn preempt(&mut self, id: u32) {
@@ -275,7 +281,8 @@ impl Turn<'_> {
         }
         let crew = &self.rank.lanes[self.lane].crew;
         let (mut made, mut asked) = (0.0, 0.0);
-        for (_, job) in crew.members(self.jobs) {
+        for life in crew.lives() {
+            let job = &self.jobs[life.id as usize];
             made += f64::from(crew.generated(job)) + RETRACT_STEPS as f64;
             asked += f64::from(job.target);
         }
