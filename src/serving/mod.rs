@@ -6,6 +6,7 @@ mod fit;
 mod memory;
 mod plan;
 pub mod report;
+pub mod sim;
 mod steady;
 pub mod step;
 pub mod table;

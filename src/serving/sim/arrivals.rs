@@ -1,0 +1,131 @@
+//! When requests arrive.
+
+use std::collections::VecDeque;
+
+use super::SimError;
+use super::random::SplitMix64;
+
+/// How requests arrive.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arrivals {
+    /// Each of the clients sends its next request when its last one has ended; all begin at 0 s.
+    Closed { clients: u32 },
+    /// Seconds at which each request arrives, rising.
+    Times(Vec<f64>),
+    /// Requests per second with gamma distributed gaps, the first at 0 s; an infinite rate is `AtOnce`.
+    Rate {
+        per_s: f64,
+        /// Shape of the gamma distribution: 1 is Poisson, below 1 more bursty, as in `vllm bench serve`.
+        burstiness: f64,
+        seed: u64,
+    },
+    /// All at 0 s.
+    AtOnce,
+}
+
+/// Where the next arrival comes from.
+pub(super) enum Source {
+    Open { times: Vec<f64>, next: usize },
+    Closed { due: VecDeque<f64>, left: usize },
+}
+
+impl Source {
+    pub fn new(arrivals: &Arrivals, count: usize) -> Result<Self, SimError> {
+        let times = match arrivals {
+            Arrivals::Closed { clients: 0 } => {
+                return Err(SimError::Arrivals("a closed loop needs a client"));
+            }
+            Arrivals::Closed { clients } => {
+                let first = count.min(*clients as usize);
+                return Ok(Self::Closed { due: vec![0.0; first].into(), left: count - first });
+            }
+            Arrivals::Times(times) => {
+                let sound = times.iter().all(|&time| time.is_finite() && time >= 0.0);
+                if times.len() != count || !sound || !times.is_sorted() {
+                    return Err(SimError::Arrivals("arrival times must rise from 0 s, one for each request"));
+                }
+                times.clone()
+            }
+            Arrivals::Rate { per_s, burstiness, seed } => drawn(*per_s, *burstiness, *seed, count)?,
+            Arrivals::AtOnce => vec![0.0; count],
+        };
+        Ok(Self::Open { times, next: 0 })
+    }
+
+    /// When the next request arrives, if that is known yet.
+    pub fn peek(&self) -> Option<f64> {
+        match self {
+            Self::Open { times, next } => times.get(*next).copied(),
+            Self::Closed { due, .. } => due.front().copied(),
+        }
+    }
+
+    pub fn take(&mut self) {
+        match self {
+            Self::Open { next, .. } => *next += 1,
+            Self::Closed { due, .. } => drop(due.pop_front()),
+        }
+    }
+
+    /// A client has its answer at `time`; these times rise.
+    pub fn ended(&mut self, time: f64) {
+        if let Self::Closed { due, left } = self
+            && *left > 0
+        {
+            *left -= 1;
+            due.push_back(time);
+        }
+    }
+}
+
+fn drawn(per_s: f64, burstiness: f64, seed: u64, count: usize) -> Result<Vec<f64>, SimError> {
+    if per_s.is_nan() || per_s <= 0.0 {
+        return Err(SimError::Arrivals("the request rate must be above 0"));
+    }
+    if !burstiness.is_finite() || burstiness <= 0.0 {
+        return Err(SimError::Arrivals("the burstiness must be above 0"));
+    }
+    if per_s.is_infinite() {
+        return Ok(vec![0.0; count]);
+    }
+    let mut random = SplitMix64::new(seed);
+    let scale = 1.0 / (per_s * burstiness);
+    let mut time = 0.0;
+    let times: Vec<f64> = (0..count)
+        .map(|_| {
+            let this = time;
+            time += random.gamma(burstiness) * scale;
+            this
+        })
+        .collect();
+    match times.last() {
+        Some(last) if !last.is_finite() => Err(SimError::Arrivals("the request rate is too low to ever end")),
+        _ => Ok(times),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_have_the_rate_and_the_burstiness() {
+        for burstiness in [0.5, 1.0, 5.0] {
+            let times = drawn(4.0, burstiness, 11, 20_000).expect("sound");
+            let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+            let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+            assert!((mean * 4.0 - 1.0).abs() < 0.03, "{mean}");
+            assert!((mean * mean / variance / burstiness - 1.0).abs() < 0.1, "{variance}");
+        }
+    }
+
+    #[test]
+    fn rates_without_meaning_are_errors() {
+        for rate in [0.0, -1.0, f64::NAN, 1e-320] {
+            assert!(drawn(rate, 1.0, 0, 3).is_err(), "{rate}");
+        }
+        assert!(drawn(1.0, 0.0, 0, 3).is_err());
+        assert_eq!(drawn(f64::INFINITY, 1.0, 0, 3), Ok(vec![0.0; 3]));
+    }
+}

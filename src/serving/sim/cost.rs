@@ -1,0 +1,35 @@
+//! What a step does, and what it costs: the one thing the simulator does not know itself.
+
+/// One prompt chunk of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk {
+    /// Prompt tokens computed in this step.
+    pub new: u32,
+    /// Tokens of the same sequence that stand in the KV cache already.
+    pub past: u32,
+}
+
+/// What one rank does in one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepLoad<'a> {
+    pub chunks: &'a [Chunk],
+    /// Sequences that decode, padded up to a graph size where the step runs in a CUDA graph.
+    pub decoding: u32,
+    /// Tokens in the KV cache of all of them, with the one new token of each; padding has none.
+    pub decoding_kv: u64,
+    /// Drafted tokens verified per decoding sequence, on top of its one token.
+    pub drafted: u32,
+}
+
+/// Time of a step.
+pub trait StepCost {
+    /// Seconds of one step in which the ranks (attention data parallel; usually one) do these loads. A rank
+    /// without work has an empty load. The time is that of all pipeline stages, host time included.
+    fn seconds(&self, ranks: &[StepLoad<'_>]) -> f64;
+}
+
+impl<F: Fn(&[StepLoad<'_>]) -> f64> StepCost for F {
+    fn seconds(&self, ranks: &[StepLoad<'_>]) -> f64 {
+        self(ranks)
+    }
+}

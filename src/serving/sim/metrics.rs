@@ -1,0 +1,113 @@
+//! What `vllm bench serve` reports, from the same definitions.
+
+use super::outcome::{Gap, Outcome, Served};
+
+/// Mean and quantiles, in seconds. Quantiles lie on the line between neighbours, as NumPy's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stats {
+    pub mean: f64,
+    pub p50: f64,
+    pub p90: f64,
+    pub p99: f64,
+}
+
+impl Stats {
+    /// None where there is no value.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        Self::weighted(values.into_iter().map(|seconds| Gap { seconds, count: 1 }).collect())
+    }
+
+    /// Of values that occur several times each.
+    pub fn weighted(mut values: Vec<Gap>) -> Option<Self> {
+        values.retain(|gap| gap.count > 0);
+        values.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        let count: u64 = values.iter().map(|gap| gap.count).sum();
+        let last = count.checked_sub(1)?;
+        let sum: f64 = values.iter().map(|gap| gap.seconds * gap.count as f64).sum();
+        let mut ends = Vec::with_capacity(values.len());
+        let mut end = 0;
+        for gap in &values {
+            end += gap.count;
+            ends.push(end);
+        }
+        let at = |position: u64| {
+            let index = ends.partition_point(|&end| end <= position);
+            values.get(index).map_or(f64::NAN, |gap| gap.seconds)
+        };
+        let quantile = |share: f64| {
+            let position = share * last as f64;
+            let below = position.floor();
+            let (low, high) = (at(below as u64), at((below as u64 + 1).min(last)));
+            low + (high - low) * (position - below)
+        };
+        Some(Self { mean: sum / count as f64, p50: quantile(0.5), p90: quantile(0.9), p99: quantile(0.99) })
+    }
+}
+
+/// Latencies in seconds, throughput per second over the duration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Metrics {
+    /// Seconds from the first arrival to the last token.
+    pub duration: f64,
+    pub ttft: Stats,
+    /// Over requests with more than one output token, each counted once; none without any.
+    pub tpot: Option<Stats>,
+    /// Over all gaps between outputs of a sequence.
+    pub itl: Option<Stats>,
+    pub e2e: Stats,
+    pub requests_per_s: f64,
+    pub output_per_s: f64,
+    /// Prompt and output tokens.
+    pub total_per_s: f64,
+    /// Requests in the system, on average over the duration.
+    pub in_flight: f64,
+}
+
+/// What a run amounts to; none without requests.
+pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
+    let requests = &outcome.requests;
+    let duration = duration(requests);
+    let prompts: f64 = requests.iter().map(|served| f64::from(served.prompt)).sum();
+    let outputs: f64 = requests.iter().map(|served| f64::from(served.output)).sum();
+    Some(Metrics {
+        duration,
+        ttft: Stats::of(requests.iter().map(Served::ttft))?,
+        tpot: Stats::of(requests.iter().filter_map(Served::tpot)),
+        itl: Stats::weighted(outcome.gaps.as_slice().to_vec()),
+        e2e: Stats::of(requests.iter().map(Served::e2e))?,
+        requests_per_s: requests.len() as f64 / duration,
+        output_per_s: outputs / duration,
+        total_per_s: (prompts + outputs) / duration,
+        in_flight: requests.iter().map(Served::e2e).sum::<f64>() / duration,
+    })
+}
+
+fn duration(requests: &[Served]) -> f64 {
+    let first = requests.iter().map(|served| served.arrival).fold(f64::INFINITY, f64::min);
+    let last = requests.iter().map(|served| served.last).fold(0.0, f64::max);
+    last - first
+}
+
+/// What a request must keep to, in seconds; none: no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Slo {
+    pub ttft: Option<f64>,
+    pub tpot: Option<f64>,
+    pub e2e: Option<f64>,
+}
+
+impl Slo {
+    /// A request of one output token keeps any TPOT.
+    pub fn kept_by(&self, served: &Served) -> bool {
+        let keeps = |limit: Option<f64>, value: f64| limit.is_none_or(|limit| value <= limit);
+        keeps(self.ttft, served.ttft())
+            && keeps(self.tpot, served.tpot().unwrap_or(0.0))
+            && keeps(self.e2e, served.e2e())
+    }
+}
+
+/// Requests per second that keep to all limits, over the duration of the run.
+pub fn goodput(outcome: &Outcome, slo: &Slo) -> f64 {
+    let good = outcome.requests.iter().filter(|served| slo.kept_by(served)).count();
+    good as f64 / duration(&outcome.requests)
+}

@@ -1,0 +1,109 @@
+//! A discrete-event simulation of an engine's scheduler over an abstract step time.
+//!
+//! What decides TTFT under load is not how long a step takes but which requests it holds. So the scheduler's
+//! own rules run here, step by step, for vLLM, SGLang and TensorRT-LLM; what a step costs is asked of a
+//! [`StepCost`]. Everything is a pure function of its arguments: no clock, no threads, and random draws come
+//! from a seed.
+//!
+//! A step costs time in proportion to its prompts and to the sequences that end in it, not to those that
+//! run: sequences that decode together are kept as one crew.
+
+mod admission;
+mod arrivals;
+mod cost;
+mod crew;
+mod error;
+mod job;
+pub mod lengths;
+pub mod metrics;
+mod outcome;
+mod policy;
+pub mod random;
+mod rank;
+mod replica;
+mod system;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+pub use arrivals::Arrivals;
+pub use cost::{Chunk, StepCost, StepLoad};
+pub use error::SimError;
+pub use lengths::{Distribution, Lengths};
+pub use metrics::{Metrics, Slo, Stats, goodput, metrics};
+pub use outcome::{Counts, Gap, Gaps, Moment, Outcome, Saturation, Served};
+pub use policy::{BalanceWait, BatchWait, Policy, Preempt, Speculation};
+pub use system::Limits;
+
+use system::{Second, System};
+
+/// Serves `requests`, in this order, on one replica.
+///
+/// # Errors
+/// What is wrong with the policy, the arrivals or a request; a request that never fits; a run longer than
+/// its limit; a cost that is no time.
+pub fn simulate(
+    policy: &Policy,
+    requests: &[Lengths],
+    arrivals: &Arrivals,
+    cost: &dyn StepCost,
+    limits: Limits,
+) -> Result<Outcome, SimError> {
+    policy.check()?;
+    policy.check_requests(requests)?;
+    System::new((policy, cost, 1), None, requests, arrivals, limits)?.run()
+}
+
+/// Replicas that share one kind of work, in disaggregated serving.
+#[derive(Clone, Copy)]
+pub struct Pool<'a> {
+    pub policy: &'a Policy,
+    pub cost: &'a dyn StepCost,
+    pub replicas: u32,
+}
+
+/// The way of a KV cache from prefill to decode. Transfers do not slow each other down, and the prefill
+/// replica's memory is free at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transfer {
+    /// Seconds that any transfer takes.
+    pub seconds: f64,
+    /// Seconds on top, per prompt token.
+    pub seconds_per_token: f64,
+    /// The first token is sent on by the decode replica, and so waits for the transfer.
+    pub first_token_waits: bool,
+}
+
+/// Serves `requests` with prefill and decode on replicas of their own. Requests go to the replica with the
+/// fewest. The prefill policy's admission delay counts from the arrival, the decode policy's from the end of
+/// the transfer.
+///
+/// # Errors
+/// As [`simulate`], and for a pool without replicas or a transfer without a time.
+pub fn simulate_disaggregated(
+    prefill: Pool<'_>,
+    decode: Pool<'_>,
+    transfer: Transfer,
+    requests: &[Lengths],
+    arrivals: &Arrivals,
+    limits: Limits,
+) -> Result<Outcome, SimError> {
+    let time = |seconds: f64| seconds.is_finite() && seconds >= 0.0;
+    if !time(transfer.seconds) || !time(transfer.seconds_per_token) {
+        return Err(SimError::Policy("transfer times must be finite and not negative"));
+    }
+    if !(1..=4096).contains(&prefill.replicas) || !(1..=4096).contains(&decode.replicas) {
+        return Err(SimError::Policy("a pool must have 1 to 4096 replicas"));
+    }
+    prefill.policy.check()?;
+    decode.policy.check()?;
+    let prompts: Vec<Lengths> =
+        requests.iter().map(|lengths| Lengths { output: lengths.output.min(1), ..*lengths }).collect();
+    prefill.policy.check_requests(&prompts)?;
+    // Prompts are not computed there, unless anew.
+    Policy { chunked: true, ..decode.policy.clone() }.check_requests(requests)?;
+    let second =
+        Second { policy: decode.policy, cost: decode.cost, replicas: decode.replicas as usize, transfer };
+    let first = (prefill.policy, prefill.cost, prefill.replicas as usize);
+    System::new(first, Some(second), requests, arrivals, limits)?.run()
+}

@@ -1,0 +1,202 @@
+//! What happened in a simulation.
+
+/// One request's times, in seconds from the start, as its client sees them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Served {
+    pub arrival: f64,
+    /// First token.
+    pub first: f64,
+    /// Last token.
+    pub last: f64,
+    pub prompt: u32,
+    pub output: u32,
+}
+
+impl Served {
+    /// Seconds from arrival to first token.
+    pub fn ttft(&self) -> f64 {
+        self.first - self.arrival
+    }
+
+    /// Seconds from arrival to last token.
+    pub fn e2e(&self) -> f64 {
+        self.last - self.arrival
+    }
+
+    /// Mean seconds per token after the first; none where there is no other.
+    pub fn tpot(&self) -> Option<f64> {
+        let others = self.output.checked_sub(1).filter(|&others| others > 0)?;
+        Some((self.last - self.first) / f64::from(others))
+    }
+}
+
+/// `count` times the same seconds between two outputs of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gap {
+    pub seconds: f64,
+    pub count: u64,
+}
+
+/// All gaps between outputs, each step's alike ones as one entry.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Gaps(Vec<Gap>);
+
+impl Gaps {
+    pub(super) fn add(&mut self, seconds: f64, count: u32) {
+        let count = u64::from(count);
+        match self.0.last_mut() {
+            Some(gap) if gap.seconds.total_cmp(&seconds).is_eq() => gap.count += count,
+            _ if count > 0 => self.0.push(Gap { seconds, count }),
+            _ => {}
+        }
+    }
+
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    pub fn as_slice(&self) -> &[Gap] {
+        &self.0
+    }
+}
+
+/// How often things happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub steps: u64,
+    /// Steps with prompt tokens.
+    pub prompt_steps: u64,
+    /// Times that a sequence lost its KV cache.
+    pub preemptions: u64,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.prompt_steps += other.prompt_steps;
+        self.preemptions += other.preemptions;
+    }
+}
+
+/// The system at one time, all replicas and ranks together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment {
+    /// Seconds from the start.
+    pub time: f64,
+    /// Sequences that have a slot.
+    pub running: u32,
+    /// Requests that have arrived and have none.
+    pub waiting: u32,
+    /// Tokens of KV blocks taken.
+    pub kv_tokens: u64,
+}
+
+/// Requests arrive faster than they are served: the queue grew as long as they came, and would go on. Times
+/// until the first token then say how long the run was, not how fast the system is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Saturation {
+    /// Requests that arrive, and that are served, per second in the second half of the arrivals.
+    pub offered_per_s: f64,
+    pub served_per_s: f64,
+    /// Requests that waited when the last one arrived.
+    pub backlog: u32,
+}
+
+/// The whole run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// In the order asked.
+    pub requests: Vec<Served>,
+    /// Between outputs of a sequence; several tokens may come at once where drafts are accepted.
+    pub gaps: Gaps,
+    pub counts: Counts,
+    /// Evenly thinned.
+    pub timeline: Vec<Moment>,
+    /// Only where arrivals do not depend on answers.
+    pub saturation: Option<Saturation>,
+}
+
+/// Moments of a run, thinned as it goes on: no more than twice as many as asked are kept.
+#[derive(Debug)]
+pub(super) struct Timeline {
+    moments: Vec<Moment>,
+    most: usize,
+    every: u64,
+    seen: u64,
+}
+
+impl Timeline {
+    pub fn new(most: usize) -> Self {
+        Self { moments: Vec::new(), most, every: 1, seen: 0 }
+    }
+
+    /// Whether the moment after this step is to be kept; to be asked once a step.
+    pub fn is_due(&mut self) -> bool {
+        self.seen += 1;
+        self.most > 0 && (self.seen - 1).is_multiple_of(self.every)
+    }
+
+    pub fn push(&mut self, moment: Moment) {
+        self.moments.push(moment);
+        if self.moments.len() >= 2 * self.most {
+            let mut index = 0;
+            self.moments.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.every *= 2;
+        }
+    }
+
+    pub fn into_moments(self) -> Vec<Moment> {
+        self.moments
+    }
+}
+
+/// Watches the queue at every arrival.
+#[derive(Debug, Default)]
+pub(super) struct QueueWatch {
+    count: usize,
+    seen: usize,
+    /// Sums of those waiting, by quarter of the arrivals.
+    waiting: [f64; 4],
+    half: (f64, u64),
+    end: (f64, u64),
+    backlog: u32,
+}
+
+/// Growth of the queue, as a share of arrivals, from which on arrivals exceed capacity.
+const GROWTH: f64 = 0.05;
+/// The queue must grow by as many, so that chance alone is no saturation.
+const LEAST_GROWTH: f64 = 8.0;
+
+impl QueueWatch {
+    pub fn new(count: usize) -> Self {
+        Self { count, ..Self::default() }
+    }
+
+    pub fn arrival(&mut self, time: f64, waiting: u32, finished: u64) {
+        self.waiting[(4 * self.seen / self.count.max(1)).min(3)] += f64::from(waiting);
+        self.seen += 1;
+        if self.seen <= self.count.div_ceil(2) {
+            self.half = (time, finished);
+        }
+        self.end = (time, finished);
+        self.backlog = waiting;
+    }
+
+    /// Between the middles of the second and the last quarter half of all requests arrive.
+    pub fn verdict(&self) -> Option<Saturation> {
+        let quarter = self.count as f64 / 4.0;
+        let growth = (self.waiting[3] - self.waiting[1]) / quarter;
+        let span = self.end.0 - self.half.0;
+        if growth < LEAST_GROWTH.max(GROWTH * 2.0 * quarter) || span <= 0.0 {
+            return None;
+        }
+        Some(Saturation {
+            offered_per_s: (self.count / 2) as f64 / span,
+            served_per_s: (self.end.1 - self.half.1) as f64 / span,
+            backlog: self.backlog,
+        })
+    }
+}

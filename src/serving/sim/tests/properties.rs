@@ -1,0 +1,194 @@
+//! What holds for any policy, load and cost.
+
+use super::random::SplitMix64;
+use super::*;
+
+/// A policy, requests and arrivals drawn from `seed`; memory is often tight.
+fn scenario(seed: u64) -> (Policy, Vec<Lengths>, Arrivals) {
+    let mut random = SplitMix64::new(seed);
+    let mut pick = |low, high| random.between(low, high);
+    let kinds = [Batching::MixedChunks, Batching::PrefillFirst, Batching::InFlight];
+    let batching = kinds[pick(0, 2) as usize];
+    let preempts = [
+        Preempt::Recompute,
+        Preempt::Never,
+        Preempt::LookAhead,
+        Preempt::Retract { conservativeness: f64::from(pick(0, 10)) / 10.0 },
+    ];
+    let separate = batching == Batching::PrefillFirst;
+    let drafted = pick(0, 3).saturating_sub(1);
+    let speculation =
+        (drafted > 0).then(|| Speculation { drafted, accepted: f64::from(drafted * pick(0, 10)) / 10.0 });
+    let ranks = [1, 1, 1, 3][pick(0, 3) as usize];
+    let balance =
+        (!separate && pick(0, 1) == 0).then(|| BalanceWait { iterations: pick(1, 20), gather: pick(0, 3) });
+    let wait = (!separate && ranks == 1 && pick(0, 2) == 0)
+        .then(|| BatchWait { tokens: pick(1, 100), iterations: pick(0, 20) });
+    let policy = Policy {
+        batching,
+        token_budget: pick(40, 120),
+        max_prefill_tokens: (pick(0, 1) == 0).then(|| pick(20, 100)),
+        chunked: pick(0, 2) > 0,
+        max_seqs: pick(1, 24),
+        receive_interval: pick(1, 12),
+        batch_wait: wait,
+        balance_wait: balance,
+        ranks,
+        stages: [1, 1, 2, 4][pick(0, 3) as usize],
+        kv_tokens: u64::from(pick(90, 400)),
+        kv_block: [1, 4, 16][pick(0, 2) as usize],
+        context_tokens: None,
+        preempt: preempts[pick(0, 3) as usize],
+        graph_sizes: None,
+        cached_share: [0.0, 0.5][pick(0, 1) as usize],
+        speculation,
+        admission_delay: f64::from(pick(0, 1)) * 0.01,
+        output_delay: f64::from(pick(0, 1)) * 0.02,
+    };
+    let count = pick(1, 60) as usize;
+    let requests = (0..count).map(|_| Lengths { prompt: pick(1, 38), output: pick(1, 35) }).collect();
+    let arrivals = match pick(0, 2) {
+        0 => Arrivals::Closed { clients: pick(1, 20) },
+        1 => Arrivals::AtOnce,
+        _ => Arrivals::Rate { per_s: 20.0, burstiness: 0.7, seed },
+    };
+    (policy, requests, arrivals)
+}
+
+/// Checks every step against the policy and takes some time.
+struct Checked<'a> {
+    policy: &'a Policy,
+    prompt_tokens: RefCell<u64>,
+}
+
+impl StepCost for Checked<'_> {
+    fn seconds(&self, ranks: &[StepLoad<'_>]) -> f64 {
+        assert_eq!(ranks.len(), self.policy.ranks as usize);
+        let (mut prompts, mut decoding) = (0, 0);
+        for load in ranks {
+            let new: u32 = load.chunks.iter().map(|chunk| chunk.new).sum();
+            let mixed = self.policy.batching != Batching::PrefillFirst;
+            let decode = if mixed { load.decoding * (1 + load.drafted) } else { 0 };
+            assert!(new + decode <= self.policy.token_budget, "{load:?}");
+            assert!(mixed || new == 0 || load.decoding == 0, "{load:?}");
+            assert!(load.chunks.iter().all(|chunk| chunk.new > 0));
+            assert!(load.decoding <= self.policy.max_seqs);
+            let held: u32 = load.chunks.iter().map(|chunk| chunk.new + chunk.past).sum();
+            assert!(u64::from(held) + load.decoding_kv <= self.policy.kv_tokens, "{load:?}");
+            prompts += new;
+            decoding += load.decoding;
+        }
+        assert!(prompts + decoding > 0, "a step without work");
+        *self.prompt_tokens.borrow_mut() += u64::from(prompts);
+        0.005 + 0.0003 * f64::from(prompts) + 0.0001 * f64::from(decoding)
+    }
+}
+
+#[test]
+fn whatever_the_policy_every_request_is_served_within_its_rules() {
+    for seed in 0..4000 {
+        let (policy, requests, arrivals) = scenario(seed);
+        let cost = Checked { policy: &policy, prompt_tokens: RefCell::new(0) };
+        let limits = Limits { steps: 200_000, moments: 1 << 20 };
+        let outcome = match simulate(&policy, &requests, &arrivals, &cost, limits) {
+            Ok(outcome) => outcome,
+            Err(error) => panic!("seed {seed}: {error}\n{policy:?}\n{arrivals:?}"),
+        };
+        let capacity = policy.kv_tokens * u64::from(policy.ranks);
+        for moment in &outcome.timeline {
+            assert!(moment.kv_tokens <= capacity, "seed {seed}: {moment:?}");
+            assert!(moment.running <= policy.max_seqs * policy.ranks, "seed {seed}: {moment:?}");
+        }
+        let mut from_requests = 0.0;
+        for (served, asked) in outcome.requests.iter().zip(&requests) {
+            assert_eq!((served.prompt, served.output), (asked.prompt, asked.output));
+            assert!(served.arrival < served.first && served.first <= served.last, "seed {seed}: {served:?}");
+            assert_eq!(served.output == 1, served.first >= served.last, "seed {seed}: {served:?}");
+            from_requests += served.last - served.first;
+        }
+        let gaps = outcome.gaps.as_slice();
+        let from_gaps: f64 = gaps.iter().map(|gap| gap.seconds * gap.count as f64).sum();
+        assert!((from_gaps - from_requests).abs() < 1e-6, "seed {seed}: {from_gaps} and {from_requests}");
+        let outputs: u64 = requests.iter().map(|asked| u64::from(asked.output)).sum();
+        let counted = gaps.iter().map(|gap| gap.count).sum::<u64>() + requests.len() as u64;
+        match policy.speculation {
+            None => assert_eq!(counted, outputs, "seed {seed}: every token comes once"),
+            Some(_) => assert!(counted <= outputs, "seed {seed}"),
+        }
+        if outcome.counts.preemptions == 0 {
+            let computed: u64 =
+                requests.iter().map(|asked| u64::from(asked.prompt - policy.cached(asked.prompt))).sum();
+            assert_eq!(*cost.prompt_tokens.borrow(), computed, "seed {seed}: every prompt is computed once");
+        }
+        assert!(policy.preempt != Preempt::Never || outcome.counts.preemptions == 0);
+    }
+}
+
+#[test]
+fn the_same_run_twice_is_the_same() {
+    for seed in 0..50 {
+        let (policy, requests, arrivals) = scenario(seed);
+        let run = || {
+            let cost = |ranks: &[StepLoad<'_>]| 0.01 + 0.001 * f64::from(ranks[0].decoding);
+            simulate(&policy, &requests, &arrivals, &cost, Limits::default())
+        };
+        assert_eq!(run(), run());
+    }
+}
+
+#[test]
+fn littles_law_holds_in_the_closed_loop() {
+    for seed in 0..60 {
+        let (policy, _, _) = scenario(seed);
+        let lengths: Vec<Lengths> =
+            (0..200u32).map(|index| Lengths { prompt: 30, output: 5 + index % 20 }).collect();
+        let cost = Checked { policy: &policy, prompt_tokens: RefCell::new(0) };
+        let arrivals = Arrivals::Closed { clients: 12 };
+        let outcome = simulate(&policy, &lengths, &arrivals, &cost, Limits::default()).expect("served");
+        // Until the last request is sent every client has exactly one in the system.
+        let sent = outcome.requests.iter().map(|served| served.arrival).fold(0.0, f64::max);
+        let inside = |served: &Served| served.last.min(sent) - served.arrival.min(sent);
+        let in_flight = outcome.requests.iter().map(inside).sum::<f64>() / sent;
+        assert!((in_flight - 12.0).abs() < 1e-6, "seed {seed}: {in_flight}");
+        let all = metrics(&outcome).expect("requests");
+        assert!((all.requests_per_s * all.e2e.mean / all.in_flight - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn disaggregated_requests_are_served_whatever_the_pools() {
+    for seed in 0..800 {
+        let (front, requests, arrivals) = scenario(seed);
+        let (back, _, _) = scenario(seed + 1_000_000);
+        let back = Policy { output_delay: front.output_delay, ..back };
+        let cost = |ranks: &[StepLoad<'_>]| {
+            let of_rank =
+                |load: &StepLoad| 0.001 + 0.0001 * (load.chunks.len() as f64 + f64::from(load.decoding));
+            ranks.iter().map(of_rank).sum()
+        };
+        let pool = |policy| Pool { policy, cost: &cost, replicas: 1 + (seed % 3) as u32 };
+        let transfer =
+            Transfer { seconds: 0.001, seconds_per_token: 0.0001, first_token_waits: seed % 2 == 0 };
+        let run = simulate_disaggregated(
+            pool(&front),
+            pool(&back),
+            transfer,
+            &requests,
+            &arrivals,
+            Limits { steps: 200_000, moments: 16 },
+        );
+        let outcome = run.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{front:?}\n{back:?}"));
+        assert!(
+            outcome
+                .requests
+                .iter()
+                .all(|served| served.arrival < served.first && served.first <= served.last)
+        );
+        let outputs: u64 = requests.iter().map(|asked| u64::from(asked.output) - 1).sum();
+        let gaps: u64 = outcome.gaps.as_slice().iter().map(|gap| gap.count).sum();
+        assert!(
+            gaps == outputs || back.speculation.is_some() && gaps < outputs,
+            "seed {seed}: {gaps}, {outputs}"
+        );
+    }
+}

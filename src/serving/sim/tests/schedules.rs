@@ -1,0 +1,114 @@
+//! Four requests at once under each engine's rules, step by step.
+
+use super::*;
+
+const FOUR: [(u32, u32); 4] = [(5, 3), (6, 2), (3, 1), (2, 2)];
+
+#[test]
+fn vllm_decodes_first_and_fills_the_budget_with_prompts() {
+    let (steps, outcome) = record(&vllm(8, 4, 1 << 20), &FOUR, &Arrivals::AtOnce);
+    // 8 tokens a step: 5 of the first prompt and 3 of the second; then one token is the first's decode, and
+    // 3 + 3 + 1 tokens of prompts fill the step; and so on.
+    assert_eq!(steps, ["5+0,3+0|0/0", "3+3,3+0,1+0|1/6", "1+1|2/14", "|1/3"]);
+    assert_eq!(firsts(&outcome), [1.0, 2.0, 2.0, 3.0]);
+    assert_eq!(lasts(&outcome), [3.0, 3.0, 2.0, 4.0]);
+    assert_eq!(outcome.counts, Counts { steps: 4, prompt_steps: 3, preemptions: 0 });
+}
+
+#[test]
+fn sglang_prefills_until_nothing_waits() {
+    let (steps, outcome) = record(&sglang(8, 4, 1 << 20), &FOUR, &Arrivals::AtOnce);
+    // The cut prompt goes on first; decode waits for both prefill steps.
+    assert_eq!(steps, ["5+0,3+0|0/0", "3+3,3+0,2+0|0/0", "|3/16", "|1/7"]);
+    assert_eq!(firsts(&outcome), [1.0, 2.0, 2.0, 2.0]);
+    assert_eq!(lasts(&outcome), [4.0, 3.0, 2.0, 3.0]);
+    assert_eq!(outcome.gaps.as_slice()[0], Gap { seconds: 2.0, count: 1 });
+}
+
+#[test]
+fn trtllm_takes_whole_prompts_in_order() {
+    let (steps, outcome) = record(&trtllm(8, 4, 1 << 20), &FOUR, &Arrivals::AtOnce);
+    // 6 tokens do not fit beside 5, and the 3 behind them may not overtake.
+    assert_eq!(steps, ["5+0|0/0", "6+0|1/6", "3+0,2+0|2/14", "|1/3"]);
+    assert_eq!(firsts(&outcome), [1.0, 2.0, 3.0, 3.0]);
+    assert_eq!(lasts(&outcome), [3.0, 3.0, 3.0, 4.0]);
+}
+
+#[test]
+fn slots_bound_what_runs() {
+    let two = Policy { max_seqs: 2, ..vllm(8, 2, 1 << 20) };
+    let (steps, _) = record(&two, &FOUR, &Arrivals::AtOnce);
+    // The third starts only when a slot is free, after the third step.
+    assert_eq!(steps, ["5+0,3+0|0/0", "3+3|1/6", "|2/14", "3+0,2+0|0/0", "|1/3"]);
+}
+
+#[test]
+fn a_client_sends_its_next_request_when_the_last_one_ends() {
+    let (steps, outcome) =
+        record(&vllm(8, 4, 1 << 20), &[(4, 2), (4, 4), (4, 1)], &Arrivals::Closed { clients: 2 });
+    assert_eq!(steps, ["4+0,4+0|0/0", "|2/10", "4+0|1/6", "|1/7"]);
+    let arrivals: Vec<f64> = outcome.requests.iter().map(|served| served.arrival).collect();
+    assert_eq!(arrivals, [0.0, 0.0, 2.0]);
+    assert_eq!(lasts(&outcome), [2.0, 4.0, 3.0]);
+    assert_eq!(outcome.saturation, None);
+}
+
+#[test]
+fn delays_add_to_what_the_client_sees() {
+    let slow = Policy { admission_delay: 0.5, output_delay: 0.25, ..vllm(8, 4, 1 << 20) };
+    let (_, outcome) = record(&slow, &[(4, 2), (4, 1)], &Arrivals::Closed { clients: 1 });
+    assert_eq!(firsts(&outcome), [1.75, 4.5]);
+    assert_eq!(lasts(&outcome), [2.75, 4.5]);
+    assert!((outcome.requests[1].arrival - 2.75).abs() < 1e-12);
+}
+
+#[test]
+fn the_receive_interval_delays_what_arrives_during_decode() {
+    let arrivals = Arrivals::Times(vec![0.0, 1.5]);
+    let lengths = [(4, 10), (4, 2)];
+    // Read after the step that ends at 2 s.
+    let (_, at_once) = record(&sglang(8, 4, 1 << 20), &lengths, &arrivals);
+    assert_eq!(firsts(&at_once), [1.0, 3.0]);
+    // The prefill step ends at 1 s and the count begins anew; it reaches 3 at 4 s.
+    let lazy = Policy { receive_interval: 3, ..sglang(8, 4, 1 << 20) };
+    let (_, late) = record(&lazy, &lengths, &arrivals);
+    assert_eq!(firsts(&late), [1.0, 5.0]);
+    // An idle scheduler reads at once.
+    let idle = Policy { receive_interval: 1000, ..sglang(8, 4, 1 << 20) };
+    let (_, outcome) = record(&idle, &[(4, 2), (4, 1)], &Arrivals::Times(vec![0.0, 7.0]));
+    assert_eq!(firsts(&outcome), [1.0, 8.0]);
+}
+
+#[test]
+fn batch_waiting_gathers_prompts() {
+    let wait = Some(BatchWait { tokens: 6, iterations: 2 });
+    let policy = Policy { batch_wait: wait, ..trtllm(8, 4, 1 << 20) };
+    // 3 prompt tokens and one decode token are below 6: held at 1 s and 2 s, let go at 3 s.
+    let (_, held) = record(&policy, &[(4, 10), (3, 2)], &Arrivals::Times(vec![0.0, 0.5]));
+    assert_eq!(firsts(&held), [1.0, 4.0]);
+    // With a second prompt at 2 s they are 7.
+    let (_, enough) = record(&policy, &[(4, 10), (3, 2), (3, 2)], &Arrivals::Times(vec![0.0, 0.5, 1.5]));
+    assert_eq!(firsts(&enough), [1.0, 3.0, 3.0]);
+}
+
+#[test]
+fn ranks_step_together_and_wait_for_each_other() {
+    let two = Policy { ranks: 2, ..trtllm(8, 4, 1 << 20) };
+    let lengths = [(4, 10), (4, 10), (3, 2)];
+    let arrivals = Arrivals::Times(vec![0.0, 0.0, 0.5]);
+    let (steps, outcome) = record(&two, &lengths, &arrivals);
+    assert_eq!(steps[..2], ["4+0|0/0 & 4+0|0/0", "3+0|1/5 & |1/5"]);
+    assert_eq!(firsts(&outcome), [1.0, 1.0, 2.0]);
+    // Only one rank has a prompt at 1 s and 2 s; at 3 s it has waited for long enough.
+    let wait = Some(BalanceWait { iterations: 3, gather: 0 });
+    let (_, outcome) = record(&Policy { balance_wait: wait, ..two.clone() }, &lengths, &arrivals);
+    assert_eq!(firsts(&outcome), [1.0, 1.0, 4.0]);
+    // With one more at 2 s both have one; they may then wait for others.
+    let lengths = [(4, 10), (4, 10), (3, 2), (3, 2)];
+    let arrivals = Arrivals::Times(vec![0.0, 0.0, 0.5, 1.5]);
+    for gather in [0, 2] {
+        let wait = Some(BalanceWait { iterations: 9, gather });
+        let (_, outcome) = record(&Policy { balance_wait: wait, ..two.clone() }, &lengths, &arrivals);
+        assert_eq!(firsts(&outcome)[2..], [3.0 + f64::from(gather); 2]);
+    }
+}
