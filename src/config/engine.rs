@@ -80,6 +80,10 @@ pub struct HostTime {
     pub eager_launch_us: Figure,
     /// One kernel inside a CUDA graph: the gap to the next, in µs.
     pub graph_gap_us: Figure,
+    /// From the client to the scheduler and back: connection, HTTP, queues between processes, in µs a request.
+    pub admission_us: Figure,
+    /// Tokenising a prompt, in µs a token.
+    pub prompt_token_us: Figure,
 }
 
 /// The kernels an engine launches by default on one family of GPUs.
@@ -148,12 +152,32 @@ pub struct Engine {
     pub host: HostTime,
     /// Its attention kernels apply the rotary embedding themselves.
     pub rope_in_attention: bool,
+    /// Activations are quantised to FP8 by the kernel before the product, where one scale holds for all.
+    pub quantises_before: bool,
+    /// The norm behind an all-reduce is part of it.
+    pub norm_in_all_reduce: bool,
+    /// Formats whose products were measured with launches around them that serving does not make.
+    pub products: Vec<ProductChoice>,
     pub kernels: Vec<KernelChoice>,
     /// Default kernels of the attention variants.
     pub variants: Vec<VariantChoice>,
 }
 
+/// Which engine's measured products stand for those an engine serves.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ProductChoice {
+    pub weights: Dtype,
+    /// Catalog id of an engine.
+    pub measured_as: String,
+}
+
 impl Engine {
+    /// The engine whose measured products resemble those this one serves from weights in this format.
+    pub fn products_as(&self, weights: Dtype) -> &str {
+        let choice = self.products.iter().find(|choice| choice.weights == weights);
+        choice.map_or(&self.id, |choice| &choice.measured_as)
+    }
+
     /// The engine's default kernels on `arch`, if it runs there.
     pub fn kernels_on(&self, arch: Arch) -> Option<&KernelChoice> {
         self.kernels.iter().find(|choice| choice.arch == arch)
@@ -167,11 +191,12 @@ impl Engine {
 
 record!(Scheduler: batching, token_budget, max_seqs, smaller, memory_share, memory_share_of, kv_block_tokens);
 record!(SmallerDefaults: below_gib, archs, token_budget, max_seqs);
-record!(HostTime: decode_step_us, prefill_step_us, eager_launch_us, graph_gap_us);
+record!(HostTime: decode_step_us, prefill_step_us, eager_launch_us, graph_gap_us, admission_us, prompt_token_us);
 record!(KernelChoice: arch, attention_prefill, attention_decode, moe);
 record!(MoeKernel: weights, kernel, most_tokens, most_ranks);
 record!(VariantChoice: arch, latent, bmm, bmm_fp8, block_prefill, block_decode, sparse_short, sparse, delta_prefill, delta_decode);
-record!(Engine: id, name, version, scheduler, host, rope_in_attention, kernels, variants);
+record!(Engine: id, name, version, scheduler, host, rope_in_attention, quantises_before, norm_in_all_reduce, products, kernels, variants);
+record!(ProductChoice: weights, measured_as);
 names!(Batching: MixedChunks = "mixed_chunks", PrefillFirst = "prefill_first", InFlight = "in_flight");
 names!(MemoryShareOf: Total = "total", Static = "static", Free = "free");
 

@@ -124,7 +124,7 @@ pub fn read_cases(text: &str) -> Result<Vec<Case>, String> {
 }
 
 /// The catalog id of a published model, whichever of its names a table uses.
-fn model_id(catalog: &Catalog, published: &str) -> Option<String> {
+pub(super) fn model_id(catalog: &Catalog, published: &str) -> Option<String> {
     let plain = |name: &str| name.replace("Meta-Llama", "Llama").to_lowercase();
     let wanted = plain(published);
     catalog.models.models.iter().find(|model| plain(&model.name) == wanted).map(|model| model.id.clone())

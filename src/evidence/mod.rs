@@ -1,6 +1,8 @@
 //! Measured data: tables, cases, error statistics.
 
 pub mod cases;
+#[cfg(feature = "infer")]
+pub mod closed_loop;
 pub mod contradictions;
 pub mod copies;
 pub mod errors;

@@ -116,14 +116,33 @@ impl Lane {
     }
 }
 
+/// The launch that quantises activations before a product with one scale a tensor, in µs: what the shortest
+/// of those products takes longer than the shortest of the library, and two bytes read and one written.
+pub(super) fn quantising(gemm: &Gemm, silicon: &Silicon) -> f64 {
+    if gemm.weights != Dtype::Fp8 {
+        return 0.0;
+    }
+    let cycles = Lane::ScaledFp8.shortest_cycles() - Lane::Library.shortest_cycles();
+    let bytes = gemm.m as f64 * gemm.k as f64 * (Dtype::Bf16.bytes() + Dtype::Fp8.bytes());
+    cycles / silicon.clock + silicon.read(bytes, silicon.resident(bytes))
+}
+
+/// Copies of the weights that measuring went round, to find them cold: read off the size at which
+/// products stop beating device memory (16 MB with 101 MB of L2, 24 MB with 134 MB; TensorRT-LLM: 24
+/// and 32 MB).
+pub(super) fn rotated_weights(engine: &str) -> f64 {
+    match Engine::of(engine) {
+        Engine::Vllm | Engine::Sglang => 6.0,
+        Engine::Trtllm => 4.0,
+    }
+}
+
 impl Engine {
-    /// Copies of the weights that measuring went round, to find them cold: read off the size at which
-    /// products stop beating device memory (16 MB with 101 MB of L2, 24 MB with 134 MB; TensorRT-LLM: 24
-    /// and 32 MB).
-    fn rotated_weights(self) -> f64 {
-        match self {
-            Self::Vllm | Self::Sglang => 6.0,
-            Self::Trtllm => 4.0,
+    fn of(id: &str) -> Self {
+        match id {
+            "sglang" => Self::Sglang,
+            "trtllm" => Self::Trtllm,
+            _ => Self::Vllm,
         }
     }
 }
@@ -135,21 +154,17 @@ impl Launch {
         let count = kernels::gemm::count(gemm, gpu)?;
         let at_peak = (count.flops / gpu.peak(gemm.weights)?).micros();
         let bandwidth = gpu.bandwidth()?;
-        let engine = match engine {
-            "sglang" => Engine::Sglang,
-            "trtllm" => Engine::Trtllm,
-            _ => Engine::Vllm,
-        };
+        let own = Engine::of(engine);
         let (weights, activations) = (count.stored.0, (count.operands - count.stored).0);
         let hits = match cache {
             Cache::Cold => 0.0,
-            Cache::Repeated => silicon.resident(weights * engine.rotated_weights()),
+            Cache::Repeated => silicon.resident(weights * rotated_weights(engine)),
         };
         Ok(Self {
             silicon,
             weights: gemm.weights,
-            engine,
-            lane: Lane::of(gemm.weights, engine, gpu.arch),
+            engine: own,
+            lane: Lane::of(gemm.weights, own, gpu.arch),
             m: gemm.m as f64,
             n: gemm.n as f64,
             k: gemm.k as f64,

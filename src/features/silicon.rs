@@ -133,6 +133,12 @@ impl Silicon {
         read / (L2_BYTES_PER_CLOCK * self.clock)
     }
 
+    /// What reading `bytes` from device memory takes longer than with those from L2 that a measuring loop
+    /// going `rounds` times as far finds there, in µs.
+    pub fn missed(&self, bytes: f64, rounds: f64) -> f64 {
+        self.read(bytes, 0.0) - self.read(bytes, self.resident(bytes * rounds))
+    }
+
     /// The identity columns.
     pub fn identity(&self) -> impl Iterator<Item = f32> + '_ {
         let filled = if self.measured { 1.0 } else { 0.0 };

@@ -104,10 +104,20 @@ impl KernelTime {
     /// says, and so does the best share of the bandwidth on cold data: small problems were measured with
     /// their weights or KV in the L2, where a served model's never are. `clock_ratio` is the sustained
     /// clock the efficiencies were measured at over the one asked for; it moves compute-bound time only.
-    pub fn learned(count: &Count, ideal: &Ideal, answer: Answer, clock_ratio: f64, seen: bool) -> Self {
+    ///
+    /// `served` is what a launch in service takes longer than the measured one.
+    pub fn learned(
+        count: &Count,
+        ideal: &Ideal,
+        answer: Answer,
+        (clock_ratio, served): (f64, Seconds),
+        seen: bool,
+    ) -> Self {
         let clock = if ideal.limit == Resource::Compute { clock_ratio } else { 1.0 };
         let ln_time = -f64::from(answer.ln_efficiency);
-        let at = |ln_time: f64| Seconds(ideal.time.0 * ln_time.exp() * clock).max(ideal.time).max(ideal.cold);
+        let at = |ln_time: f64| {
+            (Seconds(ideal.time.0 * ln_time.exp() * clock) + served).max(ideal.time).max(ideal.cold)
+        };
         let bounds =
             answer.ln_bound.map(|bound| [at(ln_time - f64::from(bound)), at(ln_time + f64::from(bound))]);
         let provenance = if seen && !answer.outside { Provenance::Learned } else { Provenance::Extrapolated };

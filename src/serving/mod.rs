@@ -5,6 +5,7 @@ mod finish;
 mod fit;
 mod memory;
 mod plan;
+pub mod replica;
 pub mod report;
 pub mod sim;
 mod steady;
@@ -12,5 +13,5 @@ pub mod step;
 pub mod table;
 
 pub use finish::finish;
-pub use plan::{Plan, plan};
+pub use plan::{Plan, memory_of, plan};
 pub use report::Report;

@@ -5,7 +5,7 @@ use crate::config::{Batching, Field, Issue, Load, MissingFigure, Setup};
 use crate::efficiency::Rows;
 use crate::graph::Batch;
 
-use super::fit;
+use super::fit::{self, Demand};
 use super::memory::memory;
 use super::report::Memory;
 use super::step::PlannedStep;
@@ -63,15 +63,11 @@ const CHUNK_SAMPLES: u64 = 4;
 /// # Errors
 /// An issue that names the figure the catalogs lack.
 pub fn plan(setup: &Setup) -> Result<Plan, Vec<Issue>> {
-    let physics = catalog()
-        .constants
-        .physics()
-        .ok_or_else(|| vec![Issue::error(Field::Data, "the catalog of constants is incomplete")])?;
-    build(setup, physics).map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
+    build(setup, physics()?).map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
 }
 
 fn build(setup: &Setup, physics: Physics) -> Result<Plan, MissingFigure> {
-    let demand = fit::Demand::of(setup);
+    let demand = Demand::of(setup);
     let memory = memory(setup, &physics, demand.kv_tokens, demand.step_tokens, demand.sequence_tokens)?;
     let (running, issues) = fit::verdict(setup, &physics, &demand, &memory)?;
     let mut rows = Rows::default();
@@ -83,6 +79,22 @@ fn build(setup: &Setup, physics: Physics) -> Result<Plan, MissingFigure> {
         }),
     };
     Ok(Plan { setup: setup.clone(), physics, memory, issues, steps, rows })
+}
+
+/// Device memory of the fullest GPU of `setup`.
+///
+/// # Errors
+/// Where a catalog lacks a figure.
+pub fn memory_of(setup: &Setup) -> Result<Memory, Vec<Issue>> {
+    let demand = Demand::of(setup);
+    let Demand { kv_tokens, step_tokens, sequence_tokens } = demand;
+    let found = memory(setup, &physics()?, kv_tokens, step_tokens, sequence_tokens);
+    found.map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
+}
+
+fn physics() -> Result<Physics, Vec<Issue>> {
+    let incomplete = || vec![Issue::error(Field::Data, "the catalog of constants is incomplete")];
+    catalog().constants.physics().ok_or_else(incomplete)
 }
 
 impl Plan {

@@ -13,7 +13,7 @@ use crate::units::Seconds;
 #[derive(Debug, Clone, PartialEq)]
 enum Timing {
     /// By the model of a family, from this row.
-    Learned { family: Family, row: usize },
+    Learned { family: Family, row: usize, served: Seconds },
     /// By its bytes.
     Streaming,
     /// Already timed: collectives, which no efficiency enters.
@@ -134,6 +134,7 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
         formats: setup.formats,
         kv: setup.kv,
         rope_in_attention: setup.engine.rope_in_attention,
+        norm_in_all_reduce: setup.engine.norm_in_all_reduce,
         latent_blocks: kernel.is_empty() && block,
         absorbed_prompts: features::absorbs_prompts(kernel),
         routing: Routing::PowerLaw(physics.expert_popularity),
@@ -150,7 +151,10 @@ impl PlannedCall {
         let count = kernels::count(&call.op, gpu)?;
         let ideal = Some(Ideal::of(&count, gpu, physics)?);
         let timing = match features::row(&call.op, gpu, &setup.engine, physics.launch_floor)? {
-            Some((family, row)) => Timing::Learned { family, row: rows.add(family, &row) },
+            Some((family, row)) => {
+                let served = features::in_service(&call.op, count.stored, gpu, &setup.engine)?;
+                Timing::Learned { family, row: rows.add(family, &row), served }
+            }
             None => Timing::Streaming,
         };
         Ok(Self { call, count, ideal, timing })
@@ -168,10 +172,10 @@ impl PlannedCall {
             return Some(KernelTime::roofline(&self.count, ideal));
         };
         match self.timing {
-            Timing::Learned { family, row } => {
+            Timing::Learned { family, row, served } => {
                 let answer = *learned.answers.get(&family)?.get(row)?;
                 let seen = learned.trained_on.get(&family).is_some_and(|gpus| gpus.contains(&setup.gpu.id));
-                Some(KernelTime::learned(&self.count, ideal, answer, clock_ratio(setup), seen))
+                Some(KernelTime::learned(&self.count, ideal, answer, (clock_ratio(setup), served), seen))
             }
             _ => KernelTime::streaming(&self.count, ideal, &setup.gpu, physics).ok(),
         }

@@ -222,7 +222,7 @@ pub fn launch(case: &ClosedLoopCase) -> Launch {
                 .map_or(MemoryShareOf::Total, |engine| engine.scheduler.memory_share_of),
             kv: match pick(&layers, &facts, |layer| layer.kv_cache.as_ref()) {
                 Some(KvCache::Fp8) => Dtype::Fp8,
-                Some(KvCache::Auto) | None => Dtype::Bf16,
+                Some(KvCache::Auto) | None => automatic_kv(case),
             },
             kv_block_tokens: pick(&layers, &facts, |layer| layer.kv_block_tokens.as_ref()),
         },
@@ -230,6 +230,18 @@ pub fn launch(case: &ClosedLoopCase) -> Launch {
         excluded: excluded.map(|choice| choice.value),
         doubts,
     }
+}
+
+/// The cache of an engine that was told nothing. TensorRT-LLM asks the checkpoint: ModelOpt's, in FP8 with one
+/// scale a tensor and in NVFP4, carry scales for an FP8 cache.
+fn automatic_kv(case: &ClosedLoopCase) -> Dtype {
+    let of_experts = case.moe_precision.as_deref();
+    let scaled = match case.precision.as_str() {
+        "fp8" => of_experts != Some("fp8_block"),
+        "nvfp4" => true,
+        _ => false,
+    };
+    if case.engine == "trtllm" && scaled { Dtype::Fp8 } else { Dtype::Bf16 }
 }
 
 /// What really ran where, and the facts that all other rules refer to.

@@ -108,8 +108,11 @@ impl Calls<'_> {
         }
     }
 
-    /// With the residual added before.
+    /// With the residual added before. Each follows an all-reduce, which may do it in passing.
     fn norm(&mut self, block: Block, name: &'static str, count: u64) {
+        if self.layout.norm_in_all_reduce && self.layout.tp > 1 {
+            return;
+        }
         self.element(block, name, count, Elementwise::AddNorm { rows: self.tokens, width: self.hidden });
     }
 

@@ -5,6 +5,7 @@
 //! sequences, or the lengths of prompts or of decoding sequences. Each part has a grid of its own, so a step
 //! that mixes all costs four lookups.
 
+mod cost;
 mod grid;
 mod lengths;
 
@@ -30,6 +31,18 @@ pub struct Extent {
     pub length: u64,
     /// New tokens of one prompt in one step.
     pub prompt: u64,
+}
+
+impl Extent {
+    /// The least that holds both.
+    pub fn joined(&self, other: &Self) -> Self {
+        Self {
+            tokens: self.tokens.max(other.tokens),
+            sequences: self.sequences.max(other.sequences),
+            length: self.length.max(other.length),
+            prompt: self.prompt.max(other.prompt),
+        }
+    }
 }
 
 /// Points per octave of tokens, of sequences and of lengths.
@@ -179,6 +192,18 @@ impl Points {
 }
 
 impl StepTable {
+    /// The same kernels under another setup's engine settings and host times.
+    pub fn of(mut self, setup: &Setup) -> Self {
+        self.setup = setup.clone();
+        self
+    }
+
+    /// The shortest decode step: one sequence, and no host.
+    pub fn least_decode_step(&self) -> Option<Seconds> {
+        let kernels = self.kernels(&[Work { decoding: 1.0, decoding_kv: 1.0, ..Work::default() }]);
+        (kernels > Seconds::ZERO).then_some(kernels)
+    }
+
     /// The time of a step: of its kernels, and of the host where kernels do not hide it. None where the
     /// engine's record lacks its host times.
     pub fn step(&self, ranks: &[Work]) -> Option<Seconds> {

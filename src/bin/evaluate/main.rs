@@ -1,0 +1,79 @@
+//! Predicted against measured: error tables on a folder of measurements.
+
+mod kernels;
+mod serving;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use rooflight::evidence::kernels::Comparison;
+use rooflight::evidence::sample::Selection;
+
+#[derive(Parser)]
+#[command(about = "Error tables of the predictor on measured data")]
+struct Cli {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// End-to-end cases: prefill, decode step and total of offline batches, TTFT and TPOT of closed loops.
+    Serving {
+        /// Measured cases, one JSON object a line.
+        #[arg(long)]
+        cases: PathBuf,
+        /// What other predictors say for the same ids (CSV).
+        #[arg(long)]
+        peers: Option<PathBuf>,
+        /// Writes one JSON object a line: id, predicted, measured.
+        #[arg(long)]
+        per_case: Option<PathBuf>,
+        /// The folder of the ONNX models and their manifest.
+        #[arg(long, default_value = "models")]
+        models: PathBuf,
+        /// Prints JSON instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Kernel by kernel: errors of every family, by GPU, engine, format, kernel and size.
+    Kernels {
+        /// The folder of measured data, with the tables in its folder `kernels`.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// Leaves a GPU's rows out (repeatable).
+        #[arg(long, value_name = "ID")]
+        exclude_gpu: Vec<String>,
+        /// The folder of the ONNX models and their manifest.
+        #[arg(long, default_value = "models")]
+        models: PathBuf,
+        /// Rows a family, about: larger tables are sampled, points whole, GPUs evenly.
+        #[arg(long, default_value_t = 100_000)]
+        sample: usize,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Prints JSON instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().what {
+        What::Serving { cases, peers, per_case, models, json } => {
+            serving::run(&cases, peers.as_deref(), per_case.as_deref(), &models, json)
+        }
+        What::Kernels { data, exclude_gpu, models, sample, seed, json } => {
+            let selection = Selection { sample: Some(sample), seed };
+            kernels::run(&data, &Comparison { selection, excluded: &exclude_gpu }, &models, json)
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("evaluate: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

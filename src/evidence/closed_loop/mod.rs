@@ -1,0 +1,134 @@
+//! Measured closed loops, run again in the simulator.
+
+mod numpy;
+pub mod report;
+mod scenario;
+
+use std::collections::BTreeMap;
+
+use super::cases::ClosedLoopCase;
+use super::launch::{Launch, launch};
+use crate::config::catalog::{Catalog, Physics};
+use crate::config::{Issue, Setup, check};
+use crate::efficiency::{Efficiencies, Learned, Rows};
+use crate::serving::sim::{
+    Arrivals, BalanceWait, BatchWait, Lengths, Limits, Policy, StepCost, metrics, simulate,
+};
+use crate::serving::table::{Extent, StepTable, TablePlan};
+use crate::serving::{memory_of, replica};
+
+/// Answers a table's rows.
+pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + 'a;
+/// Answers a table's rows, or holds them at the roofline.
+pub type Efficient<'a> = dyn Fn(&Rows) -> Result<Efficiencies, String> + 'a;
+
+/// TTFT and TPOT, means over the requests of a run, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Times {
+    pub ttft_ms: f64,
+    pub tpot_ms: f64,
+}
+
+/// A case ready to be simulated.
+#[derive(Debug, Clone)]
+pub struct Run {
+    pub setup: Setup,
+    pub launch: Launch,
+    pub policy: Policy,
+    pub requests: Vec<Lengths>,
+    pub extent: Extent,
+}
+
+impl Run {
+    /// # Errors
+    /// Why the case cannot be run again.
+    pub fn of(case: &ClosedLoopCase, catalog: &Catalog) -> Result<Self, String> {
+        let launch = launch(case);
+        if let Some(excluded) = launch.excluded {
+            return Err(excluded.text().into());
+        }
+        let scenario = scenario::of(case, &launch, catalog)?;
+        let (setup, issues) = check(&scenario, catalog);
+        let setup = setup.ok_or_else(|| texts(&issues))?;
+        let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
+        let requests = match launch.client.length_range {
+            Some(range) => numpy::requests(launch.client.requests, case.isl, case.osl, range),
+            None => {
+                vec![Lengths { prompt: case.isl, output: case.osl }; launch.client.requests as usize]
+            }
+        };
+        let extent = replica::extent(&setup, case.concurrency, case.isl, case.osl);
+        let policy = started(replica::policy(&setup, &memory), &launch);
+        Ok(Self { setup, launch, policy, requests, extent })
+    }
+
+    /// Runs of the same kernels: one table serves them all.
+    pub fn table_key(&self) -> String {
+        let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, .. } = &self.setup;
+        let (model, gpu, engine) = (&model.id, &gpu.id, &engine.id);
+        format!("{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {}", weights.id(), kv.id())
+    }
+
+    /// The run's means at these step times.
+    ///
+    /// # Errors
+    /// Why the simulation does not end, or has no answer.
+    pub fn simulate(&self, clients: u32, cost: &dyn StepCost) -> Result<Times, String> {
+        let arrivals = Arrivals::Closed { clients };
+        let outcome = simulate(&self.policy, &self.requests, &arrivals, cost, Limits::default())
+            .map_err(|error| error.to_string())?;
+        let found = metrics(&outcome).ok_or("no request was served")?;
+        let tpot = found.tpot.ok_or("no output has a second token")?;
+        Ok(Times { ttft_ms: found.ttft.mean * 1e3, tpot_ms: tpot.mean * 1e3 })
+    }
+}
+
+/// The scheduler as the run started it.
+fn started(policy: Policy, launch: &Launch) -> Policy {
+    let own = &launch.scheduler;
+    let ranks = policy.ranks;
+    Policy {
+        max_prefill_tokens: own.max_prefill_tokens,
+        chunked: own.chunked.unwrap_or(policy.chunked),
+        receive_interval: own.receive_interval,
+        batch_wait: own
+            .batch_wait
+            .filter(|_| ranks == 1)
+            .map(|wait| BatchWait { tokens: wait.tokens, iterations: wait.iterations }),
+        balance_wait: own
+            .balance_wait
+            .filter(|_| ranks > 1)
+            .map(|wait| BalanceWait { iterations: wait.iterations, gather: wait.batching }),
+        kv_block: launch.memory.kv_block_tokens.unwrap_or(policy.kv_block),
+        ..policy
+    }
+}
+
+fn texts(issues: &[Issue]) -> String {
+    let errors = issues.iter().filter(|issue| issue.is_error());
+    errors.map(|issue| issue.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// The tables of all runs, each as large as the largest run needs it.
+///
+/// # Errors
+/// Where a catalog record lacks a figure, or the models do not answer.
+pub fn tables(
+    runs: &[&Run],
+    physics: &Physics,
+    ask: &Efficient<'_>,
+) -> Result<BTreeMap<String, StepTable>, String> {
+    let mut wanted: BTreeMap<String, (&Run, Extent)> = BTreeMap::new();
+    for run in runs {
+        let (_, extent) = wanted.entry(run.table_key()).or_insert((run, run.extent));
+        *extent = extent.joined(&run.extent);
+    }
+    wanted
+        .into_iter()
+        .map(|(key, (run, extent))| {
+            let plan = TablePlan::new(&run.setup, physics, &extent).map_err(|missing| missing.to_string())?;
+            let table = plan.finish(&ask(plan.rows())?).ok_or("the models did not answer every row")?;
+            Ok((key, table))
+        })
+        .collect()
+}

@@ -1,0 +1,237 @@
+//! Errors on measured closed loops, in groups, beside the roofline and the peers.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Ask, Run, Times, tables};
+use crate::config::catalog::{Catalog, Physics};
+use crate::efficiency::Efficiencies;
+use crate::evidence::cases::ClosedLoopCase;
+use crate::evidence::contradictions::{Contradiction, contradictions};
+use crate::evidence::errors::Errors;
+use crate::evidence::serving::{PeerRow, Skipped};
+use crate::serving::sim::StepCost;
+use crate::serving::table::StepTable;
+
+/// Clients up to which next to nothing queues.
+const FEW_CLIENTS: u32 = 4;
+/// Measured means repeat within 2.7 % in nine of ten pairs.
+const PHYSICS_MARGIN: f64 = 0.97;
+
+/// One case beside its measurement.
+#[derive(Debug, Clone, Serialize)]
+pub struct Compared {
+    pub id: String,
+    pub model: String,
+    pub engine: String,
+    pub gpu: String,
+    pub concurrency: u32,
+    pub predicted: Times,
+    pub roofline: Times,
+    pub measured: Times,
+}
+
+/// Errors of both times; none where there is no case.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Metrics {
+    pub ttft: Option<Errors>,
+    pub tpot: Option<Errors>,
+}
+
+/// A peer's errors, beside ours on the same cases.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct PeerMetrics {
+    #[serde(flatten)]
+    pub peer: Metrics,
+    pub ours: Metrics,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct LoopReport {
+    pub cases: usize,
+    pub skipped: Vec<Skipped>,
+    #[serde(flatten)]
+    pub metrics: Metrics,
+    pub roofline: Metrics,
+    /// Where at most four clients ask, so that kernels and host decide and not queues.
+    pub few_clients: Metrics,
+    pub by_engine: BTreeMap<String, Metrics>,
+    pub by_gpu: BTreeMap<String, Metrics>,
+    pub by_model: BTreeMap<String, Metrics>,
+    pub by_concurrency: BTreeMap<u32, Metrics>,
+    pub by_source: BTreeMap<String, Metrics>,
+    pub few_clients_by_model: BTreeMap<String, Metrics>,
+    pub few_clients_by_engine: BTreeMap<String, Metrics>,
+    pub peers: BTreeMap<String, PeerMetrics>,
+    /// Cases that contradict physics or others, and the errors without them.
+    pub contradictions: Vec<Named>,
+    pub without_contradictions: Metrics,
+}
+
+/// A case that contradicts, and why.
+#[derive(Debug, Clone, Serialize)]
+pub struct Named {
+    pub id: String,
+    pub reasons: Vec<String>,
+}
+
+impl From<Contradiction> for Named {
+    fn from(Contradiction { id, reasons }: Contradiction) -> Self {
+        Self { id, reasons }
+    }
+}
+
+/// The zero-time table of a roofline is the plan's, at ideal speeds.
+struct Prepared<'a> {
+    case: &'a ClosedLoopCase,
+    run: Run,
+}
+
+/// Runs every closed loop again.
+///
+/// # Errors
+/// Where the models or the catalogs do not answer.
+pub fn loop_report(
+    cases: &[&ClosedLoopCase],
+    core: (&Catalog, &Physics),
+    ask: &Ask<'_>,
+    peers: &[PeerRow],
+) -> Result<(LoopReport, Vec<Compared>), String> {
+    let (catalog, physics) = core;
+    let (mut ready, mut skipped) = (Vec::new(), Vec::new());
+    for case in cases {
+        match Run::of(case, catalog) {
+            Ok(run) => ready.push(Prepared { case, run }),
+            Err(reason) => skipped.push(Skipped { id: case.id.clone(), reason }),
+        }
+    }
+    let runs: Vec<&Run> = ready.iter().map(|one| &one.run).collect();
+    let learned = tables(&runs, physics, &|rows| Ok(Efficiencies::Learned(ask(rows)?)))?;
+    let roofline = tables(&runs, physics, &|_| Ok(Efficiencies::Roofline))?;
+    let (mut compared, mut floors) = (Vec::new(), BTreeMap::new());
+    for Prepared { case, run } in &ready {
+        match compare(case, run, &learned, &roofline) {
+            Ok(pair) => compared.push(pair),
+            Err(reason) => skipped.push(Skipped { id: case.id.clone(), reason }),
+        }
+        let floor = roofline.get(&run.table_key()).and_then(|table| table.least_decode_step());
+        floors.insert(case.id.as_str(), floor.map(|seconds| seconds.0));
+    }
+    let mut named: Vec<Named> =
+        contradictions(cases, &|case| floors.get(case.id.as_str()).copied().flatten())
+            .into_iter()
+            .map(Named::from)
+            .collect();
+    for (case, reason) in compared.iter().filter_map(|case| Some((case, faster_than_physics(case, cases)?))) {
+        match named.iter_mut().find(|one| one.id == case.id) {
+            Some(one) => one.reasons.push(reason),
+            None => named.push(Named { id: case.id.clone(), reasons: vec![reason] }),
+        }
+    }
+    let contradicts = |case: &Compared| named.iter().any(|one| one.id == case.id);
+    let sound: Vec<&Compared> = compared.iter().filter(|case| !contradicts(case)).collect();
+    let all: Vec<&Compared> = compared.iter().collect();
+    let few: Vec<&Compared> = compared.iter().filter(|case| case.concurrency <= FEW_CLIENTS).collect();
+    let source = |case: &Compared| {
+        let found = cases.iter().find(|one| one.id == case.id);
+        found.map_or(String::new(), |one| one.source.clone())
+    };
+    let report = LoopReport {
+        cases: compared.len(),
+        metrics: metrics(&all, |case| case.predicted),
+        roofline: metrics(&all, |case| case.roofline),
+        few_clients: metrics(&few, |case| case.predicted),
+        by_engine: grouped(&all, |case| case.engine.clone()),
+        by_gpu: grouped(&all, |case| case.gpu.clone()),
+        by_model: grouped(&all, |case| case.model.clone()),
+        by_concurrency: grouped(&all, |case| case.concurrency),
+        by_source: grouped(&all, source),
+        few_clients_by_model: grouped(&few, |case| case.model.clone()),
+        few_clients_by_engine: grouped(&few, |case| case.engine.clone()),
+        peers: peer_metrics(&compared, peers),
+        without_contradictions: metrics(&sound, |case| case.predicted),
+        contradictions: named,
+        skipped,
+    };
+    Ok((report, compared))
+}
+
+/// Requests that end sooner than their kernels could, queue by queue, at dense peaks and full bandwidth:
+/// some of the work was not done, as where prompts came from a prefix cache.
+fn faster_than_physics(case: &Compared, cases: &[&ClosedLoopCase]) -> Option<String> {
+    let osl = f64::from(cases.iter().find(|one| one.id == case.id)?.osl);
+    let whole = |times: &Times| times.ttft_ms + (osl - 1.0) * times.tpot_ms;
+    let (measured, least) = (whole(&case.measured), whole(&case.roofline));
+    (measured < least * PHYSICS_MARGIN).then(|| {
+        format!(
+            "a request takes {measured:.0} ms, and its kernels alone, at peak rates, {least:.0} ms: not all of \
+             its work was done"
+        )
+    })
+}
+
+fn compare(
+    case: &ClosedLoopCase,
+    run: &Run,
+    learned: &BTreeMap<String, StepTable>,
+    roofline: &BTreeMap<String, StepTable>,
+) -> Result<Compared, String> {
+    let key = run.table_key();
+    let table =
+        |tables: &BTreeMap<String, StepTable>| tables.get(&key).cloned().ok_or("no table of step times");
+    let simulate = |table: StepTable| run.simulate(case.concurrency, &table.of(&run.setup) as &dyn StepCost);
+    Ok(Compared {
+        id: case.id.clone(),
+        model: case.model.clone(),
+        engine: case.engine.clone(),
+        gpu: case.gpu.clone(),
+        concurrency: case.concurrency,
+        predicted: simulate(table(learned)?)?,
+        roofline: simulate(table(roofline)?)?,
+        measured: Times { ttft_ms: case.measured.ttft_ms, tpot_ms: case.measured.tpot_ms },
+    })
+}
+
+fn metrics(cases: &[&Compared], of: fn(&Compared) -> Times) -> Metrics {
+    let pairs = |pick: fn(&Times) -> f64| -> Vec<(f64, f64)> {
+        cases.iter().map(|case| (pick(&of(case)), pick(&case.measured))).collect()
+    };
+    Metrics {
+        ttft: Errors::of(&pairs(|times| times.ttft_ms)),
+        tpot: Errors::of(&pairs(|times| times.tpot_ms)),
+    }
+}
+
+fn grouped<K: Ord>(cases: &[&Compared], key: impl Fn(&Compared) -> K) -> BTreeMap<K, Metrics> {
+    let mut groups: BTreeMap<K, Vec<&Compared>> = BTreeMap::new();
+    for case in cases {
+        groups.entry(key(case)).or_default().push(case);
+    }
+    groups.into_iter().map(|(key, cases)| (key, metrics(&cases, |case| case.predicted))).collect()
+}
+
+fn peer_metrics(compared: &[Compared], peers: &[PeerRow]) -> BTreeMap<String, PeerMetrics> {
+    let by_id: BTreeMap<&str, &Compared> = compared.iter().map(|case| (case.id.as_str(), case)).collect();
+    let mut groups: BTreeMap<String, Vec<(Times, &Compared)>> = BTreeMap::new();
+    for row in peers {
+        let said = row.prefill_ms.zip(row.decode_step_ms);
+        if let (Some(case), Some((ttft_ms, tpot_ms))) = (by_id.get(row.id.as_str()), said) {
+            groups.entry(row.peer.clone()).or_default().push((Times { ttft_ms, tpot_ms }, case));
+        }
+    }
+    let of = |rows: Vec<(Times, &Compared)>| {
+        let pairs = |pick: fn(&Times) -> f64| -> Vec<(f64, f64)> {
+            rows.iter().map(|(said, case)| (pick(said), pick(&case.measured))).collect()
+        };
+        let cases: Vec<&Compared> = rows.iter().map(|(_, case)| *case).collect();
+        PeerMetrics {
+            peer: Metrics {
+                ttft: Errors::of(&pairs(|times| times.ttft_ms)),
+                tpot: Errors::of(&pairs(|times| times.tpot_ms)),
+            },
+            ours: metrics(&cases, |case| case.predicted),
+        }
+    };
+    groups.into_iter().map(|(name, rows)| (name, of(rows))).collect()
+}

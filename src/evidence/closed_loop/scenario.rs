@@ -1,0 +1,49 @@
+//! The scenario that a measured closed loop ran.
+
+use crate::config::catalog::Catalog;
+use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
+use crate::evidence::cases::{ClosedLoopCase, model_id};
+use crate::evidence::launch::Launch;
+
+/// # Errors
+/// Why there is none.
+pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<Scenario, String> {
+    let unknown = || format!("{} is not among the models of the catalog", case.model);
+    let id = model_id(catalog, &case.model).ok_or_else(unknown)?;
+    let model = catalog.model(&id).ok_or_else(unknown)?;
+    Ok(Scenario {
+        gpu: case.gpu.clone(),
+        engine: case.engine.clone(),
+        tp: launch.layout.tp,
+        pp: case.pp,
+        dp: launch.layout.attention_dp,
+        ep: launch.layout.ep,
+        replicas: 1,
+        weights: Some(weights(case, model)?),
+        kv: launch.memory.kv,
+        workload: Workload {
+            isl: Lengths::Fixed(case.isl),
+            osl: case.osl,
+            load: Load::Concurrency(case.concurrency),
+        },
+        overrides: Overrides {
+            token_budget: launch.scheduler.token_budget,
+            // Without a limit of its own the run is bounded by its clients.
+            max_seqs: launch.scheduler.max_seqs,
+            memory_share: launch.memory.share,
+            ..Overrides::default()
+        },
+        model: ModelChoice::Catalog(id),
+    })
+}
+
+/// The checkpoint's format. The source labels FP8 checkpoints alike, whatever their scales, and 4-bit
+/// integers by their use.
+fn weights(case: &ClosedLoopCase, model: &Model) -> Result<Dtype, String> {
+    let of_experts = case.moe_precision.as_deref().unwrap_or_default();
+    match case.precision.as_str() {
+        "fp8" if model.weights == Dtype::Fp8Block || of_experts == "fp8_block" => Ok(Dtype::Fp8Block),
+        "int4_wo" => Ok(Dtype::Int4),
+        other => Dtype::from_id(other).ok_or_else(|| format!("unknown precision {other}")),
+    }
+}

@@ -1,0 +1,76 @@
+//! A setup's replica as the simulator takes it.
+
+use super::report::Memory;
+use super::sim::{Policy, Preempt};
+use super::table::Extent;
+use crate::config::{Batching, Setup};
+
+/// Sequences that the engines capture CUDA graphs for: a few small batches, then multiples of this.
+const GRAPH_STEP: u32 = 8;
+const SMALL_GRAPHS: [u32; 3] = [1, 2, 4];
+
+/// The scheduler of one replica of `setup`, with the engine's rules and the memory's room.
+///
+/// Sequences and budget are those of one rank of attention data parallelism, as engines count them.
+pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
+    let batching = setup.engine.scheduler.batching;
+    let block = setup.engine.scheduler.kv_block_tokens.0.unwrap_or(1.0) as u32;
+    let host = &setup.engine.host;
+    let prompts = setup.prompts.iter().copied().map(f64::from);
+    let prompt = prompts.sum::<f64>() / setup.prompts.len().max(1) as f64;
+    let micros = |figure: &crate::config::Figure| figure.0.unwrap_or(0.0) * 1e-6;
+    Policy {
+        batching,
+        chunked: batching != Batching::InFlight,
+        ranks: setup.dp,
+        stages: setup.pp,
+        kv_block: block,
+        context_tokens: Some(setup.model.max_context),
+        preempt: match batching {
+            Batching::MixedChunks => Preempt::Recompute,
+            Batching::PrefillFirst => Preempt::LookAhead,
+            Batching::InFlight => Preempt::Never,
+        },
+        graph_sizes: Some(graph_sizes(setup.max_seqs)),
+        admission_delay: micros(&host.admission_us) + micros(&host.prompt_token_us) * prompt,
+        ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
+    }
+}
+
+/// Batches that decode in a CUDA graph, up to `most` sequences.
+pub fn graph_sizes(most: u32) -> Vec<u32> {
+    let multiples = (1..).map(|count| count * GRAPH_STEP).take_while(|&size| size < most);
+    let mut sizes: Vec<u32> = SMALL_GRAPHS.into_iter().filter(|&size| size < most).chain(multiples).collect();
+    sizes.push(most);
+    sizes
+}
+
+/// The largest steps that `clients` at once can ask of one rank, with prompts and outputs of at most these
+/// tokens.
+pub fn extent(setup: &Setup, clients: u32, prompt: u32, output: u32) -> Extent {
+    let sequences = setup.max_seqs.min(clients.div_ceil(setup.dp)).max(1);
+    let budget = setup.token_budget.max(if setup.engine.scheduler.batching == Batching::InFlight {
+        prompt
+    } else {
+        1
+    });
+    // A step beyond all prompts at once is never asked for.
+    let tokens = u64::from(budget).min(u64::from(sequences) * u64::from(prompt)) + u64::from(sequences);
+    Extent {
+        tokens: tokens.max(2),
+        sequences: u64::from(sequences),
+        length: u64::from(prompt) + u64::from(output),
+        prompt: u64::from(prompt.min(budget)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graphs_end_at_the_largest_batch() {
+        assert_eq!(graph_sizes(1), [1]);
+        assert_eq!(graph_sizes(20), [1, 2, 4, 8, 16, 20]);
+    }
+}
