@@ -1,9 +1,10 @@
-//! How long an answer takes natively: one closed-form scenario, from setup to report.
+//! How long an answer takes natively: one closed-form scenario, from setup to report, and one simulated run.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Scenario, Setup, check};
+use rooflight::config::{Batching, Scenario, Setup, check};
 use rooflight::efficiency::Efficiencies;
+use rooflight::serving::sim::{Arrivals, Limits, Policy, Preempt, StepLoad, lengths, simulate};
 use rooflight::serving::{finish, plan};
 
 fn default_setup() -> Setup {
@@ -18,6 +19,34 @@ fn roofline(criterion: &mut Criterion) {
     criterion.bench_function("finish on the roofline", |bencher| {
         bencher.iter(|| finish(&planned, &Efficiencies::Roofline))
     });
+}
+
+/// 2,560 requests of about 900 tokens in and out from 256 clients, on steps whose time costs nothing to know.
+fn simulation(criterion: &mut Criterion) {
+    let range = lengths::Distribution::Uniform { low: 819, high: 1024 };
+    let requests = lengths::draw(&range, &range, 2560, 0).expect("the range is sound");
+    let cost = |ranks: &[StepLoad<'_>]| {
+        let of_rank = |load: &StepLoad| {
+            let prompts: u32 = load.chunks.iter().map(|chunk| chunk.new).sum();
+            0.005
+                + 2e-5 * f64::from(prompts)
+                + 1e-5 * f64::from(load.decoding)
+                + 1e-8 * load.decoding_kv as f64
+        };
+        ranks.iter().map(of_rank).fold(0.0, f64::max)
+    };
+    let engines = [
+        ("vLLM", Batching::MixedChunks, Preempt::Recompute),
+        ("SGLang", Batching::PrefillFirst, Preempt::LookAhead),
+        ("TensorRT-LLM", Batching::InFlight, Preempt::Never),
+    ];
+    for (name, batching, preempt) in engines {
+        let policy = Policy { batching, preempt, ..Policy::new(8192, 256, 1 << 20) };
+        criterion.bench_function(&format!("simulate {name}"), |bencher| {
+            let arrivals = Arrivals::Closed { clients: 256 };
+            bencher.iter(|| simulate(&policy, &requests, &arrivals, &cost, Limits::default()))
+        });
+    }
 }
 
 /// The whole of a learned answer, its weights loaded.
@@ -38,7 +67,7 @@ fn learned(criterion: &mut Criterion) {
 }
 
 #[cfg(feature = "tools")]
-criterion_group!(benches, roofline, learned);
+criterion_group!(benches, roofline, simulation, learned);
 #[cfg(not(feature = "tools"))]
-criterion_group!(benches, roofline);
+criterion_group!(benches, roofline, simulation);
 criterion_main!(benches);

@@ -44,7 +44,7 @@ impl Stats {
     }
 }
 
-/// Latencies in seconds, throughput per second over the duration.
+/// Latencies in seconds, throughput per second over the duration; infinite where steps take no time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Metrics {
     /// Seconds from the first arrival to the last token.

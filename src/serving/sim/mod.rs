@@ -7,6 +7,9 @@
 //!
 //! A step costs time in proportion to its prompts and to the sequences that end in it, not to those that
 //! run: sequences that decode together are kept as one crew.
+//!
+//! Not modelled: which prefixes the cache holds (only a share of each prompt), priorities, limits on long
+//! prompts, KV caches that do not grow with every token, and blocks for drafts that are not accepted.
 
 mod admission;
 mod arrivals;

@@ -86,7 +86,8 @@ impl StepCost for Checked<'_> {
 
 #[test]
 fn whatever_the_policy_every_request_is_served_within_its_rules() {
-    for seed in 0..4000 {
+    // Of the first 400,000, 13,838 had two batches take memory from each other for ever.
+    for seed in (0..4000).chain([13_838]) {
         let (policy, requests, arrivals) = scenario(seed);
         let cost = Checked { policy: &policy, prompt_tokens: RefCell::new(0) };
         let limits = Limits { steps: 200_000, moments: 1 << 20 };
@@ -157,7 +158,7 @@ fn littles_law_holds_in_the_closed_loop() {
 
 #[test]
 fn disaggregated_requests_are_served_whatever_the_pools() {
-    for seed in 0..800 {
+    for seed in (0..800).chain([2430]) {
         let (front, requests, arrivals) = scenario(seed);
         let (back, _, _) = scenario(seed + 1_000_000);
         let back = Policy { output_delay: front.output_delay, ..back };
