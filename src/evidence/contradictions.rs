@@ -107,8 +107,8 @@ fn conflict(cases: &[&ClosedLoopCase], a: usize, b: usize) -> Option<Conflict> {
             return None;
         };
         let reason = format!(
-            "{what} is {factor:.2} times as long with {} clients as with {} ({})",
-            less.concurrency, more.concurrency, more.id
+            "{what} is {factor:.2} times as long with {} clients ({}) as with {} ({})",
+            less.concurrency, less.id, more.concurrency, more.id
         );
         return Some(Conflict { slower: few, other: many, undecided: false, reason });
     }
@@ -120,8 +120,8 @@ fn conflict(cases: &[&ClosedLoopCase], a: usize, b: usize) -> Option<Conflict> {
     let slowdown = |ratio: f64| if slower == few { ratio } else { 1.0 / ratio };
     let (tpot, ttft) = (slowdown(tpot), slowdown(ttft));
     let reason = format!(
-        "TPOT and TTFT of one configuration differ: {tpot:.2} and {ttft:.2} times those of {}",
-        cases[other].id
+        "TPOT and TTFT of {} are {tpot:.2} and {ttft:.2} times those of {}, of the same configuration",
+        cases[slower].id, cases[other].id
     );
     Some(Conflict { slower, other, undecided: ttft < 1.0 / TTFT_FACTOR.sqrt(), reason })
 }
