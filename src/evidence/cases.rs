@@ -123,17 +123,34 @@ pub fn read_cases(text: &str) -> Result<Vec<Case>, String> {
         .collect()
 }
 
-/// The catalog id of a published model, whichever of its names a table uses.
+/// The catalog id of a published model, whichever of its names a table uses; a later tuning of the same
+/// architecture stands for it.
 pub(super) fn model_id(catalog: &Catalog, published: &str) -> Option<String> {
-    let plain = |name: &str| name.replace("Meta-Llama", "Llama").to_lowercase();
+    const TUNINGS: [&str; 2] = ["-2507", "-instruct"];
+    let plain = |name: &str| {
+        let mut name = name.replace("Meta-Llama", "Llama").to_lowercase();
+        for tuning in TUNINGS {
+            name.truncate(name.strip_suffix(tuning).map_or(name.len(), str::len));
+        }
+        name
+    };
+    let exact = catalog.models.models.iter().find(|model| model.name == published);
     let wanted = plain(published);
-    catalog.models.models.iter().find(|model| plain(&model.name) == wanted).map(|model| model.id.clone())
+    let found = exact.or_else(|| catalog.models.models.iter().find(|model| plain(&model.name) == wanted));
+    found.map(|model| model.id.clone())
 }
 
 impl Case {
     pub fn batch(&self) -> Option<&BatchCase> {
         match self {
             Self::Batch(case) => Some(case),
+            _ => None,
+        }
+    }
+
+    pub fn trace(&self) -> Option<&TraceCase> {
+        match self {
+            Self::Trace(case) => Some(case),
             _ => None,
         }
     }

@@ -16,3 +16,5 @@ pub mod models;
 pub mod sample;
 pub mod serving;
 pub mod tables;
+#[cfg(feature = "infer")]
+pub mod trace;

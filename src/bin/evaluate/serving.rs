@@ -8,6 +8,7 @@ use rooflight::evidence::closed_loop::report::{LoopReport, Metrics as LoopMetric
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::models::open_models;
 use rooflight::evidence::serving::{BatchReport, Metrics, PeerRow, batch_report};
+use rooflight::evidence::trace::{Compared as Traced, TraceReport, trace_report};
 
 pub fn run(
     cases: &Path,
@@ -24,18 +25,22 @@ pub fn run(
     let (batch, batches) = batch_report(&cases, catalog(), &ask, &peers);
     let loops: Vec<_> = cases.iter().filter_map(Case::closed_loop).collect();
     let (closed_loop, looped) = loop_report(&loops, (catalog(), &physics), &ask, &peers)?;
+    let traces: Vec<_> = cases.iter().filter_map(Case::trace).collect();
+    let (trace, traced) = trace_report(&traces, (catalog(), &physics), &ask);
     if let Some(path) = per_case {
         let mut lines = Lines::default();
         batches.iter().try_for_each(|case| lines.add(case))?;
         looped.iter().try_for_each(|case| lines.add(case))?;
+        traced.iter().try_for_each(|case| lines.add(case))?;
         std::fs::write(path, lines.0).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     if json {
-        let report = serde_json::json!({ "batch": batch, "closed_loop": closed_loop });
+        let report = serde_json::json!({ "batch": batch, "closed_loop": closed_loop, "trace": trace });
         println!("{}", serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?);
     } else {
         print_batches(&batch);
         print_loops(&closed_loop);
+        print_traces(&trace, &traced);
     }
     Ok(())
 }
@@ -118,6 +123,27 @@ fn print_loops(report: &LoopReport) {
     println!();
     for one in &report.contradictions {
         println!("contradicts {}: {}", one.id, one.reasons.join("; "));
+    }
+    for skipped in &report.skipped {
+        println!("skipped {}: {}", skipped.id, skipped.reason);
+    }
+}
+
+fn print_traces(report: &TraceReport, traced: &[Traced]) {
+    println!("\ntraces: {} predicted, {} skipped", report.cases, report.skipped.len());
+    println!("{:32}{:>30}{:>30}{:>30}", "", "throughput", "TTFT", "TPOT");
+    let [throughput, ttft, tpot] = [report.throughput, report.ttft, report.tpot].map(cell);
+    println!("{:32}{throughput:>30}{ttft:>30}{tpot:>30}", "rooflight");
+    for case in traced {
+        let (ours, real) = (case.predicted, case.measured);
+        let cell = |ours: f64, real: f64| format!("{ours:.1} of {real:.1}");
+        println!(
+            "{:32}{:>30}{:>30}{:>30}",
+            case.id,
+            cell(ours.output_per_s, real.output_per_s),
+            cell(ours.ttft_ms, real.ttft_ms),
+            cell(ours.tpot_ms, real.tpot_ms)
+        );
     }
     for skipped in &report.skipped {
         println!("skipped {}: {}", skipped.id, skipped.reason);

@@ -104,7 +104,7 @@ fn started(policy: Policy, launch: &Launch) -> Policy {
     }
 }
 
-fn texts(issues: &[Issue]) -> String {
+pub(super) fn texts(issues: &[Issue]) -> String {
     let errors = issues.iter().filter(|issue| issue.is_error());
     errors.map(|issue| issue.text.as_str()).collect::<Vec<_>>().join(" ")
 }
