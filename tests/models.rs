@@ -93,7 +93,8 @@ fn every_published_config_is_read_or_refused_by_a_trait() {
         let (model, issues) = import(&file.config, file.hf_quant_config.as_deref());
         match model {
             Some(model) => {
-                println!("{:58} {:8.3} B {}", file.name, model.parameters() / 1e9, model.weights.id());
+                let (total, active) = (model.parameters() / 1e9, model.active_parameters() / 1e9);
+                println!("{:58} {total:8.3} B {active:8.3} B {}", file.name, model.weights.id());
                 assert!(!issues.iter().any(Issue::is_error), "{}: {issues:?}", file.name);
             }
             None => {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{ModelCatalog, RefusedModel};
-use crate::config::Issue;
 use crate::config::model::import::import;
+use crate::config::{Dtype, Issue, Model};
 
 /// One published model: its name and the text of its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +43,7 @@ pub fn build(source: &str, files: &[ConfigFile]) -> Result<ModelCatalog, BuildEr
         let name = file.name.clone();
         match import(&file.config, file.hf_quant_config.as_deref()) {
             (Some(mut model), _) => {
+                by_name(&mut model, &id);
                 (model.id, model.name) = (id, name);
                 catalog.models.push(model);
             }
@@ -50,6 +51,16 @@ pub fn build(source: &str, files: &[ConfigFile]) -> Result<ModelCatalog, BuildEr
         }
     }
     Ok(catalog)
+}
+
+/// A checkpoint whose files hold no record of its formats, but whose name ends with one.
+fn by_name(model: &mut Model, id: &str) {
+    let named =
+        [("-nvfp4", Dtype::Nvfp4), ("-fp8", Dtype::Fp8)].into_iter().find(|(end, _)| id.ends_with(end));
+    if let Some((_, dtype)) = named.filter(|_| model.weights == Dtype::Bf16) {
+        model.weights = dtype;
+        model.notes.push("The format is that of the name: the checkpoint's files do not say.".into());
+    }
 }
 
 fn reason(issues: &[Issue]) -> String {

@@ -89,6 +89,9 @@ pub struct Delta {
     /// Tokens the convolution reaches back, the newest included.
     pub taps: u32,
     pub gates: Gates,
+    /// The output gate is projected at once, not through a bottleneck (Kimi K3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_gate: Option<bool>,
 }
 
 /// How a delta rule forgets.
@@ -185,7 +188,7 @@ impl Mamba {
 record!(Gqa: heads, kv_heads, head_dim, qk_norm, qkv_bias, value_dim, window, traits);
 record!(Mla: heads, query_rank, latent, rope, nope, value, indexer, gate);
 record!(Indexer: heads, head_dim, topk, borrowed);
-record!(Delta: key_heads, value_heads, key_dim, value_dim, taps, gates);
+record!(Delta: key_heads, value_heads, key_dim, value_dim, taps, gates, full_gate);
 record!(Mamba: heads, head_dim, groups, state, taps);
 names!(GqaTrait: Sinks = "sinks", OutputGate = "output_gate", ValuesFromKeys = "values_from_keys");
 names!(Gates: PerHead = "per_head", PerChannel = "per_channel");

@@ -173,10 +173,16 @@ impl Tensors {
                 self.kept(2 * delta.value_heads);
             }
             Gates::PerChannel => {
-                // Decay and output gate through a bottleneck of one head, the step of each head.
-                self.add(of, Cut::Whole, hidden, delta.key_dim + delta.value_dim);
+                // Decay and, where it is not projected at once, output gate through a bottleneck of one head,
+                // the step of each head.
+                self.add(of, Cut::Whole, hidden, delta.key_dim);
                 self.add(of, Cut::Ranks, delta.key_dim, delta.key_width());
-                self.add(of, Cut::Ranks, delta.value_dim, delta.value_width());
+                if delta.full_gate == Some(true) {
+                    self.add(of, Cut::Ranks, hidden, delta.value_width());
+                } else {
+                    self.add(of, Cut::Whole, hidden, delta.value_dim);
+                    self.add(of, Cut::Ranks, delta.value_dim, delta.value_width());
+                }
                 self.add(Class::Kept, Cut::Ranks, hidden, delta.value_heads);
                 self.kept(delta.key_width() + delta.value_heads);
             }

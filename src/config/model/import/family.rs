@@ -1,4 +1,6 @@
-//! The decoder families whose forward pass this release counts, by `model_type`.
+//! The decoder families that are read, by `model_type`.
+
+use crate::config::model::Norms;
 
 /// Where the QKV projection gets its bias from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,15 +11,81 @@ pub enum QkvBias {
     Key,
 }
 
+/// Whether Q and K are normalised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QkNorm {
+    Never,
+    Always,
+    /// `use_qk_norm`, off where it is left out.
+    Key,
+}
+
 /// When a `sliding_window` takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
     /// Whenever it is given.
     Given,
-    /// Only with `use_sliding_window`.
+    /// Only with `use_sliding_window`, and from layer `max_window_layers` on.
     Flagged,
     /// Whenever it is given, and with this size where it is left out altogether.
     Default(u32),
+}
+
+/// What stands where a layer mixes tokens, and where the config says which layer has which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mixers {
+    /// Attention by heads; `layer_types` or a window tell layers apart.
+    Heads,
+    /// The same with sinks, and a window in every second layer (gpt-oss).
+    Sinks,
+    /// The same without rotary embedding and window in every fourth layer (Llama 4).
+    Chunks,
+    /// The same with `hybrid_layer_pattern` and sizes of their own for layers that slide (MiMo-V2).
+    Swa,
+    /// The same with sizes of their own for layers that do not (Gemma 4).
+    Global,
+    /// The same with gated delta rules (Qwen3-Next, Qwen3.5).
+    DeltaHeads,
+    /// Latent attention, sparse where it has an indexer.
+    Latent,
+    /// Latent attention with Kimi delta attention.
+    DeltaLatent,
+    /// One mixer, MLP or mixture of experts a layer (Nemotron-H).
+    Single,
+    /// `block_configs` (Nemotron-NAS).
+    Listed,
+}
+
+/// Where the sizes of shared experts come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shared {
+    None,
+    /// The width of all of them stands under this key.
+    Width(&'static str),
+    /// The same, and their result is weighed by a gate.
+    Gated(&'static str),
+    /// Their number stands under this key; each is as wide as a routed one.
+    Count(&'static str),
+    /// One, as wide as a routed one.
+    One,
+}
+
+/// The names under which a family keeps its experts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Experts {
+    pub count: &'static str,
+    pub topk: &'static str,
+    pub width: &'static str,
+    /// Width of the MLP in layers without experts.
+    pub dense: &'static str,
+    pub shared: Shared,
+    /// Width that tokens are projected to before the experts.
+    pub latent: Option<&'static str>,
+    pub bias: bool,
+    /// The MLP of `dense` stands beside the experts of every layer.
+    pub beside: bool,
+    /// What the tensors of a layer are called: the experts' own, and the shared ones'.
+    pub modules: (&'static str, &'static str),
 }
 
 /// What a `model_type` implies that its `config.json` does not say. Facts are those of the model's
@@ -25,64 +93,213 @@ pub enum Window {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Family {
     pub model_type: &'static str,
-    /// RMSNorm on each head of Q and K.
-    pub qk_norm: bool,
+    pub qk_norm: QkNorm,
     pub qkv_bias: QkvBias,
     pub window: Window,
     /// `num_key_value_heads` may be left out and is then the number of heads.
     pub heads_without_groups: bool,
+    pub mixers: Mixers,
+    pub norms: Norms,
+    pub experts: Option<Experts>,
+    /// Whether MLPs have a gate projection.
+    pub gated: bool,
+    /// Names of the activations that its MLPs may have.
+    pub activations: &'static [&'static str],
 }
 
-/// A pre-norm decoder with RoPE, RMSNorm and a gated SiLU MLP, which all families here are.
+/// A pre-norm decoder with RoPE, RMSNorm and a gated SiLU MLP.
 const PLAIN: Family = Family {
     model_type: "llama",
-    qk_norm: false,
+    qk_norm: QkNorm::Never,
     qkv_bias: QkvBias::Key,
     window: Window::Given,
     heads_without_groups: true,
+    mixers: Mixers::Heads,
+    norms: Norms::Pre,
+    experts: None,
+    gated: true,
+    activations: &["silu", "swish"],
 };
-const QWEN2: Family = Family {
-    model_type: "qwen2",
-    qkv_bias: QkvBias::Always,
-    window: Window::Flagged,
-    heads_without_groups: false,
-    ..PLAIN
-};
-const QWEN3: Family = Family {
-    model_type: "qwen3",
-    qk_norm: true,
-    window: Window::Flagged,
-    heads_without_groups: false,
-    ..PLAIN
-};
+const GROUPED: Family = Family { heads_without_groups: false, ..PLAIN };
+const QWEN2: Family =
+    Family { model_type: "qwen2", qkv_bias: QkvBias::Always, window: Window::Flagged, ..GROUPED };
+const QWEN3: Family =
+    Family { model_type: "qwen3", qk_norm: QkNorm::Always, window: Window::Flagged, ..GROUPED };
+const QWEN3_MOE: Family = Family { model_type: "qwen3_moe", experts: Some(EXPERTS), ..QWEN3 };
+const QWEN3_5: Family = Family { model_type: "qwen3_5", mixers: Mixers::DeltaHeads, ..QWEN3 };
+const QWEN3_5_MOE: Family =
+    Family { model_type: "qwen3_5_moe", mixers: Mixers::DeltaHeads, experts: Some(GATED_SHARE), ..QWEN3 };
 /// `MistralConfig` slides over 4096 tokens unless `sliding_window` is null.
-const MISTRAL: Family = Family {
-    model_type: "mistral",
-    qkv_bias: QkvBias::Never,
-    window: Window::Default(4096),
-    heads_without_groups: false,
-    ..PLAIN
+const MISTRAL: Family =
+    Family { model_type: "mistral", qkv_bias: QkvBias::Never, window: Window::Default(4096), ..GROUPED };
+const DEEPSEEK: Family = Family {
+    model_type: "deepseek_v3",
+    mixers: Mixers::Latent,
+    experts: Some(Experts {
+        count: "n_routed_experts",
+        shared: Shared::Count("n_shared_experts"),
+        ..EXPERTS
+    }),
+    ..GROUPED
+};
+const GEMMA4: Family = Family {
+    model_type: "gemma4",
+    qk_norm: QkNorm::Always,
+    mixers: Mixers::Global,
+    norms: Norms::Sandwich,
+    experts: Some(Experts {
+        topk: "top_k_experts",
+        beside: true,
+        modules: ("experts", "shared_experts"),
+        ..EXPERTS
+    }),
+    activations: &["gelu_pytorch_tanh"],
+    ..GROUPED
+};
+const LLAMA4: Family = Family {
+    model_type: "llama4",
+    qk_norm: QkNorm::Key,
+    mixers: Mixers::Chunks,
+    experts: Some(Experts {
+        width: "intermediate_size",
+        dense: "intermediate_size_mlp",
+        shared: Shared::One,
+        modules: ("feed_forward.experts", "feed_forward.shared_expert"),
+        ..LOCAL
+    }),
+    ..GROUPED
+};
+const KIMI_LINEAR: Family = Family {
+    model_type: "kimi_linear",
+    mixers: Mixers::DeltaLatent,
+    experts: Some(Experts {
+        topk: "num_experts_per_token",
+        shared: Shared::Count("num_shared_experts"),
+        latent: Some("routed_expert_hidden_size"),
+        modules: ("block_sparse_moe.experts", "block_sparse_moe.shared_experts"),
+        ..EXPERTS
+    }),
+    activations: &["silu", "situ"],
+    ..GROUPED
+};
+const NEMOTRON_H: Family = Family {
+    model_type: "nemotron_h",
+    mixers: Mixers::Single,
+    gated: false,
+    experts: Some(Experts {
+        count: "n_routed_experts",
+        shared: Shared::Width("moe_shared_expert_intermediate_size"),
+        latent: Some("moe_latent_size"),
+        modules: ("mixer.experts", "mixer.shared_experts"),
+        ..EXPERTS
+    }),
+    activations: &["relu2"],
+    ..GROUPED
 };
 
-pub const FAMILIES: [Family; 13] = [
+/// Qwen3's names, which most families share.
+const EXPERTS: Experts = Experts {
+    count: "num_experts",
+    topk: "num_experts_per_tok",
+    width: "moe_intermediate_size",
+    dense: "intermediate_size",
+    shared: Shared::None,
+    latent: None,
+    bias: false,
+    beside: false,
+    modules: ("mlp.experts", "mlp.shared_experts"),
+};
+const GATED_SHARE: Experts = Experts {
+    shared: Shared::Gated("shared_expert_intermediate_size"),
+    modules: ("mlp.experts", "mlp.shared_expert"),
+    ..EXPERTS
+};
+/// Experts as wide as `intermediate_size` in every layer (Mixtral).
+const LOCAL: Experts = Experts {
+    count: "num_local_experts",
+    width: "intermediate_size",
+    modules: ("block_sparse_moe.experts", "block_sparse_moe.shared_experts"),
+    ..EXPERTS
+};
+
+pub const FAMILIES: [Family; 39] = [
     PLAIN,
     Family { model_type: "granite", ..PLAIN },
     MISTRAL,
+    Family { model_type: "mixtral", qkv_bias: QkvBias::Never, experts: Some(LOCAL), ..GROUPED },
     Family { model_type: "phi3", qkv_bias: QkvBias::Never, ..PLAIN },
     QWEN2,
     Family { model_type: "qwen2_vl", ..QWEN2 },
     Family { model_type: "qwen2_vl_text", ..QWEN2 },
     Family { model_type: "qwen2_5_vl", ..QWEN2 },
     Family { model_type: "qwen2_5_vl_text", ..QWEN2 },
+    Family { model_type: "qwen2_moe", experts: Some(GATED_SHARE), ..QWEN2 },
     // MiMo-7B's attention is Qwen2's, bias included.
     Family { model_type: "mimo", ..QWEN2 },
+    Family {
+        model_type: "mimo_v2_flash",
+        mixers: Mixers::Swa,
+        experts: Some(Experts {
+            count: "n_routed_experts",
+            shared: Shared::Count("n_shared_experts"),
+            ..EXPERTS
+        }),
+        ..GROUPED
+    },
     QWEN3,
     Family { model_type: "qwen3_vl", ..QWEN3 },
     Family { model_type: "qwen3_vl_text", ..QWEN3 },
+    QWEN3_MOE,
+    Family { model_type: "qwen3_vl_moe", ..QWEN3_MOE },
+    Family { model_type: "qwen3_vl_moe_text", ..QWEN3_MOE },
+    QWEN3_5,
+    Family { model_type: "qwen3_5_text", ..QWEN3_5 },
+    QWEN3_5_MOE,
+    Family { model_type: "qwen3_5_moe_text", ..QWEN3_5_MOE },
+    Family { model_type: "qwen3_next", ..QWEN3_5_MOE },
+    Family {
+        model_type: "minimax_m2",
+        qk_norm: QkNorm::Key,
+        qkv_bias: QkvBias::Never,
+        experts: Some(Experts { shared: Shared::Width("shared_intermediate_size"), ..LOCAL }),
+        ..GROUPED
+    },
+    Family { model_type: "deepseek_v2", ..DEEPSEEK },
+    DEEPSEEK,
+    Family { model_type: "deepseek_v32", ..DEEPSEEK },
+    Family { model_type: "kimi_k2", ..DEEPSEEK },
+    Family { model_type: "glm_moe_dsa", ..DEEPSEEK },
+    KIMI_LINEAR,
+    GEMMA4,
+    Family { model_type: "gemma4_text", ..GEMMA4 },
+    LLAMA4,
+    Family { model_type: "llama4_text", ..LLAMA4 },
+    Family {
+        model_type: "gpt_oss",
+        mixers: Mixers::Sinks,
+        experts: Some(Experts { bias: true, modules: ("mlp.experts", "mlp.shared_experts"), ..LOCAL }),
+        ..GROUPED
+    },
+    Family {
+        model_type: "step3p7",
+        qk_norm: QkNorm::Always,
+        experts: Some(Experts {
+            shared: Shared::Width("share_expert_dim"),
+            modules: ("moe.experts", "share_expert"),
+            ..EXPERTS
+        }),
+        ..GROUPED
+    },
+    NEMOTRON_H,
+    Family { model_type: "nemotron-nas", mixers: Mixers::Listed, ..PLAIN },
 ];
 
 impl Family {
     pub fn of(model_type: &str) -> Option<Self> {
         FAMILIES.into_iter().find(|family| family.model_type == model_type)
+    }
+
+    pub fn latent(&self) -> bool {
+        matches!(self.mixers, Mixers::Latent | Mixers::DeltaLatent)
     }
 }

@@ -1,20 +1,30 @@
 //! Import of a Hugging Face `config.json`: facts in, an architecture or the reason against it out.
 
+mod attention;
 mod context;
 mod family;
+mod ffn;
 mod fields;
-mod quantization;
-mod traits;
+mod formats;
+mod globs;
+mod layers;
+mod modules;
+mod notes;
+mod refusals;
+mod regex;
+mod schemes;
+mod single;
+mod uneven;
 
 use crate::config::issue::excerpt;
 use crate::config::json::{self, Object};
-use crate::config::{Dtype, Field, Issue};
+use crate::config::{Field, Issue};
 use crate::units::fixed;
 
-use super::{Attention, Blocks, Dense, Ffn, Gqa, Model, Norms, limits};
-use family::{FAMILIES, Family, QkvBias};
+use super::{Formats, Model, limits};
+use family::{FAMILIES, Family};
 use fields::Fields;
-use quantization::Quantization;
+use formats::Quantization;
 
 /// The id of an imported model; the catalog gives its own.
 pub const CUSTOM_ID: &str = "custom";
@@ -45,8 +55,8 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Model, Vec<
     let separate = separate.map_err(|text| one(format!("hf_quant_config.json: {text}")))?;
     let text = language_part(&top);
     let (model_type, family) = family_of(&top, text).map_err(one)?;
-    let mut uncovered = traits::uncovered(&top, text, family);
-    let quantization = quantization::read(&top, text, separate.as_ref());
+    let mut uncovered = refusals::uncovered(&top, text, family.as_ref());
+    let quantization = formats::read(&top, text, separate.as_ref());
     if let Err(reason) = &quantization {
         uncovered.push(reason.clone());
     }
@@ -54,10 +64,15 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Model, Vec<
         return Err(one(refusal(&model_type, &uncovered)));
     };
     let mut fields = Fields::new(text);
-    let model = architecture(&top, &mut fields, family, &quantization);
+    let model = architecture(&top, &mut fields, &family, &quantization);
     let mut issues = fields.into_issues();
-    let Some(mut model) = model else { return Err(issues) };
-    model.notes = notes(&top, text, &quantization);
+    let Some(model) = model else {
+        // Every reader that gives nothing says why; this is for one that forgot.
+        if !issues.iter().any(Issue::is_error) {
+            issues.push(error("the sizes do not make a model"));
+        }
+        return Err(issues);
+    };
     issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
     if quantization.fp8_kv {
         issues.push(Issue::note(Field::Model, "the checkpoint carries scales for an FP8 KV cache"));
@@ -91,42 +106,18 @@ fn refusal(model_type: &str, uncovered: &[String]) -> String {
 fn architecture(
     top: &Object,
     fields: &mut Fields<'_>,
-    family: Family,
+    family: &Family,
     quantization: &Quantization,
 ) -> Option<Model> {
     // Each is read before the first `?`, so that every missing field is named at once.
-    let layers = fields.count(limits::LAYERS);
     let hidden = fields.count(limits::HIDDEN);
-    let heads = fields.count(limits::HEADS);
-    let kv_heads = if family.heads_without_groups {
-        fields.count_or(limits::KV_HEADS, heads.unwrap_or(limits::KV_HEADS.min))
-    } else {
-        fields.count(limits::KV_HEADS)
-    };
-    let head_dim = fields.head_dim(hidden, heads);
-    let intermediate = fields.count(limits::INTERMEDIATE);
     let vocab = fields.count(limits::VOCAB);
     let max_context = context::longest(fields);
-    let attention_bias = fields.flag("attention_bias");
     let tied = fields.flag("tie_word_embeddings").or_else(|| top.flag("tie_word_embeddings"));
-    let gqa = Gqa {
-        heads: heads?,
-        kv_heads: kv_heads?,
-        head_dim: head_dim?,
-        qk_norm: family.qk_norm,
-        qkv_bias: match family.qkv_bias {
-            QkvBias::Never => false,
-            QkvBias::Always => true,
-            QkvBias::Key => attention_bias.unwrap_or(false),
-        },
-        ..Gqa::default()
-    };
-    let blocks = Blocks {
-        count: layers?,
-        attention: Some(Attention::Gqa(gqa)),
-        ffn: Some(Ffn::Dense(Dense { intermediate: intermediate?, ungated: None })),
-        norms: Norms::Pre,
-    };
+    let layers = layers::read(fields, family, hidden)?;
+    let (formats, rounded) = quantization.formats(&modules::of(&layers, family));
+    let mut notes = notes::of(top, fields.object(), family);
+    notes.extend(rounded);
     let mut model = Model {
         id: CUSTOM_ID.into(),
         name: String::new(),
@@ -134,29 +125,14 @@ fn architecture(
         vocab: vocab?,
         max_context: max_context?,
         tied_embeddings: tied.unwrap_or(false),
-        weights: quantization.weights,
-        blocks: vec![blocks],
+        weights: formats.weights,
+        blocks: layers::group(&layers, family.norms),
         checkpoints: Vec::new(),
-        notes: Vec::new(),
+        notes,
     };
+    if formats != Formats::usual(formats.weights, model.has_experts()) {
+        model.checkpoints.push(formats);
+    }
     model.name = format!("{}, {} B parameters", family.model_type, fixed(model.parameters() / 1e9, 3));
     Some(model)
-}
-
-/// What the published checkpoint holds beyond what is counted.
-fn notes(top: &Object, text: &Object, quantization: &Quantization) -> Vec<String> {
-    let mut notes = Vec::new();
-    if top.object("vision_config").is_some() {
-        notes.push("The vision encoder is not counted: text prompts only.".to_owned());
-    }
-    if text.number("num_nextn_predict_layers").is_some_and(|layers| layers > 0.0) {
-        notes.push(
-            "The multi-token-prediction layers are not counted: they serve speculative decoding.".into(),
-        );
-    }
-    if let Some(first) = quantization.kept.first().filter(|_| quantization.weights != Dtype::Bf16) {
-        let count = quantization.kept.len();
-        notes.push(format!("Linear layers kept in BF16 are counted as FP8: {count} ({first} ...)."));
-    }
-    notes
 }

@@ -1,0 +1,210 @@
+//! The weight formats of a checkpoint, from `quantization_config` or `hf_quant_config.json`.
+
+use super::globs::Globs;
+use super::modules::{Module, Part};
+use super::schemes::{self, Scheme};
+use crate::config::Dtype;
+use crate::config::issue::excerpt;
+use crate::config::json::{Json, Object};
+use crate::config::model::Formats;
+
+/// How the linear layers are stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantization {
+    /// Of experts; of what else no list names, unless only experts are quantised.
+    experts: Dtype,
+    others: Dtype,
+    /// Modules with a format of their own.
+    own: Globs,
+    /// Modules that stay in 16 bits.
+    kept: Globs,
+    /// The record says nowhere what stays in 16 bits.
+    untold: bool,
+    /// The checkpoint carries scales for an FP8 KV cache.
+    pub fp8_kv: bool,
+    notes: Vec<&'static str>,
+}
+
+const UNNAMED: &str = "weights in a format that `quantization_config` does not name";
+const LISTS: [&str; 3] = ["modules_to_not_convert", "ignore", "exclude_modules"];
+
+/// Reads the record; the error is the trait by which the model is refused.
+///
+/// `text` is the language model's part of `top`; `separate` the parsed `hf_quant_config.json`.
+pub fn read(top: &Object, text: &Object, separate: Option<&Object>) -> Result<Quantization, String> {
+    let inline = [top, text].into_iter().find_map(|object| {
+        object.object("quantization_config").or_else(|| object.object("compression_config"))
+    });
+    let separate = separate.map(|object| object.object("quantization").unwrap_or(object));
+    let both: Vec<&Object> = inline.into_iter().chain(separate).collect();
+    let mut read = Quantization {
+        experts: Dtype::Bf16,
+        others: Dtype::Bf16,
+        own: Globs::default(),
+        kept: Globs::default(),
+        untold: !both.iter().any(|config| LISTS.iter().any(|key| config.mentions(key))),
+        fp8_kv: both.iter().any(|config| fp8_kv(config)),
+        notes: Vec::new(),
+    };
+    if let Some(config) = inline.or(separate) {
+        read.weights(config)?;
+    }
+    // gpt-oss and DeepSeek-V4 name the experts' format beside that of the rest.
+    match text.text("expert_dtype") {
+        Some("fp4") => read.experts = Dtype::Mxfp4,
+        None | Some("fp8") => {}
+        Some(other) => return Err(format!("experts in {} (`expert_dtype`)", excerpt(other))),
+    }
+    for name in both.iter().flat_map(|config| LISTS.iter().filter_map(|key| config.list(key))).flatten() {
+        let name = name.as_text().ok_or("excluded modules that are no names (`quantization_config`)")?;
+        read.kept.add(name, Dtype::Bf16)?;
+    }
+    read.notes.dedup();
+    Ok(read)
+}
+
+impl Quantization {
+    fn weights(&mut self, config: &Object) -> Result<(), String> {
+        // ModelOpt names an algorithm, with or without a `quant_method` beside it.
+        let scheme = match (config.text("quant_algo"), config.text("quant_method")) {
+            (Some("MIXED_PRECISION"), _) => return self.listed(config),
+            (Some(name), _) => schemes::algorithm(name)?,
+            (None, Some("fp8")) => schemes::fp8(config)?,
+            (None, Some("fbgemm_fp8")) => Dtype::Fp8.into(),
+            // Replaces the experts' modules and no others.
+            (None, Some("mxfp4")) => {
+                self.experts = Dtype::Mxfp4;
+                return Ok(());
+            }
+            (None, Some(method @ ("awq" | "gptq"))) => schemes::integers(method, config)?,
+            (None, Some("compressed-tensors" | "modelopt") | None) => return self.groups(config),
+            (None, Some(other)) => {
+                return Err(match config.number("bits") {
+                    Some(bits) => format!("{bits:.0}-bit weights (`quant_method` {})", excerpt(other)),
+                    None => format!("{} weights (`quant_method`)", excerpt(other)),
+                });
+            }
+        };
+        // Only ModelOpt always excludes something: elsewhere no list means no exclusion.
+        self.untold &= config.text("quant_algo").is_some();
+        self.all(scheme);
+        Ok(())
+    }
+
+    fn all(&mut self, scheme: Scheme) {
+        (self.experts, self.others) = (scheme.dtype, scheme.dtype);
+        self.notes.extend(scheme.note);
+    }
+
+    /// ModelOpt's list of a format for each module; what it leaves out stays in 16 bits.
+    fn listed(&mut self, config: &Object) -> Result<(), String> {
+        let layers = config.object("quantized_layers");
+        let layers =
+            layers.ok_or("weights in several formats (`quant_algo` MIXED_PRECISION without a list)")?;
+        for (name, layer) in layers.pairs() {
+            let Json::Object(layer) = layer else { return Err(UNNAMED.into()) };
+            let scheme = schemes::algorithm(layer.text("quant_algo").ok_or(UNNAMED)?)?;
+            self.own.add(name, scheme.dtype)?;
+            self.notes.extend(scheme.note);
+        }
+        self.untold = false;
+        self.notes.sort_unstable();
+        Ok(())
+    }
+
+    /// compressed-tensors: a scheme and the modules it is for, `Linear` for all.
+    fn groups(&mut self, config: &Object) -> Result<(), String> {
+        let groups = config.object("config_groups").ok_or(UNNAMED)?;
+        self.untold = false;
+        let mut general: Option<Dtype> = None;
+        let mut any = false;
+        for group in groups.values() {
+            let Json::Object(group) = group else { return Err(UNNAMED.into()) };
+            let scheme = schemes::group(group)?;
+            any = true;
+            let targets = group.list("targets").unwrap_or_default();
+            let named: Vec<&str> = targets.iter().filter_map(Json::as_text).collect();
+            if named.is_empty() || named.contains(&"Linear") {
+                if general.is_some_and(|other| other != scheme.dtype) {
+                    return Err("weights in several formats (`config_groups`)".into());
+                }
+                general = Some(scheme.dtype);
+                self.all(scheme);
+            } else {
+                named.iter().try_for_each(|name| self.own.add(name, scheme.dtype))?;
+                self.notes.extend(scheme.note);
+            }
+        }
+        if any { Ok(()) } else { Err(UNNAMED.into()) }
+    }
+
+    fn of(&self, module: &Module) -> Dtype {
+        let general = if module.part == Part::Experts { self.experts } else { self.others };
+        match self.kept.find(&module.name) {
+            Some(kept) => kept,
+            None => self.own.find(&module.name).unwrap_or(general),
+        }
+    }
+
+    /// The formats by class, what the checkpoint is named by among them, and what is rounded: a class is in
+    /// the format that most of its linear layers are in, the wider one of two.
+    pub fn formats(&self, modules: &[Module]) -> (Formats, Vec<String>) {
+        let mut notes: Vec<String> = self.notes.iter().map(|note| (*note).to_owned()).collect();
+        let experts = modules.iter().any(|module| module.part == Part::Experts);
+        if self.untold && self.experts != Dtype::Bf16 {
+            let formats = Formats::usual(self.experts, experts);
+            if formats != Formats::uniform(self.experts) {
+                notes.push("The checkpoint does not say which layers it leaves in 16 bits: attention and shared experts are counted so.".into());
+            }
+            return (formats, notes);
+        }
+        let mut class = |part: Part| {
+            let formats = modules.iter().filter(|module| module.part == part).map(|module| self.of(module));
+            let (chosen, others, all) = most(formats)?;
+            if others > 0 {
+                let (what, id) = (part.name(), chosen.id());
+                notes.push(format!(
+                    "{others} of {all} linear layers of {what} are in other formats and counted as {id}."
+                ));
+            }
+            Some(chosen)
+        };
+        let [attention, mlp, shared, routed] =
+            [class(Part::Attention), class(Part::Mlp), class(Part::Shared), class(Part::Experts)];
+        let quantised = [mlp, attention].into_iter().flatten().find(|dtype| *dtype != Dtype::Bf16);
+        let weights = routed.or(quantised).unwrap_or(Dtype::Bf16);
+        let usual = Formats::usual(weights, experts);
+        if self.own.names("lm_head").is_some() {
+            notes.push("The head is counted in 16 bits, though the checkpoint quantises it.".into());
+        }
+        let formats = Formats {
+            weights,
+            attention: attention.unwrap_or(usual.attention),
+            mlp: mlp.unwrap_or(usual.mlp),
+            shared: shared.unwrap_or(usual.shared),
+        };
+        (formats, notes)
+    }
+}
+
+/// The most frequent format, how many are in others, and how many there are.
+fn most(formats: impl Iterator<Item = Dtype>) -> Option<(Dtype, usize, usize)> {
+    let mut counts: Vec<(Dtype, usize)> = Vec::new();
+    for format in formats {
+        match counts.iter_mut().find(|(dtype, _)| *dtype == format) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((format, 1)),
+        }
+    }
+    let all = counts.iter().map(|(_, count)| count).sum();
+    let order =
+        |a: &&(Dtype, usize), b: &&(Dtype, usize)| a.1.cmp(&b.1).then(a.0.bytes().total_cmp(&b.0.bytes()));
+    let (dtype, count) = counts.iter().max_by(order)?;
+    Some((*dtype, all - count, all))
+}
+
+fn fp8_kv(config: &Object) -> bool {
+    config.text("kv_cache_quant_algo") == Some("FP8")
+        || config.text("kv_cache_scheme") == Some("FP8")
+        || config.object("kv_cache_scheme").and_then(|scheme| scheme.number("num_bits")) == Some(8.0)
+}

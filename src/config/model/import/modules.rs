@@ -1,0 +1,111 @@
+//! The linear layers of a model by the names that checkpoints give them.
+
+use super::family::{Family, Mixers};
+use super::layers::Layer;
+use crate::config::model::{Attention, Ffn, Gates, GqaTrait};
+
+/// Which of a checkpoint's formats a module counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Attention,
+    Mlp,
+    Shared,
+    Experts,
+}
+
+/// One linear layer; of all experts the first stands for the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    pub part: Part,
+    /// From `layers.` on.
+    pub name: String,
+}
+
+impl Part {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Attention => "attention",
+            Self::Mlp => "MLPs",
+            Self::Shared => "shared experts",
+            Self::Experts => "experts",
+        }
+    }
+}
+
+const GATED: [&str; 3] = ["gate_proj", "up_proj", "down_proj"];
+const PLAIN: [&str; 2] = ["up_proj", "down_proj"];
+
+/// Every linear layer of every decoder layer.
+pub fn of(layers: &[Layer], family: &Family) -> Vec<Module> {
+    let mut modules = Vec::new();
+    for (index, layer) in layers.iter().enumerate() {
+        let mut add = |part: Part, within: &str, names: &[&str]| {
+            let dot = if within.is_empty() { "" } else { "." };
+            let full = names.iter().map(|name| format!("layers.{index}.{within}{dot}{name}"));
+            modules.extend(full.map(|name| Module { part, name }));
+        };
+        if let Some(attention) = &layer.attention {
+            let (within, names) = mixer(attention, family);
+            add(Part::Attention, within, &names);
+        }
+        let projections: &[&str] = if family.gated { &GATED } else { &PLAIN };
+        let mlp = match family.mixers {
+            Mixers::Single => "mixer",
+            Mixers::Chunks => "feed_forward",
+            _ => "mlp",
+        };
+        match (&layer.ffn, family.experts) {
+            (Some(Ffn::Dense(_)), _) => add(Part::Mlp, mlp, projections),
+            (Some(Ffn::Moe(moe)), Some(experts)) => {
+                let (routed, shared) = experts.modules;
+                let first = format!("{routed}.0");
+                // Mixtral's names for the three.
+                let names: &[&str] =
+                    if routed.contains("sparse") { &["w1", "w3", "w2"] } else { projections };
+                add(Part::Experts, &first, names);
+                if moe.shared.is_some() {
+                    add(Part::Shared, shared, projections);
+                }
+                if moe.beside.is_some() {
+                    add(Part::Mlp, mlp, projections);
+                }
+            }
+            (Some(Ffn::Moe(_)), None) | (None, _) => {}
+        }
+    }
+    modules
+}
+
+fn mixer(attention: &Attention, family: &Family) -> (&'static str, Vec<&'static str>) {
+    match attention {
+        Attention::Gqa(gqa) => {
+            let mut names = vec!["q_proj", "k_proj"];
+            if !gqa.has(GqaTrait::ValuesFromKeys) {
+                names.push("v_proj");
+            }
+            names.push("o_proj");
+            (if family.mixers == Mixers::Single { "mixer" } else { "self_attn" }, names)
+        }
+        Attention::Mla(mla) => {
+            let mut names = match mla.query_rank {
+                Some(_) => vec!["q_a_proj", "q_b_proj"],
+                None => vec!["q_proj"],
+            };
+            names.extend(["kv_a_proj_with_mqa", "kv_b_proj", "o_proj"]);
+            if mla.gated() {
+                names.push("g_proj");
+            }
+            if mla.indexer.is_some_and(|indexer| indexer.borrowed != Some(true)) {
+                names.extend(["indexer.wq_b", "indexer.wk"]);
+            }
+            ("self_attn", names)
+        }
+        Attention::Delta(delta) => match delta.gates {
+            Gates::PerHead => ("linear_attn", vec!["in_proj_qkv", "in_proj_z", "out_proj"]),
+            Gates::PerChannel => {
+                ("self_attn", vec!["q_proj", "k_proj", "v_proj", "f_a_proj", "f_b_proj", "g_proj", "o_proj"])
+            }
+        },
+        Attention::Mamba(_) => ("mixer", vec!["in_proj", "out_proj"]),
+    }
+}

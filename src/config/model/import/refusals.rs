@@ -1,0 +1,135 @@
+//! What is refused by name: models that generate no text, and parts that this release does not count.
+
+use super::family::{Family, Mixers};
+use crate::config::issue::excerpt;
+use crate::config::json::{Json, Object};
+use crate::units::decimal;
+
+/// Every trait of `text` that its family does not have or that has no kernel, in words. Empty for a model
+/// whose forward pass is counted.
+///
+/// `top` is the whole file and `text` the language model's part of it.
+pub fn uncovered(top: &Object, text: &Object, family: Option<&Family>) -> Vec<String> {
+    // Either is reason enough, whatever else such a model has.
+    if let Some(reason) = not_a_decoder(top).or_else(|| sparse_attention(text)) {
+        return vec![reason];
+    }
+    let mixers = family.map(|family| family.mixers);
+    let found = [
+        experts(text, family),
+        latent_attention(text, family),
+        state_space(text, mixers),
+        linear_attention(text, mixers),
+        local_attention(text, mixers),
+        uneven_layers(text, mixers),
+        shared_parts(text),
+        activation(text, family),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn not_a_decoder(top: &Object) -> Option<String> {
+    if top.flag("is_encoder_decoder") == Some(true) {
+        return Some("encoder-decoder (`is_encoder_decoder`)".into());
+    }
+    let name = top.list("architectures")?.first()?.as_text()?;
+    let generates = name.ends_with("ForCausalLM") || name.ends_with("ForConditionalGeneration");
+    (!generates).then(|| format!("no text generation (`architectures` is {})", excerpt(name)))
+}
+
+/// Kinds of sparse attention without a kernel. Latent attention with an indexer has one.
+fn sparse_attention(text: &Object) -> Option<String> {
+    if let Some(list) = text.list("compress_ratios") {
+        // The layers that predict further tokens stand at the end.
+        let all =
+            text.number("num_hidden_layers").map_or(list.len(), |layers| list.len().min(layers as usize));
+        let layers = list.iter().take(all).filter(|ratio| !matches!(ratio, Json::Number(0.0))).count();
+        return Some(format!(
+            "sparse attention over compressed keys (`compress_ratios`, {layers} of {all} layers)"
+        ));
+    }
+    if let Some(blocks) = text.object("sparse_attention_config") {
+        return Some(match blocks.number("sparse_topk_blocks") {
+            Some(top) => format!("block-sparse attention (`sparse_topk_blocks` {})", decimal(top)),
+            None => "block-sparse attention (`sparse_attention_config`)".into(),
+        });
+    }
+    let top = text.number("index_topk").filter(|_| text.number("kv_lora_rank").is_none())?;
+    Some(format!("sparse attention with an indexer (`index_topk` {})", decimal(top)))
+}
+
+/// Experts where the family has none.
+fn experts(text: &Object, family: Option<&Family>) -> Option<String> {
+    if family.is_some_and(|family| family.experts.is_some()) {
+        return None;
+    }
+    let keys = ["n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts"];
+    let count = keys.iter().filter_map(|key| text.number(key)).find(|count| *count > 1.0)?;
+    Some(format!("mixture of experts ({} experts)", decimal(count)))
+}
+
+fn latent_attention(text: &Object, family: Option<&Family>) -> Option<String> {
+    if family.is_some_and(Family::latent) {
+        return None;
+    }
+    let rank = text.number("kv_lora_rank")?;
+    Some(format!("multi-head latent attention (`kv_lora_rank` {})", decimal(rank)))
+}
+
+fn state_space(text: &Object, mixers: Option<Mixers>) -> Option<String> {
+    if mixers == Some(Mixers::Single) {
+        return None;
+    }
+    let state = text.number("ssm_state_size").or_else(|| text.number("mamba_d_state"))?;
+    Some(format!("Mamba layers (state size {})", decimal(state)))
+}
+
+fn linear_attention(text: &Object, mixers: Option<Mixers>) -> Option<String> {
+    if matches!(mixers, Some(Mixers::DeltaHeads | Mixers::DeltaLatent)) {
+        return None;
+    }
+    if let Some(types) = text.list("layer_types") {
+        let layers = types.iter().filter(|layer| layer.as_text() == Some("linear_attention")).count();
+        if layers > 0 {
+            return Some(format!("linear attention ({layers} of {} layers)", types.len()));
+        }
+    }
+    text.object("linear_attn_config").map(|_| "linear attention (`linear_attn_config`)".into())
+}
+
+/// Windows and chunks that only families of their own have.
+fn local_attention(text: &Object, mixers: Option<Mixers>) -> Option<String> {
+    if text.list("hybrid_layer_pattern").is_some() && mixers != Some(Mixers::Swa) {
+        return Some("layers that slide by a pattern (`hybrid_layer_pattern`)".into());
+    }
+    let chunk = text.number("attention_chunk_size")?;
+    let known = matches!(mixers, Some(Mixers::Chunks | Mixers::Swa));
+    (!known).then(|| format!("chunked local attention ({} tokens)", decimal(chunk)))
+}
+
+fn uneven_layers(text: &Object, mixers: Option<Mixers>) -> Option<String> {
+    let layers = text.list("block_configs").filter(|_| mixers != Some(Mixers::Listed))?;
+    Some(format!("layers of different shapes (`block_configs`, {} layers)", layers.len()))
+}
+
+/// What the small Gemma 4 models share between layers or keep beside them.
+fn shared_parts(text: &Object) -> Option<String> {
+    if let Some(width) = text.number("hidden_size_per_layer_input").filter(|width| *width > 0.0) {
+        return Some(format!(
+            "an embedding in every layer (`hidden_size_per_layer_input` {})",
+            decimal(width)
+        ));
+    }
+    if let Some(layers) = text.number("num_kv_shared_layers").filter(|layers| *layers > 0.0) {
+        return Some(format!("KV caches shared by layers (`num_kv_shared_layers` {})", decimal(layers)));
+    }
+    (text.flag("use_double_wide_mlp") == Some(true))
+        .then(|| "MLPs of two widths (`use_double_wide_mlp`)".into())
+}
+
+fn activation(text: &Object, family: Option<&Family>) -> Option<String> {
+    let keys = ["hidden_act", "hidden_activation", "mlp_hidden_act"];
+    let name = keys.iter().find_map(|key| text.text(key))?;
+    let known = family.map_or(&["silu", "swish"][..], |family| family.activations);
+    (!known.contains(&name)).then(|| format!("{} activation", excerpt(name)))
+}

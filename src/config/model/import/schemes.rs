@@ -1,0 +1,99 @@
+//! The names that quantisation records have for formats of weights.
+
+use crate::config::Dtype;
+use crate::config::issue::excerpt;
+use crate::config::json::{Json, Object};
+
+/// A format, and what of it this release does not tell apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scheme {
+    pub dtype: Dtype,
+    pub note: Option<&'static str>,
+}
+
+impl From<Dtype> for Scheme {
+    fn from(dtype: Dtype) -> Self {
+        Self { dtype, note: None }
+    }
+}
+
+const WEIGHT_ONLY: &str = "The checkpoint's FP4 weights meet 16-bit activations; FP4 products are counted.";
+const SMALL_GROUPS: &str = "One scale per 32 INT4 weights is counted as one per 128: 8 % fewer bytes.";
+
+/// ModelOpt's `quant_algo`.
+pub fn algorithm(name: &str) -> Result<Scheme, String> {
+    Ok(match name {
+        "FP8" | "FP8_PER_CHANNEL_PER_TOKEN" => Dtype::Fp8.into(),
+        "FP8_PB_WO" | "FP8_BLOCK_SCALES" => Dtype::Fp8Block.into(),
+        "NVFP4" => Dtype::Nvfp4.into(),
+        "W4A16_NVFP4" => Scheme { dtype: Dtype::Nvfp4, note: Some(WEIGHT_ONLY) },
+        "W4A16_MXFP4" => Dtype::Mxfp4.into(),
+        "W4A8_MXFP4_MXFP8" => Dtype::Mxfp4Mxfp8.into(),
+        "W4A16_AWQ" | "W4A16_GPTQ" | "W4A16" => Dtype::Int4.into(),
+        "W8A16" => Dtype::Int8.into(),
+        "W8A8_SQ_PER_CHANNEL" | "INT8_SQ" => Dtype::W8a8.into(),
+        other => return Err(format!("{} weights (`quant_algo`)", excerpt(other))),
+    })
+}
+
+/// Weight-only integers of AWQ and GPTQ.
+pub fn integers(method: &str, config: &Object) -> Result<Scheme, String> {
+    let group = config.number("group_size").or_else(|| config.number("q_group_size"));
+    match config.number("bits").or_else(|| config.number("w_bit")) {
+        Some(4.0) => Ok(int4(group)),
+        Some(8.0) => Ok(Dtype::Int8.into()),
+        Some(bits) => Err(format!("{bits:.0}-bit weights (`quant_method` {method})")),
+        None => Err(format!("weights of unnamed width (`bits` is missing, `quant_method` {method})")),
+    }
+}
+
+fn int4(group: Option<f64>) -> Scheme {
+    let small = group.is_some_and(|group| group > 0.0 && group < 64.0);
+    Scheme { dtype: Dtype::Int4, note: small.then_some(SMALL_GROUPS) }
+}
+
+/// `quant_method` fp8.
+pub fn fp8(config: &Object) -> Result<Scheme, String> {
+    if let Some(format) = config.text("fmt").filter(|format| !format.contains("e4m3")) {
+        return Err(format!("FP8 weights in {} (`fmt`)", excerpt(format)));
+    }
+    match config.list("weight_block_size") {
+        None => Ok(Dtype::Fp8.into()),
+        Some(sides) => block(sides),
+    }
+}
+
+/// The one block size with measured kernels.
+fn block(sides: &[Json]) -> Result<Scheme, String> {
+    const SIDE: Json = Json::Number(128.0);
+    if *sides == [SIDE, SIDE] {
+        return Ok(Dtype::Fp8Block.into());
+    }
+    Err("FP8 weights scaled in blocks other than 128x128".into())
+}
+
+/// One group of compressed-tensors.
+pub fn group(group: &Object) -> Result<Scheme, String> {
+    let weights = group.object("weights").ok_or("weights in a format that `config_groups` does not name")?;
+    let kind = weights.text("type").unwrap_or("float");
+    let size = weights.number("group_size");
+    let wide = group.object("input_activations").is_none();
+    match (weights.number("num_bits"), kind) {
+        (Some(8.0), "float") => match (weights.text("strategy"), weights.list("block_structure")) {
+            (Some("block"), Some(sides)) => block(sides),
+            (Some("group" | "block"), _) => Err("FP8 weights scaled in groups (`strategy`)".into()),
+            _ => Ok(Dtype::Fp8.into()),
+        },
+        (Some(4.0), "float") => match size {
+            Some(16.0) => Ok(Scheme { dtype: Dtype::Nvfp4, note: wide.then_some(WEIGHT_ONLY) }),
+            Some(32.0) => Ok(Dtype::Mxfp4.into()),
+            _ => Err("FP4 weights scaled in groups other than 16 or 32 (`group_size`)".into()),
+        },
+        (Some(4.0), "int") if wide => Ok(int4(size)),
+        (Some(8.0), "int") if wide => Ok(Dtype::Int8.into()),
+        (Some(8.0), "int") => Ok(Dtype::W8a8.into()),
+        (Some(bits), "int") => Err(format!("INT{bits:.0} weights (`num_bits`)")),
+        (Some(bits), kind) => Err(format!("{bits:.0}-bit {} weights (`num_bits`)", excerpt(kind))),
+        (None, _) => Err("weights of unnamed width (`num_bits` is missing)".into()),
+    }
+}
