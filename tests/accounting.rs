@@ -115,9 +115,17 @@ fn class(model: &Model, wanted: Class) -> (f64, f64) {
 #[track_caller]
 fn bytes(id: &str, wanted: Class, elements: f64, each: f64) {
     let counted = class(model(id), wanted);
-    assert!((counted.0 / elements - 1.0).abs() < 1e-9, "{id} {wanted:?}: {} elements, by hand {elements}", counted.0);
+    assert!(
+        (counted.0 / elements - 1.0).abs() < 1e-9,
+        "{id} {wanted:?}: {} elements, by hand {elements}",
+        counted.0
+    );
     let by_hand = elements * each;
-    assert!((counted.1 / by_hand - 1.0).abs() < 1e-9, "{id} {wanted:?}: {} bytes, by hand {by_hand}", counted.1);
+    assert!(
+        (counted.1 / by_hand - 1.0).abs() < 1e-9,
+        "{id} {wanted:?}: {} bytes, by hand {by_hand}",
+        counted.1
+    );
 }
 
 // Bytes of KV cache: keys and values, KV heads, width, bytes of an element, layers.
@@ -193,20 +201,17 @@ fn windows_end_what_a_layer_keeps() {
     served("gemma-4-26b-a4b").keeps(4096, 25.0 * 1024.0 * local + 5.0 * 4096.0 * global);
     // Llama 4: chunks of 8192 in three of four layers.
     let layer = 2.0 * 8.0 * 128.0 * BF16;
-    served("llama-4-scout-17b-16e-instruct").tp(2).ep(2).keeps(
-        20_000,
-        (36.0 * 8192.0 + 12.0 * 20_000.0) * layer / 2.0,
-    );
+    served("llama-4-scout-17b-16e-instruct")
+        .tp(2)
+        .ep(2)
+        .keeps(20_000, (36.0 * 8192.0 + 12.0 * 20_000.0) * layer / 2.0);
 }
 
 #[test]
 fn values_may_be_narrower_than_keys() {
     // MiMo-V2: 39 layers see 128 tokens with 8 KV heads, 9 see all with 4; keys of 192, values of 128.
     let (local, global) = (8.0 * (192.0 + 128.0) * BF16, 4.0 * (192.0 + 128.0) * BF16);
-    served("mimo-v2-flash").tp(2).ep(2).keeps(
-        3000,
-        (39.0 * 128.0 * local + 9.0 * 3000.0 * global) / 2.0,
-    );
+    served("mimo-v2-flash").tp(2).ep(2).keeps(3000, (39.0 * 128.0 * local + 9.0 * 3000.0 * global) / 2.0);
 }
 
 #[test]

@@ -13,5 +13,5 @@ pub use latent::{BatchedGemm, Indexer, Latent, LatentAttention, LatentHeads, Lat
 pub use linear::{CausalConv, DeltaRule, Linear, Scan};
 pub use moe::{Moe, Part};
 pub use op::{Attention, Block, Call, Collective, Elementwise, Gemm, Op, Phase, Scope};
-pub use pass::{Layout, pass};
+pub use pass::{Layout, pass, pass_of};
 pub use routing::{Load, Routing};

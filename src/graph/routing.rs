@@ -162,12 +162,19 @@ fn pour(experts: &mut [u64], mut amount: u64, most: u64) {
     }
 }
 
-/// Takes `amount` tokens, one by one, from the experts with most.
-fn drain(experts: &mut [u64], amount: u64) {
-    for _ in 0..amount {
-        match experts.iter_mut().max() {
-            Some(tokens) if *tokens > 0 => *tokens -= 1,
-            _ => return,
+/// Takes `amount` tokens from the experts with most: as if one by one, from the last of them each time.
+fn drain(experts: &mut [u64], mut amount: u64) {
+    while amount > 0 {
+        let Some(&level) = experts.iter().max().filter(|&&level| level > 0) else { return };
+        let next = experts.iter().copied().filter(|&tokens| tokens < level).max().unwrap_or(0);
+        let highest = experts.iter().filter(|&&tokens| tokens == level).count() as u64;
+        let step = (amount / highest).min(level - next);
+        let mut left_over = if step == 0 { amount } else { 0 };
+        for tokens in experts.iter_mut().rev().filter(|tokens| **tokens == level) {
+            let one = u64::from(left_over > 0);
+            left_over -= one;
+            *tokens -= step + one;
+            amount -= step + one;
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::features::{self, Family};
-use crate::graph::{Batch, Call, Collective, Layout, Op, Routing, Scope, pass};
+use crate::graph::{Batch, Call, Collective, Layout, Op, Routing, Scope, pass, pass_of};
 use crate::kernels::{self, Count, collective};
 use crate::latency::{Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
 use crate::units::Seconds;
@@ -72,9 +72,8 @@ impl PlannedStep {
         rows: &mut Rows,
         scope: Scope,
     ) -> Result<Self, MissingFigure> {
-        let calls = pass(&setup.model, &layout(setup, physics), &batch)
+        let calls = pass_of(&setup.model, &layout(setup, physics), &batch, scope)
             .into_iter()
-            .filter(|call| call.scope == scope)
             .map(|call| PlannedCall::new(call, setup, physics, rows))
             .collect::<Result<_, _>>()?;
         Ok(Self { batch, calls })

@@ -19,8 +19,6 @@ use crate::serving::{memory_of, replica};
 
 /// Answers a table's rows.
 pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + 'a;
-/// Answers a table's rows, or holds them at the roofline.
-pub type Efficient<'a> = dyn Fn(&Rows) -> Result<Efficiencies, String> + 'a;
 
 /// TTFT and TPOT, means over the requests of a run, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -109,15 +107,18 @@ pub(super) fn texts(issues: &[Issue]) -> String {
     errors.map(|issue| issue.text.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// The tables of all runs, each as large as the largest run needs it.
+/// Step times of one setup.
+#[derive(Debug, Clone)]
+pub struct Tables {
+    pub learned: StepTable,
+    pub roofline: StepTable,
+}
+
+/// The tables of all runs by their keys, each as large as the largest run needs it.
 ///
 /// # Errors
 /// Where a catalog record lacks a figure, or the models do not answer.
-pub fn tables(
-    runs: &[&Run],
-    physics: &Physics,
-    ask: &Efficient<'_>,
-) -> Result<BTreeMap<String, StepTable>, String> {
+pub fn tables(runs: &[&Run], physics: &Physics, ask: &Ask<'_>) -> Result<BTreeMap<String, Tables>, String> {
     let mut wanted: BTreeMap<String, (&Run, Extent)> = BTreeMap::new();
     for run in runs {
         let (_, extent) = wanted.entry(run.table_key()).or_insert((run, run.extent));
@@ -127,8 +128,10 @@ pub fn tables(
         .into_iter()
         .map(|(key, (run, extent))| {
             let plan = TablePlan::new(&run.setup, physics, &extent).map_err(|missing| missing.to_string())?;
-            let table = plan.finish(&ask(plan.rows())?).ok_or("the models did not answer every row")?;
-            Ok((key, table))
+            let finish =
+                |efficiencies| plan.finish(efficiencies).ok_or("the models did not answer every row");
+            let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
+            Ok((key, Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
         })
         .collect()
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Ask, Run, Times, tables};
+use super::{Ask, Run, Tables, Times, tables};
 use crate::config::catalog::{Catalog, Physics};
-use crate::efficiency::Efficiencies;
 use crate::evidence::cases::ClosedLoopCase;
 use crate::evidence::contradictions::{Contradiction, contradictions};
 use crate::evidence::errors::Errors;
@@ -82,7 +81,6 @@ impl From<Contradiction> for Named {
     }
 }
 
-/// The zero-time table of a roofline is the plan's, at ideal speeds.
 struct Prepared<'a> {
     case: &'a ClosedLoopCase,
     run: Run,
@@ -107,15 +105,14 @@ pub fn loop_report(
         }
     }
     let runs: Vec<&Run> = ready.iter().map(|one| &one.run).collect();
-    let learned = tables(&runs, physics, &|rows| Ok(Efficiencies::Learned(ask(rows)?)))?;
-    let roofline = tables(&runs, physics, &|_| Ok(Efficiencies::Roofline))?;
+    let tables = tables(&runs, physics, ask)?;
     let (mut compared, mut floors) = (Vec::new(), BTreeMap::new());
     for Prepared { case, run } in &ready {
-        match compare(case, run, &learned, &roofline) {
+        match compare(case, run, &tables) {
             Ok(pair) => compared.push(pair),
             Err(reason) => skipped.push(Skipped { id: case.id.clone(), reason }),
         }
-        let floor = roofline.get(&run.table_key()).and_then(|table| table.least_decode_step());
+        let floor = tables.get(&run.table_key()).and_then(|tables| tables.roofline.least_decode_step());
         floors.insert(case.id.as_str(), floor.map(|seconds| seconds.0));
     }
     let mut named: Vec<Named> =
@@ -171,24 +168,18 @@ fn faster_than_physics(case: &Compared, cases: &[&ClosedLoopCase]) -> Option<Str
     })
 }
 
-fn compare(
-    case: &ClosedLoopCase,
-    run: &Run,
-    learned: &BTreeMap<String, StepTable>,
-    roofline: &BTreeMap<String, StepTable>,
-) -> Result<Compared, String> {
-    let key = run.table_key();
-    let table =
-        |tables: &BTreeMap<String, StepTable>| tables.get(&key).cloned().ok_or("no table of step times");
-    let simulate = |table: StepTable| run.simulate(case.concurrency, &table.of(&run.setup) as &dyn StepCost);
+fn compare(case: &ClosedLoopCase, run: &Run, tables: &BTreeMap<String, Tables>) -> Result<Compared, String> {
+    let tables = tables.get(&run.table_key()).ok_or("no table of step times")?;
+    let simulate =
+        |table: &StepTable| run.simulate(case.concurrency, &table.clone().of(&run.setup) as &dyn StepCost);
     Ok(Compared {
         id: case.id.clone(),
         model: case.model.clone(),
         engine: case.engine.clone(),
         gpu: case.gpu.clone(),
         concurrency: case.concurrency,
-        predicted: simulate(table(learned)?)?,
-        roofline: simulate(table(roofline)?)?,
+        predicted: simulate(&tables.learned)?,
+        roofline: simulate(&tables.roofline)?,
         measured: Times { ttft_ms: case.measured.ttft_ms, tpot_ms: case.measured.tpot_ms },
     })
 }

@@ -25,6 +25,10 @@ impl Calls<'_> {
     }
 
     pub(super) fn moe(&mut self, moe: &model::Moe, count: u64) {
+        // Drawing a routing costs more than all else here.
+        if !self.wanted() {
+            return;
+        }
         let (rows, hidden) = (self.tokens, self.hidden);
         let of = Block::Experts;
         let formats = self.layout.formats;

@@ -20,9 +20,18 @@ const ACTIVATION_BYTES: f64 = 2.0;
 /// divided by TP, KV heads down to one per rank; experts over the ranks of all attention-parallel groups.
 /// Embedding and head stay bf16, as published checkpoints keep them.
 pub fn pass(model: &Model, layout: &Layout, batch: &Batch) -> Vec<Call> {
+    calls(model, layout, batch, None)
+}
+
+/// Those calls of a pass whose time depends on `scope`.
+pub fn pass_of(model: &Model, layout: &Layout, batch: &Batch, scope: Scope) -> Vec<Call> {
+    calls(model, layout, batch, Some(scope))
+}
+
+fn calls(model: &Model, layout: &Layout, batch: &Batch, only: Option<Scope>) -> Vec<Call> {
     let tokens = batch.tokens();
     let hidden = u64::from(model.hidden);
-    let mut calls = Calls { list: Vec::new(), layout, tokens, hidden, scope: Scope::Tokens };
+    let mut calls = Calls { list: Vec::new(), layout, tokens, hidden, only, scope: Scope::Tokens };
     calls.element(Block::Embedding, "embedding", 1, Elementwise::Embedding { rows: tokens, width: hidden });
     calls.all_reduce(1);
     for blocks in &model.blocks {
@@ -37,13 +46,22 @@ struct Calls<'a> {
     layout: &'a Layout,
     tokens: u64,
     hidden: u64,
+    /// Calls of other scopes are left out.
+    only: Option<Scope>,
     /// Of the calls added next.
     scope: Scope,
 }
 
 impl Calls<'_> {
     fn add(&mut self, block: Block, name: &'static str, count: u64, op: Op) {
-        self.list.push(Call { block, name, op, count, scope: self.scope });
+        if self.wanted() {
+            self.list.push(Call { block, name, op, count, scope: self.scope });
+        }
+    }
+
+    /// Whether calls of the present scope are asked for.
+    fn wanted(&self) -> bool {
+        self.only.is_none_or(|only| only == self.scope)
     }
 
     fn element(&mut self, block: Block, name: &'static str, count: u64, op: Elementwise) {
