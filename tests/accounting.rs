@@ -134,7 +134,7 @@ fn bytes(id: &str, wanted: Class, elements: f64, each: f64) {
 fn grouped_queries() {
     let per_token = 2.0 * 8.0 * 128.0 * BF16 * 32.0;
     assert_eq!(per_token, 131_072.0);
-    served("llama-3.1-8b").keeps(1, per_token);
+    served("llama-3.1-8b").keeps(2, 2.0 * per_token);
     served("llama-3.1-8b").keeps(3000, 3000.0 * per_token);
     // One of 8 KV heads on each of 8 GPUs.
     served("llama-3.1-70b").tp(8).keeps(1000, 1000.0 * 2.0 * 1.0 * 128.0 * BF16 * 80.0);
@@ -228,7 +228,7 @@ fn states_of_delta_rules_have_one_size() {
     let per_token = 2.0 * 4.0 * 256.0 * BF16 * 16.0;
     let state = (48.0 * 128.0 * 128.0 * 4.0 + 3.0 * (2.0 * 2048.0 + 6144.0) * BF16) * 48.0;
     assert_eq!(state, 153_944_064.0);
-    for tokens in [1, 1000, 100_000] {
+    for tokens in [2, 1000, 100_000] {
         served("qwen3.5-27b").keeps(tokens, f64::from(tokens) * per_token + state);
         served("qwen3.5-27b").tp(2).keeps(tokens, (f64::from(tokens) * per_token + state) / 2.0);
     }
@@ -245,7 +245,7 @@ fn states_of_mamba_have_one_size() {
     let per_token = 2.0 * 2.0 * 128.0 * BF16 * 6.0;
     let state = (64.0 * 64.0 * 128.0 * 4.0 + 3.0 * (4096.0 + 2048.0) * BF16) * 23.0;
     assert_eq!(state, 49_082_368.0);
-    for tokens in [1, 1000, 100_000] {
+    for tokens in [2, 1000, 100_000] {
         served("nemotron-3-nano-30b-a3b-bf16").keeps(tokens, f64::from(tokens) * per_token + state);
     }
 }

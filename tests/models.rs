@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use rooflight::config::catalog::{ConfigFile, build, catalog, print};
 use rooflight::config::model::import::import;
+use rooflight::config::model::{Attention, Blocks, Ffn, Formats, Indexer};
 use rooflight::config::{Dtype, Issue, Model};
 
 /// Parameters in billions as the publisher prints them, from the safetensors index where it is shown.
 #[rustfmt::skip]
-const PUBLISHED: [(&str, f64); 31] = [
+const PUBLISHED: [(&str, f64); 59] = [
     ("llama-3.1-8b", 8.03), ("llama-3.1-70b", 70.55), ("llama-3.1-405b", 405.85),
     ("llama-3.1-70b-instruct-fp8", 70.55), ("llama-3.2-1b", 1.236), ("llama-3.2-3b", 3.213),
     ("llama-3.3-70b-instruct", 70.55),
@@ -22,6 +23,39 @@ const PUBLISHED: [(&str, f64); 31] = [
     ("deepseek-r1-distill-llama-8b", 8.03), ("deepseek-r1-distill-llama-70b", 70.55),
     ("deepseek-r1-distill-qwen-1.5b", 1.777), ("deepseek-r1-distill-qwen-32b", 32.76),
     ("yi-1.5-34b", 34.39), ("phi-4", 14.66),
+    // Mistral AI's announcements (46.7 B) and safetensors (140.62 B).
+    ("mixtral-8x7b-v0.1", 46.70), ("mixtral-8x22b-v0.1", 140.62),
+    // DeepSeek-V3's report: 671 B, without the multi-token-prediction module that the files also hold.
+    ("deepseek-v3", 671.0), ("deepseek-r1", 671.0), ("deepseek-v3.1-nvfp4", 671.0),
+    // GLM-5's announcement.
+    ("glm-5", 744.0), ("glm-5.1", 744.0), ("glm-5.2", 744.0),
+    // Safetensors.
+    ("qwen3-30b-a3b", 30.53), ("qwen3-235b-a22b", 235.09), ("qwen3-235b-a22b-nvfp4", 235.09),
+    ("qwen3-coder-480b-a35b-instruct", 480.15), ("minimax-m2.5", 228.70), ("minimax-m2.7-nvfp4", 228.70),
+    ("llama-3.3-nemotron-super-49b-v1", 49.87),
+    // By name; the language part alone.
+    ("qwen3.5-27b", 27.0), ("qwen3.5-122b-a10b", 122.0), ("qwen3.5-397b-a17b", 397.0),
+    ("qwen3.5-397b-a17b-nvfp4", 397.0),
+    // The model card of gpt-oss: total parameters.
+    ("gpt-oss-20b", 20.91), ("gpt-oss-120b", 116.83),
+    // Safetensors without the vision encoder (0.9 B).
+    ("llama-4-scout-17b-16e-instruct", 107.77), ("llama-4-maverick-17b-128e-instruct", 400.71),
+    // Model cards.
+    ("gemma-4-26b-a4b", 25.2), ("gemma-4-31b-it-nvfp4", 30.7), ("mimo-v2-flash", 309.0),
+    ("nemotron-3-nano-30b-a3b-bf16", 31.6), ("nemotron-3-ultra-550b-a55b-bf16", 550.0),
+];
+// Left out: Kimi K2's 1.04 T counts its first layer as a mixture of experts, which its config does not have
+// (1.026 T); Step 3.7, Kimi K3 and Nemotron 3 Super, whose makers print rounded figures only.
+
+/// Active parameters in billions, and whether the publisher counts the embedding among them.
+#[rustfmt::skip]
+const ACTIVE: [(&str, f64, bool); 6] = [
+    // Mistral AI's announcements.
+    ("mixtral-8x7b-v0.1", 12.9, true), ("mixtral-8x22b-v0.1", 39.0, true),
+    // The model card of gpt-oss counts the head and not the embedding.
+    ("gpt-oss-20b", 3.61, false), ("gpt-oss-120b", 5.13, false),
+    // The tensors of the checkpoint with 8 of 128 experts; the cards print 3.3 and 22.
+    ("qwen3-30b-a3b", 3.35, true), ("qwen3-235b-a22b", 22.19, true),
 ];
 
 fn root() -> PathBuf {
@@ -65,6 +99,157 @@ fn parameters_agree_with_the_published_counts() {
             "{id}: counted {counted:.3} B, published {billions} B"
         );
     }
+}
+
+#[test]
+fn active_parameters_agree_with_the_published_counts() {
+    for (id, billions, embedding) in ACTIVE {
+        let model = catalog().model(id).unwrap_or_else(|| panic!("{id} is missing"));
+        let table = if embedding { 0.0 } else { f64::from(model.vocab) * f64::from(model.hidden) };
+        let counted = (model.active_parameters() - table) / 1e9;
+        assert!(
+            (counted / billions - 1.0).abs() < 0.005,
+            "{id}: counted {counted:.3} B active, published {billions} B"
+        );
+    }
+}
+
+/// The groups of layers in a few words: how many, what mixes tokens, what works on each.
+fn shape(model: &Model) -> String {
+    let mixer = |attention: &Attention| match attention {
+        Attention::Gqa(gqa) => {
+            let mut text = format!("{}/{}x{}", gqa.heads, gqa.kv_heads, gqa.head_dim);
+            gqa.window.iter().for_each(|window| text += &format!(" of {window}"));
+            gqa.traits.iter().for_each(|one| text += &format!(" {one:?}").to_lowercase());
+            text
+        }
+        Attention::Mla(mla) => {
+            let index = match mla.indexer {
+                Some(Indexer { borrowed: Some(true), .. }) => " borrowed",
+                Some(_) => " indexed",
+                None => "",
+            };
+            let gate = if mla.gated() { " gated" } else { "" };
+            format!("mla {}{index}{gate}", mla.heads)
+        }
+        Attention::Delta(delta) => format!("delta {}/{}", delta.value_heads, delta.key_heads),
+        Attention::Mamba(mamba) => format!("mamba {}", mamba.heads),
+    };
+    let ffn = |ffn: &Ffn| match ffn {
+        Ffn::Dense(dense) => format!("mlp {}", dense.intermediate),
+        Ffn::Moe(moe) => {
+            let mut text = format!("{} of {} {}", moe.topk, moe.experts, moe.intermediate);
+            moe.shared.iter().for_each(|width| text += &format!(" + {width}"));
+            moe.latent.iter().for_each(|width| text += &format!(" in {width}"));
+            moe.beside.iter().for_each(|width| text += &format!(" beside {width}"));
+            text
+        }
+    };
+    let group = |blocks: &Blocks| {
+        let parts = [blocks.attention.as_ref().map(mixer), blocks.ffn.as_ref().map(ffn)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        format!("{} x {}", blocks.count, parts.join(", "))
+    };
+    model.blocks.iter().map(group).collect::<Vec<_>>().join("; ")
+}
+
+#[rustfmt::skip]
+#[test]
+fn each_family_has_its_architecture() {
+    for (id, wanted) in [
+        ("llama-3.1-8b", "32 x 32/8x128, mlp 14336"),
+        ("qwen3-vl-235b-a22b-instruct", "94 x 64/4x128, 8 of 128 1536"),
+        ("mixtral-8x7b-v0.1", "32 x 32/8x128, 2 of 8 14336"),
+        ("minimax-m2.5", "62 x 48/8x128, 8 of 256 1536"),
+        ("deepseek-r1", "3 x mla 128, mlp 18432; 58 x mla 128, 8 of 256 2048 + 2048"),
+        ("deepseek-v3.2", "3 x mla 128 indexed, mlp 18432; 58 x mla 128 indexed, 8 of 256 2048 + 2048"),
+        ("kimi-k2.5", "1 x mla 64, mlp 18432; 60 x mla 64, 8 of 384 2048 + 2048"),
+        ("kimi-k2.6-nvfp4", "1 x mla 64, mlp 18432; 60 x mla 64, 8 of 384 2048 + 2048"),
+        ("kimi-k3", "1 x delta 96/96, mlp 33792; 68 x delta 96/96, 16 of 896 3072 + 6144 in 3584; \
+            24 x mla 96 gated, 16 of 896 3072 + 6144 in 3584"),
+        ("glm-5", "3 x mla 64 indexed, mlp 12288; 75 x mla 64 indexed, 8 of 256 2048 + 2048"),
+        ("glm-5.2", "3 x mla 64 indexed, mlp 12288; 57 x mla 64 borrowed, 8 of 256 2048 + 2048; \
+            18 x mla 64 indexed, 8 of 256 2048 + 2048"),
+        ("gpt-oss-120b", "18 x 64/8x64 of 128 sinks, 4 of 128 2880; 18 x 64/8x64 sinks, 4 of 128 2880"),
+        ("gemma-4-26b-a4b", "25 x 16/8x256 of 1024, 8 of 128 704 beside 2112; \
+            5 x 16/2x512 valuesfromkeys, 8 of 128 704 beside 2112"),
+        ("gemma-4-31b-it-nvfp4", "50 x 32/16x256 of 1024, mlp 21504; 10 x 32/4x512 valuesfromkeys, mlp 21504"),
+        ("llama-4-scout-17b-16e-instruct", "36 x 40/8x128 of 8192, 1 of 16 8192 + 8192; \
+            12 x 40/8x128, 1 of 16 8192 + 8192"),
+        ("llama-4-maverick-17b-128e-instruct", "24 x 40/8x128 of 8192, mlp 16384; \
+            12 x 40/8x128 of 8192, 1 of 128 8192 + 8192; 12 x 40/8x128, 1 of 128 8192 + 8192"),
+        ("mimo-v2-flash", "1 x 64/4x192, mlp 16384; 39 x 64/8x192 of 128 sinks, 8 of 256 2048; \
+            8 x 64/4x192, 8 of 256 2048"),
+        ("step-3.7-flash", "1 x 64/8x128, mlp 11264; 2 x 64/8x128 of 512, mlp 11264; \
+            31 x 64/8x128 of 512, 8 of 288 1280 + 1280; 11 x 64/8x128, 8 of 288 1280 + 1280"),
+        ("qwen3.5-27b", "48 x delta 48/16, mlp 17408; 16 x 24/4x256 outputgate, mlp 17408"),
+        ("qwen3.5-397b-a17b", "45 x delta 64/16, 10 of 512 1024 + 1024; \
+            15 x 32/2x256 outputgate, 10 of 512 1024 + 1024"),
+        ("nemotron-h-56b-base-8k", "54 x mamba 256; 54 x mlp 32768; 10 x 64/8x128"),
+        ("nemotron-3-nano-30b-a3b-bf16", "23 x mamba 64; 23 x 6 of 128 1856 + 3712; 6 x 32/2x128"),
+        ("nemotron-3-ultra-550b-a55b-bf16", "48 x mamba 256; 48 x 22 of 512 5120 + 10240 in 2048; 12 x 64/2x128"),
+        ("llama-3.3-nemotron-super-49b-v1", "48 x 64/8x128, mlp 28672; 10 x mlp 7168; 8 x mlp 5632; 6 x mlp 2816; \
+            5 x mlp 14336; 1 x 64/8x128, mlp 14336; 1 x mlp 17920; 1 x mlp 28672"),
+    ] {
+        let found = shape(catalog().model(id).unwrap_or_else(|| panic!("{id} is missing")));
+        let sorted = |text: &str| {
+            let mut parts: Vec<String> = text.split("; ").map(str::to_owned).collect();
+            parts.sort();
+            parts
+        };
+        assert_eq!(sorted(&found), sorted(wanted), "{id}");
+    }
+}
+
+#[test]
+fn what_has_no_kernel_is_refused_by_name() {
+    let refused: Vec<(&str, &str)> =
+        catalog().models.refused.iter().map(|model| (&*model.id, &*model.reason)).collect();
+    let end = "not covered by this release";
+    let flash = format!("sparse attention over compressed keys (`compress_ratios`, 41 of 43 layers): {end}");
+    let pro = format!("sparse attention over compressed keys (`compress_ratios`, 61 of 61 layers): {end}");
+    let blocks = format!("block-sparse attention (`sparse_topk_blocks` 16): {end}");
+    assert_eq!(
+        refused,
+        [
+            ("deepseek-v4-flash", &*flash),
+            ("deepseek-v4-flash-fp8", &flash),
+            ("deepseek-v4-flash-nvfp4", &flash),
+            ("deepseek-v4-pro", &pro),
+            ("deepseek-v4-pro-fp8", &pro),
+            ("deepseek-v4-pro-nvfp4", &pro),
+            ("minimax-m3", &blocks),
+        ]
+    );
+}
+
+#[test]
+fn formats_differ_by_class_where_the_checkpoint_says_so() {
+    let [bf16, fp8, block, fp4] = [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4];
+    let of = |weights, attention, mlp, shared| Formats { weights, attention, mlp, shared };
+    for (id, wanted) in [
+        ("deepseek-v3", of(block, block, block, block)),
+        ("deepseek-v3.1-nvfp4", of(fp4, bf16, fp4, fp4)),
+        ("glm-5-nvfp4", of(fp4, bf16, fp4, fp4)),
+        ("glm-5.1-nvfp4", of(fp4, bf16, bf16, bf16)),
+        ("kimi-k2.5", of(Dtype::Int4, bf16, bf16, bf16)),
+        ("kimi-k2.5-nvfp4", of(fp4, bf16, fp4, fp4)),
+        ("kimi-k2.7-code-nvfp4", of(fp4, bf16, bf16, bf16)),
+        ("kimi-k3", of(Dtype::Mxfp4, bf16, bf16, bf16)),
+        ("gpt-oss-20b", of(Dtype::Mxfp4, bf16, bf16, bf16)),
+        ("minimax-m2.5", of(block, block, block, block)),
+        ("minimax-m2.5-nvfp4", of(fp4, bf16, fp4, bf16)),
+        ("qwen3.5-397b-a17b-nvfp4", of(fp4, bf16, fp4, bf16)),
+        ("qwen3.6-35b-a3b-nvfp4", of(fp4, fp8, fp4, fp4)),
+        ("gemma-4-26b-a4b-nvfp4", of(fp4, bf16, bf16, bf16)),
+        ("gemma-4-31b-it-nvfp4", of(fp4, bf16, fp4, fp4)),
+        ("nemotron-3-super-120b-a12b-fp8", of(fp8, fp8, fp8, fp8)),
+    ] {
+        let model = catalog().model(id).unwrap_or_else(|| panic!("{id} is missing"));
+        assert_eq!(model.formats(model.weights), wanted, "{id}");
+    }
+    // One record without a config beside it gives no model: `configs` above does not list it.
+    assert_eq!(catalog().model("qwen3.6-27b-nvfp4"), None);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! MLPs, mixtures of experts, and which layer has which.
 
-use super::family::{Experts, Family, Shared};
+use super::experts::{Experts, Shared};
+use super::family::Family;
 use super::fields::Fields;
 use super::layers::marks;
 use crate::config::json::Json;

@@ -26,15 +26,14 @@ const PREFIXES: [&str; 8] = [
 pub struct Globs {
     /// Without wildcards.
     plain: BTreeMap<String, Dtype>,
-    others: Vec<Pattern>,
+    /// By the digits after `layers.` that a name has to begin with, where the pattern has some: most lists
+    /// name every layer, and this skips the others' at once.
+    others: BTreeMap<String, Vec<Pattern>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Pattern {
     matcher: Matcher,
-    /// The digits after `layers.` that a name has to begin with, where the pattern has some: most lists name
-    /// every layer, and this skips the others' at once.
-    digits: String,
     dtype: Dtype,
 }
 
@@ -51,14 +50,16 @@ impl Globs {
         if let Some(expression) = text.strip_prefix("re:") {
             let regex = Regex::parse(expression)
                 .ok_or_else(|| format!("modules by a pattern that is not understood ({})", excerpt(text)))?;
-            self.others.push(Pattern { matcher: Matcher::Regex(regex), digits: String::new(), dtype });
+            let pattern = Pattern { matcher: Matcher::Regex(regex), dtype };
+            self.others.entry(String::new()).or_default().push(pattern);
             return Ok(());
         }
         let text = of_language(text);
         if text.contains(['*', '?']) {
             let digits = text.strip_prefix("layers.").unwrap_or_default();
             let digits = digits.chars().take_while(char::is_ascii_digit).collect();
-            self.others.push(Pattern { matcher: Matcher::Shell(text.into()), digits, dtype });
+            let pattern = Pattern { matcher: Matcher::Shell(text.into()), dtype };
+            self.others.entry(digits).or_default().push(pattern);
         } else {
             self.plain.insert(text.into(), dtype);
         }
@@ -73,17 +74,16 @@ impl Globs {
         let parts = starts.flat_map(|start| ends().filter_map(move |end| name.get(start..end)));
         let plain = parts.clone().find_map(|part| self.plain.get(part));
         let own = name.strip_prefix("layers.").unwrap_or_default();
-        let others = || {
-            let able = self.others.iter().filter(|pattern| own.starts_with(&pattern.digits));
-            able.into_iter().find(|pattern| match &pattern.matcher {
-                Matcher::Shell(shell) => parts.clone().any(|part| shell_matches(shell, part)),
-                Matcher::Regex(regex) => PREFIXES
-                    .iter()
-                    .filter(|prefix| !prefix.contains('*'))
-                    .any(|prefix| regex.matches_start(&format!("{prefix}{name}"))),
-            })
+        let digits = own.find(|c: char| !c.is_ascii_digit()).unwrap_or(own.len());
+        let mut able = (0..=digits).filter_map(|end| self.others.get(own.get(..end)?)).flatten();
+        let matches = |pattern: &&Pattern| match &pattern.matcher {
+            Matcher::Shell(shell) => parts.clone().any(|part| shell_matches(shell, part)),
+            Matcher::Regex(regex) => PREFIXES
+                .iter()
+                .filter(|prefix| !prefix.contains('*'))
+                .any(|prefix| regex.matches_start(&format!("{prefix}{name}"))),
         };
-        plain.copied().or_else(|| others().map(|pattern| pattern.dtype))
+        plain.copied().or_else(|| able.find(matches).map(|pattern| pattern.dtype))
     }
 
     /// Whether a name stands in the list as it is.

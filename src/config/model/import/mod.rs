@@ -2,6 +2,7 @@
 
 mod attention;
 mod context;
+mod experts;
 mod family;
 mod ffn;
 mod fields;

@@ -153,10 +153,11 @@ fn matches_start(atoms: &[Atom], text: &str) -> bool {
 /// From each place on past the atoms that may be absent.
 fn skip(atoms: &[Atom], at: &mut [bool]) {
     for (place, atom) in atoms.iter().enumerate() {
-        if atom.optional && at.get(place) == Some(&true) {
-            if let Some(next) = at.get_mut(place + 1) {
-                *next = true;
-            }
+        if atom.optional
+            && at.get(place) == Some(&true)
+            && let Some(next) = at.get_mut(place + 1)
+        {
+            *next = true;
         }
     }
 }
