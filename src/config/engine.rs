@@ -183,6 +183,17 @@ impl Engine {
         self.kernels.iter().find(|choice| choice.arch == arch)
     }
 
+    /// The format that experts published in `weights` are multiplied in on `arch`: where the engine has a
+    /// kernel for MXFP4 weights with MXFP8 activations, that one serves them.
+    pub fn experts_as(&self, weights: Dtype, arch: Arch) -> Dtype {
+        let narrow = Dtype::Mxfp4Mxfp8;
+        let has = |choice: &KernelChoice| choice.moe.iter().any(|kernel| kernel.weights == narrow);
+        match weights {
+            Dtype::Mxfp4 if self.kernels_on(arch).is_some_and(has) => narrow,
+            other => other,
+        }
+    }
+
     /// The engine's default kernels of the attention variants on `arch`, if it runs there.
     pub fn variants_on(&self, arch: Arch) -> Option<&VariantChoice> {
         self.variants.iter().find(|choice| choice.arch == arch)

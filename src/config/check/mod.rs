@@ -10,6 +10,7 @@ mod workload;
 pub use formats::of_weights as weight_formats;
 
 use super::catalog::Catalog;
+use super::model::Formats;
 use super::{Engine, Field, Figure, Gpu, Issue, MissingFigure, Model, Scenario, Setup};
 
 /// Resolves ids, checks every range and every fit. All findings are returned at once, each beside its
@@ -59,7 +60,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let settings = settings::settings(&scenario.overrides, engine, gpu, issues);
     let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
     workload::fits_budget(&prompts, load, settings.token_budget, engine.scheduler.batching, issues);
-    let formats = model.formats(weights);
+    let published = model.formats(weights);
+    let formats = Formats { weights: engine.experts_as(published.weights, gpu.arch), ..published };
     Some(Setup {
         model: model.into_owned(),
         gpu: gpu.clone(),

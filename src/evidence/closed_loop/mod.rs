@@ -128,8 +128,8 @@ pub fn tables(runs: &[&Run], physics: &Physics, ask: &Ask<'_>) -> Result<BTreeMa
         .into_iter()
         .map(|(key, (run, extent))| {
             let plan = TablePlan::new(&run.setup, physics, &extent).map_err(|missing| missing.to_string())?;
-            let finish =
-                |efficiencies| plan.finish(efficiencies).ok_or("the models did not answer every row");
+            let unanswered = "the models did not answer every row";
+            let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
             let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
             Ok((key, Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
         })
