@@ -64,10 +64,9 @@ impl Served {
         self
     }
 
-    #[track_caller]
-    fn memory(&self, tokens: u32) -> Memory {
+    fn scenario(&self, tokens: u32) -> Scenario {
         let [tp, pp, dp, ep] = self.cut;
-        let scenario = Scenario {
+        Scenario {
             model: self.model.clone(),
             gpu: "b300".into(),
             engine: "vllm".into(),
@@ -78,8 +77,12 @@ impl Served {
             kv: self.kv,
             workload: Workload { isl: Lengths::Fixed(tokens - 1), osl: 1, load: Load::Concurrency(8) },
             ..Scenario::default()
-        };
-        let (setup, issues) = check(&scenario, catalog());
+        }
+    }
+
+    #[track_caller]
+    fn memory(&self, tokens: u32) -> Memory {
+        let (setup, issues) = check(&self.scenario(tokens), catalog());
         let setup = setup.unwrap_or_else(|| panic!("{issues:?}"));
         let plan = plan(&setup).unwrap_or_else(|issues| panic!("{issues:?}"));
         finish(&plan, &Efficiencies::Roofline).unwrap().memory
@@ -355,6 +358,17 @@ fn experts_by_cut() {
     let own = attention + kv + 128.0 * expert / 8.0;
     let bytes = 94.0 * (own * FP8_BLOCK + kept * BF16) + 2.0 * table * BF16;
     served("qwen3-235b-a22b-fp8").dp(8).ep(8).weighs(bytes);
+}
+
+#[test]
+fn every_model_of_the_catalog_is_served() {
+    for model in &catalog().models.models {
+        // Eight GPUs, or as many as heads and blocks of scales divide over.
+        let accepted = |served: &Served| check(&served.scenario(4000), catalog()).0.is_some();
+        let served = [8, 4, 2, 1].into_iter().map(|tp| served(&model.id).tp(tp)).find(accepted);
+        let memory = served.unwrap_or_else(|| panic!("{}", model.id)).memory(4000);
+        assert!(memory.kv_per_token.0 > 0.0 && memory.weights.0 > 0.0, "{}", model.id);
+    }
 }
 
 #[test]

@@ -60,8 +60,11 @@ fn unknown_ids_name_the_nearest() {
 
 #[test]
 fn a_refused_model_says_why() {
-    let text = refusal(Field::Model, |scenario| scenario.model = model("qwen3-30b-a3b"));
-    assert_eq!(text, "Qwen/Qwen3-30B-A3B: mixture of experts (128 experts): not covered by this release");
+    let text = refusal(Field::Model, |scenario| scenario.model = model("minimax-m3"));
+    assert_eq!(
+        text,
+        "MiniMaxAI/MiniMax-M3: block-sparse attention (`sparse_topk_blocks` 16): not covered by this release"
+    );
 }
 
 #[test]

@@ -35,8 +35,10 @@ pub struct Model {
 pub struct Blocks {
     pub count: u32,
     /// None in a block that has an MLP only.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub attention: Option<Attention>,
     /// None in a block that only mixes tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ffn: Option<Ffn>,
     pub norms: Norms,
 }
