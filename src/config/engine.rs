@@ -127,8 +127,9 @@ impl KernelChoice {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct VariantChoice {
     pub arch: Arch,
-    /// The latent attention kernel alone, of both phases.
-    pub latent: String,
+    /// The latent attention kernel alone, of prompts and of single new tokens.
+    pub latent_prefill: String,
+    pub latent_decode: String,
     /// Batched products of its absorbed expansion.
     pub bmm: String,
     pub bmm_fp8: String,
@@ -154,6 +155,8 @@ pub struct Engine {
     pub rope_in_attention: bool,
     /// Activations are quantised to FP8 by the kernel before the product, where one scale holds for all.
     pub quantises_before: bool,
+    /// Shared experts run beside the routed ones and add only what they keep busy.
+    pub shared_beside_routed: bool,
     /// The norm behind an all-reduce is part of it.
     pub norm_in_all_reduce: bool,
     /// Formats whose products were measured with launches around them that serving does not make.
@@ -167,14 +170,19 @@ pub struct Engine {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ProductChoice {
     pub weights: Dtype,
+    /// Where it is so; everywhere if empty.
+    pub archs: Vec<Arch>,
     /// Catalog id of an engine.
     pub measured_as: String,
 }
 
 impl Engine {
     /// The engine whose measured products resemble those this one serves from weights in this format.
-    pub fn products_as(&self, weights: Dtype) -> &str {
-        let choice = self.products.iter().find(|choice| choice.weights == weights);
+    pub fn products_as(&self, weights: Dtype, arch: Arch) -> &str {
+        let holds = |choice: &&ProductChoice| {
+            choice.weights == weights && (choice.archs.is_empty() || choice.archs.contains(&arch))
+        };
+        let choice = self.products.iter().find(holds);
         choice.map_or(&self.id, |choice| &choice.measured_as)
     }
 
@@ -205,9 +213,9 @@ record!(SmallerDefaults: below_gib, archs, token_budget, max_seqs);
 record!(HostTime: decode_step_us, prefill_step_us, eager_launch_us, graph_gap_us, admission_us, prompt_token_us);
 record!(KernelChoice: arch, attention_prefill, attention_decode, moe);
 record!(MoeKernel: weights, kernel, most_tokens, most_ranks);
-record!(VariantChoice: arch, latent, bmm, bmm_fp8, block_prefill, block_decode, sparse_short, sparse, delta_prefill, delta_decode);
-record!(Engine: id, name, version, scheduler, host, rope_in_attention, quantises_before, norm_in_all_reduce, products, kernels, variants);
-record!(ProductChoice: weights, measured_as);
+record!(VariantChoice: arch, latent_prefill, latent_decode, bmm, bmm_fp8, block_prefill, block_decode, sparse_short, sparse, delta_prefill, delta_decode);
+record!(Engine: id, name, version, scheduler, host, rope_in_attention, quantises_before, shared_beside_routed, norm_in_all_reduce, products, kernels, variants);
+record!(ProductChoice: weights, archs, measured_as);
 names!(Batching: MixedChunks = "mixed_chunks", PrefillFirst = "prefill_first", InFlight = "in_flight");
 names!(MemoryShareOf: Total = "total", Static = "static", Free = "free");
 

@@ -192,7 +192,7 @@ pub fn row(
     let launching =
         Launching { gpu, engine: &engine.id, kernel: "", math: Dtype::Bf16, cache: Cache::Repeated, floor };
     let launching = match op {
-        Op::Gemm(call) => Launching { engine: engine.products_as(call.weights), ..launching },
+        Op::Gemm(call) => Launching { engine: engine.products_as(call.weights, gpu.arch), ..launching },
         Op::Attention(call) => {
             let Some(choice) = engine.kernels_on(gpu.arch) else { return Ok(None) };
             let kernel = match call.phase {
@@ -227,7 +227,7 @@ pub fn row(
 pub fn in_service(op: &Op, stored: Bytes, gpu: &Gpu, engine: &Engine) -> Result<Seconds, MissingFigure> {
     let Some(family) = Family::of(op) else { return Ok(Seconds::ZERO) };
     let rounds = match op {
-        Op::Gemm(call) => gemm::rotated_weights(engine.products_as(call.weights)),
+        Op::Gemm(call) => gemm::rotated_weights(engine.products_as(call.weights, gpu.arch)),
         _ => 1.0,
     };
     let silicon = Silicon::new(gpu, family)?;

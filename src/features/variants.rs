@@ -14,7 +14,9 @@ pub(super) fn kernel<'a>(op: &Op, choice: &'a VariantChoice) -> &'a str {
         Phase::Decode => decode,
     };
     match op {
-        Op::Latent(Latent::Attention(_)) => &choice.latent,
+        Op::Latent(Latent::Attention(call)) => {
+            by_phase(call.phase, &choice.latent_prefill, &choice.latent_decode)
+        }
         Op::Latent(Latent::Bmm(bmm)) if bmm.weights.math() == Dtype::Fp8 => &choice.bmm_fp8,
         Op::Latent(Latent::Bmm(_)) => &choice.bmm,
         Op::Latent(Latent::Module(module)) => {

@@ -121,4 +121,6 @@ pub struct Call {
     pub op: Op,
     pub count: u64,
     pub scope: Scope,
+    /// Runs beside another kernel: it adds only the time that it keeps the GPU busy at full speed.
+    pub beside: bool,
 }

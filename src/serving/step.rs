@@ -123,7 +123,7 @@ impl PlannedStep {
 /// How `setup` lies over its GPUs, and what its engine decides.
 fn layout(setup: &Setup, physics: &Physics) -> Layout {
     let variants = setup.engine.variants_on(setup.gpu.arch);
-    let kernel = variants.map_or("", |choice| choice.latent.as_str());
+    let kernel = variants.map_or("", |choice| choice.latent_prefill.as_str());
     let block = variants.is_some_and(|choice| !choice.block_decode.is_empty());
     Layout {
         tp: setup.tp,
@@ -133,6 +133,7 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
         formats: setup.formats,
         kv: setup.kv,
         rope_in_attention: setup.engine.rope_in_attention,
+        shared_beside_routed: setup.engine.shared_beside_routed,
         norm_in_all_reduce: setup.engine.norm_in_all_reduce,
         latent_blocks: kernel.is_empty() && block,
         absorbed_prompts: features::absorbs_prompts(kernel),
@@ -170,6 +171,12 @@ impl PlannedCall {
         let Efficiencies::Learned(learned) = efficiencies else {
             return Some(KernelTime::roofline(&self.count, ideal));
         };
+        if self.call.beside {
+            return Some(KernelTime {
+                provenance: Provenance::Fixed,
+                ..KernelTime::roofline(&self.count, ideal)
+            });
+        }
         match self.timing {
             Timing::Learned { family, row, served } => {
                 let answer = *learned.answers.get(&family)?.get(row)?;

@@ -41,6 +41,8 @@ pub enum GqaTrait {
     Sinks,
     /// The result is gated by a projection as wide as Q (Qwen3.5).
     OutputGate,
+    /// Q and K are normalised over all heads together: ranks exchange their sums of squares (MiniMax).
+    NormOverHeads,
     /// Values are the keys before norm and rotary embedding: no projection of their own (Gemma 4).
     ValuesFromKeys,
 }
@@ -190,6 +192,6 @@ record!(Mla: heads, query_rank, latent, rope, nope, value, indexer, gate);
 record!(Indexer: heads, head_dim, topk, borrowed);
 record!(Delta: key_heads, value_heads, key_dim, value_dim, taps, gates, full_gate);
 record!(Mamba: heads, head_dim, groups, state, taps);
-names!(GqaTrait: Sinks = "sinks", OutputGate = "output_gate", ValuesFromKeys = "values_from_keys");
+names!(GqaTrait: Sinks = "sinks", OutputGate = "output_gate", NormOverHeads = "norm_over_heads", ValuesFromKeys = "values_from_keys");
 names!(Gates: PerHead = "per_head", PerChannel = "per_channel");
 variants!(Attention: Gqa(Gqa) = "gqa", Mla(Mla) = "mla", Delta(Delta) = "delta", Mamba(Mamba) = "mamba");

@@ -48,6 +48,7 @@ impl Run {
         let scenario = scenario::of(case, &launch, catalog)?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
+        let setup = with_kernels(setup, &launch);
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
         let requests = match launch.client.length_range {
             Some(range) => numpy::requests(launch.client.requests, case.isl, case.osl, range),
@@ -64,7 +65,9 @@ impl Run {
     pub fn table_key(&self) -> String {
         let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, .. } = &self.setup;
         let (model, gpu, engine) = (&model.id, &gpu.id, &engine.id);
-        format!("{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {}", weights.id(), kv.id())
+        let kernels = &self.launch.kernels;
+        let (moe, fused) = (kernels.moe.as_deref().unwrap_or_default(), kernels.all_reduce_fusion);
+        format!("{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {moe} {fused:?}", weights.id(), kv.id())
     }
 
     /// The run's means at these step times.
@@ -79,6 +82,24 @@ impl Run {
         let tpot = found.tpot.ok_or("no output has a second token")?;
         Ok(Times { ttft_ms: found.ttft.mean * 1e3, tpot_ms: tpot.mean * 1e3 })
     }
+}
+
+/// The setup with the kernels that the run's script named, where they were measured.
+fn with_kernels(mut setup: Setup, launch: &Launch) -> Setup {
+    if let Some(fused) = launch.kernels.all_reduce_fusion {
+        setup.engine.norm_in_all_reduce = fused;
+    }
+    let measured = match (setup.engine.id.as_str(), launch.kernels.moe.as_deref()) {
+        ("trtllm", Some("cutlass")) => "moe_torch_flow_cutlass",
+        ("trtllm", Some("deepgemm")) => "deepgemm",
+        _ => return setup,
+    };
+    let (arch, weights) = (setup.gpu.arch, setup.formats.weights);
+    let choices = setup.engine.kernels.iter_mut().filter(|choice| choice.arch == arch);
+    for kernel in choices.flat_map(|choice| &mut choice.moe).filter(|kernel| kernel.weights == weights) {
+        kernel.kernel = measured.into();
+    }
+    setup
 }
 
 /// The scheduler as the run started it.

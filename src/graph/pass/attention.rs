@@ -3,9 +3,13 @@
 use super::{Calls, of_phase, tokens};
 use crate::config::model::{self, GqaTrait};
 use crate::graph::{
-    Attention, Batch, BatchedGemm, Block, Elementwise, Gemm, Indexer, Latent, LatentAttention, LatentHeads,
-    LatentModule, Op, Phase, Scope, Sequences, SparseModule,
+    Attention, Batch, BatchedGemm, Block, Collective, Elementwise, Gemm, Indexer, Latent, LatentAttention,
+    LatentHeads, LatentModule, Op, Phase, Scope, Sequences, SparseModule,
 };
+use crate::units::Bytes;
+
+/// A token's sums of squares of Q and of K, in f32.
+const SUMS_BYTES: f64 = 2.0 * 4.0;
 
 const PHASES: [(Phase, &str); 2] =
     [(Phase::Prefill, "attention_prefill"), (Phase::Decode, "attention_decode")];
@@ -24,6 +28,11 @@ impl Calls<'_> {
         self.gemm(Block::Attention, "qkv_proj", count, qk_width + values + gate, self.hidden, weights);
         if gqa.qk_norm {
             self.element(Block::Attention, "qk_norm", count, Elementwise::QkNorm { rows, width: qk_width });
+            if gqa.has(GqaTrait::NormOverHeads) && self.layout.tp > 1 {
+                let bytes = Bytes(rows as f64 * SUMS_BYTES);
+                let ranks = self.layout.tp;
+                self.collective("qk_norm_all_reduce", count, Collective::AllReduce { ranks, bytes });
+            }
         }
         if !self.layout.rope_in_attention {
             self.element(Block::Attention, "rope", count, Elementwise::Rope { rows, width: qk_width });

@@ -18,6 +18,8 @@ pub struct Layout {
     pub kv: Dtype,
     /// The engine's attention kernel applies the rotary embedding itself.
     pub rope_in_attention: bool,
+    /// Shared experts run beside the routed ones.
+    pub shared_beside_routed: bool,
     /// The norm behind an all-reduce is part of it.
     pub norm_in_all_reduce: bool,
     /// Latent attention is counted and timed as one block, for want of the engine's kernel alone.

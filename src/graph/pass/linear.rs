@@ -22,9 +22,13 @@ impl Calls<'_> {
             }
             Gates::PerChannel => {
                 self.gemm(of, "qkv_proj", count, channels, hidden, weights);
-                self.gemm(of, "gates_a_proj", count, key_dim + value_dim + value_heads, hidden, weights);
+                let full = delta.full_gate == Some(true);
+                let narrow = key_dim + value_heads + if full { values } else { value_dim };
+                self.gemm(of, "gates_a_proj", count, narrow, hidden, weights);
                 self.gemm(of, "decay_b_proj", count, key_heads * key_dim, key_dim, weights);
-                self.gemm(of, "gate_b_proj", count, values, value_dim, weights);
+                if !full {
+                    self.gemm(of, "gate_b_proj", count, values, value_dim, weights);
+                }
             }
         }
         for (phase, sequences) in phases(batch) {

@@ -31,7 +31,8 @@ pub fn pass_of(model: &Model, layout: &Layout, batch: &Batch, scope: Scope) -> V
 fn calls(model: &Model, layout: &Layout, batch: &Batch, only: Option<Scope>) -> Vec<Call> {
     let tokens = batch.tokens();
     let hidden = u64::from(model.hidden);
-    let mut calls = Calls { list: Vec::new(), layout, tokens, hidden, only, scope: Scope::Tokens };
+    let mut calls =
+        Calls { list: Vec::new(), layout, tokens, hidden, only, scope: Scope::Tokens, beside: false };
     calls.element(Block::Embedding, "embedding", 1, Elementwise::Embedding { rows: tokens, width: hidden });
     calls.all_reduce(1);
     for blocks in &model.blocks {
@@ -50,12 +51,13 @@ struct Calls<'a> {
     only: Option<Scope>,
     /// Of the calls added next.
     scope: Scope,
+    beside: bool,
 }
 
 impl Calls<'_> {
     fn add(&mut self, block: Block, name: &'static str, count: u64, op: Op) {
         if self.wanted() {
-            self.list.push(Call { block, name, op, count, scope: self.scope });
+            self.list.push(Call { block, name, op, count, scope: self.scope, beside: self.beside });
         }
     }
 

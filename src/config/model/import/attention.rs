@@ -92,6 +92,9 @@ pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: Option<u32>) -> O
     if gated {
         traits.push(GqaTrait::OutputGate);
     }
+    if fields.object().text("qk_norm_type") == Some("per_layer") {
+        traits.push(GqaTrait::NormOverHeads);
+    }
     let head_dim = head_dim?;
     Some(Gqa {
         heads: heads?,
