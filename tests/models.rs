@@ -160,7 +160,7 @@ fn each_family_has_its_architecture() {
         ("llama-3.1-8b", "32 x 32/8x128, mlp 14336"),
         ("qwen3-vl-235b-a22b-instruct", "94 x 64/4x128, 8 of 128 1536"),
         ("mixtral-8x7b-v0.1", "32 x 32/8x128, 2 of 8 14336"),
-        ("minimax-m2.5", "62 x 48/8x128, 8 of 256 1536"),
+        ("minimax-m2.5", "62 x 48/8x128 normoverheads, 8 of 256 1536"),
         ("deepseek-r1", "3 x mla 128, mlp 18432; 58 x mla 128, 8 of 256 2048 + 2048"),
         ("deepseek-v3.2", "3 x mla 128 indexed, mlp 18432; 58 x mla 128 indexed, 8 of 256 2048 + 2048"),
         ("kimi-k2.5", "1 x mla 64, mlp 18432; 60 x mla 64, 8 of 384 2048 + 2048"),

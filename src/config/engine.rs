@@ -78,6 +78,8 @@ pub struct HostTime {
     pub prefill_step_us: Figure,
     /// One kernel launched without a graph, in µs; hidden while the GPU is busy longer.
     pub eager_launch_us: Figure,
+    /// What a layer of experts takes the host besides its launches, without a graph, in µs.
+    pub expert_layer_us: Figure,
     /// One kernel inside a CUDA graph: the gap to the next, in µs.
     pub graph_gap_us: Figure,
     /// From the client to the scheduler and back: connection, HTTP, queues between processes, in µs a request.
@@ -210,7 +212,7 @@ impl Engine {
 
 record!(Scheduler: batching, token_budget, max_seqs, smaller, memory_share, memory_share_of, kv_block_tokens);
 record!(SmallerDefaults: below_gib, archs, token_budget, max_seqs);
-record!(HostTime: decode_step_us, prefill_step_us, eager_launch_us, graph_gap_us, admission_us, prompt_token_us);
+record!(HostTime: decode_step_us, prefill_step_us, eager_launch_us, expert_layer_us, graph_gap_us, admission_us, prompt_token_us);
 record!(KernelChoice: arch, attention_prefill, attention_decode, moe);
 record!(MoeKernel: weights, kernel, most_tokens, most_ranks);
 record!(VariantChoice: arch, latent_prefill, latent_decode, bmm, bmm_fp8, block_prefill, block_decode, sparse_short, sparse, delta_prefill, delta_decode);
@@ -221,6 +223,7 @@ names!(MemoryShareOf: Total = "total", Static = "static", Free = "free");
 
 #[cfg(test)]
 mod tests {
+    use super::{KernelChoice, MoeKernel};
     use crate::config::catalog::catalog;
     use crate::config::{Arch, Dtype};
 
@@ -228,11 +231,13 @@ mod tests {
     fn moe_kernels_follow_format_tokens_and_ranks() {
         let kernel = |engine: &str, weights, tokens, ranks| {
             let engine = catalog().engine(engine).expect("in the catalog");
-            let arch = if weights == Dtype::Nvfp4 { Arch::Blackwell } else { Arch::Hopper };
-            engine.kernels_on(arch).expect("served").moe(weights, tokens, ranks)
+            engine.kernels_on(Arch::Hopper).expect("served").moe(weights, tokens, ranks)
         };
-        assert_eq!(kernel("trtllm", Dtype::Nvfp4, 128, 8), Some("moe_torch_flow_min_latency"));
-        assert_eq!(kernel("trtllm", Dtype::Nvfp4, 129, 8), Some("moe_torch_flow_cutlass"));
+        let weights = Dtype::Nvfp4;
+        let few = MoeKernel { weights, kernel: "few".into(), most_tokens: Some(128), most_ranks: None };
+        let any = MoeKernel { weights, kernel: "any".into(), ..MoeKernel::default() };
+        let choice = KernelChoice { moe: vec![few, any], ..KernelChoice::default() };
+        assert_eq!([128, 129].map(|tokens| choice.moe(weights, tokens, 8)), [Some("few"), Some("any")]);
         assert_eq!(kernel("vllm", Dtype::Fp8Block, 1, 1), Some("vllm_fp8moe_triton_tritonexperts"));
         assert_eq!(
             kernel("vllm", Dtype::Fp8Block, 1, 8),

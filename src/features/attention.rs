@@ -5,7 +5,7 @@ use super::executed::{TILE_ROWS, alone, elements, executed_pairs};
 pub use super::kernel::Kernel;
 use super::silicon::Silicon;
 use super::term::{self, Term, flag, ln_rounding, ln_share};
-use super::{Cache, Family, Launching};
+use super::{Family, Launching};
 use crate::config::{Dtype, MissingFigure};
 use crate::graph::{Attention, Phase};
 use crate::kernels;
@@ -83,7 +83,7 @@ impl Launch {
         kernel: Kernel,
         launching: &Launching<'_>,
     ) -> Result<Self, MissingFigure> {
-        let &Launching { gpu, math, cache, floor, .. } = launching;
+        let &Launching { gpu, math, floor, .. } = launching;
         let family = match attention.phase {
             Phase::Prefill => Family::AttentionPrefill,
             Phase::Decode => Family::AttentionDecode,
@@ -97,13 +97,7 @@ impl Launch {
         };
         let rate = gpu.peak(math)?.0 * 1e-6 * silicon.sustained;
         let heads = attention.heads as f64;
-        let resident = silicon.resident(count.operands.0);
-        let hits = match (cache, attention.phase) {
-            (Cache::Repeated, _) => resident,
-            // The tokens of a prompt come from the kernel before, the cached ones do not.
-            (Cache::Cold, Phase::Prefill) => resident * (1.0 - count.stored.0 / count.operands.0),
-            (Cache::Cold, Phase::Decode) => 0.0,
-        };
+        let hits = silicon.resident(count.operands.0);
         let executed = executed_pairs(attention, batch, kernel);
         Ok(Self {
             silicon,
@@ -274,15 +268,15 @@ mod tests {
         Attention { phase, sequences, heads: 32, kv_heads: 8, head_dim: 128, kv: Dtype::Bf16, window: None }
     }
 
-    fn on(gpu: &str, kernel: &str, cache: Cache, attention: &Attention) -> Option<Vec<f32>> {
+    fn on(gpu: &str, kernel: &str, attention: &Attention) -> Option<Vec<f32>> {
         let gpu = catalog().gpu(gpu).expect("in the catalog");
         let floor = Seconds(1.5e-6);
-        let launching = Launching { gpu, engine: "sglang", kernel, math: Dtype::Bf16, cache, floor };
+        let launching = Launching { gpu, engine: "sglang", kernel, math: Dtype::Bf16, floor };
         row(attention, &launching).expect("complete record")
     }
 
     fn h100(attention: &Attention) -> Vec<f32> {
-        on("h100-sxm", "fa3", Cache::Cold, attention).expect("learned kernel")
+        on("h100-sxm", "fa3", attention).expect("learned kernel")
     }
 
     #[test]
@@ -314,20 +308,9 @@ mod tests {
     }
 
     #[test]
-    fn service_finds_its_history_cold() {
-        let attention = call(Phase::Decode, &[(8, 1, 1000)]);
-        let hits = Family::AttentionDecode.schema().names.iter().position(|name| *name == "l2_hits");
-        let hits = hits.expect("a column");
-        let of = |cache| on("l40s", "flashinfer", cache, &attention).expect("learned kernel")[hits];
-        // 33 MB of keys and values, an L2 of 101 MB.
-        assert!(of(Cache::Repeated) > 0.9);
-        assert_eq!(of(Cache::Cold), 0.0);
-    }
-
-    #[test]
     fn unknown_kernels_and_empty_batches_have_no_row() {
         let some = call(Phase::Decode, &[(1, 1, 9)]);
-        assert_eq!(on("h100-sxm", "no such kernel", Cache::Cold, &some), None);
-        assert_eq!(on("h100-sxm", "fa3", Cache::Cold, &call(Phase::Decode, &[])), None);
+        assert_eq!(on("h100-sxm", "no such kernel", &some), None);
+        assert_eq!(on("h100-sxm", "fa3", &call(Phase::Decode, &[])), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::silicon::{L2_BYTES_PER_CLOCK, Silicon};
 use super::term::{self, Term, flag, ln_rounding, ln_share};
-use super::{Cache, Family, Launching};
+use super::{Family, Launching};
 use crate::config::{Gpu, MissingFigure};
 use crate::graph::Elementwise;
 use crate::kernels;
@@ -101,16 +101,12 @@ impl Launch {
         width: f64,
         launching: &Launching<'_>,
     ) -> Result<Self, MissingFigure> {
-        let &Launching { gpu, kernel, cache, floor, .. } = launching;
+        let &Launching { gpu, kernel, floor, .. } = launching;
         let silicon = Silicon::new(gpu, Family::Elementwise)?;
         let count = kernels::elementwise::count(op, gpu)?;
-        let (stored, bytes) = (count.stored.0, count.operands.0);
-        let resident = 1.0 / (1.0 + (bytes / (silicon.l2 * HIT_HALF)).powi(HIT_POWER));
+        let bytes = count.operands.0;
+        let hits = 1.0 / (1.0 + (bytes / (silicon.l2 * HIT_HALF)).powi(HIT_POWER));
         // Activations come from the kernel before, in service as in a measuring loop.
-        let hits = match cache {
-            Cache::Repeated => resident,
-            Cache::Cold => resident * (1.0 - stored / bytes),
-        };
         Ok(Self {
             silicon,
             op: *op,
@@ -184,15 +180,11 @@ mod tests {
     use crate::config::catalog::catalog;
     use crate::units::Seconds;
 
-    fn on(gpu: &str, cache: Cache, op: Elementwise) -> Option<Vec<f32>> {
+    fn on(gpu: &str, op: Elementwise) -> Option<Vec<f32>> {
         let gpu = catalog().gpu(gpu).expect("in the catalog");
         let (math, floor) = (Dtype::Bf16, Seconds(1.5e-6));
-        let launching = Launching { gpu, engine: "vllm", kernel: "", math, cache, floor };
+        let launching = Launching { gpu, engine: "vllm", kernel: "", math, floor };
         row(&op, &launching).expect("complete record")
-    }
-
-    fn column(name: &str) -> usize {
-        Family::Elementwise.schema().names.iter().position(|column| *column == name).expect("a column")
     }
 
     #[test]
@@ -203,7 +195,7 @@ mod tests {
                 Elementwise::AddNorm { rows, width: 5120 },
                 Elementwise::Embedding { rows, width: 8192 },
             ] {
-                let row = on("h100-sxm", Cache::Cold, op).expect("learned");
+                let row = on("h100-sxm", op).expect("learned");
                 assert_eq!(row.len(), Family::Elementwise.schema().names.len());
                 assert!(row.iter().all(|value| value.is_finite()), "{op:?} {row:?}");
             }
@@ -211,17 +203,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_embedding_table_is_cold_in_service() {
-        let hits = |cache, op| on("l40s", cache, op).expect("learned")[column("l2_hits")];
-        let embedding = Elementwise::Embedding { rows: 64, width: 4096 };
-        assert!((hits(Cache::Cold, embedding) / hits(Cache::Repeated, embedding) - 0.5).abs() < 1e-6);
-        let norm = Elementwise::Norm { rows: 64, width: 4096 };
-        assert_eq!(hits(Cache::Cold, norm), hits(Cache::Repeated, norm));
-    }
-
-    #[test]
     fn what_nobody_measured_has_no_row() {
-        assert_eq!(on("h100-sxm", Cache::Cold, Elementwise::Sampling { rows: 8, width: 32_000 }), None);
-        assert_eq!(on("h100-sxm", Cache::Cold, Elementwise::Norm { rows: 0, width: 4096 }), None);
+        assert_eq!(on("h100-sxm", Elementwise::Sampling { rows: 8, width: 32_000 }), None);
+        assert_eq!(on("h100-sxm", Elementwise::Norm { rows: 0, width: 4096 }), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::silicon::{Silicon, Tile};
 use super::term::{self, Term, flag, ln_rounding, ln_share};
-use super::{Cache, Family, Launching};
+use super::{Family, Launching};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::graph::Gemm;
 use crate::kernels;
@@ -149,17 +149,14 @@ impl Engine {
 
 impl Launch {
     fn new(gemm: &Gemm, launching: &Launching<'_>) -> Result<Self, MissingFigure> {
-        let &Launching { gpu, engine, cache, floor, .. } = launching;
+        let &Launching { gpu, engine, floor, .. } = launching;
         let silicon = Silicon::new(gpu, Family::Gemm)?;
         let count = kernels::gemm::count(gemm, gpu)?;
         let at_peak = (count.flops / gpu.peak(gemm.weights)?).micros();
         let bandwidth = gpu.bandwidth()?;
         let own = Engine::of(engine);
         let (weights, activations) = (count.stored.0, (count.operands - count.stored).0);
-        let hits = match cache {
-            Cache::Cold => 0.0,
-            Cache::Repeated => silicon.resident(weights * rotated_weights(engine)),
-        };
+        let hits = silicon.resident(weights * rotated_weights(engine));
         Ok(Self {
             silicon,
             weights: gemm.weights,
@@ -271,16 +268,16 @@ mod tests {
     use crate::config::catalog::catalog;
     use crate::units::Seconds;
 
-    fn on(gpu: &str, engine: &str, cache: Cache, gemm: Gemm) -> Option<Vec<f32>> {
+    fn on(gpu: &str, engine: &str, gemm: Gemm) -> Option<Vec<f32>> {
         let gpu = catalog().gpu(gpu).expect("in the catalog");
         let (math, floor) = (gemm.weights.math(), Seconds(1.5e-6));
-        let launching = Launching { gpu, engine, kernel: "", math, cache, floor };
+        let launching = Launching { gpu, engine, kernel: "", math, floor };
         row(&gemm, &launching).expect("complete record")
     }
 
     fn h100(m: u64, weights: Dtype) -> Vec<f32> {
         let gemm = Gemm { m, n: 8192, k: 8192, weights };
-        on("h100-sxm", "sglang", Cache::Cold, gemm).expect("learned format")
+        on("h100-sxm", "sglang", gemm).expect("learned format")
     }
 
     fn column(name: &str) -> usize {
@@ -292,7 +289,7 @@ mod tests {
         for m in [1, 2, 63, 4096, 60_000] {
             for weights in LEARNED {
                 let gemm = Gemm { m, n: 8192, k: 8192, weights };
-                let row = on("b200", "sglang", Cache::Cold, gemm).expect("learned format");
+                let row = on("b200", "sglang", gemm).expect("learned format");
                 assert_eq!(row.len(), Family::Gemm.schema().names.len());
                 assert!(row.iter().all(|value| value.is_finite()), "{m} {weights:?} {row:?}");
             }
@@ -314,24 +311,23 @@ mod tests {
     fn one_tile_per_sm_wastes_nothing() {
         // 132 SMs: 128 tiles of 128x128 fill one wave but for four SMs.
         let gemm = Gemm { m: 1024, n: 2048, k: 4096, weights: Dtype::Bf16 };
-        let row = on("h100-sxm", "vllm", Cache::Cold, gemm).expect("learned");
+        let row = on("h100-sxm", "vllm", gemm).expect("learned");
         assert!((row[column("waste_128x128")] - (132.0f32 / 128.0).ln()).abs() < 1e-6);
     }
 
     #[test]
-    fn small_weights_are_cold_in_service_only() {
-        let hits = |k, cache| {
+    fn small_weights_stay_in_the_l2_of_a_measuring_loop() {
+        let hits = |k| {
             let gemm = Gemm { m: 1, n: 1024, k, weights: Dtype::Bf16 };
-            on("l40s", "vllm", cache, gemm).expect("learned")[column("l2_hits")]
+            on("l40s", "vllm", gemm).expect("learned")[column("l2_hits")]
         };
         // 8 MB and 67 MB of weights, six times over against 101 MB of L2.
-        assert!(hits(4096, Cache::Repeated) > 0.9 && hits(32_768, Cache::Repeated) < 0.1);
-        assert_eq!(hits(4096, Cache::Cold), 0.0);
+        assert!(hits(4096) > 0.9 && hits(32_768) < 0.1);
     }
 
     #[test]
     fn formats_without_a_model_have_no_row() {
         let gemm = Gemm { m: 8, n: 1024, k: 1024, weights: Dtype::Mxfp4 };
-        assert_eq!(on("b200", "vllm", Cache::Cold, gemm), None);
+        assert_eq!(on("b200", "vllm", gemm), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::silicon::Silicon;
 use super::term::{self, Term, flag, ln_rounding, ln_share};
-use super::{Cache, Family, Launching};
+use super::{Family, Launching};
 use crate::config::{Arch, MissingFigure};
 use crate::graph::{Linear, Phase};
 use crate::kernels::linear::{self, CHUNK};
@@ -108,7 +108,7 @@ pub(super) fn row(call: &Linear, launching: &Launching<'_>) -> Result<Option<Vec
 
 impl Launch {
     fn new(call: &Linear, kernel: Kernel, launching: &Launching<'_>) -> Result<Self, MissingFigure> {
-        let &Launching { gpu, cache, floor, engine, .. } = launching;
+        let &Launching { gpu, floor, engine, .. } = launching;
         let silicon = Silicon::new(gpu, Family::LinearAttention)?;
         let count = linear::count(call, gpu)?;
         let ideal = count.compute(gpu)?.max(count.bytes / gpu.bandwidth()?).max(floor);
@@ -176,15 +176,8 @@ impl Launch {
                 }
             }
         }
-        // Tokens come from the kernels before; states alone are cold in service.
-        let warm = silicon.resident(moved);
-        launch.hits = warm;
-        let stored = count.stored.0;
-        let cold = match cache {
-            Cache::Cold => 0.0,
-            Cache::Repeated => warm,
-        };
-        launch.memory = silicon.read(moved - stored, warm) + silicon.read(stored, cold);
+        launch.hits = silicon.resident(moved);
+        launch.memory = silicon.read(moved, launch.hits);
         Ok(launch)
     }
 
@@ -246,8 +239,7 @@ mod tests {
     fn on(call: &Linear, kernel: &str) -> Option<Vec<f32>> {
         let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
         let floor = Seconds(1.5e-6);
-        let cache = Cache::Cold;
-        row(call, &Launching { gpu, engine: "sglang", kernel, math: Dtype::Bf16, cache, floor })
+        row(call, &Launching { gpu, engine: "sglang", kernel, math: Dtype::Bf16, floor })
             .expect("complete record")
     }
 

@@ -138,15 +138,6 @@ impl Family {
     }
 }
 
-/// Where a launch finds what the kernels just before it did not touch: weights, cached keys and values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cache {
-    /// In service: in device memory, for the rest of the model ran since they were last read.
-    Cold,
-    /// In a measuring loop: in the L2, as far as what the loop goes round fits there.
-    Repeated,
-}
-
 /// The columns of a family's vectors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Schema {
@@ -168,7 +159,6 @@ pub struct Launching<'a> {
     pub kernel: &'a str,
     /// The format multiplied in, where the kernel leaves a choice.
     pub math: Dtype,
-    pub cache: Cache,
     /// The least time of a launch.
     pub floor: Seconds,
 }
@@ -189,8 +179,7 @@ pub fn row(
     engine: &Engine,
     floor: Seconds,
 ) -> Result<Option<(Family, Vec<f32>)>, MissingFigure> {
-    let launching =
-        Launching { gpu, engine: &engine.id, kernel: "", math: Dtype::Bf16, cache: Cache::Repeated, floor };
+    let launching = Launching { gpu, engine: &engine.id, kernel: "", math: Dtype::Bf16, floor };
     let launching = match op {
         Op::Gemm(call) => Launching { engine: engine.products_as(call.weights, gpu.arch), ..launching },
         Op::Attention(call) => {
@@ -276,5 +265,35 @@ mod tests {
             names.dedup();
             assert_eq!(names.len(), all, "{family:?}");
         }
+    }
+
+    #[test]
+    fn service_misses_what_a_loop_finds_in_the_l2() {
+        use crate::config::catalog::catalog;
+        use crate::graph::{Attention, Gemm, Sequences};
+        let (gpu, engine) = (catalog().gpu("l40s").expect("known"), catalog().engine("vllm").expect("known"));
+        let micros = |op: Op, megabytes: f64| {
+            in_service(&op, Bytes(megabytes * 1e6), gpu, engine).expect("complete").micros()
+        };
+        let attention = |past| {
+            let sequences = vec![Sequences { count: 8, new: 1, past }];
+            let (phase, kv) = (Phase::Decode, Dtype::Bf16);
+            Op::Attention(Attention {
+                phase,
+                sequences,
+                heads: 32,
+                kv_heads: 8,
+                head_dim: 128,
+                kv,
+                window: None,
+            })
+        };
+        // 33 MB of keys and values against an L2 of 101 MB, then 524 MB.
+        assert!(micros(attention(1000), 33.0) > 10.0);
+        assert!(micros(attention(16_000), 524.0) < 0.1);
+        // Products went round six copies of their weights; FP8 is quantised by the kernel before.
+        let product = |weights| Op::Gemm(Gemm { m: 1, n: 8192, k: 4096, weights });
+        assert!(micros(product(Dtype::Bf16), 67.0) < 0.1);
+        assert!(micros(product(Dtype::Fp8), 34.0) < 0.0);
     }
 }

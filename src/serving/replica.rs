@@ -3,7 +3,7 @@
 use super::report::Memory;
 use super::sim::{Policy, Preempt};
 use super::table::Extent;
-use crate::config::{Batching, Setup};
+use crate::config::{Batching, Figure, Setup};
 
 /// Sequences that the engines capture CUDA graphs for: a few small batches, then multiples of this.
 const GRAPH_STEP: u32 = 8;
@@ -15,11 +15,7 @@ const SMALL_GRAPHS: [u32; 3] = [1, 2, 4];
 pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
     let batching = setup.engine.scheduler.batching;
     let block = setup.engine.scheduler.kv_block_tokens.0.unwrap_or(1.0) as u32;
-    let host = &setup.engine.host;
-    let prompts = setup.prompts.iter().copied().map(f64::from);
-    let prompt = prompts.sum::<f64>() / setup.prompts.len().max(1) as f64;
-    let micros = |figure: &crate::config::Figure| figure.0.unwrap_or(0.0) * 1e-6;
-    Policy {
+    let policy = Policy {
         batching,
         chunked: batching != Batching::InFlight,
         ranks: setup.dp,
@@ -32,9 +28,19 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
             Batching::InFlight => Preempt::Never,
         },
         graph_sizes: Some(graph_sizes(setup.max_seqs)),
-        admission_delay: micros(&host.admission_us) + micros(&host.prompt_token_us) * prompt,
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
-    }
+    };
+    admitting(policy, setup)
+}
+
+/// The policy with the time that the engine of `setup` takes from a request's arrival to its scheduler.
+pub fn admitting(policy: Policy, setup: &Setup) -> Policy {
+    let host = &setup.engine.host;
+    let prompts = setup.prompts.iter().copied().map(f64::from);
+    let prompt = prompts.sum::<f64>() / setup.prompts.len().max(1) as f64;
+    let micros = |figure: &Figure| figure.0.unwrap_or(0.0) * 1e-6;
+    let delay = micros(&host.admission_us) + micros(&host.prompt_token_us) * prompt;
+    Policy { admission_delay: delay, ..policy }
 }
 
 /// Batches that decode in a CUDA graph, up to `most` sequences.

@@ -6,7 +6,7 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::features::{self, Family};
 use crate::graph::{Batch, Call, Collective, Layout, Op, Routing, Scope, pass, pass_of};
 use crate::kernels::{self, Count, collective};
-use crate::latency::{Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
+use crate::latency::{Ideal, KernelTime, Launches, Provenance, Resource, StepTime, host_time};
 use crate::units::Seconds;
 
 /// How a planned call gets its time.
@@ -80,9 +80,8 @@ impl PlannedStep {
     }
 
     /// Kernels that a pass launches, whatever its batch.
-    pub fn launches(setup: &Setup, physics: &Physics) -> u64 {
-        let calls = pass(&setup.model, &layout(setup, physics), &Batch::prefill(&[1]));
-        calls.iter().map(|call| call.count).sum()
+    pub fn launches(setup: &Setup, physics: &Physics) -> Launches {
+        launches(&pass(&setup.model, &layout(setup, physics), &Batch::prefill(&[1])))
     }
 
     /// The time of all calls, one after another. None where the plan asked for rows that `efficiencies` does
@@ -108,7 +107,7 @@ impl PlannedStep {
             .collect::<Option<Vec<_>>>()?;
         let launched = self.calls.iter().zip(&times);
         let kernels: Seconds = launched.map(|(call, time)| time.time * call.call.count as f64).sum();
-        let launches = self.calls.iter().map(|call| call.call.count).sum();
+        let launches = launches(self.calls.iter().map(|call| &call.call));
         let host = match efficiencies {
             Efficiencies::Roofline => Seconds::ZERO,
             Efficiencies::Learned(_) => {
@@ -118,6 +117,17 @@ impl PlannedStep {
         };
         Some(FinishedStep { times, time: StepTime { kernels, host } })
     }
+}
+
+fn launches<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Launches {
+    let mut launches = Launches::default();
+    for call in calls {
+        launches.kernels += call.count;
+        if matches!(call.op, Op::Moe(_)) {
+            launches.expert_layers += call.count;
+        }
+    }
+    launches
 }
 
 /// How `setup` lies over its GPUs, and what its engine decides.

@@ -37,6 +37,15 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// Fits the engines' host times on closed loops, and prints them with their spread.
+    Fit {
+        /// Measured cases, one JSON object a line.
+        #[arg(long)]
+        cases: PathBuf,
+        /// The folder of the ONNX models and their manifest.
+        #[arg(long, default_value = "models")]
+        models: PathBuf,
+    },
     /// Kernel by kernel: errors of every family, by GPU, engine, format, kernel and size.
     Kernels {
         /// The folder of measured data, with the tables in its folder `kernels`.
@@ -64,6 +73,7 @@ fn main() -> ExitCode {
         What::Serving { cases, peers, per_case, models, json } => {
             serving::run(&cases, peers.as_deref(), per_case.as_deref(), &models, json)
         }
+        What::Fit { cases, models } => serving::fit_host(&cases, &models),
         What::Kernels { data, exclude_gpu, models, sample, seed, json } => {
             let selection = Selection { sample: Some(sample), seed };
             kernels::run(&data, &Comparison { selection, excluded: &exclude_gpu }, &models, json)

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rooflight::config::catalog::catalog;
 use rooflight::evidence::cases::{Case, read_cases};
+use rooflight::evidence::closed_loop::fit;
 use rooflight::evidence::closed_loop::report::{LoopReport, Metrics as LoopMetrics, loop_report};
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::models::open_models;
@@ -53,6 +54,18 @@ fn read_peers(path: &Path) -> Result<Vec<PeerRow>, String> {
     let mut reader = csv::Reader::from_path(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let rows: Result<Vec<PeerRow>, _> = reader.deserialize().collect();
     rows.map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Fits the engines' host times and prints them as JSON.
+pub fn fit_host(cases: &Path, models: &Path) -> Result<(), String> {
+    let cases = read_cases(&read(cases)?).map_err(|error| format!("{}: {error}", cases.display()))?;
+    let models = open_models(models).map_err(|error| error.to_string())?;
+    let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
+    let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
+    let loops: Vec<_> = cases.iter().filter_map(Case::closed_loop).collect();
+    let fitted = fit::fit(&loops, (catalog(), &physics), &ask)?;
+    println!("{}", serde_json::to_string_pretty(&fitted).map_err(|error| error.to_string())?);
+    Ok(())
 }
 
 /// One JSON object a line.

@@ -1,5 +1,6 @@
 //! Measured closed loops, run again in the simulator.
 
+pub mod fit;
 mod numpy;
 pub mod report;
 mod scenario;
@@ -109,6 +110,7 @@ fn started(policy: Policy, launch: &Launch) -> Policy {
     Policy {
         max_prefill_tokens: own.max_prefill_tokens,
         chunked: own.chunked.unwrap_or(policy.chunked),
+        speculation: launch.drafts,
         receive_interval: own.receive_interval,
         batch_wait: own
             .batch_wait

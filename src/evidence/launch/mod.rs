@@ -1,7 +1,8 @@
 //! How server and clients of a measured closed loop were started.
 //!
 //! The facts are data, `settings.json`: a record for each launch script and period, with the scripts' rules.
-//! What a script leaves open is the engine's default. No recorded run drafts tokens.
+//! What a script leaves open is the engine's default. The recorded scripts draft no tokens; two
+//! batches of runs did, and are listed.
 
 mod layout;
 mod select;
@@ -13,10 +14,11 @@ use serde::Deserialize;
 
 use self::layout::{Label, read_label};
 use self::select::{Found, day, find, is_of_scripts};
-use self::settings::{ExpertRanks, Facts, KvCache, Settings, SettingsFile, Switch, pick, settings};
+use self::settings::{Drafts, ExpertRanks, Facts, KvCache, Settings, SettingsFile, Switch, pick, settings};
 use super::cases::ClosedLoopCase;
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, MemoryShareOf};
+use crate::serving::sim::Speculation;
 
 pub use self::layout::Layout;
 
@@ -41,6 +43,8 @@ pub struct Launch {
     pub scheduler: Scheduling,
     pub memory: Memory,
     pub kernels: Kernels,
+    /// Speculative decoding.
+    pub drafts: Option<Speculation>,
     /// Why the run should not be compared with at all.
     pub excluded: Option<Excluded>,
     /// What may be otherwise, in words.
@@ -227,6 +231,7 @@ pub fn launch(case: &ClosedLoopCase) -> Launch {
             kv_block_tokens: pick(&layers, &facts, |layer| layer.kv_block_tokens.as_ref()),
         },
         kernels: kernels(&layers, &facts),
+        drafts: drafts(file, case),
         excluded: excluded.map(|choice| choice.value),
         doubts,
     }
@@ -242,6 +247,21 @@ fn automatic_kv(case: &ClosedLoopCase) -> Dtype {
         _ => false,
     };
     if case.engine == "trtllm" && scaled { Dtype::Fp8 } else { Dtype::Bf16 }
+}
+
+/// The drafts of a run that is among the batches that drafted.
+fn drafts(file: &SettingsFile, case: &ClosedLoopCase) -> Option<Speculation> {
+    let Drafts { drafted, accepted, batches } = &file.drafts;
+    let day = case.measured_on.as_deref()?;
+    let (_, name) = case.model.rsplit_once('/').unwrap_or_default();
+    let names = |model: &str| file.models.get(model).is_some_and(|names| names.iter().any(|one| one == name));
+    let inside = batches.iter().any(|batch| {
+        names(&batch.model)
+            && batch.engine == case.engine
+            && (batch.from.as_str()..=batch.until.as_str()).contains(&day)
+            && case.engine_version.as_deref() == Some(&batch.version)
+    });
+    inside.then_some(Speculation { drafted: *drafted, accepted: *accepted })
 }
 
 /// What really ran where, and the facts that all other rules refer to.

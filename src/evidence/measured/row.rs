@@ -3,7 +3,7 @@
 use super::Measured;
 use crate::config::MissingFigure;
 use crate::config::catalog::{Catalog, Physics};
-use crate::features::{self, Cache, Launching};
+use crate::features::{self, Launching};
 use crate::kernels;
 use crate::latency::Ideal;
 use crate::units::Seconds;
@@ -26,7 +26,6 @@ impl Measured {
             engine: &self.engine,
             kernel: &self.kernel,
             math: self.dtype,
-            cache: Cache::Repeated,
             floor: physics.launch_floor,
         };
         let missing = |error: MissingFigure| error.to_string();

@@ -5,7 +5,7 @@ use crate::config::{Arch, Dtype, MissingFigure};
 use crate::features::equivalent::Equivalent;
 use crate::features::silicon::Silicon;
 use crate::features::term::{self, Term, flag, ln_share};
-use crate::features::{Cache, Family, Launching};
+use crate::features::{Family, Launching};
 use crate::graph::{Latent, LatentAttention, Phase};
 use crate::kernels::latent::{self, Form, Span};
 
@@ -87,7 +87,7 @@ impl Launch {
         kernel: Kernel,
         launching: &Launching<'_>,
     ) -> Result<Self, MissingFigure> {
-        let &Launching { gpu, cache, floor, .. } = launching;
+        let &Launching { gpu, floor, .. } = launching;
         let silicon = Silicon::new(gpu, Family::Mla)?;
         let form = kernel.form(call.phase);
         let math = if gpu.supports(kernel.math(call.kv)) { kernel.math(call.kv) } else { Dtype::Bf16 };
@@ -95,9 +95,7 @@ impl Launch {
         let count = latent::attention(&call.heads, Span::dense(&call.sequences), call.kv, form, gpu)?;
         let least = latent::count(&Latent::Attention(call.clone()), gpu)?;
         let ideal = least.compute(gpu)?.max(least.bytes / gpu.bandwidth()?).max(floor);
-        // What a prompt reads, the kernels before it have just written.
-        let warm = cache == Cache::Repeated || call.phase == Phase::Prefill;
-        let hits = if warm { silicon.resident(count.operands.0) } else { 0.0 };
+        let hits = silicon.resident(count.operands.0);
         let heads = call.heads.heads as f64;
         let cached = call.heads.cached() as f64 * call.kv.bytes();
         let widens = kernel == Kernel::SglangFa3 && call.kv.math() == Dtype::Fp8;
@@ -223,7 +221,7 @@ mod tests {
         let call = LatentAttention { phase, sequences, heads: HEADS, kv };
         let gpu = catalog().gpu(gpu).expect("in the catalog");
         let floor = Seconds(1.5e-6);
-        let launching = Launching { gpu, engine: "", kernel, math: Dtype::Bf16, cache: Cache::Cold, floor };
+        let launching = Launching { gpu, engine: "", kernel, math: Dtype::Bf16, floor };
         row(&call, &launching).expect("complete record")
     }
 

@@ -7,7 +7,7 @@ use crate::config::{Arch, Dtype, MissingFigure};
 use crate::features::equivalent::Equivalent;
 use crate::features::silicon::Silicon;
 use crate::features::term::{self, Term};
-use crate::features::{Cache, Family, Launching};
+use crate::features::{Family, Launching};
 use crate::graph::{Latent, LatentModule, Phase, SparseModule};
 use crate::kernels::latent::{self, Form, Kind, Part, Span};
 
@@ -119,7 +119,7 @@ impl Block<'_> {
     }
 
     fn launch(&self, batch: Equivalent, launching: &Launching<'_>) -> Result<Launch, MissingFigure> {
-        let &Launching { gpu, cache, .. } = launching;
+        let &Launching { gpu, .. } = launching;
         let silicon = Silicon::new(gpu, self.family)?;
         let module = self.module;
         let wanted = match launching.math {
@@ -132,10 +132,7 @@ impl Block<'_> {
             None => Span::dense(&module.sequences),
         };
         let round: f64 = self.parts.iter().map(|part| part.count.operands.0).sum();
-        let hits = match cache {
-            Cache::Cold => 0.0,
-            Cache::Repeated => silicon.resident(round),
-        };
+        let hits = silicon.resident(round);
         let indexes = self.sparse.is_some_and(|sparse| sparse.indexes);
         let work = Work {
             module,
@@ -199,9 +196,9 @@ mod tests {
         }
     }
 
-    fn launching<'a>(kernel: &'a str, cache: Cache) -> Launching<'a> {
+    fn launching<'a>(kernel: &'a str) -> Launching<'a> {
         let gpu = catalog().gpu("b200").expect("in the catalog");
-        Launching { gpu, engine: "", kernel, math: Dtype::Bf16, cache, floor: Seconds(1.5e-6) }
+        Launching { gpu, engine: "", kernel, math: Dtype::Bf16, floor: Seconds(1.5e-6) }
     }
 
     fn reference(family: Family, row: &[f32]) -> f32 {
@@ -218,9 +215,9 @@ mod tests {
         for (phase, group) in calls {
             for weights in [Dtype::Bf16, Dtype::Fp8Block, Dtype::Nvfp4] {
                 let module = module(phase, group, weights);
-                let dense = row(&module, &launching("default", Cache::Repeated)).expect("complete");
+                let dense = row(&module, &launching("default")).expect("complete");
                 let sparse = SparseModule { module, indexer: INDEXER, indexes: true };
-                let sparse = sparse_row(&sparse, &launching("default", Cache::Cold)).expect("complete");
+                let sparse = sparse_row(&sparse, &launching("default")).expect("complete");
                 for (family, row) in [(Family::MlaModule, dense), (Family::DsaModule, sparse)] {
                     let row = row.expect("learned");
                     assert_eq!(row.len(), family.schema().names.len());
@@ -235,19 +232,9 @@ mod tests {
         let of = |indexes| {
             let module = module(Phase::Decode, (64, 1, 65_536), Dtype::Bf16);
             let sparse = SparseModule { module, indexer: INDEXER, indexes };
-            let row = sparse_row(&sparse, &launching("sglang_dsa_indexer_trtllm", Cache::Cold));
+            let row = sparse_row(&sparse, &launching("sglang_dsa_indexer_trtllm"));
             reference(Family::DsaModule, &row.expect("complete").expect("learned"))
         };
         assert!(of(true) > of(false) + 0.5);
-    }
-
-    #[test]
-    fn weights_are_cold_in_service_only() {
-        let of = |cache| {
-            let module = module(Phase::Decode, (1, 1, 100), Dtype::Nvfp4);
-            let row = row(&module, &launching("default", cache)).expect("complete").expect("learned");
-            reference(Family::MlaModule, &row)
-        };
-        assert!(of(Cache::Cold) > of(Cache::Repeated));
     }
 }

@@ -3,7 +3,7 @@
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::features::silicon::{Silicon, Tile};
 use crate::features::term::{self, Term, flag, ln_rounding, ln_share};
-use crate::features::{Cache, Family, Launching};
+use crate::features::{Family, Launching};
 use crate::graph::BatchedGemm;
 use crate::kernels::latent;
 
@@ -74,7 +74,7 @@ pub(super) fn row(bmm: &BatchedGemm, launching: &Launching<'_>) -> Result<Option
 
 impl Launch {
     fn new(bmm: &BatchedGemm, kernel: Kernel, launching: &Launching<'_>) -> Result<Self, MissingFigure> {
-        let &Launching { gpu, cache, floor, .. } = launching;
+        let &Launching { gpu, floor, .. } = launching;
         let silicon = Silicon::new(gpu, Family::MlaBmm)?;
         let least = latent::batched(bmm, gpu)?;
         let ideal = least.compute(gpu)?.max(least.bytes / gpu.bandwidth()?).max(floor);
@@ -82,10 +82,7 @@ impl Launch {
         let fp8 = weights.math() == Dtype::Fp8 && gpu.supports(Dtype::Fp8);
         let count = latent::batched(&BatchedGemm { weights, ..*bmm }, gpu)?;
         let (stored, activations) = (count.stored.0, (count.operands - count.stored).0);
-        let hits = match cache {
-            Cache::Cold => 0.0,
-            Cache::Repeated => silicon.resident(count.operands.0),
-        };
+        let hits = silicon.resident(count.operands.0);
         Ok(Self {
             silicon,
             arch: gpu.arch,
@@ -178,8 +175,7 @@ mod tests {
     fn on(kernel: &str, m: u64, weights: Dtype) -> Option<Vec<f32>> {
         let gpu = catalog().gpu("b200").expect("in the catalog");
         let floor = Seconds(1.5e-6);
-        let launching =
-            Launching { gpu, engine: "", kernel, math: Dtype::Bf16, cache: Cache::Repeated, floor };
+        let launching = Launching { gpu, engine: "", kernel, math: Dtype::Bf16, floor };
         row(&BatchedGemm { count: 16, m, n: 512, k: 128, weights }, &launching).expect("complete record")
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::silicon::Silicon;
 use super::super::term::ln_share;
-use super::super::{Cache, Family, Launching};
+use super::super::{Family, Launching};
 use super::Kernel;
 use crate::config::{Arch, MissingFigure};
 use crate::graph::routing::TILE_ROWS;
@@ -43,17 +43,14 @@ pub struct Launch {
 
 impl Launch {
     pub fn new(moe: &Moe, kernel: Kernel, launching: &Launching<'_>) -> Result<Self, MissingFigure> {
-        let &Launching { gpu, cache, floor, .. } = launching;
+        let &Launching { gpu, floor, .. } = launching;
         let silicon = Silicon::new(gpu, Family::Moe)?;
         let count = kernels::moe::count(moe, gpu)?;
         let peak = gpu.peak(moe.weights)?;
         let at_peak = (count.flops / peak).micros();
         let load = &moe.load;
         let weight_bytes = load.touched * moe.expert_weights() as f64 * kernel.weight_bytes(moe.weights);
-        let hits = match cache {
-            Cache::Cold => 0.0,
-            Cache::Repeated => silicon.resident(weight_bytes),
-        };
+        let hits = silicon.resident(weight_bytes);
         let (hidden, width) = (moe.hidden as f64, moe.width() as f64);
         let a_pair = match moe.part {
             Part::Whole => 2.0 * moe.first_columns() as f64 + 2.0 * width + 3.0 * hidden,

@@ -97,7 +97,7 @@ pub(super) const TERMS: &[Term<Launch>] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cache, Family};
+    use super::super::Family;
     use super::*;
     use crate::config::catalog::catalog;
     use crate::graph::Routing;
@@ -112,10 +112,10 @@ mod tests {
         Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load }
     }
 
-    fn on(gpu: &str, kernel: &str, cache: Cache, moe: &Moe) -> Option<Vec<f32>> {
+    fn on(gpu: &str, kernel: &str, moe: &Moe) -> Option<Vec<f32>> {
         let gpu = catalog().gpu(gpu).expect("in the catalog");
         let (math, floor) = (moe.weights.math(), Seconds(1.5e-6));
-        let launching = Launching { gpu, engine: "sglang", kernel, math, cache, floor };
+        let launching = Launching { gpu, engine: "sglang", kernel, math, floor };
         row(moe, &launching).expect("complete record")
     }
 
@@ -129,7 +129,7 @@ mod tests {
             for ep in [1, 8, 128] {
                 for weights in [Dtype::Bf16, Dtype::Fp8Block, Dtype::Int4] {
                     let moe = moe(tokens, ep, weights);
-                    let row = on("h100-sxm", "sglang_fused_moe_triton", Cache::Cold, &moe).expect("learned");
+                    let row = on("h100-sxm", "sglang_fused_moe_triton", &moe).expect("learned");
                     assert_eq!(row.len(), Family::Moe.schema().names.len());
                     assert!(row.iter().all(|value| value.is_finite()), "{moe:?} {row:?}");
                 }
@@ -138,20 +138,9 @@ mod tests {
     }
 
     #[test]
-    fn experts_are_cold_in_service_only() {
-        // 8 experts of one rank of 16, 4.7 million bytes each: 38 MB, an L2 of 101 MB.
-        let moe = Moe { tp: 4, ..moe(1000, 16, Dtype::Fp8) };
-        let hits =
-            |cache| on("l40s", "moe_torch_flow_cutlass", cache, &moe).expect("learned")[column("l2_hits")];
-        assert!(hits(Cache::Repeated) > 0.9);
-        assert_eq!(hits(Cache::Cold), 0.0);
-    }
-
-    #[test]
     fn only_triton_carries_the_other_ranks_pairs() {
         let empty = |kernel| {
-            on("h100-sxm", kernel, Cache::Cold, &moe(4096, 8, Dtype::Bf16)).expect("learned")
-                [column("empty_rows")]
+            on("h100-sxm", kernel, &moe(4096, 8, Dtype::Bf16)).expect("learned")[column("empty_rows")]
         };
         assert!(empty("sglang_fused_moe_triton") > empty("moe_torch_flow_cutlass") + 1.0);
     }
@@ -159,7 +148,7 @@ mod tests {
     #[test]
     fn nothing_routed_and_unknown_kernels_have_no_row() {
         let some = moe(4, 1, Dtype::Bf16);
-        assert_eq!(on("h100-sxm", "no such kernel", Cache::Cold, &some), None);
-        assert_eq!(on("h100-sxm", "moe_torch_flow_cutlass", Cache::Cold, &moe(0, 1, Dtype::Bf16)), None);
+        assert_eq!(on("h100-sxm", "no such kernel", &some), None);
+        assert_eq!(on("h100-sxm", "moe_torch_flow_cutlass", &moe(0, 1, Dtype::Bf16)), None);
     }
 }

@@ -14,7 +14,7 @@ use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Phase, Scope, Sequences};
-use crate::latency::host_time;
+use crate::latency::{Launches, host_time};
 use crate::units::Seconds;
 
 use grid::{Axis, Grid, octaves};
@@ -62,7 +62,7 @@ pub struct TablePlan {
     prompts: Points,
     decodes: Points,
     rows: Rows,
-    launches: u64,
+    launches: Launches,
 }
 
 #[derive(Debug, Clone)]
@@ -79,7 +79,7 @@ pub struct StepTable {
     sequences: Grid,
     prompts: Grid,
     decodes: Grid,
-    launches: u64,
+    launches: Launches,
 }
 
 /// What one rank does in a step.
