@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 
 const read = (path) => JSON.parse(readFileSync(path));
 const gates = read(new URL("gates.json", import.meta.url));
-const [{ batch }, { families }] = process.argv.slice(2).map(read);
+const [{ batch, closed_loop: loop, trace }, { families }] = process.argv.slice(2).map(read);
 
 const percent = (number) => `${number.toFixed(1)} %`;
 function fail(text) {
@@ -23,6 +23,18 @@ for (const { id, reason } of batch.skipped) console.log(`  ${id}: ${reason}`);
 // Leaving out the hard cases would keep every other gate.
 if (batch.cases < accuracy.least_cases) fail(`fewer than ${accuracy.least_cases} predicted`);
 for (const [metric, gate] of Object.entries(accuracy.mean_error_percent)) hold(metric, batch[metric], gate);
+
+
+const { closed_loop: loops } = gates;
+console.log(`\nclosed loops, every ${loops.every}th: ${loop.cases} predicted, ${loop.skipped.length} skipped`);
+for (const { id, reason } of loop.skipped) console.log(`  ${id}: ${reason}`);
+if (loop.skipped.length > loops.most_skipped_share * loop.cases) fail("too many skipped");
+for (const [metric, gate] of Object.entries(loops.median_error_percent)) {
+  const text = `${metric}: median error ${percent(loop[metric].median)} of ${gate} %, mean ${percent(loop[metric].mean)}`;
+  if (loop[metric].median > gate) fail(`${text}: OVER`);
+  else console.log(text);
+}
+if (trace.skipped.length) fail(`traces skipped: ${JSON.stringify(trace.skipped)}`);
 
 console.log("\nkernels, most of them trained on: a model and its features that have come apart");
 for (const [family, gate] of Object.entries(kernels.mean_error_percent)) {

@@ -7,6 +7,7 @@ use crate::units::{Dollars, Seconds};
 
 use super::breakdown::breakdown;
 use super::plan::{Offline, Plan, Steady, Steps};
+use super::replica::admission;
 use super::report::{Basis, Headline, PassReport, Report};
 use super::steady::{Costs, solve};
 use super::step::PlannedStep;
@@ -85,6 +86,10 @@ impl Finisher<'_> {
             prompts_per_step: steady.prompts_per_step,
             mixed,
             pp: f64::from(self.setup().pp),
+            admission: match self.efficiencies {
+                Efficiencies::Roofline => Seconds::ZERO,
+                Efficiencies::Learned(_) => admission(self.setup()),
+            },
         };
         let steps = f64::from(self.setup().osl.saturating_sub(1));
         let state = solve(&costs, steady.running, steps);

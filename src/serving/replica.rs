@@ -4,6 +4,7 @@ use super::report::Memory;
 use super::sim::{Policy, Preempt};
 use super::table::Extent;
 use crate::config::{Batching, Figure, Setup};
+use crate::units::Seconds;
 
 /// Sequences that the engines capture CUDA graphs for: a few small batches, then multiples of this.
 const GRAPH_STEP: u32 = 8;
@@ -35,12 +36,17 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
 
 /// The policy with the time that the engine of `setup` takes from a request's arrival to its scheduler.
 pub fn admitting(policy: Policy, setup: &Setup) -> Policy {
+    Policy { admission_delay: admission(setup).0, ..policy }
+}
+
+/// From a request's arrival to the engine's scheduler, tokenising included. `check` refuses engines without
+/// these figures.
+pub fn admission(setup: &Setup) -> Seconds {
     let host = &setup.engine.host;
     let prompts = setup.prompts.iter().copied().map(f64::from);
     let prompt = prompts.sum::<f64>() / setup.prompts.len().max(1) as f64;
-    let micros = |figure: &Figure| figure.0.unwrap_or(0.0) * 1e-6;
-    let delay = micros(&host.admission_us) + micros(&host.prompt_token_us) * prompt;
-    Policy { admission_delay: delay, ..policy }
+    let micros = |figure: &Figure| figure.0.unwrap_or(0.0);
+    Seconds::from_micros(micros(&host.admission_us) + micros(&host.prompt_token_us) * prompt)
 }
 
 /// Batches that decode in a CUDA graph, up to `most` sequences.

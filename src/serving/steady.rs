@@ -24,6 +24,8 @@ pub struct Costs<'a> {
     /// A step with prompts also decodes.
     pub mixed: bool,
     pub pp: f64,
+    /// From a request's arrival to the scheduler.
+    pub admission: Seconds,
 }
 
 /// The fixed point.
@@ -63,8 +65,10 @@ pub fn solve(costs: &Costs, clients: f64, steps: f64) -> Steady {
 fn prefill_only(costs: &Costs, clients: f64) -> Steady {
     let together = costs.prompts_per_step.max(1.0).min(clients);
     let time = (costs.stall)(together);
-    let rate = together / time.0 * costs.pp;
-    Steady { decoding: 0.0, tpot: Seconds::ZERO, ttft: Seconds(clients / rate).max(time), rate }
+    let most = together / time.0 * costs.pp;
+    // As fast as prompts are processed, or as the clients ask.
+    let ttft = Seconds(clients / most).max(costs.admission + time);
+    Steady { decoding: 0.0, tpot: Seconds::ZERO, ttft, rate: clients / ttft.0 }
 }
 
 fn at(costs: &Costs, decoding: f64, clients: f64, steps: f64) -> Steady {
@@ -91,7 +95,12 @@ fn at(costs: &Costs, decoding: f64, clients: f64, steps: f64) -> Steady {
     };
     // A new request finds the others' step under way and waits for its end.
     let residual = tpot * others;
-    Steady { decoding, tpot, ttft: residual + queue + service, rate: decoding / (steps * tpot.0) }
+    Steady {
+        decoding,
+        tpot,
+        ttft: costs.admission + residual + queue + service,
+        rate: decoding / (steps * tpot.0),
+    }
 }
 
 #[cfg(test)]
@@ -104,6 +113,7 @@ mod tests {
         prompts_per_step: 8.0,
         mixed: false,
         pp: 1.0,
+        admission: Seconds::ZERO,
     };
 
     #[test]

@@ -27,6 +27,9 @@ enum What {
         /// What other predictors say for the same ids (CSV).
         #[arg(long)]
         peers: Option<PathBuf>,
+        /// Runs every so many-th closed loop only.
+        #[arg(long, default_value_t = 1)]
+        every: usize,
         /// Writes one JSON object a line: id, predicted, measured.
         #[arg(long)]
         per_case: Option<PathBuf>,
@@ -70,8 +73,8 @@ enum What {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().what {
-        What::Serving { cases, peers, per_case, models, json } => {
-            serving::run(&cases, peers.as_deref(), per_case.as_deref(), &models, json)
+        What::Serving { cases, peers, every, per_case, models, json } => {
+            serving::run(&cases, peers.as_deref(), every.max(1), per_case.as_deref(), &models, json)
         }
         What::Fit { cases, models } => serving::fit_host(&cases, &models),
         What::Kernels { data, exclude_gpu, models, sample, seed, json } => {

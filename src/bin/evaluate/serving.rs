@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rooflight::config::catalog::catalog;
 use rooflight::evidence::cases::{Case, read_cases};
+use rooflight::evidence::closed_loop::coverage::Coverage;
 use rooflight::evidence::closed_loop::fit;
 use rooflight::evidence::closed_loop::report::{LoopReport, Metrics as LoopMetrics, loop_report};
 use rooflight::evidence::errors::Errors;
@@ -14,6 +15,7 @@ use rooflight::evidence::trace::{Compared as Traced, TraceReport, trace_report};
 pub fn run(
     cases: &Path,
     peers: Option<&Path>,
+    every: usize,
     per_case: Option<&Path>,
     models: &Path,
     json: bool,
@@ -24,7 +26,7 @@ pub fn run(
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
     let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
     let (batch, batches) = batch_report(&cases, catalog(), &ask, &peers);
-    let loops: Vec<_> = cases.iter().filter_map(Case::closed_loop).collect();
+    let loops: Vec<_> = cases.iter().filter_map(Case::closed_loop).step_by(every).collect();
     let (closed_loop, looped) = loop_report(&loops, (catalog(), &physics), &ask, &peers)?;
     let traces: Vec<_> = cases.iter().filter_map(Case::trace).collect();
     let (trace, traced) = trace_report(&traces, (catalog(), &physics), &ask);
@@ -117,6 +119,13 @@ fn print_loops(report: &LoopReport) {
     loop_line("rooflight, up to 4 clients", &report.few_clients);
     let named = report.contradictions.len();
     loop_line(&format!("without {named} contradictions"), &report.without_contradictions);
+    for (name, bounds) in [("TTFT", report.coverage80.ttft), ("TPOT", report.coverage80.tpot)] {
+        if let Some(Coverage { factor, covered }) = bounds {
+            println!(
+                "80 % bounds of {name}: a factor of {factor:.2}; those of other models hold for {covered:.0} %"
+            );
+        }
+    }
     for (peer, metrics) in &report.peers {
         loop_line(peer, &metrics.peer);
         loop_line("  rooflight, same cases", &metrics.ours);

@@ -1,5 +1,6 @@
 //! Measured closed loops, run again in the simulator.
 
+pub mod coverage;
 pub mod fit;
 mod numpy;
 pub mod report;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::coverage::{Coverage, coverage};
 use super::{Ask, Run, Tables, Times, tables};
 use crate::config::catalog::{Catalog, Physics};
 use crate::evidence::cases::ClosedLoopCase;
@@ -46,12 +47,20 @@ pub struct PeerMetrics {
     pub ours: Metrics,
 }
 
+/// Bounds of both times.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Bounds {
+    pub ttft: Option<Coverage>,
+    pub tpot: Option<Coverage>,
+}
+
 #[derive(Debug, Clone, Serialize)]
 pub struct LoopReport {
     pub cases: usize,
     pub skipped: Vec<Skipped>,
     #[serde(flatten)]
     pub metrics: Metrics,
+    pub coverage80: Bounds,
     pub roofline: Metrics,
     /// Where at most four clients ask, so that kernels and host decide and not queues.
     pub few_clients: Metrics,
@@ -137,6 +146,10 @@ pub fn loop_report(
     let report = LoopReport {
         cases: compared.len(),
         metrics: metrics(&all, |case| case.predicted),
+        coverage80: Bounds {
+            ttft: bounds(&compared, |times| times.ttft_ms),
+            tpot: bounds(&compared, |times| times.tpot_ms),
+        },
         roofline: metrics(&all, |case| case.roofline),
         few_clients: metrics(&few, |case| case.predicted),
         by_engine: grouped(&all, |case| case.engine.clone()),
@@ -182,6 +195,10 @@ fn compare(case: &ClosedLoopCase, run: &Run, tables: &BTreeMap<String, Tables>) 
         roofline: simulate(&tables.roofline)?,
         measured: Times { ttft_ms: case.measured.ttft_ms, tpot_ms: case.measured.tpot_ms },
     })
+}
+
+fn bounds(cases: &[Compared], pick: fn(&Times) -> f64) -> Option<Coverage> {
+    coverage(cases.iter().map(|case| (case.model.as_str(), pick(&case.predicted), pick(&case.measured))))
 }
 
 fn metrics(cases: &[&Compared], of: fn(&Compared) -> Times) -> Metrics {
