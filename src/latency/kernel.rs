@@ -31,6 +31,8 @@ pub enum Provenance {
     Measured,
     /// Counted bytes over a fixed share of the bandwidth and a launch floor, or a fitted closed form.
     Fixed,
+    /// What a kernel adds that runs beside a longer one: its ideal.
+    Beside,
     /// The ideal.
     Roofline,
 }

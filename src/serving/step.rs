@@ -183,7 +183,7 @@ impl PlannedCall {
         };
         if self.call.beside {
             return Some(KernelTime {
-                provenance: Provenance::Fixed,
+                provenance: Provenance::Beside,
                 ..KernelTime::roofline(&self.count, ideal)
             });
         }

@@ -63,6 +63,7 @@ pub fn provenance(provenance: Provenance) -> &'static str {
         Provenance::Extrapolated => "Extrapolated",
         Provenance::Measured => "Measured",
         Provenance::Fixed => "Fixed share",
+        Provenance::Beside => "Beside others",
         Provenance::Roofline => "Ideal",
     }
 }
@@ -74,6 +75,7 @@ pub fn provenance_help(provenance: Provenance) -> &'static str {
         Provenance::Extrapolated => "Learned efficiency, on a GPU the model was not trained on",
         Provenance::Measured => "Interpolated between measured points",
         Provenance::Fixed => "Counted bytes over a fixed share of the bandwidth, and a launch floor",
+        Provenance::Beside => "Runs beside a longer kernel: what it adds at full speed",
         Provenance::Roofline => "The ideal: no kernel is faster than this",
     }
 }
