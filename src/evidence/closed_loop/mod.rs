@@ -59,7 +59,7 @@ impl Run {
             }
         };
         let extent = replica::extent(&setup, case.concurrency, case.isl, case.osl);
-        let policy = started(replica::policy(&setup, &memory), &launch);
+        let policy = started(replica::policy(&setup, &memory), &launch, case.concurrency);
         Ok(Self { setup, launch, policy, requests, extent })
     }
 
@@ -105,10 +105,14 @@ fn with_kernels(mut setup: Setup, launch: &Launch) -> Setup {
 }
 
 /// The scheduler as the run started it.
-fn started(policy: Policy, launch: &Launch) -> Policy {
+///
+/// The recorded budgets leave room for a token of each client; where drafts are verified, each has as many more.
+fn started(policy: Policy, launch: &Launch, clients: u32) -> Policy {
     let own = &launch.scheduler;
+    let drafted = launch.drafts.map_or(0, |drafts| drafts.drafted.saturating_mul(clients));
     let ranks = policy.ranks;
     Policy {
+        token_budget: policy.token_budget.saturating_add(drafted),
         max_prefill_tokens: own.max_prefill_tokens,
         chunked: own.chunked.unwrap_or(policy.chunked),
         speculation: launch.drafts,
