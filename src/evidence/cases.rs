@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::config::catalog::Catalog;
-use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Workload};
+use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
 
 /// A case of any kind.
 #[derive(Debug, Clone, Deserialize)]
@@ -123,9 +123,12 @@ pub fn read_cases(text: &str) -> Result<Vec<Case>, String> {
         .collect()
 }
 
-/// The catalog id of a published model, whichever of its names a table uses; a later tuning of the same
+/// The catalog's record of a published model, whichever of its names a table uses; a later tuning of the same
 /// architecture stands for it.
-pub(super) fn model_id(catalog: &Catalog, published: &str) -> Option<String> {
+///
+/// # Errors
+/// That there is none.
+pub(super) fn model<'a>(catalog: &'a Catalog, published: &str) -> Result<&'a Model, String> {
     const TUNINGS: [&str; 2] = ["-2507", "-instruct"];
     let plain = |name: &str| {
         let mut name = name.replace("Meta-Llama", "Llama").to_lowercase();
@@ -136,8 +139,17 @@ pub(super) fn model_id(catalog: &Catalog, published: &str) -> Option<String> {
     };
     let exact = catalog.models.models.iter().find(|model| model.name == published);
     let wanted = plain(published);
-    let found = exact.or_else(|| catalog.models.models.iter().find(|model| plain(&model.name) == wanted));
-    found.map(|model| model.id.clone())
+    exact
+        .or_else(|| catalog.models.models.iter().find(|model| plain(&model.name) == wanted))
+        .ok_or_else(|| format!("{published} is not among the models of the catalog"))
+}
+
+/// A format by the tables' name.
+///
+/// # Errors
+/// That there is none.
+pub(super) fn dtype(precision: &str) -> Result<Dtype, String> {
+    Dtype::from_id(precision).ok_or_else(|| format!("unknown precision {precision}"))
 }
 
 impl Case {
@@ -169,13 +181,9 @@ impl BatchCase {
     /// # Errors
     /// Why this case cannot be asked: shown beside its id in the report.
     pub fn scenario(&self, catalog: &Catalog) -> Result<Scenario, String> {
-        let model = model_id(catalog, &self.model)
-            .ok_or_else(|| format!("{} is not among the models of the catalog", self.model))?;
-        let weights =
-            Dtype::from_id(&self.precision).ok_or_else(|| format!("unknown precision {}", self.precision))?;
         let size = u32::try_from(self.prompt_lens.len()).map_err(|error| error.to_string())?;
         Ok(Scenario {
-            model: ModelChoice::Catalog(model),
+            model: ModelChoice::Catalog(model(catalog, &self.model)?.id.clone()),
             gpu: self.gpu.clone(),
             engine: self.engine.clone(),
             tp: self.tp,
@@ -183,7 +191,7 @@ impl BatchCase {
             dp: 1,
             ep: 1,
             replicas: 1,
-            weights: Some(weights),
+            weights: Some(dtype(&self.precision)?),
             kv: Dtype::Bf16,
             workload: Workload {
                 isl: Lengths::Each(self.prompt_lens.clone()),

@@ -14,7 +14,7 @@ const TTFT_FACTOR: f64 = 2.0;
 const DAYS: i64 = 7;
 
 /// A named case, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Contradiction {
     pub id: String,
     /// At least one, in words.

@@ -120,7 +120,7 @@ fn times(report: &Report) -> Result<Times, String> {
     })
 }
 
-fn texts(issues: &[Issue]) -> String {
+pub(super) fn texts(issues: &[Issue]) -> String {
     let errors = issues.iter().filter(|issue| issue.is_error());
     errors.map(|issue| issue.text.as_str()).collect::<Vec<_>>().join(" ")
 }

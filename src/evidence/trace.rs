@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use super::cases::{TraceCase, TracedRequest, model_id};
-use super::closed_loop::{Ask, texts};
+use super::cases::{TraceCase, TracedRequest, dtype, model};
 use super::errors::Errors;
-use super::serving::Skipped;
+use super::serving::{Ask, Skipped, texts};
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check};
 use crate::efficiency::Efficiencies;
@@ -88,8 +87,9 @@ fn compare(
         .collect();
     let arrivals = Arrivals::Times(case.requests.iter().map(|request| request.arrival_s).collect());
     let policy = replica::policy(&setup, &memory);
-    let outcome = simulate(&policy, &requests, &arrivals, &table, Limits::default())
-        .map_err(|error| error.to_string())?;
+    let outcome =
+        simulate(&policy, &requests, &arrivals, &table.under(&setup.engine.host), Limits::default())
+            .map_err(|error| error.to_string())?;
     let found = metrics(&outcome).ok_or("no request was served")?;
     Ok(Compared { id: case.id.clone(), predicted: predicted(&found)?, measured: measured(case) })
 }
@@ -118,13 +118,9 @@ fn measured(case: &TraceCase) -> Times {
 }
 
 fn scenario(case: &TraceCase, catalog: &Catalog) -> Result<Scenario, String> {
-    let model = model_id(catalog, &case.model)
-        .ok_or_else(|| format!("{} is not among the models of the catalog", case.model))?;
-    let weights =
-        Dtype::from_id(&case.precision).ok_or_else(|| format!("unknown precision {}", case.precision))?;
     let most = |of: fn(&TracedRequest) -> u32| case.requests.iter().map(of).max().unwrap_or(1);
     Ok(Scenario {
-        model: ModelChoice::Catalog(model),
+        model: ModelChoice::Catalog(model(catalog, &case.model)?.id.clone()),
         gpu: case.gpu.clone(),
         engine: case.engine.clone(),
         tp: case.tp,
@@ -132,7 +128,7 @@ fn scenario(case: &TraceCase, catalog: &Catalog) -> Result<Scenario, String> {
         dp: 1,
         ep: 1,
         replicas: 1,
-        weights: Some(weights),
+        weights: Some(dtype(&case.precision)?),
         kv: Dtype::Bf16,
         workload: Workload {
             isl: Lengths::Fixed(most(|request| request.prompt)),

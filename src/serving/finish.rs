@@ -88,7 +88,7 @@ impl Finisher<'_> {
             pp: f64::from(self.setup().pp),
             admission: match self.efficiencies {
                 Efficiencies::Roofline => Seconds::ZERO,
-                Efficiencies::Learned(_) => admission(self.setup()),
+                Efficiencies::Learned(_) => admission(&self.setup().engine.host, &self.setup().prompts),
             },
         };
         let steps = f64::from(self.setup().osl.saturating_sub(1));

@@ -3,7 +3,7 @@
 use super::report::Memory;
 use super::sim::{Policy, Preempt};
 use super::table::Extent;
-use crate::config::{Batching, Figure, Setup};
+use crate::config::{Batching, Figure, HostTime, Setup};
 use crate::units::Seconds;
 
 /// Sequences that the engines capture CUDA graphs for: a few small batches, then multiples of this.
@@ -16,7 +16,7 @@ const SMALL_GRAPHS: [u32; 3] = [1, 2, 4];
 pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
     let batching = setup.engine.scheduler.batching;
     let block = setup.engine.scheduler.kv_block_tokens.0.unwrap_or(1.0) as u32;
-    let policy = Policy {
+    Policy {
         batching,
         chunked: batching != Batching::InFlight,
         ranks: setup.dp,
@@ -28,23 +28,16 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
             Batching::PrefillFirst => Preempt::LookAhead,
             Batching::InFlight => Preempt::Never,
         },
+        admission_delay: admission(&setup.engine.host, &setup.prompts).0,
         graph_sizes: Some(graph_sizes(setup.max_seqs)),
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
-    };
-    admitting(policy, setup)
-}
-
-/// The policy with the time that the engine of `setup` takes from a request's arrival to its scheduler.
-pub fn admitting(policy: Policy, setup: &Setup) -> Policy {
-    Policy { admission_delay: admission(setup).0, ..policy }
+    }
 }
 
 /// From a request's arrival to the engine's scheduler, tokenising included. `check` refuses engines without
 /// these figures.
-pub fn admission(setup: &Setup) -> Seconds {
-    let host = &setup.engine.host;
-    let prompts = setup.prompts.iter().copied().map(f64::from);
-    let prompt = prompts.sum::<f64>() / setup.prompts.len().max(1) as f64;
+pub fn admission(host: &HostTime, prompts: &[u32]) -> Seconds {
+    let prompt = prompts.iter().copied().map(f64::from).sum::<f64>() / prompts.len().max(1) as f64;
     let micros = |figure: &Figure| figure.0.unwrap_or(0.0);
     Seconds::from_micros(micros(&host.admission_us) + micros(&host.prompt_token_us) * prompt)
 }

@@ -54,11 +54,8 @@ impl PlannedStep {
         batch: Batch,
         rows: &mut Rows,
     ) -> Result<Self, MissingFigure> {
-        let calls = pass(&setup.model, &layout(setup, physics), &batch)
-            .into_iter()
-            .map(|call| PlannedCall::new(call, setup, physics, rows))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { batch, calls })
+        let calls = pass(&setup.model, &layout(setup, physics), &batch);
+        Self::of_calls(calls, setup, physics, batch, rows)
     }
 
     /// The calls of one pass of `batch` whose time depends on `scope`.
@@ -72,11 +69,19 @@ impl PlannedStep {
         rows: &mut Rows,
         scope: Scope,
     ) -> Result<Self, MissingFigure> {
-        let calls = pass_of(&setup.model, &layout(setup, physics), &batch, scope)
-            .into_iter()
-            .map(|call| PlannedCall::new(call, setup, physics, rows))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { batch, calls })
+        let calls = pass_of(&setup.model, &layout(setup, physics), &batch, scope);
+        Self::of_calls(calls, setup, physics, batch, rows)
+    }
+
+    fn of_calls(
+        calls: Vec<Call>,
+        setup: &Setup,
+        physics: &Physics,
+        batch: Batch,
+        rows: &mut Rows,
+    ) -> Result<Self, MissingFigure> {
+        let plan = |call| PlannedCall::new(call, setup, physics, rows);
+        Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
     /// Kernels that a pass launches, whatever its batch.

@@ -7,13 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Ask, Run, Tables, tables};
+use super::{Run, Tables, tables};
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Figure, HostTime};
 use crate::evidence::cases::ClosedLoopCase;
 use crate::evidence::contradictions::contradictions;
 use crate::evidence::copies::copies;
+use crate::evidence::serving::Ask;
 use crate::serving::replica;
+use crate::serving::sim::Policy;
 
 /// Clients up to which runs are short enough to be simulated hundreds of times, and queues do not yet hide
 /// what the host does.
@@ -181,11 +183,11 @@ fn error_of(samples: &[&Sample<'_>], tables: &BTreeMap<String, Tables>, constant
     let off = |ours: f64, real: f64| (ours / real).ln().abs().min(MOST_WEIGHT);
     let errors = samples.iter().filter_map(|sample| {
         let Sample { case, run } = sample;
-        let mut setup = run.setup.clone();
-        setup.engine.host = constants.host(&setup.engine.host);
-        let table = tables.get(&run.table_key())?.learned.clone().of(&setup);
-        let policy = replica::admitting(run.policy.clone(), &setup);
-        let times = Run { policy, ..run.clone() }.simulate(case.concurrency, &table).ok()?;
+        let host = constants.host(&run.setup.engine.host);
+        let table = &tables.get(&run.table_key())?.learned;
+        let admission_delay = replica::admission(&host, &run.setup.prompts).0;
+        let policy = Policy { admission_delay, ..run.policy.clone() };
+        let times = run.simulate_under(&policy, case.concurrency, &table.under(&host)).ok()?;
         let measured = &case.measured;
         Some(0.5 * (off(times.ttft_ms, measured.ttft_ms) + off(times.tpot_ms, measured.tpot_ms)))
     });

@@ -10,17 +10,13 @@ use std::collections::BTreeMap;
 
 use super::cases::ClosedLoopCase;
 use super::launch::{Launch, launch};
+use super::serving::{Ask, texts};
 use crate::config::catalog::{Catalog, Physics};
-use crate::config::{Issue, Setup, check};
-use crate::efficiency::{Efficiencies, Learned, Rows};
-use crate::serving::sim::{
-    Arrivals, BalanceWait, BatchWait, Lengths, Limits, Policy, StepCost, metrics, simulate,
-};
+use crate::config::{Setup, check};
+use crate::efficiency::Efficiencies;
+use crate::serving::sim::{Arrivals, BalanceWait, Lengths, Limits, Policy, StepCost, metrics, simulate};
 use crate::serving::table::{Extent, StepTable, TablePlan};
 use crate::serving::{memory_of, replica};
-
-/// Answers a table's rows.
-pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + 'a;
 
 /// TTFT and TPOT, means over the requests of a run, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -77,8 +73,21 @@ impl Run {
     /// # Errors
     /// Why the simulation does not end, or has no answer.
     pub fn simulate(&self, clients: u32, cost: &dyn StepCost) -> Result<Times, String> {
+        self.simulate_under(&self.policy, clients, cost)
+    }
+
+    /// The same under another policy.
+    ///
+    /// # Errors
+    /// Why the simulation does not end, or has no answer.
+    pub fn simulate_under(
+        &self,
+        policy: &Policy,
+        clients: u32,
+        cost: &dyn StepCost,
+    ) -> Result<Times, String> {
         let arrivals = Arrivals::Closed { clients };
-        let outcome = simulate(&self.policy, &self.requests, &arrivals, cost, Limits::default())
+        let outcome = simulate(policy, &self.requests, &arrivals, cost, Limits::default())
             .map_err(|error| error.to_string())?;
         let found = metrics(&outcome).ok_or("no request was served")?;
         let tpot = found.tpot.ok_or("no output has a second token")?;
@@ -117,10 +126,7 @@ fn started(policy: Policy, launch: &Launch, clients: u32) -> Policy {
         chunked: own.chunked.unwrap_or(policy.chunked),
         speculation: launch.drafts,
         receive_interval: own.receive_interval,
-        batch_wait: own
-            .batch_wait
-            .filter(|_| ranks == 1)
-            .map(|wait| BatchWait { tokens: wait.tokens, iterations: wait.iterations }),
+        batch_wait: own.batch_wait.filter(|_| ranks == 1),
         balance_wait: own
             .balance_wait
             .filter(|_| ranks > 1)
@@ -128,11 +134,6 @@ fn started(policy: Policy, launch: &Launch, clients: u32) -> Policy {
         kv_block: launch.memory.kv_block_tokens.unwrap_or(policy.kv_block),
         ..policy
     }
-}
-
-pub(super) fn texts(issues: &[Issue]) -> String {
-    let errors = issues.iter().filter(|issue| issue.is_error());
-    errors.map(|issue| issue.text.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// Step times of one setup.

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::coverage::{Coverage, coverage};
-use super::{Ask, Run, Tables, Times, tables};
+use super::{Run, Tables, Times, tables};
 use crate::config::catalog::{Catalog, Physics};
 use crate::evidence::cases::ClosedLoopCase;
 use crate::evidence::contradictions::{Contradiction, contradictions};
 use crate::evidence::errors::Errors;
-use crate::evidence::serving::{PeerRow, Skipped};
-use crate::serving::sim::StepCost;
+use crate::evidence::serving::{Ask, PeerRow, Skipped};
 use crate::serving::table::StepTable;
 
 /// Clients up to which next to nothing queues.
@@ -73,21 +72,8 @@ pub struct LoopReport {
     pub few_clients_by_engine: BTreeMap<String, Metrics>,
     pub peers: BTreeMap<String, PeerMetrics>,
     /// Cases that contradict physics or others, and the errors without them.
-    pub contradictions: Vec<Named>,
+    pub contradictions: Vec<Contradiction>,
     pub without_contradictions: Metrics,
-}
-
-/// A case that contradicts, and why.
-#[derive(Debug, Clone, Serialize)]
-pub struct Named {
-    pub id: String,
-    pub reasons: Vec<String>,
-}
-
-impl From<Contradiction> for Named {
-    fn from(Contradiction { id, reasons }: Contradiction) -> Self {
-        Self { id, reasons }
-    }
 }
 
 struct Prepared<'a> {
@@ -124,25 +110,23 @@ pub fn loop_report(
         let floor = tables.get(&run.table_key()).and_then(|tables| tables.roofline.least_decode_step());
         floors.insert(case.id.as_str(), floor.map(|seconds| seconds.0));
     }
-    let mut named: Vec<Named> =
-        contradictions(cases, &|case| floors.get(case.id.as_str()).copied().flatten())
-            .into_iter()
-            .map(Named::from)
-            .collect();
-    for (case, reason) in compared.iter().filter_map(|case| Some((case, faster_than_physics(case, cases)?))) {
+    let mut named = contradictions(cases, &|case| floors.get(case.id.as_str()).copied().flatten());
+    let by_id: BTreeMap<&str, &ClosedLoopCase> = cases.iter().map(|case| (case.id.as_str(), *case)).collect();
+    for (case, reason) in compared
+        .iter()
+        .filter_map(|case| Some((case, faster_than_physics(case, by_id.get(case.id.as_str())?)?)))
+    {
         match named.iter_mut().find(|one| one.id == case.id) {
             Some(one) => one.reasons.push(reason),
-            None => named.push(Named { id: case.id.clone(), reasons: vec![reason] }),
+            None => named.push(Contradiction { id: case.id.clone(), reasons: vec![reason] }),
         }
     }
     let contradicts = |case: &Compared| named.iter().any(|one| one.id == case.id);
     let sound: Vec<&Compared> = compared.iter().filter(|case| !contradicts(case)).collect();
     let all: Vec<&Compared> = compared.iter().collect();
     let few: Vec<&Compared> = compared.iter().filter(|case| case.concurrency <= FEW_CLIENTS).collect();
-    let source = |case: &Compared| {
-        let found = cases.iter().find(|one| one.id == case.id);
-        found.map_or(String::new(), |one| one.source.clone())
-    };
+    let source =
+        |case: &Compared| by_id.get(case.id.as_str()).map_or(String::new(), |one| one.source.clone());
     let report = LoopReport {
         cases: compared.len(),
         metrics: metrics(&all, |case| case.predicted),
@@ -169,8 +153,8 @@ pub fn loop_report(
 
 /// Requests that end sooner than their kernels could, queue by queue, at dense peaks and full bandwidth:
 /// some of the work was not done, as where prompts came from a prefix cache.
-fn faster_than_physics(case: &Compared, cases: &[&ClosedLoopCase]) -> Option<String> {
-    let osl = f64::from(cases.iter().find(|one| one.id == case.id)?.osl);
+fn faster_than_physics(case: &Compared, asked: &ClosedLoopCase) -> Option<String> {
+    let osl = f64::from(asked.osl);
     let whole = |times: &Times| times.ttft_ms + (osl - 1.0) * times.tpot_ms;
     let (measured, least) = (whole(&case.measured), whole(&case.roofline));
     (measured < least * PHYSICS_MARGIN).then(|| {
@@ -183,8 +167,7 @@ fn faster_than_physics(case: &Compared, cases: &[&ClosedLoopCase]) -> Option<Str
 
 fn compare(case: &ClosedLoopCase, run: &Run, tables: &BTreeMap<String, Tables>) -> Result<Compared, String> {
     let tables = tables.get(&run.table_key()).ok_or("no table of step times")?;
-    let simulate =
-        |table: &StepTable| run.simulate(case.concurrency, &table.clone().of(&run.setup) as &dyn StepCost);
+    let simulate = |table: &StepTable| run.simulate(case.concurrency, &table.under(&run.setup.engine.host));
     Ok(Compared {
         id: case.id.clone(),
         model: case.model.clone(),
@@ -202,13 +185,16 @@ fn bounds(cases: &[Compared], pick: fn(&Times) -> f64) -> Option<Coverage> {
 }
 
 fn metrics(cases: &[&Compared], of: fn(&Compared) -> Times) -> Metrics {
-    let pairs = |pick: fn(&Times) -> f64| -> Vec<(f64, f64)> {
-        cases.iter().map(|case| (pick(&of(case)), pick(&case.measured))).collect()
+    of_pairs(cases.iter().map(|case| (of(case), case.measured)))
+}
+
+/// Of predicted and measured times.
+fn of_pairs(pairs: impl Iterator<Item = (Times, Times)>) -> Metrics {
+    let pairs: Vec<(Times, Times)> = pairs.collect();
+    let errors = |pick: fn(&Times) -> f64| {
+        Errors::of(&pairs.iter().map(|(ours, real)| (pick(ours), pick(real))).collect::<Vec<_>>())
     };
-    Metrics {
-        ttft: Errors::of(&pairs(|times| times.ttft_ms)),
-        tpot: Errors::of(&pairs(|times| times.tpot_ms)),
-    }
+    Metrics { ttft: errors(|times| times.ttft_ms), tpot: errors(|times| times.tpot_ms) }
 }
 
 fn grouped<K: Ord>(cases: &[&Compared], key: impl Fn(&Compared) -> K) -> BTreeMap<K, Metrics> {
@@ -228,18 +214,9 @@ fn peer_metrics(compared: &[Compared], peers: &[PeerRow]) -> BTreeMap<String, Pe
             groups.entry(row.peer.clone()).or_default().push((Times { ttft_ms, tpot_ms }, case));
         }
     }
-    let of = |rows: Vec<(Times, &Compared)>| {
-        let pairs = |pick: fn(&Times) -> f64| -> Vec<(f64, f64)> {
-            rows.iter().map(|(said, case)| (pick(said), pick(&case.measured))).collect()
-        };
-        let cases: Vec<&Compared> = rows.iter().map(|(_, case)| *case).collect();
-        PeerMetrics {
-            peer: Metrics {
-                ttft: Errors::of(&pairs(|times| times.ttft_ms)),
-                tpot: Errors::of(&pairs(|times| times.tpot_ms)),
-            },
-            ours: metrics(&cases, |case| case.predicted),
-        }
+    let of = |rows: Vec<(Times, &Compared)>| PeerMetrics {
+        peer: of_pairs(rows.iter().map(|(said, case)| (*said, case.measured))),
+        ours: of_pairs(rows.iter().map(|(_, case)| (case.predicted, case.measured))),
     };
     groups.into_iter().map(|(name, rows)| (name, of(rows))).collect()
 }

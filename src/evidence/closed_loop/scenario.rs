@@ -2,15 +2,13 @@
 
 use crate::config::catalog::Catalog;
 use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
-use crate::evidence::cases::{ClosedLoopCase, model_id};
+use crate::evidence::cases::{ClosedLoopCase, dtype, model};
 use crate::evidence::launch::Launch;
 
 /// # Errors
 /// Why there is none.
 pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<Scenario, String> {
-    let unknown = || format!("{} is not among the models of the catalog", case.model);
-    let id = model_id(catalog, &case.model).ok_or_else(unknown)?;
-    let model = catalog.model(&id).ok_or_else(unknown)?;
+    let model = model(catalog, &case.model)?;
     Ok(Scenario {
         gpu: case.gpu.clone(),
         engine: case.engine.clone(),
@@ -33,7 +31,7 @@ pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<S
             memory_share: launch.memory.share,
             ..Overrides::default()
         },
-        model: ModelChoice::Catalog(id),
+        model: ModelChoice::Catalog(model.id.clone()),
     })
 }
 
@@ -44,6 +42,6 @@ fn weights(case: &ClosedLoopCase, model: &Model) -> Result<Dtype, String> {
     match case.precision.as_str() {
         "fp8" if model.weights == Dtype::Fp8Block || of_experts == "fp8_block" => Ok(Dtype::Fp8Block),
         "int4_wo" => Ok(Dtype::Int4),
-        other => Dtype::from_id(other).ok_or_else(|| format!("unknown precision {other}")),
+        other => dtype(other),
     }
 }

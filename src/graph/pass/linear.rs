@@ -2,6 +2,7 @@
 
 use super::Calls;
 use super::attention::phases;
+use crate::config::Dtype;
 use crate::config::model::{self, Gates};
 use crate::graph::{Batch, Block, CausalConv, DeltaRule, Elementwise, Linear, Op, Phase, Scan, Scope};
 
@@ -18,7 +19,7 @@ impl Calls<'_> {
         match delta.gates {
             Gates::PerHead => {
                 self.gemm(of, "in_proj_qkvz", count, channels + values, hidden, weights);
-                self.gemm(of, "in_proj_ba", count, 2 * value_heads, hidden, crate::config::Dtype::Bf16);
+                self.gemm(of, "in_proj_ba", count, 2 * value_heads, hidden, Dtype::Bf16);
             }
             Gates::PerChannel => {
                 self.gemm(of, "qkv_proj", count, channels, hidden, weights);

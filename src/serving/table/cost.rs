@@ -1,9 +1,9 @@
 //! A table as the cost of a simulation's steps.
 
-use super::{Prompts, StepTable, Work};
+use super::{Hosted, Prompts, Work};
 use crate::serving::sim::{StepCost, StepLoad};
 
-impl StepCost for StepTable {
+impl StepCost for Hosted<'_> {
     fn seconds(&self, ranks: &[StepLoad<'_>]) -> f64 {
         let works: Vec<Work> = ranks.iter().map(work).collect();
         self.step(&works).map_or(f64::NAN, |seconds| seconds.0)

@@ -11,7 +11,7 @@ mod lengths;
 
 use super::step::PlannedStep;
 use crate::config::catalog::Physics;
-use crate::config::{MissingFigure, Setup};
+use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Phase, Scope, Sequences};
 use crate::latency::{Launches, host_time};
@@ -74,12 +74,18 @@ struct Points {
 /// Step times of one setup.
 #[derive(Debug, Clone)]
 pub struct StepTable {
-    setup: Setup,
     tokens: Grid,
     sequences: Grid,
     prompts: Grid,
     decodes: Grid,
     launches: Launches,
+}
+
+/// A table with the host times of an engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Hosted<'a> {
+    table: &'a StepTable,
+    host: &'a HostTime,
 }
 
 /// What one rank does in a step.
@@ -166,7 +172,6 @@ impl TablePlan {
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<StepTable> {
         let grid = |points: &Points| points.finish(&self.setup, &self.physics, efficiencies);
         Some(StepTable {
-            setup: self.setup.clone(),
             tokens: grid(&self.tokens)?,
             sequences: grid(&self.sequences)?,
             prompts: grid(&self.prompts)?,
@@ -192,25 +197,15 @@ impl Points {
 }
 
 impl StepTable {
-    /// The same kernels under another setup's engine settings and host times.
-    pub fn of(mut self, setup: &Setup) -> Self {
-        self.setup = setup.clone();
-        self
+    /// The steps of an engine with these host times.
+    pub fn under<'a>(&'a self, host: &'a HostTime) -> Hosted<'a> {
+        Hosted { table: self, host }
     }
 
     /// The shortest decode step: one sequence, and no host.
     pub fn least_decode_step(&self) -> Option<Seconds> {
         let kernels = self.kernels(&[Work { decoding: 1.0, decoding_kv: 1.0, ..Work::default() }]);
         (kernels > Seconds::ZERO).then_some(kernels)
-    }
-
-    /// The time of a step: of its kernels, and of the host where kernels do not hide it. None where the
-    /// engine's record lacks its host times.
-    pub fn step(&self, ranks: &[Work]) -> Option<Seconds> {
-        let kernels = self.kernels(ranks);
-        let prefill = ranks.iter().any(|work| work.prompts.is_some());
-        let host = host_time(&self.setup.engine.host, prefill, self.launches, kernels)?;
-        Some(kernels + host)
     }
 
     /// The time of a step's kernels: ranks wait for the slowest wherever they meet.
@@ -235,6 +230,17 @@ impl StepTable {
         // A verified token attends to the whole sequence as the newest does, and reads it no second time.
         let length = (work.decoding_kv / work.decoding).max(SHORTEST as f64);
         prompts + self.decodes.at(&[work.decoding, length])
+    }
+}
+
+impl Hosted<'_> {
+    /// The time of a step: of its kernels, and of the host where kernels do not hide it. None where the
+    /// engine's record lacks its host times.
+    pub fn step(&self, ranks: &[Work]) -> Option<Seconds> {
+        let kernels = self.table.kernels(ranks);
+        let prefill = ranks.iter().any(|work| work.prompts.is_some());
+        let host = host_time(self.host, prefill, self.table.launches, kernels)?;
+        Some(kernels + host)
     }
 }
 
