@@ -5,7 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Cursor;
 use std::sync::Arc;
 
+use tract_onnx::Onnx;
+use tract_onnx::model::OnnxOpRegister;
 use tract_onnx::prelude::*;
+use tract_onnx::tract_hir::infer::InferenceOp;
+use tract_onnx::tract_hir::internal::*;
+use tract_onnx::tract_hir::ops;
+use tract_onnx::tract_hir::ops::logic::wire_with_rank_broadcast;
 
 use super::{Answer, Hull, Interval, Learned, Manifest, ManifestError, ModelRecord, Rows};
 use crate::features::Family;
@@ -103,7 +109,7 @@ impl Models {
 
 impl Model {
     fn new(family: Family, record: &ModelRecord, bytes: &[u8]) -> Result<Self, ModelError> {
-        let model = onnx().model_for_read(&mut Cursor::new(bytes)).map_err(failed(family))?;
+        let model = reader().model_for_read(&mut Cursor::new(bytes)).map_err(failed(family))?;
         Ok(Self {
             family,
             width: record.features,
@@ -156,6 +162,56 @@ impl Model {
         let plan = self.model.clone().with_input_fact(0, fact.into())?.into_optimized()?.into_runnable()?;
         self.plans.borrow_mut().insert(batch, plan.clone());
         Ok(plan)
+    }
+}
+
+type Operator = TractResult<(Box<dyn InferenceOp>, Vec<String>)>;
+
+/// Reads ONNX with the operators that `training/onnx_file.py` writes, and no others: those nobody names are
+/// not linked, and they are most of tract's weight in the page.
+fn reader() -> Onnx {
+    fn plain(operator: Box<dyn InferenceOp>) -> Operator {
+        Ok((operator, Vec::new()))
+    }
+    let mut register = OnnxOpRegister::default();
+    register.insert("Add", |_, _| plain(ops::math::Add.into_hir()));
+    register.insert("Mul", |_, _| plain(ops::math::Mul.into_hir()));
+    register.insert("MatMul", |_, _| plain(expand(ops::matmul::MatMulInference::default())));
+    register.insert("Sigmoid", |_, _| plain(ops::nn::sigmoid().into_hir()));
+    register.insert("Cast", |_, node| plain(Box::new(ops::cast::cast(node.get_attr::<DatumType>("to")?))));
+    register.insert("Clip", |_, _| plain(expand(Clip)));
+    Onnx { op_register: register, ..Onnx::default() }
+}
+
+/// Clip as it is since operator set 11: its limits are inputs. tract has it where nothing else can reach it.
+#[derive(Debug, Clone)]
+struct Clip;
+
+impl Expansion for Clip {
+    fn name(&self) -> StaticName {
+        "Clip".into()
+    }
+
+    fn rules<'r, 'p: 'r, 's: 'r>(
+        &'s self,
+        solver: &mut Solver<'r>,
+        inputs: &'p [TensorProxy],
+        outputs: &'p [TensorProxy],
+    ) -> InferenceResult {
+        check_input_arity(inputs, 3)?;
+        check_output_arity(outputs, 1)?;
+        solver.equals(&inputs[0].datum_type, &outputs[0].datum_type)?;
+        solver.equals(&inputs[0].shape, &outputs[0].shape)
+    }
+
+    fn wire(&self, name: &str, model: &mut TypedModel, inputs: &[OutletId]) -> TractResult<TVec<OutletId>> {
+        let &[value, least, most] = inputs else { bail!("Clip has a value and two limits") };
+        let limit = |model: &mut TypedModel, of: &str, limited, limit, operator| {
+            let part = format!("{name}.{of}");
+            wire_with_rank_broadcast(&part, model, operator, &[limited, limit])
+        };
+        let raised = limit(model, "least", value, least, ops::math::max())?;
+        limit(model, "most", raised[0], most, ops::math::min())
     }
 }
 
