@@ -28,7 +28,7 @@ for (const [family, { features }] of Object.entries(families)) {
       const ask = (id) =>
         new Promise((answered) => {
           const hear = ({ data }) => {
-            if (JSON.parse(data[0]).answer?.id !== id) return;
+            if (JSON.parse(data[0]).rows?.id !== id) return;
             benched.removeEventListener("message", hear);
             answered(performance.now() - asked);
           };

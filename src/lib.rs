@@ -22,7 +22,7 @@ pub mod serving;
 #[cfg(all(feature = "tables", not(target_arch = "wasm32")))]
 pub mod evidence;
 
-#[cfg(any(feature = "chart", feature = "ui"))]
+#[cfg(any(feature = "chart", feature = "ui", feature = "infer-worker"))]
 pub mod chart;
 
 #[cfg(any(feature = "ui", feature = "infer-worker"))]

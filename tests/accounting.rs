@@ -5,10 +5,10 @@
 use rooflight::config::catalog::catalog;
 use rooflight::config::model::import::import;
 use rooflight::config::model::{Attention, Class, Ffn};
-use rooflight::config::{Dtype, Lengths, Load, Model, ModelChoice, Scenario, Workload, check};
+use rooflight::config::{Dtype, Lengths, Load, Model, ModelChoice, Scenario, Slos, Workload, check};
 use rooflight::efficiency::Efficiencies;
 use rooflight::serving::report::Memory;
-use rooflight::serving::{finish, plan};
+use rooflight::serving::{finish, plan_alone};
 
 const BF16: f64 = 2.0;
 const FP8: f64 = 1.0;
@@ -75,7 +75,12 @@ impl Served {
             dp,
             ep,
             kv: self.kv,
-            workload: Workload { isl: Lengths::Fixed(tokens - 1), osl: 1, load: Load::Concurrency(8) },
+            workload: Workload {
+                isl: Lengths::Fixed(tokens - 1),
+                osl: 1,
+                load: Load::Concurrency(8),
+                slos: Slos::default(),
+            },
             ..Scenario::default()
         }
     }
@@ -84,7 +89,7 @@ impl Served {
     fn memory(&self, tokens: u32) -> Memory {
         let (setup, issues) = check(&self.scenario(tokens), catalog());
         let setup = setup.unwrap_or_else(|| panic!("{issues:?}"));
-        let plan = plan(&setup).unwrap_or_else(|issues| panic!("{issues:?}"));
+        let plan = plan_alone(&setup).unwrap_or_else(|issues| panic!("{issues:?}"));
         finish(&plan, &Efficiencies::Roofline).unwrap().memory
     }
 

@@ -1,10 +1,12 @@
-//! The roofline chart as SVG, held by snapshots, and its colours against the page's style sheet.
+//! Charts as SVG, held by snapshots, and its colours against the page's style sheet.
 #![cfg(feature = "chart")]
 
 use plotters::drawing::IntoDrawingArea;
 use plotters::prelude::SVGBackend;
 use plotters::style::RGBColor;
-use rooflight::chart::{Palette, Point, Roof, Roofline, Theme, draw, summary};
+use rooflight::chart::{
+    Axis, Band, Chart, Curves, Line, Palette, Panel, Point, Roof, Roofline, Theme, Tone, Unit, draw, summary,
+};
 use rooflight::graph::Phase;
 use rooflight::latency::Resource;
 use rooflight::units::{BytesPerSecond, FlopsPerSecond};
@@ -52,6 +54,10 @@ fn kernels() -> Vec<Point> {
 }
 
 fn svg(chart: &Roofline, size: (u32, u32), theme: Theme) -> String {
+    svg_of(&Chart::Roofline(chart.clone()), size, theme)
+}
+
+fn svg_of(chart: &Chart, size: (u32, u32), theme: Theme) -> String {
     let mut text = String::new();
     draw(&SVGBackend::with_string(&mut text, size).into_drawing_area(), chart, theme).unwrap();
     text
@@ -73,6 +79,53 @@ fn narrow_dark_and_dense() {
 fn without_kernels_the_roofs_stand() {
     let theme = Theme::new(Palette::LIGHT, 1.0);
     insta::assert_snapshot!("roofline_empty", svg(&h100(Vec::new()), (640, 320), theme));
+}
+
+/// Latency with its spread and a limit, then throughput, over clients.
+fn curves() -> Chart {
+    let x: Vec<f64> = (0..7).map(|power| f64::from(1 << power)).collect();
+    let scaled = |factor: f64| -> Vec<f64> { x.iter().map(|load| factor * (1.0 + load / 20.0)).collect() };
+    let line = |name: &str, tone, y| Line { name: name.into(), tone, x: x.clone(), y, marked: true };
+    let axis = |name: &str, unit, log| Axis { name: name.into(), unit, log };
+    let times = Panel {
+        y: axis("TTFT: mean, P50 to P99", Unit::Seconds, true),
+        bands: vec![Band { x: x.clone(), low: scaled(0.04), high: scaled(0.09) }],
+        lines: vec![line("", Tone::Accent, scaled(0.05))],
+        limit: Some(0.1),
+    };
+    let rates = Panel {
+        y: axis("Output, tok/s", Unit::Count, false),
+        lines: vec![
+            line("reached", Tone::Accent, x.iter().map(|load| 150.0 * load).collect()),
+            line("ideal", Tone::Ink, x.iter().map(|load| 190.0 * load).collect()),
+        ],
+        ..Panel::default()
+    };
+    Chart::Curves(Curves {
+        x: axis("Clients", Unit::Count, true),
+        panels: vec![times, rates],
+        mark: Some(16.0),
+    })
+}
+
+#[test]
+fn curves_stand_side_by_side() {
+    let theme = Theme::new(Palette::LIGHT, 1.0);
+    insta::assert_snapshot!("curves_light", svg_of(&curves(), (960, 224), theme));
+}
+
+#[test]
+fn curves_stand_above_each_other_on_a_phone() {
+    let theme = Theme::new(Palette::DARK, 2.0);
+    insta::assert_snapshot!("curves_phone_dark", svg_of(&curves(), (700, 768), theme));
+}
+
+#[test]
+fn curves_without_points_leave_their_axes() {
+    let panel = Panel { y: Axis { name: "TPOT".into(), unit: Unit::Seconds, log: true }, ..Panel::default() };
+    let chart = Chart::Curves(Curves { panels: vec![panel], ..Curves::default() });
+    let text = svg_of(&chart, (400, 200), Theme::new(Palette::LIGHT, 1.0));
+    assert!(text.contains("TPOT") && !text.contains("NaN"), "{text}");
 }
 
 #[test]

@@ -136,6 +136,11 @@ fn lengths_have_to_fit_the_context() {
 #[test]
 fn loads_are_bounded() {
     refusal(Field::Concurrency, |scenario| scenario.workload.load = Load::Concurrency(0));
+    refusal(Field::Rate, |scenario| scenario.workload.load = Load::Rate(0.0));
+    let text = refusal(Field::Rate, |scenario| scenario.workload.load = Load::Rate(f64::INFINITY));
+    assert!(text.contains("from 0.001 to 1000000 is right"), "{text}");
+    refusal(Field::SloTtft, |scenario| scenario.workload.slos.ttft_ms = Some(0.0));
+    refusal(Field::SloTpot, |scenario| scenario.workload.slos.tpot_ms = Some(f64::NAN));
     refusal(Field::Batch, |scenario| {
         scenario.workload.load = Load::Batch(100_001);
         scenario.workload.isl = Lengths::Fixed(1);

@@ -5,7 +5,7 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::link::{Link, VERSION, decode, encode, grammar};
 use rooflight::config::model::Attention;
 use rooflight::config::{
-    Dtype, Field, Issue, Lengths, Load, ModelChoice, Overrides, Scenario, Severity, Workload,
+    Dtype, Field, Issue, Lengths, Load, ModelChoice, Overrides, Scenario, Severity, Slos, Workload,
 };
 
 /// Links of schema version 1 and the scenario each means. Never edited: links live for years.
@@ -111,6 +111,7 @@ fn newer_versions_and_repeats_are_said() {
     assert_eq!(findings("#tp=2&tp=4"), [(Field::Tp, Severity::Warning, None)]);
     assert_eq!(findings("#c=2&b=4"), [(Field::Load, Severity::Warning, None)]);
     assert_eq!(decode("#c=2&b=4").0.scenario.workload.load, Load::Batch(4));
+    assert_eq!(decode("#c=2&r=2.5").0.scenario.workload.load, Load::Rate(2.5));
 }
 
 #[test]
@@ -141,7 +142,8 @@ fn catalog_scenarios_stay_short() {
                 workload: Workload {
                     isl: Lengths::Fixed(100_000),
                     osl: 100_000,
-                    load: Load::Concurrency(100_000),
+                    load: Load::Rate(99_999.999),
+                    slos: Slos { ttft_ms: Some(12_345.678), tpot_ms: Some(1_234.567) },
                 },
                 overrides: Overrides {
                     token_budget: Some(1_000_000),
@@ -209,9 +211,21 @@ fn lengths() -> impl Strategy<Value = Lengths> {
 }
 
 /// A share or a price as one is typed: a decimal of at most 15 digits.
-fn number() -> impl Strategy<Value = Option<f64>> {
+fn decimal() -> impl Strategy<Value = f64> {
     let decimal = (0u64..1_000_000_000_000_000, 0i32..=22);
-    prop::option::of(decimal.prop_map(|(digits, places)| digits as f64 / 10f64.powi(places)))
+    decimal.prop_map(|(digits, places)| digits as f64 / 10f64.powi(places))
+}
+
+fn number() -> impl Strategy<Value = Option<f64>> {
+    prop::option::of(decimal())
+}
+
+fn load() -> impl Strategy<Value = Load> {
+    prop_oneof![
+        any::<u32>().prop_map(Load::Concurrency),
+        decimal().prop_map(Load::Rate),
+        any::<u32>().prop_map(Load::Batch),
+    ]
 }
 
 fn model_choice() -> impl Strategy<Value = ModelChoice> {
@@ -238,14 +252,14 @@ prop_compose! {
         kv in prop::sample::select(&Dtype::ALL[..]),
         isl in lengths(),
         osl in any::<u32>(),
-        (size, batch) in (any::<u32>(), any::<bool>()),
+        load in load(),
+        (ttft_ms, tpot_ms) in (number(), number()),
         (token_budget, max_seqs) in (any::<Option<u32>>(), any::<Option<u32>>()),
         (memory_share, sustained, price) in (number(), number(), number()),
     ) -> Scenario {
-        let load = if batch { Load::Batch(size) } else { Load::Concurrency(size) };
         Scenario {
             model, gpu, engine, tp, pp, dp, ep, replicas, weights, kv,
-            workload: Workload { isl, osl, load },
+            workload: Workload { isl, osl, load, slos: Slos { ttft_ms, tpot_ms } },
             overrides: Overrides { token_budget, max_seqs, memory_share, sustained, price },
         }
     }

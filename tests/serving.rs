@@ -1,10 +1,13 @@
 //! Properties of plan and finish that no efficiency may break.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Dtype, Lengths, Load, ModelChoice, Scenario, Setup, Workload, check};
-use rooflight::efficiency::{Answer, Efficiencies, Learned, Rows};
-use rooflight::serving::{Report, finish, plan};
+use rooflight::config::{Dtype, Field, Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check};
+use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Learned, Rows};
+use rooflight::features::Family;
+use rooflight::serving::{Report, finish, plan, plan_alone};
 
 fn setup(scenario: &Scenario) -> Setup {
     let (setup, issues) = check(scenario, catalog());
@@ -16,33 +19,59 @@ fn scenario(model: &str, gpu: &str, engine: &str, isl: u32, osl: u32, load: Load
         model: ModelChoice::Catalog(model.into()),
         gpu: gpu.into(),
         engine: engine.into(),
-        workload: Workload { isl: Lengths::Fixed(isl), osl, load },
+        workload: Workload { isl: Lengths::Fixed(isl), osl, load, slos: Slos::default() },
         ..Scenario::default()
     }
 }
 
 /// The same efficiency for every row.
 fn flat(rows: &Rows, ln_efficiency: f32) -> Efficiencies {
-    let answers = rows.families().iter();
     let answer = Answer { ln_efficiency, ln_bound: None, outside: false };
-    Efficiencies::Learned(Learned {
-        release: "test".into(),
-        answers: answers.map(|(&family, rows)| (family, vec![answer; rows.count()])).collect(),
-        ..Learned::default()
-    })
+    let of_family = |(&family, rows): (&Family, &FamilyRows)| (family, vec![answer; rows.count()]);
+    let answers = rows.families().iter().map(of_family).collect();
+    Efficiencies::Learned(rows.answered("test", &answers, &BTreeMap::new()).expect("every row is answered"))
 }
 
 fn report(scenario: &Scenario, ln_efficiency: f32) -> Report {
-    let plan = plan(&setup(scenario)).expect("the catalog has every figure");
-    finish(&plan, &flat(plan.rows(), ln_efficiency)).expect("every row is answered")
+    let (plan, rows) = plan(&setup(scenario)).expect("the catalog has every figure");
+    finish(&plan, &flat(&rows, ln_efficiency)).expect("every row is answered")
 }
 
 const ENGINES: [&str; 3] = ["vllm", "sglang", "trtllm"];
 
+/// Requests at the rate that a closed loop reaches meet much the same engine as that loop's clients.
+#[test]
+fn a_rate_is_served_as_the_loop_that_reaches_it() {
+    for engine in ENGINES {
+        let closed = scenario("qwen3-8b", "h100-sxm", engine, 1024, 256, Load::Concurrency(24));
+        let closed = report(&closed, -0.3).headline.unwrap();
+        let rate = closed.requests_per_s;
+        let open = scenario("qwen3-8b", "h100-sxm", engine, 1024, 256, Load::Rate(rate));
+        let open = report(&open, -0.3).headline.unwrap();
+        assert!((open.requests_per_s / rate - 1.0).abs() < 1e-9);
+        let apart = open.tpot.unwrap().0 / closed.tpot.unwrap().0;
+        assert!((0.95..1.08).contains(&apart), "{engine}: {apart}");
+        assert!((open.running / 24.0 - 1.0).abs() < 0.1, "{engine}: {}", open.running);
+    }
+}
+
+#[test]
+fn arrivals_beyond_capacity_are_named_and_have_no_numbers() {
+    let mut asked = scenario("qwen3-8b", "h100-sxm", "vllm", 1024, 256, Load::Rate(1000.0));
+    let refused = report(&asked, -0.3);
+    assert!(refused.headline.is_none() && !refused.passes.is_empty());
+    let issue = refused.issues.iter().find(|issue| issue.field == Field::Rate).expect("named");
+    assert!(issue.is_error() && issue.text.contains("TTFT grows without bound"), "{}", issue.text);
+    // The replicas it advises do serve that rate.
+    let advised = issue.text.rsplit("take ").next().and_then(|text| text.split(' ').next()).unwrap();
+    asked.replicas = advised.parse().unwrap();
+    assert!(report(&asked, -0.3).headline.is_some(), "{advised} replicas");
+}
+
 #[test]
 fn llama_8b_on_one_h100_by_hand() {
     let asked = scenario("llama-3.1-8b", "h100-sxm", "sglang", 2048, 101, Load::Batch(1));
-    let plan = plan(&setup(&asked)).unwrap();
+    let plan = plan_alone(&setup(&asked)).unwrap();
     let report = finish(&plan, &Efficiencies::Roofline).unwrap();
     let headline = report.headline.unwrap();
     // Linear layers: 6.98e9 parameters, 2 FLOP each and token; attention: 4 * 128 * 32 per causal pair and
@@ -75,11 +104,26 @@ fn what_does_not_fit_gives_a_reason_and_no_throughput() {
     }
 }
 
+/// The page plans without rows, and its worker with them.
+#[test]
+fn a_plan_made_alone_takes_the_answers_to_another() {
+    for model in ["llama-3.1-8b", "deepseek-r1", "nemotron-3-super-120b-a12b-fp8"] {
+        let asked = scenario(model, "b200", "vllm", 512, 128, Load::Concurrency(8));
+        let asked = Scenario { tp: 8, ..asked };
+        let (planned, rows) = plan(&setup(&asked)).unwrap();
+        let answers = flat(&rows, -0.3);
+        let alone = plan_alone(&setup(&asked)).unwrap();
+        let report = finish(&planned, &answers).expect("its own answers");
+        assert!(report.headline.is_some(), "{model}");
+        assert_eq!(finish(&alone, &answers), Some(report), "{model}");
+    }
+}
+
 #[test]
 fn a_plan_answered_with_other_rows_is_refused() {
     let asked = scenario("llama-3.1-8b", "h100-sxm", "vllm", 512, 128, Load::Concurrency(8));
-    let plan = plan(&setup(&asked)).unwrap();
-    assert!(!plan.rows().families().is_empty());
+    let (plan, rows) = plan(&setup(&asked)).unwrap();
+    assert!(!rows.families().is_empty());
     assert_eq!(finish(&plan, &Efficiencies::Learned(Learned::default())), None);
 }
 

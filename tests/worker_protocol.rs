@@ -3,9 +3,11 @@
 
 use js_sys::{Array, Float32Array};
 use rooflight::config::model::import::import;
+use rooflight::config::{Field, Issue};
 use rooflight::features::Family;
 use rooflight::worker::protocol::{
-    BadMessage, Failed, FromWorker, Imported, Loaded, Rows, ToWorker, TrainedOn, Up, VERSION, pack, unpack,
+    Answered, Ask, BadMessage, Fact, Failed, FromWorker, Imported, Loaded, Row, Rows, Simulate, Simulated,
+    Stop, Swept, Table, ToWorker, Up, VERSION, pack, unpack,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -25,18 +27,46 @@ fn rows_arrive_as_they_were_sent() {
 
 #[wasm_bindgen_test]
 fn every_answer_round_trips() {
-    let trained_on = vec![TrainedOn { family: Family::Gemm, gpus: vec!["h100-sxm".to_string()] }];
+    let issues = vec![Issue::error(Field::Gpu, "no bandwidth").with_given("x")];
+    let row = Row { cells: vec!["TTFT".into(), "12 ms".into()] };
+    let table = Table { head: vec![String::new(), "Mean".into()], rows: vec![row] };
+    let fact = Fact { name: "output".into(), value: "1 tok/s".into(), help: "a \"rate\"".into() };
     let (model, issues) = import("{", None);
     for mut header in [
         FromWorker::Up(Up { version: VERSION }),
-        FromWorker::Loaded(Loaded { release: "2026-11-21".into(), trained_on }),
-        FromWorker::Answer(Rows { id: 1, families: Family::ALL.to_vec() }),
+        FromWorker::Loaded(Loaded { release: "2026-11-21".into() }),
+        FromWorker::Answered(Answered { id: 1, release: "2026-11-21".into(), issues: Vec::new() }),
+        FromWorker::Answered(Answered { id: 2, release: String::new(), issues: issues.clone() }),
+        FromWorker::Rows(Rows { id: 1, families: Family::ALL.to_vec() }),
+        FromWorker::Simulated(Simulated {
+            id: 3,
+            what: "160 requests".into(),
+            latencies: table.clone(),
+            facts: vec![fact],
+            issues,
+            timeline: "{\"curves\":{}}".into(),
+            timeline_words: "At most 2".into(),
+        }),
+        FromWorker::Swept(Swept { id: 3, done: 1, total: 7, points: table, ..Swept::default() }),
         FromWorker::Failed(Failed { id: None, reason: "no \"models\"".into() }),
         FromWorker::Failed(Failed { id: Some(3), reason: String::new() }),
         FromWorker::Imported(Imported { model, issues }),
     ] {
         let (message, _) = pack(&mut header, &[]);
         assert_eq!(unpack::<FromWorker>(&message).expect("unpacks").0, header);
+    }
+}
+
+#[wasm_bindgen_test]
+fn every_question_round_trips() {
+    let link = "v=1&m=qwen3-32b&r=2.5".to_string();
+    for mut header in [
+        ToWorker::Ask(Ask { id: 1, link: link.clone() }),
+        ToWorker::Simulate(Simulate { id: 2, link }),
+        ToWorker::Stop(Stop { id: 2 }),
+    ] {
+        let (message, _) = pack(&mut header, &[]);
+        assert_eq!(unpack::<ToWorker>(&message).expect("unpacks").0, header);
     }
 }
 

@@ -6,9 +6,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Issue, Scenario, check, link};
-use rooflight::efficiency::Efficiencies;
+use rooflight::config::{Issue, Scenario, Setup, check, link};
+use rooflight::efficiency::onnx::Models;
+use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::open_models;
+use rooflight::serving::run::{Point, Run, RunPlan, Sweep};
 use rooflight::serving::{Report, finish, plan};
 use serde::Serialize;
 
@@ -23,18 +25,36 @@ struct Cli {
     /// Answers with every kernel at its ideal instead of the learned efficiencies.
     #[arg(long)]
     roofline: bool,
+    /// Also simulates a run of this load, with percentiles and a timeline.
+    #[arg(long)]
+    run: bool,
+    /// Also simulates the loads around it, and looks for the largest that keeps to the SLOs.
+    #[arg(long)]
+    sweep: bool,
 }
 
 /// What is printed: the scenario as understood, everything found wrong with it, the report if there is one.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Output {
     link: String,
     issues: Vec<Issue>,
     report: Option<Report>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<Run>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sweep: Option<Curve>,
+}
+
+/// Loads beside each other.
+#[derive(Serialize)]
+struct Curve {
+    points: Vec<Point>,
+    /// The largest load that keeps to the SLOs, where there are any.
+    largest: Option<f64>,
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse()) {
+    match run(&Cli::parse()) {
         Ok(answered) => ExitCode::from(u8::from(!answered)),
         Err(error) => {
             eprintln!("predict: {error}");
@@ -44,7 +64,7 @@ fn main() -> ExitCode {
 }
 
 /// Whether there was an answer.
-fn run(cli: Cli) -> Result<bool, String> {
+fn run(cli: &Cli) -> Result<bool, String> {
     let text = match cli.scenario.as_str() {
         "-" => {
             let mut text = String::new();
@@ -53,31 +73,68 @@ fn run(cli: Cli) -> Result<bool, String> {
         }
         given => given.to_owned(),
     };
-    let (scenario, mut issues) = read(&text);
-    let mut report = None;
+    let mut output = Output::default();
+    let (scenario, issues) = read(&text);
+    output.issues = issues;
     if let Some(scenario) = &scenario {
+        output.link = link::encode(scenario);
         let (setup, found) = check(scenario, catalog());
-        issues.extend(found);
+        output.issues.extend(found);
         if let Some(setup) = setup {
-            match plan(&setup) {
-                Err(found) => issues.extend(found),
-                Ok(plan) => {
-                    let efficiencies = if cli.roofline {
-                        Efficiencies::Roofline
-                    } else {
-                        let models = open_models(&cli.models).map_err(|error| error.to_string())?;
-                        Efficiencies::Learned(models.answer(plan.rows()).map_err(|error| error.to_string())?)
-                    };
-                    report = finish(&plan, &efficiencies);
+            let models = match cli.roofline {
+                true => None,
+                false => Some(open_models(&cli.models).map_err(|error| error.to_string())?),
+            };
+            answer(cli, &setup, models.as_ref(), &mut output)?;
+        }
+    }
+    println!("{}", serde_json::to_string_pretty(&output).map_err(|error| error.to_string())?);
+    Ok(output.report.is_some_and(|report| report.headline.is_some()))
+}
+
+fn answer(cli: &Cli, setup: &Setup, models: Option<&Models>, output: &mut Output) -> Result<(), String> {
+    let ask = |rows: &Rows| match models {
+        None => Ok(Efficiencies::Roofline),
+        Some(models) => models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string()),
+    };
+    match plan(setup) {
+        Ok((plan, rows)) => output.report = finish(&plan, &ask(&rows)?),
+        Err(found) => output.issues.extend(found),
+    }
+    if !cli.run && !cli.sweep {
+        return Ok(());
+    }
+    let plan = match RunPlan::new(setup) {
+        Ok(plan) => plan,
+        Err(found) => {
+            output.issues.extend(found);
+            return Ok(());
+        }
+    };
+    let efficiencies = ask(plan.rows())?;
+    let runner = plan.finish(&efficiencies).ok_or("the models did not answer every row")?;
+    match runner.run(setup.load) {
+        Ok(run) => output.run = cli.run.then_some(run),
+        Err(issue) => output.issues.push(issue),
+    }
+    if cli.sweep {
+        let mut sweep = Sweep::of(&runner);
+        let mut points = Vec::new();
+        while let Some((load, drawn)) = sweep.next_load() {
+            match runner.run(load) {
+                Ok(run) => {
+                    sweep.tell(&run);
+                    points.extend(drawn.then(|| run.point()));
+                }
+                Err(issue) => {
+                    output.issues.push(issue);
+                    break;
                 }
             }
         }
+        output.sweep = Some(Curve { points, largest: sweep.largest() });
     }
-    let answered = report.as_ref().is_some_and(|report| report.headline.is_some());
-    let link = scenario.map(|scenario| link::encode(&scenario)).unwrap_or_default();
-    let output = Output { link, issues, report };
-    println!("{}", serde_json::to_string_pretty(&output).map_err(|error| error.to_string())?);
-    Ok(answered)
+    Ok(())
 }
 
 fn read(text: &str) -> (Option<Scenario>, Vec<Issue>) {

@@ -6,20 +6,50 @@
 
 #[cfg(feature = "canvas")]
 pub mod canvas;
-#[cfg(feature = "chart")]
-mod draw;
+mod curves;
 #[cfg(feature = "chart")]
 mod labels;
+#[cfg(feature = "chart")]
+mod pen;
+mod range;
 mod roofline;
+#[cfg(feature = "chart")]
 mod scale;
-mod summary;
 #[cfg(feature = "chart")]
 mod theme;
 
+pub use curves::{Axis, Band, Curves, Line, Panel, Tone, Unit};
 #[cfg(feature = "chart")]
-pub use draw::draw;
-pub use roofline::{Point, Roof, Roofline};
+pub use pen::Drawn;
+pub use roofline::{Point, Roof, Roofline, summary};
+#[cfg(feature = "chart")]
 pub use scale::LogScale;
-pub use summary::summary;
 #[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
+
+use crate::config::record::variants;
+
+/// A chart as the page sends it to the module that draws.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Chart {
+    Roofline(Roofline),
+    Curves(Curves),
+}
+
+variants!(Chart: Roofline(Roofline) = "roofline", Curves(Curves) = "curves");
+
+/// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
+///
+/// # Errors
+/// What the backend says when it does not draw.
+#[cfg(feature = "chart")]
+pub fn draw<DB: plotters::prelude::DrawingBackend>(
+    area: &plotters::drawing::DrawingArea<DB, plotters::coord::Shift>,
+    chart: &Chart,
+    theme: Theme,
+) -> Drawn<DB> {
+    match chart {
+        Chart::Roofline(chart) => roofline::draw(area, chart, theme),
+        Chart::Curves(chart) => curves::draw(area, chart, theme),
+    }
+}

@@ -25,7 +25,10 @@ pub enum Field {
     Osl,
     Load,
     Concurrency,
+    Rate,
     Batch,
+    SloTtft,
+    SloTpot,
     TokenBudget,
     MaxSeqs,
     MemoryShare,
@@ -35,7 +38,7 @@ pub enum Field {
 }
 
 impl Field {
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::Link,
         Self::Version,
         Self::Model,
@@ -52,7 +55,10 @@ impl Field {
         Self::Osl,
         Self::Load,
         Self::Concurrency,
+        Self::Rate,
         Self::Batch,
+        Self::SloTtft,
+        Self::SloTpot,
         Self::TokenBudget,
         Self::MaxSeqs,
         Self::MemoryShare,
@@ -80,7 +86,10 @@ impl Field {
             Self::Osl => "osl",
             Self::Load => "load",
             Self::Concurrency => "concurrency",
+            Self::Rate => "rate",
             Self::Batch => "batch",
+            Self::SloTtft => "slo_ttft",
+            Self::SloTpot => "slo_tpot",
             Self::TokenBudget => "token_budget",
             Self::MaxSeqs => "max_seqs",
             Self::MemoryShare => "memory_share",
@@ -155,7 +164,10 @@ names!(
     Osl = "osl",
     Load = "load",
     Concurrency = "concurrency",
+    Rate = "rate",
     Batch = "batch",
+    SloTtft = "slo_ttft",
+    SloTpot = "slo_tpot",
     TokenBudget = "token_budget",
     MaxSeqs = "max_seqs",
     MemoryShare = "memory_share",

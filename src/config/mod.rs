@@ -21,5 +21,5 @@ pub use engine::{
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
 pub use issue::{Field, Issue, Severity};
 pub use model::Model;
-pub use scenario::{Lengths, Load, ModelChoice, Overrides, Scenario, Workload};
+pub use scenario::{Lengths, Load, ModelChoice, Overrides, Scenario, Slos, Workload};
 pub use setup::Setup;

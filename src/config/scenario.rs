@@ -20,20 +20,14 @@ impl ModelChoice {
 }
 
 /// How requests come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
     /// This many clients, each sending its next request when the last one ends.
     Concurrency(u32),
+    /// So many requests per second, whoever still waits; independent of each other (Poisson).
+    Rate(f64),
     /// This many prompts at once, prefilled in one pass, decoded together to the end.
     Batch(u32),
-}
-
-impl Load {
-    pub fn size(self) -> u32 {
-        match self {
-            Self::Concurrency(size) | Self::Batch(size) => size,
-        }
-    }
 }
 
 /// Prompt lengths of a batch.
@@ -45,11 +39,21 @@ pub enum Lengths {
     Each(Vec<u32>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
     pub isl: Lengths,
     pub osl: u32,
     pub load: Load,
+    pub slos: Slos,
+}
+
+/// What every request is to keep to; `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Slos {
+    /// Milliseconds to the first token.
+    pub ttft_ms: Option<f64>,
+    /// Milliseconds per output token after the first.
+    pub tpot_ms: Option<f64>,
 }
 
 /// Engine and hardware settings a visitor may set; `None` is the catalog's figure.
@@ -105,7 +109,12 @@ impl Default for Scenario {
             replicas: 1,
             weights: None,
             kv: Dtype::Bf16,
-            workload: Workload { isl: Lengths::Fixed(1024), osl: 512, load: Load::Concurrency(16) },
+            workload: Workload {
+                isl: Lengths::Fixed(1024),
+                osl: 512,
+                load: Load::Concurrency(16),
+                slos: Slos::default(),
+            },
             overrides: Overrides::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! A scenario resolved against the catalogs: what the rest of the core works on.
 
 use super::model::Formats;
-use super::{Dtype, Engine, Gpu, Load, Model};
+use super::{Dtype, Engine, Gpu, Load, Model, Slos};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
 #[derive(Debug, Clone)]
@@ -25,6 +25,7 @@ pub struct Setup {
     pub prompts: Vec<u32>,
     pub osl: u32,
     pub load: Load,
+    pub slos: Slos,
     pub token_budget: u32,
     pub max_seqs: u32,
     pub memory_share: f64,

@@ -1,46 +1,6 @@
-//! What a plan asks of the models, and what they answer.
+//! What the models answer.
 
-use std::collections::{BTreeMap, HashMap};
-
-use crate::features::Family;
-
-/// Feature rows of one family, row-major.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct FamilyRows {
-    /// Features per row.
-    pub width: usize,
-    pub values: Vec<f32>,
-}
-
-impl FamilyRows {
-    pub fn count(&self) -> usize {
-        self.values.len().checked_div(self.width).unwrap_or(0)
-    }
-}
-
-/// Feature rows by family, each distinct row once: the passes of a plan share most of their kernels.
-#[derive(Debug, Clone, Default)]
-pub struct Rows {
-    families: BTreeMap<Family, FamilyRows>,
-    seen: HashMap<(Family, Vec<u32>), usize>,
-}
-
-impl Rows {
-    /// The index of `row` among its family's rows, adding it where it is new.
-    pub fn add(&mut self, family: Family, row: &[f32]) -> usize {
-        let bits: Vec<u32> = row.iter().map(|value| value.to_bits()).collect();
-        let rows = self.families.entry(family).or_default();
-        rows.width = row.len();
-        *self.seen.entry((family, bits)).or_insert_with(|| {
-            rows.values.extend_from_slice(row);
-            rows.count() - 1
-        })
-    }
-
-    pub fn families(&self) -> &BTreeMap<Family, FamilyRows> {
-        &self.families
-    }
-}
+use crate::units::Seconds;
 
 /// What a model says of one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,34 +13,51 @@ pub struct Answer {
     pub outside: bool,
 }
 
-impl Answer {
+/// What is known of one call of a plan.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CallAnswer {
+    /// None where no model covers the call.
+    pub answer: Option<Answer>,
+    /// What the call takes longer in service than in the loop it was measured in; below zero where shorter.
+    pub in_service: Seconds,
+    /// Whether measurements on this GPU trained the model.
+    pub seen: bool,
+}
+
+impl CallAnswer {
+    pub const NONE: Self = Self { answer: None, in_service: Seconds::ZERO, seen: false };
+
     /// Numbers that a message spends on an answer.
-    pub const WIDTH: usize = 3;
+    pub const WIDTH: usize = 5;
 
     /// As numbers, for a message.
     pub fn to_numbers(self) -> [f32; Self::WIDTH] {
-        let outside = if self.outside { 1.0 } else { 0.0 };
-        [self.ln_efficiency, self.ln_bound.unwrap_or(f32::NAN), outside]
+        let flag = |flag: bool| if flag { 1.0 } else { 0.0 };
+        let answer =
+            self.answer.unwrap_or(Answer { ln_efficiency: f32::NAN, ln_bound: None, outside: false });
+        let bound = answer.ln_bound.unwrap_or(f32::NAN);
+        [answer.ln_efficiency, bound, flag(answer.outside), self.in_service.0 as f32, flag(self.seen)]
     }
 
-    pub fn from_numbers([ln_efficiency, ln_bound, outside]: [f32; Self::WIDTH]) -> Self {
+    pub fn from_numbers(numbers: [f32; Self::WIDTH]) -> Self {
+        let [ln_efficiency, ln_bound, outside, in_service, seen] = numbers;
+        let ln_bound = Some(ln_bound).filter(|bound| !bound.is_nan());
+        let answer = Answer { ln_efficiency, ln_bound, outside: outside > 0.0 };
         Self {
-            ln_efficiency,
-            ln_bound: Some(ln_bound).filter(|bound| !bound.is_nan()),
-            outside: outside > 0.0,
+            answer: Some(answer).filter(|answer| !answer.ln_efficiency.is_nan()),
+            in_service: Seconds(f64::from(in_service)),
+            seen: seen > 0.0,
         }
     }
 }
 
-/// The models' answer to a plan's rows.
+/// The models' answer to a plan.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Learned {
     /// Release of the models.
     pub release: String,
-    /// GPUs whose measurements trained each family.
-    pub trained_on: BTreeMap<Family, Vec<String>>,
-    /// One per row of the plan.
-    pub answers: BTreeMap<Family, Vec<Answer>>,
+    /// One per call, in the order asked.
+    pub calls: Vec<CallAnswer>,
 }
 
 /// What a plan is finished with.
@@ -98,18 +75,10 @@ mod tests {
     #[test]
     fn answers_survive_a_message() {
         for (ln_bound, outside) in [(Some(0.1), false), (None, true)] {
-            let answer = Answer { ln_efficiency: -0.5, ln_bound, outside };
-            assert_eq!(Answer::from_numbers(answer.to_numbers()), answer);
+            let answer = Some(Answer { ln_efficiency: -0.5, ln_bound, outside });
+            let call = CallAnswer { answer, in_service: Seconds(0.5), seen: true };
+            assert_eq!(CallAnswer::from_numbers(call.to_numbers()), call);
         }
-    }
-
-    #[test]
-    fn equal_rows_are_asked_once() {
-        let mut rows = Rows::default();
-        assert_eq!(rows.add(Family::Gemm, &[1.0, 2.0]), 0);
-        assert_eq!(rows.add(Family::Gemm, &[3.0, 2.0]), 1);
-        assert_eq!(rows.add(Family::Gemm, &[1.0, 2.0]), 0);
-        assert_eq!(rows.add(Family::AttentionDecode, &[1.0]), 0);
-        assert_eq!(rows.families()[&Family::Gemm].count(), 2);
+        assert_eq!(CallAnswer::from_numbers(CallAnswer::NONE.to_numbers()), CallAnswer::NONE);
     }
 }

@@ -32,6 +32,8 @@ pub enum ModelError {
     Length { model: &'static str, found: u64, expected: u64 },
     #[error("the {model} model: {error}")]
     Run { model: &'static str, error: String },
+    #[error("a model answered fewer rows than asked")]
+    Count,
 }
 
 /// Columns of a model's output: ln(efficiency), and ln of the error that such rows have on average.
@@ -85,7 +87,7 @@ impl Models {
         &self.manifest
     }
 
-    /// The answer to every row a plan asks for.
+    /// The answer to every call a plan asks for.
     ///
     /// # Errors
     /// Where a family has no model, or its model fails on the rows.
@@ -94,8 +96,8 @@ impl Models {
         for (&family, asked) in rows.families() {
             answers.insert(family, self.run(family, &asked.values)?);
         }
-        let trained_on = self.manifest.trained_on();
-        Ok(Learned { release: self.manifest.release.clone(), trained_on, answers })
+        let learned = rows.answered(&self.manifest.release, &answers, &self.manifest.trained_on());
+        learned.ok_or(ModelError::Count)
     }
 
     /// The answers to `rows`, row-major and as wide as the family's schema.

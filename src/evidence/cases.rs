@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::config::catalog::Catalog;
-use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
+use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Slos, Workload};
 
 /// A case of any kind.
 #[derive(Debug, Clone, Deserialize)]
@@ -197,6 +197,7 @@ impl BatchCase {
                 isl: Lengths::Each(self.prompt_lens.clone()),
                 osl: self.output_len,
                 load: Load::Batch(size),
+                slos: Slos::default(),
             },
             overrides: Overrides::default(),
         })

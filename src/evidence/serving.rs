@@ -89,8 +89,8 @@ pub fn compare(case: &BatchCase, catalog: &Catalog, ask: &Ask) -> Result<Compare
     let scenario = case.scenario(catalog)?;
     let (setup, issues) = check(&scenario, catalog);
     let setup = setup.ok_or_else(|| texts(&issues))?;
-    let plan = plan(&setup).map_err(|issues| texts(&issues))?;
-    let learned = ask(plan.rows())?;
+    let (plan, rows) = plan(&setup).map_err(|issues| texts(&issues))?;
+    let learned = ask(&rows)?;
     let times = |efficiencies: &Efficiencies| {
         let report = finish(&plan, efficiencies).ok_or("the models did not answer every row")?;
         times(&report)

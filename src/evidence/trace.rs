@@ -6,7 +6,7 @@ use super::cases::{TraceCase, TracedRequest, dtype, model};
 use super::errors::Errors;
 use super::serving::{Ask, Skipped, texts};
 use crate::config::catalog::{Catalog, Physics};
-use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check};
+use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Slos, Workload, check};
 use crate::efficiency::Efficiencies;
 use crate::serving::sim::{self, Arrivals, Limits, Metrics, metrics, simulate};
 use crate::serving::table::TablePlan;
@@ -134,6 +134,7 @@ fn scenario(case: &TraceCase, catalog: &Catalog) -> Result<Scenario, String> {
             isl: Lengths::Fixed(most(|request| request.prompt)),
             osl: most(|request| request.output),
             load: Load::Concurrency(case.requests.len() as u32),
+            slos: Slos::default(),
         },
         overrides: Overrides::default(),
     })

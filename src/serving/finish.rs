@@ -1,15 +1,16 @@
 //! From a plan and the models' answer to the report.
 
-use crate::config::{Batching, Setup};
+use crate::config::{Batching, Field, Issue, Load, Setup};
 use crate::efficiency::Efficiencies;
 use crate::graph::Phase;
-use crate::units::{Dollars, Seconds};
+use crate::units::{Dollars, Seconds, count};
 
 use super::breakdown::breakdown;
-use super::plan::{Offline, Plan, Steady, Steps};
+use super::fit::tokens_held;
+use super::plan::{Beside, Offered, Offline, Plan, Steady, Steps};
 use super::replica::admission;
 use super::report::{Basis, Headline, PassReport, Report};
-use super::steady::{Costs, solve};
+use super::steady::{self, Costs, solve, solve_rate};
 use super::step::PlannedStep;
 
 /// Finishes `plan`. None where `efficiencies` answers other rows than the plan's.
@@ -19,20 +20,34 @@ pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
         Efficiencies::Learned(learned) => Basis::Learned { release: learned.release.clone() },
     };
     let finisher = Finisher { plan, efficiencies };
-    let (headline, passes) = match &plan.steps {
-        None => (None, Vec::new()),
+    let Answer { headline, passes, too_much } = match &plan.steps {
+        None => Answer::default(),
         Some(Steps::Offline(offline)) => finisher.offline(offline)?,
         Some(Steps::Steady(steady)) => finisher.steady(steady)?,
     };
-    Some(Report { basis, memory: plan.memory.clone(), headline, passes, issues: plan.issues.clone() })
+    let mut memory = plan.memory.clone();
+    if let (Load::Rate(_), Some(headline)) = (plan.setup.load, &headline) {
+        memory.kv_needed = memory.kv_per_token * (headline.running * tokens_held(&plan.setup));
+    }
+    let issues = plan.issues.iter().cloned().chain(too_much).collect();
+    Some(Report { basis, memory, headline, passes, issues })
 }
+
+/// Share of its capacity that a replica is advised to be loaded to.
+const FULL_USE: f64 = 0.9;
 
 struct Finisher<'a> {
     plan: &'a Plan,
     efficiencies: &'a Efficiencies,
 }
 
-type Answer = (Option<Headline>, Vec<PassReport>);
+#[derive(Default)]
+struct Answer {
+    headline: Option<Headline>,
+    passes: Vec<PassReport>,
+    /// Requests come faster than they are served.
+    too_much: Option<Issue>,
+}
 
 impl Finisher<'_> {
     fn setup(&self) -> &Setup {
@@ -57,32 +72,28 @@ impl Finisher<'_> {
         let steps = f64::from(self.setup().osl.saturating_sub(1));
         let tpot = (!curve.is_empty()).then(|| Seconds(mean_over_steps(&curve, steps)));
         let e2e = ttft + tpot.unwrap_or(Seconds::ZERO) * steps;
-        let requests = f64::from(self.setup().load.size());
-        let rate = requests / e2e.0;
+        let rate = offline.requests / e2e.0;
         let running = offline.prefill.batch.count() as f64;
         let mut passes = vec![self.report(&offline.prefill, Phase::Prefill)?];
         if let Some((_, middle)) = offline.decode.get(offline.decode.len() / 2) {
             passes.push(self.report(middle, Phase::Decode)?);
         }
-        Some((Some(self.headline(ttft, tpot, rate, running, 0.0)), passes))
+        let headline = Some(self.headline(ttft, tpot, rate, running, 0.0));
+        Some(Answer { headline, passes, too_much: None })
     }
 
     fn steady(&self, steady: &Steady) -> Option<Answer> {
         let decode = self.curve(&steady.decode)?;
-        let mut stalls = Vec::new();
         let mixed = self.setup().engine.scheduler.batching != Batching::PrefillFirst;
-        let alone = decode.last().map_or(0.0, |point| point.1);
-        for (prompts, chunks) in &steady.prefill {
-            let mut stall = 0.0;
-            for (weight, chunk) in chunks {
-                let beside = if mixed { alone } else { 0.0 };
-                stall += weight * (self.time(chunk)?.0 - beside).max(0.0);
-            }
-            stalls.push((*prompts as f64, stall));
-        }
+        let stalls = steady.prefill.iter().map(|beside| self.stalls(beside, &decode));
+        let stalls = stalls.collect::<Option<Vec<_>>>()?;
         let costs = Costs {
             decode: &|sequences| Seconds(interpolate(&decode, sequences)),
-            stall: &|prompts| Seconds(interpolate(&stalls, prompts)),
+            stall: &|prompts, decoding| {
+                let of = |(beside, stalls): &(f64, Vec<(f64, f64)>)| (*beside, interpolate(stalls, prompts));
+                let by_decoding: Vec<_> = stalls.iter().map(of).collect();
+                Seconds(interpolate(&by_decoding, decoding))
+            },
             prompts_per_step: steady.prompts_per_step,
             mixed,
             pp: f64::from(self.setup().pp),
@@ -92,15 +103,68 @@ impl Finisher<'_> {
             },
         };
         let steps = f64::from(self.setup().osl.saturating_sub(1));
-        let state = solve(&costs, steady.running, steps);
-        // Those beyond the engine's slots wait for one to be free (Little's law over the whole system).
-        let waiting = steady.clients - steady.running;
-        let ttft = state.ttft + Seconds(waiting / state.rate);
-        let tpot = (steps >= 1.0).then_some(state.tpot);
-        let rate = state.rate * steady.busy_replicas;
-        let shown = nearest(&steady.decode, state.decoding / f64::from(self.setup().pp))?;
+        let (headline, decoding, too_much) = match steady.offered {
+            Offered::Clients { clients, replicas } => {
+                let state = solve(&costs, steady.running, steps);
+                // Those beyond the engine's slots wait for one to be free (Little's law over the whole system).
+                let waiting = clients - steady.running;
+                let ttft = state.ttft + Seconds(waiting / state.rate);
+                let headline = self.steady_headline(&state, ttft, replicas, steady.running, waiting);
+                (Some(headline), state.decoding, None)
+            }
+            Offered::Rate(rate) => match solve_rate(&costs, rate, steady.running, steps) {
+                Ok(state) => {
+                    let running = state.decoding + rate * state.ttft.0;
+                    let replicas = f64::from(self.setup().replicas);
+                    let headline = self.steady_headline(&state, state.ttft, replicas, running, 0.0);
+                    (Some(headline), state.decoding, None)
+                }
+                Err(served) => (None, steady.running, Some(self.too_much(rate, served))),
+            },
+        };
+        let shown = nearest(&steady.decode, decoding / f64::from(self.setup().pp))?;
         let passes = vec![self.report(&steady.alone, Phase::Prefill)?, self.report(shown, Phase::Decode)?];
-        Some((Some(self.headline(ttft, tpot, rate, steady.running, waiting)), passes))
+        Some(Answer { headline, passes, too_much })
+    }
+
+    fn steady_headline(
+        &self,
+        state: &steady::Steady,
+        ttft: Seconds,
+        replicas: f64,
+        running: f64,
+        waiting: f64,
+    ) -> Headline {
+        let tpot = (self.setup().osl > 1).then_some(state.tpot);
+        self.headline(ttft, tpot, state.rate * replicas, running, waiting)
+    }
+
+    /// Both rates are of one replica.
+    fn too_much(&self, rate: f64, served: f64) -> Issue {
+        let replicas = f64::from(self.setup().replicas);
+        let text = format!(
+            "Arrivals exceed capacity: {} requests come per second and {} are served, so TTFT grows without bound. \
+             Lower the rate, or take {} replicas.",
+            count(rate * replicas),
+            count(served * replicas),
+            count((rate * replicas / (served * FULL_USE)).ceil()),
+        );
+        Issue::error(Field::Rate, text)
+    }
+
+    /// Sequences that decode, and what prompts add to their steps, by number of prompts.
+    fn stalls(&self, beside: &Beside, decode: &[(f64, f64)]) -> Option<(f64, Vec<(f64, f64)>)> {
+        let decoding = beside.decoding as f64;
+        let alone = if beside.decoding == 0 { 0.0 } else { interpolate(decode, decoding) };
+        let mut stalls = Vec::new();
+        for (prompts, chunks) in &beside.prompts {
+            let mut stall = 0.0;
+            for (weight, chunk) in chunks {
+                stall += weight * (self.time(chunk)?.0 - alone).max(0.0);
+            }
+            stalls.push((*prompts as f64, stall));
+        }
+        Some((decoding, stalls))
     }
 
     fn curve(&self, steps: &[(u64, PlannedStep)]) -> Option<Vec<(f64, f64)>> {

@@ -30,28 +30,35 @@ impl Demand {
                 let kv_tokens = step_tokens + prompts.len() as f64 * f64::from(setup.osl);
                 Self { kv_tokens, step_tokens, sequence_tokens }
             }
-            Load::Concurrency(_) => {
-                let (clients, _) = clients_per_replica(setup);
+            Load::Concurrency(clients) => {
+                let (clients, _) = clients_per_replica(setup, clients);
                 Self {
                     kv_tokens: clients * tokens_held(setup),
                     step_tokens: f64::from(setup.token_budget),
                     sequence_tokens,
                 }
             }
+            // How many are in flight follows from the step times; one is the least.
+            Load::Rate(_) => Self {
+                kv_tokens: tokens_held(setup),
+                step_tokens: f64::from(setup.token_budget),
+                sequence_tokens,
+            },
         }
     }
 }
 
-/// Clients of one busy replica, and how many replicas are busy.
-pub fn clients_per_replica(setup: &Setup) -> (f64, f64) {
-    let clients = f64::from(setup.load.size().max(1));
+/// Of so many clients, those of one busy replica, and how many replicas are busy.
+pub fn clients_per_replica(setup: &Setup, clients: u32) -> (f64, f64) {
+    let clients = f64::from(clients.max(1));
     let busy = clients.min(f64::from(setup.replicas.max(1)));
     (clients / busy, busy)
 }
 
-/// The prompts of the fullest replica of an offline batch.
+/// The prompts of the fullest replica of an offline batch; none where the load is no batch.
 pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
-    let size = setup.load.size().div_ceil(setup.replicas.max(1)).max(1) as usize;
+    let Load::Batch(size) = setup.load else { return Vec::new() };
+    let size = size.div_ceil(setup.replicas.max(1)).max(1) as usize;
     match setup.prompts.as_slice() {
         [one] => vec![*one; size],
         each => each.to_vec(),
@@ -60,7 +67,7 @@ pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
 
 /// Tokens a request holds in the KV cache on average: an engine that never evicts reserves the whole
 /// sequence, the others fill it as it grows.
-fn tokens_held(setup: &Setup) -> f64 {
+pub fn tokens_held(setup: &Setup) -> f64 {
     let isl = f64::from(setup.prompts.first().copied().unwrap_or(1));
     let osl = f64::from(setup.osl);
     match setup.engine.scheduler.batching {
@@ -116,7 +123,11 @@ pub fn verdict(
     }
     match setup.load {
         Load::Batch(_) => batch_verdict(setup, physics, demand, memory),
-        Load::Concurrency(_) => Ok(loop_verdict(setup, memory)),
+        Load::Concurrency(clients) => {
+            let (clients, _) = clients_per_replica(setup, clients);
+            Ok(loop_verdict(setup, memory, Some(clients)))
+        }
+        Load::Rate(_) => Ok(loop_verdict(setup, memory, None)),
     }
 }
 
@@ -142,11 +153,13 @@ fn batch_verdict(
     Ok((None, vec![Issue::error(Field::Batch, text)]))
 }
 
-fn loop_verdict(setup: &Setup, memory: &Memory) -> (Option<f64>, Vec<Issue>) {
-    let (clients, _) = clients_per_replica(setup);
+/// `clients` of one replica; none where requests come at a rate, and as many run as there is room for.
+fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option<f64>, Vec<Issue>) {
     let by_memory = (memory.kv_tokens / tokens_held(setup)).floor().max(1.0);
     let by_cap = f64::from(setup.max_seqs.max(1));
-    let running = clients.min(by_memory).min(by_cap);
+    let most = by_memory.min(by_cap);
+    let clients = clients.unwrap_or(most);
+    let running = clients.min(most);
     let mut issues = Vec::new();
     let isl = setup.prompts.first().copied().unwrap_or(1);
     let room = prefill_room(setup, running.ceil() as u64);
@@ -180,7 +193,7 @@ fn mend(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, Mis
         let memory = memory(trial, physics, demand.kv_tokens, demand.step_tokens, demand.sequence_tokens)?;
         let needed = match trial.load {
             Load::Batch(_) => demand.kv_tokens,
-            Load::Concurrency(_) => demand.sequence_tokens,
+            Load::Concurrency(_) | Load::Rate(_) => demand.sequence_tokens,
         };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens >= needed)
     };

@@ -7,11 +7,12 @@ mod memory;
 mod plan;
 pub mod replica;
 pub mod report;
+pub mod run;
 pub mod sim;
 mod steady;
 pub mod step;
 pub mod table;
 
 pub use finish::finish;
-pub use plan::{Plan, memory_of, plan};
+pub use plan::{Plan, memory_of, plan, plan_alone};
 pub use report::Report;

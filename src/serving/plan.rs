@@ -2,7 +2,7 @@
 
 use crate::config::catalog::{Physics, catalog};
 use crate::config::{Batching, Field, Issue, Load, MissingFigure, Setup};
-use crate::efficiency::Rows;
+use crate::efficiency::{Questions, Rows, Tally};
 use crate::graph::Batch;
 
 use super::fit::{self, Demand};
@@ -18,7 +18,6 @@ pub struct Plan {
     pub(super) memory: Memory,
     pub(super) issues: Vec<Issue>,
     pub(super) steps: Option<Steps>,
-    rows: Rows,
 }
 
 /// The steps whose times make the answer.
@@ -31,26 +30,42 @@ pub(super) enum Steps {
 /// One pass over all prompts, then decode steps at sampled positions `(step, its plan)`.
 #[derive(Debug, Clone)]
 pub(super) struct Offline {
+    /// Of all replicas.
+    pub requests: f64,
     pub prefill: PlannedStep,
     pub decode: Vec<(u64, PlannedStep)>,
+}
+
+/// What is asked of one replica.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Offered {
+    /// Clients of one busy replica, and how many replicas have a client.
+    Clients { clients: f64, replicas: f64 },
+    /// Requests per second.
+    Rate(f64),
 }
 
 /// Step costs tabulated over what the steady state varies.
 #[derive(Debug, Clone)]
 pub(super) struct Steady {
-    /// Clients of one busy replica.
-    pub clients: f64,
-    /// Replicas that have a client.
-    pub busy_replicas: f64,
-    /// Requests the engine works on at once; the others wait for a slot.
+    pub offered: Offered,
+    /// Requests the engine works on at once, or may at most; others wait for a slot.
     pub running: f64,
     pub prompts_per_step: f64,
     /// Decode steps by number of sequences.
     pub decode: Vec<(u64, PlannedStep)>,
-    /// Prefill by number of prompts taken together: the chunks each, with the number of alike ones.
-    pub prefill: Vec<(u64, Vec<(f64, PlannedStep)>)>,
+    /// Prefill by the sequences that decode in the same step.
+    pub prefill: Vec<Beside>,
     /// One prompt (or its first chunk) alone, for the breakdown.
     pub alone: PlannedStep,
+}
+
+/// Prefill in steps that also decode so many sequences.
+#[derive(Debug, Clone)]
+pub(super) struct Beside {
+    pub decoding: u64,
+    /// By number of prompts taken together: the chunks each, with the number of alike ones.
+    pub prompts: Vec<(u64, Vec<(f64, PlannedStep)>)>,
 }
 
 /// Positions at which an offline batch's decode is evaluated; time is linear between them.
@@ -58,27 +73,49 @@ const DECODE_SAMPLES: u64 = 5;
 /// Chunks of one prompt evaluated apart; time is linear in the chunk's past.
 const CHUNK_SAMPLES: u64 = 4;
 
-/// Plans `setup`.
+/// Plans `setup`, and works out the rows the models are asked for.
 ///
 /// # Errors
 /// An issue that names the figure the catalogs lack.
-pub fn plan(setup: &Setup) -> Result<Plan, Vec<Issue>> {
-    build(setup, physics()?).map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
+pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
+    let mut rows = Rows::default();
+    let plan = plan_for(setup, &mut rows)?;
+    Ok((plan, rows))
 }
 
-fn build(setup: &Setup, physics: Physics) -> Result<Plan, MissingFigure> {
+/// Plans `setup` for a roofline, or for answers that are worked out elsewhere.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_alone(setup: &Setup) -> Result<Plan, Vec<Issue>> {
+    plan_for(setup, &mut Tally::default())
+}
+
+fn plan_for(setup: &Setup, questions: &mut dyn Questions) -> Result<Plan, Vec<Issue>> {
+    let missing = |missing: MissingFigure| vec![Issue::error(Field::Gpu, missing.to_string())];
+    build(setup, physics()?, questions).map_err(missing)
+}
+
+fn build(setup: &Setup, physics: Physics, questions: &mut dyn Questions) -> Result<Plan, MissingFigure> {
     let demand = Demand::of(setup);
     let memory = memory(setup, &physics, demand.kv_tokens, demand.step_tokens, demand.sequence_tokens)?;
     let (running, issues) = fit::verdict(setup, &physics, &demand, &memory)?;
-    let mut rows = Rows::default();
     let steps = match running {
         None => None,
         Some(running) => Some(match setup.load {
-            Load::Batch(_) => Steps::Offline(offline(setup, &physics, &mut rows)?),
-            Load::Concurrency(_) => Steps::Steady(Box::new(steady(setup, &physics, running, &mut rows)?)),
+            Load::Batch(size) => Steps::Offline(offline(setup, &physics, size, questions)?),
+            Load::Concurrency(clients) => {
+                let (clients, replicas) = fit::clients_per_replica(setup, clients);
+                let offered = Offered::Clients { clients, replicas };
+                Steps::Steady(Box::new(steady(setup, &physics, offered, running, questions)?))
+            }
+            Load::Rate(rate) => {
+                let offered = Offered::Rate(rate / f64::from(setup.replicas.max(1)));
+                Steps::Steady(Box::new(steady(setup, &physics, offered, running, questions)?))
+            }
         }),
     };
-    Ok(Plan { setup: setup.clone(), physics, memory, issues, steps, rows })
+    Ok(Plan { setup: setup.clone(), physics, memory, issues, steps })
 }
 
 /// Device memory of the fullest GPU of `setup`.
@@ -92,21 +129,19 @@ pub fn memory_of(setup: &Setup) -> Result<Memory, Vec<Issue>> {
     found.map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
 }
 
-fn physics() -> Result<Physics, Vec<Issue>> {
+pub(super) fn physics() -> Result<Physics, Vec<Issue>> {
     let incomplete = || vec![Issue::error(Field::Data, "the catalog of constants is incomplete")];
     catalog().constants.physics().ok_or_else(incomplete)
 }
 
-impl Plan {
-    /// The rows the models are asked for.
-    pub fn rows(&self) -> &Rows {
-        &self.rows
-    }
-}
-
-fn offline(setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Offline, MissingFigure> {
+fn offline(
+    setup: &Setup,
+    physics: &Physics,
+    size: u32,
+    questions: &mut dyn Questions,
+) -> Result<Offline, MissingFigure> {
     let prompts = fit::prompts_of_one_replica(setup);
-    let prefill = PlannedStep::new(setup, physics, Batch::prefill(&prompts), rows)?;
+    let prefill = PlannedStep::new(setup, physics, Batch::prefill(&prompts), questions)?;
     let last = u64::from(setup.osl.saturating_sub(1));
     let decode = samples(last, DECODE_SAMPLES)
         .into_iter()
@@ -115,39 +150,54 @@ fn offline(setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Offline,
             for group in &mut batch.sequences {
                 *group = crate::graph::Sequences { new: 1, past: group.new + step, ..*group };
             }
-            Ok((step, PlannedStep::new(setup, physics, batch, rows)?))
+            Ok((step, PlannedStep::new(setup, physics, batch, questions)?))
         })
         .collect::<Result<_, _>>()?;
-    Ok(Offline { prefill, decode })
+    Ok(Offline { requests: f64::from(size), prefill, decode })
 }
 
-fn steady(setup: &Setup, physics: &Physics, running: f64, rows: &mut Rows) -> Result<Steady, MissingFigure> {
-    let (clients, busy_replicas) = fit::clients_per_replica(setup);
+fn steady(
+    setup: &Setup,
+    physics: &Physics,
+    offered: Offered,
+    running: f64,
+    questions: &mut dyn Questions,
+) -> Result<Steady, MissingFigure> {
     let isl = u64::from(setup.prompts.first().copied().unwrap_or(1));
     let past = isl + u64::from(setup.osl) / 2;
     let most = (running / f64::from(setup.pp)).ceil().max(1.0) as u64;
     let decode = sizes(most)
         .into_iter()
-        .map(|count| Ok((count, PlannedStep::new(setup, physics, Batch::decode(count, past), rows)?)))
+        .map(|count| Ok((count, PlannedStep::new(setup, physics, Batch::decode(count, past), questions)?)))
         .collect::<Result<Vec<_>, MissingFigure>>()?;
 
-    let mixed = setup.engine.scheduler.batching != Batching::PrefillFirst;
-    let beside = if mixed { Batch::decode(most, past) } else { Batch::default() };
     let room = fit::prefill_room(setup, most);
     let prompts_per_step = room as f64 / isl as f64;
     let together = (prompts_per_step.floor().max(1.0) as u64).min(most);
+    // Where steps mix, what prompts add depends on how many decode beside them: in between it is linear.
+    let beside = match setup.engine.scheduler.batching {
+        Batching::PrefillFirst => vec![0],
+        Batching::MixedChunks | Batching::InFlight if most == 1 => vec![1],
+        Batching::MixedChunks | Batching::InFlight => vec![1, most],
+    };
     let mut prefill = Vec::new();
-    for count in sizes(together) {
-        let mut chunks = Vec::new();
-        for (weight, new, past) in chunks_of(isl, room) {
-            let batch = Batch { sequences: vec![crate::graph::Sequences { count, new, past }] };
-            chunks.push((weight, PlannedStep::new(setup, physics, batch.with(beside.clone()), rows)?));
+    for decoding in beside {
+        let mut prompts = Vec::new();
+        for count in sizes(together) {
+            let mut chunks = Vec::new();
+            for (weight, new, past_of_chunk) in chunks_of(isl, room) {
+                let chunk = crate::graph::Sequences { count, new, past: past_of_chunk };
+                let others = if decoding == 0 { Batch::default() } else { Batch::decode(decoding, past) };
+                let batch = Batch { sequences: vec![chunk] }.with(others);
+                chunks.push((weight, PlannedStep::new(setup, physics, batch, questions)?));
+            }
+            prompts.push((count, chunks));
         }
-        prefill.push((count, chunks));
+        prefill.push(Beside { decoding, prompts });
     }
     let first = isl.min(room).min(u64::from(u32::MAX)) as u32;
-    let alone = PlannedStep::new(setup, physics, Batch::prefill(&[first]), rows)?;
-    Ok(Steady { clients, busy_replicas, running, prompts_per_step, decode, prefill, alone })
+    let alone = PlannedStep::new(setup, physics, Batch::prefill(&[first]), questions)?;
+    Ok(Steady { offered, running, prompts_per_step, decode, prefill, alone })
 }
 
 /// 1, 2, 4 ... and `most`.

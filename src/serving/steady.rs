@@ -1,4 +1,4 @@
-//! The steady state of a closed loop of C clients, in closed form.
+//! The steady state of a closed loop of C clients, or of requests that arrive at a rate, in closed form.
 //!
 //! C clients each keep one request in the system. `D` of them decode, the others wait or prefill. A
 //! decode step of D sequences takes `t_d(D)`; prompts that finish replace themselves at
@@ -9,7 +9,8 @@
 //! ```
 //!
 //! and the last (Little's law) fixes D. Arrivals are spread evenly over steps (lengths fixed, phases
-//! random), so the number of prompts that meet in one step is Poisson.
+//! random), so the number of prompts that meet in one step is Poisson. At a rate X it is X that fixes D; who
+//! decodes beside a request are then D others, its own sequence not among them.
 
 use crate::units::Seconds;
 
@@ -17,8 +18,9 @@ use crate::units::Seconds;
 pub struct Costs<'a> {
     /// Decode step of this many sequences on one pipeline micro-batch.
     pub decode: &'a dyn Fn(f64) -> Seconds,
-    /// Decode time lost to this many prompts prefilled together (`1 ..= prompts_per_step`).
-    pub stall: &'a dyn Fn(f64) -> Seconds,
+    /// Decode time lost to this many prompts prefilled together (`1 ..= prompts_per_step`), with so many
+    /// sequences decoding in the same step.
+    pub stall: &'a dyn Fn(f64, f64) -> Seconds,
     /// Prompts that fit into one step; below 1 a prompt takes `1 / prompts_per_step` steps, rounded up.
     pub prompts_per_step: f64,
     /// A step with prompts also decodes.
@@ -49,32 +51,89 @@ pub fn solve(costs: &Costs, clients: f64, steps: f64) -> Steady {
     if steps < 1.0 {
         return prefill_only(costs, clients);
     }
-    let excess = |decoding: f64| {
-        let state = at(costs, decoding, clients, steps);
-        state.decoding + state.rate * state.ttft.0 - clients
-    };
-    let (mut low, mut high) = (0.0, clients);
+    let state = |decoding: f64| at(costs, Meets::in_loop(decoding, clients), steps);
+    let in_flight = |state: Steady| state.decoding + state.rate * state.ttft.0;
+    state(crossing(clients, |decoding| in_flight(state(decoding)) - clients))
+}
+
+/// Solves for `rate` requests per second, of which the engine works on `most` at once; the most that it can serve
+/// per second where that is not enough.
+///
+/// # Errors
+/// Requests per second that it serves, where that is fewer.
+pub fn solve_rate(costs: &Costs, rate: f64, most: f64, steps: f64) -> Result<Steady, f64> {
+    if steps < 1.0 {
+        let (together, time) = full_prefill(costs, most);
+        let capacity = together / time.0 * costs.pp;
+        let share = rate / capacity;
+        let alone = (costs.stall)(1.0, 0.0);
+        // Prompts of one length behind each other (M/D/1).
+        let ttft = costs.admission + alone * (1.0 + share / (2.0 * (1.0 - share)));
+        let state = Steady { decoding: 0.0, tpot: Seconds::ZERO, ttft, rate };
+        return if share < FULL { Ok(state) } else { Err(capacity) };
+    }
+    let state = |decoding: f64| at(costs, Meets::at_rate(decoding), steps);
+    let busiest = state(most);
+    if busiest.rate <= rate {
+        return Err(busiest.rate);
+    }
+    Ok(Steady { rate, ..state(crossing(most, |decoding| state(decoding).rate - rate)) })
+}
+
+/// Where `excess`, which rises, crosses zero between 0 and `most`.
+fn crossing(most: f64, excess: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (0.0, most);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
         if excess(middle) > 0.0 { high = middle } else { low = middle }
     }
-    at(costs, 0.5 * (low + high), clients, steps)
+    0.5 * (low + high)
+}
+
+/// What a request meets in the engine.
+#[derive(Debug, Clone, Copy)]
+struct Meets {
+    /// Sequences that decode, on average.
+    decoding: f64,
+    /// Sequences of the decode steps it takes part in.
+    batch: f64,
+    /// The share of all prompts that stall it.
+    others: f64,
+    /// The chance that a step is under way when it comes.
+    busy: f64,
+}
+
+impl Meets {
+    /// A request is never stalled by its own prefill, only by the others'.
+    fn in_loop(decoding: f64, clients: f64) -> Self {
+        let others = (clients - 1.0) / clients.max(1.0);
+        Self { decoding, batch: decoding, others, busy: others }
+    }
+
+    /// Who comes at random meets the average of the others, beside itself; of a Poisson number, that is.
+    fn at_rate(decoding: f64) -> Self {
+        Self { decoding, batch: decoding + 1.0, others: 1.0, busy: -(-decoding).exp_m1() }
+    }
 }
 
 /// OSL 1: prompts and nothing else.
 fn prefill_only(costs: &Costs, clients: f64) -> Steady {
-    let together = costs.prompts_per_step.max(1.0).min(clients);
-    let time = (costs.stall)(together);
+    let (together, time) = full_prefill(costs, clients);
     let most = together / time.0 * costs.pp;
     // As fast as prompts are processed, or as the clients ask.
     let ttft = Seconds(clients / most).max(costs.admission + time);
     Steady { decoding: 0.0, tpot: Seconds::ZERO, ttft, rate: clients / ttft.0 }
 }
 
-fn at(costs: &Costs, decoding: f64, clients: f64, steps: f64) -> Steady {
-    let decode = (costs.decode)((decoding / costs.pp).max(1.0));
-    // A request is never stalled by its own prefill, only by the others'.
-    let others = (clients - 1.0) / clients.max(1.0);
+/// The most prompts of one step, of so many there are, and its time.
+fn full_prefill(costs: &Costs, prompts: f64) -> (f64, Seconds) {
+    let together = costs.prompts_per_step.max(1.0).min(prompts);
+    (together, (costs.stall)(together, 0.0))
+}
+
+fn at(costs: &Costs, meets: Meets, steps: f64) -> Steady {
+    let Meets { decoding, batch, others, busy } = meets;
+    let decode = (costs.decode)((batch / costs.pp).max(1.0));
     let lambda = decoding / steps * others;
     let chunks = (1.0 / costs.prompts_per_step).ceil().max(1.0);
     let most = costs.prompts_per_step.max(1.0).floor();
@@ -82,7 +141,7 @@ fn at(costs: &Costs, decoding: f64, clients: f64, steps: f64) -> Steady {
     let met = if lambda > 0.0 { lambda / -(-lambda).exp_m1() } else { 1.0 };
     let together = met.min(most).max(1.0);
     let events = lambda / together;
-    let stall = (costs.stall)(together);
+    let stall = (costs.stall)(together, batch / costs.pp);
     let tpot = decode + stall * (events / costs.pp);
     let service = if costs.mixed { stall + decode * chunks } else { stall };
     let queue = if costs.mixed {
@@ -94,7 +153,7 @@ fn at(costs: &Costs, decoding: f64, clients: f64, steps: f64) -> Steady {
         service * (share / 2.0)
     };
     // A new request finds the others' step under way and waits for its end.
-    let residual = tpot * others;
+    let residual = tpot * busy;
     Steady {
         decoding,
         tpot,
@@ -109,7 +168,7 @@ mod tests {
 
     const COSTS: Costs = Costs {
         decode: &|sequences| Seconds(0.010 + 0.0001 * sequences),
-        stall: &|prompts| Seconds(0.040 * prompts),
+        stall: &|prompts, _| Seconds(0.040 * prompts),
         prompts_per_step: 8.0,
         mixed: false,
         pp: 1.0,
@@ -134,6 +193,29 @@ mod tests {
             let e2e = state.ttft.0 + 199.0 * state.tpot.0;
             assert!((state.rate * e2e / clients - 1.0).abs() < 1e-6, "{clients}: {state:?}");
         }
+    }
+
+    #[test]
+    fn a_rate_is_served_or_said_to_be_too_high() {
+        let steps = 199.0;
+        let mut last = solve_rate(&COSTS, 0.001, 256.0, steps).expect("almost idle");
+        assert!((last.ttft.0 - 0.040).abs() < 1e-3 && (last.tpot.0 - 0.0101).abs() < 1e-4, "{last:?}");
+        for rate in [0.5, 2.0, 8.0, 14.0] {
+            let state = solve_rate(&COSTS, rate, 256.0, steps).expect("below capacity");
+            assert!((state.rate * steps * state.tpot.0 / state.decoding - 1.0).abs() < 1e-6, "{state:?}");
+            assert!(state.tpot >= last.tpot && state.ttft >= last.ttft, "{rate}: {state:?}");
+            last = state;
+        }
+        let capacity = solve_rate(&COSTS, 1e6, 256.0, steps).expect_err("far too many");
+        assert!(solve_rate(&COSTS, capacity * 0.99, 256.0, steps).is_ok());
+        assert_eq!(solve_rate(&COSTS, capacity * 1.01, 256.0, steps), Err(capacity));
+    }
+
+    #[test]
+    fn prompts_alone_have_a_capacity_too() {
+        // 8 prompts of 40 ms each in one step: 25 a second.
+        assert!(solve_rate(&COSTS, 24.0, 8.0, 0.0).is_ok_and(|state| state.ttft.0 > 0.1));
+        assert_eq!(solve_rate(&COSTS, 26.0, 8.0, 0.0), Err(25.0));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
-use crate::efficiency::{Efficiencies, Rows};
-use crate::features::{self, Family};
+use crate::efficiency::{Efficiencies, Questions};
+use crate::features;
 use crate::graph::{Batch, Call, Collective, Layout, Op, Routing, Scope, pass, pass_of};
 use crate::kernels::{self, Count, collective};
 use crate::latency::{Ideal, KernelTime, Launches, Provenance, Resource, StepTime, host_time};
@@ -12,10 +12,8 @@ use crate::units::Seconds;
 /// How a planned call gets its time.
 #[derive(Debug, Clone, PartialEq)]
 enum Timing {
-    /// By the model of a family, from this row.
-    Learned { family: Family, row: usize, served: Seconds },
-    /// By its bytes.
-    Streaming,
+    /// By the answer to the question in this place, or by its bytes where no model covers it.
+    Asked(usize),
     /// Already timed: collectives, which no efficiency enters.
     Timed(KernelTime),
 }
@@ -44,7 +42,7 @@ pub struct FinishedStep {
 }
 
 impl PlannedStep {
-    /// Counts every call of one pass of `batch` and adds the rows the models are asked for.
+    /// Counts every call of one pass of `batch` and asks the models for it.
     ///
     /// # Errors
     /// Where a catalog record lacks a figure the counting needs.
@@ -52,10 +50,10 @@ impl PlannedStep {
         setup: &Setup,
         physics: &Physics,
         batch: Batch,
-        rows: &mut Rows,
+        questions: &mut dyn Questions,
     ) -> Result<Self, MissingFigure> {
         let calls = pass(&setup.model, &layout(setup, physics), &batch);
-        Self::of_calls(calls, setup, physics, batch, rows)
+        Self::of_calls(calls, setup, physics, batch, questions)
     }
 
     /// The calls of one pass of `batch` whose time depends on `scope`.
@@ -66,11 +64,11 @@ impl PlannedStep {
         setup: &Setup,
         physics: &Physics,
         batch: Batch,
-        rows: &mut Rows,
+        questions: &mut dyn Questions,
         scope: Scope,
     ) -> Result<Self, MissingFigure> {
         let calls = pass_of(&setup.model, &layout(setup, physics), &batch, scope);
-        Self::of_calls(calls, setup, physics, batch, rows)
+        Self::of_calls(calls, setup, physics, batch, questions)
     }
 
     fn of_calls(
@@ -78,9 +76,9 @@ impl PlannedStep {
         setup: &Setup,
         physics: &Physics,
         batch: Batch,
-        rows: &mut Rows,
+        questions: &mut dyn Questions,
     ) -> Result<Self, MissingFigure> {
-        let plan = |call| PlannedCall::new(call, setup, physics, rows);
+        let plan = |call| PlannedCall::new(call, setup, physics, questions);
         Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
@@ -89,7 +87,7 @@ impl PlannedStep {
         launches(&pass(&setup.model, &layout(setup, physics), &Batch::prefill(&[1])))
     }
 
-    /// The time of all calls, one after another. None where the plan asked for rows that `efficiencies` does
+    /// The time of all calls, one after another. None where the plan asked for calls that `efficiencies` does
     /// not answer.
     pub fn kernels(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Seconds> {
         let time =
@@ -97,7 +95,7 @@ impl PlannedStep {
         self.calls.iter().map(time).sum()
     }
 
-    /// Times every call. None where the plan asked for rows that `efficiencies` does not answer, or the
+    /// Times every call. None where the plan asked for calls that `efficiencies` does not answer, or the
     /// engine's record lacks its host times.
     pub fn finish(
         &self,
@@ -157,7 +155,12 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
 }
 
 impl PlannedCall {
-    fn new(call: Call, setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Self, MissingFigure> {
+    fn new(
+        call: Call,
+        setup: &Setup,
+        physics: &Physics,
+        questions: &mut dyn Questions,
+    ) -> Result<Self, MissingFigure> {
         let gpu = &setup.gpu;
         if let Op::Collective(collective) = &call.op {
             let timed = collective_time(collective, setup, physics)?;
@@ -165,14 +168,8 @@ impl PlannedCall {
         }
         let count = kernels::count(&call.op, gpu)?;
         let ideal = Some(Ideal::of(&count, gpu, physics)?);
-        let timing = match features::row(&call.op, gpu, &setup.engine, physics.launch_floor)? {
-            Some((family, row)) => {
-                let served = features::in_service(&call.op, count.stored, gpu, &setup.engine)?;
-                Timing::Learned { family, row: rows.add(family, &row), served }
-            }
-            None => Timing::Streaming,
-        };
-        Ok(Self { call, count, ideal, timing })
+        let place = questions.ask(&call.op, count.stored, setup, physics.launch_floor)?;
+        Ok(Self { call, count, ideal, timing: Timing::Asked(place) })
     }
 
     fn time(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
@@ -192,13 +189,14 @@ impl PlannedCall {
                 ..KernelTime::roofline(&self.count, ideal)
             });
         }
-        match self.timing {
-            Timing::Learned { family, row, served } => {
-                let answer = *learned.answers.get(&family)?.get(row)?;
-                let seen = learned.trained_on.get(&family).is_some_and(|gpus| gpus.contains(&setup.gpu.id));
-                Some(KernelTime::learned(&self.count, ideal, answer, (clock_ratio(setup), served), seen))
+        let Timing::Asked(place) = self.timing else { return None };
+        let call = learned.calls.get(place)?;
+        match call.answer {
+            Some(answer) => {
+                let adjusted = (clock_ratio(setup), call.in_service);
+                Some(KernelTime::learned(&self.count, ideal, answer, adjusted, call.seen))
             }
-            _ => KernelTime::streaming(&self.count, ideal, &setup.gpu, physics).ok(),
+            None => KernelTime::streaming(&self.count, ideal, &setup.gpu, physics).ok(),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The page's side of the worker: starts it, asks one question at a time, and reports what happens.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gloo::timers::callback::Timeout;
@@ -11,10 +10,11 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker, WorkerOptions, WorkerType};
 
 use super::protocol::{
-    FromWorker, Import, Imported, Load, Rows as Asked, ToWorker, Up, VERSION, pack, unpack,
+    Answered, Ask, FromWorker, Import, Imported, Load, Simulate, Simulated, Stop, Swept, ToWorker, Up,
+    VERSION, pack, unpack,
 };
-use crate::efficiency::{Answer, Learned, Rows};
-use crate::features::Family;
+use crate::config::Issue;
+use crate::efficiency::{CallAnswer, Learned};
 
 /// After this long without models the page says that they are late; it keeps listening.
 const LATE_AFTER_MS: u32 = 15_000;
@@ -32,15 +32,30 @@ pub struct Files {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// The models of this release are loaded.
-    Ready { release: String },
-    /// The answer to the rows asked with `id`.
-    Answer { id: u32, learned: Learned },
+    Ready {
+        release: String,
+    },
+    /// The answer to the question `id`.
+    Answer {
+        id: u32,
+        learned: Learned,
+    },
+    /// Why there is none.
+    Refused {
+        id: u32,
+        issues: Vec<Issue>,
+    },
     /// What a `config.json` holds.
     Imported(Imported),
+    /// What a simulation says.
+    Simulated(Simulated),
+    Swept(Swept),
     /// Still nothing; it may come.
     Late,
     /// No learned answer will come, or none to the last question.
-    Failed { reason: String },
+    Failed {
+        reason: String,
+    },
 }
 
 /// A running worker. Dropping it ends the worker.
@@ -52,9 +67,6 @@ pub struct Client {
     _late: Timeout,
 }
 
-/// A question: its id, and the feature rows of each family.
-type Question = (u32, Vec<(Family, Vec<f32>)>);
-
 /// One question is under way at a time; of those that come meanwhile only the newest is kept.
 #[derive(Default)]
 struct Session {
@@ -63,10 +75,12 @@ struct Session {
     up: bool,
     /// A `config.json` to be read as soon as it does.
     import: Option<String>,
-    /// What `Loaded` said; answers carry it on.
-    loaded: Option<Learned>,
+    /// The models are there.
+    loaded: bool,
     under_way: Option<u32>,
-    next: Option<Question>,
+    next: Option<Ask>,
+    /// A simulation to begin when no question waits.
+    simulate: Option<Simulate>,
 }
 
 impl Client {
@@ -100,7 +114,7 @@ impl Client {
         let late = {
             let session = session.clone();
             Timeout::new(LATE_AFTER_MS, move || {
-                if session.borrow().loaded.is_none() {
+                if !session.borrow().loaded {
                     on_event(Event::Late);
                 }
             })
@@ -108,13 +122,11 @@ impl Client {
         Ok(Self { worker, session, _on_message: on_message, _on_error: on_error, _late: late })
     }
 
-    /// Asks for the efficiencies of `rows`, now or when the worker is free; a newer question replaces
-    /// one that still waits.
-    pub fn ask(&self, id: u32, rows: &Rows) {
-        let tables = rows.families().iter().map(|(&family, rows)| (family, rows.values.clone()));
-        let question = (id, tables.collect());
+    /// Asks for the efficiencies of the calls of this configuration, now or when the worker is free; a newer
+    /// question replaces one that still waits.
+    pub fn ask(&self, id: u32, link: String) {
         let mut session = self.session.borrow_mut();
-        session.next = Some(question);
+        session.next = Some(Ask { id, link });
         // A refused post is a defect that the worker's error event reports.
         let _ = session.send(&self.worker);
     }
@@ -125,6 +137,19 @@ impl Client {
         let mut session = self.session.borrow_mut();
         session.import = Some(text);
         let _ = session.send(&self.worker);
+    }
+
+    /// Has the load of `link` simulated, and the loads around it; ends the simulation under way.
+    pub fn simulate(&self, id: u32, link: String) {
+        let mut session = self.session.borrow_mut();
+        session.simulate = Some(Simulate { id, link });
+        let _ = session.send(&self.worker);
+    }
+
+    /// Ends the simulation `id`, or never begins it.
+    pub fn stop(&self, id: u32) {
+        self.session.borrow_mut().simulate = None;
+        let _ = post(&self.worker, ToWorker::Stop(Stop { id }));
     }
 }
 
@@ -152,27 +177,24 @@ impl Session {
             FromWorker::Up(_) => {
                 self.up = true;
                 let load = ToWorker::Load(Load { models: self.models.clone() });
-                if let Err(error) = post(worker, load, &[]) {
+                if let Err(error) = post(worker, load) {
                     return failed(format!("{error:?}"));
                 }
                 None
             }
             FromWorker::Loaded(loaded) => {
-                let trained_on = loaded.trained_on.into_iter().map(|trained| (trained.family, trained.gpus));
-                let release = loaded.release;
-                self.loaded = Some(Learned {
-                    release: release.clone(),
-                    trained_on: by_family(trained_on),
-                    ..Learned::default()
-                });
-                Some(Event::Ready { release })
+                self.loaded = true;
+                Some(Event::Ready { release: loaded.release })
             }
-            FromWorker::Answer(Asked { id, families }) => {
+            FromWorker::Answered(Answered { id, release, issues }) => {
                 self.under_way = None;
-                let answers = by_family(families.into_iter().zip(tables.iter().map(answers)));
-                let learned = self.loaded.clone().map(|loaded| Learned { answers, ..loaded });
-                learned.map(|learned| Event::Answer { id, learned })
+                Some(match tables.first() {
+                    Some(table) => Event::Answer { id, learned: Learned { release, calls: answers(table) } },
+                    None => Event::Refused { id, issues },
+                })
             }
+            // The page asks for no rows.
+            FromWorker::Rows(_) => None,
             FromWorker::Failed(fault) => {
                 if fault.id == self.under_way {
                     self.under_way = None;
@@ -180,6 +202,8 @@ impl Session {
                 failed(fault.reason)
             }
             FromWorker::Imported(imported) => Some(Event::Imported(imported)),
+            FromWorker::Simulated(simulated) => Some(Event::Simulated(simulated)),
+            FromWorker::Swept(swept) => Some(Event::Swept(swept)),
         };
         match self.send(worker) {
             Ok(()) => event,
@@ -193,23 +217,23 @@ impl Session {
         if self.up
             && let Some(text) = self.import.take()
         {
-            post(worker, ToWorker::Import(Import { text }), &[])?;
+            post(worker, ToWorker::Import(Import { text }))?;
         }
-        if self.loaded.is_none() || self.under_way.is_some() {
+        if !self.loaded || self.under_way.is_some() {
             return Ok(());
         }
-        let Some((id, tables)) = self.next.take() else { return Ok(()) };
-        let arrays: Vec<Float32Array> =
-            tables.iter().map(|(_, rows)| Float32Array::from(&rows[..])).collect();
-        let families = tables.into_iter().map(|(family, _)| family).collect();
-        self.under_way = Some(id);
-        post(worker, ToWorker::Rows(Asked { id, families }), &arrays)
+        let Some(question) = self.next.take() else {
+            let simulate = self.simulate.take();
+            return simulate.map_or(Ok(()), |asked| post(worker, ToWorker::Simulate(asked)));
+        };
+        self.under_way = Some(question.id);
+        post(worker, ToWorker::Ask(question))
     }
 }
 
-fn post(worker: &Worker, mut header: ToWorker, tables: &[Float32Array]) -> Result<(), JsValue> {
-    let (message, buffers) = pack(&mut header, tables);
-    worker.post_message_with_transfer(&message, &buffers)
+fn post(worker: &Worker, mut header: ToWorker) -> Result<(), JsValue> {
+    let (message, _) = pack(&mut header, &[]);
+    worker.post_message(&message)
 }
 
 /// Starts the worker from a blob that imports its script: a page without an origin of its own (a
@@ -231,18 +255,9 @@ fn start(files: &Files) -> Result<Worker, JsValue> {
     Worker::new_with_options(&url, &options)
 }
 
-fn answers(table: &Float32Array) -> Vec<Answer> {
+fn answers(table: &Float32Array) -> Vec<CallAnswer> {
     let numbers = table.to_vec();
-    numbers.as_chunks().0.iter().copied().map(Answer::from_numbers).collect()
-}
-
-/// A map of a few entries: collecting one would sort, and sorts are large in the shell.
-fn by_family<T>(entries: impl IntoIterator<Item = (Family, T)>) -> BTreeMap<Family, T> {
-    let mut map = BTreeMap::new();
-    for (family, entry) in entries {
-        map.insert(family, entry);
-    }
-    map
+    numbers.as_chunks().0.iter().copied().map(CallAnswer::from_numbers).collect()
 }
 
 /// A script that did not load raises an event without a message.

@@ -11,25 +11,35 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, RequestCache, RequestInit, Response};
 
 use super::protocol::{
-    Failed, FromWorker, Imported, Loaded as Introduction, Rows, ToWorker, TrainedOn, Up, VERSION, pack,
-    unpack,
+    Answered, Ask, Failed, FromWorker, Imported, Loaded as Introduction, Rows, Simulate, Simulated, ToWorker,
+    Up, VERSION, pack, unpack,
 };
+use super::simulation::Simulation;
+use crate::config::catalog::catalog;
 use crate::config::model::import::import;
+use crate::config::{Issue, Setup, check, link};
 use crate::efficiency::onnx::Models;
-use crate::efficiency::{Answer, Manifest};
+use crate::efficiency::{CallAnswer, Efficiencies, Manifest};
 use crate::features::Family;
+use crate::serving::plan;
 
-/// The models, once loaded.
-type Loaded = Rc<RefCell<Option<Models>>>;
+/// What the worker holds between messages.
+#[derive(Clone, Default)]
+struct Desk {
+    /// The models, once loaded.
+    models: Rc<RefCell<Option<Models>>>,
+    /// The simulation under way.
+    simulation: Rc<RefCell<Option<Simulation>>>,
+}
 
 /// Listens to the page, and says so.
 pub fn start() {
     console_error_panic_hook::set_once();
     let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
-    let loaded = Loaded::default();
+    let desk = Desk::default();
     let listening = scope.clone();
     let listen = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
-        hear(&listening, &loaded, &message.data());
+        hear(&listening, &desk, &message.data());
     });
     scope.set_onmessage(Some(listen.as_ref().unchecked_ref()));
     // The worker ends with its page.
@@ -37,15 +47,16 @@ pub fn start() {
     post(&scope, FromWorker::Up(Up { version: VERSION }), &[]);
 }
 
-fn hear(scope: &DedicatedWorkerGlobalScope, loaded: &Loaded, message: &JsValue) {
+fn hear(scope: &DedicatedWorkerGlobalScope, desk: &Desk, message: &JsValue) {
     let failed = |id, reason| FromWorker::Failed(Failed { id, reason });
     match unpack::<ToWorker>(message) {
         Ok((ToWorker::Load(asked), _)) => {
-            let (scope, loaded) = (scope.clone(), loaded.clone());
+            let (scope, loaded) = (scope.clone(), desk.models.clone());
             spawn_local(async move {
                 let answer = match load(&scope, &asked.models).await {
                     Ok(models) => {
-                        let answer = introduce(&models);
+                        let release = models.manifest().release.clone();
+                        let answer = FromWorker::Loaded(Introduction { release });
                         *loaded.borrow_mut() = Some(models);
                         answer
                     }
@@ -54,34 +65,99 @@ fn hear(scope: &DedicatedWorkerGlobalScope, loaded: &Loaded, message: &JsValue) 
                 post(&scope, answer, &[]);
             });
         }
-        Ok((ToWorker::Rows(Rows { id, families }), tables)) => match answer(loaded, &families, &tables) {
-            Ok(answers) => post(scope, FromWorker::Answer(Rows { id, families }), &answers),
+        Ok((ToWorker::Ask(asked), _)) => match answer(desk, &asked) {
+            Ok((answered, table)) => post(scope, FromWorker::Answered(answered), table.as_slice()),
+            Err(reason) => post(scope, failed(Some(asked.id), reason), &[]),
+        },
+        Ok((ToWorker::Rows(Rows { id, families }), tables)) => match run(desk, &families, &tables) {
+            Ok(answers) => post(scope, FromWorker::Rows(Rows { id, families }), &answers),
             Err(reason) => post(scope, failed(Some(id), reason), &[]),
         },
         Ok((ToWorker::Import(asked), _)) => {
             let (model, issues) = import(&asked.text, None);
             post(scope, FromWorker::Imported(Imported { model, issues }), &[]);
         }
+        Ok((ToWorker::Simulate(asked), _)) => match simulate(desk, &asked) {
+            Ok((simulated, simulation)) => {
+                post(scope, FromWorker::Simulated(simulated), &[]);
+                let goes_on = simulation.is_some();
+                *desk.simulation.borrow_mut() = simulation;
+                if goes_on {
+                    go_on(scope, desk, asked.id);
+                }
+            }
+            Err(reason) => post(scope, failed(Some(asked.id), reason), &[]),
+        },
+        Ok((ToWorker::Stop(stop), _)) => {
+            desk.simulation.borrow_mut().take_if(|simulation| simulation.id == stop.id);
+        }
         Err(error) => post(scope, failed(None, error.to_string()), &[]),
     }
 }
 
-fn introduce(models: &Models) -> FromWorker {
-    let manifest = models.manifest();
-    let trained_on = manifest.trained_on().into_iter().map(|(family, gpus)| TrainedOn { family, gpus });
-    FromWorker::Loaded(Introduction { release: manifest.release.clone(), trained_on: trained_on.collect() })
+fn simulate(desk: &Desk, asked: &Simulate) -> Result<(Simulated, Option<Simulation>), String> {
+    let loaded = desk.models.borrow();
+    let models = loaded.as_ref().ok_or("a simulation came before the models")?;
+    Simulation::start(asked, |rows| {
+        models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
+    })
 }
 
-fn answer(
-    loaded: &Loaded,
-    families: &[Family],
-    tables: &[Float32Array],
-) -> Result<Vec<Float32Array>, String> {
-    let loaded = loaded.borrow();
+/// One more load of the simulation, in a task of its own: what the page asks meanwhile comes first.
+fn go_on(scope: &DedicatedWorkerGlobalScope, desk: &Desk, id: u32) {
+    let (listening, desk) = (scope.clone(), desk.clone());
+    let next = Closure::once_into_js(move || {
+        let swept = {
+            let mut simulation = desk.simulation.borrow_mut();
+            let Some(simulation) = simulation.as_mut().filter(|simulation| simulation.id == id) else {
+                return;
+            };
+            simulation.step()
+        };
+        let finished = swept.finished;
+        post(&listening, FromWorker::Swept(swept), &[]);
+        if finished {
+            desk.simulation.borrow_mut().take();
+        } else {
+            go_on(&listening, &desk, id);
+        }
+    });
+    // Without a timer there is no curve, and the run stands alone.
+    let _ = scope.set_timeout_with_callback(next.unchecked_ref());
+}
+
+/// The answers to the calls of a configuration, as a table, or the issues that stand in their way.
+fn answer(desk: &Desk, asked: &Ask) -> Result<(Answered, Option<Float32Array>), String> {
+    let loaded = desk.models.borrow();
+    let models = loaded.as_ref().ok_or("a question came before the models")?;
+    let (id, release) = (asked.id, models.manifest().release.clone());
+    let (_, rows) = match setup(&asked.link).and_then(|setup| plan(&setup)) {
+        Ok(planned) => planned,
+        Err(issues) => return Ok((Answered { id, release, issues }, None)),
+    };
+    let learned = models.answer(&rows).map_err(|error| error.to_string())?;
+    let numbers: Vec<f32> = learned.calls.into_iter().flat_map(CallAnswer::to_numbers).collect();
+    Ok((Answered { id, release, issues: Vec::new() }, Some(Float32Array::from(&numbers[..]))))
+}
+
+/// The configuration that the page means by `link`.
+///
+/// # Errors
+/// What is wrong with it. The page has checked it, so this is hardly ever the case.
+pub(super) fn setup(link: &str) -> Result<Setup, Vec<Issue>> {
+    let (link, mut issues) = link::decode(link);
+    let (setup, found) = check(&link.scenario, catalog());
+    issues.extend(found);
+    setup.ok_or(issues)
+}
+
+/// Each family's model, run on its table.
+fn run(desk: &Desk, families: &[Family], tables: &[Float32Array]) -> Result<Vec<Float32Array>, String> {
+    let loaded = desk.models.borrow();
     let models = loaded.as_ref().ok_or("rows came before the models")?;
     let answers = families.iter().zip(tables).map(|(family, rows)| {
         let answer = models.run(*family, &rows.to_vec()).map_err(|error| error.to_string())?;
-        let numbers: Vec<f32> = answer.into_iter().flat_map(Answer::to_numbers).collect();
+        let numbers: Vec<f32> = answer.into_iter().map(|answer| answer.ln_efficiency).collect();
         Ok(Float32Array::from(&numbers[..]))
     });
     answers.collect()

@@ -6,3 +6,7 @@ pub mod client;
 #[cfg(feature = "infer-worker")]
 pub mod host;
 pub mod protocol;
+#[cfg(feature = "infer-worker")]
+mod simulation;
+#[cfg(feature = "infer-worker")]
+mod view;

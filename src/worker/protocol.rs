@@ -13,13 +13,17 @@ use crate::features::Family;
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToWorker {
     Load(Load),
+    Ask(Ask),
     Rows(Rows),
     Import(Import),
+    Simulate(Simulate),
+    /// End the simulation under way.
+    Stop(Stop),
 }
 
 /// Fetch the models below this absolute URL, which ends in a slash.
@@ -28,8 +32,16 @@ pub struct Load {
     pub models: String,
 }
 
-/// Run each family's model on its table: feature rows, row-major. The answer is the same with
-/// `Answer::WIDTH` numbers per row in the tables.
+/// Plan the configuration of this link and answer its calls. The answer has one table, of `CallAnswer::WIDTH`
+/// numbers per call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ask {
+    pub id: u32,
+    pub link: String,
+}
+
+/// Run each family's model on its table: feature rows, row-major. The answer is the same with ln(efficiency) per row
+/// in the tables. The page asks for whole configurations; this is for measuring the models where they run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows {
     pub id: u32,
@@ -42,16 +54,31 @@ pub struct Import {
     pub text: String,
 }
 
+/// Run the load of this link in the simulator, then the loads around it. Ends the simulation under way.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Simulate {
+    pub id: u32,
+    pub link: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stop {
+    pub id: u32,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FromWorker {
     /// The first message.
     Up(Up),
     /// The models are ready.
     Loaded(Loaded),
-    Answer(Rows),
+    Answered(Answered),
+    Rows(Rows),
     /// Loading failed, or the request with this id.
     Failed(Failed),
     Imported(Imported),
+    Simulated(Simulated),
+    Swept(Swept),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -62,14 +89,14 @@ pub struct Up {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loaded {
     pub release: String,
-    pub trained_on: Vec<TrainedOn>,
 }
 
-/// The GPUs whose measurements trained a family.
+/// With the calls' answers in a table, or with what stands in their way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TrainedOn {
-    pub family: Family,
-    pub gpus: Vec<String>,
+pub struct Answered {
+    pub id: u32,
+    pub release: String,
+    pub issues: Vec<Issue>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,7 +112,70 @@ pub struct Imported {
     pub issues: Vec<Issue>,
 }
 
-variants!(ToWorker: Load(Load) = "load", Rows(Rows) = "rows", Import(Import) = "import");
+/// A run as the page shows it: numbers are written where they are made, so that the page need not know them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Simulated {
+    pub id: u32,
+    /// What was run, in a sentence.
+    pub what: String,
+    /// Latencies by their spread.
+    pub latencies: Table,
+    pub facts: Vec<Fact>,
+    /// Why it cannot be run, or what makes its numbers mean little.
+    pub issues: Vec<Issue>,
+    /// The replica over time: a chart as JSON, and in words.
+    pub timeline: String,
+    pub timeline_words: String,
+}
+
+/// The loads around it, as far as they have been run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Swept {
+    pub id: u32,
+    pub done: u32,
+    pub total: u32,
+    pub finished: bool,
+    pub chart: String,
+    pub words: String,
+    pub points: Table,
+    /// The largest load that keeps to the SLOs; empty where there is none.
+    pub largest: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    pub head: Vec<String>,
+    pub rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Row {
+    pub cells: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fact {
+    pub name: String,
+    pub value: String,
+    pub help: String,
+}
+
+variants!(
+    ToWorker:
+    Load(Load) = "load",
+    Ask(Ask) = "ask",
+    Rows(Rows) = "rows",
+    Import(Import) = "import",
+    Simulate(Simulate) = "simulate",
+    Stop(Stop) = "stop",
+);
+record!(Simulate: id, link);
+record!(Stop: id);
+record!(Simulated: id, what, latencies, facts, issues, timeline, timeline_words);
+record!(Swept: id, done, total, finished, chart, words, points, largest);
+record!(Table: head, rows);
+record!(Row: cells);
+record!(Fact: name, value, help);
 record!(Load: models);
 record!(Rows: id, families);
 record!(Import: text);
@@ -93,13 +183,17 @@ variants!(
     FromWorker:
     Up(Up) = "up",
     Loaded(Loaded) = "loaded",
-    Answer(Rows) = "answer",
+    Answered(Answered) = "answered",
+    Rows(Rows) = "rows",
     Failed(Failed) = "failed",
     Imported(Imported) = "imported",
+    Simulated(Simulated) = "simulated",
+    Swept(Swept) = "swept",
 );
 record!(Up: version);
-record!(Loaded: release, trained_on);
-record!(TrainedOn: family, gpus);
+record!(Ask: id, link);
+record!(Loaded: release);
+record!(Answered: id, release, issues);
 record!(Failed: id, reason);
 record!(Imported: model, issues);
 

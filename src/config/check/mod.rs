@@ -29,7 +29,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let gpu = lookup::gpu(&scenario.gpu, catalog, issues);
     let engine = lookup::engine(&scenario.engine, catalog, issues);
     let prompts = workload::prompts(&scenario.workload, issues);
-    let (osl, load) = (scenario.workload.osl, scenario.workload.load);
+    let (osl, load, slos) = (scenario.workload.osl, scenario.workload.load, scenario.workload.slos);
 
     let before = issues.len();
     parallel::ranges(cut, replicas, issues);
@@ -77,6 +77,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         prompts,
         osl,
         load,
+        slos,
         token_budget: settings.token_budget,
         max_seqs: settings.max_seqs,
         memory_share: settings.memory_share,

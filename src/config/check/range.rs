@@ -43,6 +43,9 @@ pub const REPLICAS: Range = Range::new(Field::Gpus, "the number of replicas", 1.
 pub const ISL: Range = Range::new(Field::Isl, "the prompt length", 1.0, 100_000_000.0);
 pub const OSL: Range = Range::new(Field::Osl, "the output length", 1.0, 100_000_000.0);
 pub const CONCURRENCY: Range = Range::new(Field::Concurrency, "concurrency", 1.0, 100_000.0);
+pub const RATE: Range = Range::new(Field::Rate, "the request rate", 0.001, 1_000_000.0);
+pub const SLO_TTFT: Range = Range::new(Field::SloTtft, "the limit of TTFT", 1.0, 10_000_000.0);
+pub const SLO_TPOT: Range = Range::new(Field::SloTpot, "the limit of TPOT", 0.1, 1_000_000.0);
 pub const BATCH: Range = Range::new(Field::Batch, "the batch", 1.0, 100_000.0);
 pub const TOKEN_BUDGET: Range = Range::new(Field::TokenBudget, "the token budget", 1.0, 1_048_576.0);
 pub const MAX_SEQS: Range = Range::new(Field::MaxSeqs, "the limit of sequences", 1.0, 65_536.0);
@@ -50,7 +53,7 @@ pub const MEMORY_SHARE: Range = Range::new(Field::MemoryShare, "the memory share
 pub const SUSTAINED: Range = Range::new(Field::Sustained, "the sustained clock share", 0.3, 1.0);
 pub const PRICE: Range = Range::new(Field::Price, "the price per GPU and hour", 0.0, 10_000.0);
 
-pub const ALL: [Range; 14] = [
+pub const ALL: [Range; 17] = [
     TP,
     PP,
     DP,
@@ -59,7 +62,10 @@ pub const ALL: [Range; 14] = [
     ISL,
     OSL,
     CONCURRENCY,
+    RATE,
     BATCH,
+    SLO_TTFT,
+    SLO_TPOT,
     TOKEN_BUDGET,
     MAX_SEQS,
     MEMORY_SHARE,

@@ -1,17 +1,19 @@
 //! Lengths and load.
 
-use super::range::{BATCH, CONCURRENCY, ISL, MAX_BATCH_TOKENS, MAX_LENGTHS, OSL};
+use super::range::{BATCH, CONCURRENCY, ISL, MAX_BATCH_TOKENS, MAX_LENGTHS, OSL, RATE, SLO_TPOT, SLO_TTFT};
 use crate::config::{Batching, Field, Issue, Lengths, Load, Model, Workload};
 
 /// Prompt lengths, one entry where all are alike; none where they make no sense.
 pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>> {
     let before = issues.len();
-    let range = match workload.load {
-        Load::Concurrency(_) => CONCURRENCY,
-        Load::Batch(_) => BATCH,
-    };
-    issues.extend(range.check(f64::from(workload.load.size())));
+    issues.extend(match workload.load {
+        Load::Concurrency(clients) => CONCURRENCY.check(f64::from(clients)),
+        Load::Rate(rate) => RATE.check(rate),
+        Load::Batch(size) => BATCH.check(f64::from(size)),
+    });
     issues.extend(OSL.check(f64::from(workload.osl)));
+    issues.extend(workload.slos.ttft_ms.and_then(|limit| SLO_TTFT.check(limit)));
+    issues.extend(workload.slos.tpot_ms.and_then(|limit| SLO_TPOT.check(limit)));
     let prompts = match &workload.isl {
         Lengths::Fixed(length) => vec![*length],
         Lengths::Each(lengths) => {
@@ -36,7 +38,9 @@ pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>>
 fn each(lengths: &[u32], load: Load) -> Option<Issue> {
     let count = lengths.len();
     let text = match load {
-        Load::Concurrency(_) => "a length for each prompt goes with a batch, not with clients".to_owned(),
+        Load::Concurrency(_) | Load::Rate(_) => {
+            "a length for each prompt goes with a batch, not with clients or a rate".to_owned()
+        }
         _ if count == 0 => "the list of prompt lengths is empty".to_owned(),
         _ if count > MAX_LENGTHS => format!("{count} prompt lengths: at most {MAX_LENGTHS} are right"),
         Load::Batch(size) if count != size as usize => {
@@ -63,7 +67,7 @@ pub fn fits_context(prompts: &[u32], osl: u32, model: &Model, issues: &mut Vec<I
 /// Without chunking, a prompt longer than the token budget is never scheduled.
 pub fn fits_budget(prompts: &[u32], load: Load, budget: u32, batching: Batching, issues: &mut Vec<Issue>) {
     let longest = prompts.iter().copied().max().unwrap_or(0);
-    if matches!(load, Load::Concurrency(_)) && batching == Batching::InFlight && longest > budget {
+    if !matches!(load, Load::Batch(_)) && batching == Batching::InFlight && longest > budget {
         let text = format!(
             "a prompt of {longest} tokens never enters a step of at most {budget}: this engine takes whole prompts"
         );

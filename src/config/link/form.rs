@@ -25,11 +25,11 @@ impl Scenario {
         for name in &object.repeated {
             issues.push(Issue::error(Field::Link, format!("`{}` is given twice", excerpt(name))));
         }
-        if object.mentions(Field::Concurrency.id()) && object.mentions(Field::Batch.id()) {
-            issues.push(Issue::error(
-                Field::Load,
-                "`concurrency` and `batch` are both given: one of them is right",
-            ));
+        let loads = [Field::Concurrency, Field::Rate, Field::Batch].map(Field::id);
+        let given: Vec<&str> = loads.into_iter().filter(|name| object.mentions(name)).collect();
+        if given.len() > 1 {
+            let text = format!("`{}` are given together: one of them is right", given.join("` and `"));
+            issues.push(Issue::error(Field::Load, text));
         }
         for (name, value) in object.pairs().filter(|(_, value)| **value != Json::Null) {
             match (keys::by_field(name), value) {

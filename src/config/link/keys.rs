@@ -84,7 +84,7 @@ impl Draft {
     }
 }
 
-pub static KEYS: [Key; 22] = [
+pub static KEYS: [Key; 25] = [
     Key {
         field: Field::Version,
         key: "v",
@@ -219,7 +219,18 @@ pub static KEYS: [Key; 22] = [
         },
         show: |link| match link.scenario.workload.load {
             Load::Concurrency(size) => Some(size.to_string()),
-            Load::Batch(_) => None,
+            Load::Rate(_) | Load::Batch(_) => None,
+        },
+    },
+    Key {
+        field: Field::Rate,
+        key: "r",
+        kind: Kind::Real,
+        meaning: "Requests per second, independent of each other (Poisson), instead of `c`.",
+        read: |draft, text| values::real(text).map(|rate| draft.scenario().workload.load = Load::Rate(rate)),
+        show: |link| match link.scenario.workload.load {
+            Load::Rate(rate) => Some(decimal(rate)),
+            Load::Concurrency(_) | Load::Batch(_) => None,
         },
     },
     Key {
@@ -232,8 +243,28 @@ pub static KEYS: [Key; 22] = [
         },
         show: |link| match link.scenario.workload.load {
             Load::Batch(size) => Some(size.to_string()),
-            Load::Concurrency(_) => None,
+            Load::Concurrency(_) | Load::Rate(_) => None,
         },
+    },
+    Key {
+        field: Field::SloTtft,
+        key: "st",
+        kind: Kind::Real,
+        meaning: "TTFT that requests are to keep to, in milliseconds.",
+        read: |draft, text| {
+            values::real(text).map(|limit| draft.scenario().workload.slos.ttft_ms = Some(limit))
+        },
+        show: |link| link.scenario.workload.slos.ttft_ms.map(decimal),
+    },
+    Key {
+        field: Field::SloTpot,
+        key: "sp",
+        kind: Kind::Real,
+        meaning: "TPOT that requests are to keep to, in milliseconds.",
+        read: |draft, text| {
+            values::real(text).map(|limit| draft.scenario().workload.slos.tpot_ms = Some(limit))
+        },
+        show: |link| link.scenario.workload.slos.tpot_ms.map(decimal),
     },
     Key {
         field: Field::TokenBudget,

@@ -1,7 +1,7 @@
 //! The scenario that a measured closed loop ran.
 
 use crate::config::catalog::Catalog;
-use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
+use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Slos, Workload};
 use crate::evidence::cases::{ClosedLoopCase, dtype, model};
 use crate::evidence::launch::Launch;
 
@@ -23,6 +23,7 @@ pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<S
             isl: Lengths::Fixed(case.isl),
             osl: case.osl,
             load: Load::Concurrency(case.concurrency),
+            slos: Slos::default(),
         },
         overrides: Overrides {
             token_budget: launch.scheduler.token_budget,

@@ -5,19 +5,18 @@ use leptos::prelude::*;
 use super::issues::Issues;
 use super::quantity::QuantityInput;
 use crate::config::{Field, Lengths, Load, Scenario};
+use crate::serving::report::Headline;
 use crate::ui::erased::{flag, listen, part, text};
 use crate::ui::state::State;
-use crate::ui::state::quantity::{BATCH, CONCURRENCY, ISL, OSL};
+use crate::ui::state::quantity::{BATCH, CONCURRENCY, ISL, OSL, Quantity, RATE, SLO_TPOT, SLO_TTFT, round};
 
 #[component]
 pub fn Workload() -> impl IntoView {
     let state = State::get();
     // A memo, so that the box below is not rebuilt while one types into it.
-    let batch = Memo::new(move |_| state.form.with(|form| is_batch(form.scenario())));
-    let size = part(move || match batch.get() {
-        true => view! { <QuantityInput quantity=&BATCH /> }.into_any(),
-        false => view! { <QuantityInput quantity=&CONCURRENCY /> }.into_any(),
-    });
+    let kind = Memo::new(move |_| state.form.with(|form| Kind::of(form.scenario().workload.load)));
+    let size = part(move || view! { <QuantityInput quantity=kind.get().quantity() /> }.into_any());
+    let kinds = Kind::ALL.map(|one| view! { <LoadKind kind=one /> });
     view! {
         <fieldset class="group">
             <legend>"Workload"</legend>
@@ -26,19 +25,69 @@ pub fn Workload() -> impl IntoView {
             <QuantityInput quantity=&OSL />
             <div class="choice" role="radiogroup" aria-labelledby="load-label">
                 <span class="label" id="load-label">"Load"</span>
-                <span class="segments">
-                    <LoadKind id="load-concurrency" label="Clients" batch=false load=Load::Concurrency />
-                    <LoadKind id="load-batch" label="One batch" batch=true load=Load::Batch />
-                </span>
+                <span class="segments">{Vec::from(kinds)}</span>
             </div>
             <Issues fields=&[Field::Load] />
             {size}
+            <QuantityInput quantity=&SLO_TTFT />
+            <QuantityInput quantity=&SLO_TPOT />
         </fieldset>
     }
 }
 
-fn is_batch(scenario: &Scenario) -> bool {
-    matches!(scenario.workload.load, Load::Batch(_))
+/// How requests come, without how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Clients,
+    Rate,
+    Batch,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Clients, Self::Rate, Self::Batch];
+
+    fn of(load: Load) -> Self {
+        match load {
+            Load::Concurrency(_) => Self::Clients,
+            Load::Rate(_) => Self::Rate,
+            Load::Batch(_) => Self::Batch,
+        }
+    }
+
+    /// The id of its control, and its name.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Clients => ("load-concurrency", "Clients"),
+            Self::Rate => ("load-rate", "Rate"),
+            Self::Batch => ("load-batch", "One batch"),
+        }
+    }
+
+    fn quantity(self) -> &'static Quantity {
+        match self {
+            Self::Clients => &CONCURRENCY,
+            Self::Rate => &RATE,
+            Self::Batch => &BATCH,
+        }
+    }
+
+    /// A load of this kind like the one shown: as many requests at once, or as many a second.
+    fn like(self, load: Load, shown: Option<&Headline>) -> Load {
+        let at_once = match load {
+            Load::Concurrency(size) | Load::Batch(size) => size,
+            Load::Rate(_) => shown.map_or(16, |headline| headline.running.round().max(1.0) as u32),
+        };
+        match self {
+            Self::Clients => Load::Concurrency(at_once),
+            Self::Batch => Load::Batch(at_once),
+            // Two digits are as much as one would type.
+            Self::Rate => {
+                let rate = shown.map_or(1.0, |headline| headline.requests_per_s);
+                let step = 10f64.powf(rate.log10().floor() - 1.0);
+                Load::Rate(round((rate / step).round() * step).max(0.01))
+            }
+        }
+    }
 }
 
 /// A measured batch has a length for each prompt; the box shows their mean.
@@ -51,16 +100,19 @@ fn mixed(scenario: &Scenario) -> String {
     }
 }
 
-/// One kind of load; the size carries over.
 #[component]
-fn LoadKind(id: &'static str, label: &'static str, batch: bool, load: fn(u32) -> Load) -> impl IntoView {
+fn LoadKind(kind: Kind) -> impl IntoView {
     let state = State::get();
+    let (id, label) = kind.words();
     let choose = listen(move |_| {
+        let headline = state.of_answer(|answer| answer.report.headline.clone());
         state.choose(id, |form| {
-            form.choose(Field::Load, |scenario| scenario.workload.load = load(scenario.workload.load.size()));
+            form.choose(Field::Load, |scenario| {
+                scenario.workload.load = kind.like(scenario.workload.load, headline.as_ref());
+            });
         });
     });
-    let checked = flag(move || state.form.with(|form| is_batch(form.scenario())) == batch);
+    let checked = flag(move || state.form.with(|form| Kind::of(form.scenario().workload.load)) == kind);
     view! {
         <input type="radio" name="load" id=id data-testid=id prop:checked=checked on:change=choose />
         <label for=id>{label}</label>

@@ -1,11 +1,13 @@
 //! The right column: what is answered.
 
+mod chart;
 mod gauge;
 mod headline;
 mod kernels;
 mod limits;
 mod memory;
 mod roofline;
+mod simulation;
 mod status;
 
 use leptos::prelude::*;
@@ -17,6 +19,7 @@ use kernels::Kernels;
 use limits::Limits;
 use memory::MemoryView;
 use roofline::RooflineView;
+use simulation::SimulationView;
 use status::Status;
 
 /// The answer, dimmed while there is none to the form.
@@ -37,6 +40,7 @@ pub fn Results() -> impl IntoView {
             <MemoryView />
             <Limits />
             <RooflineView />
+            <SimulationView />
             <Kernels />
         </section>
     }

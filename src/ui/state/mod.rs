@@ -4,6 +4,7 @@ mod address;
 mod form;
 mod predict;
 pub mod quantity;
+mod simulate;
 mod theme;
 
 use leptos::prelude::*;
@@ -12,11 +13,14 @@ use crate::config::{Field, Issue, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::PassReport;
+use crate::worker::client::Client;
 
 pub use form::Form;
+use gloo::timers::callback::Timeout;
 use predict::Predictor;
 pub use predict::WorkerStatus;
 pub use quantity::Quantity;
+pub use simulate::{Progress, Simulation};
 pub use theme::ThemeChoice;
 
 /// A report and the setup it answers.
@@ -39,6 +43,9 @@ pub struct State {
     pub worker: RwSignal<WorkerStatus>,
     /// What was found in the `config.json` read last.
     pub imported: RwSignal<Vec<Issue>>,
+    pub simulation: RwSignal<Simulation>,
+    /// Begins the next simulation.
+    simulation_timer: StoredValue<Option<Timeout>, LocalStorage>,
     predictor: StoredValue<Predictor, LocalStorage>,
     pub theme: RwSignal<ThemeChoice>,
     /// Whether charts are to be drawn for a dark page.
@@ -58,6 +65,8 @@ impl State {
             findings: RwSignal::new(Vec::new()),
             worker: RwSignal::new(WorkerStatus::Starting),
             imported: RwSignal::new(Vec::new()),
+            simulation: RwSignal::new(Simulation::default()),
+            simulation_timer: StoredValue::new_local(None),
             predictor: StoredValue::new_local(Predictor::default()),
             theme,
             dark: theme::watch(theme),
@@ -97,6 +106,20 @@ impl State {
         predict::import(self, text);
     }
 
+    /// Ends the simulation under way; what it has found so far stays.
+    pub fn stop_simulation(self) {
+        simulate::stop(self);
+    }
+
+    /// Does something with the worker, if there is one.
+    fn with_client(self, with: impl FnOnce(&Client)) {
+        self.predictor.with_value(|predictor| {
+            if let Some(client) = predictor.client() {
+                with(client);
+            }
+        });
+    }
+
     /// What `read` finds in the answer, if there is one.
     pub fn of_answer<T>(self, read: impl FnOnce(&Answer) -> Option<T>) -> Option<T> {
         self.answer.with(|answer| answer.as_ref().and_then(read))
@@ -119,6 +142,11 @@ impl State {
     pub fn issues_of(self, field: Field) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.form.with(|form| form.issues().to_vec());
         self.findings.with(|findings| issues.extend_from_slice(findings));
+        if !self.stale.get() {
+            self.answer.with(|answer| {
+                issues.extend(answer.iter().flat_map(|answer| answer.report.issues.iter().cloned()));
+            });
+        }
         issues.retain(|issue| issue.field == field);
         issues.dedup();
         issues

@@ -4,10 +4,10 @@ use gloo::timers::callback::Timeout;
 use gloo::utils::{document, window};
 use leptos::prelude::*;
 
-use super::{Answer, State};
+use super::{Answer, Form, State, simulate};
 use crate::config::{self, Field, Issue, ModelChoice, catalog::catalog};
 use crate::efficiency::{Efficiencies, Learned};
-use crate::serving::{Plan, finish, plan};
+use crate::serving::{Plan, finish, plan_alone};
 use crate::worker::client::{Client, Event, Files};
 use crate::worker::protocol::Imported;
 
@@ -49,6 +49,12 @@ pub struct Predictor {
     grace: Option<Timeout>,
 }
 
+impl Predictor {
+    pub fn client(&self) -> Option<&Client> {
+        self.client.as_ref()
+    }
+}
+
 /// Predicts on every change of the form, from now on.
 pub fn start(state: State) {
     Effect::new(move |_| predict(state));
@@ -60,8 +66,9 @@ fn predict(state: State) {
     let (setup, mut findings) = state.form.with(|form| config::check(form.scenario(), catalog()));
     let bad_draft = state.form.with(|form| form.has_bad_draft());
     state.stale.set(true);
+    simulate::end(state);
     state.predictor.update_value(|predictor| (predictor.newest, predictor.grace) = (None, None));
-    match setup.map(|setup| plan(&setup)) {
+    match setup.map(|setup| plan_alone(&setup)) {
         Some(Ok(plan)) if !bad_draft => ask(state, plan),
         Some(Err(issues)) => findings.extend(issues),
         Some(Ok(_)) | None => {}
@@ -75,7 +82,7 @@ fn ask(state: State, plan: Plan) {
     state.predictor.update_value(|predictor| {
         predictor.asked = predictor.asked.wrapping_add(1);
         if let Some(client) = &predictor.client {
-            client.ask(predictor.asked, plan.rows());
+            client.ask(predictor.asked, state.form.with_untracked(Form::link));
         }
         if learned_is_near {
             predictor.grace = Some(Timeout::new(GRACE_MS, move || show_roofline(state)));
@@ -104,7 +111,14 @@ fn show_learned(state: State, id: u32, learned: Learned) {
         predictor.grace = None;
         answer(question, &Efficiencies::Learned(learned))
     });
-    show(state, report.flatten());
+    if let Some(report) = report.flatten() {
+        // Where nothing fits there is nothing to run; arrivals beyond capacity are worth a look.
+        let runs = !report.report.passes.is_empty();
+        show(state, Some(report));
+        if runs {
+            simulate::begin(state);
+        }
+    }
 }
 
 fn answer(question: &Question, efficiencies: &Efficiencies) -> Option<Answer> {
@@ -126,7 +140,7 @@ fn start_worker(state: State) {
     match Client::start(&files, move |event| hear(state, event)) {
         Ok(client) => state.predictor.update_value(|predictor| {
             if let Some(question) = &predictor.newest {
-                client.ask(question.id, question.plan.rows());
+                client.ask(question.id, state.form.with_untracked(Form::link));
             }
             if let Some(text) = &predictor.import {
                 client.import(text.clone());
@@ -167,6 +181,13 @@ fn hear(state: State, event: Event) {
             }
             show_learned(state, id, learned);
         }
+        Event::Refused { id, issues } => {
+            let newest = state.predictor.with_value(|predictor| predictor.asked);
+            if id == newest {
+                state.findings.update(|findings| findings.extend(issues));
+                show_roofline(state);
+            }
+        }
         Event::Imported(Imported { model, issues }) => {
             state.predictor.update_value(|predictor| predictor.import = None);
             state.imported.set(issues);
@@ -177,6 +198,8 @@ fn hear(state: State, event: Event) {
                 });
             }
         }
+        Event::Simulated(run) => simulate::simulated(state, run),
+        Event::Swept(curve) => simulate::swept(state, curve),
         Event::Late => state.worker.set(WorkerStatus::Late),
         Event::Failed { reason } => fail(state, reason),
     }

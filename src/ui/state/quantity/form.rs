@@ -101,7 +101,10 @@ pub static CONCURRENCY: Quantity = Quantity {
     stops: Stops::Quarters { low: 1, high: 4096 },
     whole: true,
     help: "Each client sends its next request when its last one ends",
-    read: |scenario| Some(f64::from(scenario.workload.load.size())),
+    read: |scenario| match scenario.workload.load {
+        Load::Concurrency(clients) => Some(f64::from(clients)),
+        Load::Rate(_) | Load::Batch(_) => None,
+    },
     write: |scenario, value| {
         if let Some(value) = value {
             scenario.workload.load = Load::Concurrency(whole(value));
@@ -116,12 +119,55 @@ pub static BATCH: Quantity = Quantity {
     stops: Stops::Quarters { low: 1, high: 4096 },
     whole: true,
     help: "All prefilled in one pass, decoded together to the end",
-    read: |scenario| Some(f64::from(scenario.workload.load.size())),
+    read: |scenario| match scenario.workload.load {
+        Load::Batch(size) => Some(f64::from(size)),
+        Load::Concurrency(_) | Load::Rate(_) => None,
+    },
     write: |scenario, value| {
         if let Some(value) = value {
             scenario.workload.load = Load::Batch(whole(value));
         }
     },
+};
+
+pub static RATE: Quantity = Quantity {
+    field: Field::Rate,
+    label: "Rate",
+    unit: "requests/s",
+    stops: Stops::Decades { low: -2, high: 3 },
+    whole: false,
+    help: "Requests per second, at random times (Poisson), whoever still waits",
+    read: |scenario| match scenario.workload.load {
+        Load::Rate(rate) => Some(rate),
+        Load::Concurrency(_) | Load::Batch(_) => None,
+    },
+    write: |scenario, value| {
+        if let Some(value) = value {
+            scenario.workload.load = Load::Rate(value);
+        }
+    },
+};
+
+pub static SLO_TTFT: Quantity = Quantity {
+    field: Field::SloTtft,
+    label: "TTFT limit",
+    unit: "ms",
+    stops: Stops::Decades { low: 1, high: 4 },
+    whole: false,
+    help: "SLO: milliseconds to the first token that every request is to keep to; empty for none",
+    read: |scenario| scenario.workload.slos.ttft_ms,
+    write: |scenario, value| scenario.workload.slos.ttft_ms = value,
+};
+
+pub static SLO_TPOT: Quantity = Quantity {
+    field: Field::SloTpot,
+    label: "TPOT limit",
+    unit: "ms",
+    stops: Stops::Decades { low: 0, high: 3 },
+    whole: false,
+    help: "SLO: milliseconds per output token after the first that every request is to keep to; empty for none",
+    read: |scenario| scenario.workload.slos.tpot_ms,
+    write: |scenario, value| scenario.workload.slos.tpot_ms = value,
 };
 
 pub static TOKEN_BUDGET: Quantity = Quantity {
@@ -181,7 +227,7 @@ pub static PRICE: Quantity = Quantity {
 
 /// Every quantity of the form.
 #[cfg(test)]
-pub static ALL: [&Quantity; 14] = [
+pub static ALL: [&Quantity; 17] = [
     &TP,
     &PP,
     &DP,
@@ -191,6 +237,9 @@ pub static ALL: [&Quantity; 14] = [
     &OSL,
     &CONCURRENCY,
     &BATCH,
+    &RATE,
+    &SLO_TTFT,
+    &SLO_TPOT,
     &TOKEN_BUDGET,
     &MAX_SEQS,
     &MEMORY_SHARE,

@@ -8,7 +8,7 @@ use crate::units::decimal;
 
 pub use form::*;
 pub use stops::Stops;
-use stops::round;
+pub use stops::round;
 
 /// One number of the form.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +65,7 @@ impl Quantity {
             Field::MaxSeqs => Some(scheduler.and_then(|scheduler| scheduler.max_seqs.0)),
             Field::MemoryShare => Some(scheduler.and_then(|scheduler| scheduler.memory_share.0)),
             Field::Sustained => Some(gpu.and_then(|gpu| gpu.sustained_clock.0)),
+            Field::SloTtft | Field::SloTpot => Some(None),
             Field::Price => Some(gpu.and_then(|gpu| gpu.dollars_per_hour.0)),
             _ => None,
         }
@@ -94,6 +95,9 @@ impl Quantity {
             Field::Price => "2.5",
             Field::Tp | Field::Pp | Field::Gpus => "2",
             Field::Concurrency | Field::Batch => "16",
+            Field::Rate => "2.5",
+            Field::SloTtft => "500",
+            Field::SloTpot => "30",
             _ => "1024",
         }
     }

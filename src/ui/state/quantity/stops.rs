@@ -7,6 +7,8 @@ pub enum Stops {
     Doubling { low: u32, high: u32 },
     /// Four stops an octave: 1024, 1280, 1536, 1792, 2048.
     Quarters { low: u32, high: u32 },
+    /// 1, 1.5, 2, 3, 5 and 7 times each power of ten from `low` on, and ten to the `high`.
+    Decades { low: i32, high: i32 },
     /// Equal steps.
     Even { low: f64, high: f64, step: f64 },
 }
@@ -28,6 +30,14 @@ impl Stops {
                 stops.dedup();
                 stops.into_iter().map(f64::from).collect()
             }
+            Self::Decades { low, high } => {
+                let parts = [1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
+                let decades = (low..high).map(|exponent| 10f64.powi(exponent));
+                let mut stops: Vec<f64> =
+                    decades.flat_map(|decade| parts.map(|part| round(part * decade))).collect();
+                stops.push(10f64.powi(high));
+                stops
+            }
             Self::Even { low, high, step } => {
                 let count = ((high - low) / step).round() as u32;
                 (0..=count).map(|index| round(low + f64::from(index) * step)).collect()
@@ -45,6 +55,6 @@ impl Stops {
 }
 
 /// Binary fractions like 0.30000000000000004 never reach the visitor.
-pub(super) fn round(value: f64) -> f64 {
+pub fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

@@ -1,6 +1,14 @@
 //! What the roofline chart shows: roofs of one GPU, and each kernel of each pass as a point.
 
-use super::scale::nice_range;
+#[cfg(feature = "chart")]
+mod draw;
+mod summary;
+
+#[cfg(feature = "chart")]
+pub use draw::draw;
+pub use summary::summary;
+
+use super::range::nice_range;
 use crate::config::record::{names, record};
 use crate::config::{Dtype, Gpu};
 use crate::graph::Phase;

@@ -1,14 +1,15 @@
 //! Draws a roofline on any plotters backend: axes, roofs, points, labels.
 
 use plotters::coord::Shift;
-use plotters::drawing::{DrawingArea, DrawingAreaErrorKind};
+use plotters::drawing::DrawingArea;
 use plotters::element::{Circle, PathElement, Polygon};
-use plotters::prelude::{Color, DrawingBackend, IntoFont, RGBColor, Text};
+use plotters::prelude::{Color, DrawingBackend, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{FontFamily, ShapeStyle, TextStyle};
 
-use super::labels::{Area, Board};
-use super::{LogScale, Point, Roof, Roofline, Theme};
+use super::{Point, Roof, Roofline};
+use crate::chart::labels::{Area, Board};
+use crate::chart::pen::{Drawn, Pen, pixel};
+use crate::chart::{LogScale, Theme};
 use crate::graph::Phase;
 use crate::units::{FlopsPerSecond, Printed, decimal};
 
@@ -26,11 +27,9 @@ const LABEL_SHARE: f64 = 0.04;
 /// One label per so many CSS pixels of width, so that a phone's chart stays readable.
 const WIDTH_PER_LABEL: f64 = 130.0;
 
-type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
-
-/// A plot being drawn: the backend, the look, and where values lie.
+/// A plot being drawn: the pen, the look, and where values lie.
 struct Plot<'a, DB: DrawingBackend> {
-    area: &'a DrawingArea<DB, Shift>,
+    pen: Pen<'a, DB>,
     theme: Theme,
     frame: Area,
     x: LogScale,
@@ -53,7 +52,7 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Roofline,
     }
     let x = LogScale::new(chart.x_range(), (frame.left, frame.right));
     let y = LogScale::new(chart.y_range(), (frame.bottom, frame.top));
-    let plot = Plot { area, theme, frame, x, y };
+    let plot = Plot { pen: Pen { area, theme }, theme, frame, x, y };
     let mut board = Board::new(frame);
     plot.keep_clear(chart, &mut board);
     plot.grid()?;
@@ -64,46 +63,28 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Roofline,
 }
 
 impl<DB: DrawingBackend> Plot<'_, DB> {
-    fn line(&self, points: &[(f64, f64)], style: ShapeStyle) -> Drawn<DB> {
-        let path: Vec<(i32, i32)> = points.iter().map(|&point| pixel(point)).collect();
-        self.area.draw(&PathElement::new(path, style))
-    }
-
-    fn stroke(&self, color: RGBColor, css: f64) -> ShapeStyle {
-        color.stroke_width(self.theme.stroke(css))
-    }
-
-    fn text(&self, text: &str, at: (f64, f64), anchor: Pos, color: RGBColor) -> Drawn<DB> {
-        let font = (FontFamily::Name(Theme::FONT), self.theme.px(Theme::TEXT)).into_font();
-        self.area.draw(&Text::new(
-            text.to_string(),
-            pixel(at),
-            TextStyle::from(font).color(&color).pos(anchor),
-        ))
-    }
-
     fn grid(&self) -> Drawn<DB> {
         let (frame, palette) = (self.frame, self.theme.palette);
         let gap = self.theme.px(7.0);
         for value in self.x.decades() {
             let x = self.x.map(value);
-            self.line(&[(x, frame.top), (x, frame.bottom)], self.stroke(palette.line, 1.0))?;
+            self.pen.line(&[(x, frame.top), (x, frame.bottom)], self.pen.stroke(palette.line, 1.0))?;
             let below = (x, frame.bottom + gap);
-            self.text(&intensity_tick(value), below, Pos::new(HPos::Center, VPos::Top), palette.muted)?;
+            self.pen.text(&intensity_tick(value), below, Pos::new(HPos::Center, VPos::Top), palette.muted)?;
         }
         for value in self.y.decades() {
             let y = self.y.map(value);
-            self.line(&[(frame.left, y), (frame.right, y)], self.stroke(palette.line, 1.0))?;
+            self.pen.line(&[(frame.left, y), (frame.right, y)], self.pen.stroke(palette.line, 1.0))?;
             let beside = (frame.left - gap, y);
-            self.text(&rate_tick(value), beside, Pos::new(HPos::Right, VPos::Center), palette.muted)?;
+            self.pen.text(&rate_tick(value), beside, Pos::new(HPos::Right, VPos::Center), palette.muted)?;
         }
         let axes = [(frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom)];
-        self.line(&axes, self.stroke(palette.faint, 1.0))?;
+        self.pen.line(&axes, self.pen.stroke(palette.faint, 1.0))?;
         let under = ((frame.left + frame.right) / 2.0, frame.bottom + self.theme.px(24.0));
         let centre = Pos::new(HPos::Center, VPos::Top);
-        self.text("Arithmetic intensity, FLOP per byte", under, centre, palette.muted)?;
+        self.pen.text("Arithmetic intensity, FLOP per byte", under, centre, palette.muted)?;
         let above = (self.theme.px(2.0), self.theme.px(4.0));
-        self.text("FLOP/s", above, Pos::new(HPos::Left, VPos::Top), palette.muted)
+        self.pen.text("FLOP/s", above, Pos::new(HPos::Left, VPos::Top), palette.muted)
     }
 
     /// Blocks what labels must not cover: points and roofs.
@@ -142,10 +123,10 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         for roof in &chart.roofs {
             let (color, width) = if roof.used { (palette.ink, 1.5) } else { (palette.faint, 1.0) };
             let (start, end) = self.roof_line(chart, roof);
-            self.line(&[start, end], self.stroke(color, width))?;
+            self.pen.line(&[start, end], self.pen.stroke(color, width))?;
         }
         let (low, high) = self.memory_line(chart);
-        self.line(&[low, high], self.stroke(palette.ink, 1.5))?;
+        self.pen.line(&[low, high], self.pen.stroke(palette.ink, 1.5))?;
         for roof in &chart.roofs {
             self.roof_label(roof, self.y.map(roof.peak.0), board)?;
         }
@@ -165,7 +146,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             return Ok(());
         };
         let color = if roof.used { palette.ink } else { palette.muted };
-        self.text(&text, (right, place.bottom), Pos::new(HPos::Right, VPos::Bottom), color)
+        self.pen.text(&text, (right, place.bottom), Pos::new(HPos::Right, VPos::Bottom), color)
     }
 
     /// On the free upper side of the slope, its lower right corner touching it.
@@ -187,7 +168,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         };
         let Some(place) = board.first_free([0.62, 0.5, 0.75, 0.4, 0.88].map(along)) else { return Ok(()) };
         let anchor = Pos::new(HPos::Right, VPos::Bottom);
-        self.text(&text, (place.right, place.bottom), anchor, self.theme.palette.ink)
+        self.pen.text(&text, (place.right, place.bottom), anchor, self.theme.palette.ink)
     }
 
     fn at(&self, point: &Point) -> (f64, f64) {
@@ -217,24 +198,24 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             let ((x, y), radius) = (self.at(point), self.radius(point));
             let (color, ceiling) = (self.color(point.phase), self.y.map(point.ceiling.0));
             if y - ceiling > radius {
-                let (stem, cap) = (self.stroke(color, 1.0), self.theme.px(4.0));
-                self.line(&[(x, y - radius), (x, ceiling)], stem)?;
-                self.line(&[(x - cap, ceiling), (x + cap, ceiling)], stem)?;
+                let (stem, cap) = (self.pen.stroke(color, 1.0), self.theme.px(4.0));
+                self.pen.line(&[(x, y - radius), (x, ceiling)], stem)?;
+                self.pen.line(&[(x - cap, ceiling), (x + cap, ceiling)], stem)?;
             }
-            let rim = self.stroke(self.theme.palette.panel, 1.0);
+            let rim = self.pen.stroke(self.theme.palette.panel, 1.0);
             let fill = color.mix(0.82).filled();
             match point.phase {
                 Phase::Prefill => {
                     let size = radius.round() as i32;
-                    self.area.draw(&Circle::new(pixel((x, y)), size, fill))?;
-                    self.area.draw(&Circle::new(pixel((x, y)), size, rim))?;
+                    self.pen.area.draw(&Circle::new(pixel((x, y)), size, fill))?;
+                    self.pen.area.draw(&Circle::new(pixel((x, y)), size, rim))?;
                 }
                 Phase::Decode => {
                     let tip = radius * 1.2;
                     let tips = [(tip, 0.0), (0.0, tip), (-tip, 0.0), (0.0, -tip), (tip, 0.0)];
                     let corners: Vec<(i32, i32)> = tips.map(|(dx, dy)| pixel((x + dx, y + dy))).to_vec();
-                    self.area.draw(&Polygon::new(corners[..4].to_vec(), fill))?;
-                    self.area.draw(&PathElement::new(corners, rim))?;
+                    self.pen.area.draw(&Polygon::new(corners[..4].to_vec(), fill))?;
+                    self.pen.area.draw(&PathElement::new(corners, rim))?;
                 }
             }
         }
@@ -249,14 +230,10 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             let Some(place) = board.place(self.at(point), self.radius(point), size) else { continue };
             let middle = ((place.left + place.right) / 2.0, (place.top + place.bottom) / 2.0);
             let centre = Pos::new(HPos::Center, VPos::Center);
-            self.text(&point.name, middle, centre, self.color(point.phase))?;
+            self.pen.text(&point.name, middle, centre, self.color(point.phase))?;
         }
         Ok(())
     }
-}
-
-fn pixel((x, y): (f64, f64)) -> (i32, i32) {
-    (x.round() as i32, y.round() as i32)
 }
 
 /// Backends differ in how they treat a no-break space.

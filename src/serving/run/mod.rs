@@ -1,0 +1,150 @@
+//! Runs of many requests, simulated: what `vllm bench serve` would report of a setup, and how that changes with
+//! the load.
+//!
+//! A table of step times is planned and answered once ([`RunPlan`]); any number of runs then follow from it
+//! ([`Runner`]), and a [`Sweep`] says which of them a picture of the setup needs.
+
+mod report;
+mod sweep;
+
+pub use report::{Point, Run};
+pub use sweep::Sweep;
+
+use super::fit::clients_per_replica;
+use super::plan::physics;
+use super::sim::{self, Arrivals, Limits, Policy, SimError, Slo, simulate};
+use super::table::{Extent, StepTable, TablePlan};
+use super::{memory_of, replica};
+use crate::config::{Field, Issue, Load, Setup, Slos};
+use crate::efficiency::{Efficiencies, Rows};
+
+/// Requests of each client of a closed loop, as in the measured runs of InferenceX.
+const REQUESTS_PER_CLIENT: u32 = 10;
+/// Requests at least, so that percentiles say something.
+const LEAST_REQUESTS: u32 = 100;
+/// Requests that arrive at a rate: the default of `vllm bench serve`.
+const REQUESTS_AT_RATE: u32 = 1000;
+/// Poisson arrivals, and always the same.
+const BURSTINESS: f64 = 1.0;
+const SEED: u64 = 0;
+/// Moments kept of the timeline, about.
+const MOMENTS: usize = 120;
+/// Steps of one run at most: seconds of computing.
+const STEPS: u64 = 2_000_000;
+
+/// A setup whose step times are counted; the models have not answered yet.
+#[derive(Debug, Clone)]
+pub struct RunPlan {
+    setup: Setup,
+    policy: Policy,
+    table: TablePlan,
+}
+
+/// A setup whose step times are known.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    setup: Setup,
+    policy: Policy,
+    table: StepTable,
+}
+
+impl RunPlan {
+    /// # Errors
+    /// An issue that names the figure the catalogs lack, or says that nothing fits.
+    pub fn new(setup: &Setup) -> Result<Self, Vec<Issue>> {
+        let memory = memory_of(setup)?;
+        let policy = replica::policy(setup, &memory);
+        let missing = |text: String| vec![Issue::error(Field::Gpu, text)];
+        let table = TablePlan::new(setup, &physics()?, &extent(setup, &policy))
+            .map_err(|figure| missing(figure.to_string()))?;
+        Ok(Self { setup: setup.clone(), policy, table })
+    }
+
+    /// The rows the models are asked for.
+    pub fn rows(&self) -> &Rows {
+        self.table.rows()
+    }
+
+    /// None where `efficiencies` does not answer every row.
+    pub fn finish(self, efficiencies: &Efficiencies) -> Option<Runner> {
+        let table = self.table.finish(efficiencies)?;
+        Some(Runner { setup: self.setup, policy: self.policy, table })
+    }
+}
+
+/// The largest steps that any load of the sweep asks of a rank.
+fn extent(setup: &Setup, policy: &Policy) -> Extent {
+    let clients = match setup.load {
+        Load::Concurrency(clients) => sweep::most_clients(clients),
+        Load::Rate(_) => policy.max_seqs.saturating_mul(policy.ranks),
+        Load::Batch(size) => size,
+    };
+    let prompt = setup.prompts.iter().copied().max().unwrap_or(1);
+    replica::extent(setup, clients, prompt, setup.osl)
+}
+
+impl Runner {
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// One run under `load`, whatever the setup's own load is.
+    ///
+    /// # Errors
+    /// What to change so that it can be served.
+    pub fn run(&self, load: Load) -> Result<Run, Issue> {
+        let (requests, arrivals, replicas) = self.asked(load);
+        let cost = self.table.under(&self.setup.engine.host);
+        let limits = Limits { steps: STEPS, moments: MOMENTS };
+        let outcome = simulate(&self.policy, &requests, &arrivals, &cost, limits)
+            .map_err(|error| self.issue(load, &error))?;
+        let capacity = self.policy.kv_tokens * u64::from(self.policy.ranks);
+        Run::of(load, &outcome, replicas, capacity, slo(self.setup.slos))
+            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))
+    }
+
+    /// The requests of one replica, how they arrive, and how many replicas are so loaded.
+    fn asked(&self, load: Load) -> (Vec<sim::Lengths>, Arrivals, f64) {
+        let replicas = f64::from(self.setup.replicas.max(1));
+        let (count, arrivals, replicas) = match load {
+            Load::Concurrency(clients) => {
+                let (clients, busy) = clients_per_replica(&self.setup, clients);
+                let clients = clients.ceil() as u32;
+                let count = clients.saturating_mul(REQUESTS_PER_CLIENT).max(LEAST_REQUESTS);
+                (count, Arrivals::Closed { clients }, busy)
+            }
+            Load::Rate(rate) => {
+                let per_s = rate / replicas;
+                let arrivals = Arrivals::Rate { per_s, burstiness: BURSTINESS, seed: SEED };
+                (REQUESTS_AT_RATE, arrivals, replicas)
+            }
+            Load::Batch(size) => (size.div_ceil(self.setup.replicas.max(1)), Arrivals::AtOnce, replicas),
+        };
+        let output = self.setup.osl;
+        let prompts = self.setup.prompts.iter().cycle().take(count as usize);
+        (prompts.map(|&prompt| sim::Lengths { prompt, output }).collect(), arrivals, replicas)
+    }
+
+    fn issue(&self, load: Load, error: &SimError) -> Issue {
+        let (field, advice) = match error {
+            SimError::KvCapacity { .. } => (Field::Isl, "shorten it, or take more GPUs for each replica"),
+            SimError::ContextLimit { .. } => (Field::Isl, "shorten the prompt or the output"),
+            SimError::StepBudget { .. } => (Field::TokenBudget, "raise the token budget"),
+            SimError::StepLimit { .. } => (Field::Osl, "shorten the output, or take fewer clients"),
+            _ => (
+                match load {
+                    Load::Concurrency(_) => Field::Concurrency,
+                    Load::Rate(_) => Field::Rate,
+                    Load::Batch(_) => Field::Batch,
+                },
+                "take another load",
+            ),
+        };
+        Issue::error(field, format!("{error}: {advice}"))
+    }
+}
+
+fn slo(slos: Slos) -> Slo {
+    let seconds = |limit: Option<f64>| limit.map(|milliseconds| milliseconds * 1e-3);
+    Slo { ttft: seconds(slos.ttft_ms), tpot: seconds(slos.tpot_ms), e2e: None }
+}

@@ -1,0 +1,106 @@
+//! What a simulated run amounts to, and a point of a curve over loads.
+
+use serde::Serialize;
+
+use crate::config::Load;
+use crate::config::record::record;
+use crate::serving::sim::{Metrics, Outcome, Saturation, Slo, Stats, goodput, metrics};
+
+/// Share of requests that must keep to the SLOs.
+pub const KEPT: f64 = 0.99;
+
+/// A run of one load. Rates are of all replicas together, the timeline is of one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Run {
+    /// Clients, requests per second or prompts.
+    pub load: f64,
+    /// Requests simulated, of one replica.
+    pub requests: u32,
+    pub metrics: Metrics,
+    /// Requests per second that keep to all SLOs; none where there is none.
+    pub goodput_per_s: Option<f64>,
+    /// Times that a sequence lost its KV cache and was computed anew.
+    pub preemptions: u32,
+    /// Arrivals exceed capacity: times until the first token then say how long the run was.
+    pub saturation: Option<Saturation>,
+    pub timeline: Timeline,
+}
+
+/// One replica over time, as columns of equal length.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Timeline {
+    /// Seconds from the start.
+    pub time: Vec<f64>,
+    /// Requests in prefill or decode.
+    pub running: Vec<f64>,
+    pub waiting: Vec<f64>,
+    /// Share of the KV cache taken, 0..1.
+    pub kv: Vec<f64>,
+}
+
+/// One load of a curve.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Point {
+    /// Clients or requests per second.
+    pub load: f64,
+    pub ttft: Stats,
+    pub tpot: Option<Stats>,
+    pub output_per_s: f64,
+    pub saturated: bool,
+}
+
+record!(Run: load, requests, metrics, goodput_per_s, preemptions, saturation, timeline);
+record!(Timeline: time, running, waiting, kv);
+record!(Point: load, ttft, tpot, output_per_s, saturated);
+
+impl Run {
+    /// `outcome` is that of one of `replicas`, with `capacity` tokens of KV cache.
+    pub(super) fn of(load: Load, outcome: &Outcome, replicas: f64, capacity: u64, slo: Slo) -> Option<Self> {
+        let one = metrics(outcome)?;
+        let moments = &outcome.timeline;
+        let column = |of: &dyn Fn(&crate::serving::sim::Moment) -> f64| moments.iter().map(of).collect();
+        let saturation = outcome.saturation.map(|one| Saturation {
+            offered_per_s: one.offered_per_s * replicas,
+            served_per_s: one.served_per_s * replicas,
+            ..one
+        });
+        Some(Self {
+            load: match load {
+                Load::Concurrency(count) | Load::Batch(count) => f64::from(count),
+                Load::Rate(rate) => rate,
+            },
+            requests: u32::try_from(outcome.requests.len()).unwrap_or(u32::MAX),
+            metrics: Metrics {
+                requests_per_s: one.requests_per_s * replicas,
+                output_per_s: one.output_per_s * replicas,
+                total_per_s: one.total_per_s * replicas,
+                ..one
+            },
+            goodput_per_s: (slo != Slo::default()).then(|| goodput(outcome, &slo) * replicas),
+            preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
+            saturation,
+            timeline: Timeline {
+                time: column(&|moment| moment.time),
+                running: column(&|moment| f64::from(moment.running)),
+                waiting: column(&|moment| f64::from(moment.waiting)),
+                kv: column(&|moment| moment.kv_tokens as f64 / capacity.max(1) as f64),
+            },
+        })
+    }
+
+    /// Whether nearly every request keeps to the SLOs. None where there is no SLO.
+    pub fn keeps(&self) -> Option<bool> {
+        let good = self.goodput_per_s?;
+        Some(self.saturation.is_none() && good >= KEPT * self.metrics.requests_per_s)
+    }
+
+    pub fn point(&self) -> Point {
+        Point {
+            load: self.load,
+            ttft: self.metrics.ttft,
+            tpot: self.metrics.tpot,
+            output_per_s: self.metrics.output_per_s,
+            saturated: self.saturation.is_some(),
+        }
+    }
+}

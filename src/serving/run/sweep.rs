@@ -1,0 +1,167 @@
+//! Which loads to run: a curve over clients or rates, then the largest load that keeps to the SLOs.
+
+use std::collections::VecDeque;
+
+use super::{Run, Runner};
+use crate::config::Load;
+
+/// A curve over clients begins at one and ends at so many times those asked for, or here if that is more.
+const BEYOND: u32 = 4;
+const LEAST_TOP: u32 = 64;
+const MOST_CLIENTS: u32 = 4096;
+/// A curve over rates, as shares of what the setup serves when it never idles.
+const SHARES: [f64; 12] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2];
+/// The largest load is known this well.
+const PRECISION: f64 = 0.02;
+
+/// The most clients of the curve around `clients`.
+pub fn most_clients(clients: u32) -> u32 {
+    clients.max(clients.saturating_mul(BEYOND).clamp(LEAST_TOP, MOST_CLIENTS))
+}
+
+/// Loads to run one after the other: take the `next_load`, `tell` what came of it.
+#[derive(Debug, Clone)]
+pub struct Sweep {
+    points: VecDeque<Load>,
+    /// The points of the curve in all; what comes after them looks for the largest load.
+    total: usize,
+    at_rate: bool,
+    /// The largest load that kept to the SLOs, and the smallest that did not.
+    kept: Option<f64>,
+    missed: Option<f64>,
+}
+
+impl Sweep {
+    /// Of the load that `runner`'s setup has. A batch has no curve.
+    pub fn of(runner: &Runner) -> Self {
+        let (points, at_rate): (VecDeque<Load>, bool) = match runner.setup.load {
+            Load::Concurrency(clients) => (clients_around(clients).map(Load::Concurrency).collect(), false),
+            Load::Rate(rate) => (runner.rates_around(rate).into_iter().map(Load::Rate).collect(), true),
+            Load::Batch(_) => (VecDeque::new(), false),
+        };
+        let total = points.len();
+        Self { points, total, at_rate, kept: None, missed: None }
+    }
+
+    /// Points of the curve.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The next load to run, and whether it is a point of the curve.
+    pub fn next_load(&mut self) -> Option<(Load, bool)> {
+        match self.points.pop_front() {
+            Some(load) => Some((load, true)),
+            None => self.between().map(|load| (load, false)),
+        }
+    }
+
+    /// What came of a load.
+    pub fn tell(&mut self, run: &Run) {
+        match run.keeps() {
+            Some(true) => self.kept = Some(self.kept.map_or(run.load, |kept| kept.max(run.load))),
+            Some(false) => self.missed = Some(self.missed.map_or(run.load, |missed| missed.min(run.load))),
+            None => {}
+        }
+    }
+
+    /// The largest load found to keep to the SLOs: none where not even the smallest does, or there is no SLO.
+    pub fn largest(&self) -> Option<f64> {
+        self.kept
+    }
+
+    /// Halfway between the bounds, while they are far apart.
+    fn between(&self) -> Option<Load> {
+        let (kept, missed) = (self.kept?, self.missed?);
+        if missed <= kept * (1.0 + PRECISION) {
+            return None;
+        }
+        let middle = (kept * missed).sqrt();
+        if self.at_rate {
+            return Some(Load::Rate(middle));
+        }
+        let middle = middle.round().max(kept + 1.0).min(missed - 1.0);
+        (middle > kept).then_some(Load::Concurrency(middle as u32))
+    }
+}
+
+/// Powers of two and `clients` itself, rising.
+fn clients_around(clients: u32) -> impl Iterator<Item = u32> {
+    let top = most_clients(clients);
+    let doubling = std::iter::successors(Some(1u32), |count| count.checked_mul(2));
+    let mut all: Vec<u32> = doubling.take_while(move |&count| count <= top).chain([clients, top]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter()
+}
+
+impl Runner {
+    /// Requests that run at once on all replicas.
+    fn slots(&self) -> u32 {
+        let longest = self.setup.prompts.iter().copied().max().unwrap_or(1);
+        let tokens = u64::from(longest) + u64::from(self.setup.osl);
+        let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
+        of_rank.saturating_mul(self.policy.ranks).saturating_mul(self.setup.replicas).min(MOST_CLIENTS)
+    }
+
+    /// Rates up to what is just too much, and `rate` itself where that is within reach.
+    fn rates_around(&self, rate: f64) -> Vec<f64> {
+        let Ok(full) = self.run(Load::Concurrency(self.slots())) else { return vec![rate] };
+        let capacity = full.metrics.requests_per_s;
+        let mut rates: Vec<f64> = SHARES.iter().map(|share| share * capacity).collect();
+        if rates.last().is_some_and(|&last| rate < last) {
+            rates.push(rate);
+        }
+        rates.sort_by(f64::total_cmp);
+        rates
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serving::sim::{Metrics, Stats};
+
+    /// A system whose TTFT is as many seconds as its load.
+    fn run(load: Load, limit: f64) -> Run {
+        let load = match load {
+            Load::Concurrency(count) | Load::Batch(count) => f64::from(count),
+            Load::Rate(rate) => rate,
+        };
+        let metrics = Metrics { requests_per_s: 1.0, ..Metrics::default() };
+        let goodput_per_s = Some(if load <= limit { 1.0 } else { 0.0 });
+        let ttft = Stats { mean: load, ..Stats::default() };
+        Run { load, metrics: Metrics { ttft, ..metrics }, goodput_per_s, ..Run::default() }
+    }
+
+    fn largest(limit: f64) -> (Option<f64>, usize) {
+        let points: VecDeque<Load> = clients_around(16).map(Load::Concurrency).collect();
+        let total = points.len();
+        let mut sweep = Sweep { points, total, at_rate: false, kept: None, missed: None };
+        let mut runs = 0;
+        while let Some((load, _)) = sweep.next_load() {
+            sweep.tell(&run(load, limit));
+            runs += 1;
+        }
+        (sweep.largest(), runs)
+    }
+
+    #[test]
+    fn the_largest_load_is_found() {
+        assert_eq!(largest(0.5).0, None, "not even one client");
+        assert_eq!(largest(1.0).0, Some(1.0));
+        assert_eq!(largest(37.0).0, Some(37.0));
+        let (all, runs) = largest(1e9);
+        assert_eq!((all, runs), (Some(64.0), 7), "no run beyond the curve");
+        assert!(largest(37.0).1 < 16);
+    }
+
+    #[test]
+    fn the_curve_holds_what_is_asked() {
+        for clients in [1, 3, 16, 100, 5000] {
+            let all: Vec<u32> = clients_around(clients).collect();
+            assert!(all.contains(&clients) && all.is_sorted() && all[0] == 1, "{all:?}");
+            assert_eq!(all.last(), Some(&most_clients(clients)));
+        }
+    }
+}

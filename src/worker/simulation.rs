@@ -1,0 +1,59 @@
+//! A simulation under way in the worker: the load asked for, then the loads around it, one at a time.
+
+use super::host::setup;
+use super::protocol::{Simulate, Simulated, Swept};
+use super::view;
+use crate::config::Issue;
+use crate::efficiency::{Efficiencies, Rows};
+use crate::serving::run::{Point, RunPlan, Runner, Sweep};
+
+pub struct Simulation {
+    pub id: u32,
+    runner: Runner,
+    sweep: Sweep,
+    points: Vec<Point>,
+}
+
+impl Simulation {
+    /// What the load asked for comes to, and the simulation of the others, where it can be run at all. `ask` has
+    /// the models answer rows.
+    pub fn start(
+        asked: &Simulate,
+        ask: impl FnOnce(&Rows) -> Result<Efficiencies, String>,
+    ) -> Result<(Simulated, Option<Self>), String> {
+        let refused =
+            |issues: Vec<Issue>| Ok((Simulated { id: asked.id, issues, ..Simulated::default() }, None));
+        let (setup, plan) = match setup(&asked.link).and_then(|setup| Ok((RunPlan::new(&setup)?, setup))) {
+            Ok((plan, setup)) => (setup, plan),
+            Err(issues) => return refused(issues),
+        };
+        let efficiencies = ask(plan.rows())?;
+        let runner = plan.finish(&efficiencies).ok_or("the models did not answer every row")?;
+        match runner.run(setup.load) {
+            Ok(run) => {
+                let shown = Simulated { id: asked.id, ..view::run(&setup, &run) };
+                let sweep = Sweep::of(&runner);
+                Ok((shown, Some(Self { id: asked.id, runner, sweep, points: Vec::new() })))
+            }
+            Err(issue) => refused(vec![issue]),
+        }
+    }
+
+    /// Runs the next load; all that is known then.
+    pub fn step(&mut self) -> Swept {
+        // A load that cannot be served ends the curve: those after it are larger.
+        let ran = self.sweep.next_load().and_then(|(load, drawn)| Some((self.runner.run(load).ok()?, drawn)));
+        if let Some((run, drawn)) = &ran {
+            self.sweep.tell(run);
+            self.points.extend(drawn.then(|| run.point()));
+        }
+        let swept = Swept {
+            id: self.id,
+            done: self.points.len() as u32,
+            total: self.sweep.total() as u32,
+            finished: ran.is_none(),
+            ..Swept::default()
+        };
+        view::curve(self.runner.setup(), &self.points, self.sweep.largest(), swept)
+    }
+}

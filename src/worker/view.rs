@@ -1,0 +1,270 @@
+//! Simulated runs as tables, charts and sentences.
+
+use super::protocol::{Fact, Row, Simulated, Swept, Table};
+use crate::chart::{Axis, Band, Chart, Curves, Line, Panel, Tone, Unit};
+use crate::config::{Field, Issue, Load, Setup, json};
+use crate::serving::run::{Point, Run};
+use crate::serving::sim::Stats;
+use crate::units::{Seconds, count, percent};
+
+/// The run of the load asked for. The id is the caller's.
+pub fn run(setup: &Setup, run: &Run) -> Simulated {
+    let metrics = &run.metrics;
+    let named = [
+        ("TTFT", Some(metrics.ttft)),
+        ("TPOT", metrics.tpot),
+        ("ITL", metrics.itl),
+        ("E2E", Some(metrics.e2e)),
+    ];
+    let rows = named.into_iter().map(|(name, stats)| {
+        let cells = stats.map_or_else(|| vec!["–".to_owned(); 4], spread);
+        Row { cells: std::iter::once(name.to_owned()).chain(cells).collect() }
+    });
+    Simulated {
+        what: what(setup, run),
+        latencies: Table { head: head(&["", "Mean", "P50", "P90", "P99"]), rows: rows.collect() },
+        facts: facts(run),
+        issues: saturated(run).into_iter().collect(),
+        timeline: write(timeline(run)),
+        timeline_words: timeline_words(run),
+        ..Simulated::default()
+    }
+}
+
+fn what(setup: &Setup, run: &Run) -> String {
+    let requests = count(f64::from(run.requests));
+    let of = if setup.replicas > 1 { " to one of the replicas" } else { "" };
+    match setup.load {
+        Load::Concurrency(clients) => {
+            let bursts = match clients {
+                1 => "",
+                _ => {
+                    " Of one length they stay in step and their prompts come in bursts: TTFT is longer than above, \
+                     where they do not."
+                }
+            };
+            let clients = count(f64::from(clients));
+            format!(
+                "{requests} requests{of}; all {clients} clients start at once, each sends its next when the last ends.{bursts}"
+            )
+        }
+        Load::Rate(rate) => {
+            format!("{requests} requests{of}, {} per second, at random times (Poisson).", count(rate))
+        }
+        Load::Batch(_) => format!("{requests} requests{of}, all at once."),
+    }
+}
+
+fn facts(run: &Run) -> Vec<Fact> {
+    let metrics = &run.metrics;
+    let fact = |name: &str, value: String, help: &str| Fact { name: name.into(), value, help: help.into() };
+    let per_s = |value: f64, unit: &str| format!("{} {unit}", count(value));
+    let mut facts = vec![
+        fact("duration", Seconds(metrics.duration).print().to_string(), "First arrival to last token"),
+        fact("output", per_s(metrics.output_per_s, "tok/s"), "Output tokens per second over the run"),
+        fact("input and output", per_s(metrics.total_per_s, "tok/s"), "Prompt and output tokens per second"),
+        fact("requests", per_s(metrics.requests_per_s, "/s"), "Requests completed per second over the run"),
+        fact("in flight", count(round(metrics.in_flight)), "Requests in the system, on average, per replica"),
+    ];
+    if let Some(goodput) = run.goodput_per_s {
+        facts.push(fact("goodput", per_s(goodput, "/s"), "Requests per second that keep to all limits"));
+        let share = percent(goodput / metrics.requests_per_s).to_string();
+        facts.push(fact("within limits", share, "Share of the requests that keep to all limits"));
+    }
+    if run.preemptions > 0 {
+        let times = count(f64::from(run.preemptions));
+        facts.push(fact("preempted", times, "Times that a sequence lost its KV cache and was computed anew"));
+    }
+    facts
+}
+
+fn saturated(run: &Run) -> Option<Issue> {
+    let found = run.saturation?;
+    let text = format!(
+        "Arrivals exceed capacity: {} requests come per second, {} are served. The queue and TTFT grow without bound; \
+         the times here say how long the run was.",
+        count(found.offered_per_s),
+        count(run.metrics.requests_per_s),
+    );
+    Some(Issue::warning(Field::Rate, text))
+}
+
+fn timeline(run: &Run) -> Chart {
+    let moments = &run.timeline;
+    let line = |name: &str, tone: Tone, y: &[f64]| Line {
+        name: name.into(),
+        tone,
+        x: moments.time.clone(),
+        y: y.to_vec(),
+        marked: false,
+    };
+    let axis = |name: &str, unit: Unit| Axis { name: name.into(), unit, log: false };
+    Chart::Curves(Curves {
+        x: axis("Time, s", Unit::Count),
+        panels: vec![
+            Panel {
+                y: axis("Requests of a replica", Unit::Count),
+                lines: vec![
+                    line("running", Tone::Accent, &moments.running),
+                    line("waiting", Tone::Ink, &moments.waiting),
+                ],
+                ..Panel::default()
+            },
+            Panel {
+                y: axis("KV cache in use", Unit::Share),
+                lines: vec![line("", Tone::Accent, &moments.kv)],
+                ..Panel::default()
+            },
+        ],
+        mark: None,
+    })
+}
+
+fn timeline_words(run: &Run) -> String {
+    let most = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
+    let (running, waiting) = (most(&run.timeline.running), most(&run.timeline.waiting));
+    format!(
+        "At most {} requests run and {} wait at once; the KV cache is filled to {} at most.",
+        count(running),
+        count(waiting),
+        percent(most(&run.timeline.kv)),
+    )
+}
+
+/// The curve so far.
+pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>, swept: Swept) -> Swept {
+    let rate = matches!(setup.load, Load::Rate(_));
+    let head = head(&[
+        if rate { "Requests per s" } else { "Clients" },
+        "TTFT mean",
+        "TTFT P99",
+        "TPOT mean",
+        "TPOT P99",
+        "Output tok/s",
+    ]);
+    let time = |value: f64| Seconds(value).print().to_string();
+    let rows = points.iter().map(|point| {
+        let tpot = |of: fn(&Stats) -> f64| point.tpot.as_ref().map_or("–".into(), |tpot| time(of(tpot)));
+        let load = if point.saturated { count(point.load) + ", too many" } else { count(point.load) };
+        let (mean, p99) = (tpot(|tpot| tpot.mean), tpot(|tpot| tpot.p99));
+        let output = count(round(point.output_per_s));
+        Row { cells: vec![load, time(point.ttft.mean), time(point.ttft.p99), mean, p99, output] }
+    });
+    Swept {
+        chart: write(chart(setup, points)),
+        words: words(setup, points),
+        points: Table { head, rows: rows.collect() },
+        largest: most_within(setup, points, largest),
+        ..swept
+    }
+}
+
+fn chart(setup: &Setup, points: &[Point]) -> Chart {
+    let loads = |points: &[&Point]| points.iter().map(|point| point.load).collect::<Vec<_>>();
+    let spread = |name: &str, of: fn(&Point) -> Option<Stats>, limit_ms: Option<f64>| {
+        let shown: Vec<&Point> = points.iter().filter(|point| of(point).is_some()).collect();
+        let column =
+            |pick: fn(&Stats) -> f64| shown.iter().filter_map(|point| of(point).as_ref().map(pick)).collect();
+        Panel {
+            y: Axis { name: name.into(), unit: Unit::Seconds, log: true },
+            bands: vec![Band { x: loads(&shown), low: column(|at| at.p50), high: column(|at| at.p99) }],
+            lines: vec![Line {
+                name: String::new(),
+                tone: Tone::Accent,
+                x: loads(&shown),
+                y: column(|at| at.mean),
+                marked: true,
+            }],
+            limit: limit_ms.map(|limit| limit * 1e-3),
+        }
+    };
+    let all: Vec<&Point> = points.iter().collect();
+    let output = Panel {
+        y: Axis { name: "Output, tok/s".into(), unit: Unit::Count, log: false },
+        lines: vec![Line {
+            name: String::new(),
+            tone: Tone::Accent,
+            x: loads(&all),
+            y: points.iter().map(|point| point.output_per_s).collect(),
+            marked: true,
+        }],
+        ..Panel::default()
+    };
+    let mut panels = vec![spread("TTFT: mean, P50 to P99", |point| Some(point.ttft), setup.slos.ttft_ms)];
+    if setup.osl > 1 {
+        panels.push(spread("TPOT: mean, P50 to P99", |point| point.tpot, setup.slos.tpot_ms));
+    }
+    panels.push(output);
+    let (name, log, mark) = match setup.load {
+        Load::Rate(rate) => ("Requests per second", false, Some(rate)),
+        Load::Concurrency(clients) => ("Clients", true, Some(f64::from(clients))),
+        Load::Batch(_) => ("Prompts", true, None),
+    };
+    // A rate far beyond capacity would squeeze the curve.
+    let last = points.last().map_or(0.0, |point| point.load);
+    let mark = mark.filter(|&mark| mark <= last);
+    Chart::Curves(Curves { x: Axis { name: name.into(), unit: Unit::Count, log }, panels, mark })
+}
+
+fn words(setup: &Setup, points: &[Point]) -> String {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return String::new() };
+    let load = |point: &Point| match setup.load {
+        Load::Rate(_) => format!("{} requests per second", count(point.load)),
+        _ if point.load == 1.0 => "1 client".into(),
+        _ => format!("{} clients", count(point.load)),
+    };
+    let time = |value: f64| Seconds(value).print();
+    let mut text = format!(
+        "From {} to {}: mean TTFT {} to {}",
+        load(first),
+        load(last),
+        time(first.ttft.mean),
+        time(last.ttft.mean),
+    );
+    if let (Some(low), Some(high)) = (&first.tpot, &last.tpot) {
+        text += &format!(", mean TPOT {} to {}", time(low.mean), time(high.mean));
+    }
+    text += &format!(
+        ", output {} to {} tok/s.",
+        count(round(first.output_per_s)),
+        count(round(last.output_per_s))
+    );
+    if let Some(point) = points.iter().find(|point| point.saturated) {
+        text += &format!(" Saturated from {} on: TTFT grows without bound.", load(point));
+    }
+    text
+}
+
+/// The most that keeps to the limits, in a sentence; empty without limits or without a curve.
+fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>) -> String {
+    let limited = setup.slos.ttft_ms.is_some() || setup.slos.tpot_ms.is_some();
+    if !limited || points.is_empty() {
+        return String::new();
+    }
+    let unit = if matches!(setup.load, Load::Rate(_)) { "requests per second" } else { "clients" };
+    let end = points.last().map_or(0.0, |point| point.load);
+    match largest {
+        None => "Not even the smallest load keeps 99 % of its requests within the limits.".into(),
+        Some(most) if most >= end => {
+            format!("All loads keep within the limits, up to {} {unit}.", count(end))
+        }
+        Some(most) => format!("Up to {} {unit} keep 99 % of requests within the limits.", count(most)),
+    }
+}
+
+fn spread(stats: Stats) -> Vec<String> {
+    [stats.mean, stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print().to_string()).into()
+}
+
+fn head(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// A number of tokens or requests, without a fraction where that says nothing.
+fn round(value: f64) -> f64 {
+    if value >= 100.0 { value.round() } else { value }
+}
+
+fn write(mut chart: Chart) -> String {
+    json::write(&mut chart)
+}

@@ -1,0 +1,116 @@
+// The simulated run: it follows the learned answer, agrees with the native tool, stops, and names what is too much.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+
+import { desktop, pageTest, path, phone } from "./harness.mjs";
+import { choose, fragmentHolds, issue, settled } from "./page.mjs";
+
+const status = (page, progress) =>
+  page.locator(`[data-testid=simulation-status][data-progress=${progress}]`).waitFor({ state: "attached" });
+
+/** The rows of a table, cell by cell. */
+const cells = (page, id) =>
+  page
+    .getByTestId(id)
+    .locator("tr")
+    .evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
+
+function native(link) {
+  const binary = `${process.env.ROOFLIGHT_BIN ?? path("target/debug")}/predict`;
+  const text = execFileSync(binary, [link, "--run", "--sweep", "--models", path("models")], { encoding: "utf8" });
+  return JSON.parse(text);
+}
+
+/** "123 ms" as seconds. */
+function seconds(text) {
+  const [number, unit] = text.replace(/[\u00a0\u202f]/g, " ").split(" ");
+  return Number(number) * { "µs": 1e-6, ms: 1e-3, s: 1, min: 60 }[unit];
+}
+
+const link = "v=1&osl=64&isl=300&c=8&st=200&sp=20";
+
+pageTest("latencies by their spread, other loads and the largest within the limits, as natively", {}, async ({ page, open }) => {
+  await open(link);
+  await settled(page);
+  await status(page, "done");
+  const { run, sweep } = native(link);
+  const table = await cells(page, "latencies");
+  assert.deepEqual(table[0], ["", "Mean", "P50", "P90", "P99"]);
+  for (const [row, name] of [[1, "ttft"], [2, "tpot"], [3, "itl"], [4, "e2e"]]) {
+    for (const [column, part] of [[1, "mean"], [2, "p50"], [3, "p90"], [4, "p99"]]) {
+      const [shown, ours] = [seconds(table[row][column]), run.metrics[name][part]];
+      assert.ok(Math.abs(shown / ours - 1) < 6e-3, `${name} ${part}: ${table[row][column]} in the page, ${ours} s natively`);
+    }
+  }
+  const points = await cells(page, "points");
+  assert.equal(points.length - 1, sweep.points.length);
+  points.slice(1).forEach((cells, index) => {
+    const ours = sweep.points[index].ttft.mean;
+    assert.ok(Math.abs(seconds(cells[1]) / ours - 1) < 6e-3, `${cells[0]} clients: ${cells[1]}, ${ours} s natively`);
+  });
+  assert.match(await page.getByTestId("largest").textContent(), new RegExp(`Up to ${sweep.largest} clients`));
+  for (const chart of ["timeline", "curve"]) await page.locator(`[data-testid=${chart}][data-drawn]`).waitFor();
+});
+
+pageTest("a rate in place of clients, like the load shown, and its limits in the link", {}, async ({ page, open }) => {
+  await open("v=1&isl=300&osl=64&c=4");
+  await settled(page);
+  await choose(page, "load-rate");
+  await settled(page);
+  await page.getByTestId("rate").fill("2.5");
+  await page.getByTestId("slo_ttft").fill("250");
+  await page.getByTestId("slo_tpot").fill("12.5");
+  await fragmentHolds(page, { r: "2.5", st: "250", sp: "12.5", c: undefined });
+  await settled(page);
+  await status(page, "done");
+  assert.match(await page.getByTestId("simulation-what").textContent(), /1000 requests, 2\.50? per second/);
+  assert.match(await page.getByTestId("simulation-facts").textContent(), /goodput/);
+  await page.getByTestId("rate").fill("0");
+  assert.match(await issue(page, "rate"), /from 0\.001 to 1000000 is right/);
+});
+
+pageTest("arrivals beyond capacity are named, and have no headline", {}, async ({ page, open }) => {
+  await open("v=1&isl=1024&osl=128&r=500");
+  await settled(page);
+  assert.match(await issue(page, "rate"), /Arrivals exceed capacity.*TTFT grows without bound/);
+  assert.equal(await page.getByTestId("ttft").getAttribute("data-value"), "");
+  assert.equal(await page.getByTestId("fit").getAttribute("data-fits"), "true", "memory is not what it lacks");
+  await status(page, "done");
+  assert.match(await page.getByTestId("simulation").textContent(), /The queue and TTFT grow without bound/);
+});
+
+pageTest("it stops when asked, and begins anew with the next change", {}, async ({ page, open }) => {
+  await open("v=1&c=2000&isl=2000&osl=500");
+  await settled(page);
+  await status(page, "running");
+  await page.getByTestId("simulation-stop").click();
+  await status(page, "stopped");
+  const [{ length }] = [await cells(page, "points")];
+  await page.waitForTimeout(500);
+  assert.equal((await cells(page, "points")).length, length, "nothing comes after the stop");
+  await page.getByTestId("concurrency").fill("3");
+  await settled(page);
+  await status(page, "done");
+});
+
+pageTest("a change during a long simulation is answered at once", {}, async ({ page, open }) => {
+  await open("v=1&c=2000&isl=2000&osl=500");
+  await settled(page);
+  await status(page, "running");
+  const before = await page.getByTestId("ttft").getAttribute("data-value");
+  await page.getByTestId("isl").fill("1000");
+  await page.waitForFunction((ttft) => document.querySelector("[data-testid=ttft]").dataset.value !== ttft, before);
+  await settled(page);
+});
+
+for (const [name, viewport] of Object.entries({ desktop, phone })) {
+  pageTest(`its charts have words and tables, and fit a ${name}`, { viewport }, async ({ page, open }) => {
+    await open(link);
+    await settled(page);
+    await status(page, "done");
+    assert.match(await page.getByTestId("curve-summary").textContent(), /From 1 client to 64 clients: mean TTFT/);
+    assert.match(await page.getByTestId("timeline-summary").textContent(), /KV cache is filled to/);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    assert.ok(!wide, "the page scrolls sideways");
+  });
+}

@@ -1,0 +1,157 @@
+//! Simulated runs of a setup, and the closed form beside them.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use rooflight::config::catalog::catalog;
+use rooflight::config::{Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check};
+use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Rows};
+use rooflight::features::Family;
+use rooflight::serving::report::Headline;
+use rooflight::serving::run::{Run, RunPlan, Runner, Sweep};
+use rooflight::serving::sim::lengths::draw;
+use rooflight::serving::sim::{Arrivals, Distribution, Limits, Metrics, metrics, simulate};
+use rooflight::serving::table::TablePlan;
+use rooflight::serving::{finish, memory_of, plan, replica};
+
+const ENGINES: [&str; 3] = ["vllm", "sglang", "trtllm"];
+
+fn setup(engine: &str, isl: u32, osl: u32, load: Load, slos: Slos) -> Setup {
+    let scenario = Scenario {
+        model: ModelChoice::Catalog("qwen3-8b".into()),
+        engine: engine.into(),
+        workload: Workload { isl: Lengths::Fixed(isl), osl, load, slos },
+        ..Scenario::default()
+    };
+    let (setup, issues) = check(&scenario, catalog());
+    setup.unwrap_or_else(|| panic!("{issues:?}"))
+}
+
+/// The same efficiency for every row; host times count, as with learned ones.
+fn flat(rows: &Rows) -> Efficiencies {
+    let answer = Answer { ln_efficiency: -0.3, ln_bound: None, outside: false };
+    let of_family = |(&family, rows): (&Family, &FamilyRows)| (family, vec![answer; rows.count()]);
+    let answers = rows.families().iter().map(of_family).collect();
+    Efficiencies::Learned(rows.answered("test", &answers, &BTreeMap::new()).expect("every row is answered"))
+}
+
+fn runner(setup: &Setup) -> Runner {
+    let plan = RunPlan::new(setup).expect("the catalog has every figure");
+    let answers = flat(plan.rows());
+    plan.finish(&answers).expect("every row is answered")
+}
+
+fn run(setup: &Setup) -> Run {
+    runner(setup).run(setup.load).expect("it can be served")
+}
+
+fn form(setup: &Setup) -> Headline {
+    let (plan, rows) = plan(setup).expect("the catalog has every figure");
+    finish(&plan, &flat(&rows)).and_then(|report| report.headline).expect("it fits")
+}
+
+/// A long run of requests whose lengths vary by a tenth to either side: with lengths all alike clients would stay
+/// in step, and the closed form is of clients that do not.
+fn varied(setup: &Setup, count: usize, arrivals: &Arrivals) -> Metrics {
+    let policy = replica::policy(setup, &memory_of(setup).expect("the catalog has every figure"));
+    let (isl, osl) = (setup.prompts[0], setup.osl);
+    let extent = replica::extent(setup, policy.max_seqs, isl * 11 / 10, osl * 11 / 10);
+    let physics = catalog().constants.physics().expect("complete");
+    let plan = TablePlan::new(setup, &physics, &extent).expect("the catalog has every figure");
+    let table = plan.finish(&flat(plan.rows())).expect("every row is answered");
+    let range = |length: u32| Distribution::Uniform { low: length * 9 / 10, high: length * 11 / 10 };
+    let requests = draw(&range(isl), &range(osl), count, 1).expect("sound");
+    let cost = table.under(&setup.engine.host);
+    let outcome = simulate(&policy, &requests, arrivals, &cost, Limits::default()).expect("it can be served");
+    metrics(&outcome).expect("requests were served")
+}
+
+proptest! {
+    // Each case plans a table of its own.
+    #![proptest_config(ProptestConfig::with_cases(10))]
+
+    #[test]
+    fn the_closed_form_is_the_simulation_of_a_loop(
+        engine in prop::sample::select(&ENGINES[..]),
+        isl in 128u32..4096, osl in 64u32..512, clients in 1u32..96,
+    ) {
+        let asked = setup(engine, isl, osl, Load::Concurrency(clients), Slos::default());
+        let form = form(&asked);
+        let found = varied(&asked, clients as usize * 40, &Arrivals::Closed { clients });
+        let tpot = form.tpot.expect("several tokens").0 / found.tpot.expect("several tokens").mean;
+        let output = form.output_per_s / found.output_per_s;
+        prop_assert!((tpot - 1.0).abs() < 0.05, "TPOT: {tpot}");
+        prop_assert!((output - 1.0).abs() < 0.05, "output: {output}");
+    }
+
+    #[test]
+    fn the_closed_form_is_the_simulation_of_arrivals(
+        engine in prop::sample::select(&ENGINES[..]),
+        isl in 128u32..4096, osl in 64u32..512, share in 0.05f64..0.6,
+    ) {
+        // What 64 clients reach is a rate below capacity.
+        let busy = setup(engine, isl, osl, Load::Concurrency(64), Slos::default());
+        let per_s = form(&busy).requests_per_s * share;
+        let asked = setup(engine, isl, osl, Load::Rate(per_s), Slos::default());
+        let form = form(&asked);
+        let arrivals = Arrivals::Rate { per_s, burstiness: 1.0, seed: 5 };
+        let found = varied(&asked, 4000, &arrivals);
+        let tpot = form.tpot.expect("several tokens").0 / found.tpot.expect("several tokens").mean;
+        prop_assert!((tpot - 1.0).abs() < 0.05, "TPOT: {tpot}");
+        prop_assert!((form.output_per_s / found.output_per_s - 1.0).abs() < 0.05);
+    }
+}
+
+#[test]
+fn a_run_has_the_requests_its_load_says() {
+    let requests = |load| run(&setup("vllm", 512, 64, load, Slos::default())).requests;
+    assert_eq!(requests(Load::Concurrency(1)), 100, "so many at least");
+    assert_eq!(requests(Load::Concurrency(32)), 320);
+    assert_eq!(requests(Load::Rate(3.0)), 1000);
+    assert_eq!(requests(Load::Batch(7)), 7);
+}
+
+#[test]
+fn replicas_share_the_load_and_add_up() {
+    let one = setup("sglang", 512, 64, Load::Concurrency(16), Slos::default());
+    let four = Setup { replicas: 4, load: Load::Concurrency(64), ..one.clone() };
+    let (one, four) = (run(&one), run(&four));
+    assert!((four.metrics.ttft.mean / one.metrics.ttft.mean - 1.0).abs() < 1e-3);
+    assert!((four.metrics.output_per_s / one.metrics.output_per_s - 4.0).abs() < 1e-2);
+}
+
+#[test]
+fn too_high_a_rate_is_saturation_and_keeps_no_limit() {
+    let slos = Slos { ttft_ms: Some(1e6), tpot_ms: None };
+    let flooded = run(&setup("vllm", 1024, 128, Load::Rate(500.0), slos));
+    assert!(flooded.saturation.is_some());
+    assert_eq!(flooded.keeps(), Some(false));
+    assert_eq!(run(&setup("vllm", 1024, 128, Load::Rate(1.0), slos)).keeps(), Some(true));
+    assert_eq!(run(&setup("vllm", 1024, 128, Load::Rate(1.0), Slos::default())).keeps(), None);
+}
+
+#[test]
+fn the_largest_load_is_just_within_its_limits() {
+    let slos = Slos { ttft_ms: None, tpot_ms: Some(12.0) };
+    for load in [Load::Concurrency(16), Load::Rate(4.0)] {
+        let runner = runner(&setup("vllm", 1024, 128, load, slos));
+        let mut sweep = Sweep::of(&runner);
+        while let Some((load, _)) = sweep.next_load() {
+            sweep.tell(&runner.run(load).expect("it can be served"));
+        }
+        let most = sweep.largest().expect("the limit can be kept");
+        let at = |factor: f64| match load {
+            Load::Concurrency(_) => Load::Concurrency((most * factor).round() as u32),
+            _ => Load::Rate(most * factor),
+        };
+        let keeps = |factor| runner.run(at(factor)).expect("it can be served").keeps();
+        assert_eq!((keeps(1.0), keeps(1.1)), (Some(true), Some(false)), "{load:?}: {most}");
+    }
+}
+
+#[test]
+fn what_never_fits_is_an_issue_that_says_what_to_change() {
+    let asked = setup("vllm", 30_000, 64, Load::Concurrency(2), Slos::default());
+    let issue = runner(&Setup { osl: 400_000, ..asked }).run(Load::Concurrency(2)).expect_err("too long");
+    assert!(issue.text.contains("shorten"), "{}", issue.text);
+}
