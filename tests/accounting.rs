@@ -80,6 +80,7 @@ impl Served {
                 osl: 1,
                 load: Load::Concurrency(8),
                 slos: Slos::default(),
+                spread: 0.0,
             },
             ..Scenario::default()
         }

@@ -139,6 +139,13 @@ fn loads_are_bounded() {
     refusal(Field::Rate, |scenario| scenario.workload.load = Load::Rate(0.0));
     let text = refusal(Field::Rate, |scenario| scenario.workload.load = Load::Rate(f64::INFINITY));
     assert!(text.contains("from 0.001 to 1000000 is right"), "{text}");
+    refusal(Field::Spread, |scenario| scenario.workload.spread = 1.0);
+    // 34 000 + 5 000 tokens would fit; a fifth more do not.
+    refusal(Field::Isl, |scenario| {
+        scenario.model = ModelChoice::Catalog("qwen3-8b".into());
+        scenario.workload.isl = Lengths::Fixed(34_000);
+        (scenario.workload.osl, scenario.workload.spread) = (5_000, 0.2);
+    });
     refusal(Field::SloTtft, |scenario| scenario.workload.slos.ttft_ms = Some(0.0));
     refusal(Field::SloTpot, |scenario| scenario.workload.slos.tpot_ms = Some(f64::NAN));
     refusal(Field::Batch, |scenario| {

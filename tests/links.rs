@@ -143,6 +143,7 @@ fn catalog_scenarios_stay_short() {
                     isl: Lengths::Fixed(100_000),
                     osl: 100_000,
                     load: Load::Rate(99_999.999),
+                    spread: 0.125,
                     slos: Slos { ttft_ms: Some(12_345.678), tpot_ms: Some(1_234.567) },
                 },
                 overrides: Overrides {
@@ -252,14 +253,14 @@ prop_compose! {
         kv in prop::sample::select(&Dtype::ALL[..]),
         isl in lengths(),
         osl in any::<u32>(),
-        load in load(),
+        (load, spread) in (load(), decimal()),
         (ttft_ms, tpot_ms) in (number(), number()),
         (token_budget, max_seqs) in (any::<Option<u32>>(), any::<Option<u32>>()),
         (memory_share, sustained, price) in (number(), number(), number()),
     ) -> Scenario {
         Scenario {
             model, gpu, engine, tp, pp, dp, ep, replicas, weights, kv,
-            workload: Workload { isl, osl, load, slos: Slos { ttft_ms, tpot_ms } },
+            workload: Workload { isl, osl, spread, load, slos: Slos { ttft_ms, tpot_ms } },
             overrides: Overrides { token_budget, max_seqs, memory_share, sustained, price },
         }
     }

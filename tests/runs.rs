@@ -20,7 +20,7 @@ fn setup(engine: &str, isl: u32, osl: u32, load: Load, slos: Slos) -> Setup {
     let scenario = Scenario {
         model: ModelChoice::Catalog("qwen3-8b".into()),
         engine: engine.into(),
-        workload: Workload { isl: Lengths::Fixed(isl), osl, load, slos },
+        workload: Workload { isl: Lengths::Fixed(isl), osl, load, slos, spread: 0.0 },
         ..Scenario::default()
     };
     let (setup, issues) = check(&scenario, catalog());
@@ -109,6 +109,21 @@ fn a_run_has_the_requests_its_load_says() {
     assert_eq!(requests(Load::Concurrency(32)), 320);
     assert_eq!(requests(Load::Rate(3.0)), 1000);
     assert_eq!(requests(Load::Batch(7)), 7);
+}
+
+#[test]
+fn lengths_vary_as_asked_and_keep_their_mean() {
+    let fixed = setup("vllm", 512, 64, Load::Rate(2.0), Slos::default());
+    let spread = run(&Setup { spread: 0.5, ..fixed.clone() });
+    let fixed = run(&fixed);
+    assert!((spread.metrics.output_per_s / fixed.metrics.output_per_s - 1.0).abs() < 0.03);
+    let range = |run: &Run| run.metrics.e2e.p99 / run.metrics.e2e.p50;
+    assert!(
+        range(&spread) > 1.2 && range(&spread) > range(&fixed),
+        "{} and {}",
+        range(&spread),
+        range(&fixed)
+    );
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn scenario(model: &str, gpu: &str, engine: &str, isl: u32, osl: u32, load: Load
         model: ModelChoice::Catalog(model.into()),
         gpu: gpu.into(),
         engine: engine.into(),
-        workload: Workload { isl: Lengths::Fixed(isl), osl, load, slos: Slos::default() },
+        workload: Workload { isl: Lengths::Fixed(isl), osl, load, slos: Slos::default(), spread: 0.0 },
         ..Scenario::default()
     }
 }

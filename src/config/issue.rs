@@ -23,6 +23,7 @@ pub enum Field {
     Kv,
     Isl,
     Osl,
+    Spread,
     Load,
     Concurrency,
     Rate,
@@ -38,7 +39,7 @@ pub enum Field {
 }
 
 impl Field {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Link,
         Self::Version,
         Self::Model,
@@ -53,6 +54,7 @@ impl Field {
         Self::Kv,
         Self::Isl,
         Self::Osl,
+        Self::Spread,
         Self::Load,
         Self::Concurrency,
         Self::Rate,
@@ -84,6 +86,7 @@ impl Field {
             Self::Kv => "kv",
             Self::Isl => "isl",
             Self::Osl => "osl",
+            Self::Spread => "spread",
             Self::Load => "load",
             Self::Concurrency => "concurrency",
             Self::Rate => "rate",
@@ -162,6 +165,7 @@ names!(
     Kv = "kv",
     Isl = "isl",
     Osl = "osl",
+    Spread = "spread",
     Load = "load",
     Concurrency = "concurrency",
     Rate = "rate",

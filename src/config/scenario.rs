@@ -43,6 +43,9 @@ pub enum Lengths {
 pub struct Workload {
     pub isl: Lengths,
     pub osl: u32,
+    /// Share by which prompts and outputs are longer or shorter, uniformly (`--random-range-ratio` of
+    /// `vllm bench serve`).
+    pub spread: f64,
     pub load: Load,
     pub slos: Slos,
 }
@@ -112,6 +115,7 @@ impl Default for Scenario {
             workload: Workload {
                 isl: Lengths::Fixed(1024),
                 osl: 512,
+                spread: 0.0,
                 load: Load::Concurrency(16),
                 slos: Slos::default(),
             },

@@ -24,6 +24,8 @@ pub struct Setup {
     /// Prompt lengths; one entry where all are alike.
     pub prompts: Vec<u32>,
     pub osl: u32,
+    /// Share by which both are longer or shorter, uniformly.
+    pub spread: f64,
     pub load: Load,
     pub slos: Slos,
     pub token_budget: u32,
@@ -35,10 +37,21 @@ pub struct Setup {
     pub price: Option<f64>,
 }
 
+/// The longest of the lengths around `length`.
+pub(super) fn spread_up(length: u32, spread: f64) -> u32 {
+    (f64::from(length) * (1.0 + spread)).floor() as u32
+}
+
 impl Setup {
     /// GPUs of one replica.
     pub fn gpus_per_replica(&self) -> u32 {
         self.tp * self.dp * self.pp
+    }
+
+    /// The most tokens of a prompt, and of an output.
+    pub fn longest(&self) -> (u32, u32) {
+        let prompt = self.prompts.iter().copied().max().unwrap_or(1);
+        (spread_up(prompt, self.spread), spread_up(self.osl, self.spread))
     }
 
     /// GPUs of one stage: those that share its experts.

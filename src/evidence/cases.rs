@@ -197,6 +197,7 @@ impl BatchCase {
                 isl: Lengths::Each(self.prompt_lens.clone()),
                 osl: self.output_len,
                 load: Load::Batch(size),
+                spread: 0.0,
                 slos: Slos::default(),
             },
             overrides: Overrides::default(),

@@ -134,6 +134,7 @@ fn scenario(case: &TraceCase, catalog: &Catalog) -> Result<Scenario, String> {
             isl: Lengths::Fixed(most(|request| request.prompt)),
             osl: most(|request| request.output),
             load: Load::Concurrency(case.requests.len() as u32),
+            spread: 0.0,
             slos: Slos::default(),
         },
         overrides: Overrides::default(),

@@ -21,8 +21,8 @@ pub struct Demand {
 
 impl Demand {
     pub fn of(setup: &Setup) -> Self {
-        let longest = setup.prompts.iter().copied().max().unwrap_or(1);
-        let sequence_tokens = f64::from(longest) + f64::from(setup.osl);
+        let (prompt, output) = setup.longest();
+        let sequence_tokens = f64::from(prompt) + f64::from(output);
         match setup.load {
             Load::Batch(_) => {
                 let prompts = prompts_of_one_replica(setup);

@@ -38,6 +38,7 @@ fn what(setup: &Setup, run: &Run) -> String {
         Load::Concurrency(clients) => {
             let bursts = match clients {
                 1 => "",
+                _ if setup.spread > 0.0 => "",
                 _ => {
                     " Of one length they stay in step and their prompts come in bursts: TTFT is longer than above, \
                      where they do not."

@@ -11,7 +11,8 @@ pub use formats::of_weights as weight_formats;
 
 use super::catalog::Catalog;
 use super::model::Formats;
-use super::{Engine, Field, Figure, Gpu, Issue, MissingFigure, Model, Scenario, Setup};
+use super::setup::spread_up;
+use super::{Engine, Field, Figure, Gpu, Issue, MissingFigure, Model, Scenario, Setup, Workload};
 
 /// Resolves ids, checks every range and every fit. All findings are returned at once, each beside its
 /// field; a setup stands only where none of them is an error.
@@ -29,7 +30,9 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let gpu = lookup::gpu(&scenario.gpu, catalog, issues);
     let engine = lookup::engine(&scenario.engine, catalog, issues);
     let prompts = workload::prompts(&scenario.workload, issues);
-    let (osl, load, slos) = (scenario.workload.osl, scenario.workload.load, scenario.workload.slos);
+    let Workload { osl, spread, load, slos, .. } = scenario.workload;
+    let most =
+        |lengths: &[u32]| lengths.iter().map(|&length| spread_up(length, spread)).collect::<Vec<u32>>();
 
     let before = issues.len();
     parallel::ranges(cut, replicas, issues);
@@ -52,14 +55,14 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, cut, issues));
         }
         if let Some(prompts) = &prompts {
-            workload::fits_context(prompts, osl, model, issues);
+            workload::fits_context(&most(prompts), spread_up(osl, spread), model, issues);
         }
     }
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, issues);
     let settings = settings::settings(&scenario.overrides, engine, gpu, issues);
     let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
-    workload::fits_budget(&prompts, load, settings.token_budget, engine.scheduler.batching, issues);
+    workload::fits_budget(&most(&prompts), load, settings.token_budget, engine.scheduler.batching, issues);
     let published = model.formats(weights);
     let formats = Formats { weights: engine.experts_as(published.weights, gpu.arch), ..published };
     Some(Setup {
@@ -76,6 +79,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         kv,
         prompts,
         osl,
+        spread,
         load,
         slos,
         token_budget: settings.token_budget,

@@ -42,6 +42,7 @@ pub const EP: Range = Range::new(Field::Ep, "expert parallelism", 1.0, 128.0);
 pub const REPLICAS: Range = Range::new(Field::Gpus, "the number of replicas", 1.0, 10_000.0);
 pub const ISL: Range = Range::new(Field::Isl, "the prompt length", 1.0, 100_000_000.0);
 pub const OSL: Range = Range::new(Field::Osl, "the output length", 1.0, 100_000_000.0);
+pub const SPREAD: Range = Range::new(Field::Spread, "the spread of lengths", 0.0, 0.95);
 pub const CONCURRENCY: Range = Range::new(Field::Concurrency, "concurrency", 1.0, 100_000.0);
 pub const RATE: Range = Range::new(Field::Rate, "the request rate", 0.001, 1_000_000.0);
 pub const SLO_TTFT: Range = Range::new(Field::SloTtft, "the limit of TTFT", 1.0, 10_000_000.0);
@@ -53,7 +54,7 @@ pub const MEMORY_SHARE: Range = Range::new(Field::MemoryShare, "the memory share
 pub const SUSTAINED: Range = Range::new(Field::Sustained, "the sustained clock share", 0.3, 1.0);
 pub const PRICE: Range = Range::new(Field::Price, "the price per GPU and hour", 0.0, 10_000.0);
 
-pub const ALL: [Range; 17] = [
+pub const ALL: [Range; 18] = [
     TP,
     PP,
     DP,
@@ -61,6 +62,7 @@ pub const ALL: [Range; 17] = [
     REPLICAS,
     ISL,
     OSL,
+    SPREAD,
     CONCURRENCY,
     RATE,
     BATCH,

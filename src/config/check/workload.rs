@@ -1,6 +1,8 @@
 //! Lengths and load.
 
-use super::range::{BATCH, CONCURRENCY, ISL, MAX_BATCH_TOKENS, MAX_LENGTHS, OSL, RATE, SLO_TPOT, SLO_TTFT};
+use super::range::{
+    BATCH, CONCURRENCY, ISL, MAX_BATCH_TOKENS, MAX_LENGTHS, OSL, RATE, SLO_TPOT, SLO_TTFT, SPREAD,
+};
 use crate::config::{Batching, Field, Issue, Lengths, Load, Model, Workload};
 
 /// Prompt lengths, one entry where all are alike; none where they make no sense.
@@ -12,6 +14,12 @@ pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>>
         Load::Batch(size) => BATCH.check(f64::from(size)),
     });
     issues.extend(OSL.check(f64::from(workload.osl)));
+    issues.extend(SPREAD.check(workload.spread));
+    if workload.spread > 0.0 && matches!(workload.load, Load::Batch(_)) {
+        let text =
+            "the prompts of a batch are taken as long as they are given: lengths vary with clients or a rate";
+        issues.push(Issue::warning(Field::Spread, text));
+    }
     issues.extend(workload.slos.ttft_ms.and_then(|limit| SLO_TTFT.check(limit)));
     issues.extend(workload.slos.tpot_ms.and_then(|limit| SLO_TPOT.check(limit)));
     let prompts = match &workload.isl {
@@ -32,7 +40,7 @@ pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>>
             issues.push(Issue::error(Field::Batch, text));
         }
     }
-    (issues.len() == before).then_some(prompts)
+    (!issues[before..].iter().any(Issue::is_error)).then_some(prompts)
 }
 
 fn each(lengths: &[u32], load: Load) -> Option<Issue> {

@@ -84,7 +84,7 @@ impl Draft {
     }
 }
 
-pub static KEYS: [Key; 25] = [
+pub static KEYS: [Key; 26] = [
     Key {
         field: Field::Version,
         key: "v",
@@ -208,6 +208,14 @@ pub static KEYS: [Key; 25] = [
         meaning: "Output length in tokens.",
         read: |draft, text| values::whole(text).map(|osl| draft.scenario().workload.osl = osl),
         show: |link| Some(link.scenario.workload.osl.to_string()),
+    },
+    Key {
+        field: Field::Spread,
+        key: "rr",
+        kind: Kind::Real,
+        meaning: "Share by which prompts and outputs are longer or shorter, uniformly.",
+        read: |draft, text| values::real(text).map(|share| draft.scenario().workload.spread = share),
+        show: |link| Some(decimal(link.scenario.workload.spread)),
     },
     Key {
         field: Field::Concurrency,

@@ -23,6 +23,7 @@ pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<S
             isl: Lengths::Fixed(case.isl),
             osl: case.osl,
             load: Load::Concurrency(case.concurrency),
+            spread: 0.0,
             slos: Slos::default(),
         },
         overrides: Overrides {

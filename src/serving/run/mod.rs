@@ -12,7 +12,7 @@ pub use sweep::Sweep;
 
 use super::fit::clients_per_replica;
 use super::plan::physics;
-use super::sim::{self, Arrivals, Limits, Policy, SimError, Slo, simulate};
+use super::sim::{self, Arrivals, Distribution, Limits, Policy, SimError, Slo, simulate};
 use super::table::{Extent, StepTable, TablePlan};
 use super::{memory_of, replica};
 use crate::config::{Field, Issue, Load, Setup, Slos};
@@ -79,8 +79,8 @@ fn extent(setup: &Setup, policy: &Policy) -> Extent {
         Load::Rate(_) => policy.max_seqs.saturating_mul(policy.ranks),
         Load::Batch(size) => size,
     };
-    let prompt = setup.prompts.iter().copied().max().unwrap_or(1);
-    replica::extent(setup, clients, prompt, setup.osl)
+    let (prompt, output) = setup.longest();
+    replica::extent(setup, clients, prompt, output)
 }
 
 impl Runner {
@@ -93,7 +93,7 @@ impl Runner {
     /// # Errors
     /// What to change so that it can be served.
     pub fn run(&self, load: Load) -> Result<Run, Issue> {
-        let (requests, arrivals, replicas) = self.asked(load);
+        let (requests, arrivals, replicas) = self.asked(load).map_err(|error| self.issue(load, &error))?;
         let cost = self.table.under(&self.setup.engine.host);
         let limits = Limits { steps: STEPS, moments: MOMENTS };
         let outcome = simulate(&self.policy, &requests, &arrivals, &cost, limits)
@@ -104,7 +104,7 @@ impl Runner {
     }
 
     /// The requests of one replica, how they arrive, and how many replicas are so loaded.
-    fn asked(&self, load: Load) -> (Vec<sim::Lengths>, Arrivals, f64) {
+    fn asked(&self, load: Load) -> Result<(Vec<sim::Lengths>, Arrivals, f64), SimError> {
         let replicas = f64::from(self.setup.replicas.max(1));
         let (count, arrivals, replicas) = match load {
             Load::Concurrency(clients) => {
@@ -120,9 +120,21 @@ impl Runner {
             }
             Load::Batch(size) => (size.div_ceil(self.setup.replicas.max(1)), Arrivals::AtOnce, replicas),
         };
-        let output = self.setup.osl;
-        let prompts = self.setup.prompts.iter().cycle().take(count as usize);
-        (prompts.map(|&prompt| sim::Lengths { prompt, output }).collect(), arrivals, replicas)
+        Ok((self.lengths(load, count as usize)?, arrivals, replicas))
+    }
+
+    fn lengths(&self, load: Load, count: usize) -> Result<Vec<sim::Lengths>, SimError> {
+        let Setup { prompts, osl, spread, .. } = &self.setup;
+        if *spread <= 0.0 || matches!(load, Load::Batch(_)) {
+            let prompts = prompts.iter().cycle().take(count);
+            return Ok(prompts.map(|&prompt| sim::Lengths { prompt, output: *osl }).collect());
+        }
+        let range = |length: u32| {
+            let low = (f64::from(length) * (1.0 - spread)).ceil().max(1.0) as u32;
+            Distribution::Uniform { low, high: (f64::from(length) * (1.0 + spread)).floor() as u32 }
+        };
+        let prompt = prompts.first().copied().unwrap_or(1);
+        sim::lengths::draw(&range(prompt), &range(*osl), count, SEED)
     }
 
     fn issue(&self, load: Load, error: &SimError) -> Issue {

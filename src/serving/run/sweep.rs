@@ -98,8 +98,8 @@ fn clients_around(clients: u32) -> impl Iterator<Item = u32> {
 impl Runner {
     /// Requests that run at once on all replicas.
     fn slots(&self) -> u32 {
-        let longest = self.setup.prompts.iter().copied().max().unwrap_or(1);
-        let tokens = u64::from(longest) + u64::from(self.setup.osl);
+        let prompt = self.setup.prompts.first().copied().unwrap_or(1);
+        let tokens = u64::from(prompt) + u64::from(self.setup.osl);
         let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
         of_rank.saturating_mul(self.policy.ranks).saturating_mul(self.setup.replicas).min(MOST_CLIENTS)
     }

@@ -8,7 +8,9 @@ use crate::config::{Field, Lengths, Load, Scenario};
 use crate::serving::report::Headline;
 use crate::ui::erased::{flag, listen, part, text};
 use crate::ui::state::State;
-use crate::ui::state::quantity::{BATCH, CONCURRENCY, ISL, OSL, Quantity, RATE, SLO_TPOT, SLO_TTFT, round};
+use crate::ui::state::quantity::{
+    BATCH, CONCURRENCY, ISL, OSL, Quantity, RATE, SLO_TPOT, SLO_TTFT, SPREAD, round,
+};
 
 #[component]
 pub fn Workload() -> impl IntoView {
@@ -23,6 +25,7 @@ pub fn Workload() -> impl IntoView {
             <QuantityInput quantity=&ISL />
             <p class="sum">{text(move || state.form.with(|form| mixed(form.scenario())))}</p>
             <QuantityInput quantity=&OSL />
+            <QuantityInput quantity=&SPREAD />
             <div class="choice" role="radiogroup" aria-labelledby="load-label">
                 <span class="label" id="load-label">"Load"</span>
                 <span class="segments">{Vec::from(kinds)}</span>

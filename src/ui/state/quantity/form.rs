@@ -94,6 +94,17 @@ pub static OSL: Quantity = Quantity {
     write: |scenario, value| scenario.workload.osl = value.map_or(scenario.workload.osl, whole),
 };
 
+pub static SPREAD: Quantity = Quantity {
+    field: Field::Spread,
+    label: "Spread",
+    unit: "of both",
+    stops: Stops::Even { low: 0.0, high: 0.9, step: 0.05 },
+    whole: false,
+    help: "Share by which prompts and outputs are longer or shorter, uniformly; the simulated run draws them",
+    read: |scenario| Some(scenario.workload.spread),
+    write: |scenario, value| scenario.workload.spread = value.unwrap_or_default(),
+};
+
 pub static CONCURRENCY: Quantity = Quantity {
     field: Field::Concurrency,
     label: "Clients",
@@ -227,7 +238,7 @@ pub static PRICE: Quantity = Quantity {
 
 /// Every quantity of the form.
 #[cfg(test)]
-pub static ALL: [&Quantity; 17] = [
+pub static ALL: [&Quantity; 18] = [
     &TP,
     &PP,
     &DP,
@@ -235,6 +246,7 @@ pub static ALL: [&Quantity; 17] = [
     &REPLICAS,
     &ISL,
     &OSL,
+    &SPREAD,
     &CONCURRENCY,
     &BATCH,
     &RATE,

@@ -92,6 +92,7 @@ impl Quantity {
     fn example(&self) -> &'static str {
         match self.field {
             Field::MemoryShare | Field::Sustained => "0.9",
+            Field::Spread => "0.2",
             Field::Price => "2.5",
             Field::Tp | Field::Pp | Field::Gpus => "2",
             Field::Concurrency | Field::Batch => "16",
