@@ -7,7 +7,7 @@ use rooflight::config::{Field, Issue};
 use rooflight::features::Family;
 use rooflight::worker::protocol::{
     Answered, Ask, BadMessage, Fact, Failed, FromWorker, Imported, Loaded, Row, Rows, Simulate, Simulated,
-    Stop, Swept, Table, ToWorker, Up, VERSION, pack, unpack,
+    Stop, Swept, Table, ToWorker, TraceText, Traced, Up, VERSION, pack, unpack,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -46,7 +46,10 @@ fn every_answer_round_trips() {
             issues,
             timeline: "{\"curves\":{}}".into(),
             timeline_words: "At most 2".into(),
+            launch: "vllm serve \\\n  --x".into(),
+            bench: String::new(),
         }),
+        FromWorker::Traced(Traced { what: "Trace".into(), isl: 1, osl: 2, rate: 2.5, ..Traced::default() }),
         FromWorker::Swept(Swept { id: 3, done: 1, total: 7, points: table, ..Swept::default() }),
         FromWorker::Failed(Failed { id: None, reason: "no \"models\"".into() }),
         FromWorker::Failed(Failed { id: Some(3), reason: String::new() }),
@@ -62,8 +65,9 @@ fn every_question_round_trips() {
     let link = "v=1&m=qwen3-32b&r=2.5".to_string();
     for mut header in [
         ToWorker::Ask(Ask { id: 1, link: link.clone() }),
-        ToWorker::Simulate(Simulate { id: 2, link }),
+        ToWorker::Simulate(Simulate { id: 2, link, replay: true }),
         ToWorker::Stop(Stop { id: 2 }),
+        ToWorker::Trace(TraceText { text: "arrival,prompt,output\n0,1,1\n".into() }),
     ] {
         let (message, _) = pack(&mut header, &[]);
         assert_eq!(unpack::<ToWorker>(&message).expect("unpacks").0, header);

@@ -10,7 +10,7 @@ use rooflight::config::{Issue, Scenario, Setup, check, link};
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::open_models;
-use rooflight::serving::run::{Point, Run, RunPlan, Sweep};
+use rooflight::serving::run::{Commands, Point, Run, RunPlan, Sweep};
 use rooflight::serving::{Report, finish, plan};
 use serde::Serialize;
 
@@ -41,6 +41,9 @@ struct Output {
     report: Option<Report>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<Run>,
+    /// Shell commands that start this configuration, and that measure it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commands: Option<Commands>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sweep: Option<Curve>,
 }
@@ -100,6 +103,9 @@ fn answer(cli: &Cli, setup: &Setup, models: Option<&Models>, output: &mut Output
     match plan(setup) {
         Ok((plan, rows)) => output.report = finish(&plan, &ask(&rows)?),
         Err(found) => output.issues.extend(found),
+    }
+    if cli.run {
+        output.commands = Some(Commands::of(setup));
     }
     if !cli.run && !cli.sweep {
         return Ok(());

@@ -36,10 +36,11 @@ pub enum Field {
     Sustained,
     Price,
     Data,
+    Trace,
 }
 
 impl Field {
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Link,
         Self::Version,
         Self::Model,
@@ -67,6 +68,7 @@ impl Field {
         Self::Sustained,
         Self::Price,
         Self::Data,
+        Self::Trace,
     ];
 
     /// The stable id: the name in the JSON form, in reports and in the page's element ids.
@@ -99,6 +101,7 @@ impl Field {
             Self::Sustained => "sustained",
             Self::Price => "price",
             Self::Data => "data",
+            Self::Trace => "trace",
         }
     }
 }
@@ -178,6 +181,7 @@ names!(
     Sustained = "sustained",
     Price = "price",
     Data = "data",
+    Trace = "trace",
 );
 names!(Severity: Error = "error", Warning = "warning", Note = "note");
 record!(Issue: field, severity, text, given);

@@ -19,6 +19,7 @@ pub use engine::{
     Batching, Engine, HostTime, KernelChoice, MemoryShareOf, Scheduler, SmallerDefaults, VariantChoice,
 };
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
+pub(crate) use issue::excerpt;
 pub use issue::{Field, Issue, Severity};
 pub use model::Model;
 pub use scenario::{Lengths, Load, ModelChoice, Overrides, Scenario, Slos, Workload};

@@ -1,16 +1,11 @@
 //! Name, link, theme.
 
-use gloo::timers::callback::Timeout;
 use gloo::utils::window;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use wasm_bindgen_futures::JsFuture;
 
-use super::erased::{flag, listen, text};
+use super::copy::Copy;
+use super::erased::{flag, listen};
 use super::state::{State, ThemeChoice};
-
-/// How long the button says what became of the link.
-const SAID_FOR_MS: u32 = 2_000;
 
 #[component]
 pub fn Header() -> impl IntoView {
@@ -18,31 +13,12 @@ pub fn Header() -> impl IntoView {
         <header class="top">
             <h1>"Rooflight"</h1>
             <p class="tagline">"LLM serving speed, predicted in your browser"</p>
-            <CopyLink />
+            <Copy
+                id="copy-link" label="Copy link" refused="See address bar"
+                read=Box::new(|| window().location().href().unwrap_or_default())
+            />
             <Theme />
         </header>
-    }
-}
-
-#[component]
-fn CopyLink() -> impl IntoView {
-    let said = RwSignal::new("Copy link");
-    let copy = listen(move |_| {
-        spawn_local(async move {
-            let href = window().location().href().unwrap_or_default();
-            let copied = JsFuture::from(window().navigator().clipboard().write_text(&href)).await;
-            // The address bar holds the same link where the browser refuses its clipboard.
-            said.try_set(if copied.is_ok() { "Copied" } else { "See address bar" });
-            Timeout::new(SAID_FOR_MS, move || {
-                said.try_set("Copy link");
-            })
-            .forget();
-        });
-    });
-    view! {
-        <button type="button" class="action" data-testid="copy-link" on:click=copy>
-            <span aria-live="polite">{text(move || said.get().to_string())}</span>
-        </button>
     }
 }
 

@@ -1,5 +1,6 @@
 //! The page: one screen of inputs and results. `README.md` is the map and lists the test selectors.
 
+mod copy;
 mod erased;
 mod header;
 mod inputs;

@@ -10,8 +10,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker, WorkerOptions, WorkerType};
 
 use super::protocol::{
-    Answered, Ask, FromWorker, Import, Imported, Load, Simulate, Simulated, Stop, Swept, ToWorker, Up,
-    VERSION, pack, unpack,
+    Answered, Ask, FromWorker, Import, Imported, Load, Simulate, Simulated, Stop, Swept, ToWorker, TraceText,
+    Traced, Up, VERSION, pack, unpack,
 };
 use crate::config::Issue;
 use crate::efficiency::{CallAnswer, Learned};
@@ -50,6 +50,8 @@ pub enum Event {
     /// What a simulation says.
     Simulated(Simulated),
     Swept(Swept),
+    /// What a trace holds.
+    Traced(Traced),
     /// Still nothing; it may come.
     Late,
     /// No learned answer will come, or none to the last question.
@@ -140,10 +142,15 @@ impl Client {
     }
 
     /// Has the load of `link` simulated, and the loads around it; ends the simulation under way.
-    pub fn simulate(&self, id: u32, link: String) {
+    pub fn simulate(&self, id: u32, link: String, replay: bool) {
         let mut session = self.session.borrow_mut();
-        session.simulate = Some(Simulate { id, link });
+        session.simulate = Some(Simulate { id, link, replay });
         let _ = session.send(&self.worker);
+    }
+
+    /// Has the worker read a trace, and keep it for replays.
+    pub fn trace(&self, text: String) {
+        let _ = post(&self.worker, ToWorker::Trace(TraceText { text }));
     }
 
     /// Ends the simulation `id`, or never begins it.
@@ -204,6 +211,7 @@ impl Session {
             FromWorker::Imported(imported) => Some(Event::Imported(imported)),
             FromWorker::Simulated(simulated) => Some(Event::Simulated(simulated)),
             FromWorker::Swept(swept) => Some(Event::Swept(swept)),
+            FromWorker::Traced(traced) => Some(Event::Traced(traced)),
         };
         match self.send(worker) {
             Ok(()) => event,

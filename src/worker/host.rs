@@ -15,6 +15,7 @@ use super::protocol::{
     Up, VERSION, pack, unpack,
 };
 use super::simulation::Simulation;
+use super::view;
 use crate::config::catalog::catalog;
 use crate::config::model::import::import;
 use crate::config::{Issue, Setup, check, link};
@@ -22,6 +23,7 @@ use crate::efficiency::onnx::Models;
 use crate::efficiency::{CallAnswer, Efficiencies, Manifest};
 use crate::features::Family;
 use crate::serving::plan;
+use crate::serving::run::Trace;
 
 /// What the worker holds between messages.
 #[derive(Clone, Default)]
@@ -30,6 +32,8 @@ struct Desk {
     models: Rc<RefCell<Option<Models>>>,
     /// The simulation under way.
     simulation: Rc<RefCell<Option<Simulation>>>,
+    /// To be replayed.
+    trace: Rc<RefCell<Option<Trace>>>,
 }
 
 /// Listens to the page, and says so.
@@ -77,6 +81,11 @@ fn hear(scope: &DedicatedWorkerGlobalScope, desk: &Desk, message: &JsValue) {
             let (model, issues) = import(&asked.text, None);
             post(scope, FromWorker::Imported(Imported { model, issues }), &[]);
         }
+        Ok((ToWorker::Trace(asked), _)) => {
+            let (trace, issues) = Trace::parse(&asked.text);
+            post(scope, FromWorker::Traced(view::trace(trace.as_ref(), issues)), &[]);
+            *desk.trace.borrow_mut() = trace;
+        }
         Ok((ToWorker::Simulate(asked), _)) => match simulate(desk, &asked) {
             Ok((simulated, simulation)) => {
                 post(scope, FromWorker::Simulated(simulated), &[]);
@@ -98,7 +107,8 @@ fn hear(scope: &DedicatedWorkerGlobalScope, desk: &Desk, message: &JsValue) {
 fn simulate(desk: &Desk, asked: &Simulate) -> Result<(Simulated, Option<Simulation>), String> {
     let loaded = desk.models.borrow();
     let models = loaded.as_ref().ok_or("a simulation came before the models")?;
-    Simulation::start(asked, |rows| {
+    let trace = desk.trace.borrow().clone().filter(|_| asked.replay);
+    Simulation::start(asked, trace, |rows| {
         models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
     })
 }

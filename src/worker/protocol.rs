@@ -21,6 +21,7 @@ pub enum ToWorker {
     Ask(Ask),
     Rows(Rows),
     Import(Import),
+    Trace(TraceText),
     Simulate(Simulate),
     /// End the simulation under way.
     Stop(Stop),
@@ -59,6 +60,26 @@ pub struct Import {
 pub struct Simulate {
     pub id: u32,
     pub link: String,
+    /// Replay the trace read last.
+    pub replay: bool,
+}
+
+/// Read this trace, and keep it for replays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TraceText {
+    pub text: String,
+}
+
+/// What a trace holds, and what was found in it; nothing is kept of one with an error.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Traced {
+    /// In a sentence; empty where there is none.
+    pub what: String,
+    pub issues: Vec<Issue>,
+    /// Mean tokens, and requests per second.
+    pub isl: u32,
+    pub osl: u32,
+    pub rate: f64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,7 +87,7 @@ pub struct Stop {
     pub id: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum FromWorker {
     /// The first message.
     Up(Up),
@@ -77,6 +98,7 @@ pub enum FromWorker {
     /// Loading failed, or the request with this id.
     Failed(Failed),
     Imported(Imported),
+    Traced(Traced),
     Simulated(Simulated),
     Swept(Swept),
 }
@@ -126,6 +148,9 @@ pub struct Simulated {
     /// The replica over time: a chart as JSON, and in words.
     pub timeline: String,
     pub timeline_words: String,
+    /// Shell commands that start this configuration, and that measure it.
+    pub launch: String,
+    pub bench: String,
 }
 
 /// The loads around it, as far as they have been run.
@@ -166,12 +191,15 @@ variants!(
     Ask(Ask) = "ask",
     Rows(Rows) = "rows",
     Import(Import) = "import",
+    Trace(TraceText) = "trace",
     Simulate(Simulate) = "simulate",
     Stop(Stop) = "stop",
 );
-record!(Simulate: id, link);
+record!(Simulate: id, link, replay);
+record!(TraceText: text);
+record!(Traced: what, issues, isl, osl, rate);
 record!(Stop: id);
-record!(Simulated: id, what, latencies, facts, issues, timeline, timeline_words);
+record!(Simulated: id, what, latencies, facts, issues, timeline, timeline_words, launch, bench);
 record!(Swept: id, done, total, finished, chart, words, points, largest);
 record!(Table: head, rows);
 record!(Row: cells);
@@ -187,6 +215,7 @@ variants!(
     Rows(Rows) = "rows",
     Failed(Failed) = "failed",
     Imported(Imported) = "imported",
+    Traced(Traced) = "traced",
     Simulated(Simulated) = "simulated",
     Swept(Swept) = "swept",
 );

@@ -5,7 +5,7 @@ use super::protocol::{Simulate, Simulated, Swept};
 use super::view;
 use crate::config::Issue;
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::run::{Point, RunPlan, Runner, Sweep};
+use crate::serving::run::{Point, RunPlan, Runner, Sweep, Trace};
 
 pub struct Simulation {
     pub id: u32,
@@ -19,19 +19,25 @@ impl Simulation {
     /// the models answer rows.
     pub fn start(
         asked: &Simulate,
+        trace: Option<Trace>,
         ask: impl FnOnce(&Rows) -> Result<Efficiencies, String>,
     ) -> Result<(Simulated, Option<Self>), String> {
         let refused =
             |issues: Vec<Issue>| Ok((Simulated { id: asked.id, issues, ..Simulated::default() }, None));
-        let (setup, plan) = match setup(&asked.link).and_then(|setup| Ok((RunPlan::new(&setup)?, setup))) {
-            Ok((plan, setup)) => (setup, plan),
+        let traced = trace.is_some();
+        let planned = setup(&asked.link).and_then(|setup| match trace {
+            Some(trace) => RunPlan::of_trace(&setup, trace),
+            None => RunPlan::new(&setup),
+        });
+        let plan = match planned {
+            Ok(plan) => plan,
             Err(issues) => return refused(issues),
         };
         let efficiencies = ask(plan.rows())?;
         let runner = plan.finish(&efficiencies).ok_or("the models did not answer every row")?;
-        match runner.run(setup.load) {
+        match runner.run(runner.setup().load) {
             Ok(run) => {
-                let shown = Simulated { id: asked.id, ..view::run(&setup, &run) };
+                let shown = Simulated { id: asked.id, ..view::run(runner.setup(), &run, traced) };
                 let sweep = Sweep::of(&runner);
                 Ok((shown, Some(Self { id: asked.id, runner, sweep, points: Vec::new() })))
             }

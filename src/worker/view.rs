@@ -1,15 +1,16 @@
 //! Simulated runs as tables, charts and sentences.
 
-use super::protocol::{Fact, Row, Simulated, Swept, Table};
+use super::protocol::{Fact, Row, Simulated, Swept, Table, Traced};
 use crate::chart::{Axis, Band, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::{Field, Issue, Load, Setup, json};
-use crate::serving::run::{Point, Run};
+use crate::serving::run::{Commands, Point, Run, Trace};
 use crate::serving::sim::Stats;
 use crate::units::{Seconds, count, percent};
 
 /// The run of the load asked for. The id is the caller's.
-pub fn run(setup: &Setup, run: &Run) -> Simulated {
+pub fn run(setup: &Setup, run: &Run, traced: bool) -> Simulated {
     let metrics = &run.metrics;
+    let commands = Commands::of(setup);
     let named = [
         ("TTFT", Some(metrics.ttft)),
         ("TPOT", metrics.tpot),
@@ -21,10 +22,12 @@ pub fn run(setup: &Setup, run: &Run) -> Simulated {
         Row { cells: std::iter::once(name.to_owned()).chain(cells).collect() }
     });
     Simulated {
-        what: what(setup, run),
+        what: if traced { replayed(setup, run) } else { what(setup, run) },
         latencies: Table { head: head(&["", "Mean", "P50", "P90", "P99"]), rows: rows.collect() },
         facts: facts(run),
         issues: saturated(run).into_iter().collect(),
+        launch: commands.launch,
+        bench: commands.bench,
         timeline: write(timeline(run)),
         timeline_words: timeline_words(run),
         ..Simulated::default()
@@ -54,6 +57,36 @@ fn what(setup: &Setup, run: &Run) -> String {
         }
         Load::Batch(_) => format!("{requests} requests{of}, all at once."),
     }
+}
+
+fn replayed(setup: &Setup, run: &Run) -> String {
+    let of = if setup.replicas > 1 { ", those of one of the replicas," } else { "" };
+    let requests = count(f64::from(run.requests));
+    let (prompt, output) = (setup.prompts.first().copied().unwrap_or(1), setup.osl);
+    let (prompt, output) = (count(f64::from(prompt)), count(f64::from(output)));
+    format!(
+        "{requests} requests of the trace{of} at {} per second; {prompt} tokens of prompt and {output} of output on average.",
+        count(round(run.load)),
+    )
+}
+
+/// What was read, and its means for the form.
+pub fn trace(trace: Option<&Trace>, issues: Vec<Issue>) -> Traced {
+    let Some(trace) = trace else { return Traced { issues, ..Traced::default() } };
+    let whole = |tokens: f64| tokens.round().max(1.0) as u32;
+    let ((prompt, output), requests) = (trace.means(), trace.requests.len());
+    let (isl, osl, rate) = (whole(prompt), whole(output), trace.rate().unwrap_or_default());
+    let (longest, most) = trace.longest();
+    let number = |value: u32| count(f64::from(value));
+    let what = format!(
+        "Trace of {} requests: prompts of {} tokens on average, {} at most; outputs of {}, {} at most.",
+        count(requests as f64),
+        number(isl),
+        number(longest),
+        number(osl),
+        number(most),
+    );
+    Traced { what, issues, isl, osl, rate }
 }
 
 fn facts(run: &Run) -> Vec<Fact> {

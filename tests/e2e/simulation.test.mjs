@@ -114,3 +114,50 @@ for (const [name, viewport] of Object.entries({ desktop, phone })) {
     assert.ok(!wide, "the page scrolls sideways");
   });
 }
+
+/** `count` requests, one every `gap` seconds. */
+const trace = (count, gap) =>
+  ["arrival,prompt,output", ...Array.from({ length: count }, (_, index) => `${index * gap},${200 + (index % 3) * 100},${20 + (index % 5)}`)].join("\n");
+
+pageTest("a trace is replayed, at its own pace and at another, and removed", {}, async ({ page, open }) => {
+  await open();
+  await settled(page);
+  await page.getByTestId("trace-panel").locator("summary").click();
+  await page.getByTestId("trace-file").setInputFiles({ name: "a.csv", mimeType: "text/csv", buffer: Buffer.from(trace(90, 0.5)) });
+  await fragmentHolds(page, { isl: "300", osl: "22", r: "2" });
+  assert.match(await page.getByTestId("traced").textContent(), /Trace of 90 requests: prompts of 300 tokens on average, 400 at most/);
+  const what = page.getByTestId("simulation-what");
+  await what.filter({ hasText: "90 requests of the trace at 2.00 per second" }).or(what.filter({ hasText: "at 2 per second" })).waitFor();
+  await status(page, "done");
+  await page.getByTestId("rate").fill("8");
+  await what.filter({ hasText: "90 requests of the trace at 8" }).waitFor();
+  await page.getByTestId("trace-remove").click();
+  await what.filter({ hasText: "1000 requests, 8" }).waitFor();
+});
+
+for (const [text, said] of [
+  ["time,prompt\n1,2", /no output/],
+  ["arrival,prompt,output\n0,10,5\n-1,10,5", /line 3: `-1` is no time/],
+  ["arrival,prompt,output\n0,10,5\n1,200000,5", /request 1 .*leave it out, or shorten it/],
+]) {
+  pageTest(`a trace is refused by name: ${said}`, {}, async ({ page, open }) => {
+    await open();
+    await settled(page);
+    await page.getByTestId("trace-panel").locator("summary").click();
+    await page.getByTestId("trace").fill(text);
+    await page.getByTestId("trace-use").click();
+    await page.locator("[data-testid=issue][data-field=trace]").filter({ hasText: said }).first().waitFor();
+    assert.equal(await page.getByTestId("trace").inputValue(), text);
+  });
+}
+
+pageTest("the commands that would measure this configuration are at hand", {}, async ({ page, open }) => {
+  await open(`${link}&tp=2`);
+  await settled(page);
+  await status(page, "done");
+  await page.getByTestId("measure").locator("summary").click();
+  assert.match(await page.getByTestId("launch").textContent(), /vllm serve meta-llama\/\S+.*--tensor-parallel-size 2/s);
+  const { commands } = native(`${link}&tp=2`);
+  assert.equal(await page.getByTestId("bench").textContent(), commands.bench);
+  assert.match(commands.bench, /--max-concurrency 8/);
+});

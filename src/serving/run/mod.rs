@@ -4,11 +4,15 @@
 //! A table of step times is planned and answered once ([`RunPlan`]); any number of runs then follow from it
 //! ([`Runner`]), and a [`Sweep`] says which of them a picture of the setup needs.
 
+mod commands;
 mod report;
 mod sweep;
+mod trace;
 
+pub use commands::Commands;
 pub use report::{Point, Run};
 pub use sweep::Sweep;
+pub use trace::Trace;
 
 use super::fit::clients_per_replica;
 use super::plan::physics;
@@ -38,6 +42,7 @@ pub struct RunPlan {
     setup: Setup,
     policy: Policy,
     table: TablePlan,
+    trace: Option<Trace>,
 }
 
 /// A setup whose step times are known.
@@ -46,18 +51,40 @@ pub struct Runner {
     setup: Setup,
     policy: Policy,
     table: StepTable,
+    trace: Option<Trace>,
 }
 
 impl RunPlan {
     /// # Errors
     /// An issue that names the figure the catalogs lack, or says that nothing fits.
     pub fn new(setup: &Setup) -> Result<Self, Vec<Issue>> {
+        Self::of(setup.clone(), None)
+    }
+
+    /// Replays `trace` instead of the setup's lengths: at the setup's rate, or else at its own pace.
+    ///
+    /// # Errors
+    /// As [`RunPlan::new`], and where a trace has no pace.
+    pub fn of_trace(setup: &Setup, trace: Trace) -> Result<Self, Vec<Issue>> {
+        let none = "all requests of the trace come at once: a batch is right for that";
+        let own = trace.rate().ok_or_else(|| vec![Issue::error(Field::Trace, none)])?;
+        let rate = if let Load::Rate(rate) = setup.load { rate } else { own };
+        let (prompt, output) = trace.means();
+        let whole = |tokens: f64| tokens.round().max(1.0) as u32;
+        let load = Load::Rate(rate);
+        let setup =
+            Setup { load, prompts: vec![whole(prompt)], osl: whole(output), spread: 0.0, ..setup.clone() };
+        Self::of(setup, Some(trace))
+    }
+
+    fn of(setup: Setup, trace: Option<Trace>) -> Result<Self, Vec<Issue>> {
+        let setup = &setup;
         let memory = memory_of(setup)?;
         let policy = replica::policy(setup, &memory);
         let missing = |text: String| vec![Issue::error(Field::Gpu, text)];
-        let table = TablePlan::new(setup, &physics()?, &extent(setup, &policy))
+        let table = TablePlan::new(setup, &physics()?, &extent(setup, &policy, trace.as_ref()))
             .map_err(|figure| missing(figure.to_string()))?;
-        Ok(Self { setup: setup.clone(), policy, table })
+        Ok(Self { setup: setup.clone(), policy, table, trace })
     }
 
     /// The rows the models are asked for.
@@ -68,22 +95,23 @@ impl RunPlan {
     /// None where `efficiencies` does not answer every row.
     pub fn finish(self, efficiencies: &Efficiencies) -> Option<Runner> {
         let table = self.table.finish(efficiencies)?;
-        Some(Runner { setup: self.setup, policy: self.policy, table })
+        Some(Runner { setup: self.setup, policy: self.policy, table, trace: self.trace })
     }
 }
 
 /// The largest steps that any load of the sweep asks of a rank.
-fn extent(setup: &Setup, policy: &Policy) -> Extent {
+fn extent(setup: &Setup, policy: &Policy, trace: Option<&Trace>) -> Extent {
     let clients = match setup.load {
         Load::Concurrency(clients) => sweep::most_clients(clients),
         Load::Rate(_) => policy.max_seqs.saturating_mul(policy.ranks),
         Load::Batch(size) => size,
     };
-    let (prompt, output) = setup.longest();
+    let (prompt, output) = trace.map_or_else(|| setup.longest(), Trace::longest);
     replica::extent(setup, clients, prompt, output)
 }
 
 impl Runner {
+    /// With a trace: the setup of its means.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
@@ -106,20 +134,24 @@ impl Runner {
     /// The requests of one replica, how they arrive, and how many replicas are so loaded.
     fn asked(&self, load: Load) -> Result<(Vec<sim::Lengths>, Arrivals, f64), SimError> {
         let replicas = f64::from(self.setup.replicas.max(1));
-        let (count, arrivals, replicas) = match load {
+        if let (Some(trace), Load::Rate(rate)) = (&self.trace, load) {
+            let (arrivals, requests) = trace.share(self.setup.replicas as usize);
+            let slower = trace.rate().map_or(1.0, |own| own / rate);
+            let arrivals = arrivals.into_iter().map(|arrival| arrival * slower).collect();
+            return Ok((requests, Arrivals::Times(arrivals), replicas));
+        }
+        let (arrivals, replicas) = match load {
             Load::Concurrency(clients) => {
                 let (clients, busy) = clients_per_replica(&self.setup, clients);
-                let clients = clients.ceil() as u32;
-                let count = clients.saturating_mul(REQUESTS_PER_CLIENT).max(LEAST_REQUESTS);
-                (count, Arrivals::Closed { clients }, busy)
+                (Arrivals::Closed { clients: clients.ceil() as u32 }, busy)
             }
             Load::Rate(rate) => {
                 let per_s = rate / replicas;
-                let arrivals = Arrivals::Rate { per_s, burstiness: BURSTINESS, seed: SEED };
-                (REQUESTS_AT_RATE, arrivals, replicas)
+                (Arrivals::Rate { per_s, burstiness: BURSTINESS, seed: SEED }, replicas)
             }
-            Load::Batch(size) => (size.div_ceil(self.setup.replicas.max(1)), Arrivals::AtOnce, replicas),
+            Load::Batch(_) => (Arrivals::AtOnce, replicas),
         };
+        let count = requests_of(&self.setup, load);
         Ok((self.lengths(load, count as usize)?, arrivals, replicas))
     }
 
@@ -139,6 +171,9 @@ impl Runner {
 
     fn issue(&self, load: Load, error: &SimError) -> Issue {
         let (field, advice) = match error {
+            SimError::KvCapacity { .. } | SimError::ContextLimit { .. } if self.trace.is_some() => {
+                (Field::Trace, "leave it out, or shorten it")
+            }
             SimError::KvCapacity { .. } => (Field::Isl, "shorten it, or take more GPUs for each replica"),
             SimError::ContextLimit { .. } => (Field::Isl, "shorten the prompt or the output"),
             SimError::StepBudget { .. } => (Field::TokenBudget, "raise the token budget"),
@@ -153,6 +188,18 @@ impl Runner {
             ),
         };
         Issue::error(field, format!("{error}: {advice}"))
+    }
+}
+
+/// Requests that a run of `load` sends to one replica.
+fn requests_of(setup: &Setup, load: Load) -> u32 {
+    match load {
+        Load::Concurrency(clients) => {
+            let (clients, _) = clients_per_replica(setup, clients);
+            (clients.ceil() as u32).saturating_mul(REQUESTS_PER_CLIENT).max(LEAST_REQUESTS)
+        }
+        Load::Rate(_) => REQUESTS_AT_RATE,
+        Load::Batch(size) => size.div_ceil(setup.replicas.max(1)),
     }
 }
 

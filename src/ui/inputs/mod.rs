@@ -6,7 +6,9 @@ mod facts;
 mod hardware;
 mod issues;
 mod model;
+mod own_text;
 mod quantity;
+mod trace;
 mod workload;
 
 use leptos::ev::SubmitEvent;

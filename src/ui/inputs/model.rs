@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 
 use super::choice::{Choice, Entry, Group};
-use super::config_json::ConfigJson;
+use super::config_json::CONFIG_JSON;
 use super::facts::{self, Fact};
+use super::own_text::OwnText;
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, Field, Model, ModelChoice, Scenario, check};
 use crate::ui::erased::part;
@@ -25,7 +26,7 @@ pub fn ModelInputs() -> impl IntoView {
                 choose=choose_model
             />
             <Facts of=|scenario| model_of(scenario).map(|model| facts::of_model(&model)) />
-            <ConfigJson />
+            <OwnText own=&CONFIG_JSON />
             <Choice
                 field=Field::Weights label="Weights" fields=&[Field::Weights] groups=weights
                 chosen=|scenario| scenario.weights.map_or(PUBLISHED, Dtype::id).to_string()

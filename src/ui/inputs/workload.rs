@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::issues::Issues;
 use super::quantity::QuantityInput;
+use super::trace::TraceInput;
 use crate::config::{Field, Lengths, Load, Scenario};
 use crate::serving::report::Headline;
 use crate::ui::erased::{flag, listen, part, text};
@@ -34,6 +35,7 @@ pub fn Workload() -> impl IntoView {
             {size}
             <QuantityInput quantity=&SLO_TTFT />
             <QuantityInput quantity=&SLO_TPOT />
+            <TraceInput />
         </fieldset>
     }
 }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::chart::ChartView;
+use crate::ui::copy::Copy;
 use crate::ui::erased::{flag, listen, part, text};
 use crate::ui::inputs::issue_list;
 use crate::ui::state::{Progress, State};
@@ -21,8 +22,9 @@ pub fn SimulationView() -> impl IntoView {
     let due = flag(move || progress() == Progress::Due);
     let idle = flag(move || progress() != Progress::Running);
     // Nothing to draw takes no room: a batch has no other loads, and before the first run there is no chart.
-    let no_run =
-        flag(move || state.simulation.with(|one| one.run.as_ref().is_none_or(|run| run.timeline.is_empty())));
+    let without_run = move || {
+        flag(move || state.simulation.with(|one| one.run.as_ref().is_none_or(|run| run.timeline.is_empty())))
+    };
     let no_curve =
         flag(move || state.simulation.with(|one| one.curve.as_ref().is_none_or(|curve| curve.total == 0)));
     let status = text(move || state.simulation.with(|one| said(one.progress, one.curve.as_ref())));
@@ -61,9 +63,14 @@ pub fn SimulationView() -> impl IntoView {
                 </div>
                 <dl class="facts" data-testid="simulation-facts">{facts}</dl>
             </div>
-            <div class="over-time" prop:hidden=no_run>
+            <div class="over-time" prop:hidden=without_run()>
                 <ChartView id="timeline" label="The replica over time" chart=timeline words=run(|run| run.timeline_words.clone()) />
             </div>
+            <details class="measure" prop:hidden=without_run() data-testid="measure">
+                <summary>"Measure it yourself"</summary>
+                <Command id="launch" copy="copy-launch" name="Start the server" read=|run| &run.launch />
+                <Command id="bench" copy="copy-bench" name="Then measure this load" read=|run| &run.bench />
+            </details>
             <div class="loads" prop:hidden=no_curve>
                 <h3>"Other loads"</h3>
                 <p class="what" data-testid="largest">{curve(|curve| curve.largest.clone())}</p>
@@ -76,6 +83,27 @@ pub fn SimulationView() -> impl IntoView {
                 </details>
             </div>
         </section>
+    }
+}
+
+/// A shell command, to be copied.
+#[component]
+fn Command(
+    id: &'static str,
+    copy: &'static str,
+    name: &'static str,
+    read: fn(&Simulated) -> &String,
+) -> impl IntoView {
+    let state = State::get();
+    let command = move || {
+        state.simulation.with(|one| one.run.as_ref().map(|run| read(run).clone())).unwrap_or_default()
+    };
+    view! {
+        <div class="command">
+            <h3>{name}</h3>
+            <Copy id=copy label="Copy" refused="Select it" read=Box::new(move || untrack(command)) />
+        </div>
+        <pre class="scroll" tabindex="0" data-testid=id aria-label=name>{text(command)}</pre>
     }
 }
 

@@ -44,6 +44,10 @@ pub struct State {
     /// What was found in the `config.json` read last.
     pub imported: RwSignal<Vec<Issue>>,
     pub simulation: RwSignal<Simulation>,
+    /// What the trace to be replayed holds; empty without one.
+    pub trace: RwSignal<String>,
+    /// What was found in the trace read last.
+    pub trace_issues: RwSignal<Vec<Issue>>,
     /// Begins the next simulation.
     simulation_timer: StoredValue<Option<Timeout>, LocalStorage>,
     predictor: StoredValue<Predictor, LocalStorage>,
@@ -66,6 +70,8 @@ impl State {
             worker: RwSignal::new(WorkerStatus::Starting),
             imported: RwSignal::new(Vec::new()),
             simulation: RwSignal::new(Simulation::default()),
+            trace: RwSignal::new(String::new()),
+            trace_issues: RwSignal::new(Vec::new()),
             simulation_timer: StoredValue::new_local(None),
             predictor: StoredValue::new_local(Predictor::default()),
             theme,
@@ -104,6 +110,18 @@ impl State {
     /// Makes a `config.json` the scenario's model, or says in `imported` why not.
     pub fn import(self, text: String) {
         predict::import(self, text);
+    }
+
+    /// Has the simulated run replay a trace, or says in `trace_issues` why not.
+    pub fn replay(self, text: String) {
+        simulate::replay(self, text);
+    }
+
+    /// Has it run the form's own load again.
+    pub fn end_replay(self) {
+        self.trace.set(String::new());
+        self.trace_issues.set(Vec::new());
+        simulate::begin(self);
     }
 
     /// Ends the simulation under way; what it has found so far stays.

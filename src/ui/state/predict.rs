@@ -198,6 +198,7 @@ fn hear(state: State, event: Event) {
                 });
             }
         }
+        Event::Traced(traced) => simulate::traced(state, traced),
         Event::Simulated(run) => simulate::simulated(state, run),
         Event::Swept(curve) => simulate::swept(state, curve),
         Event::Late => state.worker.set(WorkerStatus::Late),

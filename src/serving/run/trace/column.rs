@@ -1,0 +1,135 @@
+//! Which columns of a trace hold what, by the names that published traces give them.
+
+use super::time;
+
+/// What is known of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    Arrival,
+    Prompt,
+    Output,
+}
+
+/// Names in small letters without anything between their words. In order: our own, then those of Azure's LLM
+/// inference traces, BurstGPT, Mooncake, Vidur and OpenAI's API.
+const ARRIVAL: [&str; 6] = ["arrival", "timestamp", "arrivedat", "arrivaltime", "time", "arrivals"];
+const PROMPT: [&str; 8] = [
+    "prompt",
+    "contexttokens",
+    "requesttokens",
+    "inputlength",
+    "numprefilltokens",
+    "prompttokens",
+    "inputtokens",
+    "isl",
+];
+const OUTPUT: [&str; 8] = [
+    "output",
+    "generatedtokens",
+    "responsetokens",
+    "outputlength",
+    "numdecodetokens",
+    "completiontokens",
+    "outputtokens",
+    "osl",
+];
+/// Mooncake's traces have these, and milliseconds.
+const MOONCAKE: &str = "hashids";
+
+impl Column {
+    /// In a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Arrival => "arrival",
+            Self::Prompt => "prompt tokens",
+            Self::Output => "output tokens",
+        }
+    }
+
+    fn is_named(self, plain: &str) -> bool {
+        match self {
+            Self::Arrival => ARRIVAL.contains(&plain),
+            Self::Prompt => PROMPT.contains(&plain),
+            Self::Output => OUTPUT.contains(&plain),
+        }
+    }
+}
+
+/// Where each column stands, and what the times are in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Columns {
+    places: [usize; 3],
+    milliseconds: bool,
+}
+
+impl Columns {
+    /// # Errors
+    /// Which column is missing, and what it may be called.
+    pub fn of<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+        let plain: Vec<String> = names.map(plain).collect();
+        let mut milliseconds = plain.iter().any(|name| name == MOONCAKE);
+        let mut places = [0; 3];
+        for (column, place) in [Column::Arrival, Column::Prompt, Column::Output].into_iter().zip(&mut places)
+        {
+            let exact = plain.iter().position(|name| column.is_named(name));
+            // `arrival_ms`.
+            let scaled = || {
+                let named = |name: &String| name.strip_suffix("ms").is_some_and(|name| column.is_named(name));
+                let found = plain.iter().position(named).filter(|_| column == Column::Arrival);
+                milliseconds |= found.is_some();
+                found
+            };
+            *place = exact.or_else(scaled).ok_or_else(|| missing(column))?;
+        }
+        Ok(Self { places, milliseconds })
+    }
+
+    pub fn place(&self, column: Column) -> usize {
+        self.places[column as usize]
+    }
+
+    /// A time as seconds; none where it is none, or before the start.
+    pub fn seconds(&self, text: &str) -> Option<f64> {
+        match text.parse::<f64>() {
+            Ok(number) => {
+                let seconds = if self.milliseconds { number * 1e-3 } else { number };
+                (seconds.is_finite() && seconds >= 0.0).then_some(seconds)
+            }
+            Err(_) => time::seconds(text),
+        }
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+fn missing(column: Column) -> String {
+    let names = match column {
+        Column::Arrival => "`arrival` (seconds), `arrival_ms` or `timestamp`",
+        Column::Prompt => "`prompt`, `prompt_tokens` or `input_length`",
+        Column::Output => "`output`, `output_tokens` or `output_length`",
+    };
+    format!("the header has no {}: {names} is right", column.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_found_whatever_their_order_and_spelling() {
+        let columns = Columns::of(["Output Tokens", "x", "arrived_at", "num-prefill-tokens"].into_iter());
+        let columns = columns.expect("all there");
+        assert_eq!(
+            [Column::Arrival, Column::Prompt, Column::Output].map(|column| columns.place(column)),
+            [2, 3, 0]
+        );
+        assert_eq!(columns.seconds("1500"), Some(1500.0));
+        let columns = Columns::of(["arrival_ms", "prompt", "output"].into_iter()).expect("all there");
+        assert_eq!(columns.seconds("1500"), Some(1.5));
+        for bad in ["-1", "NaN", "inf", "", "later"] {
+            assert_eq!(columns.seconds(bad), None, "{bad}");
+        }
+    }
+}

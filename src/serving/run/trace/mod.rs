@@ -1,0 +1,236 @@
+//! A trace: when each request came and how long it was, from CSV or from lines of JSON.
+
+mod column;
+mod time;
+
+use crate::config::excerpt;
+use crate::config::json::{self, Json};
+use crate::config::{Field, Issue};
+use crate::serving::sim::Lengths;
+use crate::units::count;
+use column::{Column, Columns};
+
+/// Requests of one trace at most: a replay stays a matter of a second.
+pub const MOST_REQUESTS: usize = 50_000;
+
+/// Requests in the order of their arrivals, the first at 0 s.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// Seconds.
+    pub arrivals: Vec<f64>,
+    pub requests: Vec<Lengths>,
+}
+
+/// One request as read.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    arrival: f64,
+    lengths: Lengths,
+}
+
+impl Trace {
+    /// Reads CSV with a header, or one JSON object a line. Columns go by the names of published traces (see
+    /// [`Column`]); times are seconds, milliseconds where the name says so, or dates with a time.
+    ///
+    /// Without a trace the issues hold an error, which names the line and says what would be right.
+    pub fn parse(text: &str) -> (Option<Self>, Vec<Issue>) {
+        let text = text.trim_start_matches('\u{feff}');
+        let lines = match text.trim_start().starts_with('{') {
+            true => of_json(text),
+            false => of_csv(text),
+        };
+        match lines.and_then(Self::of_lines) {
+            Ok((trace, notes)) => (Some(trace), notes),
+            Err(text) => (None, vec![Issue::error(Field::Trace, text)]),
+        }
+    }
+
+    fn of_lines(mut lines: Vec<Line>) -> Result<(Self, Vec<Issue>), String> {
+        if lines.is_empty() {
+            return Err("the trace has no requests: a header and a line for each request are right".into());
+        }
+        let mut notes = Vec::new();
+        if !lines.is_sorted_by(|one, other| one.arrival <= other.arrival) {
+            lines.sort_by(|one, other| one.arrival.total_cmp(&other.arrival));
+            notes.push(Issue::note(
+                Field::Trace,
+                "the requests were not in the order of their arrivals: they are now",
+            ));
+        }
+        let first = lines[0].arrival;
+        let arrivals = lines.iter().map(|line| line.arrival - first).collect();
+        Ok((Self { arrivals, requests: lines.iter().map(|line| line.lengths).collect() }, notes))
+    }
+
+    /// Requests per second between the first and the last; none where all come at once.
+    pub fn rate(&self) -> Option<f64> {
+        let span = self.arrivals.last().copied().filter(|&span| span > 0.0)?;
+        Some((self.arrivals.len() - 1) as f64 / span)
+    }
+
+    /// Mean tokens of prompt and output.
+    pub fn means(&self) -> (f64, f64) {
+        let mean = |of: fn(&Lengths) -> u32| {
+            let total: f64 = self.requests.iter().map(|lengths| f64::from(of(lengths))).sum();
+            total / self.requests.len().max(1) as f64
+        };
+        (mean(|lengths| lengths.prompt), mean(|lengths| lengths.output))
+    }
+
+    /// The most tokens of a prompt, and of an output.
+    pub fn longest(&self) -> (u32, u32) {
+        let most = |of: fn(&Lengths) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
+        (most(|lengths| lengths.prompt), most(|lengths| lengths.output))
+    }
+
+    /// Every `of`-th request: what one of so many replicas gets in turn.
+    pub fn share(&self, of: usize) -> (Vec<f64>, Vec<Lengths>) {
+        let of = of.max(1);
+        (
+            self.arrivals.iter().copied().step_by(of).collect(),
+            self.requests.iter().copied().step_by(of).collect(),
+        )
+    }
+}
+
+fn of_csv(text: &str) -> Result<Vec<Line>, String> {
+    let mut reader =
+        csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| format!("the header cannot be read: {error}"))?;
+    let columns = Columns::of(header.iter())?;
+    let mut lines = Vec::new();
+    for (index, record) in reader.into_records().enumerate() {
+        // Lines as an editor counts them, below the header.
+        let number = index + 2;
+        let record = record.map_err(|error| format!("line {number} cannot be read: {error}"))?;
+        enough(lines.len())?;
+        lines.push(columns.line(number, |place| record.get(place).map(str::to_owned))?);
+    }
+    Ok(lines)
+}
+
+fn of_json(text: &str) -> Result<Vec<Line>, String> {
+    let mut lines = Vec::new();
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let number = index + 1;
+        let object = json::parse(line).map_err(|fault| format!("line {number}: {fault}"))?;
+        let names: Vec<&str> = object.pairs().map(|(name, _)| name).collect();
+        // Each line has its own order.
+        let columns =
+            Columns::of(names.iter().copied()).map_err(|fault| format!("line {number}: {fault}"))?;
+        let value = |place: usize| {
+            let (_, value) = object.pairs().nth(place)?;
+            Some(match value {
+                Json::Number(number) => crate::units::decimal(*number),
+                Json::Text(text) => text.clone(),
+                other => other.kind().to_owned(),
+            })
+        };
+        enough(lines.len())?;
+        lines.push(columns.line(number, value)?);
+    }
+    Ok(lines)
+}
+
+fn enough(lines: usize) -> Result<(), String> {
+    if lines < MOST_REQUESTS {
+        return Ok(());
+    }
+    Err(format!(
+        "the trace has more than {} requests: cut it to a part that is typical",
+        count(MOST_REQUESTS as f64)
+    ))
+}
+
+impl Columns {
+    fn line(&self, number: usize, value: impl Fn(usize) -> Option<String>) -> Result<Line, String> {
+        let text = |column: Column| {
+            value(self.place(column)).ok_or_else(|| format!("line {number} has no {}", column.name()))
+        };
+        let arrival = text(Column::Arrival)?;
+        let seconds = self.seconds(&arrival).ok_or_else(|| {
+            format!("line {number}: `{}` is no time: seconds from the start are right", excerpt(&arrival))
+        })?;
+        let tokens = |column: Column| {
+            let text = text(column)?;
+            let tokens = text.parse::<f64>().ok().filter(|tokens| tokens.fract() == 0.0);
+            match tokens {
+                Some(tokens) if (1.0..=1e8).contains(&tokens) => Ok(tokens as u32),
+                _ => Err(format!(
+                    "line {number}: `{}` is no number of {}: a whole number from 1 is right",
+                    excerpt(&text),
+                    column.name(),
+                )),
+            }
+        };
+        let lengths = Lengths { prompt: tokens(Column::Prompt)?, output: tokens(Column::Output)? };
+        Ok(Line { arrival: seconds, lengths })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Trace {
+        let (trace, issues) = Trace::parse(text);
+        trace.unwrap_or_else(|| panic!("{issues:?}"))
+    }
+
+    fn refused(text: &str) -> String {
+        let (trace, issues) = Trace::parse(text);
+        assert_eq!(trace, None, "{text}");
+        assert!(issues[0].is_error() && issues[0].field == Field::Trace);
+        issues[0].text.clone()
+    }
+
+    #[test]
+    fn published_forms_are_the_same_trace() {
+        let plain = read("arrival,prompt,output\n0,100,20\n1.5,200,1\n");
+        assert_eq!(plain.arrivals, [0.0, 1.5]);
+        assert_eq!(plain.requests[1], Lengths { prompt: 200, output: 1 });
+        let azure = "TIMESTAMP,ContextTokens,GeneratedTokens\r\n2023-11-16 23:59:59.5,100,20\r\n2023-11-17 00:00:01.0,200,1\r\n";
+        let mooncake = "{\"timestamp\": 27000, \"input_length\": 100, \"output_length\": 20, \"hash_ids\": [0]}\n\
+                        {\"timestamp\": 28500, \"input_length\": 200, \"output_length\": 1, \"hash_ids\": [1]}\n";
+        let burst = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n\
+                     5,ChatGPT,100,20,120,\"Conversation, log\"\n6.5,GPT-4,200,1,201,API log\n";
+        let lines = "{\"arrival_ms\": 0, \"prompt_tokens\": 100, \"output_tokens\": 20}\n\n\
+                     {\"output_tokens\": 1, \"prompt_tokens\": 200, \"arrival_ms\": 1500}";
+        for text in [azure, mooncake, burst, lines] {
+            assert_eq!(read(text), plain, "{text}");
+        }
+        assert_eq!((plain.rate(), plain.means()), (Some(1.0 / 1.5), (150.0, 10.5)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_line() {
+        for (text, said) in [
+            ("", "the header has no arrival"),
+            ("arrival,prompt,output\n", "no requests"),
+            ("time,prompt\n1,2\n", "no output"),
+            ("arrival,prompt,output\n-1,100,20\n", "line 2: `-1` is no time"),
+            ("arrival,prompt,output\n0,100,20\nsoon,100,20\n", "line 3: `soon` is no time"),
+            ("arrival,prompt,output\n0,0,20\n", "line 2: `0` is no number of prompt tokens"),
+            ("arrival,prompt,output\n0,10,1.5\n", "line 2: `1.5` is no number of output tokens"),
+            ("arrival,prompt,output\n0,10\n", "line 2 has no output"),
+            ("{\"arrival\": 0}\n", "line 1: the header has no prompt"),
+            ("{\"arrival\": 0,\n", "line 1: not JSON"),
+            ("{\"arrival\": [], \"prompt\": 1, \"output\": 1}\n", "line 1: `a list` is no time"),
+        ] {
+            let issue = refused(text);
+            assert!(issue.contains(said), "{text}: {issue}");
+        }
+        let long = format!("arrival,prompt,output\n{}", "0,1,1\n".repeat(MOST_REQUESTS + 1));
+        assert!(refused(&long).contains("requests: cut it"), "{}", refused(&long));
+    }
+
+    #[test]
+    fn requests_out_of_order_are_sorted_and_said_to_be() {
+        let (trace, issues) = Trace::parse("arrival,prompt,output\n9,2,2\n4,1,1\n");
+        let trace = trace.expect("sound");
+        assert_eq!((trace.arrivals[1], trace.requests[0].prompt), (5.0, 1));
+        assert!(!issues[0].is_error() && issues[0].text.contains("order"));
+        assert_eq!(trace.share(2).1.len(), 1);
+        assert_eq!(read("arrival,prompt,output\n3,1,1\n").rate(), None);
+    }
+}
