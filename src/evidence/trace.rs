@@ -12,6 +12,11 @@ use crate::serving::sim::{self, Arrivals, Limits, Metrics, metrics, simulate};
 use crate::serving::table::TablePlan;
 use crate::serving::{memory_of, replica};
 
+/// Limits of one rank in LLMServingSim's record of its runs (`bench/examples`, `vllm/meta.json`). The RTX 4090,
+/// started with twice as many sequences, has memory for fifty.
+const MAX_SEQS: u32 = 128;
+const TOKEN_BUDGET: u32 = 2048;
+
 /// Means over a trace's requests in milliseconds, and its output tokens per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Times {
@@ -135,6 +140,10 @@ fn scenario(case: &TraceCase, catalog: &Catalog) -> Result<Scenario, String> {
             osl: most(|request| request.output),
             load: Load::Concurrency(case.requests.len() as u32),
         },
-        overrides: Overrides::default(),
+        overrides: Overrides {
+            token_budget: Some(TOKEN_BUDGET),
+            max_seqs: Some(MAX_SEQS),
+            ..Overrides::default()
+        },
     })
 }

@@ -29,7 +29,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Lengths>, Arrivals) {
         token_budget: pick(40, 120),
         max_prefill_tokens: (pick(0, 1) == 0).then(|| pick(20, 100)),
         // Not drawn: the scenarios of the seeds stay what they were.
-        mixed_chunk: separate && seed % 3 == 0,
+        mixed_chunk: separate && seed.is_multiple_of(3),
         ahead: seed % 2 == 1,
         chunked: pick(0, 2) > 0,
         max_seqs: pick(1, 24),
