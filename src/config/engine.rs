@@ -109,6 +109,9 @@ pub struct MoeKernel {
     pub most_tokens: Option<u32>,
     /// Launched where the experts are dealt over at most this many ranks.
     pub most_ranks: Option<u32>,
+    /// What such a layer takes the host besides its launches, without a graph, in µs; none where it is what
+    /// the engine's layers of experts take in general.
+    pub host_us: Option<u32>,
 }
 
 impl KernelChoice {
@@ -204,6 +207,18 @@ impl Engine {
         }
     }
 
+    /// The engine as it serves experts in `weights` on `arch`, with the host time of their kernel.
+    pub fn serving(&self, weights: Dtype, arch: Arch) -> Self {
+        let mut engine = self.clone();
+        let kernels = self.kernels_on(arch).map_or(&[][..], |choice| &choice.moe);
+        let micros =
+            kernels.iter().find(|kernel| kernel.weights == weights).and_then(|kernel| kernel.host_us);
+        if let Some(micros) = micros {
+            engine.host.expert_layer_us.0 = Some(f64::from(micros));
+        }
+        engine
+    }
+
     /// The engine's default kernels of the attention variants on `arch`, if it runs there.
     pub fn variants_on(&self, arch: Arch) -> Option<&VariantChoice> {
         self.variants.iter().find(|choice| choice.arch == arch)
@@ -214,7 +229,7 @@ record!(Scheduler: batching, token_budget, max_seqs, smaller, memory_share, memo
 record!(SmallerDefaults: below_gib, archs, token_budget, max_seqs);
 record!(HostTime: decode_step_us, prefill_step_us, eager_launch_us, expert_layer_us, graph_gap_us, admission_us, prompt_token_us);
 record!(KernelChoice: arch, attention_prefill, attention_decode, moe);
-record!(MoeKernel: weights, kernel, most_tokens, most_ranks);
+record!(MoeKernel: weights, kernel, most_tokens, most_ranks, host_us);
 record!(VariantChoice: arch, latent_prefill, latent_decode, bmm, bmm_fp8, block_prefill, block_decode, sparse_short, sparse, delta_prefill, delta_decode);
 record!(Engine: id, name, version, scheduler, host, rope_in_attention, quantises_before, shared_beside_routed, norm_in_all_reduce, products, kernels, variants);
 record!(ProductChoice: weights, archs, measured_as);
@@ -234,7 +249,7 @@ mod tests {
             engine.kernels_on(Arch::Hopper).expect("served").moe(weights, tokens, ranks)
         };
         let weights = Dtype::Nvfp4;
-        let few = MoeKernel { weights, kernel: "few".into(), most_tokens: Some(128), most_ranks: None };
+        let few = MoeKernel { weights, kernel: "few".into(), most_tokens: Some(128), ..MoeKernel::default() };
         let any = MoeKernel { weights, kernel: "any".into(), ..MoeKernel::default() };
         let choice = KernelChoice { moe: vec![few, any], ..KernelChoice::default() };
         assert_eq!([128, 129].map(|tokens| choice.moe(weights, tokens, 8)), [Some("few"), Some("any")]);

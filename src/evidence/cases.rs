@@ -96,8 +96,18 @@ pub struct TraceCase {
     pub gpu: String,
     pub tp: u32,
     pub pp: u32,
+    /// Ranks of attention that each hold requests of their own.
+    #[serde(default = "one")]
+    pub dp_attention: u32,
+    /// GPUs over which the experts are dealt.
+    #[serde(default = "one")]
+    pub ep: u32,
     pub precision: String,
     pub requests: Vec<TracedRequest>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// One request of a trace: when it came, its lengths in tokens, and how long it took.

@@ -12,6 +12,11 @@ use crate::serving::sim::{self, Arrivals, Limits, Metrics, metrics, simulate};
 use crate::serving::table::TablePlan;
 use crate::serving::{memory_of, replica};
 
+/// Limits of one rank in LLMServingSim's record of its runs (`bench/examples`, `vllm/meta.json`). The RTX 4090,
+/// started with twice as many sequences, has memory for fifty.
+const MAX_SEQS: u32 = 128;
+const TOKEN_BUDGET: u32 = 2048;
+
 /// Means over a trace's requests in milliseconds, and its output tokens per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Times {
@@ -125,8 +130,8 @@ fn scenario(case: &TraceCase, catalog: &Catalog) -> Result<Scenario, String> {
         engine: case.engine.clone(),
         tp: case.tp,
         pp: case.pp,
-        dp: 1,
-        ep: 1,
+        dp: case.dp_attention,
+        ep: case.ep,
         replicas: 1,
         weights: Some(dtype(&case.precision)?),
         kv: Dtype::Bf16,
@@ -137,6 +142,10 @@ fn scenario(case: &TraceCase, catalog: &Catalog) -> Result<Scenario, String> {
             spread: 0.0,
             slos: Slos::default(),
         },
-        overrides: Overrides::default(),
+        overrides: Overrides {
+            token_budget: Some(TOKEN_BUDGET),
+            max_seqs: Some(MAX_SEQS),
+            ..Overrides::default()
+        },
     })
 }

@@ -18,6 +18,8 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
     let block = setup.engine.scheduler.kv_block_tokens.0.unwrap_or(1.0) as u32;
     Policy {
         batching,
+        // Without pipeline stages, all engines do by default.
+        ahead: setup.pp == 1,
         chunked: batching != Batching::InFlight,
         ranks: setup.dp,
         stages: setup.pp,

@@ -68,7 +68,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     Some(Setup {
         model: model.into_owned(),
         gpu: gpu.clone(),
-        engine: engine.clone(),
+        engine: engine.serving(formats.weights, gpu.arch),
         tp,
         pp,
         dp,

@@ -6,17 +6,23 @@ mod numpy;
 pub mod report;
 mod scenario;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::cases::ClosedLoopCase;
-use super::launch::{Launch, launch};
+use super::launch::{ColdStart, Launch, launch};
 use super::serving::{Ask, texts};
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Setup, check};
 use crate::efficiency::Efficiencies;
-use crate::serving::sim::{Arrivals, BalanceWait, Lengths, Limits, Policy, StepCost, metrics, simulate};
+use crate::serving::sim::{
+    Arrivals, BalanceWait, Lengths, Limits, Policy, StepCost, StepLoad, metrics, simulate,
+};
 use crate::serving::table::{Extent, StepTable, TablePlan};
 use crate::serving::{memory_of, replica};
+
+/// Requests of each client before the measured ones, where prompts are sent again.
+const WARMUP_ROUNDS: f64 = 2.0;
 
 /// TTFT and TPOT, means over the requests of a run, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -48,14 +54,16 @@ impl Run {
         let setup = setup.ok_or_else(|| texts(&issues))?;
         let setup = with_kernels(setup, &launch);
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
-        let requests = match launch.client.length_range {
+        let mut requests = match launch.client.length_range {
             Some(range) => numpy::requests(launch.client.requests, case.isl, case.osl, range),
             None => {
                 vec![Lengths { prompt: case.isl, output: case.osl }; launch.client.requests as usize]
             }
         };
-        let extent = replica::extent(&setup, case.concurrency, case.isl, case.osl);
-        let policy = started(replica::policy(&setup, &memory), &launch, case.concurrency);
+        let stretched = |tokens: u32| (f64::from(tokens) * launch.client.prompt_stretch) as u32;
+        requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
+        let extent = replica::extent(&setup, case.concurrency, stretched(case.isl), case.osl);
+        let policy = started(replica::policy(&setup, &memory), &launch, case);
         Ok(Self { setup, launch, policy, requests, extent })
     }
 
@@ -87,11 +95,35 @@ impl Run {
         cost: &dyn StepCost,
     ) -> Result<Times, String> {
         let arrivals = Arrivals::Closed { clients };
+        let cost = &Cold { cost, start: self.launch.client.cold_start, due: Cell::new(true) };
         let outcome = simulate(policy, &self.requests, &arrivals, cost, Limits::default())
             .map_err(|error| error.to_string())?;
         let found = metrics(&outcome).ok_or("no request was served")?;
         let tpot = found.tpot.ok_or("no output has a second token")?;
         Ok(Times { ttft_ms: found.ttft.mean * 1e3, tpot_ms: tpot.mean * 1e3 })
+    }
+}
+
+/// Step times of a server that is not warm.
+struct Cold<'a> {
+    cost: &'a dyn StepCost,
+    start: Option<ColdStart>,
+    /// The step that compiles is still to come.
+    due: Cell<bool>,
+}
+
+impl StepCost for Cold<'_> {
+    fn seconds(&self, ranks: &[StepLoad<'_>]) -> f64 {
+        let seconds = self.cost.seconds(ranks);
+        let prompts = |load: &StepLoad| load.chunks.iter().map(|chunk| chunk.new).sum::<u32>();
+        let tokens = ranks.iter().map(prompts).max().unwrap_or(0);
+        match self.start.filter(|start| self.due.get() && tokens >= start.tokens) {
+            Some(start) => {
+                self.due.set(false);
+                seconds + start.seconds
+            }
+            None => seconds,
+        }
     }
 }
 
@@ -116,13 +148,15 @@ fn with_kernels(mut setup: Setup, launch: &Launch) -> Setup {
 /// The scheduler as the run started it.
 ///
 /// The recorded budgets leave room for a token of each client; where drafts are verified, each has as many more.
-fn started(policy: Policy, launch: &Launch, clients: u32) -> Policy {
+fn started(policy: Policy, launch: &Launch, case: &ClosedLoopCase) -> Policy {
     let own = &launch.scheduler;
-    let drafted = launch.drafts.map_or(0, |drafts| drafts.drafted.saturating_mul(clients));
+    let drafted = launch.drafts.map_or(0, |drafts| drafts.drafted.saturating_mul(case.concurrency));
     let ranks = policy.ranks;
     Policy {
         token_budget: policy.token_budget.saturating_add(drafted),
         max_prefill_tokens: own.max_prefill_tokens,
+        mixed_chunk: own.mixed_chunk,
+        ahead: policy.ahead && own.async_scheduling,
         chunked: own.chunked.unwrap_or(policy.chunked),
         speculation: launch.drafts,
         receive_interval: own.receive_interval,
@@ -131,9 +165,27 @@ fn started(policy: Policy, launch: &Launch, clients: u32) -> Policy {
             .balance_wait
             .filter(|_| ranks > 1)
             .map(|wait| BalanceWait { iterations: wait.iterations, gather: wait.batching }),
+        cached_share: cached_share(&policy, launch, case),
         kv_block: launch.memory.kv_block_tokens.unwrap_or(policy.kv_block),
         ..policy
     }
+}
+
+/// Share of the prompts' tokens that the prefix cache holds, where few prompts are sent over and over.
+///
+/// A prompt misses the first time it comes, unless the warm-up sent it. What running sequences leave of the
+/// KV cache holds that share of the prompts which fits: they come in any order, so none is kept by preference.
+fn cached_share(policy: &Policy, launch: &Launch, case: &ClosedLoopCase) -> f64 {
+    let Some(distinct) = launch.client.distinct_prompts.filter(|_| launch.scheduler.prefix_cache) else {
+        return 0.0;
+    };
+    let distinct = f64::from(distinct);
+    let clients = f64::from(case.concurrency);
+    let running = clients * f64::from(case.osl);
+    let room = policy.kv_tokens as f64 * f64::from(policy.ranks) - running;
+    let held = (room / (distinct * f64::from(case.isl))).clamp(0.0, 1.0);
+    let first = (distinct - WARMUP_ROUNDS * clients).max(0.0);
+    held * (1.0 - first / f64::from(launch.client.requests)).max(0.0)
 }
 
 /// Step times of one setup.

@@ -21,7 +21,7 @@ use crate::serving::sim::{BatchWait, Speculation};
 
 pub use self::layout::Layout;
 pub use self::started::{
-    BalanceWait, Client, Excluded, Graphs, Kernels, Launch, Memory, Origin, Scheduling, Warmup,
+    BalanceWait, Client, ColdStart, Excluded, Graphs, Kernels, Launch, Memory, Origin, Scheduling, Warmup,
 };
 
 /// How the server and the clients of `case` were started.
@@ -32,7 +32,9 @@ pub fn launch(case: &ClosedLoopCase) -> Launch {
     let common = if of_scripts { &file.inferencex } else { &file.others };
     let none = Settings::default();
     let defaults = file.defaults.get(&case.engine).unwrap_or(&none);
-    let layers = [record.map_or(&none, |record| &record.settings), common, defaults];
+    let others = if of_scripts { None } else { file.others_by_engine.get(&case.engine) };
+    let first = record.map(|record| &record.settings).or(others).unwrap_or(&none);
+    let layers = [first, common, defaults];
 
     let label = read_label(case);
     let (layout, facts) = resolve(file, case, label, &layers);
@@ -54,7 +56,10 @@ pub fn launch(case: &ClosedLoopCase) -> Launch {
                 .saturating_mul(case.concurrency),
             length_range: case.length_range.or(of_scripts.then_some(file.length_range)),
             warmup: pick(&layers, &facts, |layer| layer.warmup.as_ref()).unwrap_or(Warmup::Unknown),
+            cold_start: pick(&layers, &facts, |layer| layer.cold_start.as_ref()),
+            prompt_stretch: pick(&layers, &facts, |layer| layer.prompt_stretch.as_ref()).unwrap_or(1.0),
             exact_lengths: pick(&layers, &facts, |layer| layer.exact_lengths.as_ref()).unwrap_or(true),
+            distinct_prompts: pick(&layers, &facts, |layer| layer.distinct_prompts.as_ref()),
             chat_template: pick(&layers, &facts, |layer| layer.chat_template.as_ref()).unwrap_or(false),
         },
         layout,
@@ -168,7 +173,9 @@ fn scheduling(layers: &[&Settings], facts: &Facts) -> Scheduling {
     let balance_wait = pick(layers, facts, |layer| layer.balance_wait.as_ref());
     Scheduling {
         token_budget: budget,
-        max_prefill_tokens: pick(layers, facts, |layer| layer.max_prefill_tokens.as_ref()),
+        max_prefill_tokens: pick(layers, facts, |layer| layer.max_prefill_tokens.as_ref())
+            .map(|number| number.at(facts, max_seqs)),
+        mixed_chunk: pick(layers, facts, |layer| layer.mixed_chunk.as_ref()).unwrap_or(false),
         max_seqs,
         chunked: pick(layers, facts, |layer| layer.chunked.as_ref()),
         receive_interval: pick(layers, facts, |layer| layer.receive_interval.as_ref()).unwrap_or(1),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{BalanceWait, Excluded, Graphs, Warmup};
+use super::{BalanceWait, ColdStart, Excluded, Graphs, Warmup};
 
 static FILE: LazyLock<SettingsFile> =
     LazyLock::new(|| serde_json::from_str(include_str!("settings.json")).unwrap_or_default());
@@ -34,8 +34,9 @@ pub(super) struct SettingsFile {
     pub copied_until: String,
     /// What holds for every run of the recorded scripts.
     pub inferencex: Settings,
-    /// What is assumed of other runs.
+    /// What is assumed of other runs, and of those of each engine before that.
     pub others: Settings,
+    pub others_by_engine: BTreeMap<String, Settings>,
     /// What engines do when a script sets nothing.
     pub defaults: BTreeMap<String, Settings>,
     pub records: Vec<Record>,
@@ -91,12 +92,16 @@ pub(super) struct Record {
 pub(super) struct Settings {
     pub requests_per_client: Option<Rule<u32>>,
     pub warmup: Option<Rule<Warmup>>,
+    pub cold_start: Option<Rule<ColdStart>>,
+    pub prompt_stretch: Option<Rule<f64>>,
     pub exact_lengths: Option<Rule<bool>>,
     pub chat_template: Option<Rule<bool>>,
     pub attention_dp: Option<Rule<Switch>>,
     pub ep: Option<Rule<ExpertRanks>>,
     pub token_budget: Option<Rule<Number>>,
-    pub max_prefill_tokens: Option<Rule<u32>>,
+    pub max_prefill_tokens: Option<Rule<Number>>,
+    pub mixed_chunk: Option<Rule<bool>>,
+    pub distinct_prompts: Option<Rule<u32>>,
     pub max_seqs: Option<Rule<Number>>,
     pub chunked: Option<Rule<bool>>,
     pub receive_interval: Option<Rule<u32>>,
@@ -246,6 +251,14 @@ pub(super) enum Computed {
     QuarterOfClients,
     EighthOfClients,
     TwiceThePrompt,
+    /// One prompt and room for the tokens of a chat template.
+    #[serde(rename = "prompt_and_1500")]
+    PromptAnd1500,
+    #[serde(rename = "clients_prompt_and_1500")]
+    ClientsPromptAnd1500,
+    /// A cap that its script names and runs with more clients do not show.
+    #[serde(rename = "clients_from_128")]
+    ClientsFrom128,
     /// Clients and one prompt, rounded up to 64 tokens with room to spare.
     Rounded,
     #[serde(rename = "rounded_from_8192")]
@@ -264,6 +277,11 @@ impl Number {
             Self::Computed(Computed::QuarterOfClients) => facts.clients / 4,
             Self::Computed(Computed::EighthOfClients) => facts.clients / 8,
             Self::Computed(Computed::TwiceThePrompt) => facts.isl.saturating_mul(2),
+            Self::Computed(Computed::PromptAnd1500) => facts.isl.saturating_add(1500),
+            Self::Computed(Computed::ClientsPromptAnd1500) => {
+                facts.clients.saturating_add(facts.isl).saturating_add(1500)
+            }
+            Self::Computed(Computed::ClientsFrom128) => facts.clients.max(128),
             Self::Computed(Computed::Rounded) => rounded,
             Self::Computed(Computed::RoundedFrom8192) => rounded.max(8192),
             Self::Computed(Computed::TwiceTheSequencesTo512) => {

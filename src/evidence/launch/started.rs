@@ -44,8 +44,14 @@ pub struct Client {
     /// where all are equal. Not always what the case says.
     pub length_range: Option<[f64; 2]>,
     pub warmup: Warmup,
+    pub cold_start: Option<ColdStart>,
+    /// Tokens that the server finds in a prompt for each that the client meant: above one where the client's
+    /// tokeniser is not the server's.
+    pub prompt_stretch: f64,
     /// Prompts have the length drawn; otherwise some are shorter.
     pub exact_lengths: bool,
+    /// Prompts that are sent over and over; none where each is sent once.
+    pub distinct_prompts: Option<u32>,
     /// A chat template replaces part of each prompt, whose length stays.
     pub chat_template: bool,
 }
@@ -61,6 +67,16 @@ pub enum Warmup {
     Unknown,
 }
 
+/// What a server that saw one request before the run still compiles or tunes in it.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColdStart {
+    /// Prompt tokens of the first step that needs it.
+    pub tokens: u32,
+    /// What that step takes longer.
+    pub seconds: f64,
+}
+
 /// Limits and habits of the scheduler; what an engine does not have is none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scheduling {
@@ -68,6 +84,8 @@ pub struct Scheduling {
     pub token_budget: Option<u32>,
     /// Prompt tokens of the requests that SGLang admits to a prefill at once.
     pub max_prefill_tokens: Option<u32>,
+    /// Sequences decode in SGLang's steps with prompts too.
+    pub mixed_chunk: bool,
     /// Requests running at once; none where only the KV cache bounds them.
     pub max_seqs: Option<u32>,
     /// Prompts may be split over steps.

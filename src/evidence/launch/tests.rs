@@ -141,6 +141,17 @@ fn sglang_looks_at_new_requests_now_and_then() {
     let risky =
         found("deepseek-ai/DeepSeek-V3 fp8 b300 sglang", "2026-04-17", "v0.5.10.post1-cu130", 8, 1024, 4);
     assert!(risky.doubts[0].contains("tokenises") && risky.excluded.is_none());
+    assert_eq!((risky.client.prompt_stretch, h200.client.prompt_stretch), (5.0, 1.0));
+    let cold = |day, image| {
+        let what = "deepseek-ai/DeepSeek-R1 nvfp4 b200 sglang";
+        found(what, day, image, 4, 1024, 32).client.cold_start.map(|start| start.tokens)
+    };
+    assert_eq!((cold("2025-11-10", "v0.5.5"), cold("2026-03-25", "v0.5.9-cu130")), (Some(16384), None));
+    let qwen = |clients| {
+        let what = "Qwen/Qwen3.5-397B-A17B fp8 b200 sglang";
+        found(what, "2026-03-20", "v0.5.9-cu130", 4, 1024, clients).scheduler.max_seqs
+    };
+    assert_eq!((qwen(64), qwen(256)), (Some(128), Some(256)));
 }
 
 #[test]
@@ -251,7 +262,17 @@ fn what_no_script_tells_is_the_engines_default() {
     assert!(matches!(found.origin, Origin::Defaults(_)));
     assert_eq!((found.client.length_range, found.client.warmup), (None, Warmup::Unknown));
     assert_eq!((found.scheduler.token_budget, found.memory.share), (Some(8192), None));
-    assert_eq!(found.doubts.len(), 1);
+    assert_eq!(found.doubts.len(), 2);
+    own.engine_version = Some("0.5.1.post1".to_owned());
+    let older = launch(&own).scheduler;
+    assert_eq!((older.max_prefill_tokens, older.mixed_chunk), (Some(16384), false));
+    own.engine_version = Some("0.5.6.post2".to_owned());
+    let newer = launch(&own).scheduler;
+    assert_eq!((newer.max_prefill_tokens, newer.mixed_chunk), (Some(2524), true));
+    own.engine = "trtllm".to_owned();
+    own.engine_version = Some("1.0.0rc3".to_owned());
+    let scheduler = launch(&own).scheduler;
+    assert_eq!((scheduler.token_budget, scheduler.async_scheduling), (Some(16 + 1024 + 1500), false));
 }
 
 #[test]

@@ -14,6 +14,9 @@ pub struct Policy {
     pub token_budget: u32,
     /// Prompt tokens from which on a prefill batch takes no further request (SGLang's `max_prefill_tokens`).
     pub max_prefill_tokens: Option<u32>,
+    /// Sequences decode in the steps with prompts too, and their tokens count in both budgets (SGLang's
+    /// `enable_mixed_chunk`). Other schedulers that put prompts first keep the two apart.
+    pub mixed_chunk: bool,
     /// Prompts may be cut to fit into the budget; else they are taken whole.
     pub chunked: bool,
     /// Sequences that run at once.
@@ -21,6 +24,10 @@ pub struct Policy {
     /// New requests are read when a counter reaches this: a decode step adds 1, a step with prompts 1000
     /// (SGLang's `scheduler_recv_interval`). An idle scheduler reads at once. 1: every step.
     pub receive_interval: u32,
+    /// A step is decided when the one before it begins, so that the GPU never waits for the host: what arrives
+    /// meanwhile misses it (vLLM's async scheduling, SGLang's and TensorRT-LLM's overlap scheduler). An idle
+    /// scheduler decides at once. With one pipeline stage only.
+    pub ahead: bool,
     /// Not with more than one rank.
     pub batch_wait: Option<BatchWait>,
     pub balance_wait: Option<BalanceWait>,
@@ -100,9 +107,11 @@ impl Policy {
             batching: Batching::MixedChunks,
             token_budget,
             max_prefill_tokens: None,
+            mixed_chunk: false,
             chunked: true,
             max_seqs,
             receive_interval: 1,
+            ahead: false,
             batch_wait: None,
             balance_wait: None,
             ranks: 1,

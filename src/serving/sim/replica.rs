@@ -51,6 +51,8 @@ pub(super) struct Replica<'a> {
     /// When each pipeline stage is free again.
     stages: Vec<f64>,
     now: f64,
+    /// When the last step began.
+    began: f64,
     /// Nothing could be scheduled at the last try.
     stalled: bool,
     receive_count: u32,
@@ -76,6 +78,7 @@ impl<'a> Replica<'a> {
             idle: (0..lanes).collect(),
             stages: vec![0.0; lanes],
             now: 0.0,
+            began: 0.0,
             stalled: false,
             receive_count: 0,
             held: 0,
@@ -199,8 +202,10 @@ impl<'a> Replica<'a> {
             return;
         }
         self.receive_count = 0;
+        let ahead = self.policy.ahead && self.policy.stages == 1 && !idle;
+        let seen = if ahead { self.began } else { self.now };
         while let Some(&Reverse((time, id))) = self.unread.peek()
-            && time.0 <= self.now
+            && time.0 <= seen
         {
             self.unread.pop();
             let fewest = self.ranks.iter_mut().min_by_key(|rank| rank.waiting.len() + rank.running as usize);
@@ -281,6 +286,7 @@ impl<'a> Replica<'a> {
         if !(seconds.is_finite() && seconds >= 0.0) {
             return Err(SimError::StepTime { step: self.counts.steps });
         }
+        self.began = self.now;
         let part = seconds / self.stages.len() as f64;
         let mut end = self.now;
         for free in &mut self.stages {

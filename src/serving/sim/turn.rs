@@ -57,8 +57,8 @@ impl Turn<'_> {
         self.rank.tidy(self.lane, self.jobs);
         self.join_ready();
         match self.policy.batching {
-            Batching::PrefillFirst => self.prefill_or_decode(),
-            Batching::MixedChunks | Batching::InFlight => self.decode_and_prefill(),
+            Batching::PrefillFirst if !self.policy.mixed_chunk => self.prefill_or_decode(),
+            Batching::PrefillFirst | Batching::MixedChunks | Batching::InFlight => self.decode_and_prefill(),
         }
     }
 
@@ -96,18 +96,26 @@ impl Turn<'_> {
         }
     }
 
-    /// vLLM, TensorRT-LLM: decode, then prompts under way, then new ones, in one budget.
+    /// vLLM, TensorRT-LLM, SGLang with mixed chunks: decode, then prompts under way, then new ones, in one
+    /// budget.
     fn decode_and_prefill(&mut self) {
         let before = *self.preemptions;
         self.decode();
         let decode_tokens = self.batch.decoding.saturating_mul(self.policy.drafted() + 1);
         let mut budget = self.policy.token_budget.saturating_sub(decode_tokens);
         let mut claims = Claims::default();
+        let whole = budget;
         self.continue_prompts(&mut budget, &mut claims);
+        let taken = decode_tokens.saturating_add(whole - budget);
         // What was just preempted for lack of room must not start over in the same step.
         if *self.preemptions == before {
-            self.find_candidates(budget, u32::MAX, claims);
+            self.find_candidates(budget, self.input_left(taken), claims);
         }
+    }
+
+    /// Prompt tokens from which on no further request is taken, `taken` tokens being in the step already.
+    fn input_left(&self, taken: u32) -> u32 {
+        self.policy.max_prefill_tokens.map_or(u32::MAX, |most| most.saturating_sub(taken))
     }
 
     /// SGLang: prompts if there are any and room for them, else decode.
@@ -117,9 +125,8 @@ impl Turn<'_> {
         let mut claims = Claims::default();
         self.continue_prompts(&mut budget, &mut claims);
         let taken = self.policy.token_budget - budget;
-        let input = self.policy.max_prefill_tokens.map_or(u32::MAX, |most| most.saturating_sub(taken));
         if *self.preemptions == before {
-            self.find_candidates(budget, input, claims);
+            self.find_candidates(budget, self.input_left(taken), claims);
         }
         if self.batch.chunks.is_empty() && self.batch.candidates.is_empty() {
             self.decode();

@@ -52,6 +52,26 @@ fn sglang_ends_a_prefill_batch_at_its_cap() {
 }
 
 #[test]
+fn sglang_decodes_beside_mixed_chunks() {
+    let mixed = Policy { mixed_chunk: true, max_prefill_tokens: Some(5), ..sglang(16, 8, 1 << 20) };
+    let arrivals = Arrivals::Times(vec![0.0, 0.5, 0.5]);
+    let (steps, outcome) = record(&mixed, &[(4, 4), (4, 1), (4, 1)], &arrivals);
+    // The token that decodes counts in the cap, so the third prompt waits.
+    assert_eq!(steps, ["4+0|0/0", "4+0|1/5", "4+0|1/6", "|1/7"]);
+    assert_eq!(lasts(&outcome), [4.0, 2.0, 3.0]);
+}
+
+#[test]
+fn a_step_decided_ahead_misses_what_arrives_meanwhile() {
+    let ahead = Policy { ahead: true, ..vllm(8, 4, 1 << 20) };
+    let arrivals = Arrivals::Times(vec![0.0, 0.5, 7.5]);
+    let (steps, outcome) = record(&ahead, &[(4, 4), (4, 1), (4, 1)], &arrivals);
+    assert_eq!(steps, ["4+0|0/0", "|1/5", "4+0|1/6", "|1/7", "4+0|0/0"]);
+    // The last finds an idle scheduler, which decides at once.
+    assert_eq!(firsts(&outcome), [1.0, 3.0, 8.5]);
+}
+
+#[test]
 fn pipeline_stages_keep_as_many_batches_in_flight() {
     let two = Policy { stages: 2, ..vllm(8, 4, 1 << 20) };
     let (steps, outcome) = record(&two, &[(8, 2), (8, 2)], &Arrivals::AtOnce);

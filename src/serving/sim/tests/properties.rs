@@ -28,6 +28,9 @@ fn scenario(seed: u64) -> (Policy, Vec<Lengths>, Arrivals) {
         batching,
         token_budget: pick(40, 120),
         max_prefill_tokens: (pick(0, 1) == 0).then(|| pick(20, 100)),
+        // Not drawn: the scenarios of the seeds stay what they were.
+        mixed_chunk: separate && seed.is_multiple_of(3),
+        ahead: seed % 2 == 1,
         chunked: pick(0, 2) > 0,
         max_seqs: pick(1, 24),
         receive_interval: pick(1, 12),
@@ -67,7 +70,7 @@ impl StepCost for Checked<'_> {
         let (mut prompts, mut decoding) = (0, 0);
         for load in ranks {
             let new: u32 = load.chunks.iter().map(|chunk| chunk.new).sum();
-            let mixed = self.policy.batching != Batching::PrefillFirst;
+            let mixed = self.policy.batching != Batching::PrefillFirst || self.policy.mixed_chunk && new > 0;
             let decode = if mixed { load.decoding * (1 + load.drafted) } else { 0 };
             assert!(new + decode <= self.policy.token_budget, "{load:?}");
             assert!(mixed || new == 0 || load.decoding == 0, "{load:?}");
