@@ -8,7 +8,7 @@ use crate::units::{Dollars, Seconds, count};
 use super::breakdown::breakdown;
 use super::fit::tokens_held;
 use super::plan::{Beside, Offered, Offline, Plan, Steady, Steps};
-use super::replica::admission;
+use super::replica::{admission, decides_ahead};
 use super::report::{Basis, Headline, PassReport, Report};
 use super::steady::{self, Costs, solve, solve_rate};
 use super::step::PlannedStep;
@@ -97,6 +97,7 @@ impl Finisher<'_> {
             prompts_per_step: steady.prompts_per_step,
             mixed,
             pp: f64::from(self.setup().pp),
+            ahead: decides_ahead(self.setup()),
             admission: match self.efficiencies {
                 Efficiencies::Roofline => Seconds::ZERO,
                 Efficiencies::Learned(_) => admission(&self.setup().engine.host, &self.setup().prompts),

@@ -18,8 +18,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
     let block = setup.engine.scheduler.kv_block_tokens.0.unwrap_or(1.0) as u32;
     Policy {
         batching,
-        // Without pipeline stages, all engines do by default.
-        ahead: setup.pp == 1,
+        ahead: decides_ahead(setup),
         chunked: batching != Batching::InFlight,
         ranks: setup.dp,
         stages: setup.pp,
@@ -34,6 +33,11 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         graph_sizes: Some(graph_sizes(setup.max_seqs)),
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
     }
+}
+
+/// Whether steps are decided while the one before them runs: without pipeline stages, all engines do so by default.
+pub fn decides_ahead(setup: &Setup) -> bool {
+    setup.pp == 1
 }
 
 /// From a request's arrival to the engine's scheduler, tokenising included. `check` refuses engines without

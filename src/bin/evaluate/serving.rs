@@ -119,6 +119,10 @@ fn print_loops(report: &LoopReport) {
     loop_line("rooflight, up to 4 clients", &report.few_clients);
     let named = report.contradictions.len();
     loop_line(&format!("without {named} contradictions"), &report.without_contradictions);
+    loop_line("started as told", &report.without_inferred);
+    for (what, cases) in &report.inferred {
+        println!("  read off the runs, of {cases}: {what}");
+    }
     for (name, bounds) in [("TTFT", report.coverage80.ttft), ("TPOT", report.coverage80.tpot)] {
         if let Some(Coverage { factor, covered }) = bounds {
             println!(

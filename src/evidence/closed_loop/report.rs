@@ -74,6 +74,10 @@ pub struct LoopReport {
     /// Cases that contradict physics or others, and the errors without them.
     pub contradictions: Vec<Contradiction>,
     pub without_contradictions: Metrics,
+    /// Cases of whose start something was read off runs like them, with the number of cases, and the errors of
+    /// all others.
+    pub inferred: BTreeMap<String, usize>,
+    pub without_inferred: Metrics,
 }
 
 struct Prepared<'a> {
@@ -125,6 +129,12 @@ pub fn loop_report(
     let sound: Vec<&Compared> = compared.iter().filter(|case| !contradicts(case)).collect();
     let all: Vec<&Compared> = compared.iter().collect();
     let few: Vec<&Compared> = compared.iter().filter(|case| case.concurrency <= FEW_CLIENTS).collect();
+    let mut inferred: BTreeMap<String, usize> = BTreeMap::new();
+    let mut told = all.clone();
+    for Prepared { case, run } in ready.iter().filter(|one| !one.run.launch.inferred.is_empty()) {
+        run.launch.inferred.iter().for_each(|what| *inferred.entry(what.clone()).or_default() += 1);
+        told.retain(|one| one.id != case.id);
+    }
     let source =
         |case: &Compared| by_id.get(case.id.as_str()).map_or(String::new(), |one| one.source.clone());
     let report = LoopReport {
@@ -145,6 +155,8 @@ pub fn loop_report(
         few_clients_by_engine: grouped(&few, |case| case.engine.clone()),
         peers: peer_metrics(&compared, peers),
         without_contradictions: metrics(&sound, |case| case.predicted),
+        inferred,
+        without_inferred: metrics(&told, |case| case.predicted),
         contradictions: named,
         skipped,
     };

@@ -13,11 +13,14 @@ mod tests;
 
 use self::layout::{Label, read_label};
 use self::select::{Found, day, find, is_of_scripts};
-use self::settings::{Drafts, ExpertRanks, Facts, KvCache, Settings, SettingsFile, Switch, pick, settings};
+use self::settings::{
+    Choice, Drafts, ExpertRanks, Facts, KvCache, Settings, SettingsFile, Switch, pick, settings,
+};
 use super::cases::ClosedLoopCase;
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, MemoryShareOf};
 use crate::serving::sim::{BatchWait, Speculation};
+use crate::units::decimal;
 
 pub use self::layout::Layout;
 pub use self::started::{
@@ -38,11 +41,18 @@ pub fn launch(case: &ClosedLoopCase) -> Launch {
 
     let label = read_label(case);
     let (layout, facts) = resolve(file, case, label, &layers);
-    let chosen: Vec<_> = layers.iter().flat_map(|layer| &layer.doubts).collect();
+    let holding = |of: fn(&Settings) -> &Vec<Choice<String>>| {
+        let said = layers.iter().flat_map(move |layer| of(layer));
+        said.filter(|one| one.when.holds(&facts)).map(|one| one.value.clone())
+    };
     let mut doubts = found_doubts;
-    doubts
-        .extend(chosen.into_iter().filter(|doubt| doubt.when.holds(&facts)).map(|doubt| doubt.value.clone()));
+    doubts.extend(holding(|layer| &layer.doubts));
     doubts.extend(disagreements(case, label, layout));
+    let drafts = drafts(file, case);
+    let drafting = drafts.map(|drafts| {
+        format!("{} tokens drafted, {} of them accepted", drafts.drafted, decimal(drafts.accepted))
+    });
+    let inferred = holding(|layer| &layer.inferred).chain(drafting).collect();
     let excluded = layers.iter().flat_map(|layer| &layer.excluded).find(|choice| choice.when.holds(&facts));
     Launch {
         origin: match record {
@@ -76,9 +86,10 @@ pub fn launch(case: &ClosedLoopCase) -> Launch {
             kv_block_tokens: pick(&layers, &facts, |layer| layer.kv_block_tokens.as_ref()),
         },
         kernels: kernels(&layers, &facts),
-        drafts: drafts(file, case),
+        drafts,
         excluded: excluded.map(|choice| choice.value),
         doubts,
+        inferred,
     }
 }
 

@@ -121,6 +121,7 @@ pub(super) struct Settings {
     pub graph_batch: Option<Rule<Number>>,
     pub excluded: Vec<Choice<Excluded>>,
     pub doubts: Vec<Choice<String>>,
+    pub inferred: Vec<Choice<String>>,
 }
 
 /// A value, or the first choice whose conditions hold.

@@ -33,6 +33,9 @@ pub struct Launch {
     pub excluded: Option<Excluded>,
     /// What may be otherwise, in words.
     pub doubts: Vec<String>,
+    /// What no script or source tells and was read off runs like this one: their errors are not those of a
+    /// prediction.
+    pub inferred: Vec<String>,
 }
 
 /// The load generator. All clients start at once, and each sends its next request when the last one ends.
