@@ -10,15 +10,14 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, RequestCache, RequestInit, Response};
 
+use super::asked::setup;
 use super::protocol::{
     Answered, Ask, Failed, FromWorker, Imported, Loaded as Introduction, Rows, Simulate, Simulated, ToWorker,
     Up, VERSION, pack, unpack,
 };
 use super::simulation::Simulation;
 use super::view;
-use crate::config::catalog::catalog;
 use crate::config::model::import::import;
-use crate::config::{Issue, Setup, check, link};
 use crate::efficiency::onnx::Models;
 use crate::efficiency::{CallAnswer, Efficiencies, Manifest};
 use crate::features::Family;
@@ -148,17 +147,6 @@ fn answer(desk: &Desk, asked: &Ask) -> Result<(Answered, Option<Float32Array>), 
     let learned = models.answer(&rows).map_err(|error| error.to_string())?;
     let numbers: Vec<f32> = learned.calls.into_iter().flat_map(CallAnswer::to_numbers).collect();
     Ok((Answered { id, release, issues: Vec::new() }, Some(Float32Array::from(&numbers[..]))))
-}
-
-/// The configuration that the page means by `link`.
-///
-/// # Errors
-/// What is wrong with it. The page has checked it, so this is hardly ever the case.
-pub(super) fn setup(link: &str) -> Result<Setup, Vec<Issue>> {
-    let (link, mut issues) = link::decode(link);
-    let (setup, found) = check(&link.scenario, catalog());
-    issues.extend(found);
-    setup.ok_or(issues)
 }
 
 /// Each family's model, run on its table.

@@ -1,6 +1,8 @@
 //! The models run in a Web Worker of their own, in a wasm binary that is fetched after the first
 //! paint. `protocol` is what both sides say, `host` runs in the worker, `client` in the page.
 
+#[cfg(feature = "infer-worker")]
+mod asked;
 #[cfg(feature = "ui")]
 pub mod client;
 #[cfg(feature = "infer-worker")]

@@ -1,6 +1,6 @@
 //! A simulation under way in the worker: the load asked for, then the loads around it, one at a time.
 
-use super::host::setup;
+use super::asked::setup;
 use super::protocol::{Simulate, Simulated, Swept};
 use super::view;
 use crate::config::Issue;

@@ -19,7 +19,7 @@ use crate::serving::sim::Policy;
 
 /// Clients up to which runs are short enough to be simulated hundreds of times, and queues do not yet hide
 /// what the host does.
-const MOST_CLIENTS: u32 = 32;
+const MOST_CLIENTS: u32 = 8;
 /// A case further off than this, as a logarithm of the ratio, weighs no more: something else is wrong there.
 const MOST_WEIGHT: f64 = 0.7;
 /// Factors tried on each constant, round by round finer.
@@ -107,7 +107,7 @@ pub fn fit(
     });
     let samples: Vec<Sample<'_>> = usable
         .filter_map(|(_, case)| Some(Sample { case, run: Run::of(case, catalog).ok()? }))
-        .filter(|sample| sample.run.launch.matched())
+        .filter(|sample| sample.run.launch.matched() && sample.run.launch.inferred.is_empty())
         .collect();
     let runs: Vec<&Run> = samples.iter().map(|sample| &sample.run).collect();
     let tables = tables(&runs, physics, ask)?;
@@ -115,10 +115,17 @@ pub fn fit(
     for sample in &samples {
         engines.entry(&sample.case.engine).or_default().push(sample);
     }
-    Ok(engines
-        .into_iter()
-        .map(|(engine, samples)| (engine.to_owned(), fit_engine(&samples, &tables)))
-        .collect())
+    Ok(std::thread::scope(|scope| {
+        let fits: Vec<_> = engines
+            .iter()
+            .map(|(engine, samples)| (*engine, scope.spawn(|| fit_engine(samples, &tables))))
+            .collect();
+        let done = fits.into_iter().map(|(engine, fit)| {
+            let fitted = fit.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (engine.to_owned(), fitted)
+        });
+        done.collect()
+    }))
 }
 
 fn fit_engine(samples: &[&Sample<'_>], tables: &BTreeMap<String, Tables>) -> Fitted {
