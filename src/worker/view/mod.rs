@@ -31,12 +31,15 @@ pub fn run(setup: &Setup, run: &Run, traced: bool) -> Simulated {
         facts: facts(run),
         issues: saturated(run).into_iter().collect(),
         launch: commands.launch,
-        bench: commands.bench,
+        bench: if traced { format!("{OF_MEANS}{}", commands.bench) } else { commands.bench },
         timeline: write(timeline(run)),
         timeline_words: timeline_words(run),
         ..Simulated::default()
     }
 }
+
+/// What `vllm bench serve` draws in place of a trace.
+const OF_MEANS: &str = "# Not the trace: requests of its means, at its rate.\n";
 
 fn what(setup: &Setup, run: &Run) -> String {
     let requests = count(f64::from(run.requests));
@@ -79,7 +82,7 @@ pub fn trace(trace: Option<&Trace>, issues: Vec<Issue>) -> Traced {
     let Some(trace) = trace else { return Traced { issues, ..Traced::default() } };
     let whole = |tokens: f64| tokens.round().max(1.0) as u32;
     let ((prompt, output), requests) = (trace.means(), trace.requests.len());
-    let (isl, osl, rate) = (whole(prompt), whole(output), trace.rate().unwrap_or_default());
+    let (isl, osl, rate) = (whole(prompt), whole(output), three_digits(trace.rate().unwrap_or_default()));
     let (longest, most) = trace.longest();
     let number = |value: u32| count(f64::from(value));
     let what = format!(
@@ -175,6 +178,12 @@ fn spread(stats: Stats) -> Vec<String> {
 
 fn head(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// As many as one would type.
+fn three_digits(value: f64) -> f64 {
+    let step = 10f64.powf(value.log10().floor() - 2.0);
+    if step > 0.0 { (value / step).round() * step } else { value }
 }
 
 /// A number of tokens or requests, without a fraction where that says nothing.

@@ -97,7 +97,7 @@ pub static OSL: Quantity = Quantity {
 pub static SPREAD: Quantity = Quantity {
     field: Field::Spread,
     label: "Spread",
-    unit: "of both",
+    unit: "± share",
     stops: Stops::Even { low: 0.0, high: 0.9, step: 0.05 },
     whole: false,
     help: "Share by which prompts and outputs are longer or shorter, uniformly; the simulated run draws them",
