@@ -18,6 +18,7 @@ use super::protocol::{
 use super::simulation::Simulation;
 use super::view;
 use crate::config::model::import::import;
+use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
 use crate::efficiency::{CallAnswer, Efficiencies, Manifest};
 use crate::features::Family;
@@ -85,17 +86,18 @@ fn hear(scope: &DedicatedWorkerGlobalScope, desk: &Desk, message: &JsValue) {
             post(scope, FromWorker::Traced(view::trace(trace.as_ref(), issues)), &[]);
             *desk.trace.borrow_mut() = trace;
         }
-        Ok((ToWorker::Simulate(asked), _)) => match simulate(desk, &asked) {
-            Ok((simulated, simulation)) => {
-                post(scope, FromWorker::Simulated(simulated), &[]);
-                let goes_on = simulation.is_some();
-                *desk.simulation.borrow_mut() = simulation;
-                if goes_on {
-                    go_on(scope, desk, asked.id);
-                }
+        Ok((ToWorker::Simulate(asked), _)) => {
+            let (simulated, simulation) = simulate(desk, &asked).unwrap_or_else(|reason| {
+                let issues = vec![Issue::error(Field::Load, reason)];
+                (Simulated { id: asked.id, issues, ..Simulated::default() }, None)
+            });
+            post(scope, FromWorker::Simulated(simulated), &[]);
+            let goes_on = simulation.is_some();
+            *desk.simulation.borrow_mut() = simulation;
+            if goes_on {
+                go_on(scope, desk, asked.id);
             }
-            Err(reason) => post(scope, failed(Some(asked.id), reason), &[]),
-        },
+        }
         Ok((ToWorker::Stop(stop), _)) => {
             desk.simulation.borrow_mut().take_if(|simulation| simulation.id == stop.id);
         }
