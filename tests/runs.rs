@@ -111,6 +111,8 @@ fn a_run_has_the_requests_its_load_says() {
     assert_eq!(requests(Load::Concurrency(32)), 320);
     assert_eq!(requests(Load::Rate(3.0)), 1000);
     assert_eq!(requests(Load::Batch(7)), 7);
+    let many = setup("vllm", 16, 1, Load::Concurrency(8_000), Slos::default());
+    assert_eq!(run(&many).requests, 50_000, "so many at most");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn every_answer_round_trips() {
     let row = Row { cells: vec!["TTFT".into(), "12 ms".into()] };
     let table = Table { head: vec![String::new(), "Mean".into()], rows: vec![row] };
     let fact = Fact { name: "output".into(), value: "1 tok/s".into(), help: "a \"rate\"".into() };
-    let (model, issues) = import("{", None);
+    let (model, unread) = import("{", None);
     for mut header in [
         FromWorker::Up(Up { version: VERSION }),
         FromWorker::Loaded(Loaded { release: "2026-11-21".into() }),
@@ -53,7 +53,7 @@ fn every_answer_round_trips() {
         FromWorker::Swept(Swept { id: 3, done: 1, total: 7, points: table, ..Swept::default() }),
         FromWorker::Failed(Failed { id: None, reason: "no \"models\"".into() }),
         FromWorker::Failed(Failed { id: Some(3), reason: String::new() }),
-        FromWorker::Imported(Imported { model, issues }),
+        FromWorker::Imported(Imported { model, issues: unread }),
     ] {
         let (message, _) = pack(&mut header, &[]);
         assert_eq!(unpack::<FromWorker>(&message).expect("unpacks").0, header);

@@ -41,6 +41,8 @@ pageTest("the theme buttons override the system's theme", { theme: "light" }, as
 pageTest("the keyboard reaches every control", {}, async ({ page, open }) => {
   await open();
   await settled(page);
+  // Its button to stop goes when there is nothing left to stop.
+  await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
   // Radio buttons of one group share one tab stop, and closed details hide what is inside them.
   const wanted = await page.evaluate(() =>
     [...document.querySelectorAll("input, select, textarea, button, a[href], summary")]

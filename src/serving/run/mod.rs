@@ -26,6 +26,8 @@ use crate::efficiency::{Efficiencies, Rows};
 const REQUESTS_PER_CLIENT: u32 = 10;
 /// Requests at least, so that percentiles say something.
 const LEAST_REQUESTS: u32 = 100;
+/// Requests at most, unless there are more clients: a run stays a matter of a second.
+const MOST_REQUESTS: u32 = 50_000;
 /// Requests that arrive at a rate: the default of `vllm bench serve`.
 const REQUESTS_AT_RATE: u32 = 1000;
 /// Poisson arrivals, and always the same.
@@ -196,7 +198,9 @@ fn requests_of(setup: &Setup, load: Load) -> u32 {
     match load {
         Load::Concurrency(clients) => {
             let (clients, _) = clients_per_replica(setup, clients);
-            (clients.ceil() as u32).saturating_mul(REQUESTS_PER_CLIENT).max(LEAST_REQUESTS)
+            let clients = clients.ceil() as u32;
+            let requests = clients.saturating_mul(REQUESTS_PER_CLIENT).max(LEAST_REQUESTS);
+            requests.min(MOST_REQUESTS.max(clients))
         }
         Load::Rate(_) => REQUESTS_AT_RATE,
         Load::Batch(size) => size.div_ceil(setup.replicas.max(1)),
