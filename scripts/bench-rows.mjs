@@ -1,24 +1,13 @@
 // Prints how long each family's model takes on 1,000 rows in the page's own worker, message and all.
 import { readFileSync } from "node:fs";
 
-import { path, start } from "../tests/e2e/browser.mjs";
+import { path } from "../tests/e2e/browser.mjs";
+import { benchedPage } from "./benched.mjs";
 
 const ROWS = 1000;
 const runs = Number(process.argv[2] ?? 15);
 const { families } = JSON.parse(readFileSync(path("models/manifest.json")));
-const { browser, url, stop } = await start();
-const page = await browser.newPage();
-await page.addInitScript(() => {
-  const Plain = Worker;
-  window.Worker = class extends Plain {
-    constructor(...given) {
-      super(...given);
-      window.benched = this;
-    }
-  };
-});
-await page.goto(url);
-await page.waitForSelector('[data-basis="learned"]', { state: "attached" });
+const { page, stop } = await benchedPage();
 
 for (const [family, { features }] of Object.entries(families)) {
   const rows = JSON.parse(readFileSync(path(`models/${family}.check.json`))).features;

@@ -1,6 +1,6 @@
 // Prints how long a simulated run takes in the page's own worker: from the question to the run's numbers, step times tabulated
 // anew, and to the end of its curve. `node scripts/bench-run.mjs [RUNS]`
-import { start } from "../tests/e2e/browser.mjs";
+import { benchedPage, middle } from "./benched.mjs";
 
 const runs = Number(process.argv[2] ?? 7);
 const links = {
@@ -9,19 +9,7 @@ const links = {
   "2,560 requests of 256 clients": "v=1&c=256&g=h200-sxm&isl=1024&osl=1024",
   "1,000 requests to DeepSeek-R1 on 8 GPUs": "v=1&m=deepseek-r1&g=b200&tp=8&r=5",
 };
-const { browser, url, stop } = await start();
-const page = await browser.newPage();
-await page.addInitScript(() => {
-  const Plain = Worker;
-  window.Worker = class extends Plain {
-    constructor(...given) {
-      super(...given);
-      window.benched = this;
-    }
-  };
-});
-await page.goto(url);
-await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
+const { page, stop } = await benchedPage();
 
 for (const [name, link] of Object.entries(links)) {
   const times = await page.evaluate(
@@ -47,7 +35,7 @@ for (const [name, link] of Object.entries(links)) {
     },
     { link, runs },
   );
-  const middle = (index) => times.map((pair) => pair[index]).sort((a, b) => a - b)[Math.floor(runs / 2)].toFixed(0);
-  console.log(`${name}: ${middle(0)} ms to its numbers, ${middle(1)} ms with its curve (medians of ${runs})`);
+  const [numbers, curve] = [0, 1].map((index) => middle(times.map((pair) => pair[index])));
+  console.log(`${name}: ${numbers} ms to its numbers, ${curve} ms with its curve (medians of ${runs})`);
 }
 await stop();

@@ -4,7 +4,10 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
+use plotters::drawing::IntoDrawingArea;
+use plotters::prelude::SVGBackend;
+use rooflight::chart::{Chart, Palette, Roofline, Theme, draw, runs};
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Issue, Scenario, Setup, check, link};
 use rooflight::efficiency::onnx::Models;
@@ -31,6 +34,32 @@ struct Cli {
     /// Also simulates the loads around it, and looks for the largest that keeps to the SLOs.
     #[arg(long)]
     sweep: bool,
+    /// Prints this chart as SVG instead, and what stands in its way on standard error.
+    #[arg(long, value_enum)]
+    svg: Option<Drawing>,
+    /// For a dark page.
+    #[arg(long)]
+    dark: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Drawing {
+    /// The kernels of both phases under the GPU's roofs.
+    Roofline,
+    /// The simulated run over time.
+    Timeline,
+    /// Latency and throughput over the loads around it.
+    Loads,
+}
+
+impl Drawing {
+    /// Width and height in CSS pixels.
+    fn size(self) -> (u32, u32) {
+        match self {
+            Self::Roofline => (960, 416),
+            Self::Timeline | Self::Loads => (960, 240),
+        }
+    }
 }
 
 /// What is printed: the scenario as understood, everything found wrong with it, the report if there is one.
@@ -77,22 +106,48 @@ fn run(cli: &Cli) -> Result<bool, String> {
         given => given.to_owned(),
     };
     let mut output = Output::default();
+    let mut setup = None;
     let (scenario, issues) = read(&text);
     output.issues = issues;
     if let Some(scenario) = &scenario {
         output.link = link::encode(scenario);
-        let (setup, found) = check(scenario, catalog());
-        output.issues.extend(found);
-        if let Some(setup) = setup {
+        let (found, issues) = check(scenario, catalog());
+        output.issues.extend(issues);
+        setup = found;
+        if let Some(setup) = &setup {
             let models = match cli.roofline {
                 true => None,
                 false => Some(open_models(&cli.models).map_err(|error| error.to_string())?),
             };
-            answer(cli, &setup, models.as_ref(), &mut output)?;
+            answer(cli, setup, models.as_ref(), &mut output)?;
         }
     }
-    println!("{}", serde_json::to_string_pretty(&output).map_err(|error| error.to_string())?);
-    Ok(output.report.is_some_and(|report| report.headline.is_some()))
+    let answered = output.report.as_ref().is_some_and(|report| report.headline.is_some());
+    let Some(drawing) = cli.svg else {
+        println!("{}", serde_json::to_string_pretty(&output).map_err(|error| error.to_string())?);
+        return Ok(answered);
+    };
+    output.issues.iter().for_each(|issue| eprintln!("{}: {}", issue.field.id(), issue.text));
+    let chart = chart(drawing, setup.as_ref(), &output).ok_or("there is nothing to draw")?;
+    println!("{}", svg(drawing, &chart, cli.dark)?);
+    Ok(answered)
+}
+
+fn chart(drawing: Drawing, setup: Option<&Setup>, output: &Output) -> Option<Chart> {
+    match drawing {
+        Drawing::Roofline => Roofline::new(&setup?.gpu, &output.report.as_ref()?.passes).map(Chart::Roofline),
+        Drawing::Timeline => output.run.as_ref().map(runs::timeline),
+        Drawing::Loads => Some(runs::loads(setup?, &output.sweep.as_ref()?.points)),
+    }
+}
+
+fn svg(drawing: Drawing, chart: &Chart, dark: bool) -> Result<String, String> {
+    let mut text = String::new();
+    let palette = if dark { Palette::DARK } else { Palette::LIGHT };
+    let area = SVGBackend::with_string(&mut text, drawing.size()).into_drawing_area();
+    draw(&area, chart, Theme::new(palette, 1.0)).map_err(|error| error.to_string())?;
+    drop(area);
+    Ok(text)
 }
 
 fn answer(cli: &Cli, setup: &Setup, models: Option<&Models>, output: &mut Output) -> Result<(), String> {
@@ -104,10 +159,12 @@ fn answer(cli: &Cli, setup: &Setup, models: Option<&Models>, output: &mut Output
         Ok((plan, rows)) => output.report = finish(&plan, &ask(&rows)?),
         Err(found) => output.issues.extend(found),
     }
-    if cli.run {
+    let (runs, sweeps) =
+        (cli.run || cli.svg == Some(Drawing::Timeline), cli.sweep || cli.svg == Some(Drawing::Loads));
+    if runs {
         output.commands = Some(Commands::of(setup));
     }
-    if !cli.run && !cli.sweep {
+    if !runs && !sweeps {
         return Ok(());
     }
     let plan = match RunPlan::new(setup) {
@@ -120,10 +177,10 @@ fn answer(cli: &Cli, setup: &Setup, models: Option<&Models>, output: &mut Output
     let efficiencies = ask(plan.rows())?;
     let runner = plan.finish(&efficiencies).ok_or("the models did not answer every row")?;
     match runner.run(setup.load) {
-        Ok(run) => output.run = cli.run.then_some(run),
+        Ok(run) => output.run = runs.then_some(run),
         Err(issue) => output.issues.push(issue),
     }
-    if cli.sweep {
+    if sweeps {
         let mut sweep = Sweep::of(&runner);
         let mut points = Vec::new();
         while let Some((load, drawn)) = sweep.next_load() {

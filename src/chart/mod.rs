@@ -13,6 +13,7 @@ mod labels;
 mod pen;
 mod range;
 mod roofline;
+pub mod runs;
 #[cfg(feature = "chart")]
 mod scale;
 #[cfg(feature = "chart")]

@@ -1,6 +1,7 @@
 // One core, two targets: the page's learned numbers are those of the native `predict`.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { test } from "node:test";
 
 import { gates, pageTest, path } from "./harness.mjs";
 import { settled, value } from "./page.mjs";
@@ -25,9 +26,10 @@ const links = {
   "an offline batch": "v=1&g=a100-sxm-80gb&isl=700&osl=100&b=8",
 };
 
+const predictTool = `${process.env.ROOFLIGHT_BIN ?? path("target/debug")}/predict`;
+
 function predict(link) {
-  const binary = `${process.env.ROOFLIGHT_BIN ?? path("target/debug")}/predict`;
-  return JSON.parse(execFileSync(binary, [link, "--models", path("models")], { encoding: "utf8" }));
+  return JSON.parse(execFileSync(predictTool, [link, "--models", path("models")], { encoding: "utf8" }));
 }
 
 for (const [name, link] of Object.entries(links)) {
@@ -44,5 +46,17 @@ for (const [name, link] of Object.entries(links)) {
       worst = Math.max(worst, apart);
     }
     t.diagnostic(`apart by ${worst.toExponential(1)} at most`);
+  });
+}
+
+for (const [drawing, shows] of Object.entries({ roofline: "Memory 3.35 TB/s", timeline: "KV cache in use", loads: "TTFT: mean, P50 to P99" })) {
+  test(`the native tool draws the ${drawing}, alike each time`, () => {
+    const draw = (...more) =>
+      execFileSync(predictTool, ["v=1&isl=300&osl=64&c=4", "--models", path("models"), "--svg", drawing, ...more], { encoding: "utf8" });
+    const light = draw();
+    assert.match(light, /^<svg [\s\S]*<\/svg>\s*$/);
+    assert.ok(light.includes(shows), `it shows ${shows}`);
+    assert.equal(draw(), light);
+    assert.notEqual(draw("--dark"), light);
   });
 }

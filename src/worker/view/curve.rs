@@ -1,7 +1,7 @@
 //! The loads around the one asked for.
 
 use super::{head, round, write};
-use crate::chart::{Axis, Band, Chart, Curves, Line, Panel, Tone, Unit};
+use crate::chart::runs;
 use crate::config::{Load, Setup};
 use crate::serving::run::Point;
 use crate::serving::sim::Stats;
@@ -28,59 +28,12 @@ pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>, swept: Swept
         Row { cells: vec![load, time(point.ttft.mean), time(point.ttft.p99), mean, p99, output] }
     });
     Swept {
-        chart: write(chart(setup, points)),
+        chart: write(runs::loads(setup, points)),
         words: words(setup, points),
         points: Table { head, rows: rows.collect() },
         largest: most_within(setup, points, largest),
         ..swept
     }
-}
-
-fn chart(setup: &Setup, points: &[Point]) -> Chart {
-    let loads = |points: &[&Point]| points.iter().map(|point| point.load).collect::<Vec<_>>();
-    let spread = |name: &str, of: fn(&Point) -> Option<Stats>, limit_ms: Option<f64>| {
-        let shown: Vec<&Point> = points.iter().filter(|point| of(point).is_some()).collect();
-        let column =
-            |pick: fn(&Stats) -> f64| shown.iter().filter_map(|point| of(point).as_ref().map(pick)).collect();
-        Panel {
-            y: Axis { name: name.into(), unit: Unit::Seconds, log: true },
-            bands: vec![Band { x: loads(&shown), low: column(|at| at.p50), high: column(|at| at.p99) }],
-            lines: vec![Line {
-                name: String::new(),
-                tone: Tone::Accent,
-                x: loads(&shown),
-                y: column(|at| at.mean),
-                marked: true,
-            }],
-            limit: limit_ms.map(|limit| limit * 1e-3),
-        }
-    };
-    let all: Vec<&Point> = points.iter().collect();
-    let output = Panel {
-        y: Axis { name: "Output, tok/s".into(), unit: Unit::Count, log: false },
-        lines: vec![Line {
-            name: String::new(),
-            tone: Tone::Accent,
-            x: loads(&all),
-            y: points.iter().map(|point| point.output_per_s).collect(),
-            marked: true,
-        }],
-        ..Panel::default()
-    };
-    let mut panels = vec![spread("TTFT: mean, P50 to P99", |point| Some(point.ttft), setup.slos.ttft_ms)];
-    if setup.osl > 1 {
-        panels.push(spread("TPOT: mean, P50 to P99", |point| point.tpot, setup.slos.tpot_ms));
-    }
-    panels.push(output);
-    let (name, log, mark) = match setup.load {
-        Load::Rate(rate) => ("Requests per second", false, Some(rate)),
-        Load::Concurrency(clients) => ("Clients", true, Some(f64::from(clients))),
-        Load::Batch(_) => ("Prompts", true, None),
-    };
-    // A rate far beyond capacity would squeeze the curve.
-    let last = points.last().map_or(0.0, |point| point.load);
-    let mark = mark.filter(|&mark| mark <= last);
-    Chart::Curves(Curves { x: Axis { name: name.into(), unit: Unit::Count, log }, panels, mark })
 }
 
 fn words(setup: &Setup, points: &[Point]) -> String {

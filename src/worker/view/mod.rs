@@ -5,7 +5,7 @@ mod curve;
 pub use curve::curve;
 
 use super::protocol::{Fact, Row, Simulated, Table, Traced};
-use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
+use crate::chart::{Chart, runs};
 use crate::config::{Field, Issue, Load, Setup, json};
 use crate::serving::run::{Commands, Run, Trace};
 use crate::serving::sim::Stats;
@@ -32,7 +32,7 @@ pub fn run(setup: &Setup, run: &Run, traced: bool) -> Simulated {
         issues: saturated(run).into_iter().collect(),
         launch: commands.launch,
         bench: if traced { format!("{OF_MEANS}{}", commands.bench) } else { commands.bench },
-        timeline: write(timeline(run)),
+        timeline: write(runs::timeline(run)),
         timeline_words: timeline_words(run),
         ..Simulated::default()
     }
@@ -128,37 +128,6 @@ fn saturated(run: &Run) -> Option<Issue> {
         count(run.metrics.requests_per_s),
     );
     Some(Issue::warning(Field::Rate, text))
-}
-
-fn timeline(run: &Run) -> Chart {
-    let moments = &run.timeline;
-    let line = |name: &str, tone: Tone, y: &[f64]| Line {
-        name: name.into(),
-        tone,
-        x: moments.time.clone(),
-        y: y.to_vec(),
-        marked: false,
-    };
-    let axis = |name: &str, unit: Unit| Axis { name: name.into(), unit, log: false };
-    Chart::Curves(Curves {
-        x: axis("Time, s", Unit::Count),
-        panels: vec![
-            Panel {
-                y: axis("Requests of a replica", Unit::Count),
-                lines: vec![
-                    line("running", Tone::Accent, &moments.running),
-                    line("waiting", Tone::Ink, &moments.waiting),
-                ],
-                ..Panel::default()
-            },
-            Panel {
-                y: axis("KV cache in use", Unit::Share),
-                lines: vec![line("", Tone::Accent, &moments.kv)],
-                ..Panel::default()
-            },
-        ],
-        mark: None,
-    })
 }
 
 fn timeline_words(run: &Run) -> String {
