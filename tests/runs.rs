@@ -154,10 +154,8 @@ fn the_largest_load_is_just_within_its_limits() {
     let slos = Slos { ttft_ms: None, tpot_ms: Some(12.0) };
     for load in [Load::Concurrency(16), Load::Rate(4.0)] {
         let runner = runner(&setup("vllm", 1024, 128, load, slos));
-        let mut sweep = Sweep::of(&runner);
-        while let Some((load, _)) = sweep.next_load() {
-            sweep.tell(&runner.run(load).expect("it can be served"));
-        }
+        let mut sweep = Sweep::of(&runner, None);
+        while sweep.advance(&runner).expect("it can be served") {}
         let most = sweep.largest().expect("the limit can be kept");
         let at = |factor: f64| match load {
             Load::Concurrency(_) => Load::Concurrency((most * factor).round() as u32),

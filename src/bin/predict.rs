@@ -176,26 +176,25 @@ fn answer(cli: &Cli, setup: &Setup, models: Option<&Models>, output: &mut Output
     };
     let efficiencies = ask(plan.rows())?;
     let runner = plan.finish(&efficiencies).ok_or("the models did not answer every row")?;
+    let mut asked = None;
     match runner.run(setup.load) {
-        Ok(run) => output.run = runs.then_some(run),
+        Ok(run) => asked = Some(run),
         Err(issue) => output.issues.push(issue),
     }
+    if runs {
+        output.run.clone_from(&asked);
+    }
     if sweeps {
-        let mut sweep = Sweep::of(&runner);
-        let mut points = Vec::new();
-        while let Some((load, drawn)) = sweep.next_load() {
-            match runner.run(load) {
-                Ok(run) => {
-                    sweep.tell(&run);
-                    points.extend(drawn.then(|| run.point()));
-                }
-                Err(issue) => {
-                    output.issues.push(issue);
-                    break;
-                }
+        let mut sweep = Sweep::of(&runner, asked);
+        let ended = loop {
+            match sweep.advance(&runner) {
+                Ok(true) => {}
+                Ok(false) => break None,
+                Err(issue) => break Some(issue),
             }
-        }
-        output.sweep = Some(Curve { points, largest: sweep.largest() });
+        };
+        output.issues.extend(ended);
+        output.sweep = Some(Curve { points: sweep.curve().to_vec(), largest: sweep.largest() });
     }
     Ok(())
 }

@@ -30,6 +30,16 @@ pub enum Load {
     Batch(u32),
 }
 
+impl Load {
+    /// How many: clients, requests per second or prompts.
+    pub fn amount(self) -> f64 {
+        match self {
+            Self::Concurrency(count) | Self::Batch(count) => f64::from(count),
+            Self::Rate(rate) => rate,
+        }
+    }
+}
+
 /// Prompt lengths of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lengths {

@@ -48,6 +48,12 @@ impl Setup {
         self.tp * self.dp * self.pp
     }
 
+    /// Tokens of a prompt, on average.
+    pub fn mean_prompt(&self) -> f64 {
+        let tokens: f64 = self.prompts.iter().copied().map(f64::from).sum();
+        tokens / self.prompts.len().max(1) as f64
+    }
+
     /// The most tokens of a prompt, and of an output.
     pub fn longest(&self) -> (u32, u32) {
         let prompt = self.prompts.iter().copied().max().unwrap_or(1);

@@ -100,7 +100,7 @@ impl Finisher<'_> {
             ahead: decides_ahead(self.setup()),
             admission: match self.efficiencies {
                 Efficiencies::Roofline => Seconds::ZERO,
-                Efficiencies::Learned(_) => admission(&self.setup().engine.host, &self.setup().prompts),
+                Efficiencies::Learned(_) => admission(&self.setup().engine.host, self.setup().mean_prompt()),
             },
         };
         let steps = f64::from(self.setup().osl.saturating_sub(1));
@@ -183,8 +183,7 @@ impl Finisher<'_> {
     ) -> Headline {
         let setup = self.setup();
         let osl = f64::from(setup.osl);
-        let prompts = setup.prompts.iter().map(|&length| f64::from(length)).sum::<f64>();
-        let isl = prompts / setup.prompts.len().max(1) as f64;
+        let isl = setup.mean_prompt();
         let gpus = f64::from(setup.gpus_per_replica() * setup.replicas);
         let output = rate * osl;
         let steps = (osl - 1.0).max(0.0);

@@ -29,7 +29,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
             Batching::PrefillFirst => Preempt::LookAhead,
             Batching::InFlight => Preempt::Never,
         },
-        admission_delay: admission(&setup.engine.host, &setup.prompts).0,
+        admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         graph_sizes: Some(graph_sizes(setup.max_seqs)),
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
     }
@@ -42,8 +42,7 @@ pub fn decides_ahead(setup: &Setup) -> bool {
 
 /// From a request's arrival to the engine's scheduler, tokenising included. `check` refuses engines without
 /// these figures.
-pub fn admission(host: &HostTime, prompts: &[u32]) -> Seconds {
-    let prompt = prompts.iter().copied().map(f64::from).sum::<f64>() / prompts.len().max(1) as f64;
+pub fn admission(host: &HostTime, prompt: f64) -> Seconds {
     let micros = |figure: &Figure| figure.0.unwrap_or(0.0);
     Seconds::from_micros(micros(&host.admission_us) + micros(&host.prompt_token_us) * prompt)
 }

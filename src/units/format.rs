@@ -158,6 +158,13 @@ pub fn count(value: f64) -> String {
     digits(value)
 }
 
+/// `value` rounded to so many significant digits: as many as one would type. None other than finite numbers above
+/// zero are changed.
+pub fn significant(value: f64, digits: i32) -> f64 {
+    let step = 10f64.powf(value.log10().floor() - f64::from(digits - 1));
+    if step > 0.0 && step.is_finite() { (value / step).round() * step } else { value }
+}
+
 /// A share in 0..1 as per cent.
 pub fn percent(share: f64) -> Printed {
     let value = share * 100.0;
@@ -173,6 +180,16 @@ pub fn ratio(factor: f64) -> Printed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn significant_digits_are_kept() {
+        for (value, digits, wanted) in [(4.7619, 3, 4.76), (0.123_456, 2, 0.12), (98_765.0, 2, 99_000.0)] {
+            assert!((significant(value, digits) / wanted - 1.0).abs() < 1e-12, "{value}");
+        }
+        for value in [0.0, -1.5, f64::INFINITY] {
+            assert_eq!(significant(value, 3), value);
+        }
+    }
 
     #[test]
     fn three_digits_and_the_right_prefix() {

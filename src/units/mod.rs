@@ -3,5 +3,5 @@
 mod format;
 mod quantity;
 
-pub use format::{Printed, count, decimal, fixed, percent, ratio};
+pub use format::{Printed, count, decimal, fixed, percent, ratio, significant};
 pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Quantity, Seconds, Watts};

@@ -5,13 +5,12 @@ use super::protocol::{Simulate, Simulated, Swept};
 use super::view;
 use crate::config::Issue;
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::run::{Point, RunPlan, Runner, Sweep, Trace};
+use crate::serving::run::{RunPlan, Runner, Sweep, Trace};
 
 pub struct Simulation {
     pub id: u32,
     runner: Runner,
     sweep: Sweep,
-    points: Vec<Point>,
 }
 
 impl Simulation {
@@ -38,8 +37,8 @@ impl Simulation {
         match runner.run(runner.setup().load) {
             Ok(run) => {
                 let shown = Simulated { id: asked.id, ..view::run(runner.setup(), &run, traced) };
-                let sweep = Sweep::of(&runner);
-                Ok((shown, Some(Self { id: asked.id, runner, sweep, points: Vec::new() })))
+                let sweep = Sweep::of(&runner, Some(run));
+                Ok((shown, Some(Self { id: asked.id, runner, sweep })))
             }
             Err(issue) => refused(vec![issue]),
         }
@@ -47,19 +46,15 @@ impl Simulation {
 
     /// Runs the next load; all that is known then.
     pub fn step(&mut self) -> Swept {
-        // A load that cannot be served ends the curve: those after it are larger.
-        let ran = self.sweep.next_load().and_then(|(load, drawn)| Some((self.runner.run(load).ok()?, drawn)));
-        if let Some((run, drawn)) = &ran {
-            self.sweep.tell(run);
-            self.points.extend(drawn.then(|| run.point()));
-        }
+        // A load that cannot be served ends the curve.
+        let ran = self.sweep.advance(&self.runner).unwrap_or(false);
         let swept = Swept {
             id: self.id,
-            done: self.points.len() as u32,
+            done: self.sweep.curve().len() as u32,
             total: self.sweep.total() as u32,
-            finished: ran.is_none(),
+            finished: !ran,
             ..Swept::default()
         };
-        view::curve(self.runner.setup(), &self.points, self.sweep.largest(), swept)
+        view::curve(self.runner.setup(), self.sweep.curve(), self.sweep.largest(), swept)
     }
 }

@@ -192,7 +192,7 @@ fn error_of(samples: &[&Sample<'_>], tables: &BTreeMap<String, Tables>, constant
         let Sample { case, run } = sample;
         let host = constants.host(&run.setup.engine.host);
         let table = &tables.get(&run.table_key())?.learned;
-        let admission_delay = replica::admission(&host, &run.setup.prompts).0;
+        let admission_delay = replica::admission(&host, run.setup.mean_prompt()).0;
         let policy = Policy { admission_delay, ..run.policy.clone() };
         let times = run.simulate_under(&policy, case.concurrency, &table.under(&host)).ok()?;
         let measured = &case.measured;

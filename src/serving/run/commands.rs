@@ -28,6 +28,13 @@ impl Shell {
         self
     }
 
+    fn given(self, flag: &str, value: Option<impl ToString>) -> Self {
+        match value {
+            Some(value) => self.flag(flag, value),
+            None => self,
+        }
+    }
+
     fn only_if(self, wanted: bool, flag: &str, value: impl ToString) -> Self {
         if wanted { self.flag(flag, value) } else { self }
     }
@@ -60,17 +67,13 @@ fn quantised(setup: &Setup) -> Option<&'static str> {
 }
 
 fn vllm(setup: &Setup) -> Shell {
-    let shell = Shell::new(&format!("vllm serve {}", model(setup)))
+    Shell::new(&format!("vllm serve {}", model(setup)))
         .flag("--tensor-parallel-size", setup.tp)
         .only_if(setup.pp > 1, "--pipeline-parallel-size", setup.pp)
         .only_if(setup.dp > 1, "--data-parallel-size", setup.dp)
         .only_if(setup.ep > 1, "--enable-expert-parallel", "")
-        .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8");
-    let shell = match quantised(setup) {
-        Some(format) => shell.flag("--quantization", format),
-        None => shell,
-    };
-    shell
+        .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8")
+        .given("--quantization", quantised(setup))
         .flag("--max-num-batched-tokens", setup.token_budget)
         .flag("--max-num-seqs", setup.max_seqs)
         .flag("--gpu-memory-utilization", decimal(setup.memory_share))
@@ -78,18 +81,14 @@ fn vllm(setup: &Setup) -> Shell {
 }
 
 fn sglang(setup: &Setup) -> Shell {
-    let shell = Shell::new(&format!("python -m sglang.launch_server --model-path {}", model(setup)))
+    Shell::new(&format!("python -m sglang.launch_server --model-path {}", model(setup)))
         .flag("--tp-size", setup.gpus_per_stage())
         .only_if(setup.pp > 1, "--pp-size", setup.pp)
         .only_if(setup.dp > 1, "--dp-size", setup.dp)
         .only_if(setup.dp > 1, "--enable-dp-attention", "")
         .only_if(setup.ep > 1, "--ep-size", setup.ep)
-        .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8_e4m3");
-    let shell = match quantised(setup) {
-        Some(format) => shell.flag("--quantization", format),
-        None => shell,
-    };
-    shell
+        .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8_e4m3")
+        .given("--quantization", quantised(setup))
         .flag("--chunked-prefill-size", setup.token_budget)
         .flag("--max-running-requests", setup.max_seqs)
         .flag("--mem-fraction-static", decimal(setup.memory_share))
@@ -126,18 +125,16 @@ fn bench(setup: &Setup) -> Shell {
     let mut limits = Vec::new();
     limits.extend(setup.slos.ttft_ms.map(|limit| format!("ttft:{}", decimal(limit))));
     limits.extend(setup.slos.tpot_ms.map(|limit| format!("tpot:{}", decimal(limit))));
-    let prompts = &setup.prompts;
-    let mean = prompts.iter().map(|&length| f64::from(length)).sum::<f64>() / prompts.len().max(1) as f64;
     Shell::new("vllm bench serve --backend openai --endpoint /v1/completions")
         .flag("--base-url", format!("http://localhost:{port}"))
         .flag("--model", model(setup))
         .flag("--dataset-name", "random")
-        .flag("--random-input-len", decimal(mean.round()))
+        .flag("--random-input-len", decimal(setup.mean_prompt().round()))
         .flag("--random-output-len", setup.osl)
         .only_if(setup.spread > 0.0, "--random-range-ratio", decimal(setup.spread))
         .flag("--num-prompts", requests_of(setup, setup.load))
         .flag("--request-rate", rate)
-        .only_if(clients.is_some(), "--max-concurrency", clients.unwrap_or_default())
+        .given("--max-concurrency", clients)
         .only_if(!limits.is_empty(), "--goodput", limits.join(" "))
         .flag("--percentile-metrics", "ttft,tpot,itl,e2el")
         .flag("--metric-percentiles", "50,90,99")

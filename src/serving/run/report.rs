@@ -65,10 +65,7 @@ impl Run {
             ..one
         });
         Some(Self {
-            load: match load {
-                Load::Concurrency(count) | Load::Batch(count) => f64::from(count),
-                Load::Rate(rate) => rate,
-            },
+            load: load.amount(),
             requests: u32::try_from(outcome.requests.len()).unwrap_or(u32::MAX),
             metrics: Metrics {
                 requests_per_s: one.requests_per_s * replicas,

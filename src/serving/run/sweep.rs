@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Run, Runner};
-use crate::config::Load;
+use super::{Point, Run, Runner};
+use crate::config::{Issue, Load};
 
 /// A curve over clients begins at one and ends at so many times those asked for, or here if that is more.
 const BEYOND: u32 = 4;
@@ -19,7 +19,7 @@ pub fn most_clients(clients: u32) -> u32 {
     clients.max(clients.saturating_mul(BEYOND).clamp(LEAST_TOP, MOST_CLIENTS))
 }
 
-/// Loads to run one after the other: take the `next_load`, `tell` what came of it.
+/// Loads run one after the other.
 #[derive(Debug, Clone)]
 pub struct Sweep {
     points: VecDeque<Load>,
@@ -29,18 +29,46 @@ pub struct Sweep {
     /// The largest load that kept to the SLOs, and the smallest that did not.
     kept: Option<f64>,
     missed: Option<f64>,
+    /// The curve so far.
+    curve: Vec<Point>,
+    /// A run that need not be made again.
+    known: Option<Run>,
 }
 
 impl Sweep {
-    /// Of the load that `runner`'s setup has. A batch has no curve.
-    pub fn of(runner: &Runner) -> Self {
+    /// Around the load that `runner`'s setup has, whose run is perhaps known. A batch has no curve.
+    pub fn of(runner: &Runner, known: Option<Run>) -> Self {
         let (points, at_rate): (VecDeque<Load>, bool) = match runner.setup.load {
             Load::Concurrency(clients) => (clients_around(clients).map(Load::Concurrency).collect(), false),
             Load::Rate(rate) => (runner.rates_around(rate).into_iter().map(Load::Rate).collect(), true),
             Load::Batch(_) => (VecDeque::new(), false),
         };
+        Self { known, ..Self::new(points, at_rate) }
+    }
+
+    fn new(points: VecDeque<Load>, at_rate: bool) -> Self {
         let total = points.len();
-        Self { points, total, at_rate, kept: None, missed: None }
+        Self { points, total, at_rate, kept: None, missed: None, curve: Vec::new(), known: None }
+    }
+
+    /// Runs the next load. Whether there was one.
+    ///
+    /// # Errors
+    /// Why it cannot be served: nor can those after it, which are larger.
+    pub fn advance(&mut self, runner: &Runner) -> Result<bool, Issue> {
+        let Some((load, drawn)) = self.next_load() else { return Ok(false) };
+        let run = match self.known.take_if(|known| known.load == load.amount()) {
+            Some(known) => known,
+            None => runner.run(load)?,
+        };
+        self.tell(&run);
+        self.curve.extend(drawn.then(|| run.point()));
+        Ok(true)
+    }
+
+    /// The points of the curve that have been run.
+    pub fn curve(&self) -> &[Point] {
+        &self.curve
     }
 
     /// Points of the curve.
@@ -49,7 +77,7 @@ impl Sweep {
     }
 
     /// The next load to run, and whether it is a point of the curve.
-    pub fn next_load(&mut self) -> Option<(Load, bool)> {
+    fn next_load(&mut self) -> Option<(Load, bool)> {
         match self.points.pop_front() {
             Some(load) => Some((load, true)),
             None => self.between().map(|load| (load, false)),
@@ -57,7 +85,7 @@ impl Sweep {
     }
 
     /// What came of a load.
-    pub fn tell(&mut self, run: &Run) {
+    fn tell(&mut self, run: &Run) {
         match run.keeps() {
             Some(true) => self.kept = Some(self.kept.map_or(run.load, |kept| kept.max(run.load))),
             Some(false) => self.missed = Some(self.missed.map_or(run.load, |missed| missed.min(run.load))),
@@ -124,10 +152,7 @@ mod tests {
 
     /// A system whose TTFT is as many seconds as its load.
     fn run(load: Load, limit: f64) -> Run {
-        let load = match load {
-            Load::Concurrency(count) | Load::Batch(count) => f64::from(count),
-            Load::Rate(rate) => rate,
-        };
+        let load = load.amount();
         let metrics = Metrics { requests_per_s: 1.0, ..Metrics::default() };
         let goodput_per_s = Some(if load <= limit { 1.0 } else { 0.0 });
         let ttft = Stats { mean: load, ..Stats::default() };
@@ -136,8 +161,7 @@ mod tests {
 
     fn largest(limit: f64) -> (Option<f64>, usize) {
         let points: VecDeque<Load> = clients_around(16).map(Load::Concurrency).collect();
-        let total = points.len();
-        let mut sweep = Sweep { points, total, at_rate: false, kept: None, missed: None };
+        let mut sweep = Sweep::new(points, false);
         let mut runs = 0;
         while let Some((load, _)) = sweep.next_load() {
             sweep.tell(&run(load, limit));

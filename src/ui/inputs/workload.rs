@@ -12,6 +12,7 @@ use crate::ui::state::State;
 use crate::ui::state::quantity::{
     BATCH, CONCURRENCY, ISL, OSL, Quantity, RATE, SLO_TPOT, SLO_TTFT, SPREAD, round,
 };
+use crate::units::significant;
 
 #[component]
 pub fn Workload() -> impl IntoView {
@@ -88,8 +89,7 @@ impl Kind {
             // Two digits are as much as one would type.
             Self::Rate => {
                 let rate = shown.map_or(1.0, |headline| headline.requests_per_s);
-                let step = 10f64.powf(rate.log10().floor() - 1.0);
-                Load::Rate(round((rate / step).round() * step).max(0.01))
+                Load::Rate(round(significant(rate, 2)).max(0.01))
             }
         }
     }

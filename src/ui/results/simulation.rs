@@ -12,12 +12,8 @@ use crate::worker::protocol::{Fact, Simulated, Swept, Table};
 #[component]
 pub fn SimulationView() -> impl IntoView {
     let state = State::get();
-    let run = move |read: fn(&Simulated) -> String| {
-        text(move || state.simulation.with(|one| one.run.as_ref().map(read)).unwrap_or_default())
-    };
-    let curve = move |read: fn(&Swept) -> String| {
-        text(move || state.simulation.with(|one| one.curve.as_ref().map(read)).unwrap_or_default())
-    };
+    let run = move |read: fn(&Simulated) -> String| text(move || of_run(state, read));
+    let curve = move |read: fn(&Swept) -> String| text(move || of_curve(state, read));
     let progress = move || state.simulation.with(|one| one.progress);
     let due = flag(move || progress() == Progress::Due);
     let idle = flag(move || progress() != Progress::Running);
@@ -36,15 +32,9 @@ pub fn SimulationView() -> impl IntoView {
     let points = part(move || {
         state.simulation.with(|one| one.curve.as_ref().map(|curve| table(&curve.points))).into_any()
     });
-    let issues = move || {
-        state.simulation.with(|one| one.run.as_ref().map(|run| run.issues.clone())).unwrap_or_default()
-    };
-    let timeline = Signal::derive(move || {
-        state.simulation.with(|one| one.run.as_ref().map(|run| run.timeline.clone())).unwrap_or_default()
-    });
-    let chart = Signal::derive(move || {
-        state.simulation.with(|one| one.curve.as_ref().map(|curve| curve.chart.clone())).unwrap_or_default()
-    });
+    let issues = move || of_run(state, |run| run.issues.clone());
+    let timeline = Signal::derive(move || of_run(state, |run| run.timeline.clone()));
+    let chart = Signal::derive(move || of_curve(state, |curve| curve.chart.clone()));
     view! {
         <section class="panel simulation" aria-label="Simulated run" data-testid="simulation" class:due=due>
             <header>
@@ -86,6 +76,16 @@ pub fn SimulationView() -> impl IntoView {
     }
 }
 
+/// What `read` finds in the run; its default where there is none.
+fn of_run<T: Default>(state: State, read: impl FnOnce(&Simulated) -> T) -> T {
+    state.simulation.with(|one| one.run.as_ref().map(read)).unwrap_or_default()
+}
+
+/// The same of the other loads.
+fn of_curve<T: Default>(state: State, read: impl FnOnce(&Swept) -> T) -> T {
+    state.simulation.with(|one| one.curve.as_ref().map(read)).unwrap_or_default()
+}
+
 /// A shell command, to be copied.
 #[component]
 fn Command(
@@ -95,9 +95,7 @@ fn Command(
     read: fn(&Simulated) -> &String,
 ) -> impl IntoView {
     let state = State::get();
-    let command = move || {
-        state.simulation.with(|one| one.run.as_ref().map(|run| read(run).clone())).unwrap_or_default()
-    };
+    let command = move || of_run(state, |run| read(run).clone());
     view! {
         <div class="command">
             <h3>{name}</h3>

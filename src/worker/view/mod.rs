@@ -9,7 +9,7 @@ use crate::chart::{Chart, runs};
 use crate::config::{Field, Issue, Load, Setup, json};
 use crate::serving::run::{Commands, Run, Trace};
 use crate::serving::sim::Stats;
-use crate::units::{Seconds, count, percent};
+use crate::units::{Seconds, count, percent, significant};
 
 /// The run of the load asked for. The id is the caller's.
 pub fn run(setup: &Setup, run: &Run, traced: bool) -> Simulated {
@@ -82,7 +82,7 @@ pub fn trace(trace: Option<&Trace>, issues: Vec<Issue>) -> Traced {
     let Some(trace) = trace else { return Traced { issues, ..Traced::default() } };
     let whole = |tokens: f64| tokens.round().max(1.0) as u32;
     let ((prompt, output), requests) = (trace.means(), trace.requests.len());
-    let (isl, osl, rate) = (whole(prompt), whole(output), three_digits(trace.rate().unwrap_or_default()));
+    let (isl, osl, rate) = (whole(prompt), whole(output), significant(trace.rate().unwrap_or_default(), 3));
     let (longest, most) = trace.longest();
     let number = |value: u32| count(f64::from(value));
     let what = format!(
@@ -147,12 +147,6 @@ fn spread(stats: Stats) -> Vec<String> {
 
 fn head(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
-}
-
-/// As many as one would type.
-fn three_digits(value: f64) -> f64 {
-    let step = 10f64.powf(value.log10().floor() - 2.0);
-    if step > 0.0 { (value / step).round() * step } else { value }
 }
 
 /// A number of tokens or requests, without a fraction where that says nothing.
