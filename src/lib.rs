@@ -25,6 +25,9 @@ pub mod evidence;
 #[cfg(any(feature = "chart", feature = "ui", feature = "infer-worker"))]
 pub mod chart;
 
+#[cfg(any(feature = "chart", feature = "ui", feature = "infer-worker"))]
+pub mod study;
+
 #[cfg(any(feature = "ui", feature = "infer-worker"))]
 pub mod worker;
 

@@ -115,6 +115,25 @@ fn newer_versions_and_repeats_are_said() {
 }
 
 #[test]
+fn a_comparison_that_does_not_read_is_said() {
+    for (given, said) in [
+        ("vs=v~1~tp", "has no value"),
+        ("vs=v~1~tp~x", "no whole number"),
+        ("vs=v~2", "another version"),
+        ("vs=v~1~~v~1~~v~1~~v~1", "at most 3"),
+    ] {
+        let (link, issues) = decode(given);
+        assert!(link.compared.is_empty());
+        assert!(
+            issues.iter().any(|issue| issue.field == Field::Compared && issue.text.contains(said)),
+            "{given}: {issues:?}"
+        );
+    }
+    let (link, issues) = decode("vs=v~1~vs~v~tp~2~future~3");
+    assert_eq!((link.compared.len(), link.compared[0].tp, issues), (1, 2, vec![]));
+}
+
+#[test]
 fn long_links_end_in_an_issue() {
     let long = format!("#tp=2&{}", "a=1&".repeat(3000));
     assert_eq!(findings(&long), [(Field::Link, Severity::Error, None)]);
@@ -272,6 +291,14 @@ proptest! {
         let (link, issues) = decode(&format!("https://example.org/#{}", encode(&scenario)));
         prop_assert_eq!(issues, []);
         prop_assert_eq!(link, Link::new(scenario));
+    }
+
+    #[test]
+    fn every_comparison_survives_its_link(scenario in scenario(), compared in prop::collection::vec(scenario(), 0..=3)) {
+        let link = Link { compared, ..Link::new(scenario) };
+        let (read, issues) = decode(&format!("https://example.org/#{}", link.encode()));
+        prop_assert_eq!(issues, []);
+        prop_assert_eq!(read, link);
     }
 
     #[test]

@@ -9,12 +9,14 @@ use plotters::drawing::IntoDrawingArea;
 use plotters::prelude::SVGBackend;
 use rooflight::chart::{Chart, Palette, Roofline, Theme, draw, runs};
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Issue, Scenario, Setup, check, link};
+use rooflight::config::link::{self, Link};
+use rooflight::config::{Issue, Scenario, Setup, check};
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::open_models;
 use rooflight::serving::run::{Commands, Point, Run, RunPlan, Sweep};
 use rooflight::serving::{Report, finish, plan};
+use rooflight::study::{Study, Topic};
 use serde::Serialize;
 
 #[derive(Parser)]
@@ -40,6 +42,21 @@ struct Cli {
     /// For a dark page.
     #[arg(long)]
     dark: bool,
+    /// Prints what a study of the scenario says instead, as Markdown: breakdown, explain, change, compare, sweep,
+    /// tradeoff, share or export.
+    #[arg(long, value_parser = topic)]
+    study: Option<Topic>,
+    /// What of the study: `sweep` goes along load, isl, osl, tp, gpu, engine, weights, token_budget or max_seqs.
+    #[arg(long, default_value = "")]
+    of: String,
+    /// The page that a study's links open.
+    #[arg(long, default_value = "")]
+    page: String,
+}
+
+fn topic(id: &str) -> Result<Topic, String> {
+    let all = || Topic::ALL.iter().map(|topic| topic.id()).collect::<Vec<_>>().join(", ");
+    Topic::from_id(id).ok_or_else(|| format!("there are {}", all()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -105,9 +122,14 @@ fn run(cli: &Cli) -> Result<bool, String> {
         }
         given => given.to_owned(),
     };
+    let (scenario, issues) = read(&text);
+    if let (Some(topic), Some(link)) = (cli.study, &scenario) {
+        issues.iter().for_each(|issue| eprintln!("{}: {}", issue.field.id(), issue.text));
+        return study(cli, topic, link);
+    }
+    let scenario = scenario.map(|link| link.scenario);
     let mut output = Output::default();
     let mut setup = None;
-    let (scenario, issues) = read(&text);
     output.issues = issues;
     if let Some(scenario) = &scenario {
         output.link = link::encode(scenario);
@@ -151,12 +173,8 @@ fn svg(drawing: Drawing, chart: &Chart, dark: bool) -> Result<String, String> {
 }
 
 fn answer(cli: &Cli, setup: &Setup, models: Option<&Models>, output: &mut Output) -> Result<(), String> {
-    let ask = |rows: &Rows| match models {
-        None => Ok(Efficiencies::Roofline),
-        Some(models) => models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string()),
-    };
     match plan(setup) {
-        Ok((plan, rows)) => output.report = finish(&plan, &ask(&rows)?),
+        Ok((plan, rows)) => output.report = finish(&plan, &ask(models, &rows)?),
         Err(found) => output.issues.extend(found),
     }
     let (runs, sweeps) =
@@ -174,7 +192,7 @@ fn answer(cli: &Cli, setup: &Setup, models: Option<&Models>, output: &mut Output
             return Ok(());
         }
     };
-    let efficiencies = ask(plan.rows())?;
+    let efficiencies = ask(models, plan.rows())?;
     let runner = plan.finish(&efficiencies).ok_or("the models did not answer every row")?;
     let mut asked = None;
     match runner.run(setup.load) {
@@ -199,10 +217,31 @@ fn answer(cli: &Cli, setup: &Setup, models: Option<&Models>, output: &mut Output
     Ok(())
 }
 
-fn read(text: &str) -> (Option<Scenario>, Vec<Issue>) {
+/// Whether there was anything to say.
+fn study(cli: &Cli, topic: Topic, link: &Link) -> Result<bool, String> {
+    let models = match cli.roofline {
+        true => None,
+        false => Some(open_models(&cli.models).map_err(|error| error.to_string())?),
+    };
+    let mut study = Study::new(topic, &cli.of, &link.encode(), &cli.page);
+    while study.step(|rows| ask(models.as_ref(), rows))? {}
+    let document = study.document();
+    println!("{}", document.to_markdown(&cli.page));
+    Ok(!document.blocks.is_empty())
+}
+
+fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, String> {
+    match models {
+        None => Ok(Efficiencies::Roofline),
+        Some(models) => models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string()),
+    }
+}
+
+fn read(text: &str) -> (Option<Link>, Vec<Issue>) {
     if text.trim_start().starts_with('{') {
-        return Scenario::from_json(text);
+        let (scenario, issues) = Scenario::from_json(text);
+        return (scenario.map(Link::new), issues);
     }
     let (link, issues) = link::decode(text);
-    (Some(link.scenario), issues)
+    (Some(link), issues)
 }

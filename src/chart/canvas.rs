@@ -6,13 +6,12 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::HtmlCanvasElement;
 
 use super::{Chart, Palette, Theme, draw};
-use crate::config::json;
 
 /// Draws `chart`, a [`Chart`] as JSON. Sizes the backing store by the pixel ratio, and only where that
 /// changes, since setting it clears the canvas.
 #[wasm_bindgen]
 pub fn paint(canvas: HtmlCanvasElement, chart: &str, dark: bool) {
-    let Ok(chart) = json::read::<Chart>(chart) else { return };
+    let Ok(chart) = Chart::from_json(chart) else { return };
     let ratio = web_sys::window().map_or(1.0, |window| window.device_pixel_ratio());
     let size = |css: i32| (f64::from(css) * ratio).round().max(1.0) as u32;
     let (width, height) = (size(canvas.client_width()), size(canvas.client_height()));

@@ -4,11 +4,14 @@
 //! not wait for. Tests draw SVG. Nothing here measures text through the backend (a browser answers that
 //! with a forced layout); label boxes come from [`Theme::text_width`].
 
+mod bars;
 #[cfg(feature = "canvas")]
 pub mod canvas;
 mod curves;
 #[cfg(feature = "chart")]
 mod labels;
+#[cfg(feature = "chart")]
+mod mark;
 #[cfg(feature = "chart")]
 mod pen;
 mod range;
@@ -19,6 +22,7 @@ mod scale;
 #[cfg(feature = "chart")]
 mod theme;
 
+pub use bars::{Bar, Bars};
 pub use curves::{Axis, Band, Curves, Line, Panel, Tone, Unit};
 #[cfg(feature = "chart")]
 pub use pen::Drawn;
@@ -28,6 +32,7 @@ pub use scale::LogScale;
 #[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
 
+use crate::config::json;
 use crate::config::record::variants;
 
 /// A chart as the page sends it to the module that draws.
@@ -35,9 +40,22 @@ use crate::config::record::variants;
 pub enum Chart {
     Roofline(Roofline),
     Curves(Curves),
+    Bars(Bars),
 }
 
-variants!(Chart: Roofline(Roofline) = "roofline", Curves(Curves) = "curves");
+variants!(Chart: Roofline(Roofline) = "roofline", Curves(Curves) = "curves", Bars(Bars) = "bars");
+
+impl Chart {
+    pub fn to_json(&self) -> String {
+        json::write(&mut self.clone())
+    }
+
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        json::read(text)
+    }
+}
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
 ///
@@ -52,5 +70,6 @@ pub fn draw<DB: plotters::prelude::DrawingBackend>(
     match chart {
         Chart::Roofline(chart) => roofline::draw(area, chart, theme),
         Chart::Curves(chart) => curves::draw(area, chart, theme),
+        Chart::Bars(chart) => bars::draw(area, chart, theme),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::record::{names, record};
+use super::record::{ids, names, record};
 
 /// An input of the page, a key of a link, a field of the JSON form: one name for all three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -37,73 +37,7 @@ pub enum Field {
     Price,
     Data,
     Trace,
-}
-
-impl Field {
-    pub const ALL: [Self; 28] = [
-        Self::Link,
-        Self::Version,
-        Self::Model,
-        Self::Gpu,
-        Self::Gpus,
-        Self::Tp,
-        Self::Pp,
-        Self::Dp,
-        Self::Ep,
-        Self::Engine,
-        Self::Weights,
-        Self::Kv,
-        Self::Isl,
-        Self::Osl,
-        Self::Spread,
-        Self::Load,
-        Self::Concurrency,
-        Self::Rate,
-        Self::Batch,
-        Self::SloTtft,
-        Self::SloTpot,
-        Self::TokenBudget,
-        Self::MaxSeqs,
-        Self::MemoryShare,
-        Self::Sustained,
-        Self::Price,
-        Self::Data,
-        Self::Trace,
-    ];
-
-    /// The stable id: the name in the JSON form, in reports and in the page's element ids.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Link => "link",
-            Self::Version => "version",
-            Self::Model => "model",
-            Self::Gpu => "gpu",
-            Self::Gpus => "gpus",
-            Self::Tp => "tp",
-            Self::Pp => "pp",
-            Self::Dp => "dp",
-            Self::Ep => "ep",
-            Self::Engine => "engine",
-            Self::Weights => "weights",
-            Self::Kv => "kv",
-            Self::Isl => "isl",
-            Self::Osl => "osl",
-            Self::Spread => "spread",
-            Self::Load => "load",
-            Self::Concurrency => "concurrency",
-            Self::Rate => "rate",
-            Self::Batch => "batch",
-            Self::SloTtft => "slo_ttft",
-            Self::SloTpot => "slo_tpot",
-            Self::TokenBudget => "token_budget",
-            Self::MaxSeqs => "max_seqs",
-            Self::MemoryShare => "memory_share",
-            Self::Sustained => "sustained",
-            Self::Price => "price",
-            Self::Data => "data",
-            Self::Trace => "trace",
-        }
-    }
+    Compared,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -152,7 +86,8 @@ impl Issue {
     }
 }
 
-names!(
+// Also the name in the JSON form, in reports and in the page's element ids.
+ids!(
     Field:
     Link = "link",
     Version = "version",
@@ -182,6 +117,7 @@ names!(
     Price = "price",
     Data = "data",
     Trace = "trace",
+    Compared = "compared",
 );
 names!(Severity: Error = "error", Warning = "warning", Note = "note");
 record!(Issue: field, severity, text, given);

@@ -74,6 +74,28 @@ macro_rules! names {
 }
 pub(crate) use names;
 
+/// The same for enums whose names are spoken elsewhere too: with `ALL` of them and the `id` of each.
+macro_rules! ids {
+    ($type:ident: $($variant:ident = $name:literal),+ $(,)?) => {
+        $crate::config::record::names!($type: $($variant = $name),+);
+
+        impl $type {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The stable name: in files, messages and links.
+            pub fn id(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+
+            /// What `id` names.
+            pub fn from_id(id: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.id() == id)
+            }
+        }
+    };
+}
+pub(crate) use ids;
+
 /// An enum whose variants each hold a record: an object with the variant's name as its one key.
 macro_rules! variants {
     ($type:ident: $first:ident($content:ty) = $name:literal $(, $variant:ident($other:ty) = $named:literal)* $(,)?) => {

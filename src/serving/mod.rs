@@ -12,6 +12,7 @@ pub mod sim;
 mod steady;
 pub mod step;
 pub mod table;
+pub mod words;
 
 pub use finish::finish;
 pub use plan::{Plan, memory_of, plan, plan_alone};

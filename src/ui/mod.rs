@@ -7,7 +7,6 @@ mod inputs;
 mod panic;
 mod results;
 mod state;
-mod words;
 
 use gloo::utils::document;
 use leptos::prelude::*;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use paths::{SourceFile, UsedPath};
 
 /// The folders of `src` in the order of `src/lib.rs`; `bin` may use all of them.
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 13] = [
     "units",
     "config",
     "graph",
@@ -20,6 +20,7 @@ const ORDER: [&str; 12] = [
     "serving",
     "evidence",
     "chart",
+    "study",
     "worker",
     "ui",
 ];

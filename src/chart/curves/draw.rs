@@ -6,12 +6,12 @@ use plotters::element::{Circle, Polygon};
 use plotters::prelude::{Color, DrawingBackend, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Axis, Band, Curves, Line, Panel, Tone, Unit};
+use super::{Axis, Band, Curves, Line, Panel, Tone};
 use crate::chart::Theme;
 use crate::chart::labels::{Area, Board};
+use crate::chart::mark::mark;
 use crate::chart::pen::{Drawn, Pen, pixel};
 use crate::chart::scale::Scale;
-use crate::units::{Seconds, decimal, percent};
 
 /// Free space around a panel's plot, in CSS pixels: its name above, marks left and below.
 const MARGIN: Area = Area { left: 58.0, top: 26.0, right: 14.0, bottom: 44.0 };
@@ -182,6 +182,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             Tone::Accent => self.theme.palette.accent,
             Tone::Ink => self.theme.palette.ink,
             Tone::Muted => self.theme.palette.muted,
+            Tone::Faint => self.theme.palette.faint,
         }
     }
 }
@@ -197,30 +198,5 @@ impl Panel {
     fn positions(&self) -> impl Iterator<Item = f64> + Clone {
         let bands = self.bands.iter().flat_map(|band| &band.x);
         bands.chain(self.lines.iter().flat_map(|line| &line.x)).copied()
-    }
-}
-
-/// A value beside an axis.
-fn mark(value: f64, unit: Unit) -> String {
-    let plain = |text: &str| {
-        if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text.to_owned()
-        }
-    };
-    match unit {
-        Unit::Count if value >= 1e6 => decimal(value / 1e6) + "M",
-        Unit::Count if value >= 1000.0 => decimal(value / 1000.0) + "k",
-        Unit::Count => decimal((value * 1e6).round() / 1e6),
-        Unit::Seconds if value == 0.0 => "0".into(),
-        Unit::Seconds => {
-            let printed = Seconds(value).print();
-            format!("{} {}", plain(&printed.number), printed.unit)
-        }
-        Unit::Share => {
-            let printed = percent(value);
-            format!("{} {}", plain(&printed.number), printed.unit)
-        }
     }
 }

@@ -23,6 +23,7 @@ pub enum Tone {
     Accent,
     Ink,
     Muted,
+    Faint,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -69,7 +70,7 @@ pub struct Curves {
 }
 
 names!(Unit: Count = "count", Seconds = "seconds", Share = "share");
-names!(Tone: Accent = "accent", Ink = "ink", Muted = "muted");
+names!(Tone: Accent = "accent", Ink = "ink", Muted = "muted", Faint = "faint");
 record!(Axis: name, unit, log);
 record!(Line: name, tone, x, y, marked);
 record!(Band: x, low, high);

@@ -54,7 +54,7 @@ impl Scenario {
         let link = Link::new(self.clone());
         let mut map = Map::new();
         for key in &keys::KEYS {
-            if let Some(text) = (key.show)(&link).filter(|_| key.kind != Kind::Packed) {
+            if let Some(text) = (key.show)(&link).filter(|_| key.in_json()) {
                 map.insert(key.field.id().into(), typed(&text, key.kind));
             }
         }
@@ -67,8 +67,7 @@ impl Scenario {
 }
 
 fn unknown(name: &str) -> Issue {
-    let known: Vec<&str> =
-        keys::KEYS.iter().filter(|key| key.kind != Kind::Packed).map(|key| key.field.id()).collect();
+    let known: Vec<&str> = keys::KEYS.iter().filter(|key| key.in_json()).map(|key| key.field.id()).collect();
     Issue::error(
         Field::Link,
         format!("no field is named `{}`; {} are known", excerpt(name), known.join(", ")),
@@ -78,13 +77,13 @@ fn unknown(name: &str) -> Issue {
 /// A JSON value as the text a link would hold, or what it is instead.
 fn plain(value: &Json, kind: Kind) -> Result<String, String> {
     let wanted = match kind {
-        Kind::Id | Kind::Format | Kind::Packed => "text",
+        Kind::Id | Kind::Format | Kind::Packed | Kind::Links => "text",
         Kind::Whole => "a whole number",
         Kind::Real => "a number",
         Kind::Lengths => "a whole number or a list of them",
     };
     match (value, kind) {
-        (Json::Text(text), Kind::Id | Kind::Format | Kind::Packed) => Ok(text.clone()),
+        (Json::Text(text), Kind::Id | Kind::Format | Kind::Packed | Kind::Links) => Ok(text.clone()),
         (Json::Number(number), Kind::Whole | Kind::Real | Kind::Lengths) => Ok(decimal(*number)),
         (Json::List(items), Kind::Lengths) => {
             let lengths = items.iter().map(|item| match item {
@@ -106,6 +105,6 @@ fn typed(text: &str, kind: Kind) -> Value {
             Ok(Lengths::Each(all)) => all.into(),
             Err(_) => Value::Null,
         },
-        Kind::Id | Kind::Format | Kind::Packed => text.into(),
+        Kind::Id | Kind::Format | Kind::Packed | Kind::Links => text.into(),
     }
 }

@@ -32,6 +32,8 @@ format   = {formats}
 lengths  = whole / run *( \",\" run )
 run      = whole [ \"x\" whole ]    ; 512x3 is 512,512,512
 packed   = 1*( ALPHA / DIGIT / \"-\" / \"_\" )   ; base64url( JSON )
+links    = pairs *( \"~~\" pairs )
+pairs    = key \"~\" value *( \"~\" key \"~\" value )   ; as above, `~` for `=` and `&`
 ```
 
 | key | field | value | default | meaning |
@@ -60,5 +62,6 @@ fn production(kind: Kind) -> &'static str {
         Kind::Format => "format",
         Kind::Lengths => "lengths",
         Kind::Packed => "packed",
+        Kind::Links => "links",
     }
 }

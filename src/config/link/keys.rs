@@ -1,7 +1,7 @@
 //! The keys of a link, in the order they are written: the one place that says which field a key names,
 //! how its value reads and how it prints.
 
-use super::{Link, VERSION, custom, values};
+use super::{Link, VERSION, compared, custom, values};
 use crate::config::{Dtype, Field, Issue, Load, ModelChoice, Scenario};
 use crate::units::decimal;
 
@@ -17,6 +17,8 @@ pub enum Kind {
     Format,
     Lengths,
     Packed,
+    /// Other links.
+    Links,
 }
 
 pub struct Key {
@@ -44,7 +46,14 @@ pub fn by_key(key: &str) -> Option<&'static Key> {
 
 /// The entry of a field's name in the JSON form.
 pub fn by_field(id: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|entry| entry.field.id() == id)
+    KEYS.iter().find(|entry| entry.field.id() == id && entry.kind != Kind::Links)
+}
+
+impl Key {
+    /// Whether the JSON form has a text or a number of it.
+    pub fn in_json(&self) -> bool {
+        !matches!(self.kind, Kind::Packed | Kind::Links)
+    }
 }
 
 impl Draft {
@@ -84,7 +93,7 @@ impl Draft {
     }
 }
 
-pub static KEYS: [Key; 26] = [
+pub static KEYS: [Key; 27] = [
     Key {
         field: Field::Version,
         key: "v",
@@ -341,5 +350,16 @@ pub static KEYS: [Key; 26] = [
             ModelChoice::Catalog(_) => None,
             ModelChoice::Custom(model) => Some(custom::encode(model)),
         },
+    },
+    Key {
+        field: Field::Compared,
+        key: "vs",
+        kind: Kind::Links,
+        meaning: "Up to three configurations to set beside it.",
+        read: |draft, text| {
+            draft.link.compared = compared::decode(text)?;
+            Ok(())
+        },
+        show: |link| (!link.compared.is_empty()).then(|| compared::encode(&link.compared)),
     },
 ];

@@ -5,6 +5,7 @@
 //! `Scenario::default()`. Reading never fails and never panics: what cannot be read becomes an issue
 //! beside its field, keys of no meaning are kept.
 
+mod compared;
 mod custom;
 mod form;
 mod grammar;
@@ -18,6 +19,7 @@ use super::issue::excerpt;
 use super::{Field, Issue, Scenario};
 use keys::{Draft, Key};
 
+pub use compared::MOST_COMPARED;
 pub use grammar::grammar;
 pub use values::real;
 
@@ -36,25 +38,32 @@ pub struct Link {
     pub version: u32,
     /// The release of data and weights it was made with, if it pins one.
     pub data_release: Option<String>,
+    /// Configurations to set beside it, [`MOST_COMPARED`] at most.
+    pub compared: Vec<Scenario>,
     /// Keys this release does not know, in order, decoded.
     pub extra: Vec<(String, String)>,
 }
 
 impl Link {
     pub fn new(scenario: Scenario) -> Self {
-        Self { scenario, version: VERSION, data_release: None, extra: Vec::new() }
+        Self { scenario, version: VERSION, data_release: None, compared: Vec::new(), extra: Vec::new() }
     }
 
     /// The fragment, without `#`. Written in this release's schema version.
     pub fn encode(&self) -> String {
-        let default = Self::new(Scenario::default());
-        let known = keys::KEYS.iter().filter_map(|key| {
-            let value = (key.show)(self)?;
-            let needed = key.field == Field::Version || (key.show)(&default).as_ref() != Some(&value);
-            needed.then(|| pair(key.key, &value))
-        });
+        let known = self.pairs().map(|(key, value)| pair(key, &value));
         let extra = self.extra.iter().map(|(key, value)| pair(key, value));
         known.chain(extra).collect::<Vec<String>>().join("&")
+    }
+
+    /// What differs from the defaults, by key.
+    fn pairs(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let default = Self::new(Scenario::default());
+        keys::KEYS.iter().filter_map(move |key| {
+            let value = (key.show)(self)?;
+            let needed = key.field == Field::Version || (key.show)(&default).as_ref() != Some(&value);
+            needed.then_some((key.key, value))
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Dtype, Gpu, LinkKind, Model};
-use crate::ui::words;
+use crate::serving::words;
 use crate::units::{Watts, count};
 
 /// A fact: its short name and its value.

@@ -8,10 +8,10 @@ use super::model::{Facts, model_of};
 use super::quantity::QuantityInput;
 use crate::config::catalog::catalog;
 use crate::config::{Arch, Field, Scenario};
+use crate::serving::words;
 use crate::ui::erased::{part, text};
 use crate::ui::state::State;
 use crate::ui::state::quantity::{DP, EP, PP, REPLICAS, TP};
-use crate::ui::words;
 
 /// Newest first, as people look for them.
 const ARCHS: [Arch; 7] =

@@ -8,9 +8,9 @@ use super::facts::{self, Fact};
 use super::own_text::OwnText;
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, Field, Model, ModelChoice, Scenario, check};
+use crate::serving::words;
 use crate::ui::erased::part;
 use crate::ui::state::State;
-use crate::ui::words;
 
 /// The weights' entry for the model's own format.
 const PUBLISHED: &str = "";

@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use super::roofline::phase_mark;
 use crate::graph::Phase;
 use crate::serving::report::{KernelLine, PassReport};
+use crate::serving::words;
 use crate::ui::erased::part;
 use crate::ui::state::State;
-use crate::ui::words;
 use crate::units::{Seconds, count, fixed, percent};
 
 #[component]

@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use super::roofline::phase_mark;
 use crate::graph::Phase;
 use crate::serving::report::PassReport;
+use crate::serving::words;
 use crate::ui::erased::text;
 use crate::ui::state::State;
-use crate::ui::words;
 use crate::units::{count, percent};
 
 #[component]

@@ -4,7 +4,6 @@ use leptos::prelude::*;
 
 use super::chart::ChartView;
 use crate::chart::{Chart, Roofline, summary};
-use crate::config::json;
 use crate::graph::Phase;
 use crate::ui::erased::text;
 use crate::ui::state::State;
@@ -15,7 +14,7 @@ pub fn RooflineView() -> impl IntoView {
     let roofline =
         Memo::new(move |_| state.of_answer(|answer| Roofline::new(&answer.setup.gpu, &answer.report.passes)));
     let chart = Signal::derive(move || {
-        roofline.get().map(|chart| json::write(&mut Chart::Roofline(chart))).unwrap_or_default()
+        roofline.get().map(|chart| Chart::Roofline(chart).to_json()).unwrap_or_default()
     });
     let words = text(move || roofline.with(|chart| chart.as_ref().map(summary)).unwrap_or_default());
     view! {

@@ -1,6 +1,6 @@
 //! The loads around the one asked for.
 
-use super::{head, round, write};
+use super::{head, round};
 use crate::chart::runs;
 use crate::config::{Load, Setup};
 use crate::serving::run::Point;
@@ -28,7 +28,7 @@ pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>, swept: Swept
         Row { cells: vec![load, time(point.ttft.mean), time(point.ttft.p99), mean, p99, output] }
     });
     Swept {
-        chart: write(runs::loads(setup, points)),
+        chart: runs::loads(setup, points).to_json(),
         words: words(setup, points),
         points: Table { head, rows: rows.collect() },
         largest: most_within(setup, points, largest),

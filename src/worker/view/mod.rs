@@ -5,8 +5,8 @@ mod curve;
 pub use curve::curve;
 
 use super::protocol::{Fact, Row, Simulated, Table, Traced};
-use crate::chart::{Chart, runs};
-use crate::config::{Field, Issue, Load, Setup, json};
+use crate::chart::runs;
+use crate::config::{Field, Issue, Load, Setup};
 use crate::serving::run::{Commands, Run, Trace};
 use crate::serving::sim::Stats;
 use crate::units::{Seconds, count, percent, significant};
@@ -32,7 +32,7 @@ pub fn run(setup: &Setup, run: &Run, traced: bool) -> Simulated {
         issues: saturated(run).into_iter().collect(),
         launch: commands.launch,
         bench: if traced { format!("{OF_MEANS}{}", commands.bench) } else { commands.bench },
-        timeline: write(runs::timeline(run)),
+        timeline: runs::timeline(run).to_json(),
         timeline_words: timeline_words(run),
         ..Simulated::default()
     }
@@ -152,8 +152,4 @@ fn head(names: &[&str]) -> Vec<String> {
 /// A number of tokens or requests, without a fraction where that says nothing.
 fn round(value: f64) -> f64 {
     if value >= 100.0 { value.round() } else { value }
-}
-
-fn write(mut chart: Chart) -> String {
-    json::write(&mut chart)
 }

@@ -1,0 +1,35 @@
+//! Bars below each other, each made of the same few parts.
+
+#[cfg(feature = "chart")]
+mod draw;
+
+#[cfg(feature = "chart")]
+pub use draw::draw;
+
+use super::Unit;
+use crate::config::record::record;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bars {
+    pub unit: Unit,
+    /// Names of the parts, from left to right; four at most can be told apart.
+    pub legend: Vec<String>,
+    pub bars: Vec<Bar>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bar {
+    pub name: String,
+    /// One number a part, not below zero.
+    pub parts: Vec<f64>,
+}
+
+record!(Bars: unit, legend, bars);
+record!(Bar: name, parts);
+
+impl Bar {
+    /// All parts together.
+    pub fn sum(&self) -> f64 {
+        self.parts.iter().sum()
+    }
+}

@@ -1,0 +1,106 @@
+//! One configuration of a study, and what was predicted for it.
+
+use crate::config::catalog::Catalog;
+use crate::config::{Issue, Scenario, Setup, check};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::graph::Phase;
+use crate::serving::report::{Headline, PassReport};
+use crate::serving::{Report, finish, plan};
+
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// What sets it apart from the others.
+    pub name: String,
+    pub scenario: Scenario,
+    /// None until it is predicted.
+    pub outcome: Option<Outcome>,
+}
+
+/// What came of a configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// None where the configuration is not sound.
+    pub setup: Option<Setup>,
+    /// None where it cannot be planned.
+    pub report: Option<Report>,
+    pub issues: Vec<Issue>,
+}
+
+impl Case {
+    pub fn new(name: impl Into<String>, scenario: Scenario) -> Self {
+        Self { name: name.into(), scenario, outcome: None }
+    }
+
+    /// `base` with one change.
+    pub fn edited(name: impl Into<String>, base: &Scenario, edit: impl FnOnce(&mut Scenario)) -> Self {
+        let mut scenario = base.clone();
+        edit(&mut scenario);
+        Self::new(name, scenario)
+    }
+
+    pub(super) fn predict(
+        &mut self,
+        catalog: &Catalog,
+        ask: impl FnOnce(&Rows) -> Result<Efficiencies, String>,
+    ) -> Result<(), String> {
+        let (setup, mut issues) = check(&self.scenario, catalog);
+        let mut report = None;
+        match setup.as_ref().map(plan) {
+            Some(Ok((plan, rows))) => {
+                let answered = finish(&plan, &ask(&rows)?).ok_or("the models did not answer every row")?;
+                issues.extend(answered.issues.iter().cloned());
+                report = Some(answered);
+            }
+            Some(Err(found)) => issues.extend(found),
+            None => {}
+        }
+        self.outcome = Some(Outcome { setup, report, issues });
+        Ok(())
+    }
+
+    pub fn setup(&self) -> Option<&Setup> {
+        self.outcome.as_ref()?.setup.as_ref()
+    }
+
+    pub fn report(&self) -> Option<&Report> {
+        self.outcome.as_ref()?.report.as_ref()
+    }
+
+    pub fn headline(&self) -> Option<&Headline> {
+        self.report()?.headline.as_ref()
+    }
+
+    pub fn pass(&self, phase: Phase) -> Option<&PassReport> {
+        self.report()?.passes.iter().find(|pass| pass.phase == phase)
+    }
+
+    pub fn issues(&self) -> &[Issue] {
+        self.outcome.as_ref().map_or(&[], |outcome| &outcome.issues)
+    }
+
+    /// What it is that stands against an answer; empty where there is one.
+    pub fn reason(&self) -> &str {
+        match self.headline() {
+            Some(_) => "",
+            None => self.issues().iter().find(|issue| issue.is_error()).map_or("", |issue| &issue.text),
+        }
+    }
+
+    /// Whether its mean TTFT and TPOT keep to its limits; none without limits or without an answer.
+    pub fn keeps(&self) -> Option<bool> {
+        let (headline, slos) = (self.headline()?, self.scenario.workload.slos);
+        let kept = |time: Option<f64>, limit: Option<f64>| Some(time.unwrap_or(0.0) * 1e3 <= limit?);
+        let ttft = kept(Some(headline.ttft.0), slos.ttft_ms);
+        let tpot = kept(headline.tpot.map(|tpot| tpot.0), slos.tpot_ms);
+        match (ttft, tpot) {
+            (None, None) => None,
+            _ => Some(ttft != Some(false) && tpot != Some(false)),
+        }
+    }
+
+    /// Dollars per hour of all its GPUs, where a price is known.
+    pub fn dollars_per_hour(&self) -> Option<f64> {
+        let setup = self.setup()?;
+        Some(setup.price? * f64::from(setup.gpus_per_replica() * setup.replicas))
+    }
+}

@@ -1,0 +1,175 @@
+//! What a study says: a document of few kinds of blocks, which the page shows and Markdown writes.
+
+use crate::chart::Chart;
+use crate::config::record::{record, variants};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Document {
+    /// What may be asked for instead; empty where there is one thing to ask.
+    pub choices: Vec<Choice>,
+    pub chosen: String,
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    pub id: String,
+    pub name: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    Text(Text),
+    Heading(Heading),
+    Table(Table),
+    Figure(Figure),
+    Code(Code),
+    Fold(Fold),
+}
+
+/// A paragraph.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Text {
+    pub spans: Vec<Span>,
+}
+
+/// A piece of text, or the content of a cell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Span {
+    pub text: String,
+    /// The fragment of a configuration, with its `#`; empty where there is none.
+    pub link: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Heading {
+    pub text: String,
+}
+
+/// The first cell of each row names it; numbers stand in the others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    pub name: String,
+    pub head: Vec<String>,
+    pub rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Row {
+    pub cells: Vec<Span>,
+    /// Set apart from the others: the configuration on the form.
+    pub own: bool,
+}
+
+/// A chart, and what it shows in words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Figure {
+    pub name: String,
+    /// A [`Chart`] as JSON.
+    pub chart: String,
+    /// Height in CSS pixels, and panels that stand above each other where there is no room beside.
+    pub height: u32,
+    pub panels: u32,
+    pub words: String,
+}
+
+/// A text to be copied or saved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Code {
+    pub name: String,
+    /// What it is saved as.
+    pub file: String,
+    pub text: String,
+}
+
+/// Closed until it is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fold {
+    /// Unique in the document: what a number of the page points to.
+    pub id: String,
+    pub name: String,
+    pub blocks: Vec<Block>,
+}
+
+variants!(
+    Block:
+    Text(Text) = "text",
+    Heading(Heading) = "heading",
+    Table(Table) = "table",
+    Figure(Figure) = "figure",
+    Code(Code) = "code",
+    Fold(Fold) = "fold",
+);
+record!(Document: choices, chosen, blocks);
+record!(Choice: id, name);
+record!(Text: spans);
+record!(Span: text, link);
+record!(Heading: text);
+record!(Table: name, head, rows);
+record!(Row: cells, own);
+record!(Figure: name, chart, height, panels, words);
+record!(Code: name, file, text);
+record!(Fold: id, name, blocks);
+
+impl Block {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(Text { spans: vec![Span::plain(text)] })
+    }
+
+    pub fn spans(spans: Vec<Span>) -> Self {
+        Self::Text(Text { spans })
+    }
+
+    pub fn heading(text: impl Into<String>) -> Self {
+        Self::Heading(Heading { text: text.into() })
+    }
+
+    pub fn table(name: impl Into<String>, head: &[&str], rows: Vec<Row>) -> Self {
+        let head = head.iter().map(|&name| name.into()).collect();
+        Self::Table(Table { name: name.into(), head, rows })
+    }
+
+    pub fn figure(name: impl Into<String>, height: u32, chart: &Chart, words: impl Into<String>) -> Self {
+        let panels = match chart {
+            Chart::Curves(curves) => curves.panels.len() as u32,
+            Chart::Roofline(_) | Chart::Bars(_) => 1,
+        };
+        let chart = chart.to_json();
+        Self::Figure(Figure { name: name.into(), chart, height, panels, words: words.into() })
+    }
+
+    pub fn code(name: &str, file: &str, text: impl Into<String>) -> Self {
+        Self::Code(Code { name: name.into(), file: file.into(), text: text.into() })
+    }
+
+    pub fn fold(id: impl Into<String>, name: impl Into<String>, blocks: Vec<Self>) -> Self {
+        Self::Fold(Fold { id: id.into(), name: name.into(), blocks })
+    }
+}
+
+impl Span {
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), link: String::new() }
+    }
+
+    /// `link` is a fragment with its `#`.
+    pub fn link(text: impl Into<String>, link: impl Into<String>) -> Self {
+        Self { text: text.into(), link: link.into() }
+    }
+}
+
+impl<T: Into<String>> From<T> for Span {
+    fn from(text: T) -> Self {
+        Self::plain(text)
+    }
+}
+
+impl Row {
+    pub fn new(cells: Vec<Span>) -> Self {
+        Self { cells, own: false }
+    }
+
+    pub fn texts(cells: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self::new(cells.into_iter().map(Span::plain).collect())
+    }
+}

@@ -1,0 +1,81 @@
+//! Documents as Markdown: for the command line, and for what is exported.
+
+use super::document::{Block, Document, Span, Table};
+
+impl Document {
+    /// As Markdown whose links stand below `page`, the address of the page without a fragment. Charts are their
+    /// words.
+    pub fn to_markdown(&self, page: &str) -> String {
+        let mut text = String::new();
+        blocks(&mut text, &self.blocks, page);
+        text.trim_start().to_owned()
+    }
+}
+
+fn blocks(text: &mut String, all: &[Block], page: &str) {
+    for block in all {
+        let written = match block {
+            Block::Text(text) => text.spans.iter().map(|each| span(each, page)).collect::<String>(),
+            Block::Heading(heading) => format!("## {}", plain(&heading.text)),
+            Block::Table(all) => table(all, page),
+            Block::Figure(figure) => format!("*{}*: {}", plain(&figure.name), plain(&figure.words)),
+            Block::Code(code) => format!("{}:\n\n{}", plain(&code.name), fenced(&code.text)),
+            Block::Fold(fold) => {
+                *text += &format!("\n### {}\n", plain(&fold.name));
+                blocks(text, &fold.blocks, page);
+                continue;
+            }
+        };
+        *text += &format!("\n{written}\n");
+    }
+}
+
+fn table(table: &Table, page: &str) -> String {
+    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let head = line(table.head.iter().map(|name| plain(name)).collect());
+    let marks = table.head.iter().enumerate().map(|(at, _)| if at == 0 { "---" } else { "---:" });
+    let marks = line(marks.map(str::to_owned).collect());
+    let rows = table.rows.iter().map(|row| line(row.cells.iter().map(|cell| span(cell, page)).collect()));
+    [head, marks].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+}
+
+fn span(span: &Span, page: &str) -> String {
+    let text = plain(&span.text);
+    if span.link.is_empty() { text } else { format!("[{text}]({page}{})", span.link) }
+}
+
+/// Text that Markdown leaves as it is: names of models come from files of others.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' => plain.extend(['\\', letter]),
+            '\n' | '\r' => plain.push(' '),
+            _ => plain.push(letter),
+        }
+    }
+    plain
+}
+
+/// A fence longer than any run of backticks inside.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{}\n{fence}", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::document::Row;
+    use super::*;
+
+    #[test]
+    fn what_others_wrote_stays_text() {
+        let row = Row::new(vec![Span::link("a|b", "#v=1"), "<i>*".into()]);
+        let blocks = vec![Block::table("", &["Name", "x_y"], vec![row]), Block::code("Run", "", "a\n```\nb")];
+        let text = Document { blocks, ..Document::default() }.to_markdown("https://example.org/");
+        let wanted = "| Name | x\\_y |\n| --- | ---: |\n| [a\\|b](https://example.org/#v=1) | \\<i\\>\\* |\n\n\
+                      Run:\n\n````\na\n```\nb\n````\n";
+        assert_eq!(text, wanted);
+    }
+}

@@ -1,0 +1,160 @@
+//! Studies of a configuration: what its time goes to, what would change it, and how it compares.
+//!
+//! A study names other configurations to predict beside the one on the form, predicts them one at a time, and says
+//! what it found as a [`Document`]. Whoever runs it has the models answer: the page's worker between two messages,
+//! `predict` in place.
+
+mod breakdown;
+mod case;
+mod change;
+mod compare;
+mod document;
+mod explain;
+mod export;
+mod markdown;
+mod share;
+mod sweep;
+mod tradeoff;
+
+pub use case::{Case, Outcome};
+pub use document::{Block, Choice, Code, Document, Figure, Fold, Heading, Row, Span, Table, Text};
+
+use crate::config::catalog::catalog;
+use crate::config::link::{self, Link};
+use crate::config::record::ids;
+use crate::config::{Issue, Scenario};
+use crate::efficiency::{Efficiencies, Rows};
+
+/// What is asked about a configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    /// What the time of a step goes to.
+    Breakdown,
+    /// Where each number comes from.
+    Explain,
+    /// What limits it, and what single changes do.
+    Change,
+    /// Beside other configurations.
+    Compare,
+    /// Along one of its settings.
+    Sweep,
+    /// Speed for one user against throughput of a GPU.
+    Tradeoff,
+    /// Snippets that show it elsewhere.
+    Share,
+    /// The report as a file.
+    Export,
+}
+
+ids!(
+    Topic:
+    Breakdown = "breakdown",
+    Explain = "explain",
+    Change = "change",
+    Compare = "compare",
+    Sweep = "sweep",
+    Tradeoff = "tradeoff",
+    Share = "share",
+    Export = "export",
+);
+
+impl Topic {
+    /// What may be asked for, the default first: id and name. Empty where there is one thing to ask.
+    fn choices(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Sweep => &sweep::CHOICES,
+            Self::Export => &export::CHOICES,
+            Self::Breakdown | Self::Explain | Self::Change | Self::Compare | Self::Tradeoff | Self::Share => {
+                &[]
+            }
+        }
+    }
+}
+
+/// One question, and what is known of its answer.
+#[derive(Debug, Clone)]
+pub struct Study {
+    topic: Topic,
+    chosen: String,
+    /// The address of the page, without query and fragment.
+    page: String,
+    link: Link,
+    /// The configuration on the form first.
+    cases: Vec<Case>,
+    done: usize,
+}
+
+impl Study {
+    /// `chosen` is one of the topic's choices; an unknown one counts as the first. `page` is the address of the
+    /// page without query and fragment, for what is shared.
+    pub fn new(topic: Topic, chosen: &str, link: &str, page: &str) -> Self {
+        let (link, _) = link::decode(link);
+        let choices = topic.choices();
+        let known = choices.iter().find(|(id, _)| *id == chosen).or(choices.first());
+        let chosen = known.map_or("", |(id, _)| id).to_owned();
+        let base = &link.scenario;
+        let others = match topic {
+            Topic::Change => change::cases(base),
+            Topic::Compare => compare::cases(&link),
+            Topic::Sweep => sweep::cases(base, &chosen),
+            Topic::Tradeoff => tradeoff::cases(base),
+            Topic::Breakdown | Topic::Explain | Topic::Share | Topic::Export => Vec::new(),
+        };
+        let cases = std::iter::once(Case::new("", base.clone())).chain(others).collect();
+        Self { topic, chosen, page: page.into(), link, cases, done: 0 }
+    }
+
+    /// Predicts the next configuration; false where none is left. `ask` has the models answer.
+    ///
+    /// # Errors
+    /// Why the models do not answer.
+    pub fn step(&mut self, ask: impl FnOnce(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
+        let Some(case) = self.cases.get_mut(self.done) else { return Ok(false) };
+        case.predict(catalog(), ask)?;
+        self.done += 1;
+        Ok(true)
+    }
+
+    /// Configurations predicted, and those to predict in all.
+    pub fn progress(&self) -> (usize, usize) {
+        (self.done, self.cases.len())
+    }
+
+    /// What is known so far.
+    pub fn document(&self) -> Document {
+        let blocks = match self.topic {
+            Topic::Breakdown => breakdown::blocks(self),
+            Topic::Explain => explain::blocks(self),
+            Topic::Change => change::blocks(self),
+            Topic::Compare => compare::blocks(self),
+            Topic::Sweep => sweep::blocks(self),
+            Topic::Tradeoff => tradeoff::blocks(self),
+            Topic::Share => share::blocks(self),
+            Topic::Export => export::blocks(self),
+        };
+        let choice = |&(id, name): &(&str, &str)| Choice { id: id.into(), name: name.into() };
+        let choices = self.topic.choices().iter().map(choice).collect();
+        Document { choices, chosen: self.chosen.clone(), blocks }
+    }
+
+    /// The configuration on the form.
+    fn own(&self) -> &Case {
+        &self.cases[0]
+    }
+
+    /// Those beside it that have been predicted.
+    fn others(&self) -> &[Case] {
+        self.cases.get(1..self.done).unwrap_or_default()
+    }
+
+    /// The fragment, with its `#`, that puts `scenario` on the form and keeps the rest of the link.
+    fn link_to(&self, scenario: &Scenario) -> String {
+        let link = Link { scenario: scenario.clone(), ..self.link.clone() };
+        format!("#{}", link.encode())
+    }
+}
+
+/// What stands against an answer, as paragraphs.
+fn refused(issues: &[Issue]) -> Vec<Block> {
+    issues.iter().filter(|issue| issue.is_error()).map(|issue| Block::text(&issue.text)).collect()
+}

@@ -1,0 +1,59 @@
+//! Snippets that show a configuration elsewhere.
+
+use super::{Block, Span, Study};
+use crate::config::link;
+
+/// How an embedded page may look, and its height in CSS pixels before it says its own.
+const VIEWS: [(&str, &str, u32); 3] =
+    [("card", "Headline numbers", 180), ("roofline", "The roofline", 520), ("curve", "Over loads", 420)];
+
+pub fn blocks(study: &Study) -> Vec<Block> {
+    let fragment = study.link_to(&study.own().scenario);
+    let address = format!("{}{fragment}", study.page);
+    let title = title(study);
+    let mut blocks = vec![
+        Block::spans(vec![
+            "The whole configuration is in the link. Nothing of it reaches a server: ".into(),
+            Span::link("this configuration", &fragment),
+            ".".into(),
+        ]),
+        Block::code("Link", "", &address),
+        Block::code("Markdown", "", format!("[{title}]({address})")),
+        Block::heading("Live in a page of yours"),
+    ];
+    for (view, name, height) in VIEWS {
+        let source = escaped(&format!("{}embed.html?view={view}{fragment}", study.page));
+        let snippet = format!(
+            "<iframe src=\"{source}\" title=\"{}\" width=\"100%\" height=\"{height}\" style=\"border:0\" loading=\"lazy\" \
+             sandbox=\"allow-scripts allow-popups\"></iframe>",
+            escaped(&title),
+        );
+        blocks.push(Block::code(name, "", snippet));
+    }
+    let link = escaped(fragment.trim_start_matches('#'));
+    let element = format!(
+        "<script type=\"module\" src=\"{}roof-light.js\"></script>\n<roof-light link=\"{link}\" view=\"card\">{}</roof-light>",
+        escaped(&study.page),
+        escaped(&title),
+    );
+    blocks.push(Block::code("As an element, with text for where no script runs", "", element));
+    let name = "On the command line, or as JSON from a program";
+    blocks.push(Block::code(name, "", format!("predict '{}'", link::encode(&study.own().scenario))));
+    blocks
+}
+
+/// What is predicted, in a few words.
+fn title(study: &Study) -> String {
+    match study.own().setup() {
+        Some(setup) => {
+            let gpus = setup.gpus_per_replica() * setup.replicas;
+            format!("{} on {gpus} x {} with {}", setup.model.name, setup.gpu.name, setup.engine.name)
+        }
+        None => "Rooflight".into(),
+    }
+}
+
+/// As the value of an attribute, or text between tags.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+}

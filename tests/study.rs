@@ -1,0 +1,230 @@
+//! Studies: every topic has something true to say about every kind of configuration.
+#![cfg(feature = "chart")]
+
+use rooflight::chart::Chart;
+use rooflight::config::catalog::catalog;
+use rooflight::config::{Issue, check, link};
+use rooflight::efficiency::Efficiencies;
+use rooflight::serving::{finish, plan};
+use rooflight::study::{Block, Document, Span, Study, Table, Topic};
+
+const PAGE: &str = "https://example.org/rooflight/";
+
+fn study(topic: Topic, of: &str, link: &str) -> Document {
+    let mut study = Study::new(topic, of, link, PAGE);
+    while study.step(|_| Ok(Efficiencies::Roofline)).expect("the roofline always answers") {}
+    let (done, total) = study.progress();
+    assert_eq!(done, total);
+    study.document()
+}
+
+/// All blocks, those inside folds too.
+fn flat(blocks: &[Block]) -> Vec<&Block> {
+    let mut all = Vec::new();
+    for block in blocks {
+        all.push(block);
+        if let Block::Fold(fold) = block {
+            all.extend(flat(&fold.blocks));
+        }
+    }
+    all
+}
+
+fn tables(document: &Document) -> Vec<&Table> {
+    fn table(block: &Block) -> Option<&Table> {
+        if let Block::Table(table) = block { Some(table) } else { None }
+    }
+    flat(&document.blocks).into_iter().filter_map(table).collect()
+}
+
+fn spans(document: &Document) -> Vec<&Span> {
+    fn of(block: &Block) -> Vec<&Span> {
+        match block {
+            Block::Text(text) => text.spans.iter().collect(),
+            Block::Table(table) => table.rows.iter().flat_map(|row| &row.cells).collect(),
+            _ => Vec::new(),
+        }
+    }
+    flat(&document.blocks).into_iter().flat_map(of).collect()
+}
+
+fn charts(document: &Document) -> Vec<Chart> {
+    let mut charts = Vec::new();
+    for block in flat(&document.blocks) {
+        if let Block::Figure(figure) = block {
+            assert!(!figure.words.is_empty(), "{} has no words", figure.name);
+            charts.push(Chart::from_json(&figure.chart).expect("a chart reads"));
+        }
+    }
+    charts
+}
+
+/// Output per second of what a link means, at the roofline; none where it has no answer.
+fn output(fragment: &str) -> Option<f64> {
+    let (link, issues) = link::decode(fragment);
+    assert!(!issues.iter().any(Issue::is_error), "{fragment}: {issues:?}");
+    let (plan, _) = plan(&check(&link.scenario, catalog()).0?).ok()?;
+    Some(finish(&plan, &Efficiencies::Roofline)?.headline?.output_per_s)
+}
+
+const LINKS: [&str; 6] = [
+    "v=1",
+    "v=1&m=qwen3-32b&tp=2&c=32&st=500&sp=20",
+    "v=1&m=deepseek-r1&g=h200-sxm&tp=8&ep=8&r=2",
+    "v=1&b=8&isl=100,200x3,4096x4&osl=1",
+    // Does not fit, and is not sound.
+    "v=1&m=llama-3.1-70b",
+    "v=1&m=qwen3-32b&tp=3",
+];
+
+#[test]
+fn every_topic_answers_every_configuration() {
+    for link in LINKS {
+        for &topic in Topic::ALL {
+            let document = study(topic, "", link);
+            assert!(!document.blocks.is_empty(), "{topic:?} of {link}");
+            for table in tables(&document) {
+                for row in table.rows.iter().filter(|row| row.cells.len() > 2) {
+                    assert_eq!(row.cells.len(), table.head.len(), "{topic:?} of {link}: {row:?}");
+                }
+            }
+            charts(&document);
+            let text = document.to_markdown(PAGE);
+            assert!(!text.contains("NaN") && !text.contains("inf "), "{topic:?} of {link}: {text}");
+        }
+    }
+}
+
+#[test]
+fn folds_have_ids_of_their_own() {
+    for &topic in Topic::ALL {
+        let document = study(topic, "", LINKS[1]);
+        let mut ids: Vec<&str> = Vec::new();
+        for block in flat(&document.blocks) {
+            if let Block::Fold(fold) = block {
+                assert!(!ids.contains(&&*fold.id), "{} twice in {topic:?}", fold.id);
+                ids.push(&fold.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_link_opens_what_it_says() {
+    for topic in [Topic::Change, Topic::Sweep, Topic::Tradeoff] {
+        let document = study(topic, "", LINKS[1]);
+        let table = tables(&document)[0];
+        assert!(table.rows.len() > 5, "{topic:?}");
+        for row in &table.rows {
+            let output = output(&row.cells[0].link);
+            assert!(output.is_some(), "{topic:?}: {} has no answer", row.cells[0].link);
+        }
+    }
+}
+
+#[test]
+fn a_change_says_what_it_does() {
+    let document = study(Topic::Change, "", LINKS[1]);
+    let base = output(LINKS[1]).unwrap();
+    for row in tables(&document).iter().flat_map(|table| &table.rows) {
+        let said = &row.cells[4].text;
+        let change = (output(&row.cells[0].link).unwrap() / base - 1.0) * 100.0;
+        let sign = if change >= 0.0 { "+" } else { "−" };
+        let wanted = format!("({sign}{:.0} %)", change.abs());
+        assert!(said.ends_with(&wanted), "{}: {said} is not {wanted}", row.cells[0].text);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_mended_by_a_click() {
+    for link in [LINKS[4], LINKS[5]] {
+        assert_eq!(output(link), None);
+        let document = study(Topic::Change, "", link);
+        let offers: Vec<&Span> = spans(&document).into_iter().filter(|span| !span.link.is_empty()).collect();
+        assert!(output(&offers[0].link).is_some(), "{link}: {:?}", offers[0]);
+    }
+}
+
+#[test]
+fn a_sweep_goes_along_what_is_chosen() {
+    for of in ["load", "isl", "osl", "tp", "gpu", "engine", "weights", "token_budget", "max_seqs"] {
+        let document = study(Topic::Sweep, of, LINKS[1]);
+        assert_eq!(document.chosen, of);
+        let table = tables(&document)[0];
+        assert_eq!(table.rows.iter().filter(|row| row.own).count(), 1, "{of}");
+        let mut names: Vec<&str> = table.rows.iter().map(|row| &*row.cells[0].text).collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert!(all > 1 && names.len() == all, "{of}: {names:?}");
+    }
+    assert_eq!(study(Topic::Sweep, "nonsense", LINKS[0]).chosen, "load");
+}
+
+#[test]
+fn nothing_on_the_frontier_is_beaten() {
+    let document = study(Topic::Tradeoff, "", LINKS[1]);
+    let number =
+        |span: &Span| -> f64 { span.text.trim_end_matches(" tok/s").replace(' ', "").parse().unwrap() };
+    let points: Vec<(f64, f64)> =
+        tables(&document)[0].rows.iter().map(|row| (number(&row.cells[2]), number(&row.cells[3]))).collect();
+    assert!(points.len() > 2);
+    for pair in points.windows(2) {
+        assert!(pair[0].0 <= pair[1].0 && pair[0].1 >= pair[1].1, "{points:?}");
+    }
+}
+
+#[test]
+fn configurations_stand_beside_each_other() {
+    let alone = study(Topic::Compare, "", LINKS[1]);
+    let offer = spans(&alone).into_iter().find(|span| span.text == "H200 SXM").unwrap();
+    let both = study(Topic::Compare, "", &offer.link);
+    let [differences, numbers] = tables(&both)[..] else { panic!("two tables") };
+    assert_eq!(
+        differences.rows[0].cells.iter().map(|cell| &*cell.text).collect::<Vec<_>>(),
+        ["gpu", "h100-sxm", "h200-sxm"]
+    );
+    assert_eq!(numbers.head, ["", "This", "A"]);
+    let removed = spans(&both).into_iter().find(|span| span.text == "remove").unwrap();
+    assert_eq!(link::decode(&removed.link).0, link::decode(LINKS[1]).0);
+    let swapped = spans(&both).into_iter().find(|span| span.text == "to the form").unwrap();
+    assert_eq!(link::decode(&swapped.link).0.scenario.gpu, "h200-sxm");
+    assert_eq!(link::decode(&swapped.link).0.compared[0].gpu, "h100-sxm");
+}
+
+#[test]
+fn bars_add_up_to_the_step() {
+    let document = study(Topic::Breakdown, "", LINKS[1]);
+    let (plan, _) = plan(&check(&link::decode(LINKS[1]).0.scenario, catalog()).0.unwrap()).unwrap();
+    let passes = finish(&plan, &Efficiencies::Roofline).unwrap().passes;
+    let charts = charts(&document);
+    for (index, pass) in passes.iter().enumerate() {
+        let sums: Vec<f64> = charts[2 * index..2 * index + 2]
+            .iter()
+            .map(|chart| match chart {
+                Chart::Bars(bars) => bars.bars.iter().map(rooflight::chart::Bar::sum).sum(),
+                _ => panic!("bars"),
+            })
+            .collect();
+        assert!((sums[0] / pass.time.0 - 1.0).abs() < 1e-6, "{sums:?} of {:?}", pass.time);
+        assert!((sums[1] / (pass.time - pass.host).0 - 1.0).abs() < 1e-6, "{sums:?} of {:?}", pass.time);
+    }
+}
+
+#[test]
+fn exports_are_whole_files() {
+    let text = |of: &str| match &study(Topic::Export, of, LINKS[1]).blocks[..] {
+        [Block::Code(code)] => code.text.clone(),
+        other => panic!("{other:?}"),
+    };
+    let json: serde_json::Value = serde_json::from_str(&text("json")).unwrap();
+    assert_eq!(json["scenario"]["tp"], 2);
+    assert!(json["report"]["headline"]["tpot"].is_number(), "{json}");
+    let csv = text("csv");
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    assert_eq!(reader.records().filter(|row| row.as_ref().unwrap().len() == 14).count(), {
+        let passes = json["report"]["passes"].as_array().unwrap();
+        passes.iter().map(|pass| pass["kernels"].as_array().unwrap().len()).sum::<usize>()
+    });
+    assert!(text("markdown").contains("| TPOT |") && text("citation").starts_with("@misc"));
+}
