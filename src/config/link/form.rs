@@ -1,4 +1,4 @@
-//! The JSON form of a scenario: one object, its keys the fields' ids, its values those of a link.
+//! The JSON form of a link: one object, its keys the fields' ids, its values those of a link.
 
 use serde_json::{Map, Value};
 
@@ -9,11 +9,11 @@ use crate::config::json::{self, Json};
 use crate::config::{Field, Issue, Lengths, ModelChoice, Scenario};
 use crate::units::decimal;
 
-impl Scenario {
+impl Link {
     /// Reads `{"model": "qwen3-32b", "gpu": "h100-sxm", "tp": 2, ...}`; what is left out takes its default.
     /// `isl` may be a list of lengths, `model` an object like those of the model catalog.
     ///
-    /// Without a scenario the issues hold at least one error. A field of another name is an error: it is
+    /// Without a link the issues hold at least one error. A field of another name is an error: it is
     /// more likely a slip than a wish to have it ignored.
     pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
         let object = match json::parse(text) {
@@ -21,7 +21,7 @@ impl Scenario {
             Err(reason) => return (None, vec![Issue::error(Field::Link, reason)]),
         };
         let mut issues = Vec::new();
-        let mut draft = Draft::new(Link::new(Self::default()));
+        let mut draft = Draft::new(Self::new(Scenario::default()));
         for name in &object.repeated {
             issues.push(Issue::error(Field::Link, format!("`{}` is given twice", excerpt(name))));
         }
@@ -46,23 +46,34 @@ impl Scenario {
         }
         let link = draft.finish(&mut issues);
         let sound = !issues.iter().any(Issue::is_error);
-        (sound.then_some(link.scenario), issues)
+        (sound.then_some(link), issues)
     }
 
     /// The JSON form with every field that holds a value.
     pub fn to_json(&self) -> Value {
-        let link = Link::new(self.clone());
         let mut map = Map::new();
         for key in &keys::KEYS {
-            if let Some(text) = (key.show)(&link).filter(|_| key.in_json()) {
+            if let Some(text) = (key.show)(self).filter(|_| key.in_json()) {
                 map.insert(key.field.id().into(), typed(&text, key.kind));
             }
         }
-        if let ModelChoice::Custom(model) = &self.model {
+        if let ModelChoice::Custom(model) = &self.scenario.model {
             let model = serde_json::to_value(model).unwrap_or_default();
             map.insert(Field::Model.id().into(), model);
         }
         Value::Object(map)
+    }
+}
+
+impl Scenario {
+    /// As [`Link::from_json`], without what a link holds beside its scenario.
+    pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
+        let (link, issues) = Link::from_json(text);
+        (link.map(|link| link.scenario), issues)
+    }
+
+    pub fn to_json(&self) -> Value {
+        Link::new(self.clone()).to_json()
     }
 }
 

@@ -40,10 +40,11 @@ pairs    = key \"~\" value *( \"~\" key \"~\" value )   ; as above, `~` for `=` 
 |---|---|---|---|---|
 {rows}
 * Only what differs from the defaults is written. The defaults of a version never change.
-* `n` counts all GPUs; the replicas are `n / (tp * pp)`.
+* `n` counts all GPUs; the replicas are `n / (tp * dp * pp)`.
 * A value that cannot be read, or an id no catalog holds, becomes an issue beside its field; the rest is read.
 * Keys that are not listed are kept and have no effect. Of a key given twice the last one counts.
 * The same keys are read from the query; the fragment counts over it.
+* `d` is written by the page's copy button. A page of another release names both, until the first edit drops it.
 * A link of a newer version is read as version {VERSION}, and the page says so.
 * `x` is the JSON object `{{\"model\": ...}}` with a record like those of `static/catalog/models.json`.
 * The JSON form of `predict` is one object with the fields' names: `{{\"model\": \"qwen3-32b\", \"gpu\": \"h100-sxm\", \"tp\": 2}}`.

@@ -64,9 +64,9 @@ impl Draft {
     /// One value; an issue beside its field keeps what was typed.
     pub fn read(&mut self, key: &Key, value: &str, issues: &mut Vec<Issue>) {
         if let Err(text) = (key.read)(self, value) {
-            // A version that cannot be read is no reason to withhold the answer.
+            // What the link was made with is no part of what it asks: the answer need not be withheld.
             let issue = match key.field {
-                Field::Version => Issue::warning(key.field, text),
+                Field::Version | Field::Data => Issue::warning(key.field, text),
                 _ => Issue::error(key.field, text),
             };
             issues.push(issue.with_given(value));

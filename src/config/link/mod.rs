@@ -65,6 +65,16 @@ impl Link {
             needed.then_some((key.key, value))
         })
     }
+
+    /// What to keep in mind where the link was made with other data and weights than those of `release`.
+    pub fn then_and_now(&self, release: &str) -> Option<Issue> {
+        let then = self.data_release.as_deref().filter(|then| *then != release)?;
+        let text = format!(
+            "this link was made with release {} of data and weights: the numbers here are of {release}, and may differ",
+            excerpt(then)
+        );
+        Some(Issue::warning(Field::Data, text))
+    }
 }
 
 fn pair(key: &str, value: &str) -> String {
