@@ -12,8 +12,9 @@ pub fn seconds(text: &str) -> Option<f64> {
         && (0.0..60.0).contains(&minute)
         && (0.0..61.0).contains(&second)
         && (1970.0..10_000.0).contains(&year);
-    let days = days(year as i64, month as i64, day as i64);
-    sound.then_some(days as f64 * 86_400.0 + hour * 3600.0 + minute * 60.0 + second)
+    // Not before all is in range: what is not would overflow.
+    let days = sound.then(|| days(year as i64, month as i64, day as i64))?;
+    Some(days as f64 * 86_400.0 + hour * 3600.0 + minute * 60.0 + second)
 }
 
 fn parts(text: &str, between: char) -> Option<[f64; 3]> {
@@ -42,9 +43,14 @@ mod tests {
         assert_eq!(seconds("2000-03-01T00:00:00Z"), Some(951_868_800.0));
         assert_eq!(seconds("2023-11-16 18:15:46.5"), Some(1_700_158_546.5));
         assert_eq!(seconds("2024-02-29 23:59:59"), Some(1_709_251_199.0));
-        for bad in
-            ["2023-13-01 00:00:00", "2023-01-01", "2023-01-01 25:00:00", "yesterday at noon", "a-b-c d:e:f"]
-        {
+        for bad in [
+            "2023-13-01 00:00:00",
+            "2023-01-01",
+            "2023-01-01 25:00:00",
+            "2023-01-99999999999999999999 00:00:00",
+            "yesterday at noon",
+            "a-b-c d:e:f",
+        ] {
             assert_eq!(seconds(bad), None, "{bad}");
         }
     }

@@ -1,0 +1,132 @@
+//! A few seconds of what `cargo fuzz run` does without end (`fuzz/`): texts of the corpora, mutated, always the same.
+
+#[path = "../fuzz/src/lib.rs"]
+mod targets;
+
+use std::panic::catch_unwind;
+use std::path::Path;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Below `end`, which is not zero.
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+}
+
+/// What readers are known to stumble over.
+const PIECES: [&str; 34] = [
+    "0",
+    "1",
+    "-1",
+    "4294967295",
+    "4294967296",
+    "99999999999999999999",
+    "1e308",
+    "1e999",
+    "0.1",
+    ".",
+    "NaN",
+    "null",
+    "true",
+    "\"\"",
+    "[]",
+    "{}",
+    "[[[[",
+    "{\"a\":",
+    ",",
+    ":",
+    "&",
+    "=",
+    "#",
+    "?",
+    "%",
+    "%00",
+    "%F0%9F",
+    "é",
+    "\u{0}",
+    "\u{feff}",
+    "\n",
+    "x",
+    "512x4000000000",
+    "bf16",
+];
+
+/// `text` with one thing changed. `other` is one of its kind.
+fn mutated(text: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+    let (from, to) = (random.below(text.len() + 1), random.below(text.len() + 1));
+    let (from, to) = (from.min(to), from.max(to));
+    let (before, inside, after) = (&text[..from], &text[from..to], &text[to..]);
+    match random.below(7) {
+        0 => [before, &[random.next() as u8], &text[text.len().min(from + 1)..]].concat(),
+        1 => [before, after].concat(),
+        2 if inside.len() < 400 => [before, inside, inside, after].concat(),
+        3 => [before, random.pick(&PIECES).as_bytes(), after].concat(),
+        4 => [before, random.pick(&PIECES).as_bytes(), inside, after].concat(),
+        5 => [before, &other[other.len().min(from)..]].concat(),
+        // A number's digits give way to another number.
+        _ => {
+            let start = text.iter().skip(from).position(u8::is_ascii_digit).map_or(from, |at| from + at);
+            let length = text[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            [&text[..start], random.pick(&PIECES[..9]).as_bytes(), &text[start + length..]].concat()
+        }
+    }
+}
+
+/// Runs `target` on `corpus`, then on so many mutations of it.
+fn fuzz(target: fn(&str), corpus: &[String], runs: usize) {
+    let run = |text: &str| {
+        assert!(catch_unwind(|| target(text)).is_ok(), "the text was {text:?}");
+    };
+    corpus.iter().for_each(|text| run(text));
+    let mut random = Random(1);
+    for _ in 0..runs {
+        let mut text = random.pick(corpus).clone().into_bytes();
+        for _ in 0..1 + random.below(4) {
+            let other = random.pick(corpus).clone();
+            text = mutated(&text, other.as_bytes(), &mut random);
+        }
+        run(&String::from_utf8_lossy(&text));
+    }
+}
+
+#[test]
+fn links_and_scenarios() {
+    let lines = include_str!("data/links_v1.txt").lines().filter(|line| !line.starts_with("# "));
+    let corpus: Vec<String> = lines.flat_map(|line| line.split('\t')).map(str::to_owned).collect();
+    fuzz(targets::link, &corpus, 20_000);
+}
+
+#[test]
+fn configs_of_models() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("static/catalog/model_facts");
+    let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let corpus: Vec<String> = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    fuzz(targets::config_json, &corpus, 5_000);
+}
+
+#[test]
+fn traces_of_requests() {
+    let corpus = [
+        "arrival,prompt,output\n0,100,10\n1.5,200,20\n1.5,1,1\n",
+        "timestamp_ms,input_length,output_length,hash_ids\n0,6758,500,\"[1,2]\"\n27482,7322,490,\"[3]\"\n",
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44\n2023-11-16 18:15:50.9951690,396,109\n",
+        "{\"timestamp\": 27482, \"input_length\": 6955, \"output_length\": 52, \"hash_ids\": [46, 47]}\n\
+         {\"timestamp\": 30535, \"input_length\": 6472, \"output_length\": 26}\n",
+    ];
+    fuzz(targets::trace, &corpus.map(str::to_owned), 20_000);
+}
