@@ -5,7 +5,8 @@ use plotters::drawing::IntoDrawingArea;
 use plotters::prelude::SVGBackend;
 use plotters::style::RGBColor;
 use rooflight::chart::{
-    Axis, Band, Chart, Curves, Line, Palette, Panel, Point, Roof, Roofline, Theme, Tone, Unit, draw, summary,
+    Axis, Band, Bar, Bars, Chart, Curves, Line, Palette, Panel, Point, Roof, Roofline, Theme, Tone, Unit,
+    draw, summary,
 };
 use rooflight::graph::Phase;
 use rooflight::latency::Resource;
@@ -85,7 +86,14 @@ fn without_kernels_the_roofs_stand() {
 fn curves() -> Chart {
     let x: Vec<f64> = (0..7).map(|power| f64::from(1 << power)).collect();
     let scaled = |factor: f64| -> Vec<f64> { x.iter().map(|load| factor * (1.0 + load / 20.0)).collect() };
-    let line = |name: &str, tone, y| Line { name: name.into(), tone, x: x.clone(), y, marked: true };
+    let line = |name: &str, tone, y| Line {
+        name: name.into(),
+        tone,
+        x: x.clone(),
+        y,
+        marked: true,
+        ..Line::default()
+    };
     let axis = |name: &str, unit, log| Axis { name: name.into(), unit, log };
     let times = Panel {
         y: axis("TTFT: mean, P50 to P99", Unit::Seconds, true),
@@ -118,6 +126,71 @@ fn curves_stand_side_by_side() {
 fn curves_stand_above_each_other_on_a_phone() {
     let theme = Theme::new(Palette::DARK, 2.0);
     insta::assert_snapshot!("curves_phone_dark", svg_of(&curves(), (700, 768), theme));
+}
+
+#[test]
+fn bars_name_their_parts_and_end_with_their_sum() {
+    let bar = |name: &str, parts: [f64; 3]| Bar { name: name.into(), parts: parts.into() };
+    let legend = ["Textbook roofline", "Tiles and waves", "Beyond both"].map(str::to_owned).into();
+    let bars = vec![
+        bar("gate_up_proj", [17.4e-3, 4.1e-3, 1.4e-3]),
+        bar("a_kernel_whose_name_is_far_too_long_for_its_place", [8.7e-3, 0.0, 3.8e-3]),
+        bar("silu_and_mul", [0.5e-3, 0.0, 2.1e-3]),
+        bar("nothing", [0.0; 3]),
+    ];
+    let chart = Chart::Bars(Bars { unit: Unit::Seconds, legend, bars });
+    let theme = Theme::new(Palette::LIGHT, 1.0);
+    insta::assert_snapshot!("bars_light", svg_of(&chart, (640, 152), theme));
+    let empty = svg_of(&Chart::Bars(Bars::default()), (640, 60), theme);
+    assert!(!empty.contains("NaN"), "{empty}");
+}
+
+#[test]
+fn every_point_is_read_where_it_is_drawn() {
+    let theme = Theme::new(Palette::LIGHT, 2.0);
+    let bars = Bars {
+        unit: Unit::Seconds,
+        legend: vec!["a".into(), "b".into()],
+        bars: vec![
+            Bar { name: "one".into(), parts: vec![1e-3, 0.0] },
+            Bar { name: "two".into(), parts: vec![1e-3, 2e-3] },
+        ],
+    };
+    let charts = [Chart::Roofline(h100(kernels())), curves(), Chart::Bars(bars)];
+    let (points, parts) = (kernels().len(), 3);
+    for (chart, count) in charts.iter().zip([points, 3 * 7, parts]) {
+        let readings = chart.readings((1200.0, 500.0), theme);
+        assert_eq!(readings.len(), count);
+        for reading in &readings {
+            assert!((0.0..=1200.0).contains(&reading.x) && (0.0..=500.0).contains(&reading.y), "{reading:?}");
+            assert!(!reading.text.is_empty());
+        }
+        assert_eq!(chart.readings((20.0, 10.0), theme), [], "no room, nothing to read");
+    }
+    let texts: Vec<String> =
+        charts.iter().map(|chart| chart.readings((1200.0, 500.0), theme)[0].text.clone()).collect();
+    assert_eq!(
+        texts[0],
+        "gate_up_proj, prefill: 712 TFLOP/s at 964 FLOP/B, 75.7 % of its ceiling, 50.0 % of the step"
+    );
+    assert_eq!(texts[1], "Clients 1: 53 ms");
+    assert_eq!(texts[2], "one, a: 1 ms");
+}
+
+#[test]
+fn loose_points_are_not_joined() {
+    let dots =
+        Line { x: vec![1.0, 3.0, 2.0], y: vec![1.0, 2.0, 3.0], marked: true, loose: true, ..Line::default() };
+    let chart = |line: Line| {
+        Chart::Curves(Curves {
+            panels: vec![Panel { lines: vec![line], ..Panel::default() }],
+            ..Curves::default()
+        })
+    };
+    let theme = Theme::new(Palette::LIGHT, 1.0);
+    let lines = |chart: Chart| svg_of(&chart, (400, 200), theme).matches("<polyline").count();
+    let joined = Line { loose: false, ..dots.clone() };
+    assert_eq!(lines(chart(joined)), lines(chart(dots)) + 1);
 }
 
 #[test]

@@ -119,8 +119,8 @@ fn a_comparison_that_does_not_read_is_said() {
     for (given, said) in [
         ("vs=v~1~tp", "has no value"),
         ("vs=v~1~tp~x", "no whole number"),
-        ("vs=v~2", "another version"),
-        ("vs=v~1~~v~1~~v~1~~v~1", "at most 3"),
+        ("vs=v~2", "of version 2"),
+        ("vs=v~1~~v~1~~v~1~~v~1", "more than 3"),
     ] {
         let (link, issues) = decode(given);
         assert!(link.compared.is_empty());

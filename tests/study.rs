@@ -1,17 +1,25 @@
 //! Studies: every topic has something true to say about every kind of configuration.
 #![cfg(feature = "chart")]
 
+use std::rc::Rc;
+
 use rooflight::chart::Chart;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Issue, check, link};
-use rooflight::efficiency::Efficiencies;
+use rooflight::efficiency::{Efficiencies, Manifest};
+use rooflight::serving::accuracy::Accuracy;
 use rooflight::serving::{finish, plan};
 use rooflight::study::{Block, Document, Span, Study, Table, Topic};
 
 const PAGE: &str = "https://example.org/rooflight/";
 
+fn accuracy() -> Accuracy {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/evidence.json");
+    Accuracy::parse(&std::fs::read_to_string(path).expect("the report ships")).expect("it reads")
+}
+
 fn study(topic: Topic, of: &str, link: &str) -> Document {
-    let mut study = Study::new(topic, of, link, PAGE);
+    let mut study = Study::new(topic, of, link, PAGE).with(Some(Rc::new(accuracy())));
     while study.step(|_| Ok(Efficiencies::Roofline)).expect("the roofline always answers") {}
     let (done, total) = study.progress();
     assert_eq!(done, total);
@@ -179,12 +187,13 @@ fn configurations_stand_beside_each_other() {
     let alone = study(Topic::Compare, "", LINKS[1]);
     let offer = spans(&alone).into_iter().find(|span| span.text == "H200 SXM").unwrap();
     let both = study(Topic::Compare, "", &offer.link);
-    let [differences, numbers] = tables(&both)[..] else { panic!("two tables") };
+    let [table] = tables(&both)[..] else { panic!("one table") };
     assert_eq!(
-        differences.rows[0].cells.iter().map(|cell| &*cell.text).collect::<Vec<_>>(),
+        table.rows[0].cells.iter().map(|cell| &*cell.text).collect::<Vec<_>>(),
         ["gpu", "h100-sxm", "h200-sxm"]
     );
-    assert_eq!(numbers.head, ["", "This", "A"]);
+    assert_eq!(table.head, ["", "This", "A"]);
+    assert!(table.rows.iter().any(|row| row.cells[0].text == "TPOT" && row.cells[1] != row.cells[2]));
     let removed = spans(&both).into_iter().find(|span| span.text == "remove").unwrap();
     assert_eq!(link::decode(&removed.link).0, link::decode(LINKS[1]).0);
     let swapped = spans(&both).into_iter().find(|span| span.text == "to the form").unwrap();
@@ -227,4 +236,36 @@ fn exports_are_whole_files() {
         passes.iter().map(|pass| pass["kernels"].as_array().unwrap().len()).sum::<usize>()
     });
     assert!(text("markdown").contains("| TPOT |") && text("citation").starts_with("@misc"));
+}
+
+/// The report that ships was made with the models that ship; `scripts/evidence.mjs` compares its predictions.
+#[test]
+fn the_evidence_is_of_these_models() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/manifest.json");
+    let manifest = Manifest::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let accuracy = accuracy();
+    assert_eq!(accuracy.release, manifest.release);
+    let of = |family: &str| accuracy.models.iter().find(|weights| weights.family == family);
+    assert_eq!(accuracy.models.len(), manifest.families.len());
+    for (family, record) in &manifest.families {
+        assert_eq!(of(family.id()).map(|weights| &weights.sha256), Some(&record.sha256), "{}", family.id());
+    }
+}
+
+#[test]
+fn every_measured_case_opens() {
+    let accuracy = accuracy();
+    assert!(accuracy.points.len() > 1600);
+    for point in &accuracy.points {
+        let (link, issues) = link::decode(&point.link);
+        assert_eq!(issues, [], "{}", point.id);
+        let (setup, issues) = check(&link.scenario, catalog());
+        assert!(setup.is_some(), "{}: {issues:?}", point.id);
+        assert_eq!(point.predicted.len(), point.measured.len());
+    }
+    for of in ["loops", "batches", "kernels", "cases", "limits"] {
+        let document = study(Topic::Evidence, of, LINKS[0]);
+        assert_eq!(document.chosen, of);
+        assert!(!document.to_markdown("").contains("NaN"), "{of}");
+    }
 }

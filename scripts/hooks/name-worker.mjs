@@ -11,7 +11,7 @@ const dist = process.env.TRUNK_STAGING_DIR;
 const index = join(dist, "index.html");
 let html = readFileSync(index, "utf8");
 
-for (const name of ["worker.js", "worker_bg.wasm", "chart.js", "chart_bg.wasm"]) {
+for (const name of ["worker.js", "worker_bg.wasm", "chart.js", "chart_bg.wasm", "documents.css"]) {
   if (html.split(name).length !== 2) throw new Error(`index.html should name ${name} exactly once`);
   const content = readFileSync(join(dist, name));
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use clap::{Parser, ValueEnum};
 use plotters::drawing::IntoDrawingArea;
@@ -14,6 +15,7 @@ use rooflight::config::{Issue, Scenario, Setup, check};
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::open_models;
+use rooflight::serving::accuracy::Accuracy;
 use rooflight::serving::run::{Commands, Point, Run, RunPlan, Sweep};
 use rooflight::serving::{Report, finish, plan};
 use rooflight::study::{Study, Topic};
@@ -223,7 +225,9 @@ fn study(cli: &Cli, topic: Topic, link: &Link) -> Result<bool, String> {
         true => None,
         false => Some(open_models(&cli.models).map_err(|error| error.to_string())?),
     };
-    let mut study = Study::new(topic, &cli.of, &link.encode(), &cli.page);
+    let evidence = std::fs::read_to_string(cli.models.join("evidence.json")).ok();
+    let accuracy = evidence.map(|text| Accuracy::parse(&text)).transpose()?.map(Rc::new);
+    let mut study = Study::new(topic, &cli.of, &link.encode(), &cli.page).with(accuracy);
     while study.step(|rows| ask(models.as_ref(), rows))? {}
     let document = study.document();
     println!("{}", document.to_markdown(&cli.page));

@@ -15,6 +15,8 @@ mod mark;
 #[cfg(feature = "chart")]
 mod pen;
 mod range;
+#[cfg(feature = "chart")]
+pub mod reading;
 mod roofline;
 pub mod runs;
 #[cfg(feature = "chart")]
@@ -46,8 +48,8 @@ pub enum Chart {
 variants!(Chart: Roofline(Roofline) = "roofline", Curves(Curves) = "curves", Bars(Bars) = "bars");
 
 impl Chart {
-    pub fn to_json(&self) -> String {
-        json::write(&mut self.clone())
+    pub fn into_json(mut self) -> String {
+        json::write(&mut self)
     }
 
     /// # Errors

@@ -14,6 +14,7 @@ pub fn timeline(run: &Run) -> Chart {
         x: moments.time.clone(),
         y: y.to_vec(),
         marked: false,
+        ..Line::default()
     };
     let axis = |name: &str, unit: Unit| Axis { name: name.into(), unit, log: false };
     Chart::Curves(Curves {
@@ -53,6 +54,7 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
                 x: at(&shown),
                 y: column(|at| at.mean),
                 marked: true,
+                ..Line::default()
             }],
             limit: limit_ms.map(|limit| limit * 1e-3),
         }
@@ -66,6 +68,7 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
             x: at(&all),
             y: points.iter().map(|point| point.output_per_s).collect(),
             marked: true,
+            ..Line::default()
         }],
         ..Panel::default()
     };

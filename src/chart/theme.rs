@@ -71,6 +71,8 @@ impl Theme {
     pub const TEXT: f64 = 12.0;
     /// Mean advance of a character of a system font, in ems: what label boxes are made of.
     const ADVANCE: f64 = 0.56;
+    /// Of the widest words, against the mean: a name that must not be cut is given so much more.
+    const WIDE: f64 = 1.15;
 
     pub fn new(palette: Palette, scale: f64) -> Self {
         Self { palette, scale }
@@ -84,6 +86,11 @@ impl Theme {
     /// A stroke: never thinner than one backing-store pixel.
     pub fn stroke(&self, css: f64) -> u32 {
         self.px(css).round().max(1.0) as u32
+    }
+
+    /// A width that `text` surely fits into, in backing-store pixels.
+    pub fn text_room(&self, text: &str) -> f64 {
+        self.text_width(text) * Self::WIDE
     }
 
     /// Estimated width of `text`, in backing-store pixels.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::cases::{BatchCase, Case};
 use super::errors::Errors;
 use crate::config::catalog::Catalog;
-use crate::config::{Issue, check};
+use crate::config::{Issue, check, link};
 use crate::efficiency::{Efficiencies, Learned, Rows};
 use crate::graph::Phase;
 use crate::serving::{Report, finish, plan};
@@ -30,6 +30,8 @@ pub struct Compared {
     pub predicted: Times,
     pub roofline: Times,
     pub measured: Times,
+    /// What it was, as a link.
+    pub link: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -107,6 +109,7 @@ pub fn compare(case: &BatchCase, catalog: &Catalog, ask: &Ask) -> Result<Compare
             decode_step_ms: case.measured.decode_step_ms,
             total_ms: case.measured.total_ms,
         },
+        link: link::encode(&scenario),
     })
 }
 

@@ -6,11 +6,12 @@ use super::cases::{TraceCase, TracedRequest, dtype, model};
 use super::errors::Errors;
 use super::serving::{Ask, Skipped, texts};
 use crate::config::catalog::{Catalog, Physics};
-use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Slos, Workload, check};
+use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Slos, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::serving::sim::{self, Arrivals, Limits, Metrics, metrics, simulate};
 use crate::serving::table::TablePlan;
 use crate::serving::{memory_of, replica};
+use crate::units::significant;
 
 /// Limits of one rank in LLMServingSim's record of its runs (`bench/examples`, `vllm/meta.json`). The RTX 4090,
 /// started with twice as many sequences, has memory for fifty.
@@ -31,6 +32,8 @@ pub struct Compared {
     pub id: String,
     pub predicted: Times,
     pub measured: Times,
+    /// Its mean load, as a link.
+    pub link: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -96,7 +99,8 @@ fn compare(
         simulate(&policy, &requests, &arrivals, &table.under(&setup.engine.host), Limits::default())
             .map_err(|error| error.to_string())?;
     let found = metrics(&outcome).ok_or("no request was served")?;
-    Ok(Compared { id: case.id.clone(), predicted: predicted(&found)?, measured: measured(case) })
+    let link = link::encode(&on_average(case, scenario));
+    Ok(Compared { id: case.id.clone(), predicted: predicted(&found)?, measured: measured(case), link })
 }
 
 fn predicted(found: &Metrics) -> Result<Times, String> {
@@ -120,6 +124,25 @@ fn measured(case: &TraceCase) -> Times {
         tpot_ms: tpots.iter().sum::<f64>() / tpots.len().max(1) as f64,
         output_per_s: tokens / (ends.fold(0.0, f64::max) - begin),
     }
+}
+
+/// The same with the trace's means: what a link can hold of it.
+fn on_average(case: &TraceCase, scenario: Scenario) -> Scenario {
+    let count = case.requests.len().max(1) as f64;
+    let mean = |of: fn(&TracedRequest) -> u32| {
+        let sum: f64 = case.requests.iter().map(|request| f64::from(of(request))).sum();
+        (sum / count).round().max(1.0) as u32
+    };
+    let ends = case.requests.iter().map(|request| request.arrival_s);
+    let (first, last) = (ends.clone().fold(f64::INFINITY, f64::min), ends.fold(0.0, f64::max));
+    let rate = significant((count - 1.0) / (last - first), 3);
+    let workload = Workload {
+        isl: Lengths::Fixed(mean(|request| request.prompt)),
+        osl: mean(|request| request.output),
+        load: Load::Rate(rate),
+        ..scenario.workload
+    };
+    Scenario { workload, ..scenario }
 }
 
 fn scenario(case: &TraceCase, catalog: &Catalog) -> Result<Scenario, String> {

@@ -1,5 +1,6 @@
 //! TTFT, TPOT, throughput and memory from step times: `plan`, then `finish`, both pure.
 
+pub mod accuracy;
 mod breakdown;
 mod finish;
 mod fit;

@@ -103,7 +103,7 @@ fn drawn(name: &str, legend: &[&str], bars: Vec<Bar>, words: &str) -> [Block; 2]
     let legend = legend.iter().map(|&name| name.into()).collect();
     let chart = Chart::Bars(Bars { unit: Unit::Seconds, legend, bars });
     let fold = format!("table-{}", name.replace(' ', "-").to_ascii_lowercase());
-    [Block::figure(name, height, &chart, words), Block::fold(fold, "As a table", vec![table])]
+    [Block::figure(name, height, chart, words), Block::fold(fold, "As a table", vec![table])]
 }
 
 fn shares(pass: &PassReport) -> String {

@@ -42,8 +42,9 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     let known = study.others();
     let columns: Vec<&Case> = std::iter::once(study.own()).chain(known.iter().take(compared)).collect();
-    blocks.push(differences(study, &columns));
-    blocks.push(numbers(&columns));
+    let rows =
+        differences(&columns).into_iter().chain(numbers(&columns)).chain(actions(study, columns.len()));
+    blocks.push(Block::table("What differs, and what comes of it", &head(&columns), rows.collect()));
     for case in &columns {
         if !case.reason().is_empty() {
             let which = if case.name.is_empty() { name(0) } else { &case.name };
@@ -97,8 +98,8 @@ fn offers(study: &Study) -> Block {
     Block::spans(spans)
 }
 
-/// Every setting that is not the same in all, and what to do with each.
-fn differences(study: &Study, columns: &[&Case]) -> Block {
+/// Every setting that is not the same in all.
+fn differences(columns: &[&Case]) -> Vec<Row> {
     let links: Vec<Link> = columns.iter().map(|case| Link::new(case.scenario.clone())).collect();
     let mut rows = Vec::new();
     for key in KEYS.iter().filter(|key| key.in_json()) {
@@ -108,13 +109,14 @@ fn differences(study: &Study, columns: &[&Case]) -> Block {
             rows.push(Row::texts(std::iter::once(key.field.id().replace('_', " ")).chain(values)));
         }
     }
-    rows.push(Row::new(
-        std::iter::once("".into()).chain((0..columns.len()).map(|index| open(study, index))).collect(),
-    ));
-    rows.push(Row::new(
-        std::iter::once("".into()).chain((0..columns.len()).map(|index| remove(study, index))).collect(),
-    ));
-    Block::table("What differs", &head(columns), rows)
+    rows
+}
+
+/// What to do with each.
+fn actions(study: &Study, columns: usize) -> [Row; 2] {
+    [open, remove].map(|action: fn(&Study, usize) -> Span| {
+        Row::new(std::iter::once("".into()).chain((0..columns).map(|index| action(study, index))).collect())
+    })
 }
 
 fn head(columns: &[&Case]) -> Vec<&'static str> {
@@ -156,7 +158,7 @@ const NUMBERS: [Number; 8] = [
     }),
 ];
 
-fn numbers(columns: &[&Case]) -> Block {
+fn numbers(columns: &[&Case]) -> Vec<Row> {
     let dash = || "–".to_owned();
     let mut rows: Vec<Row> = NUMBERS
         .iter()
@@ -172,7 +174,7 @@ fn numbers(columns: &[&Case]) -> Block {
         share.map_or_else(dash, |share| percent(share).to_string())
     };
     rows.push(Row::texts(std::iter::once("KV cache filled".to_owned()).chain(columns.iter().map(filled))));
-    Block::table("What comes of it", &head(columns), rows)
+    rows
 }
 
 /// All of them over the same clients, on the same axes.
@@ -187,7 +189,14 @@ fn curves(study: &Study, points: &[Case]) -> Option<Block> {
                 .zip(own)
                 .filter_map(|(clients, case)| Some((f64::from(clients), of(case.headline()?)?)));
             let (x, y) = known.unzip();
-            Line { name: name(index).into(), tone: tones[index.min(3)], x, y, marked: true }
+            Line {
+                name: name(index).into(),
+                tone: tones[index.min(3)],
+                x,
+                y,
+                marked: true,
+                ..Line::default()
+            }
         };
         let lines = (0..configurations).map(line).filter(|line| !line.x.is_empty()).collect();
         Panel { y: Axis { name: label.into(), unit, log }, lines, ..Panel::default() }
@@ -203,7 +212,7 @@ fn curves(study: &Study, points: &[Case]) -> Option<Block> {
     }
     let words = words(&panels);
     let x = Axis { name: "Clients".into(), unit: Unit::Count, log: true };
-    Some(Block::figure("Over clients", HEIGHT, &Chart::Curves(Curves { x, panels, mark: None }), words))
+    Some(Block::figure("Over clients", HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
 }
 
 fn words(panels: &[Panel]) -> String {

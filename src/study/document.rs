@@ -1,6 +1,7 @@
 //! What a study says: a document of few kinds of blocks, which the page shows and Markdown writes.
 
 use crate::chart::Chart;
+use crate::config::json;
 use crate::config::record::{record, variants};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +18,7 @@ pub struct Choice {
     pub name: String,
 }
 
+/// A block with an id is found by it, in the page and by tests: ids are unique in a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block {
     Text(Text),
@@ -24,12 +26,14 @@ pub enum Block {
     Table(Table),
     Figure(Figure),
     Code(Code),
+    Facts(Facts),
     Fold(Fold),
 }
 
 /// A paragraph.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
+    pub id: String,
     pub spans: Vec<Span>,
 }
 
@@ -37,7 +41,8 @@ pub struct Text {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Span {
     pub text: String,
-    /// The fragment of a configuration, with its `#`; empty where there is none.
+    /// The fragment of a configuration, with its `#`, or a view of the page, as `view:explain`; empty where there is
+    /// none.
     pub link: String,
 }
 
@@ -49,6 +54,7 @@ pub struct Heading {
 /// The first cell of each row names it; numbers stand in the others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
+    pub id: String,
     pub name: String,
     pub head: Vec<String>,
     pub rows: Vec<Row>,
@@ -64,6 +70,7 @@ pub struct Row {
 /// A chart, and what it shows in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Figure {
+    pub id: String,
     pub name: String,
     /// A [`Chart`] as JSON.
     pub chart: String,
@@ -76,16 +83,31 @@ pub struct Figure {
 /// A text to be copied or saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Code {
+    pub id: String,
     pub name: String,
     /// What it is saved as.
     pub file: String,
     pub text: String,
 }
 
+/// Names and values in a line that wraps.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    pub id: String,
+    pub facts: Vec<Fact>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fact {
+    pub name: String,
+    pub value: String,
+    /// What it means, for a tip.
+    pub help: String,
+}
+
 /// Closed until it is asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fold {
-    /// Unique in the document: what a number of the page points to.
     pub id: String,
     pub name: String,
     pub blocks: Vec<Block>,
@@ -98,26 +120,40 @@ variants!(
     Table(Table) = "table",
     Figure(Figure) = "figure",
     Code(Code) = "code",
+    Facts(Facts) = "facts",
     Fold(Fold) = "fold",
 );
 record!(Document: choices, chosen, blocks);
 record!(Choice: id, name);
-record!(Text: spans);
+record!(Text: id, spans);
 record!(Span: text, link);
 record!(Heading: text);
-record!(Table: name, head, rows);
+record!(Table: id, name, head, rows);
 record!(Row: cells, own);
-record!(Figure: name, chart, height, panels, words);
-record!(Code: name, file, text);
+record!(Figure: id, name, chart, height, panels, words);
+record!(Code: id, name, file, text);
+record!(Facts: id, facts);
+record!(Fact: name, value, help);
 record!(Fold: id, name, blocks);
+
+impl Document {
+    /// Of one paragraph.
+    pub fn saying(text: impl Into<String>) -> Self {
+        Self { blocks: vec![Block::text(text)], ..Self::default() }
+    }
+
+    pub fn to_json(&self) -> String {
+        json::write(&mut self.clone())
+    }
+}
 
 impl Block {
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(Text { spans: vec![Span::plain(text)] })
+        Self::spans(vec![Span::plain(text)])
     }
 
     pub fn spans(spans: Vec<Span>) -> Self {
-        Self::Text(Text { spans })
+        Self::Text(Text { id: String::new(), spans })
     }
 
     pub fn heading(text: impl Into<String>) -> Self {
@@ -125,25 +161,59 @@ impl Block {
     }
 
     pub fn table(name: impl Into<String>, head: &[&str], rows: Vec<Row>) -> Self {
-        let head = head.iter().map(|&name| name.into()).collect();
-        Self::Table(Table { name: name.into(), head, rows })
+        Self::Table(Table::new(name, head, rows))
     }
 
-    pub fn figure(name: impl Into<String>, height: u32, chart: &Chart, words: impl Into<String>) -> Self {
-        let panels = match chart {
+    pub fn figure(name: impl Into<String>, height: u32, chart: Chart, words: impl Into<String>) -> Self {
+        let panels = match &chart {
             Chart::Curves(curves) => curves.panels.len() as u32,
             Chart::Roofline(_) | Chart::Bars(_) => 1,
         };
-        let chart = chart.to_json();
-        Self::Figure(Figure { name: name.into(), chart, height, panels, words: words.into() })
+        let chart = chart.into_json();
+        Self::Figure(Figure {
+            id: String::new(),
+            name: name.into(),
+            chart,
+            height,
+            panels,
+            words: words.into(),
+        })
     }
 
     pub fn code(name: &str, file: &str, text: impl Into<String>) -> Self {
-        Self::Code(Code { name: name.into(), file: file.into(), text: text.into() })
+        Self::Code(Code { id: String::new(), name: name.into(), file: file.into(), text: text.into() })
+    }
+
+    /// With an id.
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Self {
+        let id = match &mut self {
+            Self::Text(text) => &mut text.id,
+            Self::Table(table) => &mut table.id,
+            Self::Figure(figure) => &mut figure.id,
+            Self::Code(code) => &mut code.id,
+            Self::Facts(facts) => &mut facts.id,
+            Self::Fold(fold) => &mut fold.id,
+            // Nothing is found by a heading.
+            Self::Heading(_) => return self,
+        };
+        name.clone_into(id);
+        self
     }
 
     pub fn fold(id: impl Into<String>, name: impl Into<String>, blocks: Vec<Self>) -> Self {
         Self::Fold(Fold { id: id.into(), name: name.into(), blocks })
+    }
+}
+
+impl Table {
+    pub fn new(name: impl Into<String>, head: &[&str], rows: Vec<Row>) -> Self {
+        Self {
+            id: String::new(),
+            name: name.into(),
+            head: head.iter().map(|&name| name.into()).collect(),
+            rows,
+        }
     }
 }
 
@@ -155,6 +225,12 @@ impl Span {
     /// `link` is a fragment with its `#`.
     pub fn link(text: impl Into<String>, link: impl Into<String>) -> Self {
         Self { text: text.into(), link: link.into() }
+    }
+}
+
+impl Fact {
+    pub fn new(name: &str, value: impl Into<String>, help: &str) -> Self {
+        Self { name: name.into(), value: value.into(), help: help.into() }
     }
 }
 

@@ -21,6 +21,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let mut blocks = vec![Block::text(basis), Block::heading("Numbers")];
     if let Some(headline) = &report.headline {
         blocks.extend(numbers::headline(setup, report, headline));
+        blocks.extend(study.accuracy.as_ref().map(|accuracy| numbers::trust(setup, accuracy)));
     } else {
         blocks.extend(refused(own.issues()));
     }

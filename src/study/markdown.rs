@@ -1,6 +1,6 @@
 //! Documents as Markdown: for the command line, and for what is exported.
 
-use super::document::{Block, Document, Span, Table};
+use super::document::{Block, Document, Fact, Span, Table};
 
 impl Document {
     /// As Markdown whose links stand below `page`, the address of the page without a fragment. Charts are their
@@ -20,6 +20,7 @@ fn blocks(text: &mut String, all: &[Block], page: &str) {
             Block::Table(all) => table(all, page),
             Block::Figure(figure) => format!("*{}*: {}", plain(&figure.name), plain(&figure.words)),
             Block::Code(code) => format!("{}:\n\n{}", plain(&code.name), fenced(&code.text)),
+            Block::Facts(facts) => facts.facts.iter().map(fact).collect::<Vec<_>>().join("\n"),
             Block::Fold(fold) => {
                 *text += &format!("\n### {}\n", plain(&fold.name));
                 blocks(text, &fold.blocks, page);
@@ -28,6 +29,10 @@ fn blocks(text: &mut String, all: &[Block], page: &str) {
         };
         *text += &format!("\n{written}\n");
     }
+}
+
+fn fact(fact: &Fact) -> String {
+    format!("* {}: {}", plain(&fact.name), plain(&fact.value))
 }
 
 fn table(table: &Table, page: &str) -> String {
@@ -41,7 +46,7 @@ fn table(table: &Table, page: &str) -> String {
 
 fn span(span: &Span, page: &str) -> String {
     let text = plain(&span.text);
-    if span.link.is_empty() { text } else { format!("[{text}]({page}{})", span.link) }
+    if !span.link.starts_with('#') { text } else { format!("[{text}]({page}{})", span.link) }
 }
 
 /// Text that Markdown leaves as it is: names of models come from files of others.

@@ -9,21 +9,30 @@ mod case;
 mod change;
 mod compare;
 mod document;
+mod evidence;
 mod explain;
 mod export;
+mod find;
 mod markdown;
 mod share;
+#[cfg(feature = "canvas")]
+pub mod show;
 mod sweep;
 mod tradeoff;
 
 pub use case::{Case, Outcome};
-pub use document::{Block, Choice, Code, Document, Figure, Fold, Heading, Row, Span, Table, Text};
+pub use document::{
+    Block, Choice, Code, Document, Fact, Facts, Figure, Fold, Heading, Row, Span, Table, Text,
+};
+
+use std::rc::Rc;
 
 use crate::config::catalog::catalog;
 use crate::config::link::{self, Link};
 use crate::config::record::ids;
 use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
+use crate::serving::accuracy::Accuracy;
 
 /// What is asked about a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,10 +49,14 @@ pub enum Topic {
     Sweep,
     /// Speed for one user against throughput of a GPU.
     Tradeoff,
+    /// Predicted against measured.
+    Evidence,
     /// Snippets that show it elsewhere.
     Share,
     /// The report as a file.
     Export,
+    /// What is called so: the words searched for are what is chosen.
+    Find,
 }
 
 ids!(
@@ -54,8 +67,10 @@ ids!(
     Compare = "compare",
     Sweep = "sweep",
     Tradeoff = "tradeoff",
+    Evidence = "evidence",
     Share = "share",
     Export = "export",
+    Find = "find",
 );
 
 impl Topic {
@@ -63,10 +78,10 @@ impl Topic {
     fn choices(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Sweep => &sweep::CHOICES,
+            Self::Evidence => &evidence::CHOICES,
             Self::Export => &export::CHOICES,
-            Self::Breakdown | Self::Explain | Self::Change | Self::Compare | Self::Tradeoff | Self::Share => {
-                &[]
-            }
+            Self::Breakdown | Self::Explain | Self::Change | Self::Compare | Self::Tradeoff => &[],
+            Self::Share | Self::Find => &[],
         }
     }
 }
@@ -79,9 +94,11 @@ pub struct Study {
     /// The address of the page, without query and fragment.
     page: String,
     link: Link,
-    /// The configuration on the form first.
+    /// The configuration on the form first, where anything is predicted.
     cases: Vec<Case>,
     done: usize,
+    /// How far predictions are from what was measured.
+    accuracy: Option<Rc<Accuracy>>,
 }
 
 impl Study {
@@ -91,7 +108,11 @@ impl Study {
         let (link, _) = link::decode(link);
         let choices = topic.choices();
         let known = choices.iter().find(|(id, _)| *id == chosen).or(choices.first());
-        let chosen = known.map_or("", |(id, _)| id).to_owned();
+        let chosen = match topic {
+            Topic::Find => chosen,
+            _ => known.map_or("", |(id, _)| id),
+        };
+        let chosen = chosen.to_owned();
         let base = &link.scenario;
         let others = match topic {
             Topic::Change => change::cases(base),
@@ -99,9 +120,21 @@ impl Study {
             Topic::Sweep => sweep::cases(base, &chosen),
             Topic::Tradeoff => tradeoff::cases(base),
             Topic::Breakdown | Topic::Explain | Topic::Share | Topic::Export => Vec::new(),
+            Topic::Evidence | Topic::Find => Vec::new(),
         };
-        let cases = std::iter::once(Case::new("", base.clone())).chain(others).collect();
-        Self { topic, chosen, page: page.into(), link, cases, done: 0 }
+        let own = match topic {
+            // Nothing is to be predicted for these.
+            Topic::Evidence | Topic::Find => None,
+            _ => Some(Case::new("", base.clone())),
+        };
+        let cases = own.into_iter().chain(others).collect();
+        Self { topic, chosen, page: page.into(), link, cases, done: 0, accuracy: None }
+    }
+
+    /// With what is known of the predictor's errors.
+    #[must_use]
+    pub fn with(self, accuracy: Option<Rc<Accuracy>>) -> Self {
+        Self { accuracy, ..self }
     }
 
     /// Predicts the next configuration; false where none is left. `ask` has the models answer.
@@ -129,8 +162,10 @@ impl Study {
             Topic::Compare => compare::blocks(self),
             Topic::Sweep => sweep::blocks(self),
             Topic::Tradeoff => tradeoff::blocks(self),
+            Topic::Evidence => evidence::blocks(self),
             Topic::Share => share::blocks(self),
             Topic::Export => export::blocks(self),
+            Topic::Find => find::blocks(self),
         };
         let choice = |&(id, name): &(&str, &str)| Choice { id: id.into(), name: name.into() };
         let choices = self.topic.choices().iter().map(choice).collect();

@@ -203,7 +203,7 @@ fn curves(study: &Study, cases: &[&Case]) -> Block {
         let points =
             cases.iter().filter_map(|case| Some((position(case, &study.chosen)?, of(case.headline()?)?)));
         let (x, y) = points.unzip();
-        let line = Line { name: String::new(), tone: Tone::Accent, x, y, marked: true };
+        let line = Line { name: String::new(), tone: Tone::Accent, x, y, marked: true, ..Line::default() };
         Panel { y: Axis { name: name.into(), unit, log }, lines: vec![line], limit, ..Panel::default() }
     };
     let slos = study.own().scenario.workload.slos;
@@ -223,7 +223,7 @@ fn curves(study: &Study, cases: &[&Case]) -> Block {
     let rate = study.chosen == "load" && matches!(study.own().scenario.workload.load, Load::Rate(_));
     let x = Axis { name: name.into(), unit: Unit::Count, log: !rate };
     let mark = position(study.own(), &study.chosen);
-    Block::figure(name, HEIGHT, &Chart::Curves(Curves { x, panels, mark }), words(study, cases))
+    Block::figure(name, HEIGHT, Chart::Curves(Curves { x, panels, mark }), words(study, cases))
 }
 
 fn bars(study: &Study, cases: &[&Case]) -> Block {
@@ -236,7 +236,7 @@ fn bars(study: &Study, cases: &[&Case]) -> Block {
         .collect();
     let height = AROUND + BAR * bars.len() as u32;
     let chart = Bars { unit: Unit::Count, legend: vec!["Output tokens per second and GPU".into()], bars };
-    Block::figure("Output per GPU", height, &Chart::Bars(chart), words(study, &sorted))
+    Block::figure("Output per GPU", height, Chart::Bars(chart), words(study, &sorted))
 }
 
 fn words(study: &Study, cases: &[&Case]) -> String {

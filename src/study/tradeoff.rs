@@ -79,6 +79,7 @@ fn chart(study: &Study, points: &[Point<'_>], best: &[&Point<'_>]) -> Block {
         x: points.iter().map(|point| point.user).collect(),
         y: points.iter().map(|point| point.gpu).collect(),
         marked,
+        ..Line::default()
     };
     let mut lines: Vec<Line> = DEGREES
         .into_iter()
@@ -109,7 +110,7 @@ fn chart(study: &Study, points: &[Point<'_>], best: &[&Point<'_>]) -> Block {
         _ => String::new(),
     };
     let chart = Chart::Curves(Curves { x, panels: vec![panel], mark: own });
-    Block::figure("Output per GPU over output per user", HEIGHT, &chart, words)
+    Block::figure("Output per GPU over output per user", HEIGHT, chart, words)
 }
 
 fn described(case: &Case) -> String {

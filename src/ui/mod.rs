@@ -4,6 +4,7 @@ mod copy;
 mod erased;
 mod header;
 mod inputs;
+mod module;
 mod panic;
 mod results;
 mod state;

@@ -10,8 +10,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker, WorkerOptions, WorkerType};
 
 use super::protocol::{
-    Answered, Ask, FromWorker, Import, Imported, Load, Simulate, Simulated, Stop, Swept, ToWorker, TraceText,
-    Traced, Up, VERSION, pack, unpack,
+    Answered, Ask, FromWorker, Import, Imported, Load, Simulate, Simulated, Stop, Studied, StudyAsked, Swept,
+    ToWorker, TraceText, Traced, Up, VERSION, pack, unpack,
 };
 use crate::config::Issue;
 use crate::efficiency::{CallAnswer, Learned};
@@ -52,6 +52,8 @@ pub enum Event {
     Swept(Swept),
     /// What a trace holds.
     Traced(Traced),
+    /// What a study says.
+    Studied(Studied),
     /// Still nothing; it may come.
     Late,
     /// No learned answer will come, or none to the last question.
@@ -83,6 +85,8 @@ struct Session {
     next: Option<Ask>,
     /// A simulation to begin when no question waits.
     simulate: Option<Simulate>,
+    /// A study likewise, before it: it is what the visitor looks at.
+    study: Option<StudyAsked>,
 }
 
 impl Client {
@@ -146,6 +150,19 @@ impl Client {
         let mut session = self.session.borrow_mut();
         session.simulate = Some(Simulate { id, link, replay });
         let _ = session.send(&self.worker);
+    }
+
+    /// Has a configuration studied; ends the study under way.
+    pub fn study(&self, asked: StudyAsked) {
+        let mut session = self.session.borrow_mut();
+        session.study = Some(asked);
+        let _ = session.send(&self.worker);
+    }
+
+    /// Ends the study `id`, or never begins it.
+    pub fn end_study(&self, id: u32) {
+        self.session.borrow_mut().study = None;
+        let _ = post(&self.worker, ToWorker::EndStudy(Stop { id }));
     }
 
     /// Has the worker read a trace, and keep it for replays.
@@ -212,6 +229,7 @@ impl Session {
             FromWorker::Simulated(simulated) => Some(Event::Simulated(simulated)),
             FromWorker::Swept(swept) => Some(Event::Swept(swept)),
             FromWorker::Traced(traced) => Some(Event::Traced(traced)),
+            FromWorker::Studied(studied) => Some(Event::Studied(studied)),
         };
         match self.send(worker) {
             Ok(()) => event,
@@ -231,6 +249,9 @@ impl Session {
             return Ok(());
         }
         let Some(question) = self.next.take() else {
+            if let Some(asked) = self.study.take() {
+                post(worker, ToWorker::Study(asked))?;
+            }
             let simulate = self.simulate.take();
             return simulate.map_or(Ok(()), |asked| post(worker, ToWorker::Simulate(asked)));
         };

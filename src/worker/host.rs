@@ -1,29 +1,31 @@
 //! The worker's side: loads the models, then answers one table of rows after another.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use js_sys::{Float32Array, Uint8Array};
+use js_sys::{Date, Float32Array};
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, RequestCache, RequestInit, Response};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use super::asked::setup;
+use super::fetch;
 use super::protocol::{
-    Answered, Ask, Failed, FromWorker, Imported, Loaded as Introduction, Rows, Simulate, Simulated, ToWorker,
-    Up, VERSION, pack, unpack,
+    Answered, Ask, Failed, FromWorker, Imported, Loaded as Introduction, Rows, Simulate, Simulated, Studied,
+    StudyAsked, ToWorker, Up, VERSION, pack, unpack,
 };
 use super::simulation::Simulation;
 use super::view;
 use crate::config::model::import::import;
 use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
-use crate::efficiency::{CallAnswer, Efficiencies, Manifest};
+use crate::efficiency::{CallAnswer, Efficiencies, Rows as Questions};
 use crate::features::Family;
+use crate::serving::accuracy::Accuracy;
 use crate::serving::plan;
 use crate::serving::run::Trace;
+use crate::study::{Document, Study, Topic};
 
 /// What the worker holds between messages.
 #[derive(Clone, Default)]
@@ -32,8 +34,36 @@ struct Desk {
     models: Rc<RefCell<Option<Models>>>,
     /// The simulation under way.
     simulation: Rc<RefCell<Option<Simulation>>>,
+    /// The study asked for last, unless it was ended.
+    studied: Rc<Cell<Option<u32>>>,
+    /// The study under way, with its id.
+    study: Rc<RefCell<Option<(u32, Study)>>>,
+    /// Where the models are.
+    folder: Rc<RefCell<String>>,
+    /// The report of measured cases, once it was asked for.
+    accuracy: Rc<RefCell<Option<Rc<Accuracy>>>>,
     /// To be replayed.
     trace: Rc<RefCell<Option<Trace>>>,
+}
+
+impl Desk {
+    /// The report of measured cases, fetched when first asked for.
+    async fn accuracy(&self, scope: &DedicatedWorkerGlobalScope) -> Option<Rc<Accuracy>> {
+        if let Some(known) = self.accuracy.borrow().as_ref() {
+            return Some(known.clone());
+        }
+        let folder = self.folder.borrow().clone();
+        let fetched = Rc::new(fetch::accuracy(scope, &folder).await?);
+        *self.accuracy.borrow_mut() = Some(fetched.clone());
+        Some(fetched)
+    }
+
+    /// Has the models answer.
+    fn ask(&self, rows: &Questions) -> Result<Efficiencies, String> {
+        let loaded = self.models.borrow();
+        let models = loaded.as_ref().ok_or("the models are not loaded yet")?;
+        models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
+    }
 }
 
 /// Listens to the page, and says so.
@@ -56,8 +86,9 @@ fn hear(scope: &DedicatedWorkerGlobalScope, desk: &Desk, message: &JsValue) {
     match unpack::<ToWorker>(message) {
         Ok((ToWorker::Load(asked), _)) => {
             let (scope, loaded) = (scope.clone(), desk.models.clone());
+            desk.folder.borrow_mut().clone_from(&asked.models);
             spawn_local(async move {
-                let answer = match load(&scope, &asked.models).await {
+                let answer = match fetch::load(&scope, &asked.models).await {
                     Ok(models) => {
                         let release = models.manifest().release.clone();
                         let answer = FromWorker::Loaded(Introduction { release });
@@ -101,23 +132,43 @@ fn hear(scope: &DedicatedWorkerGlobalScope, desk: &Desk, message: &JsValue) {
         Ok((ToWorker::Stop(stop), _)) => {
             desk.simulation.borrow_mut().take_if(|simulation| simulation.id == stop.id);
         }
+        Ok((ToWorker::Study(asked), _)) => {
+            desk.study.borrow_mut().take();
+            desk.studied.set(Some(asked.id));
+            let (scope, desk) = (scope.clone(), desk.clone());
+            spawn_local(async move {
+                let StudyAsked { id, topic, of, link, page } = asked;
+                let accuracy = match topic {
+                    Topic::Evidence | Topic::Explain => desk.accuracy(&scope).await,
+                    _ => None,
+                };
+                // Another may have been asked for, while this one waited for its report.
+                if desk.studied.get() != Some(id) {
+                    return;
+                }
+                *desk.study.borrow_mut() = Some((id, Study::new(topic, &of, &link, &page).with(accuracy)));
+                study_on(&scope, &desk, id, 0.0);
+            });
+        }
+        Ok((ToWorker::EndStudy(stop), _)) => {
+            if desk.studied.get() == Some(stop.id) {
+                desk.studied.set(None);
+                desk.study.borrow_mut().take();
+            }
+        }
         Err(error) => post(scope, failed(None, error.to_string()), &[]),
     }
 }
 
 fn simulate(desk: &Desk, asked: &Simulate) -> Result<(Simulated, Option<Simulation>), String> {
-    let loaded = desk.models.borrow();
-    let models = loaded.as_ref().ok_or("a simulation came before the models")?;
     let trace = desk.trace.borrow().clone().filter(|_| asked.replay);
-    Simulation::start(asked, trace, |rows| {
-        models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
-    })
+    Simulation::start(asked, trace, |rows| desk.ask(rows))
 }
 
 /// One more load of the simulation, in a task of its own: what the page asks meanwhile comes first.
 fn go_on(scope: &DedicatedWorkerGlobalScope, desk: &Desk, id: u32) {
     let (listening, desk) = (scope.clone(), desk.clone());
-    let next = Closure::once_into_js(move || {
+    later(scope, move || {
         let swept = {
             let mut simulation = desk.simulation.borrow_mut();
             let Some(simulation) = simulation.as_mut().filter(|simulation| simulation.id == id) else {
@@ -133,8 +184,43 @@ fn go_on(scope: &DedicatedWorkerGlobalScope, desk: &Desk, id: u32) {
             go_on(&listening, &desk, id);
         }
     });
-    // Without a timer there is no curve, and the run stands alone.
-    let _ = scope.set_timeout_with_callback(next.unchecked_ref());
+}
+
+/// A document is sent again when this much has passed: each renews all that the page shows of it.
+const STUDY_SHOWN_EVERY_MS: f64 = 150.0;
+
+/// One more configuration of the study, likewise; `shown` is when the page was last told.
+fn study_on(scope: &DedicatedWorkerGlobalScope, desk: &Desk, id: u32, mut shown: f64) {
+    let (listening, desk) = (scope.clone(), desk.clone());
+    later(scope, move || {
+        let told = {
+            let mut study = desk.study.borrow_mut();
+            let Some((_, study)) = study.as_mut().filter(|(of, _)| *of == id) else { return };
+            let document = match study.step(|rows| desk.ask(rows)) {
+                Ok(_) => study.document(),
+                Err(reason) => Document::saying(reason),
+            };
+            let (done, total) = study.progress();
+            Studied { id, done: done as u32, total: total as u32, document: document.to_json() }
+        };
+        let (now, over) = (Date::now(), told.done == told.total);
+        if over || now - shown >= STUDY_SHOWN_EVERY_MS {
+            shown = now;
+            post(&listening, FromWorker::Studied(told), &[]);
+        }
+        if over {
+            desk.study.borrow_mut().take();
+        } else {
+            study_on(&listening, &desk, id, shown);
+        }
+    });
+}
+
+/// Runs `task` when what has been asked meanwhile is answered.
+fn later(scope: &DedicatedWorkerGlobalScope, task: impl FnOnce() + 'static) {
+    let task = Closure::once_into_js(task);
+    // Without a timer what is known so far stands.
+    let _ = scope.set_timeout_with_callback(task.unchecked_ref());
 }
 
 /// The answers to the calls of a configuration, as a table, or the issues that stand in their way.
@@ -161,48 +247,6 @@ fn run(desk: &Desk, families: &[Family], tables: &[Float32Array]) -> Result<Vec<
         Ok(Float32Array::from(&numbers[..]))
     });
     answers.collect()
-}
-
-/// Fetches the manifest, then every model it names at once.
-async fn load(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Result<Models, String> {
-    // Same-named files of another release may be in the cache: the manifest is asked for anew, and the
-    // models by their content.
-    let anew = RequestInit::new();
-    anew.set_cache(RequestCache::NoCache);
-    let manifest_url = format!("{folder}manifest.json");
-    let request = JsFuture::from(scope.fetch_with_str_and_init(&manifest_url, &anew));
-    let manifest = content(&manifest_url, request).await?;
-    let text = String::from_utf8(manifest).map_err(|_| format!("{manifest_url}: not text"))?;
-    let manifest = Manifest::parse(&text).map_err(|error| error.to_string())?;
-    // Futures at once: a promise that fails while another is awaited would reach the console unhandled.
-    let requests: Vec<(String, String, JsFuture)> = manifest
-        .families
-        .into_values()
-        .map(|record| {
-            let url = format!("{folder}{}?{}", record.file, record.sha256);
-            let request = JsFuture::from(scope.fetch_with_str(&url));
-            (record.file, url, request)
-        })
-        .collect();
-    let mut files = BTreeMap::new();
-    for (file, url, request) in requests {
-        files.insert(file, content(&url, request).await?);
-    }
-    // A file the manifest names is in `files`; an empty one is refused for its length.
-    Models::new(&text, |file| Ok(files.remove(file).unwrap_or_default())).map_err(|error| error.to_string())
-}
-
-/// The bytes that the request for `url` answers with.
-async fn content(url: &str, request: JsFuture) -> Result<Vec<u8>, String> {
-    let failed = |what: &str| format!("{url}: {what}");
-    let response = request.await.map_err(|_| failed("not reachable"))?;
-    let response: Response = response.dyn_into().map_err(|_| failed("no response"))?;
-    if !response.ok() {
-        return Err(failed(&format!("status {}", response.status())));
-    }
-    let body = response.array_buffer().map_err(|_| failed("no content"))?;
-    let buffer = JsFuture::from(body).await.map_err(|_| failed("broken off"))?;
-    Ok(Uint8Array::new(&buffer).to_vec())
 }
 
 fn post(scope: &DedicatedWorkerGlobalScope, mut header: FromWorker, tables: &[Float32Array]) {

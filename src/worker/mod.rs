@@ -6,6 +6,8 @@ mod asked;
 #[cfg(feature = "ui")]
 pub mod client;
 #[cfg(feature = "infer-worker")]
+mod fetch;
+#[cfg(feature = "infer-worker")]
 pub mod host;
 pub mod protocol;
 #[cfg(feature = "infer-worker")]

@@ -10,10 +10,11 @@ use crate::config::json;
 use crate::config::record::{Record, record, variants};
 use crate::config::{Issue, Model};
 use crate::features::Family;
+use crate::study::Topic;
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToWorker {
@@ -25,6 +26,9 @@ pub enum ToWorker {
     Simulate(Simulate),
     /// End the simulation under way.
     Stop(Stop),
+    Study(StudyAsked),
+    /// End the study under way.
+    EndStudy(Stop),
 }
 
 /// Fetch the models below this absolute URL, which ends in a slash.
@@ -87,6 +91,28 @@ pub struct Stop {
     pub id: u32,
 }
 
+/// Study the configuration of this link. Ends the study under way.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StudyAsked {
+    pub id: u32,
+    pub topic: Topic,
+    /// One of the topic's choices.
+    pub of: String,
+    pub link: String,
+    /// The address of the page without query and fragment, for what is shared.
+    pub page: String,
+}
+
+/// What is known of it so far: `done` configurations of `total` are predicted. The document is one as JSON: the page
+/// hands it on to the module that shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Studied {
+    pub id: u32,
+    pub done: u32,
+    pub total: u32,
+    pub document: String,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum FromWorker {
     /// The first message.
@@ -101,6 +127,7 @@ pub enum FromWorker {
     Traced(Traced),
     Simulated(Simulated),
     Swept(Swept),
+    Studied(Studied),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -134,23 +161,16 @@ pub struct Imported {
     pub issues: Vec<Issue>,
 }
 
-/// A run as the page shows it: numbers are written where they are made, so that the page need not know them.
+/// A run, as a document in JSON: the page hands it on to the module that shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Simulated {
     pub id: u32,
-    /// What was run, in a sentence.
-    pub what: String,
-    /// Latencies by their spread.
-    pub latencies: Table,
-    pub facts: Vec<Fact>,
     /// Why it cannot be run, or what makes its numbers mean little.
     pub issues: Vec<Issue>,
-    /// The replica over time: a chart as JSON, and in words.
-    pub timeline: String,
-    pub timeline_words: String,
-    /// Shell commands that start this configuration, and that measure it.
-    pub launch: String,
-    pub bench: String,
+    /// Whether other loads follow.
+    pub goes_on: bool,
+    /// Empty where it cannot be run.
+    pub document: String,
 }
 
 /// The loads around it, as far as they have been run.
@@ -160,29 +180,8 @@ pub struct Swept {
     pub done: u32,
     pub total: u32,
     pub finished: bool,
-    pub chart: String,
-    pub words: String,
-    pub points: Table,
-    /// The largest load that keeps to the SLOs; empty where there is none.
-    pub largest: String,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Table {
-    pub head: Vec<String>,
-    pub rows: Vec<Row>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row {
-    pub cells: Vec<String>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Fact {
-    pub name: String,
-    pub value: String,
-    pub help: String,
+    /// Empty where there are none.
+    pub document: String,
 }
 
 variants!(
@@ -194,16 +193,17 @@ variants!(
     Trace(TraceText) = "trace",
     Simulate(Simulate) = "simulate",
     Stop(Stop) = "stop",
+    Study(StudyAsked) = "study",
+    EndStudy(Stop) = "end_study",
 );
 record!(Simulate: id, link, replay);
 record!(TraceText: text);
 record!(Traced: what, issues, isl, osl, rate);
 record!(Stop: id);
-record!(Simulated: id, what, latencies, facts, issues, timeline, timeline_words, launch, bench);
-record!(Swept: id, done, total, finished, chart, words, points, largest);
-record!(Table: head, rows);
-record!(Row: cells);
-record!(Fact: name, value, help);
+record!(Simulated: id, issues, goes_on, document);
+record!(Swept: id, done, total, finished, document);
+record!(StudyAsked: id, topic, of, link, page);
+record!(Studied: id, done, total, document);
 record!(Load: models);
 record!(Rows: id, families);
 record!(Import: text);
@@ -218,6 +218,7 @@ variants!(
     Traced(Traced) = "traced",
     Simulated(Simulated) = "simulated",
     Swept(Swept) = "swept",
+    Studied(Studied) = "studied",
 );
 record!(Up: version);
 record!(Ask: id, link);

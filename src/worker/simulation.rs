@@ -36,8 +36,10 @@ impl Simulation {
         let runner = plan.finish(&efficiencies).ok_or("the models did not answer every row")?;
         match runner.run(runner.setup().load) {
             Ok(run) => {
-                let shown = Simulated { id: asked.id, ..view::run(runner.setup(), &run, traced) };
+                let issues = view::saturated(&run).into_iter().collect();
+                let document = view::run(runner.setup(), &run, traced).to_json();
                 let sweep = Sweep::of(&runner, Some(run));
+                let shown = Simulated { id: asked.id, issues, goes_on: true, document };
                 Ok((shown, Some(Self { id: asked.id, runner, sweep })))
             }
             Err(issue) => refused(vec![issue]),
@@ -48,13 +50,13 @@ impl Simulation {
     pub fn step(&mut self) -> Swept {
         // A load that cannot be served ends the curve.
         let ran = self.sweep.advance(&self.runner).unwrap_or(false);
-        let swept = Swept {
+        let document = view::curve(self.runner.setup(), self.sweep.curve(), self.sweep.largest());
+        Swept {
             id: self.id,
             done: self.sweep.curve().len() as u32,
             total: self.sweep.total() as u32,
             finished: !ran,
-            ..Swept::default()
-        };
-        view::curve(self.runner.setup(), self.sweep.curve(), self.sweep.largest(), swept)
+            document: if document.blocks.is_empty() { String::new() } else { document.to_json() },
+        }
     }
 }

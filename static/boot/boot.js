@@ -1,6 +1,6 @@
 // Loads the page's wasm, and says so when it cannot be loaded or has ended.
 // `Trunk.toml` writes the script tag with the names of the files.
-const { js, wasm, chart, chartWasm } = document.querySelector("script[data-wasm]").dataset;
+const { js, wasm, chart, chartWasm, style } = document.querySelector("script[data-wasm]").dataset;
 
 function fail(text) {
   const banner = document.getElementById("failure");
@@ -21,15 +21,28 @@ async function load(js, wasm) {
   return module;
 }
 
-// The first numbers do not wait for the chart's code.
-let charts;
-addEventListener("rooflight:chart", async ({ target, detail }) => {
-  charts ??= load(chart, chartWasm);
-  const loaded = await charts.catch(() => (charts = undefined));
-  if (!loaded) return;
-  loaded.paint(target, ...detail);
-  target.dataset.drawn = "";
-});
+/** The styles of documents. Without them a document reads all the same. */
+function styled() {
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL(style, document.baseURI) });
+  return new Promise((done) => {
+    link.onload = link.onerror = done;
+    document.head.append(link);
+  });
+}
+
+// The first numbers do not wait for the code of charts and documents.
+let second;
+function when(event, act) {
+  addEventListener(event, async ({ target, detail }) => {
+    second ??= Promise.all([load(chart, chartWasm), styled()]).then(([module]) => (module.install(), module));
+    const loaded = await second.catch(() => (second = undefined));
+    if (!loaded) return;
+    act(loaded, target, ...detail);
+    target.dataset.drawn = "";
+  });
+}
+when("rooflight:chart", (loaded, canvas, chart, dark) => loaded.paint(canvas, chart, dark));
+when("rooflight:document", (loaded, holder, document, dark, sought) => loaded.show(holder, document, dark, sought));
 
 try {
   await load(js, wasm);

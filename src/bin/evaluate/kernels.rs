@@ -4,21 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rooflight::config::catalog::catalog;
+use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::kernels::{Comparison, FamilyReport, compare, compare_collectives};
 use rooflight::evidence::models::open_models;
 
 pub fn run(data: &Path, comparison: &Comparison<'_>, models: &Path, json: bool) -> Result<(), String> {
     let models = open_models(models).map_err(|error| error.to_string())?;
-    let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
-    let core = (catalog(), &physics);
-    let mut families: BTreeMap<&str, FamilyReport> = BTreeMap::new();
-    for &family in models.manifest().families.keys() {
-        let found = compare(family, data, &models, comparison, core).map_err(|error| error.to_string())?;
-        families.extend(found.map(|report| (family.id(), report)));
-    }
-    let found = compare_collectives(data, comparison, core).map_err(|error| error.to_string())?;
-    families.extend(found.map(|report| ("collectives", report)));
+    let families = reports(data, comparison, &models)?;
     if json {
         let report = serde_json::json!({ "sample": comparison.selection.sample, "families": families });
         println!("{}", serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?);
@@ -26,6 +19,24 @@ pub fn run(data: &Path, comparison: &Comparison<'_>, models: &Path, json: bool) 
         families.iter().for_each(|(name, report)| print_family(name, report));
     }
     Ok(())
+}
+
+/// By family.
+pub fn reports(
+    data: &Path,
+    comparison: &Comparison<'_>,
+    models: &Models,
+) -> Result<BTreeMap<String, FamilyReport>, String> {
+    let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
+    let core = (catalog(), &physics);
+    let mut families: BTreeMap<String, FamilyReport> = BTreeMap::new();
+    for &family in models.manifest().families.keys() {
+        let found = compare(family, data, models, comparison, core).map_err(|error| error.to_string())?;
+        families.extend(found.map(|report| (family.id().to_owned(), report)));
+    }
+    let found = compare_collectives(data, comparison, core).map_err(|error| error.to_string())?;
+    families.extend(found.map(|report| ("collectives".to_owned(), report)));
+    Ok(families)
 }
 
 fn print_family(name: &str, report: &FamilyReport) {

@@ -2,6 +2,7 @@
 
 mod kernels;
 mod serving;
+mod summary;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,6 +50,18 @@ enum What {
         #[arg(long, default_value = "models")]
         models: PathBuf,
     },
+    /// All of it in short, case by case, into `evidence.json` beside the models: what the page shows as evidence.
+    Evidence {
+        /// The folder of measured data.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+        /// The folder of the ONNX models and their manifest.
+        #[arg(long, default_value = "models")]
+        models: PathBuf,
+        /// Rows a family, about.
+        #[arg(long, default_value_t = 100_000)]
+        sample: usize,
+    },
     /// Kernel by kernel: errors of every family, by GPU, engine, format, kernel and size.
     Kernels {
         /// The folder of measured data, with the tables in its folder `kernels`.
@@ -75,6 +88,10 @@ fn main() -> ExitCode {
     let done = match Cli::parse().what {
         What::Serving { cases, peers, every, per_case, models, json } => {
             serving::run(&cases, peers.as_deref(), every.max(1), per_case.as_deref(), &models, json)
+        }
+        What::Evidence { data, models, sample } => {
+            let selection = Selection { sample: Some(sample), seed: 0 };
+            summary::run(&data, &Comparison { selection, excluded: &[] }, &models)
         }
         What::Fit { cases, models } => serving::fit_host(&cases, &models),
         What::Kernels { data, exclude_gpu, models, sample, seed, json } => {

@@ -3,14 +3,39 @@
 use std::path::Path;
 
 use rooflight::config::catalog::catalog;
+use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{Case, read_cases};
 use rooflight::evidence::closed_loop::coverage::Coverage;
 use rooflight::evidence::closed_loop::fit;
-use rooflight::evidence::closed_loop::report::{LoopReport, Metrics as LoopMetrics, loop_report};
+use rooflight::evidence::closed_loop::report::{
+    Compared as Looped, LoopReport, Metrics as LoopMetrics, loop_report,
+};
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::models::open_models;
-use rooflight::evidence::serving::{BatchReport, Metrics, PeerRow, batch_report};
+use rooflight::evidence::serving::{BatchReport, Compared as Batched, Metrics, PeerRow, batch_report};
 use rooflight::evidence::trace::{Compared as Traced, TraceReport, trace_report};
+
+/// What was found of all kinds of cases, and the cases themselves.
+pub struct Found {
+    pub batches: (BatchReport, Vec<Batched>),
+    pub loops: (LoopReport, Vec<Looped>),
+    pub traces: (TraceReport, Vec<Traced>),
+}
+
+/// Predicts every case of the file, every so many-th of the closed loops.
+pub fn found(cases: &Path, peers: Option<&Path>, every: usize, models: &Models) -> Result<Found, String> {
+    let cases = read_cases(&read(cases)?).map_err(|error| format!("{}: {error}", cases.display()))?;
+    let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
+    let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
+    let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
+    let loops: Vec<_> = cases.iter().filter_map(Case::closed_loop).step_by(every).collect();
+    let traces: Vec<_> = cases.iter().filter_map(Case::trace).collect();
+    Ok(Found {
+        batches: batch_report(&cases, catalog(), &ask, &peers),
+        loops: loop_report(&loops, (catalog(), &physics), &ask, &peers)?,
+        traces: trace_report(&traces, (catalog(), &physics), &ask),
+    })
+}
 
 pub fn run(
     cases: &Path,
@@ -20,16 +45,9 @@ pub fn run(
     models: &Path,
     json: bool,
 ) -> Result<(), String> {
-    let cases = read_cases(&read(cases)?).map_err(|error| format!("{}: {error}", cases.display()))?;
-    let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let models = open_models(models).map_err(|error| error.to_string())?;
-    let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
-    let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
-    let (batch, batches) = batch_report(&cases, catalog(), &ask, &peers);
-    let loops: Vec<_> = cases.iter().filter_map(Case::closed_loop).step_by(every).collect();
-    let (closed_loop, looped) = loop_report(&loops, (catalog(), &physics), &ask, &peers)?;
-    let traces: Vec<_> = cases.iter().filter_map(Case::trace).collect();
-    let (trace, traced) = trace_report(&traces, (catalog(), &physics), &ask);
+    let Found { batches: (batch, batches), loops: (closed_loop, looped), traces: (trace, traced) } =
+        found(cases, peers, every, &models)?;
     if let Some(path) = per_case {
         let mut lines = Lines::default();
         batches.iter().try_for_each(|case| lines.add(case))?;

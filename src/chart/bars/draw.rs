@@ -10,6 +10,7 @@ use super::{Bar, Bars};
 use crate::chart::Theme;
 use crate::chart::mark::mark;
 use crate::chart::pen::{Drawn, Pen, pixel};
+use crate::chart::reading::Reading;
 
 /// Room above the bars for the legend, and below them, in CSS pixels.
 const ABOVE: f64 = 30.0;
@@ -22,6 +23,8 @@ const MOST_NAME: f64 = 0.34;
 const FILL: f64 = 0.62;
 const SWATCH: f64 = 10.0;
 const GAP: f64 = 8.0;
+/// Rounding does not shorten a name.
+const TOLERANCE: f64 = 1.001;
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
 pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, theme: Theme) -> Drawn<DB> {
@@ -30,25 +33,55 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, the
     area.fill(&theme.palette.panel)?;
     let pen = Pen { area, theme };
     legend(&pen, chart, width)?;
-    let widest = chart.bars.iter().map(|bar| theme.text_width(&bar.name)).fold(0.0, f64::max);
-    let left = widest.min(width * MOST_NAME) + theme.px(GAP);
-    let room = width - left - theme.px(SUM);
-    let most = chart.bars.iter().map(Bar::sum).fold(0.0, f64::max);
-    // A canvas being laid out, or hidden, has no room for bars.
-    if room < theme.px(40.0) || most <= 0.0 {
+    let Some(Placed { left, scale, row }) = placed(chart, (width, height), theme) else {
         return area.present();
-    }
-    let row = (height - theme.px(ABOVE + BELOW)) / chart.bars.len().max(1) as f64;
+    };
     for (index, bar) in chart.bars.iter().enumerate() {
         let middle = theme.px(ABOVE) + (index as f64 + 0.5) * row;
         let name = shortened(&bar.name, left - theme.px(GAP), theme);
         let anchor = Pos::new(HPos::Right, VPos::Center);
         pen.text(&name, (left - theme.px(GAP), middle), anchor, theme.palette.ink)?;
-        let end = parts(&pen, bar, (left, middle), (room / most, row * FILL))?;
+        let end = parts(&pen, bar, (left, middle), (scale, row * FILL))?;
         let anchor = Pos::new(HPos::Left, VPos::Center);
         pen.text(&mark(bar.sum(), chart.unit), (end + theme.px(GAP), middle), anchor, theme.palette.muted)?;
     }
     area.present()
+}
+
+/// Where bars lie, in backing-store pixels: where they begin, the width of one, and the height of a row.
+struct Placed {
+    left: f64,
+    scale: f64,
+    row: f64,
+}
+
+/// None where there is no room for bars, as on a canvas that is being laid out or hidden, or nothing to draw.
+fn placed(chart: &Bars, (width, height): (f64, f64), theme: Theme) -> Option<Placed> {
+    let widest = chart.bars.iter().map(|bar| theme.text_room(&bar.name)).fold(0.0, f64::max);
+    let left = widest.min(width * MOST_NAME) + theme.px(GAP);
+    let room = width - left - theme.px(SUM);
+    let most = chart.bars.iter().map(Bar::sum).fold(0.0, f64::max);
+    let row = (height - theme.px(ABOVE + BELOW)) / chart.bars.len().max(1) as f64;
+    (room >= theme.px(40.0) && most > 0.0).then_some(Placed { left, scale: room / most, row })
+}
+
+/// Every part of every bar, at its middle.
+pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
+    let Some(Placed { left, scale, row }) = placed(chart, size, theme) else { return Vec::new() };
+    let mut all = Vec::new();
+    for (index, bar) in chart.bars.iter().enumerate() {
+        let y = theme.px(ABOVE) + (index as f64 + 0.5) * row;
+        let mut from = left;
+        for (part, name) in bar.parts.iter().zip(&chart.legend) {
+            let wide = part.max(0.0) * scale;
+            if wide > 0.0 {
+                let text = format!("{}, {}: {}", bar.name, name, mark(*part, chart.unit));
+                all.push(Reading { x: from + wide / 2.0, y, text });
+            }
+            from += wide;
+        }
+    }
+    all
 }
 
 /// The parts from `left` on, `(width of one, height)` pixels; where they end.
@@ -75,7 +108,7 @@ fn legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, chart: &Bars, width: f64) -> Dr
     let theme = pen.theme;
     let (mut at, middle) = (0.0, theme.px(ABOVE * 0.4));
     for (name, color) in chart.legend.iter().zip(colors(theme)) {
-        let next = at + theme.px(SWATCH + 2.0 * GAP) + theme.text_width(name);
+        let next = at + theme.px(SWATCH + 2.0 * GAP) + theme.text_room(name);
         if next > width {
             break;
         }
@@ -96,9 +129,9 @@ fn colors(theme: Theme) -> [RGBColor; 4] {
 
 /// A name that fits into `width` pixels.
 fn shortened(name: &str, width: f64, theme: Theme) -> String {
-    if theme.text_width(name) <= width {
+    if theme.text_room(name) <= width * TOLERANCE {
         return name.to_owned();
     }
-    let letters = (width / theme.text_width("x")).floor().max(2.0) as usize;
+    let letters = (width / theme.text_room("x")).floor().max(2.0) as usize;
     name.chars().take(letters - 1).chain(['…']).collect()
 }

@@ -4,7 +4,7 @@
 mod draw;
 
 #[cfg(feature = "chart")]
-pub use draw::draw;
+pub use draw::{draw, readings};
 
 use super::Unit;
 use crate::config::record::record;

@@ -11,6 +11,7 @@ use crate::chart::Theme;
 use crate::chart::labels::{Area, Board};
 use crate::chart::mark::mark;
 use crate::chart::pen::{Drawn, Pen, pixel};
+use crate::chart::reading::Reading;
 use crate::chart::scale::Scale;
 
 /// Free space around a panel's plot, in CSS pixels: its name above, marks left and below.
@@ -37,10 +38,27 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Curves, t
     let (width, height) = (f64::from(width), f64::from(height));
     area.fill(&theme.palette.panel)?;
     let pen = Pen { area, theme };
+    for Placed { panel, frame, x, y } in placed(chart, (width, height), theme) {
+        Plot { pen: &pen, theme, frame, x, y }.panel(chart, panel)?;
+    }
+    area.present()
+}
+
+/// A panel and where its values lie.
+struct Placed<'a> {
+    panel: &'a Panel,
+    frame: Area,
+    x: Scale,
+    y: Scale,
+}
+
+/// The panels that have room, on an area of so many backing-store pixels.
+fn placed(chart: &Curves, (width, height): (f64, f64), theme: Theme) -> Vec<Placed<'_>> {
     let count = chart.panels.len().max(1) as f64;
     let beside = width / count >= theme.px(NARROWEST);
     let (each, high) = if beside { (width / count, height) } else { (width, height / count) };
     let positions = chart.panels.iter().flat_map(Panel::positions).chain(chart.mark);
+    let mut all = Vec::new();
     for (index, panel) in chart.panels.iter().enumerate() {
         let (column, row) = if beside { (index as f64, 0.0) } else { (0.0, index as f64) };
         let frame = Area {
@@ -55,9 +73,25 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Curves, t
         }
         let x = Scale::over(positions.clone(), chart.x.log, (frame.left, frame.right));
         let y = Scale::over(panel.values(), panel.y.log, (frame.bottom, frame.top));
-        Plot { pen: &pen, theme, frame, x, y }.panel(chart, panel)?;
+        all.push(Placed { panel, frame, x, y });
     }
-    area.present()
+    all
+}
+
+/// Every point of every line, panel by panel.
+pub fn readings(chart: &Curves, size: (f64, f64), theme: Theme) -> Vec<Reading> {
+    let mut all = Vec::new();
+    for Placed { panel, frame, x, y } in placed(chart, size, theme) {
+        for line in &panel.lines {
+            let name = if line.name.is_empty() { String::new() } else { format!("{}, ", line.name) };
+            for (&at, &value) in line.x.iter().zip(&line.y) {
+                let (across, up) = (mark(at, chart.x.unit), mark(value, panel.y.unit));
+                let text = format!("{name}{} {across}: {up}", chart.x.name);
+                all.push(Reading { x: x.map(at), y: y.map(value).clamp(frame.top, frame.bottom), text });
+            }
+        }
+    }
+    all
 }
 
 impl<DB: DrawingBackend> Plot<'_, DB> {
@@ -130,10 +164,12 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
     fn line(&self, line: &Line, board: &mut Board) -> Drawn<DB> {
         let color = self.color(line.tone);
         let points: Vec<(f64, f64)> = line.x.iter().zip(&line.y).map(|(&x, &y)| self.at(x, y)).collect();
-        for pair in points.windows(2) {
-            board.block_line(pair[0], pair[1], self.theme.px(4.0));
+        if !line.loose {
+            for pair in points.windows(2) {
+                board.block_line(pair[0], pair[1], self.theme.px(4.0));
+            }
+            self.pen.line(&points, self.pen.stroke(color, 1.5))?;
         }
-        self.pen.line(&points, self.pen.stroke(color, 1.5))?;
         if line.marked {
             let size = self.theme.px(DOT).round() as i32;
             for &point in &points {

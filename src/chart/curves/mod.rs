@@ -4,7 +4,7 @@
 mod draw;
 
 #[cfg(feature = "chart")]
-pub use draw::draw;
+pub use draw::{draw, readings};
 
 use crate::config::record::{names, record};
 
@@ -42,6 +42,8 @@ pub struct Line {
     pub y: Vec<f64>,
     /// Marks its points: they are what is known, the line only leads from one to the next.
     pub marked: bool,
+    /// They are no sequence: nothing leads from one to the next.
+    pub loose: bool,
 }
 
 /// The space between two curves.
@@ -72,7 +74,7 @@ pub struct Curves {
 names!(Unit: Count = "count", Seconds = "seconds", Share = "share");
 names!(Tone: Accent = "accent", Ink = "ink", Muted = "muted", Faint = "faint");
 record!(Axis: name, unit, log);
-record!(Line: name, tone, x, y, marked);
+record!(Line: name, tone, x, y, marked, loose);
 record!(Band: x, low, high);
 record!(Panel: y, bands, lines, limit);
 record!(Curves: x, panels, mark);

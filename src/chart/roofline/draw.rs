@@ -9,9 +9,10 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::{Point, Roof, Roofline};
 use crate::chart::labels::{Area, Board};
 use crate::chart::pen::{Drawn, Pen, pixel};
+use crate::chart::reading::Reading;
 use crate::chart::{LogScale, Theme};
 use crate::graph::Phase;
-use crate::units::{FlopsPerSecond, Printed, decimal};
+use crate::units::{FlopsPerSecond, Printed, count, decimal, percent};
 
 /// Free space around the plot, in CSS pixels: left holds the tick labels of the rate axis.
 const MARGIN: Area = Area { left: 62.0, top: 26.0, right: 12.0, bottom: 42.0 };
@@ -39,19 +40,10 @@ struct Plot<'a, DB: DrawingBackend> {
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
 pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Roofline, theme: Theme) -> Drawn<DB> {
     let (width, height) = area.dim_in_pixel();
-    let frame = Area {
-        left: theme.px(MARGIN.left),
-        top: theme.px(MARGIN.top),
-        right: f64::from(width) - theme.px(MARGIN.right),
-        bottom: f64::from(height) - theme.px(MARGIN.bottom),
-    };
     area.fill(&theme.palette.panel)?;
-    // A canvas being laid out, or hidden, has no room for a plot.
-    if frame.right - frame.left < theme.px(80.0) || frame.bottom - frame.top < theme.px(60.0) {
+    let Some((frame, x, y)) = placed(chart, (f64::from(width), f64::from(height)), theme) else {
         return area.present();
-    }
-    let x = LogScale::new(chart.x_range(), (frame.left, frame.right));
-    let y = LogScale::new(chart.y_range(), (frame.bottom, frame.top));
+    };
     let plot = Plot { pen: Pen { area, theme }, theme, frame, x, y };
     let mut board = Board::new(frame);
     plot.keep_clear(chart, &mut board);
@@ -60,6 +52,43 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Roofline,
     plot.points(chart)?;
     plot.labels(chart, &mut board)?;
     area.present()
+}
+
+/// Where values lie; none where there is no room for a plot, as on a canvas that is being laid out or hidden.
+fn placed(chart: &Roofline, (width, height): (f64, f64), theme: Theme) -> Option<(Area, LogScale, LogScale)> {
+    let frame = Area {
+        left: theme.px(MARGIN.left),
+        top: theme.px(MARGIN.top),
+        right: width - theme.px(MARGIN.right),
+        bottom: height - theme.px(MARGIN.bottom),
+    };
+    if frame.right - frame.left < theme.px(80.0) || frame.bottom - frame.top < theme.px(60.0) {
+        return None;
+    }
+    let x = LogScale::new(chart.x_range(), (frame.left, frame.right));
+    let y = LogScale::new(chart.y_range(), (frame.bottom, frame.top));
+    Some((frame, x, y))
+}
+
+/// Every kernel, from the largest share of time to the smallest.
+pub fn readings(chart: &Roofline, size: (f64, f64), theme: Theme) -> Vec<Reading> {
+    let Some((_, x, y)) = placed(chart, size, theme) else { return Vec::new() };
+    let reading = |point: &Point| {
+        let phase = match point.phase {
+            Phase::Prefill => "prefill",
+            Phase::Decode => "decode",
+        };
+        let of_ceiling = percent(point.reached.0 / point.ceiling.0.max(point.reached.0));
+        let text = format!(
+            "{}, {phase}: {} at {} FLOP/B, {of_ceiling} of its ceiling, {} of the step",
+            point.name,
+            point.reached.print(),
+            count(point.intensity),
+            percent(point.share),
+        );
+        Reading { x: x.map(point.intensity), y: y.map(point.reached.0), text }
+    };
+    chart.points.iter().map(reading).collect()
 }
 
 impl<DB: DrawingBackend> Plot<'_, DB> {

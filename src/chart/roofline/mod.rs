@@ -5,7 +5,7 @@ mod draw;
 mod summary;
 
 #[cfg(feature = "chart")]
-pub use draw::draw;
+pub use draw::{draw, readings};
 pub use summary::summary;
 
 use super::range::nice_range;

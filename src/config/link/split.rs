@@ -85,6 +85,6 @@ fn unescape(text: &str, issues: &mut Vec<Issue>) -> String {
 }
 
 /// Bytes that are no UTF-8 become the replacement character, which no id or number holds.
-fn decode(text: &str) -> String {
+pub fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -13,7 +13,7 @@ use super::cases::ClosedLoopCase;
 use super::launch::{ColdStart, Launch, launch};
 use super::serving::{Ask, texts};
 use crate::config::catalog::{Catalog, Physics};
-use crate::config::{Setup, check};
+use crate::config::{Setup, check, link};
 use crate::efficiency::Efficiencies;
 use crate::serving::sim::{
     Arrivals, BalanceWait, Lengths, Limits, Policy, StepCost, StepLoad, metrics, simulate,
@@ -39,6 +39,8 @@ pub struct Run {
     pub policy: Policy,
     pub requests: Vec<Lengths>,
     pub extent: Extent,
+    /// As near as a link comes to it.
+    pub link: String,
 }
 
 impl Run {
@@ -64,7 +66,8 @@ impl Run {
         requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
         let extent = replica::extent(&setup, case.concurrency, stretched(case.isl), case.osl);
         let policy = started(replica::policy(&setup, &memory), &launch, case);
-        Ok(Self { setup, launch, policy, requests, extent })
+        let link = link::encode(&scenario::as_sent(scenario, &launch));
+        Ok(Self { setup, launch, policy, requests, extent, link })
     }
 
     /// Runs of the same kernels: one table serves them all.

@@ -29,6 +29,8 @@ pub struct Compared {
     pub predicted: Times,
     pub roofline: Times,
     pub measured: Times,
+    /// As near as a link comes to how it was started.
+    pub link: String,
 }
 
 /// Errors of both times; none where there is no case.
@@ -189,6 +191,7 @@ fn compare(case: &ClosedLoopCase, run: &Run, tables: &BTreeMap<String, Tables>) 
         predicted: simulate(&tables.learned)?,
         roofline: simulate(&tables.roofline)?,
         measured: Times { ttft_ms: case.measured.ttft_ms, tpot_ms: case.measured.tpot_ms },
+        link: run.link.clone(),
     })
 }
 

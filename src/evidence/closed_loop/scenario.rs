@@ -4,6 +4,7 @@ use crate::config::catalog::Catalog;
 use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Slos, Workload};
 use crate::evidence::cases::{ClosedLoopCase, dtype, model};
 use crate::evidence::launch::Launch;
+use crate::units::significant;
 
 /// # Errors
 /// Why there is none.
@@ -35,6 +36,21 @@ pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<S
         },
         model: ModelChoice::Catalog(model.id.clone()),
     })
+}
+
+/// The same with the lengths that its client drew: uniformly between two shares of those asked for.
+pub fn as_sent(scenario: Scenario, launch: &Launch) -> Scenario {
+    let Some([least, most]) = launch.client.length_range else { return scenario };
+    let middle = |asked: u32| (f64::from(asked) * (most + least) / 2.0).round() as u32;
+    let isl = match scenario.workload.isl {
+        Lengths::Fixed(asked) => Lengths::Fixed(middle(asked)),
+        each => each,
+    };
+    let spread = significant((most - least) / (most + least), 3);
+    Scenario {
+        workload: Workload { isl, osl: middle(scenario.workload.osl), spread, ..scenario.workload },
+        ..scenario
+    }
 }
 
 /// The checkpoint's format. The source labels FP8 checkpoints alike, whatever their scales, and 4-bit

@@ -3,9 +3,10 @@
 use crate::config::{Load, MemoryShareOf, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
+use crate::serving::accuracy::{Accuracy, Group};
 use crate::serving::report::{Headline, Memory, PassReport};
 use crate::study::{Block, Row};
-use crate::units::{Bytes, Dollars, Seconds, count, decimal, percent};
+use crate::units::{Bytes, Dollars, Seconds, count, decimal, fixed, percent};
 
 /// One fold a number; their ids are those of the page's numbers.
 pub fn headline(setup: &Setup, report: &Report, headline: &Headline) -> Vec<Block> {
@@ -173,6 +174,40 @@ fn shares(setup: &Setup, pass: &PassReport) -> Block {
 
 fn stages(setup: &Setup) -> String {
     if setup.pp > 1 { format!(" x {} stages", setup.pp) } else { String::new() }
+}
+
+/// How far such predictions were from what was measured.
+pub fn trust(setup: &Setup, accuracy: &Accuracy) -> Block {
+    let said = |name: &str, group: &Group| {
+        let [ttft, tpot] = group.errors[..] else { return Row::default() };
+        let error = |error: crate::serving::accuracy::Error| format!("{} %", fixed(error.median, 0));
+        Row::texts([name.to_owned(), count(f64::from(group.cases)), error(ttft), error(tpot)])
+    };
+    let groups = [
+        ("All", accuracy.closed_loops("all", "")),
+        (&*setup.engine.name, accuracy.closed_loops("engine", &setup.engine.id)),
+        (&*setup.gpu.name, accuracy.closed_loops("gpu", &setup.gpu.id)),
+    ];
+    let rows = groups.iter().filter_map(|(name, group)| group.map(|group| said(name, group))).collect();
+    let mut blocks = vec![
+        Block::text("Median errors of measured runs of clients, in per cent of what was measured."),
+        Block::table("Measured runs", &["Of", "Runs", "TTFT", "TPOT"], rows),
+    ];
+    if let [ttft, tpot] = accuracy.factors[..] {
+        let text = format!(
+            "80 % of them lie within a factor of {} by TTFT and {} by TPOT.",
+            fixed(ttft, 2),
+            fixed(tpot, 2)
+        );
+        blocks.push(Block::text(text));
+    }
+    if accuracy.closed_loops("gpu", &setup.gpu.id).is_none() {
+        blocks.push(Block::text(format!(
+            "No run was measured on {}: its errors are not known.",
+            setup.gpu.name
+        )));
+    }
+    Block::fold("trust", "How far such numbers are off", blocks)
 }
 
 pub fn memory(setup: &Setup, memory: &Memory) -> Block {

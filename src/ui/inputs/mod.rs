@@ -31,6 +31,10 @@ pub fn Inputs() -> impl IntoView {
         <form class="inputs" aria-label="Configuration" on:submit=listen(|event: SubmitEvent| event.prevent_default())>
             // Findings about the link as a whole have no control to stand beside.
             <Issues fields=&[Field::Link, Field::Version, Field::Data] />
+            // The second module opens it.
+            <button type="button" class="action finder" data-find="" data-testid="find">
+                "Search models, GPUs, workloads"<kbd>"/"</kbd>
+            </button>
             <ModelInputs />
             <Hardware />
             <Workload />

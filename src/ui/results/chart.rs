@@ -4,19 +4,24 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use gloo::utils::window;
-use js_sys::Array;
 use leptos::html::Canvas;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
-use web_sys::{CustomEvent, CustomEventInit, HtmlCanvasElement, ResizeObserver};
+use web_sys::{HtmlCanvasElement, ResizeObserver};
 
 use crate::ui::erased::Text;
+use crate::ui::module;
 use crate::ui::state::State;
 
 /// `chart` is a [`Chart`](crate::chart::Chart) as JSON, or empty; `words` are what it shows.
 #[component]
-pub fn ChartView(id: &'static str, label: &'static str, chart: Signal<String>, words: Text) -> impl IntoView {
+pub fn ChartView(
+    #[prop(into)] id: String,
+    #[prop(into)] label: String,
+    chart: Signal<String>,
+    words: Text,
+) -> impl IntoView {
     let state = State::get();
     let canvas = NodeRef::<Canvas>::new();
     let resized = RwSignal::new(());
@@ -33,7 +38,11 @@ pub fn ChartView(id: &'static str, label: &'static str, chart: Signal<String>, w
         redraw_next_frame(&waiting, move || {
             let dark = state.dark.get_untracked();
             if let Some(canvas) = canvas.get_untracked() {
-                chart.with_untracked(|chart| paint(&canvas, chart, dark));
+                chart.with_untracked(|chart| {
+                    if !chart.is_empty() {
+                        module::paint(&canvas, chart, dark);
+                    }
+                });
             }
         });
     });
@@ -67,18 +76,4 @@ fn redraw_next_frame(waiting: &Rc<Cell<bool>>, redraw: impl FnOnce() + 'static) 
         redraw();
     });
     let _ = window().request_animation_frame(frame.unchecked_ref());
-}
-
-/// Has the chart's module draw, which `static/boot/boot.js` loads and which hears of it by this event. Until it
-/// is there, and where it cannot be loaded, the summary and the tables stand alone.
-fn paint(canvas: &HtmlCanvasElement, chart: &str, dark: bool) {
-    if chart.is_empty() {
-        return;
-    }
-    let init = CustomEventInit::new();
-    init.set_bubbles(true);
-    init.set_detail(&Array::of2(&chart.into(), &dark.into()));
-    if let Ok(event) = CustomEvent::new_with_event_init_dict("rooflight:chart", &init) {
-        let _ = canvas.dispatch_event(&event);
-    }
 }

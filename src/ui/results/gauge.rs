@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 
 use crate::serving::report::Headline;
-use crate::ui::erased::text;
+use crate::study::Topic;
+use crate::ui::erased::{listen, text};
 use crate::ui::state::State;
 use crate::units::{Printed, count, decimal};
 
@@ -30,11 +31,21 @@ pub fn Gauge(
     let number = text(move || reading().map_or("–".into(), |(_, printed)| printed.number));
     view! {
         <div class="gauge">
-            <dt title=help>{name}</dt>
+            <dt title=help>
+                <button type="button" class="why" on:click=listen(move |_| state.show(Some(Topic::Explain), explains(id)))>{name}</button>
+            </dt>
             <dd data-testid=id data-value=show(|(value, _)| decimal(value))>
                 <span class="figure">{number}</span>" "
                 <span class="unit">{show(|(_, printed)| printed.unit.to_string())}</span>
             </dd>
         </div>
+    }
+}
+
+/// The fold that explains a number.
+fn explains(id: &'static str) -> &'static str {
+    match id {
+        "ttft" | "tpot" | "e2e" | "cost" => id,
+        _ => "throughput",
     }
 }

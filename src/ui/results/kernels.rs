@@ -6,7 +6,8 @@ use super::roofline::phase_mark;
 use crate::graph::Phase;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::serving::words;
-use crate::ui::erased::part;
+use crate::study::Topic;
+use crate::ui::erased::{listen, part};
 use crate::ui::state::State;
 use crate::units::{Seconds, count, fixed, percent};
 
@@ -59,18 +60,22 @@ fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
 /// The kernels by time, then the host and the sum.
 fn rows(pass: &PassReport) -> AnyView {
     // Few kernels: inserting each in its place needs no sort in the shell.
-    let mut kernels: Vec<&KernelLine> = Vec::new();
-    for kernel in &pass.kernels {
-        kernels.insert(kernels.partition_point(|other| other.share >= kernel.share), kernel);
+    let mut kernels: Vec<(usize, &KernelLine)> = Vec::new();
+    for (index, kernel) in pass.kernels.iter().enumerate() {
+        kernels.insert(kernels.partition_point(|(_, other)| other.share >= kernel.share), (index, kernel));
     }
-    let mut rows: Vec<AnyView> = kernels.into_iter().map(kernel_row).collect();
+    let phase = words::phase(pass.phase).to_ascii_lowercase();
+    let row_of = |(index, kernel)| kernel_row(kernel, format!("kernel-{phase}-{index}"));
+    let mut rows: Vec<AnyView> = kernels.into_iter().map(row_of).collect();
     let host_share = if pass.time.0 > 0.0 { pass.host / pass.time } else { 0.0 };
-    rows.push(row("host", "Host time not hidden", pass.host, host_share, Vec::new()));
-    rows.push(row("step", "Step", pass.time, 1.0, Vec::new()));
+    let plain = |name: &'static str| name.into_any();
+    rows.push(row("host", plain("Host time not hidden"), pass.host, host_share, Vec::new()));
+    rows.push(row("step", plain("Step"), pass.time, 1.0, Vec::new()));
     rows.into_any()
 }
 
-fn kernel_row(kernel: &KernelLine) -> AnyView {
+/// `fold` explains the kernel.
+fn kernel_row(kernel: &KernelLine, fold: String) -> AnyView {
     let flops = if kernel.flops.0 > 0.0 { kernel.flops.print().to_string() } else { "–".into() };
     let launches = format!("{} × {}", count(kernel.count as f64), kernel.time.print());
     let intensity = kernel.intensity.map_or("–".into(), count);
@@ -85,7 +90,10 @@ fn kernel_row(kernel: &KernelLine) -> AnyView {
         cell("", words::block(kernel.block).into(), ""),
         cell("", kernel.shape.clone(), ""),
     ];
-    row(kernel.name, kernel.name, kernel.time * kernel.count as f64, kernel.share, cells)
+    let state = State::get();
+    let explain = listen(move |_| state.show(Some(Topic::Explain), &fold));
+    let name = view! { <button type="button" class="why" on:click=explain>{kernel.name}</button> }.into_any();
+    row(kernel.name, name, kernel.time * kernel.count as f64, kernel.share, cells)
 }
 
 fn cell(class: &'static str, text: String, title: &'static str) -> AnyView {
@@ -93,7 +101,7 @@ fn cell(class: &'static str, text: String, title: &'static str) -> AnyView {
 }
 
 /// Name, time and share, then what is known of a kernel only.
-fn row(id: &'static str, name: &'static str, time: Seconds, share: f64, cells: Vec<AnyView>) -> AnyView {
+fn row(id: &'static str, name: AnyView, time: Seconds, share: f64, cells: Vec<AnyView>) -> AnyView {
     let class = if cells.is_empty() { "plain" } else { "" };
     let width = fixed(share.clamp(0.0, 1.0) * 100.0, 1) + "%";
     view! {

@@ -1,6 +1,7 @@
 //! The right column: what is answered.
 
 mod chart;
+mod document;
 mod gauge;
 mod headline;
 mod kernels;
@@ -9,6 +10,7 @@ mod memory;
 mod roofline;
 mod simulation;
 mod status;
+mod study;
 
 use leptos::prelude::*;
 
@@ -21,6 +23,7 @@ use memory::MemoryView;
 use roofline::RooflineView;
 use simulation::SimulationView;
 use status::Status;
+use study::{StudyView, Tabs};
 
 /// The answer, dimmed while there is none to the form.
 #[component]
@@ -39,9 +42,13 @@ pub fn Results() -> impl IntoView {
             <HeadlineView />
             <MemoryView />
             <Limits />
-            <RooflineView />
-            <SimulationView />
-            <Kernels />
+            <Tabs />
+            <div class="overview" prop:hidden=flag(move || state.study.with(|study| study.topic.is_some()))>
+                <RooflineView />
+                <SimulationView />
+                <Kernels />
+            </div>
+            <StudyView />
         </section>
     }
 }

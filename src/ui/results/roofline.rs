@@ -14,7 +14,7 @@ pub fn RooflineView() -> impl IntoView {
     let roofline =
         Memo::new(move |_| state.of_answer(|answer| Roofline::new(&answer.setup.gpu, &answer.report.passes)));
     let chart = Signal::derive(move || {
-        roofline.get().map(|chart| Chart::Roofline(chart).to_json()).unwrap_or_default()
+        roofline.get().map(|chart| Chart::Roofline(chart).into_json()).unwrap_or_default()
     });
     let words = text(move || roofline.with(|chart| chart.as_ref().map(summary)).unwrap_or_default());
     view! {

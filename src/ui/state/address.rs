@@ -17,6 +17,13 @@ fn fragment() -> String {
     window().location().hash().unwrap_or_default().trim_start_matches('#').to_string()
 }
 
+/// The folder of the page: its address without file, query and fragment.
+pub fn page() -> String {
+    let address = address();
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    path.rsplit_once('/').map_or(path, |(folder, _)| folder).to_owned() + "/"
+}
+
 /// Takes the form from the address on back, forward, and edits of the address itself.
 pub fn follow(state: State) {
     let listener = EventListener::new(&window(), "popstate", move |_| {

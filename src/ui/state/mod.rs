@@ -5,6 +5,7 @@ mod form;
 mod predict;
 pub mod quantity;
 mod simulate;
+mod study;
 mod theme;
 
 use leptos::prelude::*;
@@ -13,6 +14,7 @@ use crate::config::{Field, Issue, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::PassReport;
+use crate::study::Topic;
 use crate::worker::client::Client;
 
 pub use form::Form;
@@ -21,6 +23,7 @@ use predict::Predictor;
 pub use predict::WorkerStatus;
 pub use quantity::Quantity;
 pub use simulate::{Progress, Simulation};
+pub use study::{OpenStudy, STUDY};
 pub use theme::ThemeChoice;
 
 /// A report and the setup it answers.
@@ -48,6 +51,9 @@ pub struct State {
     pub trace: RwSignal<String>,
     /// What was found in the trace read last.
     pub trace_issues: RwSignal<Vec<Issue>>,
+    pub study: RwSignal<OpenStudy>,
+    /// Begins the next study.
+    study_timer: StoredValue<Option<Timeout>, LocalStorage>,
     /// Begins the next simulation.
     simulation_timer: StoredValue<Option<Timeout>, LocalStorage>,
     predictor: StoredValue<Predictor, LocalStorage>,
@@ -72,6 +78,8 @@ impl State {
             simulation: RwSignal::new(Simulation::default()),
             trace: RwSignal::new(String::new()),
             trace_issues: RwSignal::new(Vec::new()),
+            study: RwSignal::new(OpenStudy::default()),
+            study_timer: StoredValue::new_local(None),
             simulation_timer: StoredValue::new_local(None),
             predictor: StoredValue::new_local(Predictor::default()),
             theme,
@@ -80,6 +88,7 @@ impl State {
         };
         address::follow(state);
         predict::start(state);
+        study::start(state);
         state
     }
 
@@ -127,6 +136,16 @@ impl State {
     /// Ends the simulation under way; what it has found so far stays.
     pub fn stop_simulation(self) {
         simulate::stop(self);
+    }
+
+    /// Shows a study instead of the overview, with one of its folds open, or the overview.
+    pub fn show(self, topic: Option<Topic>, fold: &str) {
+        study::show(self, topic, fold);
+    }
+
+    /// The fold that the document in `holder` is to open and to bring into view, once.
+    pub fn take_sought(self, holder: &str) -> String {
+        study::take_sought(self, holder)
     }
 
     /// Does something with the worker, if there is one.

@@ -4,7 +4,7 @@ use gloo::timers::callback::Timeout;
 use gloo::utils::{document, window};
 use leptos::prelude::*;
 
-use super::{Answer, Form, State, simulate};
+use super::{Answer, Form, State, simulate, study};
 use crate::config::{self, Field, Issue, ModelChoice, catalog::catalog};
 use crate::efficiency::{Efficiencies, Learned};
 use crate::serving::{Plan, finish, plan_alone};
@@ -74,6 +74,7 @@ fn predict(state: State) {
         Some(Ok(_)) | None => {}
     }
     state.findings.set(findings);
+    study::changed(state);
 }
 
 fn ask(state: State, plan: Plan) {
@@ -173,6 +174,7 @@ fn not_imported(reason: &str) -> Issue {
 fn hear(state: State, event: Event) {
     match event {
         Event::Ready { release } => state.worker.set(WorkerStatus::Ready { release }),
+        Event::Studied(studied) => study::heard(state, studied),
         Event::Answer { id, learned } => {
             // It may have failed over another question before.
             let ready = WorkerStatus::Ready { release: learned.release.clone() };
@@ -214,6 +216,7 @@ fn fail(state: State, reason: String) {
     }
     state.worker.set(WorkerStatus::Failed { reason });
     show_roofline(state);
+    study::ask(state);
 }
 
 /// The files named on the script that loaded the page (`scripts/hooks/name-worker.mjs` put them there).

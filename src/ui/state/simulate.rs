@@ -98,8 +98,8 @@ pub fn simulated(state: State, run: Simulated) {
         if run.id != simulation.id || simulation.progress != Progress::Due {
             return;
         }
-        // What cannot be run has no curve either, and a batch's is empty.
-        simulation.progress = if run.latencies.rows.is_empty() { Progress::Done } else { Progress::Running };
+        // What cannot be run has no curve either.
+        simulation.progress = if run.goes_on { Progress::Running } else { Progress::Done };
         simulation.curve = None;
         simulation.run = Some(run);
     });

@@ -1,39 +1,46 @@
 //! The loads around the one asked for.
 
-use super::{head, round};
+use super::{HEIGHT, round};
 use crate::chart::runs;
 use crate::config::{Load, Setup};
 use crate::serving::run::Point;
 use crate::serving::sim::Stats;
+use crate::study::{Block, Document, Row};
 use crate::units::{Seconds, count};
-use crate::worker::protocol::{Row, Swept, Table};
 
 /// The curve so far.
-pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>, swept: Swept) -> Swept {
+pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>) -> Document {
+    if points.is_empty() {
+        return Document::default();
+    }
     let rate = matches!(setup.load, Load::Rate(_));
-    let head = head(&[
+    let head = [
         if rate { "Requests per s" } else { "Clients" },
         "TTFT mean",
         "TTFT P99",
         "TPOT mean",
         "TPOT P99",
         "Output tok/s",
-    ]);
+    ];
     let time = |value: f64| Seconds(value).print().to_string();
     let rows = points.iter().map(|point| {
         let tpot = |of: fn(&Stats) -> f64| point.tpot.as_ref().map_or("–".into(), |tpot| time(of(tpot)));
         let load = if point.saturated { count(point.load) + ", too many" } else { count(point.load) };
         let (mean, p99) = (tpot(|tpot| tpot.mean), tpot(|tpot| tpot.p99));
         let output = count(round(point.output_per_s));
-        Row { cells: vec![load, time(point.ttft.mean), time(point.ttft.p99), mean, p99, output] }
+        Row::texts([load, time(point.ttft.mean), time(point.ttft.p99), mean, p99, output])
     });
-    Swept {
-        chart: runs::loads(setup, points).to_json(),
-        words: words(setup, points),
-        points: Table { head, rows: rows.collect() },
-        largest: most_within(setup, points, largest),
-        ..swept
+    let table = Block::table("Other loads", &head, rows.collect()).called("points");
+    let mut blocks = vec![Block::heading("Other loads")];
+    let largest = most_within(setup, points, largest);
+    if !largest.is_empty() {
+        blocks.push(Block::text(largest).called("largest"));
     }
+    let name = "Latency and throughput by load";
+    blocks
+        .push(Block::figure(name, HEIGHT, runs::loads(setup, points), words(setup, points)).called("curve"));
+    blocks.push(Block::fold("other-loads", "As a table", vec![table]));
+    Document { blocks, ..Document::default() }
 }
 
 fn words(setup: &Setup, points: &[Point]) -> String {

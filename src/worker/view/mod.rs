@@ -4,15 +4,19 @@ mod curve;
 
 pub use curve::curve;
 
-use super::protocol::{Fact, Row, Simulated, Table, Traced};
+use super::protocol::Traced;
 use crate::chart::runs;
 use crate::config::{Field, Issue, Load, Setup};
 use crate::serving::run::{Commands, Run, Trace};
 use crate::serving::sim::Stats;
+use crate::study::{Block, Document, Fact, Facts, Row};
 use crate::units::{Seconds, count, percent, significant};
 
-/// The run of the load asked for. The id is the caller's.
-pub fn run(setup: &Setup, run: &Run, traced: bool) -> Simulated {
+/// Height of a row of charts, in CSS pixels.
+const HEIGHT: u32 = 224;
+
+/// The run of the load asked for.
+pub fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
     let metrics = &run.metrics;
     let commands = Commands::of(setup);
     let named = [
@@ -23,19 +27,27 @@ pub fn run(setup: &Setup, run: &Run, traced: bool) -> Simulated {
     ];
     let rows = named.into_iter().map(|(name, stats)| {
         let cells = stats.map_or_else(|| vec!["–".to_owned(); 4], spread);
-        Row { cells: std::iter::once(name.to_owned()).chain(cells).collect() }
+        Row::texts(std::iter::once(name.to_owned()).chain(cells))
     });
-    Simulated {
-        what: if traced { replayed(setup, run) } else { what(setup, run) },
-        latencies: Table { head: head(&["", "Mean", "P50", "P90", "P99"]), rows: rows.collect() },
-        facts: facts(run),
-        issues: saturated(run).into_iter().collect(),
-        launch: commands.launch,
-        bench: if traced { format!("{OF_MEANS}{}", commands.bench) } else { commands.bench },
-        timeline: runs::timeline(run).to_json(),
-        timeline_words: timeline_words(run),
-        ..Simulated::default()
-    }
+    let what = if traced { replayed(setup, run) } else { what(setup, run) };
+    let bench = if traced { format!("{OF_MEANS}{}", commands.bench) } else { commands.bench };
+    let head = ["", "Mean", "P50", "P90", "P99"];
+    let blocks = vec![
+        Block::text(what).called("simulation-what"),
+        Block::table("Latencies of the run", &head, rows.collect()).called("latencies"),
+        Block::Facts(Facts { id: "simulation-facts".into(), facts: facts(run) }),
+        Block::figure("The replica over time", HEIGHT, runs::timeline(run), timeline_words(run))
+            .called("timeline"),
+        Block::fold(
+            "measure",
+            "Measure it yourself",
+            vec![
+                Block::code("Start the server", "", commands.launch).called("launch"),
+                Block::code("Then measure this load", "", bench).called("bench"),
+            ],
+        ),
+    ];
+    Document { blocks, ..Document::default() }
 }
 
 /// What `vllm bench serve` draws in place of a trace.
@@ -98,28 +110,44 @@ pub fn trace(trace: Option<&Trace>, issues: Vec<Issue>) -> Traced {
 
 fn facts(run: &Run) -> Vec<Fact> {
     let metrics = &run.metrics;
-    let fact = |name: &str, value: String, help: &str| Fact { name: name.into(), value, help: help.into() };
     let per_s = |value: f64, unit: &str| format!("{} {unit}", count(value));
     let mut facts = vec![
-        fact("duration", Seconds(metrics.duration).print().to_string(), "First arrival to last token"),
-        fact("output", per_s(metrics.output_per_s, "tok/s"), "Output tokens per second over the run"),
-        fact("input and output", per_s(metrics.total_per_s, "tok/s"), "Prompt and output tokens per second"),
-        fact("requests", per_s(metrics.requests_per_s, "/s"), "Requests completed per second over the run"),
-        fact("in flight", count(round(metrics.in_flight)), "Requests in the system, on average, per replica"),
+        Fact::new("duration", Seconds(metrics.duration).print().to_string(), "First arrival to last token"),
+        Fact::new("output", per_s(metrics.output_per_s, "tok/s"), "Output tokens per second over the run"),
+        Fact::new(
+            "input and output",
+            per_s(metrics.total_per_s, "tok/s"),
+            "Prompt and output tokens per second",
+        ),
+        Fact::new(
+            "requests",
+            per_s(metrics.requests_per_s, "/s"),
+            "Requests completed per second over the run",
+        ),
+        Fact::new(
+            "in flight",
+            count(round(metrics.in_flight)),
+            "Requests in the system, on average, per replica",
+        ),
     ];
     if let Some(goodput) = run.goodput_per_s {
-        facts.push(fact("goodput", per_s(goodput, "/s"), "Requests per second that keep to all limits"));
+        facts.push(Fact::new("goodput", per_s(goodput, "/s"), "Requests per second that keep to all limits"));
         let share = percent(goodput / metrics.requests_per_s).to_string();
-        facts.push(fact("within limits", share, "Share of the requests that keep to all limits"));
+        facts.push(Fact::new("within limits", share, "Share of the requests that keep to all limits"));
     }
     if run.preemptions > 0 {
         let times = count(f64::from(run.preemptions));
-        facts.push(fact("preempted", times, "Times that a sequence lost its KV cache and was computed anew"));
+        facts.push(Fact::new(
+            "preempted",
+            times,
+            "Times that a sequence lost its KV cache and was computed anew",
+        ));
     }
     facts
 }
 
-fn saturated(run: &Run) -> Option<Issue> {
+/// What makes the numbers of a run mean little.
+pub fn saturated(run: &Run) -> Option<Issue> {
     let found = run.saturation?;
     let text = format!(
         "Arrivals exceed capacity: {} requests come per second, {} are served. The queue and TTFT grow without bound; \
@@ -143,10 +171,6 @@ fn timeline_words(run: &Run) -> String {
 
 fn spread(stats: Stats) -> Vec<String> {
     [stats.mean, stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print().to_string()).into()
-}
-
-fn head(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
 }
 
 /// A number of tokens or requests, without a fraction where that says nothing.

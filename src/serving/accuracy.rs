@@ -1,0 +1,125 @@
+//! How far the predictor is from what was measured: a report of `evaluate evidence`, shipped beside the models.
+
+use crate::config::json;
+use crate::config::record::record;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Accuracy {
+    /// Release of the models it was measured with.
+    pub release: String,
+    /// SHA-256 of each model, by family: another model makes the report stale.
+    pub models: Vec<Weights>,
+    /// Errors of closed loops: TTFT, TPOT.
+    pub loops: Vec<Group>,
+    /// Errors of offline batches: prefill, decode step, total.
+    pub batches: Vec<Group>,
+    /// Errors of traces: TTFT, TPOT, output per second.
+    pub traces: Vec<Group>,
+    /// Errors of kernels' times.
+    pub kernels: Vec<Kernels>,
+    /// Factors within which 80 % of closed loops lie: TTFT, TPOT.
+    pub factors: Vec<f64>,
+    /// What was left out, by reason.
+    pub skipped: Vec<Skipped>,
+    pub points: Vec<Point>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Weights {
+    pub family: String,
+    pub sha256: String,
+}
+
+/// Cases of a kind.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Group {
+    /// What they have in common: `all`, `engine`, `gpu`, `model`, `clients`; or whose errors these are: `roofline`,
+    /// a `peer`'s, or `ours` on that peer's cases.
+    pub of: String,
+    pub name: String,
+    pub cases: u32,
+    /// One a metric.
+    pub errors: Vec<Error>,
+}
+
+/// In per cent of the measured value.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Error {
+    pub mean: f64,
+    pub median: f64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Kernels {
+    pub family: String,
+    pub rows: u32,
+    pub error: Error,
+    /// Mean error of the plain roofline on the same rows, in per cent.
+    pub roofline: f64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skipped {
+    pub cases: u32,
+    pub reason: String,
+}
+
+/// One measured case: times in milliseconds, output in tokens per second, in the order of its kind's metrics.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Point {
+    pub id: String,
+    /// `loop`, `batch` or `trace`.
+    pub kind: String,
+    pub model: String,
+    pub engine: String,
+    pub gpu: String,
+    pub clients: u32,
+    /// The configuration, as near as a link comes to how it was started.
+    pub link: String,
+    pub predicted: Vec<f64>,
+    pub measured: Vec<f64>,
+}
+
+record!(Accuracy: release, models, loops, batches, traces, kernels, factors, skipped, points);
+record!(Weights: family, sha256);
+record!(Group: of, name, cases, errors);
+record!(Error: mean, median);
+record!(Kernels: family, rows, error, roofline);
+record!(Skipped: cases, reason);
+record!(Point: id, kind, model, engine, gpu, clients, link, predicted, measured);
+
+impl Accuracy {
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        json::read(text)
+    }
+
+    /// A record a line, so that a change shows where it is.
+    pub fn print(&self) -> String {
+        json::write(&mut self.clone()).replace("},{", "},\n{") + "\n"
+    }
+
+    /// The group of this kind and name.
+    pub fn closed_loops(&self, of: &str, name: &str) -> Option<&Group> {
+        self.loops.iter().find(|group| group.of == of && group.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_reads() {
+        let error = Error { mean: 12.5, median: 8.0 };
+        let group = Group { of: "engine".into(), name: "vllm".into(), cases: 3, errors: vec![error; 2] };
+        let point = Point { id: "a".into(), predicted: vec![1.5], measured: vec![2.0], ..Point::default() };
+        let loops = vec![group; 2];
+        let accuracy =
+            Accuracy { loops, points: vec![point; 2], factors: vec![1.5, 1.25], ..Accuracy::default() };
+        assert_eq!(Accuracy::parse(&accuracy.print()), Ok(accuracy.clone()));
+        assert_eq!(accuracy.closed_loops("engine", "vllm").map(|group| group.cases), Some(3));
+        assert_eq!(accuracy.closed_loops("gpu", "vllm"), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! A study of the configuration in place of the overview: which one, and its place.
+
+use leptos::prelude::*;
+
+use super::document::DocumentView;
+use crate::study::Topic;
+use crate::ui::erased::{flag, listen, text};
+use crate::ui::state::{STUDY, State};
+
+/// What may be shown, in the order of the tabs.
+const TABS: [(Option<Topic>, &str); 10] = [
+    (None, "Overview"),
+    (Some(Topic::Breakdown), "Time"),
+    (Some(Topic::Explain), "Explain"),
+    (Some(Topic::Change), "What to change"),
+    (Some(Topic::Compare), "Compare"),
+    (Some(Topic::Sweep), "Sweep"),
+    (Some(Topic::Tradeoff), "Trade-off"),
+    (Some(Topic::Evidence), "Evidence"),
+    (Some(Topic::Share), "Share"),
+    (Some(Topic::Export), "Export"),
+];
+
+#[component]
+pub fn Tabs() -> impl IntoView {
+    let state = State::get();
+    let topic = move || state.study.with(|study| study.topic);
+    let tab = |(of, name): (Option<Topic>, &'static str)| {
+        let id = format!("tab-{}", of.map_or("overview", Topic::id));
+        view! {
+            <input
+                type="radio" name="tab" id=id.clone() data-testid=id.clone()
+                prop:checked=flag(move || topic() == of)
+                on:change=listen(move |_| state.show(of, ""))
+            />
+            <label for=id>{name}</label>
+        }
+    };
+    let tabs = TABS.map(tab).collect_view();
+    view! { <div class="segments tabs" role="radiogroup" aria-label="View">{tabs}</div> }
+}
+
+#[component]
+pub fn StudyView() -> impl IntoView {
+    let state = State::get();
+    let hidden = flag(move || state.study.with(|study| study.topic.is_none()));
+    let due = flag(move || state.study.with(|study| study.due));
+    let progress = text(move || {
+        state.study.with(|study| match (study.studied.done, study.studied.total) {
+            (done, total) if done < total => format!("{done} of {total} configurations predicted"),
+            _ => study.failed.clone(),
+        })
+    });
+    let status = text(move || {
+        state.study.with(|study| {
+            let over = !study.due && study.studied.done == study.studied.total;
+            if over { "done".into() } else { "due".into() }
+        })
+    });
+    let document = text(move || state.study.with(|study| study.studied.document.clone()));
+    view! {
+        <section class="panel study" data-testid="study" aria-label="Study" class:due=due prop:hidden=hidden>
+            <p class="progress" role="status" data-testid="study-status" data-status=status>{progress}</p>
+            <DocumentView id=STUDY document=document />
+        </section>
+    }
+}

@@ -1,0 +1,67 @@
+//! What the worker fetches: the models, and the report of measured cases.
+
+use std::collections::BTreeMap;
+
+use js_sys::Uint8Array;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{DedicatedWorkerGlobalScope, RequestCache, RequestInit, Response};
+
+use crate::efficiency::Manifest;
+use crate::efficiency::onnx::Models;
+use crate::serving::accuracy::Accuracy;
+
+/// Fetches the manifest, then every model it names at once.
+pub async fn load(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Result<Models, String> {
+    // Same-named files of another release may be in the cache: the manifest is asked for anew, and the
+    // models by their content.
+    let manifest_url = format!("{folder}manifest.json");
+    let request = JsFuture::from(scope.fetch_with_str_and_init(&manifest_url, &anew()));
+    let manifest = content(&manifest_url, request).await?;
+    let text = String::from_utf8(manifest).map_err(|_| format!("{manifest_url}: not text"))?;
+    let manifest = Manifest::parse(&text).map_err(|error| error.to_string())?;
+    // Futures at once: a promise that fails while another is awaited would reach the console unhandled.
+    let requests: Vec<(String, String, JsFuture)> = manifest
+        .families
+        .into_values()
+        .map(|record| {
+            let url = format!("{folder}{}?{}", record.file, record.sha256);
+            let request = JsFuture::from(scope.fetch_with_str(&url));
+            (record.file, url, request)
+        })
+        .collect();
+    let mut files = BTreeMap::new();
+    for (file, url, request) in requests {
+        files.insert(file, content(&url, request).await?);
+    }
+    // A file the manifest names is in `files`; an empty one is refused for its length.
+    Models::new(&text, |file| Ok(files.remove(file).unwrap_or_default())).map_err(|error| error.to_string())
+}
+
+/// Has the browser ask whether what it kept is still current: the name says nothing of the content.
+fn anew() -> RequestInit {
+    let anew = RequestInit::new();
+    anew.set_cache(RequestCache::NoCache);
+    anew
+}
+
+/// Fetches the report of measured cases; none where it cannot be had.
+pub async fn accuracy(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Option<Accuracy> {
+    let url = format!("{folder}evidence.json");
+    let request = JsFuture::from(scope.fetch_with_str_and_init(&url, &anew()));
+    let text = String::from_utf8(content(&url, request).await.ok()?).ok()?;
+    Accuracy::parse(&text).ok()
+}
+
+/// The bytes that the request for `url` answers with.
+async fn content(url: &str, request: JsFuture) -> Result<Vec<u8>, String> {
+    let failed = |what: &str| format!("{url}: {what}");
+    let response = request.await.map_err(|_| failed("not reachable"))?;
+    let response: Response = response.dyn_into().map_err(|_| failed("no response"))?;
+    if !response.ok() {
+        return Err(failed(&format!("status {}", response.status())));
+    }
+    let body = response.array_buffer().map_err(|_| failed("no content"))?;
+    let buffer = JsFuture::from(body).await.map_err(|_| failed("broken off"))?;
+    Ok(Uint8Array::new(&buffer).to_vec())
+}

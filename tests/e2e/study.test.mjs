@@ -1,0 +1,207 @@
+// Studies: every view of the answer, what it offers to do, and the search.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync } from "node:fs";
+
+import { desktop, pageTest, path, phone } from "./harness.mjs";
+import { choose, fragmentHolds, settled } from "./page.mjs";
+
+const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
+const screenshots = path("target/screenshots");
+mkdirSync(screenshots, { recursive: true });
+
+const topics = ["breakdown", "explain", "change", "compare", "sweep", "tradeoff", "evidence", "share", "export"];
+const link = "v=1&m=qwen3-32b&tp=2&c=32&st=500&sp=25&vs=v~1~m~qwen3-32b~g~h200-sxm~tp~2~c~32";
+
+const done = (page) => page.locator("[data-testid=study-status][data-status=done]").waitFor({ state: "attached" });
+async function show(page, topic) {
+  await choose(page, `tab-${topic}`);
+  await page.locator(`[data-testid=tab-${topic}]:checked`).waitFor({ state: "attached" });
+  await done(page);
+}
+const document_ = (page) => page.locator("#study-document");
+
+function native(topic, of = "") {
+  const binary = `${process.env.ROOFLIGHT_BIN ?? path("target/debug")}/predict`;
+  const given = [link, "--study", topic, "--of", of, "--models", path("models")];
+  return execFileSync(binary, given, { encoding: "utf8" });
+}
+
+for (const [theme, viewport] of [["light", desktop], ["dark", desktop], ["light", phone], ["dark", phone]]) {
+  const name = viewport === phone ? "phone" : "desktop";
+  pageTest(`${theme} ${name}: every view stands, fits, and is accessible`, { theme, viewport }, async ({ page, open }) => {
+    await open(link);
+    await settled(page);
+    for (const topic of topics) {
+      await show(page, topic);
+      assert.ok((await document_(page).textContent()).length > 100, `${topic} says nothing`);
+      await page.waitForFunction(() => [...document.querySelectorAll("#study-document canvas")].every((canvas) => canvas.dataset.drawn === "" || !canvas.clientWidth));
+      await page.screenshot({ path: `${screenshots}/study-${topic}-${name}-${theme}.png`, fullPage: true });
+      const [content, visible] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+      assert.ok(content <= visible, `${topic} is ${content} px wide in a window of ${visible}`);
+    }
+    await page.evaluate(`${axe}; null`);
+    for (const topic of ["explain", "change", "compare"]) {
+      await show(page, topic);
+      const { violations } = await page.evaluate(() => window.axe.run());
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      assert.deepEqual(serious.map(({ id, nodes }) => [topic, id, nodes.map(({ html }) => html)]), []);
+    }
+  });
+}
+
+pageTest("the page says what the native tool says", {}, async ({ page, open }) => {
+  await open(link);
+  await settled(page);
+  await show(page, "change");
+  const rows = await document_(page).locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  const plain = native("change").replaceAll("\\", "");
+  assert.ok(rows.length > 20);
+  for (const [name, ...cells] of rows) assert.ok(plain.includes(`[${name}](`) && plain.includes(cells.join(" | ")), `${name}: ${cells}`);
+});
+
+pageTest("a single change is one click, and back takes it back", {}, async ({ page, open }) => {
+  await open("v=1&m=llama-3.1-70b");
+  await page.locator("[data-testid=fit][data-fits=false]").waitFor();
+  await page.locator("[data-testid=worker][data-status=ready]").waitFor({ state: "attached" });
+  await show(page, "change");
+  const offer = document_(page).locator("p a").first();
+  assert.match(await document_(page).textContent(), /Cheapest single change that gives an answer/);
+  await offer.click();
+  await page.locator("[data-testid=fit][data-fits=true]").waitFor();
+  await settled(page);
+  await page.goBack();
+  await page.locator("[data-testid=fit][data-fits=false]").waitFor();
+  await fragmentHolds(page, { m: "llama-3.1-70b", tp: undefined });
+});
+
+pageTest("a number and a kernel open their formula", {}, async ({ page, open }) => {
+  await open(link);
+  await settled(page);
+  await page.getByRole("button", { name: "TPOT", exact: true }).click();
+  await done(page);
+  const fold = page.locator("#fold-tpot[open]");
+  await fold.waitFor();
+  assert.match(await fold.textContent(), /TPOT = decode step \+ what prompts of others add/);
+  await choose(page, "tab-overview");
+  await page.locator("[data-testid=kernels-decode] [data-kernel=gate_up_proj] button").click();
+  await page.locator("details[id^=fold-kernel-decode-][open]").filter({ hasText: "If it reached its ceiling" }).waitFor();
+  // It stays open when the form changes.
+  await page.getByTestId("isl").fill("512");
+  await settled(page);
+  await done(page);
+  await page.locator("details[id^=fold-kernel-decode-][open]").waitFor();
+});
+
+pageTest("configurations are set beside each other, swapped and removed by links", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b&tp=2&c=32");
+  await settled(page);
+  await show(page, "compare");
+  await document_(page).getByRole("link", { name: "H200 SXM", exact: true }).click();
+  await page.waitForFunction(() => location.hash.includes("vs="));
+  await page.locator("#study-document th", { hasText: /^A$/ }).waitFor();
+  await document_(page).getByRole("link", { name: "to the form" }).click();
+  await fragmentHolds(page, { g: "h200-sxm" });
+  await page.reload();
+  await settled(page);
+  await show(page, "compare");
+  await document_(page).getByRole("link", { name: "remove" }).click();
+  await fragmentHolds(page, { g: "h200-sxm", vs: undefined });
+});
+
+pageTest("a sweep goes along the setting chosen", {}, async ({ page, open }) => {
+  await open(link);
+  await settled(page);
+  await show(page, "sweep");
+  await choose(page, "of-gpu");
+  await page.locator("#study-document th", { hasText: "H200 SXM" }).waitFor();
+  await done(page);
+  assert.equal(await page.locator("#study-document tr.own").count(), 1);
+  await page.getByTestId("osl").fill("100");
+  await settled(page);
+  await done(page);
+  await page.locator("[data-testid=of-gpu]:checked").waitFor({ state: "attached" });
+});
+
+pageTest("exports are files, and snippets are copied", {}, async ({ page, open }) => {
+  await open(link);
+  await settled(page);
+  await show(page, "export");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByTestId("save").click()]);
+  assert.equal(download.suggestedFilename(), "rooflight.json");
+  const file = JSON.parse(readFileSync(await download.path(), "utf8"));
+  assert.equal(file.scenario.gpu, "h100-sxm");
+  await show(page, "share");
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const copy = document_(page).getByRole("button", { name: "Copy" }).first();
+  await copy.click();
+  await document_(page).getByRole("button", { name: "Copied" }).waitFor();
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^http:\/\/127\.0\.0\.1:\d+\/rooflight\/#v=1&m=qwen3-32b/);
+});
+
+pageTest("charts are read out by pointer and by keys", {}, async ({ page, open }) => {
+  await open(link);
+  await settled(page);
+  const chart = page.getByTestId("roofline");
+  await page.locator("[data-testid=roofline][data-drawn]").waitFor();
+  const picture = () => chart.evaluate((canvas) => canvas.toDataURL());
+  const plain = await picture();
+  await chart.focus();
+  await page.keyboard.press("ArrowRight");
+  const voice = page.locator("[data-testid=roofline] + [aria-live]");
+  assert.match(await voice.textContent(), /^gate_up_proj, (prefill|decode): .* FLOP\/B, .* of its ceiling/);
+  const read = await picture();
+  assert.notEqual(read, plain);
+  const first = await voice.textContent();
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(await voice.textContent(), first);
+  await page.keyboard.press("Escape");
+  assert.equal(await picture(), plain);
+  await show(page, "breakdown");
+  const bars = document_(page).locator("canvas").first();
+  await bars.scrollIntoViewIfNeeded();
+  const { width, height } = await bars.boundingBox();
+  const before = await bars.evaluate((canvas) => canvas.toDataURL());
+  await bars.hover({ position: { x: width * 0.3, y: height * 0.45 } });
+  assert.notEqual(await bars.evaluate((canvas) => canvas.toDataURL()), before);
+  await page.screenshot({ path: `${screenshots}/chart-read-out.png` });
+});
+
+pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, async ({ page, open }) => {
+  await open("v=1");
+  await settled(page);
+  await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
+  await page.keyboard.press("/");
+  const words = page.getByTestId("search-words");
+  await words.waitFor();
+  await page.locator("#found", { hasText: "Alt ←" }).waitFor();
+  await words.fill("h200 sxm");
+  await page.locator('#found[data-chosen="h200 sxm"] a', { hasText: "H200 SXM" }).waitFor();
+  await page.screenshot({ path: `${screenshots}/search.png` });
+  await page.keyboard.press("Enter");
+  await fragmentHolds(page, { g: "h200-sxm" });
+  await words.waitFor({ state: "hidden" });
+  await page.keyboard.press("Control+k");
+  await words.fill("trade");
+  await page.locator('#found[data-chosen="trade"] a', { hasText: "Trade-off" }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-testid=tab-tradeoff]:checked").waitFor({ state: "attached" });
+  await done(page);
+  await page.getByTestId("find").click();
+  await words.fill("no such thing");
+  await page.locator("#found", { hasText: "Nothing is called so" }).waitFor();
+  await page.keyboard.press("Escape");
+  await words.waitFor({ state: "hidden" });
+  await done(page);
+});
+
+pageTest("without its worker the page says so in every view", {
+  prepare: (page) => page.route(/worker/, (route) => route.abort()),
+  expected: /Failed to load resource|worker/i,
+}, async ({ page, open }) => {
+  await open(link);
+  await page.locator("[data-testid=worker][data-status=failed]").waitFor({ state: "attached" });
+  await choose(page, "tab-change");
+  await page.getByTestId("study-status").filter({ hasText: "the worker of the learned models, which failed" }).waitFor();
+});
