@@ -14,7 +14,7 @@ function files(folder) {
 }
 
 // The shell is all that is fetched before the first number: whatever is neither worker, chart nor model.
-const afterFirstPaint = /(^|\/)(worker|chart|documents)[-_]|\.onnx$|^models\//;
+const afterFirstPaint = /(^|\/)(worker|chart|documents)[-_]|\.onnx$|^models\/|^embed[-.]|^roof-light\.js$|^sw\.js$|^card\.png$|^_headers$/;
 
 const rows = files(dist).map((path) => {
   const content = readFileSync(path);

@@ -5,7 +5,7 @@ use crate::config::link;
 
 /// How an embedded page may look, and its height in CSS pixels before it says its own.
 const VIEWS: [(&str, &str, u32); 3] =
-    [("card", "Headline numbers", 180), ("roofline", "The roofline", 520), ("curve", "Over loads", 420)];
+    [("card", "Headline numbers", 290), ("roofline", "The roofline", 680), ("curve", "Over loads", 540)];
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let fragment = study.link_to(&study.own().scenario);
@@ -25,7 +25,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         let source = escaped(&format!("{}embed.html?view={view}{fragment}", study.page));
         let snippet = format!(
             "<iframe src=\"{source}\" title=\"{}\" width=\"100%\" height=\"{height}\" style=\"border:0\" loading=\"lazy\" \
-             sandbox=\"allow-scripts allow-popups\"></iframe>",
+             sandbox=\"allow-scripts allow-popups allow-popups-to-escape-sandbox\"></iframe>",
             escaped(&title),
         );
         blocks.push(Block::code(name, "", snippet));

@@ -7,7 +7,7 @@ use gloo::timers::callback::Timeout;
 use js_sys::{Array, Float32Array, JSON};
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker, WorkerOptions, WorkerType};
+use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker};
 
 use super::protocol::{
     Answered, Ask, FromWorker, Import, Imported, Load, Simulate, Simulated, Stop, Studied, StudyAsked, Swept,
@@ -266,12 +266,12 @@ fn post(worker: &Worker, mut header: ToWorker) -> Result<(), JsValue> {
 }
 
 /// Starts the worker from a blob that imports its script: a page without an origin of its own (a
-/// sandboxed frame) is refused `new Worker(url)`.
+/// sandboxed frame) is refused `new Worker(url)`, and a blob as a module too.
 fn start(files: &Files) -> Result<Worker, JsValue> {
     let quoted = |text: &str| JSON::stringify(&text.into()).map(String::from);
     // A rejected promise raises no error event of the worker; a throw from a timer does.
     let script = format!(
-        "import init from {};\ninit({{ module_or_path: {} }}).catch((error) => setTimeout(() => {{ throw error; }}));",
+        "import({}).then((script) => script.default({{ module_or_path: {} }})).catch((error) => setTimeout(() => {{ throw error; }}));",
         quoted(&files.script)?,
         quoted(&files.wasm)?,
     );
@@ -279,9 +279,7 @@ fn start(files: &Files) -> Result<Worker, JsValue> {
     kind.set_type("text/javascript");
     let blob = Blob::new_with_str_sequence_and_options(&Array::of1(&script.into()), &kind)?;
     let url = Url::create_object_url_with_blob(&blob)?;
-    let options = WorkerOptions::new();
-    options.set_type(WorkerType::Module);
-    Worker::new_with_options(&url, &options)
+    Worker::new(&url)
 }
 
 fn answers(table: &Float32Array) -> Vec<CallAnswer> {

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 
 import { path, start } from "./browser.mjs";
+import { servePages } from "./server.mjs";
 
 export { path };
 export const gates = JSON.parse(readFileSync(path("scripts/gates.json")));
@@ -23,15 +24,19 @@ after(() => stop?.());
  *
  * options.viewport, options.theme ("light" | "dark"), options.scale (device pixels per CSS pixel): of the window.
  * options.prepare(page): before anything loads, to block or to watch.
+ * options.pages(address of the built page): pages of another origin, HTML by path; the body gets that origin as `host`.
+ * options.foreign: requests may go elsewhere: the page around is somebody else's.
+ * options.skip (a reason), options.timeout (ms): of the test.
  * options.expected: a pattern of console lines that this test provokes.
  */
 export function pageTest(name, options, body) {
-  test(name, { timeout: 60_000 }, async (t) => {
+  test(name, { timeout: options.timeout ?? 60_000, skip: options.skip || false }, async (t) => {
     const context = await browser.newContext({
       viewport: options.viewport ?? desktop,
       colorScheme: options.theme ?? "light",
       deviceScaleFactor: options.scale ?? 1,
     });
+    const host = options.pages && (await servePages(options.pages(url)));
     // Shorter than the test's own limit, so that a failure names what was waited for.
     context.setDefaultTimeout(15_000);
     const page = await context.newPage();
@@ -42,15 +47,16 @@ export function pageTest(name, options, body) {
     page.on("pageerror", (error) => findings.push(`page error: ${error.stack ?? error}`));
     page.on("request", (request) => {
       const to = request.url();
-      if (!to.startsWith(url) && !/^(blob|data):/.test(to)) findings.push(`request to ${to}`);
+      if (!options.foreign && !to.startsWith(url) && !(host && to.startsWith(host.url)) && !/^(blob|data):/.test(to)) findings.push(`request to ${to}`);
     });
     const open = (fragment = "") => page.goto(`${url}${fragment && `#${fragment}`}`);
     try {
       await options.prepare?.(page);
-      await body({ page, open, t });
+      await body({ page, open, t, host: host?.url, url });
       assert.deepEqual(findings, [], "the page must stay silent and on its own origin");
     } finally {
       await context.close();
+      await host?.stop();
     }
   });
 }

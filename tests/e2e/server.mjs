@@ -1,4 +1,4 @@
-// Serves a built page from a folder on loopback, below a path as a project site is, without caching.
+// Serves a built page from a folder on loopback, below a path as a project site is.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
@@ -13,27 +13,56 @@ const types = {
   ".svg": "image/svg+xml",
   ".wasm": "application/wasm",
 };
-const base = "/rooflight/";
 
-/** Starts serving `folder`; resolves to the page's address and a function that stops the server. */
-export async function serve(folder) {
+/**
+ * Starts serving `folder` below `base`, and other folders below other bases; resolves to the page's address and a function that
+ * stops the server.
+ */
+export async function serve(folder, base = "/rooflight/", others = {}) {
+  const folders = Object.entries({ [base]: folder, ...others });
   const server = createServer(async (request, response) => {
-    const path = new URL(request.url, "http://localhost").pathname;
-    const inside = path.startsWith(base) && normalize(decodeURIComponent(path.slice(base.length - 1)));
+    const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
     try {
-      if (!inside) throw new Error("outside of the page");
+      const [base, folder] = folders.find(([base]) => path.startsWith(base)) ?? [];
+      if (!base) throw new Error("outside of the page");
+      const inside = normalize(path.slice(base.length - 1));
       const file = join(folder, inside.endsWith("/") ? inside + "index.html" : inside);
       const content = await readFile(file);
-      response.writeHead(200, { "content-type": types[extname(file)] ?? "text/plain", "cache-control": "no-store" });
+      response.writeHead(200, {
+        "content-type": types[extname(file)] ?? "text/plain",
+        // As hosts should: what is named by its content never changes.
+        "cache-control": /-[0-9a-f]{16}[_.]/.test(file) ? "max-age=31536000, immutable" : "no-store",
+        // Frames without an origin, and others' pages, are given scripts and data only with it.
+        "access-control-allow-origin": "*",
+      });
       response.end(content);
     } catch {
       response.writeHead(404, { "content-type": "text/plain" });
       response.end("not found");
     }
   });
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  return {
-    url: `http://127.0.0.1:${server.address().port}${base}`,
-    stop: () => new Promise((stopped) => server.close(stopped)),
-  };
+  return listening(server, encodeURI(base));
+}
+
+/** The same for texts: HTML by path, as `{"/": "<p>..."}`. What is another page's, on another origin. */
+export async function servePages(pages) {
+  const server = createServer((request, response) => {
+    const path = new URL(request.url, "http://localhost").pathname;
+    // Browsers ask for an icon, whatever the page.
+    const html = path === "/favicon.ico" ? "" : pages[path];
+    response.writeHead(html === undefined ? 404 : 200, { "content-type": types[".html"] });
+    response.end(html);
+  });
+  return listening(server, "/");
+}
+
+async function listening(server, base) {
+  await new Promise((started) => server.listen(0, "127.0.0.1", started));
+  const { port } = server.address();
+  const stop = () =>
+    new Promise((stopped) => {
+      server.close(() => stopped());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${port}${base}`, port, stop };
 }

@@ -2,6 +2,7 @@
 
 mod address;
 mod form;
+mod frame;
 mod predict;
 pub mod quantity;
 mod simulate;
@@ -67,7 +68,7 @@ pub struct State {
 impl State {
     /// Reads the address and starts predicting.
     pub fn start() -> Self {
-        let theme = RwSignal::new(theme::stored());
+        let theme = RwSignal::new(theme::applied());
         let state = Self {
             form: RwSignal::new(Form::from_link(&address::address())),
             answer: RwSignal::new(None),
@@ -83,12 +84,13 @@ impl State {
             simulation_timer: StoredValue::new_local(None),
             predictor: StoredValue::new_local(Predictor::default()),
             theme,
-            dark: theme::watch(theme),
+            dark: theme::watch(theme, frame::view().is_none()),
             last_pushed: StoredValue::new(None),
         };
         address::follow(state);
         predict::start(state);
         study::start(state);
+        frame::tell(state);
         state
     }
 

@@ -219,7 +219,7 @@ fn fail(state: State, reason: String) {
     study::ask(state);
 }
 
-/// The files named on the script that loaded the page (`scripts/hooks/name-worker.mjs` put them there).
+/// The files named on the script that loaded the page (`scripts/hooks/name.mjs` put them there).
 fn files() -> Option<Files> {
     let script = document().query_selector("script[data-worker]").ok()??;
     let base = document().base_uri().ok().flatten().or_else(|| window().location().href().ok())?;

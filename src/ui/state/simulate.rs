@@ -4,6 +4,7 @@ use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::WorkerStatus;
+use super::frame;
 use super::quantity::{ISL, OSL, RATE, SPREAD, round};
 use super::{Form, State};
 use crate::config::{Field, Issue};
@@ -34,8 +35,11 @@ pub struct Simulation {
     pub curve: Option<Swept>,
 }
 
-/// Begins the simulation after a pause.
+/// Begins the simulation after a pause, where it is shown.
 pub fn begin(state: State) {
+    if !frame::shows("curve") {
+        return;
+    }
     state.simulation.update(|simulation| {
         simulation.id = simulation.id.wrapping_add(1);
         simulation.progress = Progress::Due;

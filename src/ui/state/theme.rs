@@ -1,5 +1,5 @@
 //! Light, dark, or as the system says. `static/boot/theme.js` applies the stored choice before the
-//! first paint; this keeps it.
+//! first paint, in a frame `static/boot/embed.js` what the page around it asks for; this keeps it.
 
 use gloo::events::EventListener;
 use gloo::utils::{document, window};
@@ -29,16 +29,15 @@ impl ThemeChoice {
     }
 }
 
-/// The stored choice. Storage throws in a frame without an origin.
-pub fn stored() -> ThemeChoice {
-    let storage = window().local_storage().ok().flatten();
-    let stored = storage.and_then(|storage| storage.get_item(KEY).ok().flatten());
+/// The choice that the page started with.
+pub fn applied() -> ThemeChoice {
+    let id = document().document_element().and_then(|root| root.get_attribute("data-theme"));
     let known = |id: String| ThemeChoice::ALL.into_iter().find(|choice| choice.id() == id);
-    stored.and_then(known).unwrap_or(ThemeChoice::System)
+    id.and_then(known).unwrap_or(ThemeChoice::System)
 }
 
-/// Applies and stores the choice whenever it changes; whether the page is dark.
-pub fn watch(choice: RwSignal<ThemeChoice>) -> Signal<bool> {
+/// Applies the choice whenever it changes, and keeps it if `store`; whether the page is dark.
+pub fn watch(choice: RwSignal<ThemeChoice>, store: bool) -> Signal<bool> {
     let query = window().match_media("(prefers-color-scheme: dark)").ok().flatten();
     let system = RwSignal::new(query.as_ref().is_some_and(|query| query.matches()));
     if let Some(query) = query {
@@ -55,7 +54,8 @@ pub fn watch(choice: RwSignal<ThemeChoice>) -> Signal<bool> {
         if let Some(root) = document().document_element() {
             let _ = root.set_attribute("data-theme", id);
         }
-        if let Ok(Some(storage)) = window().local_storage() {
+        // Storage throws in a frame without an origin.
+        if store && let Ok(Some(storage)) = window().local_storage() {
             let _ = storage.set_item(KEY, id);
         }
     });

@@ -1,0 +1,30 @@
+// Where the build lies while hooks work on it, and what they share.
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildSync } from "esbuild";
+
+const dist = process.env.TRUNK_STAGING_DIR;
+
+export const inDist = (name) => join(dist, name);
+export const inSource = (name) => new URL(`../../${name}`, import.meta.url);
+
+/** A file of the build: `read("index.html")`, `write("index.html", text)`. */
+export const read = (name) => readFileSync(inDist(name), "utf8");
+export const write = (name, content) => writeFileSync(inDist(name), content);
+
+export const hashed = (content) => createHash("sha256").update(content).digest("hex").slice(0, 16);
+
+/** A script or style of the checkout with what it imports, minified. `format` is that of esbuild: "esm", "iife". */
+export function bundled(name, format) {
+  const options = { entryPoints: [fileURLToPath(inSource(name))], bundle: true, minify: true, format, legalComments: "none" };
+  return buildSync({ ...options, write: false, logLevel: "error" }).outputFiles[0].text.trim();
+}
+
+/** `text` with its one occurrence of `found` replaced; a build in which it is not there once is another one. */
+export function replaceOnce(text, found, by) {
+  const parts = text.split(found);
+  if (parts.length !== 2) throw new Error(`expected once in the built page, found ${parts.length - 1} times: ${found}`);
+  return parts.join(by);
+}

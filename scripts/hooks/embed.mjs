@@ -1,0 +1,23 @@
+// Writes embed.html, the page for frames: the same files, cached once for both, and beside them a script and a style of
+// its own. And roof-light.js, whose name stays, as others' pages hold it.
+import { hashed, bundled, read, replaceOnce, write } from "./dist.mjs";
+
+function put(name, content) {
+  const named = name.replace(".", `-${hashed(content)}.`);
+  write(named, content);
+  return `./${named}`;
+}
+
+const script = put("embed.js", bundled("static/boot/embed/index.js", "iife"));
+const style = put("embed.css", bundled("static/style/embed.css"));
+
+let html = read("index.html");
+// Its own script sets the theme: a frame neither reads nor keeps the visitor's choice.
+html = html.replace(/<script src=\.\/theme-[\w]+\.js><\/script>/, `<script src=${script}></script>`);
+html = replaceOnce(html, "</head>", `<link href=${style} rel=stylesheet></head>`);
+html = html.replace(/<meta[^>]* (name|property)=("?)(description|og:|twitter:)[^>]*>/g, "");
+html = replaceOnce(html, "<title>", '<meta content=noindex name=robots><title>');
+html = html.replace(/<header class=top>.*<\/header>/, "");
+if (!html.includes(script) || html.includes("<header")) throw new Error("embed.html: the built page has another form");
+write("embed.html", html);
+write("roof-light.js", bundled("static/boot/roof-light.js", "esm"));

@@ -1,0 +1,21 @@
+// The page inside another page. Loaded by embed.html only, before the first paint: docs/embedding.md is its guide.
+// The query says how to show the page, the fragment what it computes; the page's own code is the same as ever.
+import { arrange } from "./arrange.js";
+import { listen } from "./messages.js";
+import { asked } from "./query.js";
+
+const root = document.documentElement;
+const { view, locks, theme, notes } = asked(location.search);
+root.dataset.view = view;
+root.dataset.theme = theme;
+
+// The way back is that of the page around it.
+history.pushState = history.replaceState.bind(history);
+
+// What nobody sees needs no drawing, and none of the code that draws.
+for (const drawing of ["rooflight:chart", "rooflight:document"])
+  addEventListener(drawing, (event) => event.target.closest("[data-unseen]") && event.stopImmediatePropagation(), true);
+
+// The first answer comes when the page stands.
+addEventListener("rooflight:answer", (answer) => arrange(answer, locks, notes), { once: true });
+listen();

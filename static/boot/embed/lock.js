@@ -1,0 +1,37 @@
+// Locked inputs: disabled, and kept where a link inside the page would change them.
+import { KEYS } from "../keys.js";
+
+/** Keys of a link that no other link inside the page may change. */
+function keysOf(locks) {
+  const keys = [...locks].map((field) => KEYS[field]).filter(Boolean);
+  // A model of one's own stands under another key.
+  return locks.has("model") ? [...keys, "x"] : keys;
+}
+
+/** `link` with these keys as they are in `current`. */
+export function held(link, current, keys) {
+  const pairs = (text) => text.replace(/^#/, "").split("&").filter(Boolean);
+  const locked = (pair) => keys.some((key) => pair.startsWith(`${key}=`));
+  return [...pairs(link).filter((pair) => !locked(pair)), ...pairs(current).filter(locked)].join("&");
+}
+
+/** From now on; also for controls that the page makes anew. */
+export function lock(form, locks) {
+  const controls = [...locks].flatMap((id) => [`#${id}`, `#${id}-range`]);
+  if (locks.has("load")) controls.push("[name=load]");
+  if (locks.has("model")) controls.push("[data-testid=config-json-panel] *");
+  if (locks.has("trace")) controls.push("[data-testid=trace-panel] *");
+  const disable = () => form.querySelectorAll(controls).forEach((control) => (control.disabled = true));
+  if (controls.length) {
+    new MutationObserver(disable).observe(form, { childList: true, subtree: true });
+    disable();
+  }
+  const keys = keysOf(locks);
+  addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#"]')?.getAttribute("href");
+    if (!link) return;
+    event.preventDefault();
+    // Replaced: the way back is that of the page around.
+    location.replace(`#${held(link, location.hash, keys)}`);
+  });
+}

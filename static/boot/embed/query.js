@@ -1,0 +1,46 @@
+// What the query of embed.html asks for.
+import { KEYS } from "../keys.js";
+
+/** What each view shows: panels of the results, and the tab that is chosen for them. The whole page has no list. */
+export const VIEWS = {
+  card: { panels: ".headline, .headline + .panel" },
+  roofline: { panels: ".overview, .roofline" },
+  breakdown: { panels: ".study", tab: "tab-breakdown" },
+  curve: { panels: ".overview, .simulation" },
+  pareto: { panels: ".study", tab: "tab-tradeoff" },
+  full: {},
+};
+
+/** By their names in a query and in messages, as the page calls them. */
+export const THEMES = { auto: "system", system: "system", light: "light", dark: "dark" };
+
+/** One of these decides the load, and with it whether the others count. */
+const LOADS = ["concurrency", "rate", "batch"];
+/** These a trace brings along. */
+const OF_TRACES = ["isl", "osl", "spread", "load"];
+
+const known = (table, name) => Object.hasOwn(table, name);
+const quoted = (text) => `“${text.slice(0, 40)}”`;
+
+/** View and theme, the names of locked inputs, and notes on what is not known. */
+export function asked(search) {
+  const query = new URLSearchParams(search);
+  const notes = [];
+  const of = (name, table, instead) => {
+    const given = query.get(name) || instead;
+    if (known(table, given)) return given;
+    notes.push(`There is no ${name} ${quoted(given)}: this is ${instead}. There are ${Object.keys(table).join(", ")}.`);
+    return instead;
+  };
+  const view = of("view", VIEWS, "card");
+  const theme = THEMES[of("theme", THEMES, "auto")];
+  const locks = new Set();
+  const fields = Object.fromEntries(Object.entries(KEYS).map(([field, key]) => [key, field]));
+  for (const key of (query.get("lock") ?? "").split(",").map((key) => key.trim()).filter(Boolean)) {
+    if (known(fields, key)) locks.add(fields[key]);
+    else notes.push(`There is no input ${quoted(key)} to lock: inputs are named by their keys in a link.`);
+  }
+  if (LOADS.some((load) => locks.has(load))) for (const load of ["load", ...LOADS]) locks.add(load);
+  if (OF_TRACES.some((field) => locks.has(field))) locks.add("trace");
+  return { view, theme, locks, notes };
+}
