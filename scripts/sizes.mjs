@@ -13,7 +13,8 @@ function files(folder) {
   });
 }
 
-// The shell is all that is fetched before the first number: whatever is neither worker, chart nor model.
+// The shell is all that is fetched before the first number: whatever is neither worker, chart nor model, nor for frames,
+// others' pages, visits without a network and previews.
 const afterFirstPaint = /(^|\/)(worker|chart|documents)[-_]|\.onnx$|^models\/|^embed[-.]|^roof-light\.js$|^sw\.js$|^card\.png$|^_headers$/;
 
 const rows = files(dist).map((path) => {

@@ -50,3 +50,12 @@ try {
   fail("Rooflight could not be loaded. Check the connection, or use a browser with WebAssembly SIMD (2023 or later).");
   throw error;
 }
+
+// Kept for visits without a network, once this one has what it needs. Frames leave that to the page itself, and a browser
+// that keeps nothing refuses or throws.
+if (!document.documentElement.dataset.view)
+  setTimeout(async () => {
+    try {
+      await navigator.serviceWorker.register("sw.js");
+    } catch {}
+  }, 5000);

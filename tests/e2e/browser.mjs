@@ -8,13 +8,18 @@ const root = new URL("../../", import.meta.url);
 /** A path of the checkout. */
 export const path = (relative) => fileURLToPath(new URL(relative, root));
 
-/** Starts both: the build is in $DIST or dist/, the browser is $CHROME. */
-export async function start() {
+/** The browser that $CHROME names. */
+export async function launch() {
   if (!process.env.CHROME) throw new Error("CHROME must name a Chromium: run this through scripts/test or scripts/bench");
-  const site = await serve(process.env.DIST ?? path("dist"));
   // Chromium refuses its sandbox to root, which is what containers run as.
   const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
-  const browser = await chromium.launch({ executablePath: process.env.CHROME, args });
+  return chromium.launch({ executablePath: process.env.CHROME, args });
+}
+
+/** Starts both; the build is in $DIST or dist/. */
+export async function start() {
+  const browser = await launch();
+  const site = await serve(process.env.DIST ?? path("dist"));
   const stop = async () => {
     await browser.close();
     await site.stop();

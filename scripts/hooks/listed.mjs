@@ -1,0 +1,34 @@
+// The service worker of a built page: the list of its files, each with its hash, in static/boot/sw.js.
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { transformSync } from "esbuild";
+
+/** Files that the page and its frames load; what others import, and what hosts and readers of links want, is not kept. */
+const PARTS = /^(index|embed)\.html$|^[\w-]+-[0-9a-f]{16}(_bg)?\.(js|css|wasm|svg)$|^models\/[\w.]+$/;
+
+function files(folder, below = "") {
+  return readdirSync(join(folder, below)).flatMap((name) => {
+    const path = below + name;
+    return statSync(join(folder, path)).isDirectory() ? files(folder, `${path}/`) : [path];
+  });
+}
+
+const sha256 = (content, form) => createHash("sha256").update(content).digest(form);
+
+/** sw.js for the page that lies in `folder`. */
+export function listed(folder) {
+  const list = files(folder)
+    .filter((name) => PARTS.test(name))
+    .sort()
+    .map((name) => {
+      const content = readFileSync(join(folder, name));
+      // Models are asked for by their content.
+      const asked = name.endsWith(".onnx") ? `${name}?${sha256(content, "hex")}` : name;
+      return [asked, `sha256-${sha256(content, "base64")}`];
+    });
+  const FILES = JSON.stringify(Object.fromEntries(list));
+  const define = { VERSION: JSON.stringify(sha256(FILES, "hex").slice(0, 16)), FILES };
+  const source = readFileSync(new URL("../../static/boot/sw.js", import.meta.url), "utf8");
+  return transformSync(source, { minify: true, define, legalComments: "none" }).code;
+}

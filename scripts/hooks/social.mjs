@@ -1,0 +1,14 @@
+// What others show of a link to the page. Its picture must have a whole address, which only whoever publishes the page
+// knows: `ROOFLIGHT_URL=https://example.org/rooflight/ scripts/test page`. Without it the picture is left out, as a
+// relative address is one that most readers of these tags refuse.
+import { copyFileSync } from "node:fs";
+
+import { inDist, inSource, read, replaceOnce, write } from "./dist.mjs";
+
+const address = process.env.ROOFLIGHT_URL;
+if (address) {
+  const picture = new URL("card.png", address.replace(/\/?$/, "/"));
+  const tags = `<meta content=${picture} property=og:image><meta content=summary_large_image name=twitter:card>`;
+  copyFileSync(inSource("static/card.png"), inDist("card.png"));
+  write("index.html", replaceOnce(read("index.html"), "</head>", `${tags}</head>`));
+}
