@@ -1,6 +1,5 @@
 //! Name, link, theme.
 
-use gloo::utils::window;
 use leptos::prelude::*;
 
 use super::copy::Copy;
@@ -9,13 +8,14 @@ use super::state::{State, ThemeChoice};
 
 #[component]
 pub fn Header() -> impl IntoView {
+    let state = State::get();
     view! {
         <header class="top">
             <h1>"Rooflight"</h1>
             <p class="tagline">"LLM serving speed, predicted in your browser"</p>
             <Copy
                 id="copy-link" label="Copy link" refused="See address bar"
-                read=Box::new(|| window().location().href().unwrap_or_default())
+                read=Box::new(move || state.shared_address())
             />
             <Theme />
         </header>

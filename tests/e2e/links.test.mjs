@@ -1,7 +1,8 @@
 // A link holds everything: reload, back and forward restore it, and a bad one never breaks the page.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 
-import { pageTest } from "./harness.mjs";
+import { pageTest, path } from "./harness.mjs";
 import { fragmentHolds, issue, numbers, settled } from "./page.mjs";
 
 const link = "v=1&m=qwen3-32b&g=h200-sxm&n=2&tp=2&e=sglang&w=fp8&kv=fp8&isl=3000&osl=300&c=48";
@@ -73,6 +74,32 @@ for (const [key, field] of [["m", "model"], ["g", "gpu"], ["e", "engine"], ["w",
     assert.match(await issue(page, field), /no-such-thing/);
   });
 }
+
+pageTest("a link of another release names both, until it is edited", {}, async ({ page, open }) => {
+  await open("v=1&tp=2&d=2001-01-31");
+  await settled(page);
+  const { release } = JSON.parse(readFileSync(path("models/manifest.json")));
+  assert.match(await issue(page, "data"), new RegExp(`2001-01-31.*${release}`));
+  await page.getByTestId("isl").fill("2000");
+  await fragmentHolds(page, { tp: "2", isl: "2000", d: undefined });
+  await page.locator("[data-testid=issue][data-field=data]").waitFor({ state: "detached" });
+});
+
+const copying = (page) => page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+
+pageTest("the link copied names the release of its numbers", { prepare: copying }, async ({ page, open }) => {
+  await open("v=1&tp=2");
+  await settled(page);
+  await page.getByTestId("copy-link").click();
+  await page.getByTestId("copy-link").getByText("Copied").waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  const { release } = JSON.parse(readFileSync(path("models/manifest.json")));
+  assert.equal(copied, `${page.url()}&d=${release}`);
+  await page.goto("about:blank");
+  await page.goto(copied);
+  await settled(page);
+  assert.equal(await page.locator("[data-testid=issue][data-field=data]").count(), 0);
+});
 
 for (const bad of ["v=1&isl=-5&osl=1e99&c=NaN", "v=99&m=qwen3-32b", "%E0%A4%A", "=&=&&&", "x=AAAA", "v=1&tp=3&pp=7", "m=".repeat(5000)]) {
   pageTest(`a bad link leaves a page that works: ${bad.slice(0, 40)}`, {}, async ({ page, open }) => {

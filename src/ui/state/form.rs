@@ -30,6 +30,18 @@ impl Form {
         self.link.encode()
     }
 
+    /// The same, with the release of data and weights that its numbers are of.
+    pub fn pinned_link(&self, release: String) -> String {
+        let mut link = self.link.clone();
+        link.data_release = Some(release);
+        link.encode()
+    }
+
+    /// What to keep in mind of a link that was made with other data and weights than those of `release`.
+    pub fn then_and_now(&self, release: &str) -> Option<Issue> {
+        self.link.then_and_now(release)
+    }
+
     pub fn scenario(&self) -> &Scenario {
         &self.link.scenario
     }
@@ -86,7 +98,9 @@ impl Form {
         self.drafts.iter().find(|(of, _)| *of == field).map(|(_, text)| text.as_str())
     }
 
+    /// Makes way for an edit of `field`. What the link was made with says nothing of another scenario.
     fn forget(&mut self, field: Field) {
+        self.link.data_release = None;
         self.drafts.retain(|(of, _)| *of != field);
         self.issues.retain(|issue| issue.field != field);
     }
@@ -130,5 +144,16 @@ mod tests {
         form.type_text(&PRICE, String::new());
         assert_eq!(form.scenario().overrides.price, None);
         assert!(form.issues().is_empty());
+    }
+
+    #[test]
+    fn an_edit_unpins_the_release() {
+        let mut form = Form::from_link("#v=1&isl=300&d=2026-01-01");
+        assert_eq!(form.link(), "v=1&isl=300&d=2026-01-01");
+        assert_eq!(form.pinned_link("2026-02-02".into()), "v=1&isl=300&d=2026-02-02");
+        assert!(form.then_and_now("2026-01-01").is_none() && form.then_and_now("2026-02-02").is_some());
+        form.set(&ISL, 300.0);
+        assert_eq!(form.link(), "v=1&isl=300");
+        assert!(form.then_and_now("2026-02-02").is_none());
     }
 }

@@ -118,6 +118,18 @@ impl State {
         }
     }
 
+    /// The address of this configuration, with the release of data and weights once it is known.
+    pub fn shared_address(self) -> String {
+        let address = address::address();
+        match self.worker.get_untracked() {
+            WorkerStatus::Ready { release } => {
+                let page = address.split('#').next().unwrap_or_default();
+                format!("{page}#{}", self.form.with_untracked(|form| form.pinned_link(release)))
+            }
+            _ => address,
+        }
+    }
+
     /// Makes a `config.json` the scenario's model, or says in `imported` why not.
     pub fn import(self, text: String) {
         predict::import(self, text);
@@ -181,6 +193,9 @@ impl State {
     pub fn issues_of(self, field: Field) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.form.with(|form| form.issues().to_vec());
         self.findings.with(|findings| issues.extend_from_slice(findings));
+        if let (Field::Data, WorkerStatus::Ready { release }) = (field, self.worker.get()) {
+            issues.extend(self.form.with(|form| form.then_and_now(&release)));
+        }
         if !self.stale.get() {
             self.answer.with(|answer| {
                 issues.extend(answer.iter().flat_map(|answer| answer.report.issues.iter().cloned()));
