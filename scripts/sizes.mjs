@@ -14,8 +14,8 @@ function files(folder) {
 }
 
 // The shell is all that is fetched before the first number: whatever is neither worker, chart nor model, nor for frames,
-// others' pages, visits without a network and previews.
-const afterFirstPaint = /(^|\/)(worker|chart|documents)[-_]|\.onnx$|^models\/|^embed[-.]|^roof-light\.js$|^sw\.js$|^card\.png$|^_headers$/;
+// others' pages and programs, visits without a network and previews.
+const afterFirstPaint = /(^|\/)(worker|chart|documents)[-_]|\.onnx$|^models\/|^embed[-.]|^roof-light\.js$|^rooflight|^sw\.js$|^card\.png$|^_headers$/;
 
 const rows = files(dist).map((path) => {
   const content = readFileSync(path);

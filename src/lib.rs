@@ -28,6 +28,8 @@ pub mod chart;
 #[cfg(any(feature = "chart", feature = "ui", feature = "infer-worker"))]
 pub mod study;
 
+pub mod api;
+
 #[cfg(any(feature = "ui", feature = "infer-worker"))]
 pub mod worker;
 

@@ -4,5 +4,6 @@ import "./styles.mjs";
 import "./name.mjs";
 import "./social.mjs";
 import "./embed.mjs";
+import "./api.mjs";
 // Last: it lists all files.
 import "./offline.mjs";

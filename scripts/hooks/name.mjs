@@ -8,10 +8,16 @@ import { hashed, inDist, read, replaceOnce, write } from "./dist.mjs";
 
 write("boot.js", transformSync(read("boot.js"), { minify: true, format: "esm" }).code.trim());
 
+/** What each is called now. */
+export const names = {};
+
 let html = read("index.html");
-for (const name of ["boot.js", "worker.js", "worker_bg.wasm", "chart.js", "chart_bg.wasm", "documents.css"]) {
-  const named = name.replace(".", `-${hashed(readFileSync(inDist(name)))}.`);
-  html = replaceOnce(html, name, named);
-  renameSync(inDist(name), inDist(named));
+// Each wasm before the script that names it.
+for (const name of ["boot.js", "worker_bg.wasm", "worker.js", "chart_bg.wasm", "chart.js", "documents.css"]) {
+  const wasm = name.replace(".js", "_bg.wasm");
+  if (wasm !== name && names[wasm]) write(name, replaceOnce(read(name), wasm, names[wasm]));
+  names[name] = name.replace(".", `-${hashed(readFileSync(inDist(name)))}.`);
+  html = replaceOnce(html, name, names[name]);
+  renameSync(inDist(name), inDist(names[name]));
 }
 write("index.html", html);

@@ -1,5 +1,6 @@
-//! The page's Web Worker: loads the models and answers rows.
+//! The page's Web Worker, and the module that other pages import: whoever loads it calls what they need of
+//! `worker::host` and `api::javascript`.
 
-fn main() {
-    rooflight::worker::host::start();
-}
+use rooflight as _;
+
+fn main() {}

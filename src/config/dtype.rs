@@ -6,6 +6,7 @@ use super::record::names;
 
 /// A number format as serving systems name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Dtype {
     Bf16,

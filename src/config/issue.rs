@@ -6,6 +6,7 @@ use super::record::{ids, names, record};
 
 /// An input of the page, a key of a link, a field of the JSON form: one name for all three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
     /// The link or the JSON text as a whole.
@@ -41,6 +42,7 @@ pub enum Field {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// No answer can be given until this is mended.
@@ -53,6 +55,7 @@ pub enum Severity {
 
 /// One finding: which field, what is wrong, and what would be right.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Issue {
     pub field: Field,
     pub severity: Severity,

@@ -7,6 +7,7 @@ use crate::units::{Bytes, Flops, Seconds};
 
 /// How a launch is cut into thread blocks and laid over the SMs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Schedule {
     /// Tile of the output and of the reduction, in elements: rows, columns, depth.
     pub tile: [u32; 3],

@@ -10,6 +10,7 @@ use crate::units::Seconds;
 
 /// The resource that bounds a kernel's ideal time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
     Compute,
@@ -21,6 +22,7 @@ pub enum Resource {
 
 /// Where a kernel's time comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
     /// A learned efficiency, on a GPU whose measurements trained it.

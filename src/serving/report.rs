@@ -10,6 +10,7 @@ use crate::units::{Bytes, Dollars, Flops, Seconds};
 
 /// What the efficiencies behind a number are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Basis {
     /// Every kernel at its ideal: an upper bound on speed.
@@ -20,6 +21,7 @@ pub enum Basis {
 
 /// One kernel of a pass. Times are of one launch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct KernelLine {
     pub block: Block,
     pub name: &'static str,
@@ -54,6 +56,7 @@ pub struct KernelLine {
 
 /// One step of the engine, taken apart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PassReport {
     pub phase: Phase,
     pub sequences: u64,
@@ -77,6 +80,7 @@ pub struct PassReport {
 
 /// Device memory of the fullest GPU, by part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Memory {
     pub total: Bytes,
     /// What the engine may use of it.
@@ -100,6 +104,7 @@ pub struct Memory {
 
 /// Headline numbers. TTFT, TPOT and E2E are those of `vllm bench serve`: means over requests.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Headline {
     pub ttft: Seconds,
     /// None for OSL 1.
@@ -122,6 +127,7 @@ pub struct Headline {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Report {
     pub basis: Basis,
     pub memory: Memory,

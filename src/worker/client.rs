@@ -271,7 +271,7 @@ fn start(files: &Files) -> Result<Worker, JsValue> {
     let quoted = |text: &str| JSON::stringify(&text.into()).map(String::from);
     // A rejected promise raises no error event of the worker; a throw from a timer does.
     let script = format!(
-        "import({}).then((script) => script.default({{ module_or_path: {} }})).catch((error) => setTimeout(() => {{ throw error; }}));",
+        "import({}).then((script) => script.default({{ module_or_path: {} }}).then(script.listen)).catch((error) => setTimeout(() => {{ throw error; }}));",
         quoted(&files.script)?,
         quoted(&files.wasm)?,
     );

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use js_sys::{Date, Float32Array};
-use wasm_bindgen::prelude::Closure;
+use wasm_bindgen::prelude::{Closure, wasm_bindgen};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
@@ -66,8 +66,10 @@ impl Desk {
     }
 }
 
-/// Listens to the page, and says so.
-pub fn start() {
+/// Listens to the page, and says so. To be called in a worker of the page's own and nowhere else: the same wasm
+/// is imported by others for its functions, perhaps in workers of theirs.
+#[wasm_bindgen]
+pub fn listen() {
     console_error_panic_hook::set_once();
     let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
     let desk = Desk::default();

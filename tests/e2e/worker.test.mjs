@@ -56,6 +56,6 @@ pageTest("a worker that never answers is called late", { prepare: silence }, asy
 
 /** The worker's script loads and starts, and then nothing comes. */
 function silence(page) {
-  const body = "export default async () => {};";
+  const body = "export default async () => {}; export const listen = () => {};";
   return page.context().route(parts.script, (route) => route.fulfill({ contentType: "text/javascript", body }));
 }

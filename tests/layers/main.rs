@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use paths::{SourceFile, UsedPath};
 
 /// The folders of `src` in the order of `src/lib.rs`; `bin` may use all of them.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "units",
     "config",
     "graph",
@@ -21,6 +21,7 @@ const ORDER: [&str; 13] = [
     "evidence",
     "chart",
     "study",
+    "api",
     "worker",
     "ui",
 ];

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::config::record::{names, record, variants};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Attention {
     Gqa(Gqa),
@@ -15,6 +16,7 @@ pub enum Attention {
 
 /// Grouped-query attention; MHA where `kv_heads == heads`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Gqa {
     pub heads: u32,
     pub kv_heads: u32,
@@ -31,10 +33,12 @@ pub struct Gqa {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub traits: Vec<GqaTrait>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum GqaTrait {
     /// A learned logit per head that takes part in the softmax (gpt-oss).
@@ -49,6 +53,7 @@ pub enum GqaTrait {
 
 /// Multi-head latent attention (DeepSeek).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Mla {
     pub heads: u32,
     /// Width of the compressed queries; none where queries are projected at once.
@@ -71,6 +76,7 @@ pub struct Mla {
 
 /// The lightning indexer of sparse attention.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Indexer {
     pub heads: u32,
     pub head_dim: u32,
@@ -83,6 +89,7 @@ pub struct Indexer {
 
 /// A gated delta rule behind a short convolution: a state of constant size in place of keys and values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Delta {
     pub key_heads: u32,
     pub value_heads: u32,
@@ -98,6 +105,7 @@ pub struct Delta {
 
 /// How a delta rule forgets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Gates {
     /// One decay a head; the output gate is as wide as the values (gated delta net, Qwen3.5).
@@ -109,6 +117,7 @@ pub enum Gates {
 
 /// A Mamba-2 mixer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Mamba {
     pub heads: u32,
     pub head_dim: u32,

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::config::record::{record, variants};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Ffn {
     Dense(Dense),
@@ -13,6 +14,7 @@ pub enum Ffn {
 
 /// An MLP, gated unless said otherwise: `down(silu(gate(x)) * up(x))`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Dense {
     pub intermediate: u32,
     /// `down(relu(up(x))^2)`: no gate projection.
@@ -22,6 +24,7 @@ pub struct Dense {
 
 /// A mixture of experts: each token visits `topk` of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Moe {
     pub experts: u32,
     pub topk: u32,

@@ -8,6 +8,7 @@ use crate::config::record::{names, record};
 
 /// A decoder-only language model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Model {
     /// Stable id, as used in links.
     pub id: String,
@@ -24,14 +25,17 @@ pub struct Model {
     pub blocks: Vec<Blocks>,
     /// What checkpoints in one format hold in others, where that is not the rule of [`Formats::usual`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub checkpoints: Vec<Formats>,
     /// What of the published model is not counted (a vision encoder ...), one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub notes: Vec<String>,
 }
 
 /// `count` decoder blocks of the same shape, wherever they stand in the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Blocks {
     pub count: u32,
     /// None in a block that has an MLP only.
@@ -45,6 +49,7 @@ pub struct Blocks {
 
 /// Where a block normalises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Norms {
     /// Before attention and before the MLP.
@@ -56,6 +61,7 @@ pub enum Norms {
 /// The formats of a checkpoint's linear layers, by class. Embedding, head, router, norms and convolutions
 /// stay in 16 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Formats {
     /// What the checkpoint is named by, and the format of the experts.
     pub weights: Dtype,

@@ -9,6 +9,7 @@ use crate::units::decimal;
 /// Of one replica. Flags are those of the engine's version in the catalog; every setting is spelled out, so that
 /// other defaults change nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Commands {
     pub launch: String,
     /// `vllm bench serve`, whose definitions of TTFT and TPOT are ours; it speaks to all three engines.

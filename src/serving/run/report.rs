@@ -11,6 +11,7 @@ pub const KEPT: f64 = 0.99;
 
 /// A run of one load. Rates are of all replicas together, the timeline is of one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Run {
     /// Clients, requests per second or prompts.
     pub load: f64,
@@ -28,6 +29,7 @@ pub struct Run {
 
 /// One replica over time, as columns of equal length.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Timeline {
     /// Seconds from the start.
     pub time: Vec<f64>,
@@ -40,6 +42,7 @@ pub struct Timeline {
 
 /// One load of a curve.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Point {
     /// Clients or requests per second.
     pub load: f64,

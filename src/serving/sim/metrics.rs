@@ -7,6 +7,7 @@ use crate::config::record::record;
 
 /// Mean and quantiles, in seconds. Quantiles lie on the line between neighbours, as NumPy's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Stats {
     pub mean: f64,
     pub p50: f64,
@@ -49,6 +50,7 @@ impl Stats {
 
 /// Latencies in seconds, throughput per second over the duration; infinite where steps take no time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Metrics {
     /// Seconds from the first arrival to the last token.
     pub duration: f64,

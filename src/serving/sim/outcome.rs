@@ -98,6 +98,7 @@ pub struct Moment {
 /// Requests arrive faster than they are served: the queue grew as long as they came, and would go on. Times
 /// until the first token then say how long the run was, not how fast the system is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Saturation {
     /// Requests that arrive, and that are served, per second in the second half of the arrivals.
     pub offered_per_s: f64,

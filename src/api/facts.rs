@@ -1,0 +1,120 @@
+//! What the catalogs hold, as far as it helps to choose.
+
+use serde::Serialize;
+
+use crate::config::catalog::catalog;
+use crate::config::{Arch, Dtype, Engine, Gpu, LinkKind, Model};
+use crate::units::{Bytes, BytesPerSecond, Dollars, FlopsPerSecond, Watts};
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ModelFacts {
+    pub id: String,
+    /// Organisation and name where it is published.
+    pub name: String,
+    pub parameters: f64,
+    /// Those that one token uses.
+    pub active_parameters: f64,
+    pub layers: u32,
+    /// Longest sequence, in tokens.
+    pub max_context: u32,
+    /// The format it is published in.
+    pub weights: Dtype,
+    /// What of it is not counted.
+    pub notes: Vec<String>,
+}
+
+/// `None` where no figure is published.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct GpuFacts {
+    pub id: String,
+    pub name: String,
+    pub arch: Arch,
+    pub memory: Option<Bytes>,
+    pub bandwidth: Option<BytesPerSecond>,
+    /// Dense tensor-core peaks at the boost clock, by the format multiplied in.
+    pub peak_bf16: Option<FlopsPerSecond>,
+    pub peak_fp8: Option<FlopsPerSecond>,
+    pub peak_fp4: Option<FlopsPerSecond>,
+    pub peak_int8: Option<FlopsPerSecond>,
+    /// The fastest link to the other GPUs of the machine, its bandwidth per direction, and how many GPUs it joins.
+    pub link: LinkKind,
+    pub link_bandwidth: Option<BytesPerSecond>,
+    pub link_domain: u32,
+    pub power: Option<Watts>,
+    /// A typical price to rent one for an hour.
+    pub price: Option<Dollars>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct EngineFacts {
+    pub id: String,
+    pub name: String,
+    pub version: String,
+    /// GPUs whose default kernels are known.
+    pub archs: Vec<Arch>,
+    /// Defaults, on GPUs with much memory: tokens of a step, sequences at once, share of the memory.
+    pub token_budget: Option<f64>,
+    pub max_seqs: Option<f64>,
+    pub memory_share: Option<f64>,
+}
+
+pub fn models() -> Vec<ModelFacts> {
+    catalog().models.models.iter().map(model).collect()
+}
+
+pub fn gpus() -> Vec<GpuFacts> {
+    catalog().gpus.gpus.iter().map(gpu).collect()
+}
+
+pub fn engines() -> Vec<EngineFacts> {
+    catalog().engines.engines.iter().map(engine).collect()
+}
+
+fn model(model: &Model) -> ModelFacts {
+    ModelFacts {
+        id: model.id.clone(),
+        name: model.name.clone(),
+        parameters: model.parameters(),
+        active_parameters: model.active_parameters(),
+        layers: model.layers(),
+        max_context: model.max_context,
+        weights: model.weights,
+        notes: model.notes.clone(),
+    }
+}
+
+fn gpu(gpu: &Gpu) -> GpuFacts {
+    let peak = |dtype| gpu.peak(dtype).ok();
+    GpuFacts {
+        id: gpu.id.clone(),
+        name: gpu.name.clone(),
+        arch: gpu.arch,
+        memory: gpu.memory().ok(),
+        bandwidth: gpu.bandwidth().ok(),
+        peak_bf16: peak(Dtype::Bf16),
+        peak_fp8: peak(Dtype::Fp8),
+        peak_fp4: peak(Dtype::Nvfp4),
+        peak_int8: peak(Dtype::W8a8),
+        link: gpu.link.kind,
+        link_bandwidth: gpu.link_bandwidth().ok(),
+        link_domain: gpu.link.domain,
+        power: gpu.power().ok(),
+        price: gpu.dollars_per_hour.0.map(Dollars),
+    }
+}
+
+fn engine(engine: &Engine) -> EngineFacts {
+    let scheduler = &engine.scheduler;
+    EngineFacts {
+        id: engine.id.clone(),
+        name: engine.name.clone(),
+        version: engine.version.clone(),
+        archs: engine.kernels.iter().map(|choice| choice.arch).collect(),
+        token_budget: scheduler.token_budget.0,
+        max_seqs: scheduler.max_seqs.0,
+        memory_share: scheduler.memory_share.0,
+    }
+}

@@ -1,0 +1,102 @@
+//! The same values for JavaScript. Configurations and options come as text, which the core's own reader takes;
+//! what goes back are plain objects, arrays, numbers and strings.
+
+use std::cell::RefCell;
+
+use js_sys::{Map, Uint8Array};
+use serde::Serialize;
+use serde_wasm_bindgen::Serializer;
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
+
+use super::{Asked, Failure, FailureKind, Options, Prediction};
+use crate::efficiency::onnx::{ModelError, Models};
+use crate::efficiency::{Efficiencies, Rows};
+
+thread_local! {
+    static MODELS: RefCell<Option<Models>> = const { RefCell::new(None) };
+}
+
+/// Takes the manifest's text and the bytes of the files it names. A failure, or undefined.
+#[wasm_bindgen(js_name = loadModels)]
+pub fn load_models(manifest: &str, files: &Map) -> JsValue {
+    console_error_panic_hook::set_once();
+    let bytes = |name: &str| {
+        let found: Option<Uint8Array> = files.get(&name.into()).dyn_into().ok();
+        let reason = || ModelError::File { path: name.into(), reason: "not among the files".into() };
+        found.map(|bytes| bytes.to_vec()).ok_or_else(reason)
+    };
+    match Models::new(manifest, bytes) {
+        Ok(models) => {
+            MODELS.set(Some(models));
+            JsValue::UNDEFINED
+        }
+        Err(error) => value(&Failure::new(FailureKind::Damaged, error.to_string())),
+    }
+}
+
+/// The release of the models loaded, if any are.
+#[wasm_bindgen]
+pub fn release() -> Option<String> {
+    MODELS.with_borrow(|models| models.as_ref().map(|models| models.manifest().release.clone()))
+}
+
+/// Of the program; data and weights have a release of their own.
+#[wasm_bindgen]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").into()
+}
+
+/// `config`: a link, or a scenario in the JSON form. `options`: an object, as JSON.
+#[wasm_bindgen]
+pub fn predict(config: &str, options: &str) -> JsValue {
+    let asked = Asked::read(config);
+    let prediction = match Options::from_json(options) {
+        Ok(options) => asked.predict(options, |rows| answer(options, rows)),
+        Err(issue) => Prediction { issues: vec![issue], ..Prediction::default() },
+    };
+    value(&prediction)
+}
+
+fn answer(options: Options, rows: &Rows) -> Result<Efficiencies, Failure> {
+    if options.roofline == Some(true) {
+        return Ok(Efficiencies::Roofline);
+    }
+    MODELS.with_borrow(|models| {
+        let none = "the learned models are not loaded: load them, or ask for the roofline";
+        let models = models.as_ref().ok_or_else(|| Failure::new(FailureKind::NoModels, none))?;
+        let failed = |error: ModelError| Failure::new(FailureKind::Models, error.to_string());
+        models.answer(rows).map(Efficiencies::Learned).map_err(failed)
+    })
+}
+
+#[wasm_bindgen]
+pub fn models() -> JsValue {
+    value(&super::models())
+}
+
+#[wasm_bindgen]
+pub fn gpus() -> JsValue {
+    value(&super::gpus())
+}
+
+#[wasm_bindgen]
+pub fn engines() -> JsValue {
+    value(&super::engines())
+}
+
+#[wasm_bindgen(js_name = encodeLink)]
+pub fn encode_link(config: &str) -> JsValue {
+    value(&super::encode(config))
+}
+
+#[wasm_bindgen(js_name = decodeLink)]
+pub fn decode_link(link: &str) -> JsValue {
+    value(&super::decode(link))
+}
+
+/// What JSON would hold, as JavaScript has it.
+fn value(of: &impl Serialize) -> JsValue {
+    // No type here has a serialiser of its own that could fail.
+    of.serialize(&Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
+}

@@ -1,0 +1,14 @@
+//! What other programs ask, as plain values: a scenario's answer, the facts of the catalogs, links. `predict`
+//! prints these values, and `javascript` hands them to pages that import Rooflight as a module.
+
+mod facts;
+#[cfg(feature = "infer-worker")]
+pub mod javascript;
+mod links;
+mod prediction;
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod typescript;
+
+pub use facts::{EngineFacts, GpuFacts, ModelFacts, engines, gpus, models};
+pub use links::{Decoded, Encoded, decode, encode};
+pub use prediction::{Asked, Curve, Failure, FailureKind, Options, Prediction};

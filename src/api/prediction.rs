@@ -1,0 +1,213 @@
+//! A scenario in, everything known about it out.
+
+use serde::Serialize;
+
+use crate::config::catalog::catalog;
+use crate::config::link::{self, Link};
+use crate::config::record::record;
+use crate::config::{Field, Issue, Setup, check, json};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::serving::report::Basis;
+use crate::serving::run::{Commands, Point, Run, RunPlan, Runner, Sweep};
+use crate::serving::{Report, finish, plan};
+
+/// A scenario as it was given, and what was found in it.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// None where nothing could be read.
+    pub link: Option<Link>,
+    /// None where an issue stands in the way.
+    pub setup: Option<Setup>,
+    pub issues: Vec<Issue>,
+}
+
+/// What to answer beside the report; nothing of it where it is left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct Options {
+    /// Every kernel at its ideal instead of the learned efficiencies: needs no models.
+    pub roofline: Option<bool>,
+    /// Also simulate a run of this load, with percentiles and a timeline: up to a second of computing.
+    pub run: Option<bool>,
+    /// Also simulate the loads around it, and look for the largest that keeps to the SLOs: seconds of computing.
+    pub sweep: Option<bool>,
+}
+
+record!(Options: roofline, run, sweep);
+
+/// The scenario as understood, everything found wrong with it, and the answer if there is one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Prediction {
+    /// The fragment of a link to the scenario as understood; empty where none could be read.
+    pub link: String,
+    /// What is wrong with the input, or to be kept in mind of the answer.
+    pub issues: Vec<Issue>,
+    /// None where an issue of severity `error` stands in its way, or a failure.
+    pub report: Option<Report>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub run: Option<Run>,
+    /// Shell commands that start this configuration, and that measure it; come with a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub commands: Option<Commands>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub sweep: Option<Curve>,
+    /// Why there is no answer, or not all of it, though the input may be sound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub failure: Option<Failure>,
+}
+
+/// Loads beside each other.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Curve {
+    pub points: Vec<Point>,
+    /// The largest load that keeps to the SLOs, where there are any.
+    pub largest: Option<f64>,
+}
+
+/// What went wrong that no other input would mend.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// A file of the release could not be fetched or read.
+    Unreachable,
+    /// A file is not what the release says it is.
+    Damaged,
+    /// The learned models were not loaded, and a roofline was not asked for.
+    NoModels,
+    /// The models did not answer.
+    Models,
+    /// Rooflight stopped over a defect of its own: a fresh page or process may get further.
+    Defect,
+}
+
+impl Failure {
+    pub fn new(kind: FailureKind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into() }
+    }
+}
+
+impl Options {
+    /// From `{"roofline": true, "run": true, "sweep": true}`, any of them left out.
+    ///
+    /// # Errors
+    /// What is not understood.
+    pub fn from_json(text: &str) -> Result<Self, Issue> {
+        json::read(text)
+            .map_err(|fault| Issue::error(Field::Link, format!("the options of the call: {fault}")))
+    }
+}
+
+impl Asked {
+    /// Reads a link, or a scenario in the JSON form.
+    pub fn read(text: &str) -> Self {
+        let (link, mut issues) = read(text);
+        let checked = link.as_ref().map(|link| check(&link.scenario, catalog()));
+        let (setup, found) = checked.unwrap_or_default();
+        // A value that could not be read has its default in the scenario, which nobody asked for.
+        let setup = setup.filter(|_| !issues.iter().any(Issue::is_error));
+        issues.extend(found);
+        Self { link, setup, issues }
+    }
+
+    /// The answer. `ask` has the models answer rows.
+    pub fn predict(
+        self,
+        options: Options,
+        ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
+    ) -> Prediction {
+        let mut prediction = Prediction {
+            link: self.link.as_ref().map(Link::encode).unwrap_or_default(),
+            issues: self.issues,
+            ..Prediction::default()
+        };
+        let Some(setup) = self.setup else { return prediction };
+        prediction.failure = prediction.answer(&setup, options, ask).err();
+        let basis = prediction.report.as_ref().map(|report| &report.basis);
+        if let (Some(link), Some(Basis::Learned { release })) = (self.link, basis) {
+            let said = link.then_and_now(release);
+            prediction.issues.extend(said);
+        }
+        prediction
+    }
+}
+
+pub(super) fn read(text: &str) -> (Option<Link>, Vec<Issue>) {
+    if text.trim_start().starts_with('{') {
+        return Link::from_json(text);
+    }
+    let (link, issues) = link::decode(text);
+    (Some(link), issues)
+}
+
+impl Prediction {
+    /// Whether there are numbers.
+    pub fn is_answered(&self) -> bool {
+        self.report.as_ref().is_some_and(|report| report.headline.is_some())
+    }
+
+    fn answer(
+        &mut self,
+        setup: &Setup,
+        options: Options,
+        ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
+    ) -> Result<(), Failure> {
+        match plan(setup) {
+            Ok((plan, rows)) => self.report = finish(&plan, &ask(&rows)?),
+            Err(found) => self.issues.extend(found),
+        }
+        let [run, sweep] = [options.run, options.sweep].map(|asked| asked == Some(true));
+        if run {
+            self.commands = Some(Commands::of(setup));
+        }
+        if !run && !sweep {
+            return Ok(());
+        }
+        let plan = match RunPlan::new(setup) {
+            Ok(plan) => plan,
+            Err(found) => {
+                self.issues.extend(found);
+                return Ok(());
+            }
+        };
+        let efficiencies = ask(plan.rows())?;
+        let unanswered = || Failure::new(FailureKind::Models, "the models did not answer every row");
+        let runner = plan.finish(&efficiencies).ok_or_else(unanswered)?;
+        let asked = runner.run(setup.load).map_err(|issue| self.issues.push(issue)).ok();
+        if run {
+            self.run.clone_from(&asked);
+        }
+        if sweep {
+            self.sweep = Some(self.sweep(&runner, asked));
+        }
+        Ok(())
+    }
+
+    fn sweep(&mut self, runner: &Runner, known: Option<Run>) -> Curve {
+        let mut sweep = Sweep::of(runner, known);
+        loop {
+            match sweep.advance(runner) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(issue) => {
+                    self.issues.push(issue);
+                    break;
+                }
+            }
+        }
+        Curve { points: sweep.curve().to_vec(), largest: sweep.largest() }
+    }
+}

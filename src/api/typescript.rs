@@ -1,0 +1,161 @@
+//! The types of the API in TypeScript, written from the Rust types and the table of keys:
+//! `static/api/rooflight-types.d.ts` is this text.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+
+use ts_rs::{Config, TS, TypeVisitor};
+
+use super::{Decoded, Encoded, EngineFacts, Failure, GpuFacts, ModelFacts, Options, Prediction};
+use crate::config::link::keys::{KEYS, Key, Kind};
+use crate::config::{Field, Model};
+
+const HEAD: &str = "\
+// Written from the Rust types: `ROOFLIGHT_WRITE=1 cargo test --lib api` renews it.
+// Times are in seconds, data in bytes, rates per second, shares between 0 and 1.
+";
+
+/// Declarations of types and all they name, each once. By name: the order in which types are found changes with every
+/// build.
+struct Declared {
+    config: Config,
+    seen: Vec<TypeId>,
+    texts: BTreeMap<String, String>,
+}
+
+impl TypeVisitor for Declared {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        if self.seen.contains(&TypeId::of::<T>()) {
+            return;
+        }
+        self.seen.push(TypeId::of::<T>());
+        if T::output_path().is_some() {
+            let docs = T::docs().unwrap_or_default();
+            let text = Lines::of(&format!("{docs}export {}", T::decl(&self.config)));
+            self.texts.insert(T::name(&self.config), text);
+        }
+        T::visit_dependencies(self);
+        T::visit_generics(self);
+    }
+}
+
+/// A declaration with a line for each field. Fields come in one line, but for their comments.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    line: String,
+    /// Braces around the line.
+    depth: usize,
+}
+
+impl Lines {
+    fn of(declaration: &str) -> String {
+        let mut lines = Self::default();
+        let mut rest = declaration;
+        // Brackets of lists and tuples, whose commas part no fields.
+        let mut brackets = 0_usize;
+        while let Some(next) = rest.chars().next() {
+            if let Some(end) = rest.find("*/").filter(|_| rest.starts_with("/**")) {
+                lines.comment(&rest[3..end]);
+                rest = rest[end + 2..].trim_start();
+                continue;
+            }
+            rest = &rest[next.len_utf8()..];
+            match next {
+                '{' => {
+                    lines.line.push(next);
+                    lines.end();
+                    lines.depth += 1;
+                    rest = rest.trim_start();
+                }
+                '}' => {
+                    lines.end();
+                    lines.depth -= 1;
+                    lines.line.push(next);
+                }
+                ',' if lines.depth > 0 && brackets == 0 => {
+                    lines.line.push(';');
+                    lines.end();
+                    rest = rest.trim_start();
+                }
+                _ => {
+                    brackets += usize::from("[<".contains(next));
+                    brackets -= usize::from("]>".contains(next));
+                    lines.line.push(next);
+                }
+            }
+        }
+        lines.end();
+        lines.text
+    }
+
+    fn end(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        if !line.trim().is_empty() {
+            self.text += &format!("{}{}\n", "  ".repeat(self.depth), line.trim());
+        }
+    }
+
+    fn comment(&mut self, content: &str) {
+        self.end();
+        let indent = "  ".repeat(self.depth);
+        let lines = content.lines().map(|line| line.trim().trim_start_matches('*').trim());
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+        self.text += &match lines.as_slice() {
+            [line] => format!("{indent}/** {line} */\n"),
+            lines => {
+                format!("{indent}/**\n{indent} * {}\n{indent} */\n", lines.join(&format!("\n{indent} * ")))
+            }
+        };
+    }
+}
+
+/// The JSON form of a scenario.
+fn config() -> String {
+    let mut fields = String::new();
+    for key in KEYS.iter().filter(|key| key.in_json()) {
+        let kind = match key.kind {
+            Kind::Id if key.field == Field::Model => "string | Model",
+            Kind::Id | Kind::Packed | Kind::Links => "string",
+            Kind::Whole | Kind::Real => "number",
+            Kind::Format => "Dtype",
+            Kind::Lengths => "number | Array<number>",
+        };
+        // Keys of links have other names here.
+        let in_json = |text: String, key: &Key| {
+            text.replace(&format!("`{}`", key.key), &format!("`{}`", key.field.id()))
+        };
+        let meaning = KEYS.iter().fold(key.meaning.to_owned(), in_json);
+        fields += &format!("/** {meaning} */ {}?: {kind}, ", key.field.id());
+    }
+    let docs = "/** A scenario. What is left out has the default that docs/links.md names. */";
+    Lines::of(&format!("{docs} export type Config = {{ {fields}}};"))
+}
+
+fn types() -> String {
+    // None of them is ever beyond what a double holds.
+    let config = Config::new().with_large_int("number");
+    let mut declared = Declared { config, seen: Vec::new(), texts: BTreeMap::new() };
+    declared.visit::<Options>();
+    declared.visit::<Prediction>();
+    declared.visit::<Failure>();
+    declared.visit::<Encoded>();
+    declared.visit::<Decoded>();
+    declared.visit::<ModelFacts>();
+    declared.visit::<GpuFacts>();
+    declared.visit::<EngineFacts>();
+    declared.visit::<Model>();
+    declared.texts.insert("Config".into(), self::config());
+    let texts: Vec<String> = declared.texts.into_values().collect();
+    format!("{HEAD}\n{}", texts.join("\n"))
+}
+
+#[test]
+fn the_types_are_current() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/static/api/rooflight-types.d.ts");
+    if std::env::var_os("ROOFLIGHT_WRITE").is_some() {
+        std::fs::write(path, types()).unwrap();
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(written == types(), "rooflight-types.d.ts is stale: ROOFLIGHT_WRITE=1 cargo test --lib api");
+}

@@ -1,0 +1,599 @@
+// Written from the Rust types: `ROOFLIGHT_WRITE=1 cargo test --lib api` renews it.
+// Times are in seconds, data in bytes, rates per second, shares between 0 and 1.
+
+export type Arch = "volta" | "turing" | "ampere" | "ada" | "hopper" | "blackwell" | "blackwell_rtx";
+
+export type Attention = {
+  "gqa": Gqa
+} | {
+  "mla": Mla
+} | {
+  "delta": Delta
+} | {
+  "mamba": Mamba
+};
+
+/** What the efficiencies behind a number are. */
+export type Basis = {
+  "kind": "roofline"
+} | {
+  "kind": "learned";
+  release: string;
+};
+
+/** The part of the model a call belongs to, as a profile groups them. */
+export type Block = "embedding" | "attention" | "mlp" | "experts" | "head" | "communication";
+
+/** `count` decoder blocks of the same shape, wherever they stand in the model. */
+export type Blocks = {
+  count: number;
+  /** None in a block that has an MLP only. */
+  attention?: Attention;
+  /** None in a block that only mixes tokens. */
+  ffn?: Ffn;
+  norms: Norms;
+};
+
+/** Data, in bytes. */
+export type Bytes = number;
+
+/** Bandwidth, in bytes per second (decimal: 1 GB/s is 1e9). */
+export type BytesPerSecond = number;
+
+/**
+ * Of one replica. Flags are those of the engine's version in the catalog; every setting is spelled out, so that
+ * other defaults change nothing.
+ */
+export type Commands = {
+  launch: string;
+  /** `vllm bench serve`, whose definitions of TTFT and TPOT are ours; it speaks to all three engines. */
+  bench: string;
+};
+
+/** A scenario. What is left out has the default that docs/links.md names. */
+export type Config = {
+  /** Schema version of the link; 1 where it is left out. */
+  version?: number;
+  /** Model, by its id in the catalog. */
+  model?: string | Model;
+  /** GPU, by its id in the catalog. */
+  gpu?: string;
+  /** GPUs in all, a multiple of tp x dp x pp: so many replicas serve. One replica where it is left out. */
+  gpus?: number;
+  /** Tensor parallelism: GPUs that share each layer. */
+  tp?: number;
+  /** Pipeline parallelism: stages of layers. */
+  pp?: number;
+  /** Attention data parallelism: groups of tp GPUs that attend to requests of their own. */
+  dp?: number;
+  /** Expert parallelism: GPUs of a stage (tp x dp) that the experts are dealt over. */
+  ep?: number;
+  /** Serving engine, by its id in the catalog. */
+  engine?: string;
+  /** Format of the linear layers' weights; the published one where it is left out. */
+  weights?: Dtype;
+  /** Format of the KV cache. */
+  kv?: Dtype;
+  /** Prompt length in tokens; with `batch` also one length a prompt. */
+  isl?: number | Array<number>;
+  /** Output length in tokens. */
+  osl?: number;
+  /** Share by which prompts and outputs are longer or shorter, uniformly. */
+  spread?: number;
+  /** Clients, each sending its next request when the last one ends. */
+  concurrency?: number;
+  /** Requests per second, independent of each other (Poisson), instead of `concurrency`. */
+  rate?: number;
+  /** Prompts of one offline batch, instead of `concurrency`. */
+  batch?: number;
+  /** TTFT that requests are to keep to, in milliseconds. */
+  slo_ttft?: number;
+  /** TPOT that requests are to keep to, in milliseconds. */
+  slo_tpot?: number;
+  /** Tokens one step of the engine may process. */
+  token_budget?: number;
+  /** Sequences the engine runs at once. */
+  max_seqs?: number;
+  /** Share of the GPU memory the engine takes. */
+  memory_share?: number;
+  /** Share of the boost clock held under load. */
+  sustained?: number;
+  /** Dollars per GPU and hour. */
+  price?: number;
+  /** Release of data and weights the link was made with. */
+  data?: string;
+};
+
+/** Loads beside each other. */
+export type Curve = {
+  points: Array<Point>;
+  /** The largest load that keeps to the SLOs, where there are any. */
+  largest: number | null;
+};
+
+/** What a link holds. */
+export type Decoded = {
+  /** Every field that has a value, defaults included; what could not be read has its default. */
+  config: Config;
+  issues: Array<Issue>;
+};
+
+/** A gated delta rule behind a short convolution: a state of constant size in place of keys and values. */
+export type Delta = {
+  key_heads: number;
+  value_heads: number;
+  key_dim: number;
+  value_dim: number;
+  /** Tokens the convolution reaches back, the newest included. */
+  taps: number;
+  gates: Gates;
+  /** The output gate is projected at once, not through a bottleneck (Kimi K3). */
+  full_gate?: boolean;
+};
+
+/** An MLP, gated unless said otherwise: `down(silu(gate(x)) * up(x))`. */
+export type Dense = {
+  intermediate: number;
+  /** `down(relu(up(x))^2)`: no gate projection. */
+  ungated?: boolean;
+};
+
+/** Money, in US dollars. */
+export type Dollars = number;
+
+/** A number format as serving systems name them. */
+export type Dtype = "bf16" | "fp8" | "fp8_block" | "nvfp4" | "mxfp4" | "mxfp4_mxfp8" | "int8" | "int4" | "w8a8";
+
+/** The link to a configuration. */
+export type Encoded = {
+  /** Its fragment, without `#`; empty where the configuration could not be read. */
+  link: string;
+  issues: Array<Issue>;
+};
+
+export type EngineFacts = {
+  id: string;
+  name: string;
+  version: string;
+  /** GPUs whose default kernels are known. */
+  archs: Array<Arch>;
+  /** Defaults, on GPUs with much memory: tokens of a step, sequences at once, share of the memory. */
+  token_budget: number | null;
+  max_seqs: number | null;
+  memory_share: number | null;
+};
+
+/** What went wrong that no other input would mend. */
+export type Failure = {
+  kind: FailureKind;
+  text: string;
+};
+
+export type FailureKind = "unreachable" | "damaged" | "no_models" | "models" | "defect";
+
+export type Ffn = {
+  "dense": Dense
+} | {
+  "moe": Moe
+};
+
+/** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
+export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "load" | "concurrency" | "rate" | "batch" | "slo_ttft" | "slo_tpot" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "data" | "trace" | "compared";
+
+/** Work, in floating-point operations (a multiply-add is two). */
+export type Flops = number;
+
+/** Rate of work, in floating-point operations per second. */
+export type FlopsPerSecond = number;
+
+/**
+ * The formats of a checkpoint's linear layers, by class. Embedding, head, router, norms and convolutions
+ * stay in 16 bits.
+ */
+export type Formats = {
+  /** What the checkpoint is named by, and the format of the experts. */
+  weights: Dtype;
+  /** Projections of attention and of what stands in its place. */
+  attention: Dtype;
+  /** Dense MLPs. */
+  mlp: Dtype;
+  /** Shared experts. */
+  shared: Dtype;
+};
+
+/** How a delta rule forgets. */
+export type Gates = "per_head" | "per_channel";
+
+/** `None` where no figure is published. */
+export type GpuFacts = {
+  id: string;
+  name: string;
+  arch: Arch;
+  memory: Bytes | null;
+  bandwidth: BytesPerSecond | null;
+  /** Dense tensor-core peaks at the boost clock, by the format multiplied in. */
+  peak_bf16: FlopsPerSecond | null;
+  peak_fp8: FlopsPerSecond | null;
+  peak_fp4: FlopsPerSecond | null;
+  peak_int8: FlopsPerSecond | null;
+  /** The fastest link to the other GPUs of the machine, its bandwidth per direction, and how many GPUs it joins. */
+  link: LinkKind;
+  link_bandwidth: BytesPerSecond | null;
+  link_domain: number;
+  power: Watts | null;
+  /** A typical price to rent one for an hour. */
+  price: Dollars | null;
+};
+
+/** Grouped-query attention; MHA where `kv_heads == heads`. */
+export type Gqa = {
+  heads: number;
+  kv_heads: number;
+  /** Width of a query or key. */
+  head_dim: number;
+  /** RMSNorm on Q and K (Qwen3). */
+  qk_norm: boolean;
+  /** Bias on the QKV projection (Qwen2). */
+  qkv_bias: boolean;
+  /** Width of a value, where it is not that of a key. */
+  value_dim?: number;
+  /** Keys that a query sees at most, its own included; none where it sees all. */
+  window?: number;
+  traits?: Array<GqaTrait>;
+};
+
+export type GqaTrait = "sinks" | "output_gate" | "norm_over_heads" | "values_from_keys";
+
+/** Headline numbers. TTFT, TPOT and E2E are those of `vllm bench serve`: means over requests. */
+export type Headline = {
+  ttft: Seconds;
+  /** None for OSL 1. */
+  tpot: Seconds | null;
+  e2e: Seconds;
+  /** Requests per second, all replicas. */
+  requests_per_s: number;
+  /** Output tokens per second, all replicas. */
+  output_per_s: number;
+  /** Prompt and output tokens per second, all replicas. */
+  total_per_s: number;
+  output_per_s_per_gpu: number;
+  /** 1 / TPOT. */
+  output_per_s_per_user: number | null;
+  /** Requests decoding or prefilling at once, per replica. */
+  running: number;
+  /** Requests queueing, per replica. */
+  waiting: number;
+  dollars_per_million: Dollars | null;
+};
+
+/** The lightning indexer of sparse attention. */
+export type Indexer = {
+  heads: number;
+  head_dim: number;
+  /** Tokens that each query attends to at most. */
+  topk: number;
+  /** This layer takes the choice of an earlier one. */
+  borrowed?: boolean;
+};
+
+/** One finding: which field, what is wrong, and what would be right. */
+export type Issue = {
+  field: Field;
+  severity: Severity;
+  text: string;
+  /** What was typed, where it could not be read: the page keeps it in the field. */
+  given?: string;
+};
+
+/** One kernel of a pass. Times are of one launch. */
+export type KernelLine = {
+  block: Block;
+  name: string;
+  /** Its size in words: `4096 × 6144 × 4096`. */
+  shape: string;
+  /** Launches in the pass. */
+  count: number;
+  flops: Flops;
+  /** Compulsory device-memory traffic. */
+  bytes: Bytes;
+  /** FLOP per byte; none where nothing is multiplied. */
+  intensity: number | null;
+  /** The textbook roofline's time. */
+  roofline: Seconds;
+  /** The same with tile and wave quantisation: what this launch could reach. */
+  ceiling: Seconds;
+  time: Seconds;
+  /** Share of the ideal reached: `roofline / time`, in (0, 1]. */
+  efficiency: number;
+  /** Share of the pass's time, all launches together. */
+  share: number;
+  limit: Resource;
+  provenance: Provenance;
+  /** What 80 % of measurements of such a call lie between; none where no held-out data tells. */
+  bounds: [Seconds, Seconds] | null;
+  /** Whether the call lies beyond all that its model was trained on. */
+  outside: boolean;
+  schedule: Schedule | null;
+  /** The dtype whose dense roof applies, for the chart. */
+  math: Dtype | null;
+};
+
+export type LinkKind = "nvlink" | "pcie";
+
+/** A Mamba-2 mixer. */
+export type Mamba = {
+  heads: number;
+  head_dim: number;
+  /** Groups of heads that share their input and output matrices. */
+  groups: number;
+  /** State per channel. */
+  state: number;
+  taps: number;
+};
+
+/** Device memory of the fullest GPU, by part. */
+export type Memory = {
+  total: Bytes;
+  /** What the engine may use of it. */
+  usable: Bytes;
+  weights: Bytes;
+  activations: Bytes;
+  /** CUDA context, graphs, communication buffers. */
+  reserve: Bytes;
+  /** KV cache at the load asked for. */
+  kv_needed: Bytes;
+  /** Room for the KV cache. */
+  kv_room: Bytes;
+  /**
+   * KV bytes of one token on one GPU, on average over the longest sequence asked for: layers with a window
+   * keep its tokens only, recurrences a state.
+   */
+  kv_per_token: Bytes;
+  /** Tokens that fit into the cache of one replica. */
+  kv_tokens: number;
+  /** Sequences of full length that fit at once. */
+  max_concurrency: number;
+};
+
+/** Latencies in seconds, throughput per second over the duration; infinite where steps take no time. */
+export type Metrics = {
+  /** Seconds from the first arrival to the last token. */
+  duration: number;
+  ttft: Stats;
+  /** Over requests with more than one output token, each counted once; none without any. */
+  tpot: Stats | null;
+  /** Over all gaps between outputs of a sequence. */
+  itl: Stats | null;
+  e2e: Stats;
+  requests_per_s: number;
+  output_per_s: number;
+  /** Prompt and output tokens. */
+  total_per_s: number;
+  /** Requests in the system, on average over the duration. */
+  in_flight: number;
+};
+
+/** Multi-head latent attention (DeepSeek). */
+export type Mla = {
+  heads: number;
+  /** Width of the compressed queries; none where queries are projected at once. */
+  query_rank?: number;
+  /** The latent vector a token keeps for keys and values. */
+  latent: number;
+  /** Part of queries and keys with the rotary embedding; its key is shared by all heads. */
+  rope: number;
+  /** Part of queries and keys without. */
+  nope: number;
+  value: number;
+  /** Sparse: attends to the tokens an indexer chose. */
+  indexer?: Indexer;
+  /** The result is gated by a projection of its width. */
+  gate?: boolean;
+};
+
+/** A decoder-only language model. */
+export type Model = {
+  /** Stable id, as used in links. */
+  id: string;
+  /** Organisation and name where it is published. */
+  name: string;
+  hidden: number;
+  vocab: number;
+  /** Longest sequence the model is made for, in tokens. */
+  max_context: number;
+  /** The head reuses the embedding's weights. */
+  tied_embeddings: boolean;
+  /** The format the published checkpoint is named by: of the experts, or of all linear layers. */
+  weights: Dtype;
+  blocks: Array<Blocks>;
+  /** What checkpoints in one format hold in others, where that is not the rule of [`Formats::usual`]. */
+  checkpoints?: Array<Formats>;
+  /** What of the published model is not counted (a vision encoder ...), one sentence each. */
+  notes?: Array<string>;
+};
+
+export type ModelFacts = {
+  id: string;
+  /** Organisation and name where it is published. */
+  name: string;
+  parameters: number;
+  /** Those that one token uses. */
+  active_parameters: number;
+  layers: number;
+  /** Longest sequence, in tokens. */
+  max_context: number;
+  /** The format it is published in. */
+  weights: Dtype;
+  /** What of it is not counted. */
+  notes: Array<string>;
+};
+
+/** A mixture of experts: each token visits `topk` of them. */
+export type Moe = {
+  experts: number;
+  topk: number;
+  /** Width of one expert. */
+  intermediate: number;
+  /** Width of all shared experts together, which every token visits; none where there are none. */
+  shared?: number;
+  /** The shared experts' result is weighed by a projection to one number. */
+  shared_gate?: boolean;
+  /** No gate projection in any expert. */
+  ungated?: boolean;
+  /** Width that tokens are projected to before the routed experts, and back from after. */
+  latent?: number;
+  /** Biases on the experts' projections. */
+  bias?: boolean;
+  /** A dense MLP of this width beside the experts, its result added to theirs. */
+  beside?: number;
+};
+
+/** Where a block normalises. */
+export type Norms = "pre" | "sandwich";
+
+/** What to answer beside the report; nothing of it where it is left out. */
+export type Options = {
+  /** Every kernel at its ideal instead of the learned efficiencies: needs no models. */
+  roofline?: boolean;
+  /** Also simulate a run of this load, with percentiles and a timeline: up to a second of computing. */
+  run?: boolean;
+  /** Also simulate the loads around it, and look for the largest that keeps to the SLOs: seconds of computing. */
+  sweep?: boolean;
+};
+
+/** One step of the engine, taken apart. */
+export type PassReport = {
+  phase: Phase;
+  sequences: number;
+  tokens: number;
+  /** Mean tokens in the KV cache per sequence before the step. */
+  past: number;
+  time: Seconds;
+  /** Host time not hidden behind kernels. */
+  host: Seconds;
+  kernels: Array<KernelLine>;
+  /** The resource that takes most of the time, and its share. */
+  limit: Resource;
+  limit_share: number;
+  /** The same, in one sentence. */
+  sentence: string;
+  /** Against the dense peak of the dtype used. */
+  mfu: number;
+  /** Touched weight and KV bytes over step time and peak bandwidth. */
+  mbu: number;
+};
+
+export type Phase = "prefill" | "decode";
+
+/** One load of a curve. */
+export type Point = {
+  /** Clients or requests per second. */
+  load: number;
+  ttft: Stats;
+  tpot: Stats | null;
+  output_per_s: number;
+  saturated: boolean;
+};
+
+/** The scenario as understood, everything found wrong with it, and the answer if there is one. */
+export type Prediction = {
+  /** The fragment of a link to the scenario as understood; empty where none could be read. */
+  link: string;
+  /** What is wrong with the input, or to be kept in mind of the answer. */
+  issues: Array<Issue>;
+  /** None where an issue of severity `error` stands in its way, or a failure. */
+  report: Report | null;
+  run?: Run;
+  /** Shell commands that start this configuration, and that measure it; come with a run. */
+  commands?: Commands;
+  sweep?: Curve;
+  /** Why there is no answer, or not all of it, though the input may be sound. */
+  failure?: Failure;
+};
+
+/** Where a kernel's time comes from. */
+export type Provenance = "learned" | "extrapolated" | "measured" | "fixed" | "beside" | "roofline";
+
+export type Report = {
+  basis: Basis;
+  memory: Memory;
+  /** None where it does not fit; `issues` then says why and what would mend it. */
+  headline: Headline | null;
+  /** Prefill, decode; empty where it does not fit. */
+  passes: Array<PassReport>;
+  issues: Array<Issue>;
+};
+
+/** The resource that bounds a kernel's ideal time. */
+export type Resource = "compute" | "memory" | "network" | "launch";
+
+/** A run of one load. Rates are of all replicas together, the timeline is of one. */
+export type Run = {
+  /** Clients, requests per second or prompts. */
+  load: number;
+  /** Requests simulated, of one replica. */
+  requests: number;
+  metrics: Metrics;
+  /** Requests per second that keep to all SLOs; none where there is none. */
+  goodput_per_s: number | null;
+  /** Times that a sequence lost its KV cache and was computed anew. */
+  preemptions: number;
+  /** Arrivals exceed capacity: times until the first token then say how long the run was. */
+  saturation: Saturation | null;
+  timeline: Timeline;
+};
+
+/**
+ * Requests arrive faster than they are served: the queue grew as long as they came, and would go on. Times
+ * until the first token then say how long the run was, not how fast the system is.
+ */
+export type Saturation = {
+  /** Requests that arrive, and that are served, per second in the second half of the arrivals. */
+  offered_per_s: number;
+  served_per_s: number;
+  /** Requests that waited when the last one arrived. */
+  backlog: number;
+};
+
+/** How a launch is cut into thread blocks and laid over the SMs. */
+export type Schedule = {
+  /** Tile of the output and of the reduction, in elements: rows, columns, depth. */
+  tile: [number, number, number];
+  /** Thread-block tasks. */
+  tasks: number;
+  /** Tasks that run at once. */
+  slots: number;
+  /** Rounds needed: `ceil(tasks / slots)`. */
+  waves: number;
+  /** Share of the slots busy over all rounds, in (0, 1]. */
+  occupancy: number;
+  /** Padded work over useful work, at least 1. */
+  padding: number;
+};
+
+/** Time, in seconds. */
+export type Seconds = number;
+
+export type Severity = "error" | "warning" | "note";
+
+/** Mean and quantiles, in seconds. Quantiles lie on the line between neighbours, as NumPy's. */
+export type Stats = {
+  mean: number;
+  p50: number;
+  p90: number;
+  p99: number;
+};
+
+/** One replica over time, as columns of equal length. */
+export type Timeline = {
+  /** Seconds from the start. */
+  time: Array<number>;
+  /** Requests in prefill or decode. */
+  running: Array<number>;
+  waiting: Array<number>;
+  /** Share of the KV cache taken, 0..1. */
+  kv: Array<number>;
+};
+
+/** Power, in watts. */
+export type Watts = number;

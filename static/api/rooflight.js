@@ -1,0 +1,157 @@
+// Rooflight for other programs: the page's own predictor as functions. In a page, a bundle or Node; docs/api.md
+// is its manual, rooflight.d.ts its types. The names of the files are those of the build (scripts/hooks/api.mjs).
+import init, * as wasm from "./worker.js";
+
+// Spelled out one by one: bundlers find files by such literals.
+const wasmFile = new URL("./worker_bg.wasm", import.meta.url);
+const manifestFile = new URL("./models/manifest.json", import.meta.url);
+const modelFiles = {
+  "gemm.onnx": new URL("./models/gemm.onnx", import.meta.url),
+  "attention_prefill.onnx": new URL("./models/attention_prefill.onnx", import.meta.url),
+  "attention_decode.onnx": new URL("./models/attention_decode.onnx", import.meta.url),
+  "elementwise.onnx": new URL("./models/elementwise.onnx", import.meta.url),
+  "moe.onnx": new URL("./models/moe.onnx", import.meta.url),
+  "mla.onnx": new URL("./models/mla.onnx", import.meta.url),
+  "mla_bmm.onnx": new URL("./models/mla_bmm.onnx", import.meta.url),
+  "mla_module.onnx": new URL("./models/mla_module.onnx", import.meta.url),
+  "dsa_module.onnx": new URL("./models/dsa_module.onnx", import.meta.url),
+  "linear_attention.onnx": new URL("./models/linear_attention.onnx", import.meta.url),
+};
+
+/** What `load` rejects with. `failure` says what kind of failure it is. */
+export class RooflightError extends Error {
+  constructor(kind, text, options) {
+    super(text, options);
+    this.name = "RooflightError";
+    this.failure = { kind, text };
+  }
+}
+
+/** The content of a file; Node has no `fetch` for files. */
+async function content(url, options) {
+  const unreachable = (why, cause) => new RooflightError("unreachable", `${url}: ${why}`, { cause });
+  if (url.protocol === "file:") {
+    // Not a literal, or bundlers for pages would look for it.
+    const fs = "node:fs/promises";
+    const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ fs);
+    return readFile(url).catch((error) => {
+      throw unreachable(error.code ?? error, error);
+    });
+  }
+  const response = await fetch(url, options).catch((error) => {
+    throw unreachable("not reachable", error);
+  });
+  if (!response.ok) throw unreachable(`status ${response.status}`);
+  const buffer = await response.arrayBuffer().catch((error) => {
+    throw unreachable("broken off", error);
+  });
+  return new Uint8Array(buffer);
+}
+
+/** Starts the wasm, once. */
+async function start() {
+  const bytes = await content(wasmFile);
+  try {
+    await init({ module_or_path: bytes });
+  } catch (error) {
+    throw new RooflightError("damaged", `${wasmFile}: ${error.message}`, { cause: error });
+  }
+}
+
+/** The manifest's text, and the models it names. */
+async function fetchModels() {
+  // Files of an older release may be in the cache: the manifest is asked for anew, the models by their content.
+  const manifest = new TextDecoder().decode(await content(manifestFile, { cache: "no-cache" }));
+  let records;
+  try {
+    records = Object.values(JSON.parse(manifest).families).map(({ file, sha256 }) => [file, sha256]);
+  } catch (error) {
+    throw new RooflightError("damaged", `${manifestFile}: ${error.message}`, { cause: error });
+  }
+  const files = records.map(async ([file, sha256]) => {
+    const url = modelFiles[file];
+    if (!url) throw new RooflightError("damaged", `${manifestFile} names ${file}, which this release has not`);
+    if (url.protocol.startsWith("http")) url.search = sha256;
+    return [file, await content(url)];
+  });
+  return [manifest, new Map(await Promise.all(files))];
+}
+
+let started;
+let loaded;
+
+/** As `start`, and what waits for the models. What failed is tried anew by the next call. */
+export async function load({ models = true } = {}) {
+  const starting = (started ??= start().catch((error) => {
+    started = undefined;
+    throw error;
+  }));
+  const loading = models && (loaded ??= fetchModels());
+  try {
+    const [, fetched] = await Promise.all([starting, loading]);
+    if (fetched && wasm.release() === undefined) {
+      const failure = wasm.loadModels(...fetched);
+      if (failure) throw new RooflightError(failure.kind, failure.text);
+    }
+  } catch (error) {
+    if (models) loaded = undefined;
+    throw error;
+  }
+  return rooflight;
+}
+
+/** As JSON; what JSON has not stays visible, so that it is refused by name and not left out. */
+function json(value) {
+  const spelled = (_, part) => {
+    const plain = typeof part !== "number" || Number.isFinite(part);
+    return plain && !["bigint", "function", "symbol"].includes(typeof part) ? part : String(part);
+  };
+  return JSON.stringify(value, spelled);
+}
+
+/** As it is. */
+function address(link) {
+  if (typeof link !== "string") throw new TypeError("a link is text");
+  return link;
+}
+
+/** A link as it is, an object as JSON. */
+function text(config) {
+  if (typeof config === "string") return config;
+  const isObject = typeof config === "object" && config !== null && !Array.isArray(config);
+  if (!isObject) throw new TypeError("a link or an object is right");
+  return json(config);
+}
+
+const unread = (error) => ({ field: "link", severity: "error", text: `the input cannot be read: ${error.message}` });
+
+/** Calls into the wasm: what a caller gets wrong is a value, and so is a defect. */
+function guarded(input, call, otherwise) {
+  let given;
+  try {
+    given = input();
+  } catch (error) {
+    return { ...otherwise, issues: [unread(error)] };
+  }
+  try {
+    return call(...given);
+  } catch (error) {
+    return { ...otherwise, issues: [], failure: { kind: "defect", text: String(error) } };
+  }
+}
+
+const rooflight = {
+  get version() {
+    return wasm.version();
+  },
+  get release() {
+    return wasm.release() ?? null;
+  },
+  predict: (config, options = {}) =>
+    guarded(() => [text(config), json(options)], wasm.predict, { link: "", report: null }),
+  encodeLink: (config) => guarded(() => [text(config)], wasm.encodeLink, { link: "" }),
+  decodeLink: (link) => guarded(() => [address(link)], wasm.decodeLink, { config: {} }),
+  models: () => wasm.models(),
+  gpus: () => wasm.gpus(),
+  engines: () => wasm.engines(),
+};
