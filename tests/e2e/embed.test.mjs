@@ -88,19 +88,17 @@ frameTest("the host sets another link; the way back stays the host's", {}, async
   assert.equal(await page.evaluate(() => history.length), entries);
 });
 
-const panels = { card: "headline", roofline: "roofline", breakdown: "breakdown", curve: "simulation", pareto: "pareto" };
+const panels = { card: "headline", roofline: "roofline", breakdown: "study", curve: "simulation", pareto: "study" };
 for (const [view, panel] of Object.entries(panels)) {
   frameTest(`the view ${view} shows its panel, and the inputs behind a fold`, { frame: { view } }, async ({ page, inside, last, until }) => {
     await settled(inside);
-    // Of a build that lacks the panel it says so.
-    const there = await inside.locator(`.results > .${panel}`).count();
-    assert.ok(there || ["breakdown", "pareto"].includes(view));
-    const visible = await inside.locator(".results > *:visible").evaluateAll((all) => all.map(({ className }) => className));
-    if (there) assert.ok(visible.some((name) => name.includes(panel)), visible.join());
-    else assert.match(await inside.locator(".embed-notes").textContent(), new RegExp(view));
-    assert.ok(visible.length <= 3, visible.join());
+    const visible = await inside.locator(".results .panel:visible").evaluateAll((all) => all.map(({ className }) => className));
+    assert.ok(visible.some((name) => name.includes(panel)), visible.join());
+    assert.ok(visible.length <= 2, visible.join());
+    assert.deepEqual(await inside.locator(".embed-notes li").count(), 0);
+    if (panel === "study") await inside.locator("[data-testid=study-status][data-status=done]").waitFor({ state: "attached", timeout: 30_000 });
     assert.equal(await inside.getByTestId("model").isVisible(), false);
-    if (view === "curve") await inside.locator("[data-testid=curve][data-drawn]").waitFor();
+    if (view === "curve") await inside.locator("#simulation-loads canvas[data-drawn]").first().waitFor();
     if (view === "roofline") await inside.locator("[data-testid=roofline][data-drawn]").waitFor();
     // Nobody sees a run in the others: none is simulated.
     if (view === "card") assert.equal(await inside.getByTestId("simulation-status").getAttribute("data-progress"), "none");
@@ -237,12 +235,13 @@ for (const [theme, viewport] of [["light", undefined], ["dark", phone]]) {
     const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
     assert.deepEqual(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
     assert.ok(await within.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scroll");
-    await page.keyboard.press("Tab");
     const focused = () => within.evaluate(() => document.activeElement?.textContent);
+    // Past the numbers, each of which can be asked about.
+    for (let tabs = 0; tabs < 15 && (await focused()) !== "Change this configuration"; tabs++) await page.keyboard.press("Tab");
     assert.equal(await focused(), "Change this configuration");
     await page.keyboard.press("Enter");
     await page.keyboard.press("Tab");
-    assert.equal(await within.evaluate(() => document.activeElement.id), "model");
+    assert.ok(await within.evaluate(() => document.activeElement.closest("form.inputs") !== null));
     // Folded out, it is higher, and says so.
     await until("height", "message.height > 500");
   });
@@ -259,4 +258,15 @@ frameTest("a link inside the frame leaves locked inputs, and the way back, as th
   await inside.locator("#other").click();
   await until("result", 'message.link === given && message.basis === "learned"', "v=1&m=qwen3-32b&g=b200&tp=2&isl=900");
   assert.equal(await page.evaluate(() => history.length), entries);
+});
+
+frameTest("a number of the card is explained below it", {}, async ({ inside }) => {
+  await settled(inside);
+  assert.equal(await inside.locator(".tabs").isVisible(), false);
+  await inside.getByRole("button", { name: "TTFT", exact: true }).click();
+  await inside.locator("[data-testid=study-status][data-status=done]").waitFor({ state: "attached" });
+  assert.match(await inside.getByTestId("study").innerText(), /TTFT/);
+  await inside.getByText("Overview", { exact: true }).click();
+  await inside.getByTestId("study").waitFor({ state: "hidden" });
+  assert.equal(await inside.locator(".tabs").isVisible(), false);
 });

@@ -25,7 +25,10 @@ export function arrange(answer, locks, notes) {
   if (tab && !find(`#${tab}`)) {
     notes.push(`This version of the page has no ${root.dataset.view}: this is card.`);
     root.dataset.view = "card";
-  } else if (tab) find(`#${tab}`).click();
+  } else if (tab) {
+    // Later: the page is in the middle of telling of its answer.
+    setTimeout(() => find(`#${tab}`).click());
+  }
   const { panels } = VIEWS[root.dataset.view];
   said.append(...notes.map((note) => make("li", { className: "issue", textContent: note })));
   said.querySelectorAll("li").forEach((note) => (note.dataset.severity = "warning"));

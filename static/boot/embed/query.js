@@ -3,7 +3,8 @@ import { KEYS } from "../keys.js";
 
 /** What each view shows: panels of the results, and the tab that is chosen for them. The whole page has no list. */
 export const VIEWS = {
-  card: { panels: ".headline, .headline + .panel" },
+  // A number that is asked about is explained below.
+  card: { panels: ".headline, .headline + .panel, .tabs, .study" },
   roofline: { panels: ".overview, .roofline" },
   breakdown: { panels: ".study", tab: "tab-breakdown" },
   curve: { panels: ".overview, .simulation" },
