@@ -172,7 +172,7 @@ fn every_point_is_read_where_it_is_drawn() {
     let wanted =
         "gate_up_proj, prefill: 712 TFLOP/s at 964 FLOP/B, 75.7 % of its ceiling, 50.0 % of the step";
     assert_eq!(texts[0], wanted);
-    assert_eq!(texts[1], "Clients 1: 53 ms");
+    assert_eq!(texts[1], "Clients 1: 52.5 ms");
     assert_eq!(texts[2], "one, a: 1 ms");
 }
 

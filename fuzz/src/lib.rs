@@ -54,7 +54,7 @@ const PLANNED: usize = 16;
 fn answers(scenario: &Scenario, text: &str) {
     let (setup, issues) = check(scenario, catalog());
     assert_eq!(setup.is_none(), issues.iter().any(Issue::is_error));
-    let planned = setup.filter(|_| text.len() % PLANNED == 0);
+    let planned = setup.filter(|_| text.len().is_multiple_of(PLANNED));
     if let Some(Err(issues)) = planned.map(|setup| plan_alone(&setup)) {
         assert!(!issues.is_empty());
     }

@@ -7,6 +7,7 @@ import { transformSync } from "esbuild";
 import { hashed, inDist, read, replaceOnce, write } from "./dist.mjs";
 
 write("boot.js", transformSync(read("boot.js"), { minify: true, format: "esm" }).code.trim());
+write("documents.css", transformSync(read("documents.css"), { minify: true, loader: "css" }).code.trim());
 
 /** What each is called now. */
 export const names = {};
