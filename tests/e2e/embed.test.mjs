@@ -264,8 +264,7 @@ frameTest("a number of the card is explained below it", {}, async ({ inside }) =
   await settled(inside);
   assert.equal(await inside.locator(".tabs").isVisible(), false);
   await inside.getByRole("button", { name: "TTFT", exact: true }).click();
-  await inside.locator("[data-testid=study-status][data-status=done]").waitFor({ state: "attached" });
-  assert.match(await inside.getByTestId("study").innerText(), /TTFT/);
+  await inside.getByTestId("study").getByText(/TTFT/).first().waitFor();
   await inside.getByText("Overview", { exact: true }).click();
   await inside.getByTestId("study").waitFor({ state: "hidden" });
   assert.equal(await inside.locator(".tabs").isVisible(), false);

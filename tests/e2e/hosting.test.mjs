@@ -194,7 +194,7 @@ hostTest("two deployments on one origin keep to themselves", async ({ page, fold
 hostTest("files of the page are named by their content, and the shell names no other", async ({ folder }) => {
   const named = readdirSync(folder).filter((name) => /\.(js|css|wasm|svg)$/.test(name) && !/-[0-9a-f]{16}(_bg)?\.\w+$/.test(name));
   // Others hold these addresses.
-  assert.deepEqual(named.filter((name) => !["roof-light.js", "sw.js"].includes(name)), []);
+  assert.deepEqual(named.filter((name) => !["roof-light.js", "rooflight.js", "sw.js"].includes(name)), []);
   for (const shell of ["index.html", "embed.html"]) {
     const html = readFileSync(join(folder, shell), "utf8");
     const attributes = [...html.matchAll(/\b(?:src|href|data-[\w-]+)=([^\s">]+\.(?:js|css|wasm|svg))/g)].map(([, name]) => name.replace("./", ""));
