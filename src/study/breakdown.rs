@@ -1,7 +1,7 @@
 //! What the time of a prefill and of a decode step goes to.
 
-use super::{Block, Row, Study, refused};
-use crate::chart::{Bar, Bars, Chart, Unit};
+use super::{Block, Row, Study, print, refused};
+use crate::chart::{Bar, Bars, Unit};
 use crate::graph::{self, Phase};
 use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
@@ -10,9 +10,6 @@ use crate::units::{Seconds, percent};
 
 /// Kernels that have a bar of their own; the others share one.
 const KERNELS: usize = 9;
-/// CSS pixels of a bar, and of what stands around all of them.
-const BAR: u32 = 24;
-const AROUND: u32 = 56;
 /// Times nearer to each other than this are one.
 const TOLD_APART: f64 = 1.005;
 
@@ -92,7 +89,6 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
 
 /// A chart of bars, and the same as a table.
 fn drawn(name: &str, legend: &[&str], bars: Vec<Bar>, words: &str) -> [Block; 2] {
-    let height = AROUND + BAR * bars.len() as u32;
     let time = |seconds: f64| Seconds(seconds).print().to_string();
     let row = |bar: &Bar| {
         let sum = time(bar.parts.iter().sum());
@@ -101,9 +97,9 @@ fn drawn(name: &str, legend: &[&str], bars: Vec<Bar>, words: &str) -> [Block; 2]
     let head: Vec<&str> = ["", "Time"].into_iter().chain(legend.iter().copied()).collect();
     let table = Block::table(name, &head, bars.iter().map(row).collect());
     let legend = legend.iter().map(|&name| name.into()).collect();
-    let chart = Chart::Bars(Bars { unit: Unit::Seconds, legend, bars });
+    let chart = Bars { unit: Unit::Seconds, legend, bars };
     let fold = format!("table-{}", name.replace(' ', "-").to_ascii_lowercase());
-    [Block::figure(name, height, chart, words), Block::fold(fold, "As a table", vec![table])]
+    [print::bars(name, chart, words), Block::fold(fold, "As a table", vec![table])]
 }
 
 fn shares(pass: &PassReport) -> String {

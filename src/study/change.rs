@@ -1,12 +1,13 @@
 //! What limits a configuration, and what each single change of it does.
 
+use super::print::change;
 use super::sweep::weights_of;
 use super::{Block, Case, Row, Span, Study};
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, Load, Scenario};
 use crate::graph::Phase;
 use crate::serving::words;
-use crate::units::{Dollars, Seconds, count, fixed, percent};
+use crate::units::{Dollars, Seconds, count, percent};
 
 /// Every single change worth trying; what the checks refuse is left out of the answer.
 pub fn cases(base: &Scenario) -> Vec<Case> {
@@ -187,10 +188,7 @@ fn row(study: &Study, case: &Case) -> Row {
     Row::new(cells)
 }
 
-/// ` (-12 %)`: the change against what was.
+/// ` (+12 %)`: the change against what was.
 fn against(value: f64, was: Option<f64>) -> String {
-    let Some(was) = was.filter(|was| *was > 0.0) else { return String::new() };
-    let change = (value / was - 1.0) * 100.0;
-    let sign = if change >= 0.0 { "+" } else { "−" };
-    format!(" ({sign}{} %)", fixed(change.abs(), 0))
+    was.and_then(|was| change(value, was)).map_or_else(String::new, |change| format!(" ({change})"))
 }

@@ -1,5 +1,6 @@
 //! Predicted against measured: the errors of this release, and every measured case as a link.
 
+use super::print::change;
 use super::{Block, Row, Span, Study};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::{Lengths, Load, link};
@@ -167,11 +168,7 @@ fn case_table(points: &[&Point]) -> Block {
         let mut cells = vec![Span::link(name, format!("#{}", point.link))];
         for (predicted, measured) in point.predicted.iter().zip(&point.measured) {
             cells.push(format!("{} of {}", count(*predicted), count(*measured)).into());
-            let off = (predicted / measured - 1.0) * 100.0;
-            let sign = if off >= 0.0 { "+" } else { "−" };
-            cells.push(
-                if off.is_finite() { format!("{sign}{} %", fixed(off.abs(), 0)) } else { "–".into() }.into(),
-            );
+            cells.push(change(*predicted, *measured).unwrap_or_else(|| "–".into()).into());
         }
         Row::new(cells)
     };

@@ -14,6 +14,7 @@ mod explain;
 mod export;
 mod find;
 mod markdown;
+mod print;
 mod share;
 #[cfg(feature = "canvas")]
 pub mod show;

@@ -1,6 +1,6 @@
 //! A configuration along one of its settings.
 
-use super::{Block, Case, Row, Span, Study};
+use super::{Block, Case, Row, Span, Study, print};
 use crate::chart::{Axis, Bar, Bars, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, Lengths, Load, ModelChoice, Scenario};
@@ -27,8 +27,6 @@ const DOUBLINGS: i32 = 4;
 const MOST_TP: u32 = 16;
 const BUDGETS: [u32; 6] = [512, 1024, 2048, 4096, 8192, 16384];
 const SEQUENCES: [u32; 6] = [16, 32, 64, 128, 256, 512];
-const BAR: u32 = 24;
-const AROUND: u32 = 56;
 
 pub fn cases(base: &Scenario, chosen: &str) -> Vec<Case> {
     let along = |values: Vec<u32>, edit: fn(&mut Scenario, u32)| {
@@ -234,9 +232,8 @@ fn bars(study: &Study, cases: &[&Case]) -> Block {
         .iter()
         .map(|case| Bar { name: label(study, case), parts: vec![output(case).round()] })
         .collect();
-    let height = AROUND + BAR * bars.len() as u32;
     let chart = Bars { unit: Unit::Count, legend: vec!["Output tokens per second and GPU".into()], bars };
-    Block::figure("Output per GPU", height, Chart::Bars(chart), words(study, &sorted))
+    print::bars("Output per GPU", chart, words(study, &sorted))
 }
 
 fn words(study: &Study, cases: &[&Case]) -> String {

@@ -166,7 +166,17 @@ impl Builder {
             with(details.clone(), &[("open", "")]);
         }
         append(&details, &put(new("summary", ""), &fold.name));
-        self.blocks(&details, &fold.blocks);
+        if self.open.contains(&id) || !fold.blocks.iter().all(is_still) {
+            self.blocks(&details, &fold.blocks);
+        } else {
+            // Thousands of rows in closed folds would hold the page up for what few open.
+            let (inside, blocks) = (details.clone(), fold.blocks.clone());
+            self.listen(&details, "toggle", move |_| {
+                if inside.child_element_count() == 1 {
+                    Self::default().blocks(&inside, &blocks);
+                }
+            });
+        }
         append(into, &details);
     }
 
@@ -196,6 +206,11 @@ impl Builder {
             with(called(new("pre", "scroll"), &code.id), &[("tabindex", "0"), ("aria-label", &code.name)]);
         append(into, &put(block, &code.text));
     }
+}
+
+/// Whether a block needs neither drawing nor listeners.
+fn is_still(block: &Block) -> bool {
+    matches!(block, Block::Text(_) | Block::Heading(_) | Block::Table(_) | Block::Facts(_))
 }
 
 fn facts(of: &Facts) -> Element {
