@@ -14,6 +14,8 @@ use super::{Chart, Theme, bars, curves, roofline};
 pub struct Reading {
     pub x: f64,
     pub y: f64,
+    /// To either side of it, it is still meant as if it were pointed at.
+    pub half_width: f64,
     pub text: String,
 }
 
@@ -30,7 +32,8 @@ impl Chart {
 
 /// The nearest of `readings` to a place, by its index; none where all are further than `reach`.
 pub fn nearest(readings: &[Reading], (x, y): (f64, f64), reach: f64) -> Option<usize> {
-    let distance = |reading: &Reading| (reading.x - x).hypot(reading.y - y);
+    let aside = |reading: &Reading| ((reading.x - x).abs() - reading.half_width).max(0.0);
+    let distance = |reading: &Reading| aside(reading).hypot(reading.y - y);
     let all = readings.iter().map(distance).enumerate();
     all.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, distance)| *distance <= reach).map(|(index, _)| index)
 }
@@ -69,10 +72,12 @@ mod tests {
 
     #[test]
     fn the_nearest_point_within_reach_is_read() {
-        let at = |x: f64| Reading { x, y: 10.0, text: String::new() };
+        let at = |x: f64| Reading { x, y: 10.0, half_width: 0.0, text: String::new() };
         let all = [at(0.0), at(50.0), at(100.0)];
         assert_eq!(nearest(&all, (60.0, 10.0), 30.0), Some(1));
         assert_eq!(nearest(&all, (60.0, 60.0), 30.0), None);
         assert_eq!(nearest(&[], (0.0, 0.0), 30.0), None);
+        let wide = [Reading { half_width: 400.0, ..at(500.0) }];
+        assert_eq!(nearest(&wide, (120.0, 12.0), 30.0), Some(0));
     }
 }

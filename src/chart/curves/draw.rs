@@ -87,7 +87,8 @@ pub fn readings(chart: &Curves, size: (f64, f64), theme: Theme) -> Vec<Reading> 
             for (&at, &value) in line.x.iter().zip(&line.y) {
                 let (across, up) = (mark(at, chart.x.unit), mark(value, panel.y.unit));
                 let text = format!("{name}{} {across}: {up}", chart.x.name);
-                all.push(Reading { x: x.map(at), y: y.map(value).clamp(frame.top, frame.bottom), text });
+                let y = y.map(value).clamp(frame.top, frame.bottom);
+                all.push(Reading { x: x.map(at), y, half_width: 0.0, text });
             }
         }
     }

@@ -86,7 +86,7 @@ pub fn readings(chart: &Roofline, size: (f64, f64), theme: Theme) -> Vec<Reading
             count(point.intensity),
             percent(point.share),
         );
-        Reading { x: x.map(point.intensity), y: y.map(point.reached.0), text }
+        Reading { x: x.map(point.intensity), y: y.map(point.reached.0), half_width: 0.0, text }
     };
     chart.points.iter().map(reading).collect()
 }

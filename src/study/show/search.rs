@@ -115,6 +115,11 @@ impl Search {
     /// Arrows go through the findings, Enter takes the first.
     fn steer(&self, event: &Event) {
         let Some(key) = event.dyn_ref::<KeyboardEvent>() else { return };
+        if key.key() == "Escape" {
+            // Browsers clear a search first.
+            event.prevent_default();
+            return self.dialog.close();
+        }
         let of = self.dialog.query_selector(&format!("#{FOUND}")).ok().flatten();
         let answered = of.and_then(|found| found.get_attribute("data-chosen")) == Some(self.input.value());
         if !answered && matches!(key.key().as_str(), "Enter" | "ArrowDown") {
