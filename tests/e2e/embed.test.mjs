@@ -92,6 +92,8 @@ const panels = { card: "headline", roofline: "roofline", breakdown: "study", cur
 for (const [view, panel] of Object.entries(panels)) {
   frameTest(`the view ${view} shows its panel, and the inputs behind a fold`, { frame: { view } }, async ({ page, inside, last, until }) => {
     await settled(inside);
+    // A study takes no room before the module that shows it has come.
+    await inside.locator(`.results .panel.${panel}`).first().waitFor();
     const visible = await inside.locator(".results .panel:visible").evaluateAll((all) => all.map(({ className }) => className));
     assert.ok(visible.some((name) => name.includes(panel)), visible.join());
     assert.ok(visible.length <= 2, visible.join());
