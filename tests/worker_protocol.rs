@@ -5,9 +5,10 @@ use js_sys::{Array, Float32Array};
 use rooflight::config::model::import::import;
 use rooflight::config::{Field, Issue};
 use rooflight::features::Family;
+use rooflight::study::{Block, Document, Row, Topic};
 use rooflight::worker::protocol::{
-    Answered, Ask, BadMessage, Fact, Failed, FromWorker, Imported, Loaded, Row, Rows, Simulate, Simulated,
-    Stop, Swept, Table, ToWorker, TraceText, Traced, Up, VERSION, pack, unpack,
+    Answered, Ask, BadMessage, Failed, FromWorker, Imported, Loaded, Rows, Simulate, Simulated, Stop,
+    Studied, StudyAsked, Swept, ToWorker, TraceText, Traced, Up, VERSION, pack, unpack,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -28,9 +29,9 @@ fn rows_arrive_as_they_were_sent() {
 #[wasm_bindgen_test]
 fn every_answer_round_trips() {
     let issues = vec![Issue::error(Field::Gpu, "no bandwidth").with_given("x")];
-    let row = Row { cells: vec!["TTFT".into(), "12 ms".into()] };
-    let table = Table { head: vec![String::new(), "Mean".into()], rows: vec![row] };
-    let fact = Fact { name: "output".into(), value: "1 tok/s".into(), help: "a \"rate\"".into() };
+    let table = Block::table("Latencies", &["", "Mean"], vec![Row::texts(["TTFT", "12 ms"])]);
+    let blocks = vec![table, Block::fold("why", "Why", vec![Block::code("Run", "", "vllm serve \\\n  --x")])];
+    let document = Document { blocks, ..Document::default() };
     let (model, unread) = import("{", None);
     for mut header in [
         FromWorker::Up(Up { version: VERSION }),
@@ -38,19 +39,10 @@ fn every_answer_round_trips() {
         FromWorker::Answered(Answered { id: 1, release: "2026-11-21".into(), issues: Vec::new() }),
         FromWorker::Answered(Answered { id: 2, release: String::new(), issues: issues.clone() }),
         FromWorker::Rows(Rows { id: 1, families: Family::ALL.to_vec() }),
-        FromWorker::Simulated(Simulated {
-            id: 3,
-            what: "160 requests".into(),
-            latencies: table.clone(),
-            facts: vec![fact],
-            issues,
-            timeline: "{\"curves\":{}}".into(),
-            timeline_words: "At most 2".into(),
-            launch: "vllm serve \\\n  --x".into(),
-            bench: String::new(),
-        }),
+        FromWorker::Simulated(Simulated { id: 3, issues, goes_on: true, document: document.to_json() }),
+        FromWorker::Studied(Studied { id: 4, done: 2, total: 36, document: document.to_json() }),
         FromWorker::Traced(Traced { what: "Trace".into(), isl: 1, osl: 2, rate: 2.5, ..Traced::default() }),
-        FromWorker::Swept(Swept { id: 3, done: 1, total: 7, points: table, ..Swept::default() }),
+        FromWorker::Swept(Swept { id: 3, done: 1, total: 7, finished: false, document: document.to_json() }),
         FromWorker::Failed(Failed { id: None, reason: "no \"models\"".into() }),
         FromWorker::Failed(Failed { id: Some(3), reason: String::new() }),
         FromWorker::Imported(Imported { model, issues: unread }),
@@ -63,8 +55,17 @@ fn every_answer_round_trips() {
 #[wasm_bindgen_test]
 fn every_question_round_trips() {
     let link = "v=1&m=qwen3-32b&r=2.5".to_string();
+    let page = "https://example.org/".to_string();
     for mut header in [
         ToWorker::Ask(Ask { id: 1, link: link.clone() }),
+        ToWorker::Study(StudyAsked {
+            id: 3,
+            topic: Topic::Sweep,
+            of: "isl".into(),
+            link: link.clone(),
+            page,
+        }),
+        ToWorker::EndStudy(Stop { id: 3 }),
         ToWorker::Simulate(Simulate { id: 2, link, replay: true }),
         ToWorker::Stop(Stop { id: 2 }),
         ToWorker::Trace(TraceText { text: "arrival,prompt,output\n0,1,1\n".into() }),
