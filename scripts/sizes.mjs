@@ -14,10 +14,13 @@ function files(folder) {
 }
 
 // The shell is all that is fetched before the first number: whatever is neither worker, chart nor model, nor for frames,
-// others' pages and programs, visits without a network and previews.
-const afterFirstPaint = /(^|\/)(worker|chart|documents)[-_]|\.onnx$|^models\/|^embed[-.]|^roof-light\.js$|^rooflight|^sw\.js$|^card\.png$|^_headers$/;
+// others' pages and programs, visits without a network, previews and another language.
+const afterFirstPaint = /(^|\/)(worker|chart|documents|zh)[-_]|\.onnx$|^models\/|^embed[-.]|^roof-light\.js$|^rooflight|^sw\.js$|^card\.png$|^_headers$/;
 
-const rows = files(dist).map((path) => {
+// Pages of their own, which the page never loads.
+const apart = /^presets\//;
+
+const rows = files(dist).filter((path) => !apart.test(relative(dist, path))).map((path) => {
   const content = readFileSync(path);
   const name = relative(dist, path);
   return {

@@ -37,6 +37,7 @@ fn h100(points: Vec<Point>) -> Roofline {
     Roofline {
         gpu: "H100 SXM".into(),
         bandwidth: BytesPerSecond(3.35e12),
+        l2: Some(BytesPerSecond(5.647e12)),
         roofs: vec![roof("BF16", 989.0, true), roof("FP8", 1979.0, false)],
         points,
     }
@@ -173,7 +174,7 @@ fn every_point_is_read_where_it_is_drawn() {
         "gate_up_proj, prefill: 712 TFLOP/s at 964 FLOP/B, 75.7 % of its ceiling, 50.0 % of the step";
     assert_eq!(texts[0], wanted);
     assert_eq!(texts[1], "Clients 1: 52.5 ms");
-    assert_eq!(texts[2], "one, a: 1 ms");
+    assert_eq!(texts[2], "one, a: 1.00 ms");
 }
 
 #[test]

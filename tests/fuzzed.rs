@@ -120,8 +120,22 @@ fn configs_of_models() {
 }
 
 #[test]
+fn reports_of_benchmarks() {
+    let corpus = [
+        "Maximum request concurrency:             16\nTotal input tokens:      327680\nMean TTFT (ms):    123.456\n\
+         Median TTFT (ms):   118.02\nOutput token throughput (tok/s):         2785.44\n",
+        "{\"request_rate\": \"inf\", \"completed\": 320, \"mean_ttft_ms\": 123.456, \"median_tpot_ms\": 5.49}\n\
+         {\"request_rate\": 4.0, \"output_throughput\": 2785.44, \"time_to_first_token\": {\"unit\": \"ms\", \"avg\": 16.2}}\n",
+        "| Statistic | avg | p99 | p50 |\n| Time to first token (ms) | 16.26 | 17.09 | 16.50 |\n\
+         | Request throughput (per sec) | 1.99 | N/A | N/A |\n",
+    ];
+    fuzz(targets::measured, &corpus.map(str::to_owned), 20_000);
+}
+
+#[test]
 fn traces_of_requests() {
     let corpus = [
+        "prompt,output,weight\n512,64,3\n128,16,1\n",
         "arrival,prompt,output\n0,100,10\n1.5,200,20\n1.5,1,1\n",
         "timestamp_ms,input_length,output_length,hash_ids\n0,6758,500,\"[1,2]\"\n27482,7322,490,\"[3]\"\n",
         "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44\n2023-11-16 18:15:50.9951690,396,109\n",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check};
+use rooflight::config::{Bin, Drafts, Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check};
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Rows};
 use rooflight::features::Family;
 use rooflight::serving::report::Headline;
@@ -20,7 +20,7 @@ fn setup(engine: &str, isl: u32, osl: u32, load: Load, slos: Slos) -> Setup {
     let scenario = Scenario {
         model: ModelChoice::Catalog("qwen3-8b".into()),
         engine: engine.into(),
-        workload: Workload { isl: Lengths::Fixed(isl), osl, load, slos, spread: 0.0 },
+        workload: Workload { isl: Lengths::Fixed(isl), osl, load, slos, ..Workload::default() },
         ..Scenario::default()
     };
     let (setup, issues) = check(&scenario, catalog());
@@ -66,6 +66,21 @@ fn varied(setup: &Setup, count: usize, arrivals: &Arrivals) -> Metrics {
     metrics(&outcome).expect("requests were served")
 }
 
+/// Prompts of which the cache holds a share, and drafts; often neither.
+fn helped() -> impl Strategy<Value = (f64, Drafts)> {
+    let drafts = |drafted, accepted| Drafts { drafted, accepted };
+    let drafts =
+        prop::sample::select(vec![Drafts::default(), drafts(1, 0.7), drafts(3, 1.8), drafts(4, 4.0)]);
+    (prop::sample::select(vec![0.0, 0.3, 0.8]), drafts)
+}
+
+/// Output tokens of a request that decodes in so many steps. Prompts cluster more than the closed form knows where
+/// outputs end after a few steps.
+fn output(steps: u32, drafts: Drafts) -> u32 {
+    const MOST: f64 = 640.0;
+    (f64::from(steps) * (1.0 + drafts.accepted)).min(MOST) as u32
+}
+
 proptest! {
     // Each case plans a table of its own.
     #![proptest_config(ProptestConfig::with_cases(10))]
@@ -73,9 +88,11 @@ proptest! {
     #[test]
     fn the_closed_form_is_the_simulation_of_a_loop(
         engine in prop::sample::select(&ENGINES[..]),
-        isl in 128u32..4096, osl in 64u32..512, clients in 1u32..96,
+        isl in 128u32..4096, steps in 64u32..512, clients in 1u32..96, (cached_share, drafts) in helped(),
     ) {
+        let osl = output(steps, drafts);
         let asked = setup(engine, isl, osl, Load::Concurrency(clients), Slos::default());
+        let asked = Setup { cached_share, drafts, ..asked };
         let form = form(&asked);
         let found = varied(&asked, clients as usize * 40, &Arrivals::Closed { clients });
         let tpot = form.tpot.expect("several tokens").0 / found.tpot.expect("several tokens").mean;
@@ -87,12 +104,14 @@ proptest! {
     #[test]
     fn the_closed_form_is_the_simulation_of_arrivals(
         engine in prop::sample::select(&ENGINES[..]),
-        isl in 128u32..4096, osl in 128u32..512, share in 0.05f64..0.4,
+        isl in 128u32..4096, steps in 128u32..512, share in 0.05f64..0.4, (cached_share, drafts) in helped(),
     ) {
+        let osl = output(steps, drafts);
         // What 64 clients reach is a rate below capacity.
         let busy = setup(engine, isl, osl, Load::Concurrency(64), Slos::default());
+        let busy = Setup { cached_share, drafts, ..busy };
         let per_s = form(&busy).requests_per_s * share;
-        let asked = setup(engine, isl, osl, Load::Rate(per_s), Slos::default());
+        let asked = Setup { load: Load::Rate(per_s), ..busy };
         let form = form(&asked);
         let arrivals = Arrivals::Rate { per_s, burstiness: 1.0, seed: 5 };
         let found = varied(&asked, 4000, &arrivals);
@@ -128,6 +147,47 @@ fn lengths_vary_as_asked_and_keep_their_mean() {
         range(&spread),
         range(&fixed)
     );
+}
+
+#[test]
+fn other_distributions_keep_their_mean_too() {
+    let fixed = setup("vllm", 512, 64, Load::Rate(2.0), Slos::default());
+    let bin = |prompt, output, weight| Bin { prompt, output, weight };
+    let histogram = vec![bin(256, 32, 2), bin(1024, 128, 1)];
+    for varied in [Setup { log_spread: 0.5, ..fixed.clone() }, Setup { histogram, ..fixed.clone() }] {
+        let (varied, fixed) = (run(&varied).metrics, run(&fixed).metrics);
+        assert!((varied.output_per_s / fixed.output_per_s - 1.0).abs() < 0.05);
+        assert!(varied.e2e.p99 / varied.e2e.p50 > 1.5, "{:?}", varied.e2e);
+    }
+}
+
+#[test]
+fn bursts_wait_longer_for_their_first_token() {
+    let ttft = |burstiness| {
+        let asked = setup("vllm", 2048, 128, Load::Rate(6.0), Slos::default());
+        run(&Setup { burstiness, ..asked }).metrics.ttft.p90
+    };
+    let (bursts, poisson, even) = (ttft(0.2), ttft(1.0), ttft(20.0));
+    assert!(bursts > 1.2 * poisson && poisson > even, "{bursts} {poisson} {even}");
+}
+
+#[test]
+fn cached_prompts_come_sooner_and_accepted_drafts_faster() {
+    for engine in ENGINES {
+        for load in [Load::Concurrency(8), Load::Rate(1.0), Load::Batch(8)] {
+            let plain = setup(engine, 2048, 128, load, Slos::default());
+            let cached = Setup { cached_share: 0.5, ..plain.clone() };
+            let drafts = Setup { drafts: Drafts { drafted: 3, accepted: 1.8 }, ..plain.clone() };
+            let (form_of, run_of) = (|setup: &Setup| form(setup), |setup: &Setup| run(setup).metrics);
+            let (before, sooner, faster) = (form_of(&plain), form_of(&cached), form_of(&drafts));
+            assert!(sooner.ttft < before.ttft * 0.75, "{engine} {load:?}");
+            assert!(faster.tpot < before.tpot.map(|tpot| tpot * 0.6), "{engine} {load:?}");
+            let (before, sooner, faster) = (run_of(&plain), run_of(&cached), run_of(&drafts));
+            assert!(sooner.ttft.mean < before.ttft.mean * 0.75, "{engine} {load:?}");
+            let tpot = |metrics: &Metrics| metrics.tpot.expect("several tokens").mean;
+            assert!(tpot(&faster) < tpot(&before) * 0.6, "{engine} {load:?}");
+        }
+    }
 }
 
 #[test]
@@ -171,4 +231,34 @@ fn what_never_fits_is_an_issue_that_says_what_to_change() {
     let asked = setup("vllm", 30_000, 64, Load::Concurrency(2), Slos::default());
     let issue = runner(&Setup { osl: 400_000, ..asked }).run(Load::Concurrency(2)).expect_err("too long");
     assert!(issue.text.contains("shorten"), "{}", issue.text);
+}
+
+/// Under attention data parallelism ranks hold their own sequences and step together.
+#[test]
+fn the_closed_form_deals_clients_to_ranks() {
+    // Where prompts go first, the closed form has all ranks stand still for those of one.
+    for (engine, most) in [("vllm", 0.05), ("sglang", 0.17)] {
+        for clients in [8, 64, 256] {
+            let scenario = Scenario {
+                model: ModelChoice::Catalog("deepseek-r1".into()),
+                engine: engine.into(),
+                gpu: "h200-sxm".into(),
+                dp: 8,
+                ep: 8,
+                workload: Workload {
+                    isl: Lengths::Fixed(1024),
+                    osl: 256,
+                    load: Load::Concurrency(clients),
+                    ..Workload::default()
+                },
+                ..Scenario::default()
+            };
+            let (asked, issues) = check(&scenario, catalog());
+            let asked = asked.unwrap_or_else(|| panic!("{issues:?}"));
+            let form = form(&asked);
+            let found = varied(&asked, clients as usize * 40, &Arrivals::Closed { clients });
+            let (ours, real) = (form.tpot.expect("many tokens").0, found.tpot.expect("many tokens").mean);
+            assert!((ours / real - 1.0).abs() < most, "{engine} {clients}: {ours} against {real}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Dtype, Field, Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check};
+use rooflight::config::{Dtype, Field, Lengths, Load, ModelChoice, Scenario, Setup, Workload, check};
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Learned, Rows};
 use rooflight::features::Family;
 use rooflight::serving::{Report, finish, plan, plan_alone};
@@ -19,7 +19,7 @@ fn scenario(model: &str, gpu: &str, engine: &str, isl: u32, osl: u32, load: Load
         model: ModelChoice::Catalog(model.into()),
         gpu: gpu.into(),
         engine: engine.into(),
-        workload: Workload { isl: Lengths::Fixed(isl), osl, load, slos: Slos::default(), spread: 0.0 },
+        workload: Workload { isl: Lengths::Fixed(isl), osl, load, ..Workload::default() },
         ..Scenario::default()
     }
 }

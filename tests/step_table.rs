@@ -2,7 +2,7 @@
 #![cfg(feature = "tools")]
 
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Scenario, Setup, check};
+use rooflight::config::{Drafts, Scenario, Setup, check};
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::open_models;
 use rooflight::graph::{Batch, Sequences};
@@ -23,7 +23,8 @@ type Load = (Option<(u64, u64, u64)>, u64, u64);
 fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
     let models = open_models(std::path::Path::new("models")).unwrap();
     let physics = catalog().constants.physics().unwrap();
-    let extent = Extent { tokens: 8192 + 256, sequences: 256, length: 16_384, prompt: 8192 };
+    let drafted = u64::from(setup.drafts.drafted);
+    let extent = Extent { tokens: 8192 + 256 * (1 + drafted), sequences: 256, length: 16_384, prompt: 8192 };
     let plan = TablePlan::new(setup, &physics, &extent).unwrap();
     let table = plan.finish(&Efficiencies::Learned(models.answer(plan.rows()).unwrap())).unwrap();
     loads
@@ -31,7 +32,7 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
         .map(|&(prompts, decoding, past)| {
             let chunk = prompts.map(|(count, new, past)| Sequences { count, new, past });
             let decode = (decoding > 0).then_some(Sequences { count: decoding, new: 1, past });
-            let batch = Batch { sequences: chunk.into_iter().chain(decode).collect() };
+            let batch = Batch { sequences: chunk.into_iter().chain(decode).collect(), drafted };
             let mut rows = Rows::default();
             let step = PlannedStep::new(setup, &physics, batch, &mut rows).unwrap();
             let answers = Efficiencies::Learned(models.answer(&rows).unwrap());
@@ -42,7 +43,7 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
                 }),
                 decoding: decoding as f64,
                 decoding_kv: (decoding * past) as f64,
-                drafted: 0.0,
+                drafted: drafted as f64,
             };
             (direct, table.kernels(&[work]).0)
         })
@@ -57,6 +58,7 @@ fn interpolation_is_within_a_hundredth_on_average() {
             scenario.model = rooflight::config::ModelChoice::Catalog("llama-3.1-70b".into());
             (scenario.tp, scenario.gpu) = (8, "b200".into());
         }),
+        setup(|scenario| scenario.workload.drafts = Drafts { drafted: 3, accepted: 1.8 }),
     ];
     let mut worst: f64 = 0.0;
     let mut total = 0.0;

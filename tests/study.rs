@@ -75,7 +75,9 @@ fn output(fragment: &str) -> Option<f64> {
     Some(finish(&plan, &Efficiencies::Roofline)?.headline?.output_per_s)
 }
 
-const LINKS: [&str; 6] = [
+const MEASURED: &str = "v=1&m=qwen3-8b&me=ttft-50-45,tpot--8,throughput-1000";
+
+const LINKS: [&str; 8] = [
     "v=1",
     "v=1&m=qwen3-32b&tp=2&c=32&st=500&sp=20",
     "v=1&m=deepseek-r1&g=h200-sxm&tp=8&ep=8&r=2",
@@ -83,6 +85,9 @@ const LINKS: [&str; 6] = [
     // Does not fit, and is not sound.
     "v=1&m=llama-3.1-70b",
     "v=1&m=qwen3-32b&tp=3",
+    // As large as a link can say.
+    "v=1&tp=4294967295&dp=4294967295&ep=4294967295&isl=4294967295&osl=4294967295&c=4294967295",
+    MEASURED,
 ];
 
 #[test]
@@ -238,6 +243,42 @@ fn exports_are_whole_files() {
     assert!(text("markdown").contains("| TPOT |") && text("citation").starts_with("@misc"));
 }
 
+#[test]
+fn a_measurement_stands_beside_the_prediction() {
+    let explained = study(Topic::Explain, "", MEASURED);
+    let table = tables(&explained)[0];
+    let cells: Vec<Vec<&str>> =
+        table.rows.iter().map(|row| row.cells.iter().map(|cell| &*cell.text).collect()).collect();
+    let names: Vec<&str> = cells.iter().map(|row| row[0]).collect();
+    assert_eq!(names, ["TTFT", "TPOT", "Output"]);
+    let measured = |row: usize| (cells[row][2].replace('\u{a0}', " "), cells[row][4].replace('\u{a0}', " "));
+    assert_eq!(measured(0), ("50.0 ms".into(), "45.0 ms".into()));
+    assert_eq!(measured(1), ("8.00 ms".into(), "8.00 ms".into()));
+    assert_eq!(measured(2), ("1000 tok/s".into(), "–".into()));
+    // Faster than measured, as nothing learned takes part here.
+    assert!(cells[1][3].starts_with('−') && cells[2][3].starts_with('+'), "{cells:?}");
+
+    let export = |of: &str| match &study(Topic::Export, of, MEASURED).blocks[..] {
+        [.., Block::Code(code)] => code.text.clone(),
+        other => panic!("{other:?}"),
+    };
+    let json: serde_json::Value = serde_json::from_str(&export("json")).unwrap();
+    assert_eq!(json["scenario"]["measured"]["mean_ttft_ms"], 50.0);
+    let (beside, headline) = (&json["measured"][0], &json["report"]["headline"]);
+    assert_eq!((&beside["name"], &beside["predicted"]), (&"ttft".into(), &headline["ttft"]));
+    assert_eq!((&beside["measured"], &beside["median"]), (&0.05.into(), &0.045.into()));
+    let csv = export("csv");
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!((rows.len(), &rows[2][0], &rows[2][2], &rows[2][3]), (3, "throughput", "1e3", ""));
+    assert!(export("markdown").contains("| TTFT |"));
+    let shared = study(Topic::Share, "", MEASURED).to_markdown(PAGE);
+    assert!(
+        shared.contains("me=ttft-50-45,tpot--8,throughput-1000") && shared.contains("| TPOT |"),
+        "{shared}"
+    );
+}
+
 /// The report that ships was made with the models that ship; `scripts/evidence.mjs` compares its predictions.
 #[test]
 fn the_evidence_is_of_these_models() {
@@ -268,4 +309,37 @@ fn every_measured_case_opens() {
         assert_eq!(document.chosen, of);
         assert!(!document.to_markdown("").contains("NaN"), "{of}");
     }
+}
+
+#[test]
+fn a_link_pasted_into_the_search_is_what_it_finds() {
+    let pasted = |text: &str| {
+        let found = study(Topic::Find, text, "v=1");
+        let rows: Vec<Vec<String>> = tables(&found)
+            .first()
+            .map(|table| {
+                table
+                    .rows
+                    .iter()
+                    .map(|row| row.cells.iter().map(|cell| cell.text.clone()).collect())
+                    .collect()
+            })
+            .unwrap_or_default();
+        (rows, spans(&found).first().map(|span| span.link.clone()).unwrap_or_default())
+    };
+    let address = "https://example.org/rooflight/#v=1&g=h200-sxm&tp=2&c=64";
+    for text in [
+        address,
+        "v=1&g=h200-sxm&tp=2&c=64",
+        " #v=1&g=h200-sxm&tp=2&c=64 ",
+        "https://a.b/?v=1&g=h200-sxm&tp=2&c=64",
+    ] {
+        let (rows, link) = pasted(text);
+        assert_eq!(rows.len(), 1, "{text}");
+        assert_eq!(rows[0][0], "meta-llama/Meta-Llama-3.1-8B on 2 x H200 SXM with vLLM", "{text}");
+        assert_eq!(link, "#v=1&g=h200-sxm&tp=2&c=64", "{text}");
+    }
+    let (rows, _) = pasted("v=1&g=nothing");
+    assert!(rows[0][1].contains("nothing"), "{rows:?}");
+    assert!(pasted("h200").0.len() > 1, "words are words");
 }

@@ -2,13 +2,12 @@
 #![cfg(all(target_arch = "wasm32", any(feature = "ui", feature = "infer-worker")))]
 
 use js_sys::{Array, Float32Array};
-use rooflight::config::model::import::import;
 use rooflight::config::{Field, Issue};
 use rooflight::features::Family;
 use rooflight::study::{Block, Document, Row, Topic};
 use rooflight::worker::protocol::{
-    Answered, Ask, BadMessage, Failed, FromWorker, Imported, Loaded, Rows, Simulate, Simulated, Stop,
-    Studied, StudyAsked, Swept, ToWorker, TraceText, Traced, Up, VERSION, pack, unpack,
+    Answered, Ask, BadMessage, Failed, FromWorker, Loaded, Read, Rows, Simulate, Simulated, Stop, Studied,
+    StudyAsked, Swept, Text, ToWorker, Up, VERSION, pack, unpack,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -32,7 +31,6 @@ fn every_answer_round_trips() {
     let table = Block::table("Latencies", &["", "Mean"], vec![Row::texts(["TTFT", "12 ms"])]);
     let blocks = vec![table, Block::fold("why", "Why", vec![Block::code("Run", "", "vllm serve \\\n  --x")])];
     let document = Document { blocks, ..Document::default() };
-    let (model, unread) = import("{", None);
     for mut header in [
         FromWorker::Up(Up { version: VERSION }),
         FromWorker::Loaded(Loaded { release: "2026-11-21".into() }),
@@ -41,11 +39,11 @@ fn every_answer_round_trips() {
         FromWorker::Rows(Rows { id: 1, families: Family::ALL.to_vec() }),
         FromWorker::Simulated(Simulated { id: 3, issues, goes_on: true, document: document.to_json() }),
         FromWorker::Studied(Studied { id: 4, done: 2, total: 36, document: document.to_json() }),
-        FromWorker::Traced(Traced { what: "Trace".into(), isl: 1, osl: 2, rate: 2.5, ..Traced::default() }),
         FromWorker::Swept(Swept { id: 3, done: 1, total: 7, finished: false, document: document.to_json() }),
         FromWorker::Failed(Failed { id: None, reason: "no \"models\"".into() }),
         FromWorker::Failed(Failed { id: Some(3), reason: String::new() }),
-        FromWorker::Imported(Imported { model, issues: unread }),
+        FromWorker::Read(Read { field: Field::Trace, trace: "Trace".into(), ..Read::default() }),
+        FromWorker::Read(Read { field: Field::Measured, link: "v=1&me=ttft-5".into(), ..Read::default() }),
     ] {
         let (message, _) = pack(&mut header, &[]);
         assert_eq!(unpack::<FromWorker>(&message).expect("unpacks").0, header);
@@ -66,9 +64,9 @@ fn every_question_round_trips() {
             page,
         }),
         ToWorker::EndStudy(Stop { id: 3 }),
-        ToWorker::Simulate(Simulate { id: 2, link, replay: true }),
+        ToWorker::Simulate(Simulate { id: 2, link: link.clone(), replay: true }),
         ToWorker::Stop(Stop { id: 2 }),
-        ToWorker::Trace(TraceText { text: "arrival,prompt,output\n0,1,1\n".into() }),
+        ToWorker::Read(Text { field: Field::Trace, text: "arrival,prompt,output\n0,1,1\n".into(), link }),
     ] {
         let (message, _) = pack(&mut header, &[]);
         assert_eq!(unpack::<ToWorker>(&message).expect("unpacks").0, header);

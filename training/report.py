@@ -10,7 +10,8 @@ Written by `training/train.py`; figures in % of the measured time.
 
 Unseen shapes: whole weight shapes or head layouts that no GPU trained on. Unseen GPU: each GPU predicted by a
 model that saw none of its rows, from any source, with its identity columns empty; its record, the sustained clock
-included (fitted on its own products where it has any), is all that is known of it; these models train for half the epochs.
+included (fitted on its own products where it has any), is all that is known of it; these models train for half the epochs
+or less.
 
 Bounds: each model also says how far rows like the one asked for are off on average; a factor on that, fitted on held-out
 rows (apart for GPUs seen and unseen), makes it the bound that 80 % of measurements stay within. The coverage stated is of
@@ -54,7 +55,7 @@ def family(name: str, entry: dict) -> list[str]:
     if entry["repeats"]["rows"]:
         lines.append(f"Repeats: median {entry['repeats']['median']:.1f} %, mean {entry['repeats']['mean']:.1f} %.")
     if entry.get("ablations"):
-        lines += ["", "| columns left out (short fits) | unseen shapes, mean | unseen GPU, mean |", "|---|---|---|"]
+        lines += ["", "| columns left out (short fits) | unseen shapes, mean | unseen H200 and L40S, mean |", "|---|---|---|"]
         lines += [f"| {what} | {e['unseen_shapes']:.1f} | {e['unseen_gpu']:.1f} |" for what, e in entry["ablations"].items()]
     left_out = sum(entry["left_out"].values())
     if left_out:

@@ -77,11 +77,15 @@ def read(path: Path) -> Rows:
     )
 
 
-def held_out_shapes(rows: Rows, share: float, seed: int) -> np.ndarray:
-    """Rows whose whole shape is held out, of all GPUs and sources."""
+def held_out_shapes(rows: Rows, share: float, seed: int, draws: int = 1) -> list[np.ndarray]:
+    """For each draw the rows whose whole shape is held out, of all GPUs and sources; no shape is drawn twice."""
     shapes = np.unique(rows.shape[rows.reference])
-    chosen = np.random.default_rng(seed).choice(shapes, int(len(shapes) * share), replace=False)
-    return np.isin(rows.shape, chosen)
+    each, held = int(len(shapes) * share), []
+    for draw in range(draws):
+        chosen = np.random.default_rng(seed + draw).choice(shapes, each, replace=False)
+        shapes = np.setdiff1d(shapes, chosen)
+        held.append(np.isin(rows.shape, chosen))
+    return held
 
 
 def weights(rows: Rows, chosen: np.ndarray) -> np.ndarray:

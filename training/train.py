@@ -28,6 +28,10 @@ from rows import Rows, held_out_shapes, hull, read, weights, without_identity
 ROOT = Path(__file__).parents[1]
 HELD_OUT_SHARE = 0.125
 CHECK_ROWS = 8
+# The ablations' fits, alike for all families: only their differences mean something.
+ABLATION_ROWS = 60_000
+ABLATION = Recipe(hidden=(96, 96, 96), epochs=8)
+ABLATION_GPUS = ("h200-sxm", "l40s")
 
 
 def export(options, family: str, plan: Plan) -> Path:
@@ -58,41 +62,47 @@ def fitted(options, rows: Rows, chosen: np.ndarray, recipe: Recipe, label: str) 
     return model
 
 
-def measure_shapes(options, rows: Rows, recipe: Recipe, label: str) -> tuple[dict, dict]:
-    """Errors and calibration on whole shapes that no GPU trained on."""
-    held = held_out_shapes(rows, HELD_OUT_SHARE, options.seed)
-    model = fitted(options, rows, ~held, recipe, f"{label}, shapes held out")
-    chosen = held & rows.reference
+def measure_shapes(options, rows: Rows, recipe: Recipe, label: str, draws: int = 1) -> tuple[dict, dict]:
+    """Errors and calibration on whole shapes that no GPU trained on, of all draws together."""
     off, spread = np.zeros(len(rows), np.float32), np.ones(len(rows), np.float32)
-    answer = model.predict(rows.features[chosen])
-    off[chosen], spread[chosen] = answer[:, 0] - rows.target[chosen], np.exp(answer[:, 1])
-    return figures.grouped(rows, off, chosen), figures.calibrated(off[chosen], spread[chosen], rows.shape[chosen])
+    measured = np.zeros(len(rows), bool)
+    for held in held_out_shapes(rows, HELD_OUT_SHARE, options.seed, draws):
+        model = fitted(options, rows, ~held, recipe, f"{label}, shapes held out")
+        chosen = held & rows.reference
+        measured |= chosen
+        answer = model.predict(rows.features[chosen])
+        off[chosen], spread[chosen] = answer[:, 0] - rows.target[chosen], np.exp(answer[:, 1])
+        print(f"  {label}, a draw of shapes: {figures.errors(off[chosen])}", flush=True)
+    return figures.grouped(rows, off, measured), figures.calibrated(off[measured], spread[measured], rows.shape[measured])
 
 
-def measure_gpus(options, rows: Rows, recipe: Recipe, label: str) -> tuple[dict, dict]:
-    """Errors and calibration on each GPU of the reference when none of its rows, of any source, were trained on."""
+def measure_gpus(options, rows: Rows, recipe: Recipe, label: str, gpus: list[str]) -> tuple[dict, dict]:
+    """Errors and calibration on each of the GPUs when none of its rows, of any source, were trained on."""
     off, spread = np.zeros(len(rows), np.float32), np.ones(len(rows), np.float32)
-    for gpu in rows.reference_gpus():
+    measured = np.zeros(len(rows), bool)
+    for gpu in gpus:
         mine = rows.of_gpu(gpu)
         model = fitted(options, rows, ~mine, recipe, f"{label} without {gpu}")
         chosen = mine & rows.reference
+        measured |= chosen
         answer = model.predict(without_identity(rows, rows.features[chosen]))
         off[chosen], spread[chosen] = answer[:, 0] - rows.target[chosen], np.exp(answer[:, 1])
         print(f"  {label} without {gpu}: {figures.errors(off[chosen])}", flush=True)
-    chosen = rows.reference
-    return figures.grouped(rows, off, chosen), figures.calibrated(off[chosen], spread[chosen], rows.gpu[chosen])
+    return figures.grouped(rows, off, measured), figures.calibrated(off[measured], spread[measured], rows.gpu[measured])
 
 
-def ablations(options, rows: Rows, plan: Plan, recipe: Recipe, label: str) -> dict:
-    """Mean error on unseen shapes, and on the unseen GPUs together, without a group of columns; by short
-    fits, so that only the differences mean something."""
-    short = replace(recipe, epochs=max(recipe.epochs // 4, 1))
+def ablations(options, family: str) -> dict:
+    """Mean error on unseen shapes, and on some unseen GPUs together, without a group of columns."""
+    plan = replace(FAMILIES[family], sample=options.sample or ABLATION_ROWS)
+    rows, recipe = read(export(options, family, plan)), replace(ABLATION, seed=options.seed)
+    gpus = [gpu for gpu in rows.reference_gpus() if gpu in ABLATION_GPUS]
     found = {}
-    for name, columns in {"everything": (), **plan.groups}.items():
-        kept = rows.without(columns)
-        shapes, _ = measure_shapes(options, kept, short, f"{label} less {name}")
-        gpus, _ = measure_gpus(options, kept, short, f"{label} less {name}")
-        found[name] = {"unseen_shapes": shapes["mean"], "unseen_gpu": gpus["mean"]}
+    for name, columns in {"nothing": (), **plan.groups}.items():
+        kept, label = rows.without(columns), f"{family} less {name}"
+        shapes, _ = measure_shapes(options, kept, recipe, label)
+        unseen, _ = measure_gpus(options, kept, recipe, label, gpus)
+        found[name] = {"unseen_shapes": shapes["mean"], "unseen_gpu": unseen["mean"]}
+        print(f"  {label}: {found[name]}", flush=True)
     return found
 
 
@@ -103,14 +113,14 @@ def family_entry(options, family: str, before: dict) -> dict:
         plan = replace(plan, sample=options.sample)
     print(family, flush=True)
     rows = read(export(options, family, plan))
-    recipe = Recipe(hidden=plan.hidden, epochs=options.epochs or plan.epochs, rate=plan.rate, seed=options.seed)
+    epochs = options.epochs or plan.epochs
+    recipe = Recipe(plan.hidden, epochs, plan.batch, plan.rate, plan.decay, seed=options.seed)
     errors, intervals = {}, {}
-    errors["unseen_shapes"], intervals["seen"] = measure_shapes(options, rows, recipe, family)
+    errors["unseen_shapes"], intervals["seen"] = measure_shapes(options, rows, recipe, family, plan.draws)
     print(f"  {family}, unseen shapes: {[errors['unseen_shapes'][k] for k in ('mean', 'median')]}", flush=True)
     if options.leave_one_gpu_out:
-        shorter = replace(recipe, epochs=max(recipe.epochs // 2, 1))
-        errors["unseen_gpu"], intervals["unseen"] = measure_gpus(options, rows, shorter, family)
-    ablated = ablations(options, rows, plan, recipe, family) if options.ablations else before.get("ablations", {})
+        shorter = replace(recipe, epochs=plan.left_out_epochs or max(recipe.epochs // 2, 1))
+        errors["unseen_gpu"], intervals["unseen"] = measure_gpus(options, rows, shorter, family, rows.reference_gpus())
     model = fitted(options, rows, np.ones(len(rows), bool), recipe, f"{family}, all rows")
     path = options.out / f"{family}.onnx"
     onnx_file.write(path, model, rows.names, rows.header["version"])
@@ -132,7 +142,7 @@ def family_entry(options, family: str, before: dict) -> dict:
         "interval_80": intervals,
         "repeats": figures.repeats(rows),
         "errors": errors,
-        "ablations": ablated,
+        "ablations": before.get("ablations", {}),
     }
 
 
@@ -143,6 +153,15 @@ def write_check(path: Path, model: Path, rows: Rows, seed: int):
     answers = onnx_file.run(model, features)
     check = {"features": features.tolist(), "answers": answers.tolist()}
     path.write_text(json.dumps(check) + "\n")
+
+
+def following(before: str | None) -> str:
+    """The id of a new release: today's date, numbered from 2 where a release of today is there already, for links
+    name the release that their numbers are of."""
+    today = date.today().isoformat()
+    if not before or before.split(".")[0] != today:
+        return today
+    return f"{today}.{int((before.split('.') + ['1'])[1]) + 1}"
 
 
 def main():
@@ -156,17 +175,22 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--exporter", type=Path, help="a built export_features, instead of building one")
     parser.add_argument("--no-leave-one-gpu-out", dest="leave_one_gpu_out", action="store_false")
-    parser.add_argument("--ablations", action="store_true", help="also measure what groups of features are worth")
-    parser.add_argument("--release", default=date.today().isoformat(), help="id of these models")
+    parser.add_argument("--ablations", action="store_true", help="only measure what groups of features are worth")
+    parser.add_argument("--release", help="id of these models, instead of today's date")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     options.work.mkdir(parents=True, exist_ok=True)
     path = options.out / "manifest.json"
     manifest = json.loads(path.read_text()) if path.exists() else {"families": {}}
-    manifest["release"], manifest["date"] = options.release, date.today().isoformat()
+    if not options.ablations:
+        manifest["release"] = options.release or following(manifest.get("release"))
+        manifest["date"] = date.today().isoformat()
     for family in options.family or FAMILIES:
         before = manifest["families"].get(family, {})
-        manifest["families"][family] = family_entry(options, family, before)
+        if options.ablations:
+            manifest["families"][family] = {**before, "ablations": ablations(options, family)}
+        else:
+            manifest["families"][family] = family_entry(options, family, before)
         path.write_text(json.dumps(manifest, indent=1) + "\n")
         report.write(options.out / "README.md", manifest)
 

@@ -1,13 +1,14 @@
 //! What strangers can hand to Rooflight: each function reads such a text and asserts what holds of any.
 //! `tests/fuzzed.rs` runs them for a few seconds, cargo-fuzz without end: `cargo +nightly fuzz run link`, or
-//! `config_json`, or `trace`.
+//! `config_json`, `trace` or `measured`.
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::link::{self, Link};
+use rooflight::config::measured::paste;
 use rooflight::config::model::import::import;
 use rooflight::config::{Issue, ModelChoice, Scenario, check};
 use rooflight::serving::plan_alone;
-use rooflight::serving::run::Trace;
+use rooflight::serving::run::{Trace, histogram};
 
 /// A link or a scenario in the JSON form.
 pub fn link(text: &str) {
@@ -36,7 +37,7 @@ pub fn config_json(text: &str) {
     answers(&scenario, text);
 }
 
-/// A trace of requests.
+/// A trace of requests, or a histogram of their lengths.
 pub fn trace(text: &str) {
     let (trace, issues) = Trace::parse(text);
     assert_eq!(trace.is_none(), issues.iter().any(Issue::is_error), "{text}");
@@ -45,6 +46,19 @@ pub fn trace(text: &str) {
         assert!(prompt.is_finite() && output.is_finite(), "{text}");
         assert!(trace.rate().is_none_or(f64::is_finite), "{text}");
     }
+    if let Some(Ok(bins)) = histogram::parse(text) {
+        let written = link::show_histogram(&bins);
+        assert_eq!(link::histogram(&written), Ok(bins), "{text}");
+    }
+}
+
+/// The report of a benchmark.
+pub fn measured(text: &str) {
+    let (measured, issues) = paste::read(text, &Scenario::default());
+    assert_eq!(measured.is_none(), issues.iter().any(Issue::is_error), "{text}");
+    let Some(measured) = measured else { return };
+    let scenario = Scenario { measured, ..Scenario::default() };
+    assert_eq!(link::decode(&link::encode(&scenario)), (Link::new(scenario), Vec::new()), "{text}");
 }
 
 /// Texts for each that is planned: planning takes a hundred times as long as reading.

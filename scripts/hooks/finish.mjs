@@ -5,5 +5,6 @@ import "./name.mjs";
 import "./social.mjs";
 import "./embed.mjs";
 import "./api.mjs";
+import "./presets.mjs";
 // Last: it lists all files.
 import "./offline.mjs";

@@ -4,9 +4,10 @@ import { readFileSync, renameSync } from "node:fs";
 
 import { transformSync } from "esbuild";
 
-import { hashed, inDist, read, replaceOnce, write } from "./dist.mjs";
+import { bundled, hashed, inDist, read, replaceOnce, write } from "./dist.mjs";
 
-write("boot.js", transformSync(read("boot.js"), { minify: true, format: "esm" }).code.trim());
+write("boot.js", bundled("static/boot/boot.js", "esm"));
+write("zh.js", bundled("static/boot/language/zh.js", "iife"));
 write("documents.css", transformSync(read("documents.css"), { minify: true, loader: "css" }).code.trim());
 
 /** What each is called now. */
@@ -14,7 +15,7 @@ export const names = {};
 
 let html = read("index.html");
 // Each wasm before the script that names it.
-for (const name of ["boot.js", "worker_bg.wasm", "worker.js", "chart_bg.wasm", "chart.js", "documents.css"]) {
+for (const name of ["boot.js", "worker_bg.wasm", "worker.js", "chart_bg.wasm", "chart.js", "documents.css", "zh.js"]) {
   const wasm = name.replace(".js", "_bg.wasm");
   if (wasm !== name && names[wasm]) write(name, replaceOnce(read(name), wasm, names[wasm]));
   names[name] = name.replace(".", `-${hashed(readFileSync(inDist(name)))}.`);

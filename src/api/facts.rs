@@ -42,6 +42,8 @@ pub struct GpuFacts {
     pub link: LinkKind,
     pub link_bandwidth: Option<BytesPerSecond>,
     pub link_domain: u32,
+    /// Of one GPU's port to the network between machines, per direction.
+    pub network_bandwidth: Option<BytesPerSecond>,
     pub power: Option<Watts>,
     /// A typical price to rent one for an hour.
     pub price: Option<Dollars>,
@@ -101,6 +103,7 @@ fn gpu(gpu: &Gpu) -> GpuFacts {
         link: gpu.link.kind,
         link_bandwidth: gpu.link_bandwidth().ok(),
         link_domain: gpu.link.domain,
+        network_bandwidth: gpu.network_bandwidth().ok(),
         power: gpu.power().ok(),
         price: gpu.dollars_per_hour.0.map(Dollars),
     }

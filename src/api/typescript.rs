@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use ts_rs::{Config, TS, TypeVisitor};
 
 use super::{Decoded, Encoded, EngineFacts, Failure, GpuFacts, ModelFacts, Options, Prediction};
-use crate::config::link::keys::{KEYS, Key, Kind};
+use crate::config::link::keys::{self, Key, Kind};
 use crate::config::{Field, Model};
 
 const HEAD: &str = "\
@@ -113,10 +113,11 @@ impl Lines {
 /// The JSON form of a scenario.
 fn config() -> String {
     let mut fields = String::new();
-    for key in KEYS.iter().filter(|key| key.in_json()) {
+    for key in keys::all().filter(|key| key.in_json()) {
         let kind = match key.kind {
             Kind::Id if key.field == Field::Model => "string | Model",
-            Kind::Id | Kind::Packed | Kind::Links => "string",
+            Kind::Id | Kind::Histogram | Kind::Packed | Kind::Links => "string",
+            Kind::Measured => "string | Record<string, number>",
             Kind::Whole | Kind::Real => "number",
             Kind::Format => "Dtype",
             Kind::Lengths => "number | Array<number>",
@@ -125,7 +126,7 @@ fn config() -> String {
         let in_json = |text: String, key: &Key| {
             text.replace(&format!("`{}`", key.key), &format!("`{}`", key.field.id()))
         };
-        let meaning = KEYS.iter().fold(key.meaning.to_owned(), in_json);
+        let meaning = keys::all().fold(key.meaning.to_owned(), in_json);
         fields += &format!("/** {meaning} */ {}?: {kind}, ", key.field.id());
     }
     let docs = "/** A scenario. What is left out has the default that docs/links.md names. */";

@@ -1,4 +1,4 @@
-//! The page: mounts the interface into `index.html`.
+//! The page, made ready for `boot.js` to mount it into `index.html`.
 
 fn main() {
     rooflight::ui::start();

@@ -6,10 +6,9 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use clap::{Parser, ValueEnum};
-use plotters::drawing::IntoDrawingArea;
-use plotters::prelude::SVGBackend;
 use rooflight::api::{Asked, Failure, FailureKind, Options, Prediction};
-use rooflight::chart::{Chart, Palette, Roofline, Theme, draw, runs};
+use rooflight::chart::svg::svg;
+use rooflight::chart::{Chart, Palette, Roofline, Theme, runs};
 use rooflight::config::link::Link;
 use rooflight::config::{Issue, Setup};
 use rooflight::efficiency::onnx::Models;
@@ -136,7 +135,7 @@ fn run(cli: &Cli) -> Result<bool, String> {
     };
     said(&prediction.issues);
     let chart = chart(drawing, setup.as_ref(), &prediction).ok_or("there is nothing to draw")?;
-    println!("{}", svg(drawing, &chart, cli.dark)?);
+    println!("{}", svg(&chart, drawing.size(), Theme::new(Palette::of(cli.dark), 1.0))?);
     Ok(answered)
 }
 
@@ -150,15 +149,6 @@ fn chart(drawing: Drawing, setup: Option<&Setup>, answer: &Prediction) -> Option
         Drawing::Timeline => answer.run.as_ref().map(runs::timeline),
         Drawing::Loads => Some(runs::loads(setup?, &answer.sweep.as_ref()?.points)),
     }
-}
-
-fn svg(drawing: Drawing, chart: &Chart, dark: bool) -> Result<String, String> {
-    let mut text = String::new();
-    let palette = if dark { Palette::DARK } else { Palette::LIGHT };
-    let area = SVGBackend::with_string(&mut text, drawing.size()).into_drawing_area();
-    draw(&area, chart, Theme::new(palette, 1.0)).map_err(|error| error.to_string())?;
-    drop(area);
-    Ok(text)
 }
 
 /// Whether there was anything to say.

@@ -11,6 +11,8 @@ mod curves;
 #[cfg(feature = "chart")]
 mod labels;
 #[cfg(feature = "chart")]
+pub mod legend;
+#[cfg(feature = "chart")]
 mod mark;
 #[cfg(feature = "chart")]
 mod pen;
@@ -22,7 +24,11 @@ pub mod runs;
 #[cfg(feature = "chart")]
 mod scale;
 #[cfg(feature = "chart")]
+pub mod svg;
+#[cfg(feature = "chart")]
 mod theme;
+#[cfg(feature = "chart")]
+mod values;
 
 pub use bars::{Bar, Bars};
 pub use curves::{Axis, Band, Curves, Line, Panel, Tone, Unit};

@@ -39,6 +39,10 @@ impl Palette {
         accent: hex(0x56_c7_dd),
     };
 
+    pub fn of(dark: bool) -> Self {
+        if dark { Self::DARK } else { Self::LIGHT }
+    }
+
     /// Each colour with the name of its CSS token.
     pub fn tokens(&self) -> [(&'static str, RGBColor); 6] {
         [

@@ -51,8 +51,10 @@ pub struct Link {
     pub kind: LinkKind,
     /// GB/s per GPU and direction.
     pub gb_per_s: Figure,
-    /// How many GPUs it joins.
+    /// How many GPUs it joins: those of one machine, or of one rack.
     pub domain: u32,
+    /// GB/s per GPU and direction of the network between such machines.
+    pub network_gb_per_s: Figure,
 }
 
 /// Dense tensor-core FLOP per clock and SM, by the format multiplied in.
@@ -174,13 +176,25 @@ impl Gpu {
         self.need(&self.link.gb_per_s, "link bandwidth").map(|gb| BytesPerSecond(gb * 1e9))
     }
 
+    /// Bandwidth of a GPU's port to the network between machines, per direction.
+    pub fn network_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
+        self.need(&self.link.network_gb_per_s, "network between machines").map(|gb| BytesPerSecond(gb * 1e9))
+    }
+
+    /// GPUs of a group of `ranks` that stand in one machine. Degrees are powers of two, so what does not fit
+    /// takes as many of each machine.
+    pub fn in_one_machine(&self, ranks: u32) -> u32 {
+        let domain = self.link.domain.max(1);
+        if ranks <= domain { ranks } else { 1 << domain.ilog2() }
+    }
+
     /// Whether the tensor cores multiply this format.
     pub fn supports(&self, dtype: Dtype) -> bool {
         self.tensor_rate(dtype).is_ok()
     }
 }
 
-record!(Link: kind, gb_per_s, domain);
+record!(Link: kind, gb_per_s, domain, network_gb_per_s);
 record!(TensorRates: bf16, fp8, fp4, int8);
 record!(Gpu: id, name, arch, sm, memory_bytes, memory_gb_per_s, l2_bytes, l2_gb_per_s, sms, clock_mhz, smem_kib, tensor_flops_per_clock, fma_per_clock, xu_per_clock, power_w, link, sustained_clock, dollars_per_hour);
 names!(

@@ -8,10 +8,13 @@ mod gpu;
 mod issue;
 pub(crate) mod json;
 pub mod link;
+pub mod measured;
 pub mod model;
 pub(crate) mod record;
+mod requests;
 mod scenario;
 mod setup;
+mod workload;
 
 pub use check::check;
 pub use dtype::Dtype;
@@ -21,6 +24,9 @@ pub use engine::{
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
 pub(crate) use issue::excerpt;
 pub use issue::{Field, Issue, Severity};
+pub use measured::{Measured, Metric};
 pub use model::Model;
-pub use scenario::{Lengths, Load, ModelChoice, Overrides, Scenario, Slos, Workload};
+pub use requests::cached_tokens;
+pub use scenario::{ModelChoice, Overrides, Scenario};
 pub use setup::Setup;
+pub use workload::{Bin, Drafts, Lengths, Load, Slos, Workload};

@@ -1,6 +1,6 @@
 //! A scenario: everything a link holds. Unchecked; `check` resolves it against the catalogs.
 
-use super::{Dtype, Model};
+use super::{Dtype, Measured, Model, Workload};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -17,56 +17,6 @@ impl ModelChoice {
             Self::Custom(model) => &model.id,
         }
     }
-}
-
-/// How requests come.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Load {
-    /// This many clients, each sending its next request when the last one ends.
-    Concurrency(u32),
-    /// So many requests per second, whoever still waits; independent of each other (Poisson).
-    Rate(f64),
-    /// This many prompts at once, prefilled in one pass, decoded together to the end.
-    Batch(u32),
-}
-
-impl Load {
-    /// How many: clients, requests per second or prompts.
-    pub fn amount(self) -> f64 {
-        match self {
-            Self::Concurrency(count) | Self::Batch(count) => f64::from(count),
-            Self::Rate(rate) => rate,
-        }
-    }
-}
-
-/// Prompt lengths of a batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lengths {
-    /// Every prompt is this long.
-    Fixed(u32),
-    /// One length per prompt (measured batches); the load's size is their number.
-    Each(Vec<u32>),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Workload {
-    pub isl: Lengths,
-    pub osl: u32,
-    /// Share by which prompts and outputs are longer or shorter, uniformly (`--random-range-ratio` of
-    /// `vllm bench serve`).
-    pub spread: f64,
-    pub load: Load,
-    pub slos: Slos,
-}
-
-/// What every request is to keep to; `None` is no limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Slos {
-    /// Milliseconds to the first token.
-    pub ttft_ms: Option<f64>,
-    /// Milliseconds per output token after the first.
-    pub tpot_ms: Option<f64>,
 }
 
 /// Engine and hardware settings a visitor may set; `None` is the catalog's figure.
@@ -99,6 +49,8 @@ pub struct Scenario {
     pub kv: Dtype,
     pub workload: Workload,
     pub overrides: Overrides,
+    /// To set beside the prediction, which it takes no part in.
+    pub measured: Measured,
 }
 
 impl Scenario {
@@ -122,14 +74,9 @@ impl Default for Scenario {
             replicas: 1,
             weights: None,
             kv: Dtype::Bf16,
-            workload: Workload {
-                isl: Lengths::Fixed(1024),
-                osl: 512,
-                spread: 0.0,
-                load: Load::Concurrency(16),
-                slos: Slos::default(),
-            },
+            workload: Workload::default(),
             overrides: Overrides::default(),
+            measured: Measured::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A scenario resolved against the catalogs: what the rest of the core works on.
 
 use super::model::Formats;
-use super::{Dtype, Engine, Gpu, Load, Model, Slos};
+use super::{Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
 #[derive(Debug, Clone)]
@@ -26,7 +26,16 @@ pub struct Setup {
     pub osl: u32,
     /// Share by which both are longer or shorter, uniformly.
     pub spread: f64,
+    /// Standard deviation of the logarithm of both; 0 where they are not log-normal.
+    pub log_spread: f64,
+    /// What both are drawn from, where they are the means of that.
+    pub histogram: Vec<Bin>,
     pub load: Load,
+    /// Shape of the gamma distributed gaps of a rate: 1 is Poisson.
+    pub burstiness: f64,
+    /// Share of each prompt found in the prefix cache.
+    pub cached_share: f64,
+    pub drafts: Drafts,
     pub slos: Slos,
     pub token_budget: u32,
     pub max_seqs: u32,
@@ -37,31 +46,30 @@ pub struct Setup {
     pub price: Option<f64>,
 }
 
-/// The longest of the lengths around `length`.
-pub(super) fn spread_up(length: u32, spread: f64) -> u32 {
-    (f64::from(length) * (1.0 + spread)).floor() as u32
-}
-
 impl Setup {
     /// GPUs of one replica.
     pub fn gpus_per_replica(&self) -> u32 {
         self.tp * self.dp * self.pp
     }
 
-    /// Tokens of a prompt, on average.
-    pub fn mean_prompt(&self) -> f64 {
-        let tokens: f64 = self.prompts.iter().copied().map(f64::from).sum();
-        tokens / self.prompts.len().max(1) as f64
-    }
-
-    /// The most tokens of a prompt, and of an output.
-    pub fn longest(&self) -> (u32, u32) {
-        let prompt = self.prompts.iter().copied().max().unwrap_or(1);
-        (spread_up(prompt, self.spread), spread_up(self.osl, self.spread))
-    }
-
     /// GPUs of one stage: those that share its experts.
     pub fn gpus_per_stage(&self) -> u32 {
         self.tp * self.dp
+    }
+
+    /// Machines of one replica: stages one after another, as many in a machine as fit whole.
+    pub fn machines(&self) -> u32 {
+        let stage = self.gpus_per_stage();
+        let own = self.gpu.in_one_machine(stage);
+        stage.div_ceil(own.max(1)) * self.pp.div_ceil(self.stages_per_machine())
+    }
+
+    /// Stages whose next one stands in another machine.
+    pub fn crossings(&self) -> u32 {
+        self.pp.saturating_sub(1) / self.stages_per_machine()
+    }
+
+    fn stages_per_machine(&self) -> u32 {
+        (self.gpu.link.domain / self.gpus_per_stage().max(1)).max(1)
     }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::config::catalog::Catalog;
-use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Slos, Workload};
+use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
 
 /// A case of any kind.
 #[derive(Debug, Clone, Deserialize)]
@@ -207,10 +207,10 @@ impl BatchCase {
                 isl: Lengths::Each(self.prompt_lens.clone()),
                 osl: self.output_len,
                 load: Load::Batch(size),
-                spread: 0.0,
-                slos: Slos::default(),
+                ..Workload::default()
             },
             overrides: Overrides::default(),
+            measured: crate::config::Measured::default(),
         })
     }
 }

@@ -15,6 +15,7 @@ pub mod measured;
 pub mod models;
 pub mod sample;
 pub mod serving;
+#[cfg(feature = "infer")]
 pub mod summary;
 pub mod tables;
 #[cfg(feature = "infer")]

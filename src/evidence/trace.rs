@@ -6,7 +6,7 @@ use super::cases::{TraceCase, TracedRequest, dtype, model};
 use super::errors::Errors;
 use super::serving::{Ask, Skipped, texts};
 use crate::config::catalog::{Catalog, Physics};
-use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Slos, Workload, check, link};
+use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::serving::sim::{self, Arrivals, Limits, Metrics, metrics, simulate};
 use crate::serving::table::TablePlan;
@@ -162,13 +162,13 @@ fn scenario(case: &TraceCase, catalog: &Catalog) -> Result<Scenario, String> {
             isl: Lengths::Fixed(most(|request| request.prompt)),
             osl: most(|request| request.output),
             load: Load::Concurrency(case.requests.len() as u32),
-            spread: 0.0,
-            slos: Slos::default(),
+            ..Workload::default()
         },
         overrides: Overrides {
             token_budget: Some(TOKEN_BUDGET),
             max_seqs: Some(MAX_SEQS),
             ..Overrides::default()
         },
+        measured: crate::config::Measured::default(),
     })
 }

@@ -1,7 +1,7 @@
 //! Features of attention: one vector for prompts, one for single new tokens.
 
 use super::equivalent::Equivalent;
-use super::executed::{TILE_ROWS, alone, elements, executed_pairs};
+use super::executed::{KV_STEP, SOFTMAX_FP32, TILE_ROWS, alone, elements, executed_pairs};
 pub use super::kernel::Kernel;
 use super::silicon::Silicon;
 use super::term::{self, Term, flag, ln_rounding, ln_share};
@@ -10,18 +10,15 @@ use crate::config::{Dtype, MissingFigure};
 use crate::graph::{Attention, Phase};
 use crate::kernels;
 
-/// Raised whenever a term below changes.
-pub(super) const VERSION: u32 = 3;
+/// Raised whenever a term below changes: of prompts, and of single new tokens.
+pub(super) const PREFILL_VERSION: u32 = 3;
+pub(super) const DECODE_VERSION: u32 = 4;
 
 /// What every launch takes besides its work, in cycles: launch, one pass over a tile, and the write of the
 /// result. Between 13,000 and 28,000 on all measured GPUs, whatever their clock.
 const SHORTEST_CYCLES: f64 = 16_000.0;
-/// FP32 operations per query-key pair: scale, maximum, sum, rescale and conversion.
-const SOFTMAX_FP32: f64 = 6.0;
 /// Query heads of one KV head that a decode tile packs.
 const PACKED_HEADS: f64 = 16.0;
-/// KV tokens of one step of a decode kernel.
-const KV_STEP: f64 = 128.0;
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +41,7 @@ pub(super) struct Launch {
     memory: f64,
     /// Share of the operands that stays in the L2 from one launch to the next.
     hits: f64,
-    /// Time of a single new token's keys where a kernel does not share them; else none.
+    /// Time that the thread blocks of single new tokens take at least.
     alone: f64,
     /// Exponentials on the special-function units, the rest of the softmax on the FP32 pipes.
     softmax: f64,
@@ -99,6 +96,7 @@ impl Launch {
         let heads = attention.heads as f64;
         let hits = silicon.resident(count.operands.0);
         let executed = executed_pairs(attention, batch, kernel);
+        let memory = silicon.read(count.operands.0, hits);
         Ok(Self {
             silicon,
             kernel,
@@ -111,9 +109,9 @@ impl Launch {
             rate,
             window: attention.window.map_or(f64::INFINITY, |window| window as f64),
             compute: 4.0 * attention.head_dim as f64 * heads * executed / rate,
-            memory: silicon.read(count.operands.0, hits),
+            memory,
             hits,
-            alone: alone(attention, &batch, kernel, &silicon),
+            alone: alone(attention, &batch, kernel, &silicon, memory),
             softmax: heads * executed * (1.0 / silicon.xu + SOFTMAX_FP32 / silicon.fma)
                 / (silicon.clock * silicon.sms),
             ideal: ideal_compute.max((count.bytes / bandwidth).micros()).max(floor.micros()),

@@ -52,13 +52,13 @@ pub(super) struct Launch {
     ideal: f64,
 }
 
-/// The row of one launch, or none for what nobody measured: sampling.
+/// The row of one launch, or none for what nobody measured: sampling, and the mixing of residual streams.
 ///
 /// # Errors
 /// Where the GPU's record lacks a figure the features need.
 pub(super) fn row(op: &Elementwise, launching: &Launching<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let (rows, width) = match *op {
-        Elementwise::Sampling { .. } => return Ok(None),
+        Elementwise::Mix { .. } | Elementwise::Sampling { .. } => return Ok(None),
         Elementwise::Norm { rows, width }
         | Elementwise::AddNorm { rows, width }
         | Elementwise::Add { rows, width }
@@ -81,7 +81,10 @@ fn elements_per_clock(op: &Elementwise) -> f64 {
         Elementwise::QkNorm { .. } => 0.7,
         Elementwise::Norm { .. } | Elementwise::AddNorm { .. } => 1.2,
         Elementwise::SiluMul { .. } | Elementwise::Rope { .. } => 1.7,
-        Elementwise::Add { .. } | Elementwise::Embedding { .. } | Elementwise::Sampling { .. } => 3.4,
+        Elementwise::Add { .. }
+        | Elementwise::Embedding { .. }
+        | Elementwise::Mix { .. }
+        | Elementwise::Sampling { .. } => 3.4,
     }
 }
 

@@ -1,7 +1,8 @@
 //! A ragged batch as the uniform one that asks for the same: models see measured, uniform batches only.
 
-use crate::graph::{Attention, Phase, Sequences};
+use crate::graph::{Attention, Phase, Reach, Sequences};
 use crate::kernels::attention::{causal_pairs, visible_past};
+use crate::kernels::latent::Span;
 
 /// Totals of an attention call, and the lengths of the uniform batch with the same totals. Keys that a window
 /// hides do not count, unless said otherwise.
@@ -44,6 +45,15 @@ impl Equivalent {
     /// The same of any call over sequences, all of one kind.
     pub fn of_sequences(sequences: &[Sequences]) -> Option<Self> {
         Self::of_batch(sequences, false, None)
+    }
+
+    /// The same where queries see what `reach` says, `span` in all.
+    pub fn of_reach(sequences: &[Sequences], reach: Reach, span: Span) -> Option<Self> {
+        let all = Self::of_sequences(sequences)?;
+        let past = |group: &Sequences| reach.keys(group.past + 1).saturating_sub(1) as f64;
+        let weighed = |group: &Sequences| group.count as f64 * group.new as f64;
+        let past = sequences.iter().map(|group| weighed(group) * past(group)).sum::<f64>() / all.tokens;
+        Some(Self { kv_tokens: span.past + span.new, pairs: span.pairs, past, ..all })
     }
 
     /// Mean number of visible tokens of a sequence at its end.

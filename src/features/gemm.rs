@@ -8,7 +8,7 @@ use crate::graph::Gemm;
 use crate::kernels;
 
 /// Raised whenever a term below changes.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// Formats the model has learned.
 const LEARNED: [Dtype; 7] =
@@ -19,6 +19,7 @@ const LEARNED: [Dtype; 7] =
 pub(super) struct Launch {
     silicon: Silicon,
     weights: Dtype,
+    arch: Arch,
     engine: Engine,
     lane: Lane,
     m: f64,
@@ -160,6 +161,7 @@ impl Launch {
         Ok(Self {
             silicon,
             weights: gemm.weights,
+            arch: gpu.arch,
             engine: own,
             lane: Lane::of(gemm.weights, own, gpu.arch),
             m: gemm.m as f64,
@@ -206,6 +208,10 @@ impl Launch {
 
     fn over_l2(&self, bytes: f64) -> f64 {
         (bytes / self.silicon.l2).ln()
+    }
+
+    fn fp8_on(&self, arch: Arch) -> f64 {
+        flag(self.weights.math() == Dtype::Fp8 && self.arch == arch)
     }
 }
 
@@ -258,6 +264,9 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("packed_scales", |l| flag(matches!(l.lane, Lane::DeepGemmPacked | Lane::TrtllmDeepGemm))),
     ("cute_dsl", |l| flag(l.lane == Lane::CuteDsl)),
     ("cutlass_fp4", |l| flag(l.lane == Lane::CutlassFp4)),
+    // Engines write and choose FP8 kernels of their own for the GPUs without the data centre's tensor instructions.
+    ("fp8_ada", |l| l.fp8_on(Arch::Ada)),
+    ("fp8_blackwell_rtx", |l| l.fp8_on(Arch::BlackwellRtx)),
     ("sglang", |l| flag(l.engine == Engine::Sglang)),
     ("trtllm", |l| flag(l.engine == Engine::Trtllm)),
 ];

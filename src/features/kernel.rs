@@ -1,6 +1,6 @@
 //! Attention kernels, as the measured tables and the engine catalog name them.
 
-use crate::config::{Dtype, Gpu};
+use crate::config::{Arch, Dtype, Gpu};
 use crate::graph::{Attention, Phase};
 
 /// Kernels that share their code, whatever engine launches them.
@@ -74,6 +74,44 @@ impl Kernel {
     /// at a `group` of 32; beyond, every query head reads all keys, and takes as much longer.
     pub fn packs(self, group: f64) -> bool {
         self != Self::Trtllm || group <= 32.0
+    }
+
+    /// Whether a KV head's keys of one sequence stay with one thread block, however long: TensorRT-LLM's kernel for
+    /// groups of query heads over an FP8 cache, without the data centre's tensor instructions.
+    pub fn keeps_whole(self, group: f64, kv: Dtype, arch: Arch) -> bool {
+        self == Self::Trtllm
+            && group > 1.0
+            && kv.math() == Dtype::Fp8
+            && matches!(arch, Arch::Ada | Arch::BlackwellRtx)
+    }
+
+    /// Rows of the tile of queries that decoding multiplies, however few are filled, where the source was read:
+    /// `kBlockM` of FlashAttention-2's `run_mha_fwd_splitkv_dispatch`, and of FlashAttention-3's
+    /// `tile_size_fwd_sm8x`.
+    pub fn decode_rows(self) -> Option<f64> {
+        match self {
+            Self::Fa2 => Some(64.0),
+            Self::Fa3Ampere => Some(128.0),
+            _ => None,
+        }
+    }
+
+    /// Whether a thread block has one buffer for keys (`kStages` of `tile_size_fwd_sm8x`): it waits for a load before
+    /// it multiplies, and for the product before it loads.
+    pub fn one_stage(self) -> bool {
+        self == Self::Fa3Ampere
+    }
+
+    /// Cycles that a decoding thread block takes however few its keys, of rows with up to 64 keys and 16 blocks an
+    /// SM or more: 5,300 to 6,800 for FlashAttention-3 on A100 and Hopper; for TensorRT-LLM 2,700 to 3,500 on
+    /// sm100, elsewhere 3,000 for single query heads and 7,600 to 8,900 for groups. Others are taken for 3,000
+    /// (FlashInfer: 1,400 to 4,900); those of FlashAttention-2 take longer for their tiles.
+    pub fn block_cycles(self, group: f64, arch: Arch) -> f64 {
+        match self {
+            Self::Fa3 | Self::VllmFa3 | Self::Fa3Ampere => 5500.0,
+            Self::Trtllm if arch != Arch::Blackwell && group > 1.0 => 8500.0,
+            _ => 3000.0,
+        }
     }
 
     /// The format queries and keys are multiplied in over a KV cache in `kv`, as engines set it up: with

@@ -104,7 +104,7 @@ impl Family {
             Op::Moe(_) => Some(Self::Moe),
             Op::Latent(latent) => Some(latent::family(latent)),
             Op::Linear(_) => Some(Self::LinearAttention),
-            Op::Scan(_) | Op::Collective(_) => None,
+            Op::Scan(_) | Op::Scores(_) | Op::Collective(_) => None,
         }
     }
 
@@ -126,7 +126,8 @@ impl Family {
         let names = own.into_iter().chain(silicon::names()).collect();
         let version = match self {
             Self::Gemm => gemm::VERSION,
-            Self::AttentionPrefill | Self::AttentionDecode => attention::VERSION,
+            Self::AttentionPrefill => attention::PREFILL_VERSION,
+            Self::AttentionDecode => attention::DECODE_VERSION,
             Self::Elementwise => elementwise::VERSION,
             Self::Moe => moe::VERSION,
             Self::Mla => latent::schema::ATTENTION,
@@ -240,7 +241,7 @@ pub fn row_in(op: &Op, launching: &Launching<'_>) -> Result<Option<(Family, Vec<
         Op::Moe(moe) => moe::row(moe, launching)?,
         Op::Latent(latent) => latent::row(latent, launching)?,
         Op::Linear(linear) => linear::row(linear, launching)?,
-        Op::Scan(_) | Op::Collective(_) => None,
+        Op::Scan(_) | Op::Scores(_) | Op::Collective(_) => None,
     };
     Ok(row.map(|row| (family, row)))
 }

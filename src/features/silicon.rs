@@ -71,7 +71,7 @@ pub(super) struct Silicon {
     pub fma: f64,
     /// Board power limit, in watts.
     power: f64,
-    arch: Arch,
+    pub arch: Arch,
     measured: bool,
 }
 
@@ -98,6 +98,12 @@ impl Silicon {
     /// BF16 FLOP per µs at the boost clock.
     pub fn peak(&self) -> f64 {
         self.sms * self.clock * self.rate
+    }
+
+    /// Cycles of one SM per query-key pair: product with key and value of `head_dim`, one exponential and `fp32`
+    /// operations.
+    pub fn pair_cycles(&self, head_dim: f64, fp32: f64) -> f64 {
+        4.0 * head_dim / self.rate + 1.0 / self.xu + fp32 / self.fma
     }
 
     /// Share of a working set of `bytes` that the L2 keeps from one round to the next: all of a small one,

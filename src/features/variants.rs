@@ -7,6 +7,9 @@ use crate::kernels::latent;
 /// Convolutions are named alike by all engines.
 const CONVOLUTIONS: [&str; 2] = ["causal_conv1d_fn", "causal_conv1d_update"];
 
+/// The measured kernel over the latents of prompts: FlashAttention-3.
+const ABSORBED_PROMPTS: &str = "flash_attention";
+
 /// The default kernel of `op`; empty where the engine has none that was measured.
 pub(super) fn kernel<'a>(op: &Op, choice: &'a VariantChoice) -> &'a str {
     let by_phase = |phase, prefill: &'a str, decode: &'a str| match phase {
@@ -14,6 +17,11 @@ pub(super) fn kernel<'a>(op: &Op, choice: &'a VariantChoice) -> &'a str {
         Phase::Decode => decode,
     };
     match op {
+        // No kernel over compressed keys was measured: one over latents stands for it.
+        Op::Latent(Latent::Attention(call)) if call.reach.is_some() && call.phase == Phase::Prefill => {
+            let own = choice.latent_prefill.as_str();
+            if own.is_empty() || super::absorbs_prompts(own) { own } else { ABSORBED_PROMPTS }
+        }
         Op::Latent(Latent::Attention(call)) => {
             by_phase(call.phase, &choice.latent_prefill, &choice.latent_decode)
         }
@@ -49,7 +57,7 @@ mod tests {
         let heads = LatentHeads { heads: 16, latent: 512, rope: 64, nope: 128, value: 128 };
         let sequences = vec![Sequences { count: 4, new: 1, past: 5000 }];
         let (phase, kv, weights) = (Phase::Decode, Dtype::Bf16, Dtype::Bf16);
-        let attention = LatentAttention { phase, sequences: sequences.clone(), heads, kv };
+        let attention = LatentAttention { phase, sequences: sequences.clone(), heads, kv, reach: None };
         let bmm = BatchedGemm { count: 16, m: 4, n: 512, k: 128, weights };
         let module = LatentModule {
             phase,

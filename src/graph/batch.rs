@@ -19,6 +19,9 @@ impl Sequences {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Batch {
     pub sequences: Vec<Sequences>,
+    /// Tokens of each decoding sequence that are verified beside its newest (speculative decoding). They attend as
+    /// that one does, and read no cache a second time.
+    pub drafted: u64,
 }
 
 impl Batch {
@@ -32,23 +35,36 @@ impl Batch {
                 _ => sequences.push(Sequences { count: 1, new, past: 0 }),
             }
         }
-        Self { sequences }
+        Self { sequences, drafted: 0 }
     }
 
     /// One decode step of `count` sequences with `past` tokens each.
     pub fn decode(count: u64, past: u64) -> Self {
-        Self { sequences: vec![Sequences { count, new: 1, past }] }
+        Self { sequences: vec![Sequences { count, new: 1, past }], drafted: 0 }
+    }
+
+    /// The same with so many drafts of each decoding sequence.
+    pub fn verifying(self, drafted: u32) -> Self {
+        Self { drafted: u64::from(drafted), ..self }
     }
 
     /// Both in one step.
     pub fn with(mut self, other: Self) -> Self {
         self.sequences.extend(other.sequences);
+        self.drafted = self.drafted.max(other.drafted);
         self
     }
 
     /// Rows of the step's matrix products.
     pub fn tokens(&self) -> u64 {
-        self.sequences.iter().map(|group| group.count * group.new).sum()
+        let drafted = |group: &Sequences| if group.decodes() { self.drafted } else { 0 };
+        self.sequences.iter().map(|group| group.count * (group.new + drafted(group))).sum()
+    }
+
+    /// Positions that a token is chosen at: one of each sequence, and its drafts.
+    pub fn logits(&self) -> u64 {
+        let drafted = |group: &Sequences| if group.decodes() { self.drafted } else { 0 };
+        self.sequences.iter().map(|group| group.count * (1 + drafted(group))).sum()
     }
 
     pub fn count(&self) -> u64 {

@@ -32,6 +32,18 @@ impl LatentHeads {
     }
 }
 
+/// What a query sees where it does not see all: the newest tokens, and of the compressed entries before it those
+/// kept (DeepSeek-V4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Reach {
+    /// Newest tokens, the query's own included.
+    pub window: u64,
+    /// Tokens of an entry; none where there are no entries.
+    pub ratio: Option<u64>,
+    /// Entries that are kept; all where none is said.
+    pub topk: Option<u64>,
+}
+
 /// The attention kernel alone, over all sequences of one phase.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LatentAttention {
@@ -39,6 +51,8 @@ pub struct LatentAttention {
     pub sequences: Vec<Sequences>,
     pub heads: LatentHeads,
     pub kv: Dtype,
+    /// Over compressed entries, which are key and value at once; none over the latents of all tokens.
+    pub reach: Option<Reach>,
 }
 
 /// `count` products `C[m,n] = A[m,k] B[k,n]` in one launch, each with a B of its own: weights. Decoding

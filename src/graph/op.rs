@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Latent, Linear, Moe, Scan, Sequences};
+use super::{Latent, Linear, Moe, Scan, Scores, Sequences};
 use crate::config::Dtype;
 use crate::units::Bytes;
 
@@ -59,6 +59,8 @@ pub enum Elementwise {
     Rope { rows: u64, width: u64 },
     /// Gather of embedding rows.
     Embedding { rows: u64, width: u64 },
+    /// Residual streams mixed: `width` elements read and written in all.
+    Mix { rows: u64, width: u64 },
     /// Softmax and choice over the vocabulary, f32 logits.
     Sampling { rows: u64, width: u64 },
 }
@@ -74,8 +76,8 @@ pub enum Collective {
     ReduceScatter { ranks: u32, bytes: Bytes },
     /// `bytes` on each of `ranks` GPUs, an equal part of it for every one.
     AllToAll { ranks: u32, bytes: Bytes },
-    /// `bytes` from one pipeline stage to the next.
-    SendRecv { bytes: Bytes },
+    /// `bytes` from one pipeline stage to the next, `across`: in another machine.
+    SendRecv { bytes: Bytes, across: bool },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +88,7 @@ pub enum Op {
     Latent(Latent),
     Linear(Linear),
     Scan(Scan),
+    Scores(Scores),
     Elementwise(Elementwise),
     Collective(Collective),
 }
@@ -108,8 +111,8 @@ pub enum Block {
 pub enum Scope {
     /// The number of its tokens.
     Tokens,
-    /// The number of its sequences.
-    Sequences,
+    /// The number of its positions that a token is chosen at.
+    Logits,
     /// The lengths of its sequences of one phase.
     Lengths(Phase),
 }

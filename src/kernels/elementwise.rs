@@ -22,6 +22,7 @@ pub fn count(op: &Elementwise, gpu: &Gpu) -> Result<Count, MissingFigure> {
         Elementwise::SiluMul { rows, width } => (rows, width, 3.0 * BF16_BYTES),
         Elementwise::Rope { rows, width } => (rows, width, 2.0 * BF16_BYTES),
         Elementwise::Embedding { rows, width } => (rows, width, 2.0 * BF16_BYTES),
+        Elementwise::Mix { rows, width } => (rows, width, BF16_BYTES),
         Elementwise::Sampling { rows, width } => (rows, width, F32_BYTES),
     };
     let bytes = rows as f64 * width as f64 * per_element;

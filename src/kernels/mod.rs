@@ -28,6 +28,7 @@ pub fn count(op: &Op, gpu: &Gpu) -> Result<Count, MissingFigure> {
         Op::Latent(latent) => latent::count(latent, gpu),
         Op::Linear(linear) => linear::count(linear, gpu),
         Op::Scan(scan) => linear::scan(scan, gpu),
+        Op::Scores(scores) => latent::scores(scores, gpu),
         Op::Elementwise(elementwise) => elementwise::count(elementwise, gpu),
         Op::Collective(_) => Ok(Count::nothing()),
     }

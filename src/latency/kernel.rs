@@ -144,6 +144,17 @@ impl KernelTime {
         Ok(Self { time, provenance: Provenance::Fixed, ..Self::roofline(count, ideal) })
     }
 
+    /// Scores of an indexer and the choice of the best: by their bytes, or by the share of the peak that such
+    /// kernels reach.
+    ///
+    /// # Errors
+    /// Where the GPU's record lacks its bandwidth.
+    pub fn scores(count: &Count, ideal: &Ideal, gpu: &Gpu, physics: &Physics) -> Result<Self, MissingFigure> {
+        let streaming = Self::streaming(count, ideal, gpu, physics)?;
+        let computing = ideal.compute * (1.0 / physics.score_share) + physics.streaming_latency;
+        Ok(Self { time: streaming.time.max(computing), ..streaming })
+    }
+
     /// The same kernel at its ideal where `roofline` is asked for.
     pub fn of_basis(&self, roofline: bool) -> Self {
         if !roofline {

@@ -82,6 +82,9 @@ pub struct Point {
 
 record!(Accuracy: release, models, loops, batches, traces, kernels, factors, skipped, points);
 record!(Weights: family, sha256);
+/// How the simulator begins to say that even one prompt finds no room (`serving::sim`).
+const NO_ROOM: &str = "request 0 needs ";
+
 record!(Group: of, name, cases, errors);
 record!(Error: mean, median);
 record!(Kernels: family, rows, error, roofline);
@@ -98,6 +101,21 @@ impl Accuracy {
     /// A record a line, so that a change shows where it is.
     pub fn print(&self) -> String {
         json::write(&mut self.clone()).replace("},{", "},\n{") + "\n"
+    }
+
+    /// Why measured cases are left out, and how many for each reason.
+    pub fn reasons(&self) -> impl Iterator<Item = (&str, u32)> {
+        let mut reasons: Vec<(&str, u32)> = Vec::new();
+        for Skipped { reason, cases } in &self.skipped {
+            // Many sizes, one reason.
+            let reason =
+                if reason.starts_with(NO_ROOM) { "the weights leave no room for a prompt" } else { reason };
+            match reasons.iter_mut().find(|(held, _)| *held == reason) {
+                Some((_, held)) => *held += cases,
+                None => reasons.push((reason, *cases)),
+            }
+        }
+        reasons.into_iter()
     }
 
     /// The group of this kind and name.

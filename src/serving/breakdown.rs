@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::config::Setup;
-use crate::graph::{Collective, Elementwise, Latent, LatentHeads, Linear, Op, Phase, Sequences};
+use crate::graph::{Collective, Elementwise, Latent, LatentHeads, Linear, Op, Phase, Reach, Sequences};
 use crate::latency::Resource;
 use crate::units::{Bytes, Flops, Seconds, count, percent};
 
@@ -120,7 +120,8 @@ fn shape(op: &Op) -> String {
         Op::Gemm(gemm) => format!("{} × {} × {}", gemm.m, gemm.n, gemm.k),
         Op::Attention(attention) => {
             let heads = format!("{}/{} heads × {}", attention.heads, attention.kv_heads, attention.head_dim);
-            format!("{}, {heads}", lengths(&attention.sequences))
+            let window = attention.window.map_or(String::new(), |keys| format!(", window {keys}"));
+            format!("{}, {heads}{window}", lengths(&attention.sequences))
         }
         Op::Moe(moe) => {
             let (experts, width) = (moe.local_experts(), moe.width());
@@ -137,6 +138,9 @@ fn shape(op: &Op) -> String {
         Op::Scan(scan) => {
             format!("{}, {} heads × {} × {}", lengths(&scan.sequences), scan.heads, scan.head_dim, scan.state)
         }
+        Op::Scores(scores) => {
+            format!("{}, {} heads × {}", lengths(&scores.sequences), scores.heads, scores.head_dim)
+        }
         Op::Elementwise(op) => {
             let (rows, width) = match *op {
                 Elementwise::Norm { rows, width }
@@ -146,6 +150,7 @@ fn shape(op: &Op) -> String {
                 | Elementwise::SiluMul { rows, width }
                 | Elementwise::Rope { rows, width }
                 | Elementwise::Embedding { rows, width }
+                | Elementwise::Mix { rows, width }
                 | Elementwise::Sampling { rows, width } => (rows, width),
             };
             format!("{rows} × {width}")
@@ -157,7 +162,7 @@ fn shape(op: &Op) -> String {
             | Collective::AllToAll { ranks, bytes } => {
                 format!("{} over {ranks} GPUs", bytes.print())
             }
-            Collective::SendRecv { bytes } => bytes.print().to_string(),
+            Collective::SendRecv { bytes, .. } => bytes.print().to_string(),
         },
     }
 }
@@ -167,10 +172,23 @@ fn latent_shape(latent: &Latent) -> String {
         format!("{}, {} heads × {}", lengths(sequences), heads.heads, heads.cached())
     };
     match latent {
-        Latent::Attention(call) => block(&call.sequences, &call.heads),
+        Latent::Attention(call) => {
+            let reach = match call.reach {
+                None => String::new(),
+                Some(Reach { ratio: None, window, .. }) => format!(", window {window}"),
+                Some(Reach { ratio: Some(ratio), topk: None, .. }) => format!(", 1 key in {ratio}"),
+                Some(Reach { ratio: Some(ratio), topk: Some(topk), .. }) => {
+                    format!(", top {topk} of 1 key in {ratio}")
+                }
+            };
+            block(&call.sequences, &call.heads) + &reach
+        }
         Latent::Bmm(bmm) => format!("{} × ({} × {} × {})", bmm.count, bmm.m, bmm.n, bmm.k),
         Latent::Module(module) => block(&module.sequences, &module.heads),
-        Latent::Sparse(sparse) => block(&sparse.module.sequences, &sparse.module.heads),
+        Latent::Sparse(sparse) => {
+            let choice = if sparse.indexes { "" } else { ", choice borrowed" };
+            block(&sparse.module.sequences, &sparse.module.heads) + choice
+        }
     }
 }
 

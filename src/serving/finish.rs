@@ -6,7 +6,7 @@ use crate::graph::Phase;
 use crate::units::{Dollars, Seconds, count};
 
 use super::breakdown::breakdown;
-use super::fit::tokens_held;
+use super::fit::{prompts_of_one_replica, tokens_held};
 use super::plan::{Beside, Offered, Offline, Plan, Steady, Steps};
 use super::replica::{admission, decides_ahead};
 use super::report::{Basis, Headline, PassReport, Report};
@@ -70,10 +70,11 @@ impl Finisher<'_> {
             curve.push((*step as f64, self.time(planned)?.0));
         }
         let steps = f64::from(self.setup().osl.saturating_sub(1));
-        let tpot = (!curve.is_empty()).then(|| Seconds(mean_over_steps(&curve, steps)));
+        let per_token = self.steps_per_token();
+        let tpot = (!curve.is_empty()).then(|| Seconds(mean_over_steps(&curve, steps) * per_token));
         let e2e = ttft + tpot.unwrap_or(Seconds::ZERO) * steps;
         let rate = offline.requests / e2e.0;
-        let running = offline.prefill.batch.count() as f64;
+        let running = prompts_of_one_replica(self.setup()).len() as f64;
         let mut passes = vec![self.report(&offline.prefill, Phase::Prefill)?];
         if let Some((_, middle)) = offline.decode.get(offline.decode.len() / 2) {
             passes.push(self.report(middle, Phase::Decode)?);
@@ -97,13 +98,14 @@ impl Finisher<'_> {
             prompts_per_step: steady.prompts_per_step,
             mixed,
             pp: f64::from(self.setup().pp),
+            ranks: f64::from(self.setup().dp),
             ahead: decides_ahead(self.setup()),
             admission: match self.efficiencies {
                 Efficiencies::Roofline => Seconds::ZERO,
                 Efficiencies::Learned(_) => admission(&self.setup().engine.host, self.setup().mean_prompt()),
             },
         };
-        let steps = f64::from(self.setup().osl.saturating_sub(1));
+        let steps = self.setup().decode_steps();
         let (headline, decoding, too_much) = match steady.offered {
             Offered::Clients { clients, replicas } => {
                 let state = solve(&costs, steady.running, steps);
@@ -123,7 +125,7 @@ impl Finisher<'_> {
                 Err(served) => (None, steady.running, Some(self.too_much(rate, served))),
             },
         };
-        let shown = nearest(&steady.decode, decoding / f64::from(self.setup().pp))?;
+        let shown = nearest(&steady.decode, decoding / f64::from(self.setup().pp * self.setup().dp))?;
         let passes = vec![self.report(&steady.alone, Phase::Prefill)?, self.report(shown, Phase::Decode)?];
         Some(Answer { headline, passes, too_much })
     }
@@ -136,8 +138,14 @@ impl Finisher<'_> {
         running: f64,
         waiting: f64,
     ) -> Headline {
-        let tpot = (self.setup().osl > 1).then_some(state.tpot);
+        let tpot = (self.setup().osl > 1).then(|| state.tpot * self.steps_per_token());
         self.headline(ttft, tpot, state.rate * replicas, running, waiting)
+    }
+
+    /// Below 1 where drafts are accepted.
+    fn steps_per_token(&self) -> f64 {
+        let tokens = f64::from(self.setup().osl.saturating_sub(1));
+        if tokens > 0.0 { self.setup().decode_steps() / tokens } else { 1.0 }
     }
 
     /// Both rates are of one replica.

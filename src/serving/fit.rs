@@ -21,13 +21,13 @@ pub struct Demand {
 
 impl Demand {
     pub fn of(setup: &Setup) -> Self {
-        let (prompt, output) = setup.longest();
-        let sequence_tokens = f64::from(prompt) + f64::from(output);
+        let sequence_tokens = setup.longest_sequence() + f64::from(setup.drafts.drafted);
         match setup.load {
             Load::Batch(_) => {
+                let tokens = |prompts: &[u32]| prompts.iter().map(|&length| f64::from(length)).sum::<f64>();
                 let prompts = prompts_of_one_replica(setup);
-                let step_tokens: f64 = prompts.iter().map(|&length| f64::from(length)).sum();
-                let kv_tokens = step_tokens + prompts.len() as f64 * f64::from(setup.osl);
+                let step_tokens = tokens(&prompts_of_one_rank(setup));
+                let kv_tokens = tokens(&prompts) + prompts.len() as f64 * f64::from(setup.osl);
                 Self { kv_tokens, step_tokens, sequence_tokens }
             }
             Load::Concurrency(clients) => {
@@ -65,6 +65,11 @@ pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
     }
 }
 
+/// Those of its fullest rank of attention data parallelism: they are dealt in turn.
+pub fn prompts_of_one_rank(setup: &Setup) -> Vec<u32> {
+    prompts_of_one_replica(setup).into_iter().step_by(setup.dp.max(1) as usize).collect()
+}
+
 /// Tokens a request holds in the KV cache on average: an engine that never evicts reserves the whole
 /// sequence, the others fill it as it grows.
 pub fn tokens_held(setup: &Setup) -> f64 {
@@ -81,7 +86,9 @@ pub fn prefill_room(setup: &Setup, decoding: u64) -> u64 {
     let budget = u64::from(setup.token_budget);
     match setup.engine.scheduler.batching {
         Batching::PrefillFirst => budget,
-        Batching::MixedChunks | Batching::InFlight => budget.saturating_sub(decoding),
+        Batching::MixedChunks | Batching::InFlight => {
+            budget.saturating_sub(decoding.saturating_mul(u64::from(setup.tokens_verified())))
+        }
     }
     .max(1)
 }
@@ -110,13 +117,15 @@ pub fn verdict(
         );
         return Ok((None, vec![Issue::error(Field::Gpu, text)]));
     }
-    if demand.sequence_tokens > memory.kv_tokens {
+    // A sequence stays on its rank.
+    let kv_tokens = (memory.kv_tokens / f64::from(setup.dp)).floor();
+    if demand.sequence_tokens > kv_tokens {
         let text = format!(
             "Does not fit: one sequence of {} tokens needs {} of KV cache, and {} are left ({} tokens). {}",
             decimal(demand.sequence_tokens),
             (memory.kv_per_token * demand.sequence_tokens).print(),
             memory.kv_room.print(),
-            decimal(memory.kv_tokens),
+            decimal(kv_tokens),
             mend(setup, physics, demand)?,
         );
         return Ok((None, vec![Issue::error(Field::Isl, text)]));
@@ -153,23 +162,33 @@ fn batch_verdict(
     Ok((None, vec![Issue::error(Field::Batch, text)]))
 }
 
+/// Sequences that a rank may run, with room for their tokens in a step where that holds prompts too.
+fn slots(setup: &Setup) -> u32 {
+    match setup.engine.scheduler.batching {
+        Batching::MixedChunks | Batching::InFlight if setup.drafts.drafted > 0 => {
+            setup.max_seqs.min(setup.token_budget / setup.tokens_verified())
+        }
+        _ => setup.max_seqs,
+    }
+}
+
 /// `clients` of one replica; none where requests come at a rate, and as many run as there is room for.
 fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option<f64>, Vec<Issue>) {
     let by_memory = (memory.kv_tokens / tokens_held(setup)).floor().max(1.0);
-    let by_cap = f64::from(setup.max_seqs.max(1));
+    let by_cap = f64::from(slots(setup).max(1)) * f64::from(setup.dp);
     let most = by_memory.min(by_cap);
     let clients = clients.unwrap_or(most);
     let running = clients.min(most);
     let mut issues = Vec::new();
-    let isl = setup.prompts.first().copied().unwrap_or(1);
-    let room = prefill_room(setup, running.ceil() as u64);
+    let isl = setup.prompts.first().map_or(1, |&prompt| prompt - setup.cached(prompt));
+    let room = prefill_room(setup, (running / f64::from(setup.dp)).ceil() as u64);
     if setup.engine.scheduler.batching == Batching::InFlight && u64::from(isl) > room {
         let text = format!(
             "{} takes prompts whole: {isl} tokens and {} decoding sequences exceed its token budget of {}. Raise it to {}.",
             setup.engine.name,
             fixed(running, 0),
             setup.token_budget,
-            decimal(f64::from(isl) + running.ceil()),
+            decimal(f64::from(isl) + running.ceil() * f64::from(setup.tokens_verified())),
         );
         return (None, vec![Issue::error(Field::TokenBudget, text)]);
     }
@@ -177,7 +196,7 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option
         let (cause, field) = if by_memory <= by_cap {
             (format!("the KV cache holds {} tokens", decimal(memory.kv_tokens)), Field::Concurrency)
         } else {
-            (format!("the engine runs at most {} sequences", setup.max_seqs), Field::MaxSeqs)
+            (format!("the engine runs at most {} sequences", fixed(by_cap, 0)), Field::MaxSeqs)
         };
         let (running, clients) = (fixed(running, 0), fixed(clients, 0));
         let text =
@@ -195,10 +214,12 @@ fn mend(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, Mis
             Load::Batch(_) => demand.kv_tokens,
             Load::Concurrency(_) | Load::Rate(_) => demand.sequence_tokens,
         };
-        Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens >= needed)
+        let ranks = if matches!(trial.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.dp) };
+        Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)
     };
     let others = setup.dp * setup.pp;
-    for tp in [2, 4, 8].into_iter().filter(|&tp| tp > setup.tp && tp * others <= setup.gpu.link.domain) {
+    let domain = setup.gpu.link.domain;
+    for tp in [2, 4, 8].into_iter().filter(|&tp| tp > setup.tp && tp * others <= domain) {
         let trial = Setup { tp, ..setup.clone() };
         if divides(&setup.model, tp, setup.dp, setup.ep) && fits(&trial)? {
             return Ok(format!("TP {tp} fits."));
@@ -210,5 +231,16 @@ fn mend(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, Mis
     if narrower && fits(&Setup { weights, formats, ..setup.clone() })? {
         return Ok("FP8 weights fit.".into());
     }
-    Ok("No single change of TP or weight format fits on this GPU: take one with more memory.".into())
+    // Stages send little: what several machines are for, where one is full.
+    for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > setup.pp && pp <= setup.model.layers()) {
+        let trial = Setup { pp, ..setup.clone() };
+        let joined = trial.machines() == 1 || setup.gpu.network_bandwidth().is_ok();
+        if joined && fits(&trial)? {
+            return Ok(match trial.machines() {
+                1 => format!("PP {pp} fits."),
+                machines => format!("PP {pp} fits, over {machines} machines."),
+            });
+        }
+    }
+    Ok("No single change of TP, PP or weight format fits on this GPU: take one with more memory.".into())
 }

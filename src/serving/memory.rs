@@ -1,8 +1,8 @@
 //! Device memory of the fullest GPU: weights, activations, KV cache, and what is left.
 
 use crate::config::catalog::Physics;
-use crate::config::model::{Attention, Blocks, Cut, Ffn, Model, Tensor};
-use crate::config::{MemoryShareOf, MissingFigure, Setup};
+use crate::config::model::{Attention, Blocks, Compressed, Cut, Ffn, Model, Tensor};
+use crate::config::{Dtype, MemoryShareOf, MissingFigure, Setup};
 use crate::units::Bytes;
 
 use super::report::Memory;
@@ -11,6 +11,8 @@ const BF16_BYTES: f64 = 2.0;
 const F32_BYTES: f64 = 4.0;
 /// The f32 scale of an indexer's FP8 key.
 const INDEX_SCALE_BYTES: f64 = 4.0;
+/// Scales of an FP8 entry of compressed keys.
+const ENTRY_SCALE_BYTES: f64 = 8.0;
 /// Logits are kept once as bf16 and once as f32 for sampling.
 const LOGIT_BYTES: f64 = 6.0;
 
@@ -95,6 +97,8 @@ fn block_bytes(blocks: &Blocks, setup: &Setup) -> f64 {
 /// - GQA: `2 kv_heads head_dim bytes` a token, KV heads divided by TP down to one per rank; in layers with a
 ///   window, of its tokens only;
 /// - MLA: `(kv_lora_rank + rope) bytes` a token on every rank, and an FP8 key of the indexer with its scale;
+/// - compressed keys: an entry for each of the window and one for every so many tokens, with the indexer's key of
+///   that entry, on every rank; blocks of keys: a 16-bit index key a token besides;
 /// - recurrences: an f32 state and the last tokens of the convolution in bf16, whatever the length.
 pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
     let model = &setup.model;
@@ -103,18 +107,34 @@ pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
         Attention::Gqa(gqa) => {
             let visible = gqa.window.map_or(tokens, |window| tokens.min(f64::from(window)));
             let heads = f64::from(gqa.kv_heads.div_ceil(tp));
-            visible * heads * f64::from(gqa.cached_per_head()) * setup.kv.bytes()
+            let index = gqa.blocks.map_or(0.0, |blocks| f64::from(blocks.head_dim) * BF16_BYTES);
+            visible * (heads * f64::from(gqa.cached_per_head()) * setup.kv.bytes() + index)
         }
         Attention::Mla(mla) => {
             let own = mla.indexer.filter(|indexer| indexer.borrowed != Some(true));
             let index = own.map_or(0.0, |indexer| f64::from(indexer.head_dim) + INDEX_SCALE_BYTES);
             tokens * (f64::from(mla.cached()) * setup.kv.bytes() + index)
         }
+        Attention::Compressed(compressed) => compressed_cache(compressed, setup.kv, tokens),
         Attention::Delta(delta) => recurrent(delta.state(), delta.channels(), delta.taps, tp),
         Attention::Mamba(mamba) => recurrent(mamba.state(), mamba.channels(), mamba.taps, tp),
     };
     let per_layer = |blocks: &Blocks| f64::from(blocks.count) * blocks.attention.as_ref().map_or(0.0, of);
     Bytes(model.blocks.iter().map(per_layer).sum::<f64>() * fullest_stage(model, setup.pp))
+}
+
+/// A sequence's entries in one layer. In FP8 an entry's rotary part stays in 16 bits and 8 bytes of scales are
+/// added: 584 bytes of 512 elements, in vLLM and in SGLang. Tokens whose group is not complete wait in f32.
+fn compressed_cache(compressed: &Compressed, kv: Dtype, tokens: f64) -> f64 {
+    let (rope, plain) = (f64::from(compressed.rope), f64::from(compressed.head_dim - compressed.rope));
+    let scales = if kv.math() == Dtype::Fp8 { ENTRY_SCALE_BYTES } else { 0.0 };
+    let entry = rope * BF16_BYTES + plain * kv.bytes() + scales;
+    let index = compressed.indexer.map_or(0.0, |indexer| f64::from(indexer.head_dim) + INDEX_SCALE_BYTES);
+    let window = tokens.min(f64::from(compressed.window)) * entry;
+    let Some(ratio) = compressed.ratio else { return window };
+    let width = f64::from(compressed.compressor() + compressed.index_compressor());
+    let waiting = tokens.min(f64::from(ratio * compressed.overlap())) * width * F32_BYTES;
+    window + waiting + tokens / f64::from(ratio) * (entry + index)
 }
 
 /// One rank's bytes of a recurrence's state and of its convolution's last tokens.
@@ -133,6 +153,7 @@ fn activations(model: &Model, setup: &Setup, step_tokens: f64) -> Bytes {
             2.0 * f64::from(gqa.q_width()) + f64::from(gqa.kv_heads * gqa.cached_per_head())
         }
         Attention::Mla(mla) => f64::from(mla.heads) * f64::from(2 * (mla.nope + mla.rope) + 2 * mla.value),
+        Attention::Compressed(compressed) => 2.0 * f64::from(compressed.q_width()),
         Attention::Delta(delta) => f64::from(delta.channels() + 2 * delta.value_width()),
         Attention::Mamba(mamba) => f64::from(mamba.channels() + 2 * mamba.width()),
     });

@@ -4,6 +4,7 @@ pub mod accuracy;
 mod breakdown;
 mod finish;
 mod fit;
+pub mod measured;
 mod memory;
 mod plan;
 pub mod replica;

@@ -3,7 +3,7 @@
 use crate::config::catalog::{Physics, catalog};
 use crate::config::{Batching, Field, Issue, Load, MissingFigure, Setup};
 use crate::efficiency::{Questions, Rows, Tally};
-use crate::graph::Batch;
+use crate::graph::{Batch, Sequences};
 
 use super::fit::{self, Demand};
 use super::memory::memory;
@@ -51,6 +51,7 @@ pub(super) struct Steady {
     pub offered: Offered,
     /// Requests the engine works on at once, or may at most; others wait for a slot.
     pub running: f64,
+    /// Of one rank of attention data parallelism, as all batches here.
     pub prompts_per_step: f64,
     /// Decode steps by number of sequences.
     pub decode: Vec<(u64, PlannedStep)>,
@@ -140,16 +141,22 @@ fn offline(
     size: u32,
     questions: &mut dyn Questions,
 ) -> Result<Offline, MissingFigure> {
-    let prompts = fit::prompts_of_one_replica(setup);
-    let prefill = PlannedStep::new(setup, physics, Batch::prefill(&prompts), questions)?;
+    let prompts = fit::prompts_of_one_rank(setup);
+    let mut first = Batch::prefill(&prompts);
+    for group in &mut first.sequences {
+        let cached = cached(setup, group.new);
+        *group = Sequences { new: group.new - cached, past: cached, ..*group };
+    }
+    let prefill = PlannedStep::new(setup, physics, first, questions)?;
     let last = u64::from(setup.osl.saturating_sub(1));
     let decode = samples(last, DECODE_SAMPLES)
         .into_iter()
         .map(|step| {
             let mut batch = Batch::prefill(&prompts);
             for group in &mut batch.sequences {
-                *group = crate::graph::Sequences { new: 1, past: group.new + step, ..*group };
+                *group = Sequences { new: 1, past: group.new + step, ..*group };
             }
+            let batch = batch.verifying(setup.drafts.drafted);
             Ok((step, PlannedStep::new(setup, physics, batch, questions)?))
         })
         .collect::<Result<_, _>>()?;
@@ -165,14 +172,18 @@ fn steady(
 ) -> Result<Steady, MissingFigure> {
     let isl = u64::from(setup.prompts.first().copied().unwrap_or(1));
     let past = isl + u64::from(setup.osl) / 2;
-    let most = (running / f64::from(setup.pp)).ceil().max(1.0) as u64;
+    let most = (running / f64::from(setup.pp * setup.dp)).ceil().max(1.0) as u64;
+    let decoding = |count| Batch::decode(count, past).verifying(setup.drafts.drafted);
     let decode = sizes(most)
         .into_iter()
-        .map(|count| Ok((count, PlannedStep::new(setup, physics, Batch::decode(count, past), questions)?)))
+        .map(|count| Ok((count, PlannedStep::new(setup, physics, decoding(count), questions)?)))
         .collect::<Result<Vec<_>, MissingFigure>>()?;
 
     let room = fit::prefill_room(setup, most);
-    let prompts_per_step = room as f64 / isl as f64;
+    let cached = cached(setup, isl);
+    // What of a prompt is computed.
+    let computed = isl - cached;
+    let prompts_per_step = room as f64 / computed as f64;
     let together = (prompts_per_step.floor().max(1.0) as u64).min(most);
     // Where steps mix, what prompts add depends on how many decode beside them: in between it is linear.
     let beside = match setup.engine.scheduler.batching {
@@ -181,23 +192,29 @@ fn steady(
         Batching::MixedChunks | Batching::InFlight => vec![1, most],
     };
     let mut prefill = Vec::new();
-    for decoding in beside {
+    for beside in beside {
         let mut prompts = Vec::new();
         for count in sizes(together) {
             let mut chunks = Vec::new();
-            for (weight, new, past_of_chunk) in chunks_of(isl, room) {
-                let chunk = crate::graph::Sequences { count, new, past: past_of_chunk };
-                let others = if decoding == 0 { Batch::default() } else { Batch::decode(decoding, past) };
-                let batch = Batch { sequences: vec![chunk] }.with(others);
+            for (weight, new, past_of_chunk) in chunks_of(computed, room) {
+                let chunk = Sequences { count, new, past: cached + past_of_chunk };
+                let others = if beside == 0 { Batch::default() } else { decoding(beside) };
+                let batch = Batch { sequences: vec![chunk], drafted: 0 }.with(others);
                 chunks.push((weight, PlannedStep::new(setup, physics, batch, questions)?));
             }
             prompts.push((count, chunks));
         }
-        prefill.push(Beside { decoding, prompts });
+        prefill.push(Beside { decoding: beside, prompts });
     }
-    let first = isl.min(room).min(u64::from(u32::MAX)) as u32;
-    let alone = PlannedStep::new(setup, physics, Batch::prefill(&[first]), questions)?;
+    let first = Sequences { count: 1, new: computed.min(room), past: cached };
+    let first = Batch { sequences: vec![first], drafted: 0 };
+    let alone = PlannedStep::new(setup, physics, first, questions)?;
     Ok(Steady { offered, running, prompts_per_step, decode, prefill, alone })
+}
+
+/// Tokens of a prompt that the prefix cache holds.
+fn cached(setup: &Setup, prompt: u64) -> u64 {
+    u64::from(setup.cached(prompt.min(u64::from(u32::MAX)) as u32))
 }
 
 /// 1, 2, 4 ... and `most`.

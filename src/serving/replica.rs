@@ -1,9 +1,9 @@
 //! A setup's replica as the simulator takes it.
 
 use super::report::Memory;
-use super::sim::{Policy, Preempt};
+use super::sim::{Policy, Preempt, Speculation};
 use super::table::Extent;
-use crate::config::{Batching, Figure, HostTime, Setup};
+use crate::config::{Batching, Drafts, Figure, HostTime, Setup};
 use crate::units::Seconds;
 
 /// Sequences that the engines capture CUDA graphs for: a few small batches, then multiples of this.
@@ -15,24 +15,32 @@ const SMALL_GRAPHS: [u32; 3] = [1, 2, 4];
 /// Sequences and budget are those of one rank of attention data parallelism, as engines count them.
 pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
     let batching = setup.engine.scheduler.batching;
-    let block = setup.engine.scheduler.kv_block_tokens.0.unwrap_or(1.0) as u32;
     Policy {
         batching,
         ahead: decides_ahead(setup),
         chunked: batching != Batching::InFlight,
         ranks: setup.dp,
         stages: setup.pp,
-        kv_block: block,
+        kv_block: setup.kv_block(),
         context_tokens: Some(setup.model.max_context),
         preempt: match batching {
             Batching::MixedChunks => Preempt::Recompute,
+            // With its prefix cache on, SGLang reckons with a share of the outputs, by default as it is.
+            Batching::PrefillFirst if setup.cached_share > 0.0 => Preempt::Retract { conservativeness: 1.0 },
             Batching::PrefillFirst => Preempt::LookAhead,
             Batching::InFlight => Preempt::Never,
         },
+        cached_share: setup.cached_share,
+        speculation: speculation(setup.drafts),
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         graph_sizes: Some(graph_sizes(setup.max_seqs)),
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
     }
+}
+
+fn speculation(drafts: Drafts) -> Option<Speculation> {
+    let Drafts { drafted, accepted } = drafts;
+    (drafted > 0).then_some(Speculation { drafted, accepted })
 }
 
 /// Whether steps are decided while the one before them runs: without pipeline stages, all engines do so by default.
@@ -65,7 +73,8 @@ pub fn extent(setup: &Setup, clients: u32, prompt: u32, output: u32) -> Extent {
         1
     });
     // A step beyond all prompts at once is never asked for.
-    let tokens = u64::from(budget).min(u64::from(sequences) * u64::from(prompt)) + u64::from(sequences);
+    let tokens = u64::from(budget).min(u64::from(sequences) * u64::from(prompt))
+        + u64::from(sequences) * u64::from(setup.tokens_verified());
     Extent {
         tokens: tokens.max(2),
         sequences: u64::from(sequences),

@@ -1,10 +1,11 @@
 //! One engine step: planned as counted calls, finished as times.
 
 use crate::config::catalog::Physics;
+use crate::config::model::Attention;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Questions};
 use crate::features;
-use crate::graph::{Batch, Call, Collective, Layout, Op, Routing, Scope, pass, pass_of};
+use crate::graph::{Batch, Call, Collective, Latent, Layout, Op, Routing, Scope, pass, pass_of};
 use crate::kernels::{self, Count, collective};
 use crate::latency::{Ideal, KernelTime, Launches, Provenance, Resource, StepTime, host_time};
 use crate::units::Seconds;
@@ -141,6 +142,7 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
     Layout {
         tp: setup.tp,
         pp: setup.pp,
+        crossings: setup.crossings(),
         dp: setup.dp,
         ep: setup.ep,
         formats: setup.formats,
@@ -172,6 +174,22 @@ impl PlannedCall {
         Ok(Self { call, count, ideal, timing: Timing::Asked(place) })
     }
 
+    /// Timed by the model of another kind of attention: over latents for compressed keys, in a window for chosen
+    /// blocks of keys.
+    fn unmeasured(&self, setup: &Setup) -> bool {
+        let chosen = |attention: &Attention| match attention {
+            Attention::Gqa(gqa) => gqa.blocks.map(|blocks| u64::from(blocks.keys())),
+            _ => None,
+        };
+        match &self.call.op {
+            Op::Latent(Latent::Attention(call)) => call.reach.is_some(),
+            Op::Attention(call) => {
+                call.window.is_some() && setup.model.attentions().any(|one| chosen(one) == call.window)
+            }
+            _ => false,
+        }
+    }
+
     fn time(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
         let ideal = match (&self.ideal, &self.timing) {
             (Some(ideal), _) => ideal,
@@ -194,7 +212,11 @@ impl PlannedCall {
         match call.answer {
             Some(answer) => {
                 let adjusted = (clock_ratio(setup), call.in_service);
-                Some(KernelTime::learned(&self.count, ideal, answer, adjusted, call.seen))
+                let seen = call.seen && !self.unmeasured(setup);
+                Some(KernelTime::learned(&self.count, ideal, answer, adjusted, seen))
+            }
+            None if matches!(self.call.op, Op::Scores(_)) => {
+                KernelTime::scores(&self.count, ideal, &setup.gpu, physics).ok()
             }
             None => KernelTime::streaming(&self.count, ideal, &setup.gpu, physics).ok(),
         }
@@ -206,7 +228,7 @@ fn clock_ratio(setup: &Setup) -> f64 {
     setup.gpu.sustained_clock.0.map_or(1.0, |measured| measured / setup.sustained)
 }
 
-/// A collective's time, its ideal being the bytes each GPU must send over its link, unless a switch that
+/// A collective's time, its ideal being the bytes each GPU must send over its links, unless a switch that
 /// sums on the way was measured to need less.
 fn collective_time(
     collective: &Collective,
@@ -215,7 +237,7 @@ fn collective_time(
 ) -> Result<KernelTime, MissingFigure> {
     let found = collective::time(collective, &setup.gpu, &setup.engine.id)?;
     let time = found.seconds.max(physics.launch_floor);
-    let sent = collective::wire_bytes(collective) / setup.gpu.link_bandwidth()?;
+    let sent = collective::least(collective, &setup.gpu)?;
     let ideal = sent.max(physics.launch_floor).min(time);
     let provenance = if found.measured { Provenance::Measured } else { Provenance::Fixed };
     Ok(KernelTime {

@@ -1,8 +1,8 @@
 //! What limits a configuration, and what each single change of it does.
 
-use super::print::change;
+use super::print::{self, change};
 use super::sweep::weights_of;
-use super::{Block, Case, Row, Span, Study};
+use super::{Block, Case, Row, Span, Study, edit};
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, Load, Scenario};
 use crate::graph::Phase;
@@ -12,16 +12,12 @@ use crate::units::{Dollars, Seconds, count, percent};
 /// Every single change worth trying; what the checks refuse is left out of the answer.
 pub fn cases(base: &Scenario) -> Vec<Case> {
     let mut cases = Vec::new();
-    for tp in [base.tp * 2, base.tp / 2] {
+    for tp in [base.tp.saturating_mul(2), base.tp / 2] {
         if tp > 0 {
-            cases.push(Case::edited(format!("TP {tp}"), base, |scenario| {
-                scenario.tp = tp;
-                // Experts stay dealt over no more GPUs than there are.
-                scenario.ep = scenario.ep.min(tp * scenario.dp);
-            }));
+            cases.push(Case::edited(format!("TP {tp}"), base, |scenario| edit::tp(scenario, tp)));
         }
     }
-    let stage = base.tp * base.dp;
+    let stage = edit::stage(base);
     for (name, ep) in [("Experts dealt over all GPUs", stage), ("Experts cut over all GPUs", 1)] {
         if stage > 1 && base.ep != ep {
             cases.push(Case::edited(name, base, |scenario| scenario.ep = ep));
@@ -36,19 +32,11 @@ pub fn cases(base: &Scenario) -> Vec<Case> {
         cases.push(Case::edited("KV cache in FP8", base, |scenario| scenario.kv = Dtype::Fp8));
     }
     for engine in catalog().engines.engines.iter().filter(|engine| engine.id != base.engine) {
-        cases.push(Case::edited(&engine.name, base, |scenario| {
-            scenario.engine = engine.id.clone();
-            // Settings of one engine mean something else on another.
-            (scenario.overrides.token_budget, scenario.overrides.max_seqs) = (None, None);
-            scenario.overrides.memory_share = None;
-        }));
+        cases.push(Case::edited(&engine.name, base, |scenario| edit::engine(scenario, engine)));
     }
     cases.extend(loads(base));
     for gpu in catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu) {
-        cases.push(Case::edited(&gpu.name, base, |scenario| {
-            scenario.gpu = gpu.id.clone();
-            (scenario.overrides.sustained, scenario.overrides.price) = (None, None);
-        }));
+        cases.push(Case::edited(&gpu.name, base, |scenario| edit::gpu(scenario, gpu)));
     }
     cases
 }
@@ -152,7 +140,7 @@ fn advice(study: &Study, offered: &[&Case]) -> Option<Block> {
         _ => return None,
     };
     let mends = |case: &&&Case| case.keeps() != Some(false);
-    // Of all that mend it, the one that costs least an hour; those without a price by how many GPUs they are.
+    // Of all that mend it, the one that costs least an hour; those without a known price last.
     let price = |case: &&&Case| case.dollars_per_hour().unwrap_or(f64::MAX);
     let best = offered.iter().filter(mends).min_by(|a, b| price(a).total_cmp(&price(b)));
     Some(match best {
@@ -179,10 +167,7 @@ fn row(study: &Study, case: &Case) -> Row {
             .into(),
         (count(headline.output_per_s) + &against(headline.output_per_s, own.map(|own| own.output_per_s)))
             .into(),
-        headline
-            .dollars_per_million
-            .map_or("–".into(), |dollars: Dollars| dollars.print().to_string())
-            .into(),
+        print::or_dash(headline.dollars_per_million.map(Dollars::print)).into(),
         case.keeps().map_or("–", |kept| if kept { "yes" } else { "no" }).into(),
     ];
     Row::new(cells)

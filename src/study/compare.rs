@@ -1,8 +1,9 @@
 //! A configuration beside up to three others: what differs, what comes of it, and how they scale.
 
-use super::{Block, Case, Row, Span, Study};
+use super::{Block, Case, Row, Span, Study, edit};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
-use crate::config::link::keys::KEYS;
+use crate::config::catalog::catalog;
+use crate::config::link::keys;
 use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Load, Scenario};
 use crate::serving::report::Headline;
@@ -74,15 +75,15 @@ fn offers(study: &Study) -> Block {
         offered.push((name, scenario));
     };
     for id in SUGGESTED.into_iter().filter(|id| *id != base.gpu) {
-        let name = crate::config::catalog::catalog().gpu(id).map_or(id, |gpu| &gpu.name);
-        offer(name.to_owned(), &|scenario| scenario.gpu = id.to_owned());
+        if let Some(gpu) = catalog().gpu(id) {
+            offer(gpu.name.clone(), &|scenario| edit::gpu(scenario, gpu));
+        }
     }
-    for engine in
-        crate::config::catalog::catalog().engines.engines.iter().filter(|engine| engine.id != base.engine)
-    {
-        offer(engine.name.clone(), &|scenario| scenario.engine.clone_from(&engine.id));
+    for engine in catalog().engines.engines.iter().filter(|engine| engine.id != base.engine) {
+        offer(engine.name.clone(), &|scenario| edit::engine(scenario, engine));
     }
-    offer(format!("TP {}", base.tp * 2), &|scenario| scenario.tp *= 2);
+    let twice = base.tp.saturating_mul(2);
+    offer(format!("TP {twice}"), &|scenario| edit::tp(scenario, twice));
     if base.weights != Some(Dtype::Fp8) {
         offer("FP8 weights".into(), &|scenario| scenario.weights = Some(Dtype::Fp8));
     }
@@ -102,7 +103,7 @@ fn offers(study: &Study) -> Block {
 fn differences(columns: &[&Case]) -> Vec<Row> {
     let links: Vec<Link> = columns.iter().map(|case| Link::new(case.scenario.clone())).collect();
     let mut rows = Vec::new();
-    for key in KEYS.iter().filter(|key| key.in_json()) {
+    for key in keys::all().filter(|key| key.in_json()) {
         let values: Vec<String> =
             links.iter().map(|link| (key.show)(link).unwrap_or_else(|| "–".into())).collect();
         if values.windows(2).any(|pair| pair[0] != pair[1]) {

@@ -24,8 +24,10 @@ const NOISE: &str = "Repeated measurements of the same run lie within 2.7 % of e
 
 /// What is known to be wrong, or not known at all.
 const LIMITS: [&str; 8] = [
-    "Traffic between machines is not covered: a replica stays within one NVLink domain or one PCIe machine.",
-    "Attention of DeepSeek-V4 and MiniMax-M3 is not predicted: nobody published measurements of it.",
+    "Traffic between machines is counted by what the network is specified for: a port for each GPU, as NVIDIA's own \
+     machines have it. No exchange between machines, and no replica over several, was measured.",
+    "Attention of DeepSeek-V4 and MiniMax-M3 is counted, and timed as the nearest attention that was measured: nobody \
+     published measurements of theirs.",
     "GPUs without measurements (A40, L20, L40, A6000, 6000 Ada, H20, H800, T4 and others) are predicted from their \
      records; their kernels are marked as extrapolated.",
     "Host times of the engines were set from closed loops of few clients, so those are not runs unseen.",
@@ -167,7 +169,7 @@ fn case_table(points: &[&Point]) -> Block {
         let name = asked(point);
         let mut cells = vec![Span::link(name, format!("#{}", point.link))];
         for (predicted, measured) in point.predicted.iter().zip(&point.measured) {
-            cells.push(format!("{} of {}", count(*predicted), count(*measured)).into());
+            cells.push(format!("{} / {}", count(*predicted), count(*measured)).into());
             cells.push(change(*predicted, *measured).unwrap_or_else(|| "–".into()).into());
         }
         Row::new(cells)
@@ -197,10 +199,8 @@ fn limits(accuracy: &Accuracy) -> Vec<Block> {
     blocks.push(Block::text(NOISE));
     if !accuracy.skipped.is_empty() {
         blocks.push(Block::heading("Measured cases left out"));
-        let row = |skipped: &crate::serving::accuracy::Skipped| {
-            Row::texts([skipped.reason.clone(), skipped.cases.to_string()])
-        };
-        let rows = accuracy.skipped.iter().map(row).collect();
+        let rows =
+            accuracy.reasons().map(|(reason, cases)| Row::texts([reason, &cases.to_string()])).collect();
         blocks.push(Block::table("Left out", &["Reason", "Cases"], rows));
     }
     blocks

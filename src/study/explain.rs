@@ -3,7 +3,7 @@
 mod kernels;
 mod numbers;
 
-use super::{Block, Study, refused};
+use super::{Block, Study, measured, refused};
 use crate::serving::report::Basis;
 
 pub fn blocks(study: &Study) -> Vec<Block> {
@@ -18,7 +18,9 @@ pub fn blocks(study: &Study) -> Vec<Block> {
              (models of {release}). Open a line for its formula with the values of this configuration."
         ),
     };
-    let mut blocks = vec![Block::text(basis), Block::heading("Numbers")];
+    let mut blocks = vec![Block::text(basis)];
+    blocks.extend(measured::blocks(study));
+    blocks.push(Block::heading("Numbers"));
     if let Some(headline) = &report.headline {
         blocks.extend(numbers::headline(setup, report, headline));
         blocks.extend(study.accuracy.as_ref().map(|accuracy| numbers::trust(setup, accuracy)));

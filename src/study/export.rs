@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
-use super::{Block, Document, Row, Study, breakdown, refused};
+use super::{Block, Document, Row, Study, breakdown, measured, print, refused};
 use crate::config::{Scenario, link};
 use crate::serving::Report;
+use crate::serving::measured::Beside;
 use crate::serving::report::{Basis, KernelLine, PassReport};
 use crate::serving::words;
-use crate::units::{count, decimal};
+use crate::units::{Seconds, count, decimal};
 
 pub const CHOICES: [(&str, &str); 4] =
     [("json", "JSON"), ("csv", "CSV"), ("markdown", "Markdown"), ("citation", "Citation")];
@@ -18,23 +19,31 @@ struct File<'a> {
     link: String,
     scenario: serde_json::Value,
     report: &'a Report,
+    /// What was measured, beside what is predicted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    measured: Vec<Beside>,
 }
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
     let Some(report) = own.report() else { return refused(own.issues()) };
-    let scenario = &own.scenario;
+    let measured: Vec<Beside> = measured::numbers(study).into_iter().map(|(_, beside)| beside).collect();
     let block = match study.chosen.as_str() {
         "csv" => Block::code("Every kernel of both phases", "rooflight.csv", kernels(report)),
         "markdown" => Block::code("The report", "rooflight.md", markdown(study, report)),
         "citation" => Block::code("BibTeX", "rooflight.bib", citation(study, report)),
-        _ => Block::code("The report", "rooflight.json", json(scenario, report)),
+        _ => Block::code("The report", "rooflight.json", json(&own.scenario, report, measured.clone())),
     };
-    vec![block]
+    let mut blocks = vec![block];
+    if study.chosen == "csv" && !measured.is_empty() {
+        let name = "What was measured, beside what is predicted";
+        blocks.push(Block::code(name, "rooflight-measured.csv", differences(&measured)));
+    }
+    blocks
 }
 
-fn json(scenario: &Scenario, report: &Report) -> String {
-    let file = File { link: link::encode(scenario), scenario: scenario.to_json(), report };
+fn json(scenario: &Scenario, report: &Report, measured: Vec<Beside>) -> String {
+    let file = File { link: link::encode(scenario), scenario: scenario.to_json(), report, measured };
     serde_json::to_string_pretty(&file).unwrap_or_default()
 }
 
@@ -64,6 +73,26 @@ fn kernels(report: &Report) -> String {
             let _ = writer.write_record(cells(pass, kernel));
         }
     }
+    text(writer)
+}
+
+/// A line a number, in seconds or per second.
+fn differences(measured: &[Beside]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail.
+    let _ = writer.write_record(["name", "predicted", "measured", "median", "difference"]);
+    for beside in measured {
+        let number = |value: f64| format!("{value:e}");
+        let median = beside.median.map(number).unwrap_or_default();
+        let [predicted, measured, difference] =
+            [beside.predicted, beside.measured, beside.difference].map(number);
+        let _ = writer.write_record([beside.name, &predicted, &measured, &median, &difference]);
+    }
+    text(writer)
+}
+
+/// What was written.
+fn text(writer: csv::Writer<Vec<u8>>) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
@@ -97,7 +126,7 @@ fn markdown(study: &Study, report: &Report) -> String {
     blocks.push(Block::text(format!("{}{}", study.page, study.link_to(&study.own().scenario))));
     blocks.push(Block::heading("Prediction"));
     if let Some(headline) = &report.headline {
-        let tpot = headline.tpot.map_or("–".into(), |tpot| tpot.print().to_string());
+        let tpot = print::or_dash(headline.tpot.map(Seconds::print));
         let rows = [
             ["TTFT".to_owned(), headline.ttft.print().to_string()],
             ["TPOT".to_owned(), tpot],
@@ -108,6 +137,7 @@ fn markdown(study: &Study, report: &Report) -> String {
         ];
         blocks.push(Block::table("Prediction", &["", "Value"], rows.into_iter().map(Row::texts).collect()));
     }
+    blocks.extend(measured::blocks(study));
     blocks.extend(refused(study.own().issues()));
     blocks.extend(breakdown::blocks(study));
     Document { blocks, ..Document::default() }.to_markdown(&study.page)

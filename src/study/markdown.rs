@@ -50,7 +50,7 @@ fn span(span: &Span, page: &str) -> String {
 }
 
 /// Text that Markdown leaves as it is: names of models come from files of others.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

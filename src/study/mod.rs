@@ -8,12 +8,16 @@ mod breakdown;
 mod case;
 mod change;
 mod compare;
+#[cfg(any(feature = "canvas", feature = "ui"))]
+pub mod copy;
 mod document;
+mod edit;
 mod evidence;
 mod explain;
 mod export;
 mod find;
 mod markdown;
+mod measured;
 mod print;
 mod share;
 #[cfg(feature = "canvas")]
@@ -74,6 +78,20 @@ ids!(
     Find = "find",
 );
 
+/// What may be shown of a configuration, by the names of its tabs. The overview is no study.
+pub const TABS: [(Option<Topic>, &str); 10] = [
+    (None, "Overview"),
+    (Some(Topic::Breakdown), "Time"),
+    (Some(Topic::Explain), "Explain"),
+    (Some(Topic::Change), "What to change"),
+    (Some(Topic::Compare), "Compare"),
+    (Some(Topic::Sweep), "Sweep"),
+    (Some(Topic::Tradeoff), "Trade-off"),
+    (Some(Topic::Evidence), "Evidence"),
+    (Some(Topic::Share), "Share"),
+    (Some(Topic::Export), "Export"),
+];
+
 impl Topic {
     /// What may be asked for, the default first: id and name. Empty where there is one thing to ask.
     fn choices(self) -> &'static [(&'static str, &'static str)] {
@@ -91,6 +109,7 @@ impl Topic {
 #[derive(Debug, Clone)]
 pub struct Study {
     topic: Topic,
+    /// Of the topic's choices; of a search its words, and in further lines what else they may mean.
     chosen: String,
     /// The address of the page, without query and fragment.
     page: String,
@@ -170,7 +189,8 @@ impl Study {
         };
         let choice = |&(id, name): &(&str, &str)| Choice { id: id.into(), name: name.into() };
         let choices = self.topic.choices().iter().map(choice).collect();
-        Document { choices, chosen: self.chosen.clone(), blocks }
+        let chosen = self.chosen.lines().next().unwrap_or_default().to_owned();
+        Document { choices, chosen, blocks }
     }
 
     /// The configuration on the form.

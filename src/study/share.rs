@@ -1,6 +1,7 @@
 //! Snippets that show a configuration elsewhere.
 
-use super::{Block, Span, Study};
+use super::markdown::plain;
+use super::{Block, Document, Row, Span, Study, measured, print};
 use crate::config::link;
 
 /// How an embedded page may look, and its height in CSS pixels before it says its own.
@@ -10,7 +11,7 @@ const VIEWS: [(&str, &str, u32); 3] =
 pub fn blocks(study: &Study) -> Vec<Block> {
     let fragment = study.link_to(&study.own().scenario);
     let address = format!("{}{fragment}", study.page);
-    let title = title(study);
+    let title = study.own().setup().map_or_else(|| "Rooflight".into(), print::title);
     let mut blocks = vec![
         Block::spans(vec![
             "The whole configuration is in the link. Nothing of it reaches a server: ".into(),
@@ -18,9 +19,16 @@ pub fn blocks(study: &Study) -> Vec<Block> {
             ".".into(),
         ]),
         Block::code("Link", "", &address),
-        Block::code("Markdown", "", format!("[{title}]({address})")),
-        Block::heading("Live in a page of yours"),
+        Block::code("Markdown", "", format!("[{}]({address})", plain(&title))),
     ];
+    let rows = measured::rows(study);
+    if !rows.is_empty() {
+        let table = Block::table("", &measured::HEAD, rows.into_iter().map(Row::texts).collect());
+        let table = Document { blocks: vec![table], ..Document::default() }.to_markdown(&study.page);
+        let snippet = format!("[{}]({address})\n\n{}", plain(&title), table.trim());
+        blocks.push(Block::code("What was measured, beside what is predicted, as Markdown", "", snippet));
+    }
+    blocks.push(Block::heading("Live in a page of yours"));
     for (view, name, height) in VIEWS {
         let source = escaped(&format!("{}embed.html?view={view}{fragment}", study.page));
         let snippet = format!(
@@ -40,17 +48,6 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let name = "On the command line, or as JSON from a program";
     blocks.push(Block::code(name, "", format!("predict '{}'", link::encode(&study.own().scenario))));
     blocks
-}
-
-/// What is predicted, in a few words.
-fn title(study: &Study) -> String {
-    match study.own().setup() {
-        Some(setup) => {
-            let gpus = setup.gpus_per_replica() * setup.replicas;
-            format!("{} on {gpus} x {} with {}", setup.model.name, setup.gpu.name, setup.engine.name)
-        }
-        None => "Rooflight".into(),
-    }
 }
 
 /// As the value of an attribute, or text between tags.

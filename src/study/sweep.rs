@@ -1,12 +1,12 @@
 //! A configuration along one of its settings.
 
-use super::{Block, Case, Row, Span, Study, print};
+use super::{Block, Case, Row, Span, Study, edit, print};
 use crate::chart::{Axis, Bar, Bars, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
-use crate::config::{Dtype, Lengths, Load, ModelChoice, Scenario};
+use crate::config::{Dtype, Engine, Lengths, Load, ModelChoice, Scenario};
 use crate::serving::report::Headline;
 use crate::serving::words;
-use crate::units::{Seconds, count, decimal};
+use crate::units::{Dollars, Seconds, count, decimal};
 
 /// Settings to go along; the load first.
 pub const CHOICES: [(&str, &str); 9] = [
@@ -35,19 +35,17 @@ pub fn cases(base: &Scenario, chosen: &str) -> Vec<Case> {
         values.into_iter().map(case).collect()
     };
     match chosen {
-        "isl" => match base.workload.isl {
-            Lengths::Fixed(isl) => {
-                along(around(isl), |scenario, isl| scenario.workload.isl = Lengths::Fixed(isl))
-            }
-            Lengths::Each(_) => Vec::new(),
+        "isl" => match (base.workload.means(), &base.workload.isl) {
+            (Some((isl, _)), _) | (None, &Lengths::Fixed(isl)) => along(around(isl), edit::isl),
+            (None, Lengths::Each(_)) => Vec::new(),
         },
-        "osl" => along(around(base.workload.osl), |scenario, osl| scenario.workload.osl = osl),
+        "osl" => {
+            let osl = base.workload.means().map_or(base.workload.osl, |(_, osl)| osl);
+            along(around(osl), edit::osl)
+        }
         "tp" => {
             let doubling = std::iter::successors(Some(1), |tp| Some(tp * 2)).take_while(|&tp| tp <= MOST_TP);
-            along(doubling.filter(|&tp| tp != base.tp).collect(), |scenario, tp| {
-                scenario.tp = tp;
-                scenario.ep = scenario.ep.min(tp * scenario.dp);
-            })
+            along(doubling.filter(|&tp| tp != base.tp).collect(), edit::tp)
         }
         "token_budget" => {
             along(BUDGETS.into(), |scenario, most| scenario.overrides.token_budget = Some(most))
@@ -55,21 +53,13 @@ pub fn cases(base: &Scenario, chosen: &str) -> Vec<Case> {
         "max_seqs" => along(SEQUENCES.into(), |scenario, most| scenario.overrides.max_seqs = Some(most)),
         "gpu" => {
             let others = catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu);
-            let case = |gpu: &crate::config::Gpu| {
-                Case::edited(&gpu.name, base, |scenario| {
-                    scenario.gpu.clone_from(&gpu.id);
-                    (scenario.overrides.sustained, scenario.overrides.price) = (None, None);
-                })
-            };
-            others.map(case).collect()
+            others.map(|gpu| Case::edited(&gpu.name, base, |scenario| edit::gpu(scenario, gpu))).collect()
         }
         "engine" => {
             let others = catalog().engines.engines.iter().filter(|engine| engine.id != base.engine);
-            others
-                .map(|engine| {
-                    Case::edited(&engine.name, base, |scenario| scenario.engine.clone_from(&engine.id))
-                })
-                .collect()
+            let case =
+                |engine: &Engine| Case::edited(&engine.name, base, |scenario| edit::engine(scenario, engine));
+            others.map(case).collect()
         }
         "weights" => Dtype::ALL
             .into_iter()
@@ -185,13 +175,12 @@ fn row(study: &Study, case: &Case) -> Row {
     let Some(headline) = case.headline() else {
         return Row { cells: vec![name, case.reason().into()], own };
     };
-    let tpot = headline.tpot.map_or("–".into(), |tpot| tpot.print().to_string());
     let cells = [
         headline.ttft.print().to_string(),
-        tpot,
+        print::or_dash(headline.tpot.map(Seconds::print)),
         count(headline.output_per_s),
         count(headline.output_per_s_per_gpu),
-        headline.dollars_per_million.map_or("–".into(), |cost| cost.print().to_string()),
+        print::or_dash(headline.dollars_per_million.map(Dollars::print)),
     ];
     Row { cells: std::iter::once(name).chain(cells.map(Span::plain)).collect(), own }
 }

@@ -1,9 +1,9 @@
 //! Speed for one user against throughput of a GPU, over tensor parallelism and clients.
 
-use super::{Block, Case, Row, Span, Study};
+use super::{Block, Case, Row, Span, Study, edit, print};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::{Load, Scenario};
-use crate::units::{Seconds, count};
+use crate::units::{Dollars, Seconds, count};
 
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -23,7 +23,7 @@ pub fn cases(base: &Scenario) -> Vec<Case> {
         Case::edited(format!("TP {tp}"), base, |scenario| {
             scenario.tp = tp;
             // Experts stay dealt, or stay cut.
-            scenario.ep = if base.ep > 1 { tp * scenario.dp } else { 1 };
+            scenario.ep = if base.ep > 1 { edit::stage(scenario) } else { 1 };
             scenario.replicas = 1;
             scenario.workload.load = Load::Concurrency(clients);
         })
@@ -33,8 +33,8 @@ pub fn cases(base: &Scenario) -> Vec<Case> {
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let mut blocks = vec![Block::text(
-        "One replica under 1 to 256 clients, cut over 1 to 8 GPUs: to the right each user reads faster, upwards each \
-         GPU writes more. No other point of the frontier is better in both.",
+        "One replica under 1 to 256 clients, tensor parallel over 1 to 8 GPUs: to the right each user reads faster, \
+         upwards each GPU writes more. No other point of the frontier is better in both.",
     )];
     let points: Vec<Point<'_>> = study.others().iter().filter_map(point).collect();
     if points.is_empty() {
@@ -127,7 +127,7 @@ fn row(study: &Study, point: &Point<'_>) -> Row {
         format!("{} tok/s", count(point.user)).into(),
         format!("{} tok/s", count(point.gpu)).into(),
         headline.ttft.print().to_string().into(),
-        headline.tpot.map_or("–".into(), |tpot: Seconds| tpot.print().to_string()).into(),
-        headline.dollars_per_million.map_or("–".into(), |cost| cost.print().to_string()).into(),
+        print::or_dash(headline.tpot.map(Seconds::print)).into(),
+        print::or_dash(headline.dollars_per_million.map(Dollars::print)).into(),
     ])
 }

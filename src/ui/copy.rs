@@ -1,15 +1,9 @@
 //! A button that copies a text.
 
-use gloo::timers::callback::Timeout;
-use gloo::utils::window;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use wasm_bindgen_futures::JsFuture;
 
 use super::erased::{listen, text};
-
-/// How long the button says what became of the text.
-const SAID_FOR_MS: u32 = 2_000;
+use crate::study::copy::copy;
 
 /// `refused` says where else the text is, for browsers that refuse their clipboard.
 #[component]
@@ -21,14 +15,8 @@ pub fn Copy(
 ) -> impl IntoView {
     let said = RwSignal::new(label);
     let copy = listen(move |_| {
-        let content = read();
-        spawn_local(async move {
-            let copied = JsFuture::from(window().navigator().clipboard().write_text(&content)).await;
-            said.try_set(if copied.is_ok() { "Copied" } else { refused });
-            Timeout::new(SAID_FOR_MS, move || {
-                said.try_set(label);
-            })
-            .forget();
+        copy(read(), refused, move |words| {
+            said.try_set(words.unwrap_or(label));
         });
     });
     view! {

@@ -10,8 +10,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker};
 
 use super::protocol::{
-    Answered, Ask, FromWorker, Import, Imported, Load, Simulate, Simulated, Stop, Studied, StudyAsked, Swept,
-    ToWorker, TraceText, Traced, Up, VERSION, pack, unpack,
+    Answered, Ask, FromWorker, Load, Read, Simulate, Simulated, Stop, Studied, StudyAsked, Swept, Text,
+    ToWorker, Up, VERSION, pack, unpack,
 };
 use crate::config::Issue;
 use crate::efficiency::{CallAnswer, Learned};
@@ -45,13 +45,11 @@ pub enum Event {
         id: u32,
         issues: Vec<Issue>,
     },
-    /// What a `config.json` holds.
-    Imported(Imported),
+    /// What a text of the visitor's holds.
+    Read(Read),
     /// What a simulation says.
     Simulated(Simulated),
     Swept(Swept),
-    /// What a trace holds.
-    Traced(Traced),
     /// What a study says.
     Studied(Studied),
     /// Still nothing; it may come.
@@ -77,8 +75,8 @@ struct Session {
     models: String,
     /// The worker listens.
     up: bool,
-    /// A `config.json` to be read as soon as it does.
-    import: Option<String>,
+    /// To be read as soon as it does.
+    texts: Vec<Text>,
     /// The models are there.
     loaded: bool,
     under_way: Option<u32>,
@@ -137,11 +135,11 @@ impl Client {
         let _ = session.send(&self.worker);
     }
 
-    /// Has the worker read a `config.json`, now or when it listens. Importing needs no models, only code that
+    /// Has the worker read a text of the visitor's, now or when it listens. Reading needs no models, only code that
     /// few visitors want: it stays out of the page.
-    pub fn import(&self, text: String) {
+    pub fn read(&self, text: Text) {
         let mut session = self.session.borrow_mut();
-        session.import = Some(text);
+        session.texts.push(text);
         let _ = session.send(&self.worker);
     }
 
@@ -163,11 +161,6 @@ impl Client {
     pub fn end_study(&self, id: u32) {
         self.session.borrow_mut().study = None;
         let _ = post(&self.worker, ToWorker::EndStudy(Stop { id }));
-    }
-
-    /// Has the worker read a trace, and keep it for replays.
-    pub fn trace(&self, text: String) {
-        let _ = post(&self.worker, ToWorker::Trace(TraceText { text }));
     }
 
     /// Ends the simulation `id`, or never begins it.
@@ -225,10 +218,9 @@ impl Session {
                 }
                 failed(fault.reason)
             }
-            FromWorker::Imported(imported) => Some(Event::Imported(imported)),
+            FromWorker::Read(read) => Some(Event::Read(read)),
             FromWorker::Simulated(simulated) => Some(Event::Simulated(simulated)),
             FromWorker::Swept(swept) => Some(Event::Swept(swept)),
-            FromWorker::Traced(traced) => Some(Event::Traced(traced)),
             FromWorker::Studied(studied) => Some(Event::Studied(studied)),
         };
         match self.send(worker) {
@@ -237,13 +229,13 @@ impl Session {
         }
     }
 
-    /// Posts what waits: a `config.json` if the worker listens, a question if the models are there and it is
+    /// Posts what waits: texts if the worker listens, a question if the models are there and it is
     /// free.
     fn send(&mut self, worker: &Worker) -> Result<(), JsValue> {
-        if self.up
-            && let Some(text) = self.import.take()
-        {
-            post(worker, ToWorker::Import(Import { text }))?;
+        if self.up {
+            for text in std::mem::take(&mut self.texts) {
+                post(worker, ToWorker::Read(text))?;
+            }
         }
         if !self.loaded || self.under_way.is_some() {
             return Ok(());

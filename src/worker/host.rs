@@ -12,12 +12,11 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 use super::asked::setup;
 use super::fetch;
 use super::protocol::{
-    Answered, Ask, Failed, FromWorker, Imported, Loaded as Introduction, Rows, Simulate, Simulated, Studied,
+    Answered, Ask, Failed, FromWorker, Loaded as Introduction, Rows, Simulate, Simulated, Studied,
     StudyAsked, ToWorker, Up, VERSION, pack, unpack,
 };
 use super::simulation::Simulation;
-use super::view;
-use crate::config::model::import::import;
+use super::texts;
 use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
 use crate::efficiency::{CallAnswer, Efficiencies, Rows as Questions};
@@ -110,14 +109,12 @@ fn hear(scope: &DedicatedWorkerGlobalScope, desk: &Desk, message: &JsValue) {
             Ok(answers) => post(scope, FromWorker::Rows(Rows { id, families }), &answers),
             Err(reason) => post(scope, failed(Some(id), reason), &[]),
         },
-        Ok((ToWorker::Import(asked), _)) => {
-            let (model, issues) = import(&asked.text, None);
-            post(scope, FromWorker::Imported(Imported { model, issues }), &[]);
-        }
-        Ok((ToWorker::Trace(asked), _)) => {
-            let (trace, issues) = Trace::parse(&asked.text);
-            post(scope, FromWorker::Traced(view::trace(trace.as_ref(), issues)), &[]);
-            *desk.trace.borrow_mut() = trace;
+        Ok((ToWorker::Read(asked), _)) => {
+            let (read, trace) = texts::read(&asked);
+            post(scope, FromWorker::Read(read), &[]);
+            if asked.field == Field::Trace {
+                *desk.trace.borrow_mut() = trace;
+            }
         }
         Ok((ToWorker::Simulate(asked), _)) => {
             let (simulated, simulation) = simulate(desk, &asked).unwrap_or_else(|reason| {

@@ -13,4 +13,6 @@ pub mod protocol;
 #[cfg(feature = "infer-worker")]
 mod simulation;
 #[cfg(feature = "infer-worker")]
+mod texts;
+#[cfg(feature = "infer-worker")]
 mod view;

@@ -8,21 +8,20 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::config::json;
 use crate::config::record::{Record, record, variants};
-use crate::config::{Issue, Model};
+use crate::config::{Field, Issue};
 use crate::features::Family;
 use crate::study::Topic;
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 7;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToWorker {
     Load(Load),
     Ask(Ask),
     Rows(Rows),
-    Import(Import),
-    Trace(TraceText),
+    Read(Text),
     Simulate(Simulate),
     /// End the simulation under way.
     Stop(Stop),
@@ -53,10 +52,24 @@ pub struct Rows {
     pub families: Vec<Family>,
 }
 
-/// Read this `config.json`.
+/// Read this text of the visitor's: a `config.json` (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
+/// measurement (`measured`), to be set beside the configuration of `link`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Import {
+pub struct Text {
+    pub field: Field,
     pub text: String,
+    pub link: String,
+}
+
+/// What such a text holds, and what was found in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Read {
+    pub field: Field,
+    pub issues: Vec<Issue>,
+    /// A link that holds what the form is to take; empty where there is nothing.
+    pub link: String,
+    /// The trace that is kept, in a sentence; empty where none is.
+    pub trace: String,
 }
 
 /// Run the load of this link in the simulator, then the loads around it. Ends the simulation under way.
@@ -66,24 +79,6 @@ pub struct Simulate {
     pub link: String,
     /// Replay the trace read last.
     pub replay: bool,
-}
-
-/// Read this trace, and keep it for replays.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TraceText {
-    pub text: String,
-}
-
-/// What a trace holds, and what was found in it; nothing is kept of one with an error.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Traced {
-    /// In a sentence; empty where there is none.
-    pub what: String,
-    pub issues: Vec<Issue>,
-    /// Mean tokens, and requests per second.
-    pub isl: u32,
-    pub osl: u32,
-    pub rate: f64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,8 +118,7 @@ pub enum FromWorker {
     Rows(Rows),
     /// Loading failed, or the request with this id.
     Failed(Failed),
-    Imported(Imported),
-    Traced(Traced),
+    Read(Read),
     Simulated(Simulated),
     Swept(Swept),
     Studied(Studied),
@@ -152,13 +146,6 @@ pub struct Answered {
 pub struct Failed {
     pub id: Option<u32>,
     pub reason: String,
-}
-
-/// What a `config.json` holds, and what was found in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Imported {
-    pub model: Option<Model>,
-    pub issues: Vec<Issue>,
 }
 
 /// A run, as a document in JSON: the page hands it on to the module that shows it.
@@ -189,16 +176,15 @@ variants!(
     Load(Load) = "load",
     Ask(Ask) = "ask",
     Rows(Rows) = "rows",
-    Import(Import) = "import",
-    Trace(TraceText) = "trace",
+    Read(Text) = "read",
     Simulate(Simulate) = "simulate",
     Stop(Stop) = "stop",
     Study(StudyAsked) = "study",
     EndStudy(Stop) = "end_study",
 );
 record!(Simulate: id, link, replay);
-record!(TraceText: text);
-record!(Traced: what, issues, isl, osl, rate);
+record!(Text: field, text, link);
+record!(Read: field, issues, link, trace);
 record!(Stop: id);
 record!(Simulated: id, issues, goes_on, document);
 record!(Swept: id, done, total, finished, document);
@@ -206,7 +192,6 @@ record!(StudyAsked: id, topic, of, link, page);
 record!(Studied: id, done, total, document);
 record!(Load: models);
 record!(Rows: id, families);
-record!(Import: text);
 variants!(
     FromWorker:
     Up(Up) = "up",
@@ -214,8 +199,7 @@ variants!(
     Answered(Answered) = "answered",
     Rows(Rows) = "rows",
     Failed(Failed) = "failed",
-    Imported(Imported) = "imported",
-    Traced(Traced) = "traced",
+    Read(Read) = "read",
     Simulated(Simulated) = "simulated",
     Swept(Swept) = "swept",
     Studied(Studied) = "studied",
@@ -225,7 +209,6 @@ record!(Ask: id, link);
 record!(Loaded: release);
 record!(Answered: id, release, issues);
 record!(Failed: id, reason);
-record!(Imported: model, issues);
 
 /// Why a message could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -11,6 +11,8 @@ export type Attention = {
   "delta": Delta
 } | {
   "mamba": Mamba
+} | {
+  "compressed": Compressed
 };
 
 /** What the efficiencies behind a number are. */
@@ -19,6 +21,18 @@ export type Basis = {
 } | {
   "kind": "learned";
   release: string;
+};
+
+/** One number of both. Times in seconds, rates per second. */
+export type Beside = {
+  /** `ttft`, `tpot`, `e2e`, `throughput` (output tokens), `requests` or `total` (prompt and output tokens). */
+  name: string;
+  predicted: number;
+  /** What the prediction is compared with: the mean, or the median where that alone is known. */
+  measured: number;
+  median: number | null;
+  /** (predicted - measured) / measured. */
+  difference: number;
 };
 
 /** The part of the model a call belongs to, as a profile groups them. */
@@ -32,6 +46,11 @@ export type Blocks = {
   /** None in a block that only mixes tokens. */
   ffn?: Ffn;
   norms: Norms;
+  /**
+   * Residual streams that the block mixes before and after each of its parts (hyper-connections); none
+   * where there is one.
+   */
+  streams?: number;
 };
 
 /** Data, in bytes. */
@@ -48,6 +67,31 @@ export type Commands = {
   launch: string;
   /** `vllm bench serve`, whose definitions of TTFT and TPOT are ours; it speaks to all three engines. */
   bench: string;
+};
+
+/**
+ * Attention to the newest tokens and, before them, to one compressed entry for every so many.
+ * All heads share one entry, which is key and value at once. Facts are those of `DeepseekV4Attention` in
+ * Hugging Face transformers: the result is projected in two steps, the first in groups of heads.
+ */
+export type Compressed = {
+  heads: number;
+  /** Width of a query and of an entry. */
+  head_dim: number;
+  /** The part of it with the rotary embedding, which stays in 16 bits in the cache. */
+  rope: number;
+  /** Width of the compressed queries. */
+  query_rank: number;
+  /** Newest tokens that are seen one by one, a query's own included. */
+  window: number;
+  /** Tokens of one compressed entry; none in layers that see the window alone. */
+  ratio?: number;
+  /** Chooses entries, in layers whose entries overlap; the others see all. */
+  indexer?: Indexer;
+  /** Groups of heads that are projected apart. */
+  groups: number;
+  /** Width that each group is projected to. */
+  output_rank: number;
 };
 
 /** A scenario. What is left out has the default that docs/links.md names. */
@@ -80,10 +124,22 @@ export type Config = {
   osl?: number;
   /** Share by which prompts and outputs are longer or shorter, uniformly. */
   spread?: number;
+  /** Instead of `spread`: log-normal lengths, whose logarithms have this standard deviation, with the same means. */
+  log_spread?: number;
+  /** Instead of `isl` and `osl`: prompts and outputs that are drawn, each with its weight. */
+  histogram?: string;
+  /** Share of each prompt found in the prefix cache. */
+  cached_share?: number;
+  /** Speculative decoding: tokens drafted for each step and sequence. */
+  drafted?: number;
+  /** Tokens of those drafted that are accepted, on average. */
+  accepted?: number;
   /** Clients, each sending its next request when the last one ends. */
   concurrency?: number;
   /** Requests per second, independent of each other (Poisson), instead of `concurrency`. */
   rate?: number;
+  /** Shape of the gamma distributed gaps of `rate`; 1 (Poisson) where it is left out, less comes in bursts. */
+  burstiness?: number;
   /** Prompts of one offline batch, instead of `concurrency`. */
   batch?: number;
   /** TTFT that requests are to keep to, in milliseconds. */
@@ -102,6 +158,8 @@ export type Config = {
   price?: number;
   /** Release of data and weights the link was made with. */
   data?: string;
+  /** What was measured: a mean, and a median where it is known, in ms or per second. */
+  measured?: string | Record<string, number>;
 };
 
 /** Loads beside each other. */
@@ -178,7 +236,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "load" | "concurrency" | "rate" | "batch" | "slo_ttft" | "slo_tpot" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "data" | "trace" | "compared";
+export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "histogram" | "load" | "concurrency" | "rate" | "burstiness" | "batch" | "cached_share" | "drafted" | "accepted" | "slo_ttft" | "slo_tpot" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "data" | "trace" | "measured" | "compared";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;
@@ -220,6 +278,8 @@ export type GpuFacts = {
   link: LinkKind;
   link_bandwidth: BytesPerSecond | null;
   link_domain: number;
+  /** Of one GPU's port to the network between machines, per direction. */
+  network_bandwidth: BytesPerSecond | null;
   power: Watts | null;
   /** A typical price to rent one for an hour. */
   price: Dollars | null;
@@ -240,6 +300,8 @@ export type Gqa = {
   /** Keys that a query sees at most, its own included; none where it sees all. */
   window?: number;
   traits?: Array<GqaTrait>;
+  /** Queries see chosen blocks of the keys only. */
+  blocks?: KeyBlocks;
 };
 
 export type GqaTrait = "sinks" | "output_gate" | "norm_over_heads" | "values_from_keys";
@@ -316,6 +378,17 @@ export type KernelLine = {
   schedule: Schedule | null;
   /** The dtype whose dense roof applies, for the chart. */
   math: Dtype | null;
+};
+
+/** Keys seen in blocks that an indexer chose, for each KV head its own. */
+export type KeyBlocks = {
+  /** Index queries: one for each KV head, all over one index key a token. */
+  heads: number;
+  head_dim: number;
+  /** Keys of a block. */
+  size: number;
+  /** Blocks that each query sees at most, its own included. */
+  topk: number;
 };
 
 export type LinkKind = "nvlink" | "pcie";
@@ -503,6 +576,8 @@ export type Prediction = {
   issues: Array<Issue>;
   /** None where an issue of severity `error` stands in its way, or a failure. */
   report: Report | null;
+  /** What the scenario says was measured, beside what the report predicts; left out where nothing was. */
+  measured?: Array<Beside>;
   run?: Run;
   /** Shell commands that start this configuration, and that measure it; come with a run. */
   commands?: Commands;

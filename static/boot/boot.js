@@ -1,6 +1,8 @@
 // Loads the page's wasm, and says so when it cannot be loaded or has ended.
 // `Trunk.toml` writes the script tag with the names of the files.
-const { js, wasm, chart, chartWasm, style } = document.querySelector("script[data-wasm]").dataset;
+import { chosen, offer } from "./language/choice.js";
+
+const { js, wasm, chart, chartWasm, style, zh } = document.querySelector("script[data-wasm]").dataset;
 
 function fail(text) {
   const banner = document.getElementById("failure");
@@ -41,11 +43,20 @@ function when(event, act) {
     target.dataset.drawn = "";
   });
 }
-when("rooflight:chart", (loaded, canvas, chart, dark) => loaded.paint(canvas, chart, dark));
+// Every change of the form is drawn: the past is noted with it.
+when("rooflight:chart", (loaded, canvas, chart, dark) => (loaded.paint(canvas, chart, dark), loaded.note()));
 when("rooflight:document", (loaded, holder, document, dark, sought) => loaded.show(holder, document, dark, sought));
 
+// Before the page, so that nobody sees it change its words. Without them it speaks English.
+const language = chosen();
+if (language === "zh") await import(new URL(zh, document.baseURI)).catch(() => {});
+
 try {
-  await load(js, wasm);
+  const page = await load(js, wasm);
+  // In a task of its own: compiling and mounting in one would hold the browser up.
+  await new Promise((next) => setTimeout(next));
+  page.mount();
+  offer(language);
 } catch (error) {
   fail("Rooflight could not be loaded. Check the connection, or use a browser with WebAssembly SIMD (2023 or later).");
   throw error;

@@ -39,19 +39,30 @@ function fileOf(url) {
   return [path + url.search, path, `${path}.html`].find((file) => Object.hasOwn(FILES, file));
 }
 
-async function stored(file) {
-  const cache = await caches.open(name);
-  return cache.match(new URL(file, registration.scope));
+/** From this version's cache, which asking does not bring back once the next version has cleared it. */
+const stored = (file) => caches.match(new URL(file, registration.scope), { cacheName: name });
+
+/** In the page that stands between two versions: ends this one, and loads the next when it is in charge. A load that is under
+ * way while the versions change is lost, so it is asked for only then. */
+async function change() {
+  navigator.serviceWorker.addEventListener("controllerchange", () => location.reload());
+  const { waiting } = await navigator.serviceWorker.getRegistration();
+  if (waiting) waiting.postMessage("take over");
+  else location.reload();
+}
+
+function between() {
+  const nonce = crypto.randomUUID();
+  // The icon keeps the browser from asking for one.
+  return new Response(`<link rel="icon" href="data:,"><script nonce="${nonce}">(${change})()</script>`, {
+    headers: { "content-type": "text/html", "content-security-policy": `default-src 'none'; img-src data:; script-src 'nonce-${nonce}'` },
+  });
 }
 
 /** A reload keeps the old page, and with it the old version, until the new page is there: where no other window is open, the
- * waiting version takes over first, and the browser asks it again. */
+ * waiting version takes over first. */
 async function open(request, file) {
-  if (registration.waiting && (await clients.matchAll({ type: "window" })).length < 2) {
-    registration.waiting.postMessage("take over");
-    // The icon keeps the browser from asking for one.
-    return new Response('<link rel="icon" href="data:,">', { headers: { refresh: "0", "content-type": "text/html" } });
-  }
+  if (registration.waiting && (await clients.matchAll({ type: "window" })).length < 2) return between();
   return (await stored(file)) ?? fetch(request);
 }
 

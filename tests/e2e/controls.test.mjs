@@ -15,6 +15,8 @@ const changes = [
   ["isl", "type", "4000", { isl: "4000" }],
   ["osl", "type", "100", { osl: "100" }],
   ["concurrency", "type", "64", { c: "64" }],
+  ["cached_share", "type", "0.5", { pc: "0.5" }],
+  ["drafted", "type", "3", { sd: "3" }],
 ];
 
 for (const [control, manner, text, wanted] of changes) {

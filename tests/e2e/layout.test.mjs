@@ -72,3 +72,16 @@ for (const scale of [1, 2, 3]) {
     assert.ok(colours > 10, "something is drawn");
   });
 }
+
+pageTest("the overview prints to one page", {}, async ({ page, open }) => {
+  for (const link of ["v=1", "v=1&m=deepseek-r1&g=h200-sxm&tp=8&e=sglang&c=64&st=500&sp=50"]) {
+    await open(link);
+    await settled(page);
+    await charted(page);
+    await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
+    const pdf = await page.pdf({ format: "A4" });
+    const pages = pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g) ?? [];
+    assert.equal(pages.length, 1, link);
+    await page.goto("about:blank");
+  }
+});

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 import { pageTest, path } from "./harness.mjs";
-import { fragmentHolds, issue, numbers, settled } from "./page.mjs";
+import { choose, fragmentHolds, issue, numbers, settled } from "./page.mjs";
 
 const link = "v=1&m=qwen3-32b&g=h200-sxm&n=2&tp=2&e=sglang&w=fp8&kv=fp8&isl=3000&osl=300&c=48";
 
@@ -100,6 +100,30 @@ pageTest("the link copied names the release of its numbers", { prepare: copying 
   await settled(page);
   assert.equal(await page.locator("[data-testid=issue][data-field=data]").count(), 0);
 });
+
+const CLIPBOARDS = {
+  "no clipboard": () => Object.defineProperty(Navigator.prototype, "clipboard", { value: undefined }),
+  "a clipboard that refuses": () => (Clipboard.prototype.writeText = () => Promise.reject(new DOMException("denied", "NotAllowedError"))),
+};
+for (const [what, without] of Object.entries(CLIPBOARDS)) {
+  pageTest(`with ${what} the buttons say where the text is`, { prepare: (page) => page.addInitScript(without) }, async ({ page, open }) => {
+    await open("v=1");
+    await settled(page);
+    const link = page.getByTestId("copy-link");
+    await link.click();
+    await link.getByText("See address bar").waitFor();
+    await link.getByText("Copy link").waitFor();
+    await choose(page, "tab-share");
+    const snippet = page.locator("#study-document .command button").first();
+    await snippet.click();
+    await snippet.getByText("Select it").waitFor();
+    // Asked again while it still says so, it says in the end what it does.
+    await snippet.click();
+    await page.waitForTimeout(4500);
+    assert.equal(await snippet.textContent(), "Copy");
+    assert.equal(await link.textContent(), "Copy link");
+  });
+}
 
 for (const bad of ["v=1&isl=-5&osl=1e99&c=NaN", "v=99&m=qwen3-32b", "%E0%A4%A", "=&=&&&", "x=AAAA", "v=1&tp=3&pp=7", "m=".repeat(5000)]) {
   pageTest(`a bad link leaves a page that works: ${bad.slice(0, 40)}`, {}, async ({ page, open }) => {

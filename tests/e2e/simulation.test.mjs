@@ -159,6 +159,31 @@ for (const [text, said] of [
   });
 }
 
+pageTest("lengths without arrivals become a histogram in the link, until one length is typed", {}, async ({ page, open }) => {
+  await open();
+  await settled(page);
+  await page.getByTestId("trace-panel").locator("summary").click();
+  await page.getByTestId("trace").fill("prompt,output,weight\n1000,90,1\n100,10,3");
+  await page.getByTestId("trace-use").click();
+  await fragmentHolds(page, { hl: "100-10x3,1000-90" });
+  assert.equal(await page.getByTestId("isl").inputValue(), "325");
+  assert.equal(await page.getByTestId("osl").inputValue(), "30");
+  await page.locator("[data-testid=issue][data-field=histogram]").filter({ hasText: /mean lengths/ }).waitFor();
+  await page.getByTestId("osl").fill("40");
+  await fragmentHolds(page, { hl: undefined, isl: "325", osl: "40" });
+});
+
+pageTest("bursts are asked for with a rate, and simulated", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-8b&r=4");
+  await settled(page);
+  await page.getByTestId("burstiness").fill("0.5");
+  await fragmentHolds(page, { bu: "0.5" });
+  await page.getByTestId("simulation-what").filter({ hasText: "gamma, burstiness 0.5" }).waitFor();
+  await choose(page, "load-concurrency");
+  assert.equal(await page.getByTestId("burstiness").count(), 0);
+  await page.locator("[data-testid=issue][data-field=load]").filter({ hasText: /no effect/ }).waitFor();
+});
+
 pageTest("the commands that would measure this configuration are at hand", {}, async ({ page, open }) => {
   await open(`${link}&tp=2`);
   await settled(page);

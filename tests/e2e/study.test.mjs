@@ -60,6 +60,25 @@ pageTest("the page says what the native tool says", {}, async ({ page, open }) =
   for (const [name, ...cells] of rows) assert.ok(plain.includes(`[${name}](`) && plain.includes(cells.join(" | ")), `${name}: ${cells}`);
 });
 
+pageTest("a fold that opens as its document is replaced stays silent", {}, async ({ page, open }) => {
+  await page.addInitScript(() => addEventListener("rooflight:document", ({ target, detail }) => (window.shown = { target, detail })));
+  await open(link);
+  await settled(page);
+  await show(page, "explain");
+  const [opened, gone] = await page.evaluate(async () => {
+    const { target, detail } = window.shown;
+    const fold = target.querySelector("details:not([open])");
+    fold.open = true;
+    // The document is put in before the browser tells of the fold.
+    target.dispatchEvent(new CustomEvent("rooflight:document", { bubbles: true, detail }));
+    const told = new Promise((told) => fold.addEventListener("toggle", told, { once: true }));
+    await Promise.resolve();
+    await told;
+    return [fold.open, !fold.isConnected];
+  });
+  assert.deepEqual([opened, gone], [true, true]);
+});
+
 pageTest("a single change is one click, and back takes it back", {}, async ({ page, open }) => {
   await open("v=1&m=llama-3.1-70b");
   await page.locator("[data-testid=fit][data-fits=false]").waitFor();
@@ -174,7 +193,7 @@ pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, as
   await page.keyboard.press("/");
   const words = page.getByTestId("search-words");
   await words.waitFor();
-  await page.locator("#found", { hasText: "Alt ←" }).waitFor();
+  await page.locator("#found", { hasText: "Ctrl Z" }).waitFor();
   await words.fill("h200 sxm");
   await page.locator('#found[data-chosen="h200 sxm"] a', { hasText: "H200 SXM" }).waitFor();
   await page.screenshot({ path: `${screenshots}/search.png` });
@@ -188,6 +207,11 @@ pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, as
   await page.keyboard.press("Enter");
   await page.locator("[data-testid=tab-tradeoff]:checked").waitFor({ state: "attached" });
   await done(page);
+  await page.keyboard.press("Control+k");
+  await words.fill(`${page.url().split("#")[0]}#v=1&g=b200&osl=77`);
+  await page.locator("#found a", { hasText: "on 1 x B200 with vLLM" }).waitFor();
+  await page.keyboard.press("Enter");
+  await fragmentHolds(page, { g: "b200", osl: "77" });
   await page.getByTestId("find").click();
   await words.fill("no such thing");
   await page.locator("#found", { hasText: "Nothing is called so" }).waitFor();

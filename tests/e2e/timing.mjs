@@ -42,3 +42,18 @@ export function changeTime(page, isl) {
     return performance.now() - started;
   }, String(isl));
 }
+
+/** Makes `page` note its tasks of over 50 ms, which is all that browsers tell of. */
+export async function watchTasks(page) {
+  await page.addInitScript(() => {
+    window.tasks = [];
+    new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: "longtask", buffered: true });
+  });
+}
+
+/** The longest of them since it was last asked for, in milliseconds; 0 where all were shorter. */
+export async function longestTask(page) {
+  // The observer hears of a task after it.
+  await page.waitForTimeout(100);
+  return page.evaluate(() => Math.round(Math.max(0, ...window.tasks.splice(0))));
+}

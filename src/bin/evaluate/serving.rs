@@ -131,7 +131,7 @@ fn cell(errors: Option<Errors>) -> String {
 
 fn print_loops(report: &LoopReport) {
     println!("\nclosed loops: {} predicted, {} skipped\n", report.cases, report.skipped.len());
-    println!("{:32}{:>30}{:>30}", "", "TTFT", "TPOT");
+    println!("{:36}{:>30}{:>30}", "", "TTFT", "TPOT");
     loop_line("rooflight", &report.metrics);
     loop_line("plain roofline", &report.roofline);
     loop_line("rooflight, up to 4 clients", &report.few_clients);
@@ -165,6 +165,8 @@ fn print_loops(report: &LoopReport) {
     report.few_clients_by_model.iter().for_each(|(name, metrics)| loop_line(name, metrics));
     report.few_clients_by_engine.iter().for_each(|(name, metrics)| loop_line(name, metrics));
     println!();
+    report.few_clients_by_model_and_engine.iter().for_each(|(name, metrics)| loop_line(name, metrics));
+    println!();
     for one in &report.contradictions {
         println!("contradicts {}: {}", one.id, one.reasons.join("; "));
     }
@@ -196,5 +198,5 @@ fn print_traces(report: &TraceReport, traced: &[Traced]) {
 
 fn loop_line(name: &str, metrics: &LoopMetrics) {
     let cases = metrics.tpot.map_or(0, |errors| errors.cases);
-    println!("{name:32}{:>30}{:>30} {cases:>6} cases", cell(metrics.ttft), cell(metrics.tpot));
+    println!("{name:36}{:>30}{:>30} {cases:>6} cases", cell(metrics.ttft), cell(metrics.tpot));
 }

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Bar, Bars};
 use crate::chart::Theme;
-use crate::chart::mark::mark;
+use crate::chart::mark::value;
 use crate::chart::pen::{Drawn, Pen, pixel};
 use crate::chart::reading::Reading;
 
@@ -43,7 +43,7 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, the
         pen.text(&name, (left - theme.px(GAP), middle), anchor, theme.palette.ink)?;
         let end = parts(&pen, bar, (left, middle), (scale, row * FILL))?;
         let anchor = Pos::new(HPos::Left, VPos::Center);
-        pen.text(&mark(bar.sum(), chart.unit), (end + theme.px(GAP), middle), anchor, theme.palette.muted)?;
+        pen.text(&value(bar.sum(), chart.unit), (end + theme.px(GAP), middle), anchor, theme.palette.muted)?;
     }
     area.present()
 }
@@ -75,7 +75,7 @@ pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
         for (part, name) in bar.parts.iter().zip(&chart.legend) {
             let wide = part.max(0.0) * scale;
             if wide > 0.0 {
-                let text = format!("{}, {}: {}", bar.name, name, mark(*part, chart.unit));
+                let text = format!("{}, {}: {}", bar.name, name, value(*part, chart.unit));
                 all.push(Reading { x: from + wide / 2.0, y, half_width: wide / 2.0, text });
             }
             from += wide;
@@ -97,11 +97,20 @@ fn parts<DB: DrawingBackend>(
         // What is thinner than a pixel is not there.
         if to.round() > from.round() {
             let corners = [pixel((from, middle - high / 2.0)), pixel((to, middle + high / 2.0))];
-            pen.area.draw(&Rectangle::new(corners, color.filled()))?;
+            piece(pen, corners, color)?;
         }
         from = to;
     }
     Ok(from)
+}
+
+/// What is hardly darker than what is behind it has an edge.
+fn piece<DB: DrawingBackend>(pen: &Pen<'_, DB>, corners: [(i32, i32); 2], color: RGBColor) -> Drawn<DB> {
+    pen.area.draw(&Rectangle::new(corners, color.filled()))?;
+    if color == pen.theme.palette.line {
+        pen.area.draw(&Rectangle::new(corners, pen.stroke(pen.theme.palette.faint, 1.0)))?;
+    }
+    Ok(())
 }
 
 fn legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, chart: &Bars, width: f64) -> Drawn<DB> {
@@ -114,7 +123,7 @@ fn legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, chart: &Bars, width: f64) -> Dr
         }
         let (half, text) = (theme.px(SWATCH / 2.0), at + theme.px(SWATCH + GAP * 0.7));
         let corners = [pixel((at, middle - half)), pixel((at + 2.0 * half, middle + half))];
-        pen.area.draw(&Rectangle::new(corners, color.filled()))?;
+        piece(pen, corners, color)?;
         pen.text(name, (text, middle), Pos::new(HPos::Left, VPos::Center), theme.palette.muted)?;
         at = next + theme.px(GAP);
     }

@@ -57,7 +57,7 @@ fn placed(chart: &Curves, (width, height): (f64, f64), theme: Theme) -> Vec<Plac
     let count = chart.panels.len().max(1) as f64;
     let beside = width / count >= theme.px(NARROWEST);
     let (each, high) = if beside { (width / count, height) } else { (width, height / count) };
-    let positions = chart.panels.iter().flat_map(Panel::positions).chain(chart.mark);
+    let everywhere = chart.panels.iter().flat_map(Panel::positions).chain(chart.mark);
     let mut all = Vec::new();
     for (index, panel) in chart.panels.iter().enumerate() {
         let (column, row) = if beside { (index as f64, 0.0) } else { (0.0, index as f64) };
@@ -71,7 +71,12 @@ fn placed(chart: &Curves, (width, height): (f64, f64), theme: Theme) -> Vec<Plac
         if frame.right - frame.left < theme.px(60.0) || frame.bottom - frame.top < theme.px(40.0) {
             continue;
         }
-        let x = Scale::over(positions.clone(), chart.x.log, (frame.left, frame.right));
+        // Points of one panel may lie where another has none.
+        let (log, span) = (chart.x.log, (frame.left, frame.right));
+        let x = match panel.positions().next() {
+            Some(_) => Scale::over(panel.positions().chain(chart.mark), log, span),
+            None => Scale::over(everywhere.clone(), log, span),
+        };
         let y = Scale::over(panel.values(), panel.y.log, (frame.bottom, frame.top));
         all.push(Placed { panel, frame, x, y });
     }

@@ -12,7 +12,7 @@ use crate::chart::pen::{Drawn, Pen, pixel};
 use crate::chart::reading::Reading;
 use crate::chart::{LogScale, Theme};
 use crate::graph::Phase;
-use crate::units::{FlopsPerSecond, Printed, count, decimal, percent};
+use crate::units::{BytesPerSecond, FlopsPerSecond, Printed, count, decimal, percent};
 
 /// Free space around the plot, in CSS pixels: left holds the tick labels of the rate axis.
 const MARGIN: Area = Area { left: 62.0, top: 26.0, right: 12.0, bottom: 42.0 };
@@ -74,10 +74,7 @@ fn placed(chart: &Roofline, (width, height): (f64, f64), theme: Theme) -> Option
 pub fn readings(chart: &Roofline, size: (f64, f64), theme: Theme) -> Vec<Reading> {
     let Some((_, x, y)) = placed(chart, size, theme) else { return Vec::new() };
     let reading = |point: &Point| {
-        let phase = match point.phase {
-            Phase::Prefill => "prefill",
-            Phase::Decode => "decode",
-        };
+        let phase = point.phase.id();
         let of_ceiling = percent(point.reached.0 / point.ceiling.0.max(point.reached.0));
         let text = format!(
             "{}, {phase}: {} at {} FLOP/B, {of_ceiling} of its ceiling, {} of the step",
@@ -127,8 +124,10 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             let (start, end) = self.roof_line(chart, roof);
             board.block_line(start, end, width);
         }
-        let (low, high) = self.memory_line(chart);
-        board.block_line(low, high, width);
+        for bandwidth in chart.l2.into_iter().chain([chart.bandwidth]) {
+            let (low, high) = self.memory_line(chart, bandwidth);
+            board.block_line(low, high, width);
+        }
     }
 
     /// A dense roof: from its ridge to the right edge.
@@ -137,12 +136,12 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         ((self.x.map(chart.ridge(roof)), y), (self.frame.right, y))
     }
 
-    /// The memory roof: from where it enters the frame to the highest ridge.
-    fn memory_line(&self, chart: &Roofline) -> ((f64, f64), (f64, f64)) {
-        let rate = |intensity: f64| intensity * chart.bandwidth.0;
+    /// The roof of a memory: from where it enters the frame to the highest ridge.
+    fn memory_line(&self, chart: &Roofline, bandwidth: BytesPerSecond) -> ((f64, f64), (f64, f64)) {
+        let rate = |intensity: f64| intensity * bandwidth.0;
         let top = chart.roofs.iter().map(|roof| roof.peak.0).fold(0.0, f64::max);
-        let end = if top > 0.0 { top } else { self.y.high } / chart.bandwidth.0;
-        let start = (self.y.low / chart.bandwidth.0).max(self.x.low);
+        let end = if top > 0.0 { top } else { self.y.high } / bandwidth.0;
+        let start = (self.y.low / bandwidth.0).max(self.x.low);
         let at = |intensity: f64| (self.x.map(intensity), self.y.map(rate(intensity)));
         (at(start), at(end))
     }
@@ -154,12 +153,20 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             let (start, end) = self.roof_line(chart, roof);
             self.pen.line(&[start, end], self.pen.stroke(color, width))?;
         }
-        let (low, high) = self.memory_line(chart);
-        self.pen.line(&[low, high], self.pen.stroke(palette.ink, 1.5))?;
+        let memory = self.memory_line(chart, chart.bandwidth);
+        self.pen.line(&[memory.0, memory.1], self.pen.stroke(palette.ink, 1.5))?;
+        let l2 = chart.l2.map(|bandwidth| (bandwidth, self.memory_line(chart, bandwidth)));
+        if let Some((_, (low, high))) = l2 {
+            self.pen.line(&[low, high], self.pen.stroke(palette.faint, 1.0))?;
+        }
         for roof in &chart.roofs {
             self.roof_label(roof, self.y.map(roof.peak.0), board)?;
         }
-        self.memory_label(chart, low, high, board)
+        self.memory_label("Memory", chart.bandwidth, memory, palette.ink, board)?;
+        match l2 {
+            Some((bandwidth, line)) => self.memory_label("L2", bandwidth, line, palette.muted, board),
+            None => Ok(()),
+        }
     }
 
     /// At the right end of its line: above it, or as far below as the points there ask.
@@ -178,15 +185,16 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         self.pen.text(&text, (right, place.bottom), Pos::new(HPos::Right, VPos::Bottom), color)
     }
 
-    /// On the free upper side of the slope, its lower right corner touching it.
+    /// On the free upper side of the slope, its lower right corner touching it; or below, where another slope is too near.
     fn memory_label(
         &self,
-        chart: &Roofline,
-        low: (f64, f64),
-        high: (f64, f64),
+        name: &str,
+        bandwidth: BytesPerSecond,
+        (low, high): ((f64, f64), (f64, f64)),
+        color: RGBColor,
         board: &mut Board,
     ) -> Drawn<DB> {
-        let text = format!("Memory {}", plain(&chart.bandwidth.print()));
+        let text = format!("{name} {}", plain(&bandwidth.print()));
         let (width, height) = (self.theme.text_width(&text), self.theme.px(Theme::TEXT * 1.2));
         let slope = (high.1 - low.1) / (high.0 - low.0);
         let gap = self.theme.px(8.0);
@@ -195,9 +203,17 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             let bottom = low.1 + slope * (right - low.0) - gap;
             Area { left: right - width, top: bottom - height, right, bottom }
         };
-        let Some(place) = board.first_free([0.62, 0.5, 0.75, 0.4, 0.88].map(along)) else { return Ok(()) };
+        let below = |share: f64| {
+            let left = low.0 + (high.0 - low.0) * share + gap;
+            let top = low.1 + slope * (left - low.0) + gap;
+            Area { left, top, right: left + width, bottom: top + height }
+        };
+        const ALONG: [f64; 5] = [0.62, 0.5, 0.75, 0.4, 0.88];
+        let Some(place) = board.first_free(ALONG.map(along).into_iter().chain(ALONG.map(below))) else {
+            return Ok(());
+        };
         let anchor = Pos::new(HPos::Right, VPos::Bottom);
-        self.pen.text(&text, (place.right, place.bottom), anchor, self.theme.palette.ink)
+        self.pen.text(&text, (place.right, place.bottom), anchor, color)
     }
 
     fn at(&self, point: &Point) -> (f64, f64) {

@@ -9,7 +9,7 @@ pub use draw::{draw, readings};
 pub use summary::summary;
 
 use super::range::nice_range;
-use crate::config::record::{names, record};
+use crate::config::record::{ids, record};
 use crate::config::{Dtype, Gpu};
 use crate::graph::Phase;
 use crate::latency::Resource;
@@ -45,6 +45,8 @@ pub struct Point {
 pub struct Roofline {
     pub gpu: String,
     pub bandwidth: BytesPerSecond,
+    /// Of the L2 cache, where it is known.
+    pub l2: Option<BytesPerSecond>,
     /// In the order of their formats: from the lowest to the highest.
     pub roofs: Vec<Roof>,
     /// From the largest share of time to the smallest: small points are drawn over large ones.
@@ -54,9 +56,9 @@ pub struct Roofline {
 // The page sends its chart to the module that draws it.
 record!(Roof: name, peak, used);
 record!(Point: phase, name, intensity, reached, ceiling, share, limit);
-record!(Roofline: gpu, bandwidth, roofs, points);
-names!(Phase: Prefill = "prefill", Decode = "decode");
-names!(Resource: Compute = "compute", Memory = "memory", Network = "network", Launch = "launch");
+record!(Roofline: gpu, bandwidth, l2, roofs, points);
+ids!(Phase: Prefill = "prefill", Decode = "decode");
+ids!(Resource: Compute = "compute", Memory = "memory", Network = "network", Launch = "launch");
 
 /// The formats that have a roof of their own, and how a chart names them.
 const FORMATS: [(Dtype, &str); 3] = [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4")];
@@ -79,7 +81,8 @@ impl Roofline {
             gpu.peak(format).ok().map(|peak| Roof { name: name.into(), peak, used: uses(format) })
         };
         let roofs: Vec<Roof> = FORMATS.into_iter().filter_map(roof).collect();
-        Some(Self { gpu: gpu.name.clone(), bandwidth, roofs, points })
+        let l2 = gpu.l2_bandwidth().ok();
+        Some(Self { gpu: gpu.name.clone(), bandwidth, l2, roofs, points })
     }
 
     /// FLOP per byte at which `roof` and the memory roof meet.

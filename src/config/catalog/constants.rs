@@ -21,6 +21,12 @@ pub struct Constants {
     pub communication_gib: Figure,
     /// Exponent of the power law by which tokens prefer some experts to others.
     pub expert_popularity: Figure,
+    /// One message from a machine to another, in µs.
+    pub network_latency_us: Figure,
+    /// Share of its network port that a GPU reaches.
+    pub network_share: Figure,
+    /// Share of the dense peak that scores of an indexer reach, the choice of the best included.
+    pub score_share: Figure,
 }
 
 /// The same, with units.
@@ -34,6 +40,10 @@ pub struct Physics {
     pub communication: Bytes,
     /// Exponent of the power law by which tokens prefer experts.
     pub expert_popularity: f64,
+    /// Of one message from a machine to another.
+    pub network_latency: Seconds,
+    pub network_share: f64,
+    pub score_share: f64,
 }
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
@@ -49,8 +59,11 @@ impl Constants {
             context: Bytes(self.context_gib.0? * GIB),
             communication: Bytes(self.communication_gib.0? * GIB),
             expert_popularity: self.expert_popularity.0?,
+            network_latency: Seconds::from_micros(self.network_latency_us.0?),
+            network_share: self.network_share.0?,
+            score_share: self.score_share.0?,
         })
     }
 }
 
-record!(Constants: sources, launch_floor_us, cold_share, streaming_share, streaming_latency_us, context_gib, communication_gib, expert_popularity);
+record!(Constants: sources, launch_floor_us, cold_share, streaming_share, streaming_latency_us, context_gib, communication_gib, expert_popularity, network_latency_us, network_share, score_share);

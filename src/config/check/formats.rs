@@ -47,7 +47,7 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) 
 
 pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
     if !KV.contains(&dtype) {
-        let text = format!("a {} KV cache is not covered by this release; {}", name(dtype), list(&KV));
+        let text = format!("KV caches of {} are not covered by this release; {}", name(dtype), list(&KV));
         issues.push(Issue::error(Field::Kv, text));
     } else if dtype == Dtype::Fp8 && gpu.sm < FP8_SM {
         let text = format!(

@@ -4,6 +4,7 @@ mod formats;
 mod lookup;
 mod parallel;
 pub mod range;
+mod requests;
 mod settings;
 mod workload;
 
@@ -11,8 +12,8 @@ pub use formats::of_weights as weight_formats;
 
 use super::catalog::Catalog;
 use super::model::Formats;
-use super::setup::spread_up;
-use super::{Engine, Field, Figure, Gpu, Issue, MissingFigure, Model, Scenario, Setup, Workload};
+use super::requests::Variation;
+use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Scenario, Setup};
 
 /// Resolves ids, checks every range and every fit. All findings are returned at once, each beside its
 /// field; a setup stands only where none of them is an error.
@@ -30,9 +31,18 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let gpu = lookup::gpu(&scenario.gpu, catalog, issues);
     let engine = lookup::engine(&scenario.engine, catalog, issues);
     let prompts = workload::prompts(&scenario.workload, issues);
-    let Workload { osl, spread, load, slos, .. } = scenario.workload;
-    let most =
-        |lengths: &[u32]| lengths.iter().map(|&length| spread_up(length, spread)).collect::<Vec<u32>>();
+    requests::check(&scenario.workload, issues);
+    let workload = &scenario.workload;
+    let osl = workload.means().map_or(workload.osl, |(_, output)| output);
+    // The prompts of a batch are as they are given.
+    let log_spread = if matches!(workload.load, Load::Batch(_)) { 0.0 } else { workload.log_spread };
+    let longest = |model: &Model, prompts: &[u32]| -> Vec<(u32, u32)> {
+        if !workload.histogram.is_empty() {
+            return workload.histogram.iter().map(|bin| (bin.prompt, bin.output)).collect();
+        }
+        let variation = Variation { spread: workload.spread, log_spread, context: model.max_context };
+        prompts.iter().map(|&prompt| variation.longest(prompt, osl)).collect()
+    };
 
     let before = issues.len();
     parallel::ranges(cut, replicas, issues);
@@ -42,7 +52,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         missing_gpu_figures(gpu, issues);
         formats::kv(kv, gpu, issues);
         if cut_is_sane {
-            parallel::fits_machine(gpu, cut, issues);
+            parallel::links(gpu, cut, issues);
         }
         if let (Some(weights), Some(model)) = (weights, &model) {
             formats::weights(weights, model, gpu, issues);
@@ -55,17 +65,17 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, cut, issues));
         }
         if let Some(prompts) = &prompts {
-            workload::fits_context(&most(prompts), spread_up(osl, spread), model, issues);
+            workload::fits_context(&longest(model, prompts), model, issues);
         }
     }
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, issues);
     let settings = settings::settings(&scenario.overrides, engine, gpu, issues);
     let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
-    workload::fits_budget(&most(&prompts), load, settings.token_budget, engine.scheduler.batching, issues);
     let published = model.formats(weights);
     let formats = Formats { weights: engine.experts_as(published.weights, gpu.arch), ..published };
-    Some(Setup {
+    let longest = longest(&model, &prompts);
+    let setup = Setup {
         model: model.into_owned(),
         gpu: gpu.clone(),
         engine: engine.serving(formats.weights, gpu.arch),
@@ -79,15 +89,22 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         kv,
         prompts,
         osl,
-        spread,
-        load,
-        slos,
+        spread: workload.spread,
+        log_spread,
+        histogram: workload.histogram.clone(),
+        load: workload.load,
+        burstiness: workload.burstiness,
+        cached_share: workload.cached_share,
+        drafts: workload.drafts,
+        slos: workload.slos,
         token_budget: settings.token_budget,
         max_seqs: settings.max_seqs,
         memory_share: settings.memory_share,
         sustained: settings.sustained,
         price: settings.price,
-    })
+    };
+    workload::fits_budget(&longest, &setup, issues);
+    Some(setup)
 }
 
 /// Whether heads, columns and experts of `model` divide.

@@ -91,37 +91,50 @@ fn heads(attention: &Attention, tp: u32) -> Vec<String> {
             divides("value heads of the delta rule", delta.value_heads);
         }
         Attention::Mamba(mamba) => divides("heads of the Mamba layers", mamba.heads),
+        Attention::Compressed(compressed) => {
+            divides("attention heads", compressed.heads);
+            divides("groups of heads (`o_groups`)", compressed.groups);
+        }
     }
     found
 }
 
-/// One replica has to lie inside one fast-link domain: traffic between machines is not modelled.
-pub fn fits_machine(gpu: &Gpu, cut: Cut, issues: &mut Vec<Issue>) {
+/// Whether the GPU's record has the links that the layout needs: one replica may span machines, which then
+/// exchange over the network.
+pub fn links(gpu: &Gpu, cut: Cut, issues: &mut Vec<Issue>) {
     let Cut { tp, pp, dp, .. } = cut;
     let gpus = u64::from(tp) * u64::from(dp) * u64::from(pp);
-    if gpus > u64::from(gpu.link.domain) {
-        let link = match gpu.link.kind {
-            LinkKind::Nvlink => "NVLink",
-            LinkKind::Pcie => "PCIe",
-        };
-        let degrees = if dp > 1 { format!("{tp} x {dp} x {pp}") } else { format!("{tp} x {pp}") };
-        let text = format!(
-            "{degrees} is {gpus} GPUs, but {link} joins at most {} of {}: traffic between machines is not \
-             covered by this release",
-            gpu.link.domain, gpu.name
-        );
-        let field = if tp > gpu.link.domain {
-            Field::Tp
-        } else if tp * dp > gpu.link.domain {
-            Field::Dp
-        } else {
-            Field::Pp
-        };
-        issues.push(Issue::error(field, text));
-    }
     if gpus > 1
         && let Err(missing) = gpu.link_bandwidth()
     {
         issues.push(Issue::error(Field::Gpu, missing.to_string()));
     }
+    let domain = gpu.link.domain;
+    if gpus <= u64::from(domain) {
+        return;
+    }
+    let field = if tp > domain {
+        Field::Tp
+    } else if tp * dp > domain {
+        Field::Dp
+    } else {
+        Field::Pp
+    };
+    let link = match gpu.link.kind {
+        LinkKind::Nvlink => "NVLink",
+        LinkKind::Pcie => "PCIe",
+    };
+    let degrees = if dp > 1 { format!("{tp} x {dp} x {pp}") } else { format!("{tp} x {pp}") };
+    let text = format!("{degrees} is {gpus} GPUs, and {link} joins {domain} of {}", gpu.name);
+    issues.push(match gpu.network_bandwidth() {
+        Err(missing) => Issue::error(field, format!("{text}: {missing}; at most {domain} are right")),
+        Ok(network) => Issue::warning(
+            field,
+            format!(
+                "{text}: between machines each GPU is taken to send at {} through a port of its own, as specified. \
+                 No exchange between machines was measured.",
+                network.print()
+            ),
+        ),
+    });
 }

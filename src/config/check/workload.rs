@@ -3,7 +3,7 @@
 use super::range::{
     BATCH, CONCURRENCY, ISL, MAX_BATCH_TOKENS, MAX_LENGTHS, OSL, RATE, SLO_TPOT, SLO_TTFT, SPREAD,
 };
-use crate::config::{Batching, Field, Issue, Lengths, Load, Model, Workload};
+use crate::config::{Batching, Field, Issue, Lengths, Load, Model, Setup, Workload};
 
 /// Prompt lengths, one entry where all are alike; none where they make no sense.
 pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>> {
@@ -22,7 +22,9 @@ pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>>
     }
     issues.extend(workload.slos.ttft_ms.and_then(|limit| SLO_TTFT.check(limit)));
     issues.extend(workload.slos.tpot_ms.and_then(|limit| SLO_TPOT.check(limit)));
+    let means = workload.means();
     let prompts = match &workload.isl {
+        _ if means.is_some() => means.into_iter().map(|(prompt, _)| prompt).collect(),
         Lengths::Fixed(length) => vec![*length],
         Lengths::Each(lengths) => {
             issues.extend(each(lengths, workload.load));
@@ -60,9 +62,10 @@ fn each(lengths: &[u32], load: Load) -> Option<Issue> {
 }
 
 /// Longest prompt and output have to fit the model's context: engines refuse longer requests.
-pub fn fits_context(prompts: &[u32], osl: u32, model: &Model, issues: &mut Vec<Issue>) {
-    let longest = prompts.iter().copied().max().unwrap_or(0);
-    let tokens = u64::from(longest) + u64::from(osl);
+pub fn fits_context(requests: &[(u32, u32)], model: &Model, issues: &mut Vec<Issue>) {
+    let whole = |(prompt, output): &(u32, u32)| u64::from(*prompt) + u64::from(*output);
+    let Some(&(longest, osl)) = requests.iter().max_by_key(|request| whole(request)) else { return };
+    let tokens = whole(&(longest, osl));
     if tokens > u64::from(model.max_context) {
         let text = format!(
             "{longest} + {osl} is {tokens} tokens: {} takes at most {} in prompt and output together",
@@ -72,10 +75,19 @@ pub fn fits_context(prompts: &[u32], osl: u32, model: &Model, issues: &mut Vec<I
     }
 }
 
-/// Without chunking, a prompt longer than the token budget is never scheduled.
-pub fn fits_budget(prompts: &[u32], load: Load, budget: u32, batching: Batching, issues: &mut Vec<Issue>) {
-    let longest = prompts.iter().copied().max().unwrap_or(0);
-    if !matches!(load, Load::Batch(_)) && batching == Batching::InFlight && longest > budget {
+/// Without chunking, a prompt longer than the token budget is never scheduled; nor is a sequence that alone has more
+/// tokens in a step.
+pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issue>) {
+    let (budget, batching) = (setup.token_budget, setup.engine.scheduler.batching);
+    let longest = requests.iter().map(|&(prompt, _)| prompt - setup.cached(prompt)).max().unwrap_or(0);
+    if batching != Batching::PrefillFirst && setup.tokens_verified() > budget {
+        let text = format!(
+            "a sequence has {} tokens in a step, drafts included, and a step takes {budget}: draft fewer",
+            setup.tokens_verified()
+        );
+        issues.push(Issue::error(Field::Drafted, text));
+    }
+    if !matches!(setup.load, Load::Batch(_)) && batching == Batching::InFlight && longest > budget {
         let text = format!(
             "a prompt of {longest} tokens never enters a step of at most {budget}: this engine takes whole prompts"
         );

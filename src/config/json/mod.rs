@@ -9,7 +9,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
-pub use parse::parse;
+pub use parse::{object, parse};
 pub use read::{of, read};
 pub use write::write;
 

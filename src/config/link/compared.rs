@@ -3,10 +3,8 @@
 //! `v~1~g~h200-sxm~tp~2` is `v=1&g=h200-sxm&tp=2`; two of them are joined by `~~`. A `~` inside a value, which no
 //! catalog has, is escaped.
 
-use percent_encoding::{AsciiSet, utf8_percent_encode};
-
 use super::keys::{self, Draft, Kind};
-use super::{ESCAPED, Link, VERSION, split};
+use super::{Link, VERSION, escaped, split};
 use crate::config::issue::excerpt;
 use crate::config::{Issue, Scenario};
 
@@ -16,8 +14,8 @@ pub const MOST_COMPARED: usize = 3;
 const BETWEEN: &str = "~~";
 const WITHIN: char = '~';
 
-/// Escaped in a value before the whole is escaped again.
-const ESCAPED_WITHIN: &AsciiSet = &ESCAPED.add(b'~');
+/// What stands unescaped in a value before the whole is escaped again.
+const PLAIN_WITHIN: &[u8] = b"-._,";
 
 pub fn encode(compared: &[Scenario]) -> String {
     compared.iter().map(one).collect::<Vec<_>>().join(BETWEEN)
@@ -25,9 +23,7 @@ pub fn encode(compared: &[Scenario]) -> String {
 
 fn one(scenario: &Scenario) -> String {
     let link = Link::new(scenario.clone());
-    let pair = |(key, value): (&str, String)| {
-        format!("{key}{WITHIN}{}", utf8_percent_encode(&value, ESCAPED_WITHIN))
-    };
+    let pair = |(key, value): (&str, String)| format!("{key}{WITHIN}{}", escaped(&value, PLAIN_WITHIN));
     link.pairs().map(pair).collect::<Vec<_>>().join("~")
 }
 

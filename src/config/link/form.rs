@@ -6,7 +6,8 @@ use super::keys::{self, Draft, Kind};
 use super::{Link, values};
 use crate::config::issue::excerpt;
 use crate::config::json::{self, Json};
-use crate::config::{Field, Issue, Lengths, ModelChoice, Scenario};
+use crate::config::measured::paste;
+use crate::config::{Field, Issue, Lengths, Measured, Metric, ModelChoice, Scenario};
 use crate::units::decimal;
 
 impl Link {
@@ -38,6 +39,11 @@ impl Link {
                     Ok(model) => draft.link.scenario.model = ModelChoice::Custom(Box::new(model)),
                     Err(fault) => issues.push(Issue::error(Field::Model, fault)),
                 },
+                (Some(key), Json::Object(object)) if key.field == Field::Measured => {
+                    let (measured, found) = paste::of(object);
+                    issues.extend(found);
+                    draft.link.scenario.measured = measured.unwrap_or_default();
+                }
                 (Some(key), value) => match plain(value, key.kind) {
                     Ok(text) => draft.read(key, &text, &mut issues),
                     Err(reason) => issues.push(Issue::error(key.field, format!("`{name}` is {reason}"))),
@@ -52,7 +58,7 @@ impl Link {
     /// The JSON form with every field that holds a value.
     pub fn to_json(&self) -> Value {
         let mut map = Map::new();
-        for key in &keys::KEYS {
+        for key in keys::all() {
             if let Some(text) = (key.show)(self).filter(|_| key.in_json()) {
                 map.insert(key.field.id().into(), typed(&text, key.kind));
             }
@@ -78,7 +84,7 @@ impl Scenario {
 }
 
 fn unknown(name: &str) -> Issue {
-    let known: Vec<&str> = keys::KEYS.iter().filter(|key| key.in_json()).map(|key| key.field.id()).collect();
+    let known: Vec<&str> = keys::all().filter(|key| key.in_json()).map(|key| key.field.id()).collect();
     Issue::error(
         Field::Link,
         format!("no field is named `{}`; {} are known", excerpt(name), known.join(", ")),
@@ -88,13 +94,17 @@ fn unknown(name: &str) -> Issue {
 /// A JSON value as the text a link would hold, or what it is instead.
 fn plain(value: &Json, kind: Kind) -> Result<String, String> {
     let wanted = match kind {
-        Kind::Id | Kind::Format | Kind::Packed | Kind::Links => "text",
+        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links => "text",
+        Kind::Measured => "an object or text",
         Kind::Whole => "a whole number",
         Kind::Real => "a number",
         Kind::Lengths => "a whole number or a list of them",
     };
     match (value, kind) {
-        (Json::Text(text), Kind::Id | Kind::Format | Kind::Packed | Kind::Links) => Ok(text.clone()),
+        (
+            Json::Text(text),
+            Kind::Id | Kind::Format | Kind::Histogram | Kind::Measured | Kind::Packed | Kind::Links,
+        ) => Ok(text.clone()),
         (Json::Number(number), Kind::Whole | Kind::Real | Kind::Lengths) => Ok(decimal(*number)),
         (Json::List(items), Kind::Lengths) => {
             let lengths = items.iter().map(|item| match item {
@@ -116,6 +126,19 @@ fn typed(text: &str, kind: Kind) -> Value {
             Ok(Lengths::Each(all)) => all.into(),
             Err(_) => Value::Null,
         },
-        Kind::Id | Kind::Format | Kind::Packed | Kind::Links => text.into(),
+        Kind::Measured => values::measured(text).map_or(Value::Null, |measured| named(&measured)),
+        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links => text.into(),
     }
+}
+
+/// A measurement by the names that `vllm bench serve` gives its numbers.
+fn named(measured: &Measured) -> Value {
+    let mut map = Map::new();
+    for &metric in Metric::ALL {
+        let (figure, mean) = (measured.of(metric), metric.key(false));
+        let pairs = [(mean, figure.mean), (metric.key(true), figure.median)];
+        let known = pairs.into_iter().filter_map(|(name, number)| Some((name.to_owned(), number?.into())));
+        map.extend(known);
+    }
+    Value::Object(map)
 }

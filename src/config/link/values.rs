@@ -1,8 +1,10 @@
 //! Single values as text. Errors say what would be right; reading what `show_*` wrote gives the same.
 
-use crate::config::check::range::MAX_LENGTHS;
+use crate::config::check::range::{MAX_BINS, MAX_LENGTHS};
 use crate::config::issue::excerpt;
-use crate::config::{Dtype, Lengths};
+use crate::config::measured::Figure;
+use crate::config::{Bin, Dtype, Lengths, Measured, Metric};
+use crate::units::decimal;
 
 pub fn whole(text: &str) -> Result<u32, String> {
     let digits = text.trim();
@@ -85,4 +87,67 @@ pub fn show_lengths(lengths: &Lengths) -> String {
         })
         .collect();
     if runs.is_empty() { ",".into() } else { runs.join(",") }
+}
+
+/// `512-64x3,2048-256`: prompts and outputs with their weights, 1 where there is none.
+pub fn histogram(text: &str) -> Result<Vec<Bin>, String> {
+    let bin = |part: &str| {
+        let (lengths, weight) = part.split_once('x').unwrap_or((part, "1"));
+        let wanted =
+            || format!("`{}` is no prompt and output with a weight, such as 512-64x3", excerpt(part));
+        let (prompt, output) = lengths.split_once('-').ok_or_else(wanted)?;
+        Ok(Bin { prompt: whole(prompt)?, output: whole(output)?, weight: whole(weight)? })
+    };
+    let bins = text.split(',').take(MAX_BINS + 1).map(bin).collect::<Result<Vec<_>, String>>()?;
+    match bins.len() > MAX_BINS {
+        true => Err(format!("more than {MAX_BINS} bins")),
+        false => Ok(bins),
+    }
+}
+
+pub fn show_histogram(bins: &[Bin]) -> String {
+    let bin = |&Bin { prompt, output, weight }: &Bin| match weight {
+        1 => format!("{prompt}-{output}"),
+        _ => format!("{prompt}-{output}x{weight}"),
+    };
+    bins.iter().map(bin).collect::<Vec<_>>().join(",")
+}
+
+/// `ttft-123.4-118,throughput-1200`: means, each with the median where it is known; `tpot--8.1` is a median alone.
+pub fn measured(text: &str) -> Result<Measured, String> {
+    let mut all = Measured::default();
+    for part in text.split(',') {
+        let (name, numbers) = part.split_once('-').unwrap_or_default();
+        let (mean, median) = numbers.split_once('-').unwrap_or((numbers, ""));
+        let metric = Metric::from_id(name).filter(|_| mean.len() + median.len() > 0);
+        let Some(metric) = metric else {
+            return Err(format!(
+                "`{}` is no measured number, such as ttft-123.4 or tpot-8.2-8.1",
+                excerpt(part)
+            ));
+        };
+        for (text, is_median) in [(mean, false), (median, true)] {
+            if !text.is_empty() {
+                all.set(metric, is_median, real(text)?)?;
+            }
+        }
+    }
+    Ok(all)
+}
+
+pub fn show_measured(measured: &Measured) -> String {
+    let show = |number: Option<f64>| number.map(decimal).unwrap_or_default();
+    let mut out = String::new();
+    for &metric in Metric::ALL {
+        let Figure { mean, median } = measured.of(metric);
+        if mean.is_none() && median.is_none() {
+            continue;
+        }
+        let lead = if out.is_empty() { "" } else { "," };
+        let dash = if median.is_some() { "-" } else { "" };
+        for piece in [lead, metric.id(), "-", &show(mean), dash, &show(median)] {
+            out += piece;
+        }
+    }
+    out
 }

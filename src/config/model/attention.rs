@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::{Compressed, KeyBlocks};
 use crate::config::record::{names, record, variants};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -12,6 +13,7 @@ pub enum Attention {
     Mla(Mla),
     Delta(Delta),
     Mamba(Mamba),
+    Compressed(Compressed),
 }
 
 /// Grouped-query attention; MHA where `kv_heads == heads`.
@@ -35,6 +37,9 @@ pub struct Gqa {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub traits: Vec<GqaTrait>,
+    /// Queries see chosen blocks of the keys only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<KeyBlocks>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -143,6 +148,11 @@ impl Gqa {
         self.traits.contains(&wanted)
     }
 
+    /// Keys that a query sees at most; none where it sees all.
+    pub fn visible(&self) -> Option<u32> {
+        self.window.or(self.blocks.map(|blocks| blocks.keys()))
+    }
+
     /// Elements a token keeps of one KV head.
     pub fn cached_per_head(&self) -> u32 {
         self.head_dim + self.value_dim()
@@ -196,11 +206,11 @@ impl Mamba {
     }
 }
 
-record!(Gqa: heads, kv_heads, head_dim, qk_norm, qkv_bias, value_dim, window, traits);
+record!(Gqa: heads, kv_heads, head_dim, qk_norm, qkv_bias, value_dim, window, traits, blocks);
 record!(Mla: heads, query_rank, latent, rope, nope, value, indexer, gate);
 record!(Indexer: heads, head_dim, topk, borrowed);
 record!(Delta: key_heads, value_heads, key_dim, value_dim, taps, gates, full_gate);
 record!(Mamba: heads, head_dim, groups, state, taps);
 names!(GqaTrait: Sinks = "sinks", OutputGate = "output_gate", NormOverHeads = "norm_over_heads", ValuesFromKeys = "values_from_keys");
 names!(Gates: PerHead = "per_head", PerChannel = "per_channel");
-variants!(Attention: Gqa(Gqa) = "gqa", Mla(Mla) = "mla", Delta(Delta) = "delta", Mamba(Mamba) = "mamba");
+variants!(Attention: Gqa(Gqa) = "gqa", Mla(Mla) = "mla", Delta(Delta) = "delta", Mamba(Mamba) = "mamba", Compressed(Compressed) = "compressed");

@@ -1,7 +1,7 @@
 //! How large an architecture may be, and whether its parts fit together. The same checks serve a
 //! pasted `config.json` and a custom model that came in a link.
 
-use super::{Attention, Ffn, Gqa, Mla, Model};
+use super::{Attention, Compressed, Ffn, Gqa, Indexer, Mla, Model};
 use crate::units::decimal;
 
 /// The range one count of the architecture may take, under its name in `config.json`.
@@ -47,6 +47,14 @@ pub const NOPE: Limit = Limit::new("qk_nope_head_dim", 512);
 pub const INDEX_HEADS: Limit = Limit::new("index_n_heads", 1_024);
 pub const INDEX_DIM: Limit = Limit::new("index_head_dim", 512);
 pub const INDEX_TOPK: Limit = Limit::new("index_topk", 1_048_576);
+pub const OUTPUT_GROUPS: Limit = Limit::new("o_groups", 1_024);
+pub const OUTPUT_RANK: Limit = Limit::new("o_lora_rank", 65_536);
+pub const RATIO: Limit = Limit::new("compress_ratios", 65_536);
+pub const STREAMS: Limit = Limit::new("hc_mult", 64);
+pub const BLOCK_HEADS: Limit = Limit::new("sparse_attention_config.sparse_num_index_heads", 1_024);
+pub const BLOCK_DIM: Limit = Limit::new("sparse_attention_config.sparse_index_dim", 512);
+pub const BLOCK_SIZE: Limit = Limit::new("sparse_attention_config.sparse_block_size", 65_536);
+pub const BLOCK_TOPK: Limit = Limit::new("sparse_attention_config.sparse_topk_blocks", 65_536);
 pub const LINEAR_KEY_HEADS: Limit = Limit::new("linear_num_key_heads", 1_024);
 pub const LINEAR_VALUE_HEADS: Limit = Limit::new("linear_num_value_heads", 1_024);
 pub const LINEAR_KEY_DIM: Limit = Limit::new("linear_key_head_dim", 1_024);
@@ -81,6 +89,7 @@ impl Model {
         for blocks in &self.blocks {
             blocks.attention.iter().for_each(|attention| attention_counts(attention, &mut check));
             blocks.ffn.iter().for_each(|ffn| ffn_counts(ffn, &mut check));
+            blocks.streams.into_iter().for_each(|streams| check(STREAMS, streams));
         }
         if found.is_empty() {
             found.extend(self.attentions().flat_map(misfits));
@@ -110,6 +119,12 @@ fn attention_counts(attention: &Attention, check: &mut dyn FnMut(Limit, u32)) {
             check(HEAD_DIM, gqa.head_dim);
             check(VALUE_DIM, gqa.value_dim());
             gqa.window.into_iter().for_each(|window| check(WINDOW, window));
+            if let Some(blocks) = gqa.blocks {
+                check(BLOCK_HEADS, blocks.heads);
+                check(BLOCK_DIM, blocks.head_dim);
+                check(BLOCK_SIZE, blocks.size);
+                check(BLOCK_TOPK, blocks.topk);
+            }
         }
         Attention::Mla(mla) => {
             check(HEADS, mla.heads);
@@ -118,11 +133,7 @@ fn attention_counts(attention: &Attention, check: &mut dyn FnMut(Limit, u32)) {
             check(ROPE, mla.rope);
             check(NOPE, mla.nope);
             check(VALUE_DIM, mla.value);
-            if let Some(indexer) = mla.indexer {
-                check(INDEX_HEADS, indexer.heads);
-                check(INDEX_DIM, indexer.head_dim);
-                check(INDEX_TOPK, indexer.topk);
-            }
+            mla.indexer.iter().for_each(|indexer| indexer_counts(indexer, check));
         }
         Attention::Delta(delta) => {
             check(LINEAR_KEY_HEADS, delta.key_heads);
@@ -138,7 +149,24 @@ fn attention_counts(attention: &Attention, check: &mut dyn FnMut(Limit, u32)) {
             check(MAMBA_STATE, mamba.state);
             check(TAPS, mamba.taps);
         }
+        Attention::Compressed(compressed) => {
+            check(HEADS, compressed.heads);
+            check(HEAD_DIM, compressed.head_dim);
+            check(ROPE, compressed.rope);
+            check(QUERY_RANK, compressed.query_rank);
+            check(WINDOW, compressed.window);
+            check(OUTPUT_GROUPS, compressed.groups);
+            check(OUTPUT_RANK, compressed.output_rank);
+            compressed.ratio.into_iter().for_each(|ratio| check(RATIO, ratio));
+            compressed.indexer.iter().for_each(|indexer| indexer_counts(indexer, check));
+        }
     }
+}
+
+fn indexer_counts(indexer: &Indexer, check: &mut dyn FnMut(Limit, u32)) {
+    check(INDEX_HEADS, indexer.heads);
+    check(INDEX_DIM, indexer.head_dim);
+    check(INDEX_TOPK, indexer.topk);
 }
 
 fn ffn_counts(ffn: &Ffn, check: &mut dyn FnMut(Limit, u32)) {
@@ -168,6 +196,7 @@ fn misfits(attention: &Attention) -> Vec<String> {
             "`mamba_num_heads` is {} and `n_groups` {}: the second has to divide the first",
             mamba.heads, mamba.groups
         )],
+        Attention::Compressed(compressed) => compressed_misfits(compressed),
         Attention::Delta(_) | Attention::Mamba(_) => Vec::new(),
     }
 }
@@ -177,6 +206,28 @@ fn mla_misfits(mla: &Mla) -> Vec<String> {
     let odd = odd.into_iter().filter(|(_, width)| !width.is_multiple_of(HEAD_DIM_STEP));
     odd.map(|(key, width)| format!("`{key}` is {width}: attention kernels take multiples of {HEAD_DIM_STEP}"))
         .collect()
+}
+
+fn compressed_misfits(compressed: &Compressed) -> Vec<String> {
+    let &Compressed { heads, head_dim, rope, groups, .. } = compressed;
+    let mut found = Vec::new();
+    if !heads.is_multiple_of(groups) {
+        found.push(format!(
+            "`num_attention_heads` is {heads} and `o_groups` {groups}: the second has to divide the first"
+        ));
+    }
+    if rope > head_dim {
+        found.push(format!(
+            "`qk_rope_head_dim` is {rope} and `head_dim` {head_dim}: the first is a part of the second"
+        ));
+    }
+    if !head_dim.is_multiple_of(HEAD_DIM_STEP) {
+        found.push(format!("`head_dim` is {head_dim}: attention kernels take multiples of {HEAD_DIM_STEP}"));
+    }
+    if compressed.indexer.is_some() && compressed.ratio.is_none() {
+        found.push("`index_topk` chooses among compressed keys, and `compress_ratios` has none".into());
+    }
+    found
 }
 
 fn gqa_misfits(gqa: &Gqa) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! A model's architecture as the forward pass needs it, and its import from `config.json`.
 
 mod attention;
+mod compressed;
 mod ffn;
 pub mod import;
 pub mod limits;
@@ -8,6 +9,7 @@ mod shape;
 mod tensors;
 
 pub use attention::{Attention, Delta, Gates, Gqa, GqaTrait, Indexer, Mamba, Mla};
+pub use compressed::{Compressed, KeyBlocks};
 pub use ffn::{Dense, Ffn, Moe};
 pub use shape::{Blocks, Formats, Model, Norms};
 pub use tensors::{Class, Cut, Tensor};

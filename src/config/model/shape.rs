@@ -45,6 +45,10 @@ pub struct Blocks {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ffn: Option<Ffn>,
     pub norms: Norms,
+    /// Residual streams that the block mixes before and after each of its parts (hyper-connections); none
+    /// where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u32>,
 }
 
 /// Where a block normalises.
@@ -117,6 +121,6 @@ impl Model {
 }
 
 record!(Model: id, name, hidden, vocab, max_context, tied_embeddings, weights, blocks, checkpoints, notes);
-record!(Blocks: count, attention, ffn, norms);
+record!(Blocks: count, attention, ffn, norms, streams);
 record!(Formats: weights, attention, mlp, shared);
 names!(Norms: Pre = "pre", Sandwich = "sandwich");

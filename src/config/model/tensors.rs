@@ -3,7 +3,9 @@
 //! One list gives the published numbers of parameters and the bytes on a GPU.
 
 use super::attention::Gates;
-use super::{Attention, Blocks, Delta, Dense, Ffn, Formats, Gqa, GqaTrait, Mamba, Mla, Model, Moe, Norms};
+use super::{
+    Attention, Blocks, Compressed, Delta, Dense, Ffn, Formats, Gqa, GqaTrait, Mamba, Mla, Model, Moe, Norms,
+};
 use crate::config::Dtype;
 
 /// Which of a checkpoint's formats a tensor is in.
@@ -104,12 +106,18 @@ impl Blocks {
             Some(Attention::Mla(mla)) => tensors.mla(mla, hidden),
             Some(Attention::Delta(delta)) => tensors.delta(delta, hidden),
             Some(Attention::Mamba(mamba)) => tensors.mamba(mamba, hidden),
+            Some(Attention::Compressed(compressed)) => tensors.compressed(compressed, hidden),
             None => {}
         }
         match &self.ffn {
             Some(Ffn::Dense(dense)) => tensors.dense(Class::Mlp, dense, hidden),
             Some(Ffn::Moe(moe)) => tensors.moe(moe, hidden),
             None => {}
+        }
+        if let Some(streams) = self.streams {
+            // Of each part: what collapses the streams, what spreads the result, what mixes them.
+            let weights = (streams + 2) * streams;
+            (0..sides).for_each(|_| tensors.add(Class::Kept, Cut::Whole, weights, streams * hidden + 1));
         }
         tensors.0
     }
@@ -131,6 +139,34 @@ impl Tensors {
         }
         if gqa.has(GqaTrait::Sinks) {
             self.kept(gqa.heads);
+        }
+        if let Some(blocks) = gqa.blocks {
+            self.add(of, Cut::Heads(blocks.heads), hidden, blocks.heads * blocks.head_dim);
+            self.add(of, Cut::Whole, hidden, blocks.head_dim);
+            self.kept(2 * blocks.head_dim);
+        }
+    }
+
+    fn compressed(&mut self, compressed: &Compressed, hidden: u32) {
+        let of = Class::Attention;
+        let &Compressed { heads, head_dim, query_rank, groups, output_rank, .. } = compressed;
+        self.add(of, Cut::Whole, hidden, query_rank + head_dim);
+        self.add(of, Cut::Ranks, query_rank, compressed.q_width());
+        // Each group of heads by a matrix of its own, then all groups together.
+        self.add(of, Cut::Ranks, compressed.q_width(), output_rank);
+        self.add(of, Cut::Ranks, groups * output_rank, hidden);
+        self.kept(query_rank + head_dim + heads);
+        if let Some(ratio) = compressed.ratio {
+            let width = compressed.compressor() + compressed.index_compressor();
+            self.add(Class::Kept, Cut::Whole, hidden, width);
+            // A bias for each place in a group of tokens, to the gates alone.
+            self.add(Class::Kept, Cut::Whole, ratio, width / 2);
+            self.kept(head_dim);
+        }
+        if let Some(indexer) = compressed.indexer {
+            self.add(of, Cut::Whole, query_rank, indexer.heads * indexer.head_dim);
+            self.add(Class::Kept, Cut::Whole, hidden, indexer.heads);
+            self.kept(indexer.head_dim);
         }
     }
 

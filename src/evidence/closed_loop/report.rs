@@ -72,6 +72,7 @@ pub struct LoopReport {
     pub by_source: BTreeMap<String, Metrics>,
     pub few_clients_by_model: BTreeMap<String, Metrics>,
     pub few_clients_by_engine: BTreeMap<String, Metrics>,
+    pub few_clients_by_model_and_engine: BTreeMap<String, Metrics>,
     pub peers: BTreeMap<String, PeerMetrics>,
     /// Cases that contradict physics or others, and the errors without them.
     pub contradictions: Vec<Contradiction>,
@@ -155,6 +156,7 @@ pub fn loop_report(
         by_source: grouped(&all, source),
         few_clients_by_model: grouped(&few, |case| case.model.clone()),
         few_clients_by_engine: grouped(&few, |case| case.engine.clone()),
+        few_clients_by_model_and_engine: grouped(&few, |case| format!("{} on {}", case.model, case.engine)),
         peers: peer_metrics(&compared, peers),
         without_contradictions: metrics(&sound, |case| case.predicted),
         inferred,

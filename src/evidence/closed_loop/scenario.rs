@@ -1,7 +1,7 @@
 //! The scenario that a measured closed loop ran.
 
 use crate::config::catalog::Catalog;
-use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Slos, Workload};
+use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
 use crate::evidence::cases::{ClosedLoopCase, dtype, model};
 use crate::evidence::launch::Launch;
 use crate::units::significant;
@@ -24,8 +24,7 @@ pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<S
             isl: Lengths::Fixed(case.isl),
             osl: case.osl,
             load: Load::Concurrency(case.concurrency),
-            spread: 0.0,
-            slos: Slos::default(),
+            ..Workload::default()
         },
         overrides: Overrides {
             token_budget: launch.scheduler.token_budget,
@@ -34,6 +33,7 @@ pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<S
             memory_share: launch.memory.share,
             ..Overrides::default()
         },
+        measured: crate::config::Measured::default(),
         model: ModelChoice::Catalog(model.id.clone()),
     })
 }

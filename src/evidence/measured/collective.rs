@@ -44,7 +44,7 @@ fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
             "all_gather" => Collective::AllGather { ranks, bytes },
             "reduce_scatter" => Collective::ReduceScatter { ranks, bytes },
             "alltoall" => Collective::AllToAll { ranks, bytes },
-            "send_recv" if ranks == 2 => Collective::SendRecv { bytes },
+            "send_recv" if ranks == 2 => Collective::SendRecv { bytes, across: false },
             other => {
                 visitor(Err(format!("{other} over {ranks} GPUs")));
                 continue;

@@ -23,7 +23,7 @@ impl Measured {
                 [kind, width, 0, 0]
             }
             Op::Moe(moe) => [moe.hidden, moe.inter, moe.topk, moe.experts],
-            Op::Scan(_) | Op::Collective(_) => [0; 4],
+            Op::Scan(_) | Op::Scores(_) | Op::Collective(_) => [0; 4],
         }
     }
 
@@ -45,7 +45,7 @@ impl Measured {
             Op::Linear(Linear::Delta(delta)) => lengths(&delta.sequences),
             Op::Elementwise(elementwise) => [parts(elementwise).1, 0, 0, 0],
             Op::Moe(moe) => [moe.tokens, moe.tp, moe.ep, 0],
-            Op::Scan(_) | Op::Collective(_) => [0; 4],
+            Op::Scan(_) | Op::Scores(_) | Op::Collective(_) => [0; 4],
         }
     }
 
@@ -82,6 +82,7 @@ fn parts(op: &Elementwise) -> (u64, u64, u64) {
         Elementwise::Rope { rows, width } => (5, rows, width),
         Elementwise::Embedding { rows, width } => (6, rows, width),
         Elementwise::Sampling { rows, width } => (7, rows, width),
+        Elementwise::Mix { rows, width } => (8, rows, width),
     }
 }
 

@@ -99,6 +99,7 @@ pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Res
             sequences: vec![sequences(batch[row], q_len[row], kv_len[row] - q_len[row])],
             heads: DEEPSEEK.heads(heads[row]),
             kv,
+            reach: None,
         };
         visitor(Ok(calls.measured(row, math, Op::Latent(Latent::Attention(call)))));
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::calls::{self, Calls};
 use super::gate::through_gate;
+use super::siblings::{Point, SUSPECT, Siblings};
 use super::{Measured, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
@@ -14,7 +15,8 @@ use crate::graph::{Load, Moe, Op, Part, Routing};
 /// The name by which the features know the Triton kernel of SGLang, which PipeWeave timed.
 const PIPEWEAVE_KERNEL: &str = "sglang_fused_moe_triton";
 
-/// Visits the rows of the reference source's table.
+/// Visits the rows of the reference source's table. Siblings tell where a kernel's tuner fell back on one GPU: a whole layer then
+/// takes several times as long as on the others.
 pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     let own = ["dtype", "tokens", "hidden", "inter", "topk", "experts", "tp", "ep", "distribution"];
     let table = calls::read(path, &own)?;
@@ -23,8 +25,22 @@ pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableE
     let numbers = |name| table.numbers(name);
     let (tokens, hidden, inter) = (numbers("tokens")?, numbers("hidden")?, numbers("inter")?);
     let (topk, experts, tp, ep) = (numbers("topk")?, numbers("experts")?, numbers("tp")?, numbers("ep")?);
+    let point = |row: usize| -> Point {
+        let names =
+            [calls.engine, calls.kernel, dtype, distribution].map(|texts| u64::from(texts.codes[row]));
+        let sizes = [tokens, hidden, inter, topk, experts, tp, ep].map(|column| column[row] as u64);
+        names.into_iter().chain(sizes).collect()
+    };
+    let mut siblings = Siblings::default();
+    for (row, &micros) in calls.micros.iter().enumerate() {
+        siblings.add(point(row), calls.gpu.get(row), micros);
+    }
     let mut loads: HashMap<(Pool, u16, bool), Load> = HashMap::new();
     for row in 0..calls.micros.len() {
+        if !siblings.agree(point(row), calls.gpu.get(row), calls.micros[row]) {
+            visitor(Err(format!("{SUSPECT} ({} on {})", calls.engine.get(row), calls.gpu.get(row))));
+            continue;
+        }
         let Some(weights) = weights(dtype.get(row)) else {
             visitor(Err(format!("experts in {}", dtype.get(row))));
             continue;

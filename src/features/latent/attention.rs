@@ -67,7 +67,11 @@ pub(super) fn row(
     launching: &Launching<'_>,
 ) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(kernel) = Kernel::from_name(launching.kernel) else { return Ok(None) };
-    let Some(batch) = Equivalent::of_sequences(&call.sequences) else { return Ok(None) };
+    let batch = match call.reach {
+        Some(reach) => Equivalent::of_reach(&call.sequences, reach, Span::of_call(call)),
+        None => Equivalent::of_sequences(&call.sequences),
+    };
+    let Some(batch) = batch else { return Ok(None) };
     let launch = Launch::new(call, batch, kernel, launching)?;
     Ok(Some(term::values(TERMS, &launch).chain(launch.silicon.identity()).collect()))
 }
@@ -89,10 +93,10 @@ impl Launch {
     ) -> Result<Self, MissingFigure> {
         let &Launching { gpu, floor, .. } = launching;
         let silicon = Silicon::new(gpu, Family::Mla)?;
-        let form = kernel.form(call.phase);
+        let form = if call.reach.is_some() { Form::Absorbed } else { kernel.form(call.phase) };
         let math = if gpu.supports(kernel.math(call.kv)) { kernel.math(call.kv) } else { Dtype::Bf16 };
         let rate = gpu.peak(math)?.0 * 1e-6 * silicon.sustained;
-        let count = latent::attention(&call.heads, Span::dense(&call.sequences), call.kv, form, gpu)?;
+        let count = latent::attention(&call.heads, Span::of_call(call), call.kv, form, gpu)?;
         let least = latent::count(&Latent::Attention(call.clone()), gpu)?;
         let ideal = least.compute(gpu)?.max(least.bytes / gpu.bandwidth()?).max(floor);
         let hits = silicon.resident(count.operands.0);
@@ -218,7 +222,7 @@ mod tests {
     fn on(gpu: &str, kernel: &str, phase: Phase, group: (u64, u64, u64), kv: Dtype) -> Option<Vec<f32>> {
         let (count, new, past) = group;
         let sequences = vec![Sequences { count, new, past }];
-        let call = LatentAttention { phase, sequences, heads: HEADS, kv };
+        let call = LatentAttention { phase, sequences, heads: HEADS, kv, reach: None };
         let gpu = catalog().gpu(gpu).expect("in the catalog");
         let floor = Seconds(1.5e-6);
         let launching = Launching { gpu, engine: "", kernel, math: Dtype::Bf16, floor };

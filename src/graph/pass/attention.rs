@@ -25,9 +25,18 @@ impl Calls<'_> {
         let values = if gqa.has(GqaTrait::ValuesFromKeys) { 0 } else { kv_heads * value_dim };
         let weights = self.layout.formats.attention;
 
-        self.gemm(Block::Attention, "qkv_proj", count, qk_width + values + gate, self.hidden, weights);
+        let index = gqa
+            .blocks
+            .map_or(0, |blocks| (u64::from(blocks.heads).div_ceil(tp) + 1) * u64::from(blocks.head_dim));
+        let columns = qk_width + values + gate + index;
+        self.gemm(Block::Attention, "qkv_proj", count, columns, self.hidden, weights);
         if gqa.qk_norm {
-            self.element(Block::Attention, "qk_norm", count, Elementwise::QkNorm { rows, width: qk_width });
+            self.element(
+                Block::Attention,
+                "qk_norm",
+                count,
+                Elementwise::QkNorm { rows, width: qk_width + index },
+            );
             if gqa.has(GqaTrait::NormOverHeads) && self.layout.tp > 1 {
                 let bytes = Bytes(rows as f64 * SUMS_BYTES);
                 let ranks = self.layout.tp;
@@ -35,12 +44,18 @@ impl Calls<'_> {
             }
         }
         if !self.layout.rope_in_attention {
-            self.element(Block::Attention, "rope", count, Elementwise::Rope { rows, width: qk_width });
+            self.element(
+                Block::Attention,
+                "rope",
+                count,
+                Elementwise::Rope { rows, width: qk_width + index },
+            );
         }
         for (phase, name) in PHASES {
             let sequences = of_phase(batch, phase);
             if !sequences.is_empty() {
                 self.scope = Scope::Lengths(phase);
+                self.block_scores(gqa, count, phase, batch);
                 let attention = Attention {
                     phase,
                     sequences,
@@ -49,7 +64,7 @@ impl Calls<'_> {
                     // As much work and as many bytes as keys and values of their own widths.
                     head_dim: (head_dim + value_dim) / 2,
                     kv: self.layout.kv,
-                    window: gqa.window.map(u64::from),
+                    window: gqa.visible().map(u64::from),
                 };
                 self.add(Block::Attention, name, count, Op::Attention(attention));
             }
@@ -159,7 +174,7 @@ impl Calls<'_> {
             let n = heads.heads * (heads.nope + heads.value);
             self.gemm_of(of, "kv_b_proj", count, Gemm { m, n, k: heads.latent, weights });
         }
-        let attention = LatentAttention { phase, sequences, heads, kv: self.layout.kv };
+        let attention = LatentAttention { phase, sequences, heads, kv: self.layout.kv, reach: None };
         self.add(of, name, count, Op::Latent(Latent::Attention(attention)));
         if absorbed {
             self.add(of, after, count, batched(heads.value, heads.latent));

@@ -10,6 +10,8 @@ pub struct Layout {
     /// Ranks that share attention heads, MLP columns and vocabulary.
     pub tp: u32,
     pub pp: u32,
+    /// Stages whose next one stands in another machine.
+    pub crossings: u32,
     /// Groups of `tp` ranks that each attend to requests of their own and share the experts.
     pub dp: u32,
     /// Ranks that the experts are dealt over, of the `tp * dp` that share them; the others cut each expert.

@@ -1,6 +1,7 @@
 //! The calls of one forward pass through the whole model, as one rank of each stage launches them.
 
 mod attention;
+mod compressed;
 mod ffn;
 mod layout;
 mod linear;
@@ -96,20 +97,25 @@ impl Calls<'_> {
         let count = u64::from(blocks.count);
         let after = blocks.norms == model::Norms::Sandwich;
         if let Some(attention) = &blocks.attention {
-            self.norm(Block::Attention, "input_norm", count);
+            self.before(Block::Attention, ["mhc_pre", "input_norm"], count, blocks.streams);
             match attention {
                 model::Attention::Gqa(gqa) => self.gqa(gqa, count, batch),
                 model::Attention::Mla(mla) => self.mla(mla, count, batch),
                 model::Attention::Delta(delta) => self.delta(delta, count, batch),
                 model::Attention::Mamba(mamba) => self.mamba(mamba, count, batch),
+                model::Attention::Compressed(compressed) => self.compressed(compressed, count, batch),
             }
             self.all_reduce(count);
+            blocks
+                .streams
+                .iter()
+                .for_each(|&streams| self.spread(Block::Attention, "mhc_post", count, streams));
             if after {
                 self.plain_norm(Block::Attention, "attention_output_norm", count);
             }
         }
         if let Some(ffn) = &blocks.ffn {
-            self.norm(Block::Mlp, "post_norm", count);
+            self.before(Block::Mlp, ["mhc_mlp_pre", "post_norm"], count, blocks.streams);
             match ffn {
                 model::Ffn::Dense(dense) => {
                     self.dense(
@@ -122,9 +128,30 @@ impl Calls<'_> {
                 }
                 model::Ffn::Moe(moe) => self.moe(moe, count),
             }
+            blocks
+                .streams
+                .iter()
+                .for_each(|&streams| self.spread(Block::Mlp, "mhc_mlp_post", count, streams));
             if after {
                 self.plain_norm(Block::Mlp, "mlp_output_norm", count);
             }
+        }
+    }
+
+    /// The norm before a part of a block; of one stream collapsed from several there is no residual to add.
+    fn before(
+        &mut self,
+        block: Block,
+        [collapse, norm]: [&'static str; 2],
+        count: u64,
+        streams: Option<u32>,
+    ) {
+        match streams {
+            Some(streams) => {
+                self.collapse(block, collapse, count, streams);
+                self.plain_norm(block, norm, count);
+            }
+            None => self.norm(block, norm, count),
         }
     }
 
@@ -140,17 +167,25 @@ impl Calls<'_> {
         self.element(block, name, count, Elementwise::Norm { rows: self.tokens, width: self.hidden });
     }
 
-    /// Between stages, then the norm, the vocabulary's rows of the last token of each sequence, sampling.
+    /// Between stages, then the norm, the vocabulary's rows of each position that a token is chosen at, sampling.
     fn head(&mut self, model: &Model, batch: &Batch) {
-        let (rows, tp) = (batch.count(), self.layout.tp);
+        let (rows, tp) = (batch.logits(), self.layout.tp);
         if self.layout.pp > 1 {
-            // Hidden state and residual.
-            let bytes = Bytes(2.0 * (self.tokens * self.hidden) as f64 * ACTIVATION_BYTES);
-            let stages = u64::from(self.layout.pp - 1);
-            self.collective("send_recv", stages, Collective::SendRecv { bytes });
+            // Hidden state and residual, or all residual streams.
+            let states = model.blocks.iter().filter_map(|blocks| blocks.streams).max().unwrap_or(2);
+            let bytes = Bytes(f64::from(states) * (self.tokens * self.hidden) as f64 * ACTIVATION_BYTES);
+            let crossings = self.layout.crossings.min(self.layout.pp - 1);
+            let inside = self.layout.pp - 1 - crossings;
+            for (name, count, across) in
+                [("send_recv", inside, false), ("network_send_recv", crossings, true)]
+            {
+                if count > 0 {
+                    self.collective(name, u64::from(count), Collective::SendRecv { bytes, across });
+                }
+            }
         }
         self.norm(Block::Head, "final_norm", 1);
-        self.scope = Scope::Sequences;
+        self.scope = Scope::Logits;
         let vocab = u64::from(model.vocab);
         let gemm = Gemm { m: rows, n: vocab.div_ceil(u64::from(tp)), k: self.hidden, weights: Dtype::Bf16 };
         self.gemm_of(Block::Head, "lm_head", 1, gemm);

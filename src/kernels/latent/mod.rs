@@ -6,13 +6,15 @@
 //! bytes, more multiply-adds. Sparse attention is that of DeepSeek-V3.2 (arXiv 2512.02556).
 
 mod block;
+mod reach;
 
 pub use block::{Kind, Part, parts, sparse_parts};
+pub use reach::scores;
 
 use super::Count;
 use super::attention::causal_pairs;
 use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::graph::{BatchedGemm, Latent, LatentHeads, Phase, Sequences, SparseModule};
+use crate::graph::{BatchedGemm, Latent, LatentAttention, LatentHeads, Phase, Sequences, SparseModule};
 use crate::units::{Bytes, Flops};
 
 /// Activations are bf16.
@@ -42,6 +44,14 @@ impl Span {
     /// Each new token attends to all before it and itself.
     pub fn dense(sequences: &[Sequences]) -> Self {
         Self::of(sequences, u64::MAX)
+    }
+
+    /// What the queries of a call see.
+    pub fn of_call(call: &LatentAttention) -> Self {
+        match call.reach {
+            Some(reach) => reach.span(&call.sequences),
+            None => Self::dense(&call.sequences),
+        }
     }
 
     /// Each new token attends to `topk` tokens at most.
@@ -75,7 +85,8 @@ pub fn kept_pairs(new: u64, past: u64, topk: u64) -> f64 {
 pub fn count(latent: &Latent, gpu: &Gpu) -> Result<Count, MissingFigure> {
     match latent {
         Latent::Attention(call) => {
-            attention(&call.heads, Span::dense(&call.sequences), call.kv, Form::of(call.phase), gpu)
+            let form = if call.reach.is_some() { Form::Absorbed } else { Form::of(call.phase) };
+            attention(&call.heads, Span::of_call(call), call.kv, form, gpu)
         }
         Latent::Bmm(bmm) => batched(bmm, gpu),
         Latent::Module(module) => Ok(sum(parts(module, Form::of(module.phase), gpu)?)),
@@ -153,7 +164,7 @@ fn sum(parts: Vec<Part>) -> Count {
 mod tests {
     use super::*;
     use crate::config::catalog::catalog;
-    use crate::graph::{Indexer, LatentAttention, LatentModule};
+    use crate::graph::{Indexer, LatentModule};
 
     /// DeepSeek-V3 on one GPU.
     const HEADS: LatentHeads = LatentHeads { heads: 128, latent: 512, rope: 64, nope: 128, value: 128 };
@@ -189,7 +200,8 @@ mod tests {
     fn one_prompt_by_hand() {
         // 2 tokens, 3 pairs, keys of 192 and values of 128 elements, 128 heads.
         let sequences = vec![Sequences { count: 1, new: 2, past: 0 }];
-        let call = LatentAttention { phase: Phase::Prefill, sequences, heads: HEADS, kv: Dtype::Bf16 };
+        let call =
+            LatentAttention { phase: Phase::Prefill, sequences, heads: HEADS, kv: Dtype::Bf16, reach: None };
         let count = count(&Latent::Attention(call), h100()).expect("complete");
         assert_eq!(count.flops.0, 2.0 * 320.0 * 3.0 * 128.0);
         // Queries, keys, values and results of 2 tokens; latents read and written.
@@ -200,7 +212,8 @@ mod tests {
     #[test]
     fn decoding_reads_latents_once_for_all_heads() {
         let sequences = vec![Sequences { count: 4, new: 1, past: 1000 }];
-        let call = LatentAttention { phase: Phase::Decode, sequences, heads: HEADS, kv: Dtype::Fp8 };
+        let call =
+            LatentAttention { phase: Phase::Decode, sequences, heads: HEADS, kv: Dtype::Fp8, reach: None };
         let count = count(&Latent::Attention(call), h100()).expect("complete");
         assert_eq!(count.stored.0, 4.0 * 1000.0 * 576.0);
         assert_eq!(count.flops.0, 2.0 * 1088.0 * 4.0 * 1001.0 * 128.0);

@@ -5,6 +5,7 @@
 //! ([`Runner`]), and a [`Sweep`] says which of them a picture of the setup needs.
 
 mod commands;
+mod lengths;
 mod report;
 mod sweep;
 mod trace;
@@ -12,11 +13,11 @@ mod trace;
 pub use commands::Commands;
 pub use report::{Point, Run};
 pub use sweep::Sweep;
-pub use trace::Trace;
+pub use trace::{Trace, histogram};
 
 use super::fit::clients_per_replica;
 use super::plan::physics;
-use super::sim::{self, Arrivals, Distribution, Limits, Policy, SimError, Slo, simulate};
+use super::sim::{self, Arrivals, Limits, Policy, SimError, Slo, simulate};
 use super::table::{Extent, StepTable, TablePlan};
 use super::{memory_of, replica};
 use crate::config::{Field, Issue, Load, Setup, Slos};
@@ -30,8 +31,7 @@ const LEAST_REQUESTS: u32 = 100;
 const MOST_REQUESTS: u32 = 50_000;
 /// Requests that arrive at a rate: the default of `vllm bench serve`.
 const REQUESTS_AT_RATE: u32 = 1000;
-/// Poisson arrivals, and always the same.
-const BURSTINESS: f64 = 1.0;
+/// Draws are always the same.
 const SEED: u64 = 0;
 /// Moments kept of the timeline, about.
 const MOMENTS: usize = 120;
@@ -74,8 +74,9 @@ impl RunPlan {
         let (prompt, output) = trace.means();
         let whole = |tokens: f64| tokens.round().max(1.0) as u32;
         let load = Load::Rate(rate);
-        let setup =
-            Setup { load, prompts: vec![whole(prompt)], osl: whole(output), spread: 0.0, ..setup.clone() };
+        let (prompts, osl) = (vec![whole(prompt)], whole(output));
+        let of_trace = Setup { load, prompts, osl, burstiness: 1.0, ..setup.clone() };
+        let setup = Setup { spread: 0.0, log_spread: 0.0, histogram: Vec::new(), ..of_trace };
         Self::of(setup, Some(trace))
     }
 
@@ -149,26 +150,12 @@ impl Runner {
             }
             Load::Rate(rate) => {
                 let per_s = rate / replicas;
-                (Arrivals::Rate { per_s, burstiness: BURSTINESS, seed: SEED }, replicas)
+                (Arrivals::Rate { per_s, burstiness: self.setup.burstiness, seed: SEED }, replicas)
             }
             Load::Batch(_) => (Arrivals::AtOnce, replicas),
         };
         let count = requests_of(&self.setup, load);
-        Ok((self.lengths(load, count as usize)?, arrivals, replicas))
-    }
-
-    fn lengths(&self, load: Load, count: usize) -> Result<Vec<sim::Lengths>, SimError> {
-        let Setup { prompts, osl, spread, .. } = &self.setup;
-        if *spread <= 0.0 || matches!(load, Load::Batch(_)) {
-            let prompts = prompts.iter().cycle().take(count);
-            return Ok(prompts.map(|&prompt| sim::Lengths { prompt, output: *osl }).collect());
-        }
-        let range = |length: u32| {
-            let low = (f64::from(length) * (1.0 - spread)).ceil().max(1.0) as u32;
-            Distribution::Uniform { low, high: (f64::from(length) * (1.0 + spread)).floor() as u32 }
-        };
-        let prompt = prompts.first().copied().unwrap_or(1);
-        sim::lengths::draw(&range(prompt), &range(*osl), count, SEED)
+        Ok((lengths::of(&self.setup, load, count as usize, SEED)?, arrivals, replicas))
     }
 
     fn issue(&self, load: Load, error: &SimError) -> Issue {

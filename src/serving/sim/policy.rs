@@ -1,6 +1,6 @@
 //! The rules of one replica's scheduler.
 
-use crate::config::Batching;
+use crate::config::{Batching, cached_tokens};
 
 use super::{Lengths, SimError};
 
@@ -153,9 +153,7 @@ impl Policy {
 
     /// Tokens of a prompt that the prefix cache holds; the last is always computed.
     pub(super) fn cached(&self, prompt: u32) -> u32 {
-        let block = self.kv_block.max(1);
-        let tokens = (f64::from(prompt) * self.cached_share) as u32 / block * block;
-        tokens.min(prompt.saturating_sub(1))
+        cached_tokens(prompt, self.cached_share, self.kv_block)
     }
 
     /// Tokens the KV cache must hold for a request on its own. The last token is never written, but drafts are.

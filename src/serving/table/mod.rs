@@ -2,7 +2,7 @@
 //! together, and a simulation then asks for any step in between.
 //!
 //! A step's calls fall apart by what their time depends on ([`Scope`]): the number of tokens, the number of
-//! sequences, or the lengths of prompts or of decoding sequences. Each part has a grid of its own, so a step
+//! tokens chosen, or the lengths of prompts or of decoding sequences. Each part has a grid of its own, so a step
 //! that mixes all costs four lookups.
 
 mod cost;
@@ -58,7 +58,7 @@ pub struct TablePlan {
     setup: Setup,
     physics: Physics,
     tokens: Points,
-    sequences: Points,
+    logits: Points,
     prompts: Points,
     decodes: Points,
     rows: Rows,
@@ -75,7 +75,7 @@ struct Points {
 #[derive(Debug, Clone)]
 pub struct StepTable {
     tokens: Grid,
-    sequences: Grid,
+    logits: Grid,
     prompts: Grid,
     decodes: Grid,
     launches: Launches,
@@ -116,17 +116,22 @@ impl TablePlan {
     pub fn new(setup: &Setup, physics: &Physics, extent: &Extent) -> Result<Self, MissingFigure> {
         let mut rows = Rows::default();
         let mut plan = |scope, batch| PlannedStep::of_scope(setup, physics, batch, &mut rows, scope);
-        let one = |count: u64, new: u64, past: u64| Batch { sequences: vec![Sequences { count, new, past }] };
+        let one = |count: u64, new: u64, past: u64| Batch {
+            sequences: vec![Sequences { count, new, past }],
+            drafted: 0,
+        };
 
         let mut axis: Vec<u64> = octaves(1, extent.tokens, TOKENS).into_iter().map(served).collect();
         axis.dedup();
         let steps = axis.iter().map(|&tokens| plan(Scope::Tokens, one(1, tokens, 0)));
         let tokens = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
 
-        let axis = octaves(1, extent.sequences, SEQUENCES);
-        let steps = axis.iter().map(|&count| plan(Scope::Sequences, one(count, 1, 1)));
-        let sequences = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
+        let verified = 1 + u64::from(setup.drafts.drafted);
+        let axis = octaves(1, extent.sequences * verified, SEQUENCES);
+        let steps = axis.iter().map(|&count| plan(Scope::Logits, one(count, 1, 1)));
+        let logits = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
 
+        let axis = octaves(1, extent.sequences, SEQUENCES);
         let lengths = octaves(SHORTEST, extent.length.max(SHORTEST), LENGTHS);
         let scope = Scope::Lengths(Phase::Decode);
         let mut steps = Vec::new();
@@ -151,16 +156,7 @@ impl TablePlan {
         }
         let prompts = Points::new(vec![news, pasts, counts], steps);
         let launches = PlannedStep::launches(setup, physics);
-        Ok(Self {
-            setup: setup.clone(),
-            physics: *physics,
-            tokens,
-            sequences,
-            prompts,
-            decodes,
-            rows,
-            launches,
-        })
+        Ok(Self { setup: setup.clone(), physics: *physics, tokens, logits, prompts, decodes, rows, launches })
     }
 
     /// The rows the models are asked for.
@@ -173,7 +169,7 @@ impl TablePlan {
         let grid = |points: &Points| points.finish(&self.setup, &self.physics, efficiencies);
         Some(StepTable {
             tokens: grid(&self.tokens)?,
-            sequences: grid(&self.sequences)?,
+            logits: grid(&self.logits)?,
             prompts: grid(&self.prompts)?,
             decodes: grid(&self.decodes)?,
             launches: self.launches,
@@ -215,9 +211,9 @@ impl StepTable {
         if tokens <= 0.0 {
             return Seconds::ZERO;
         }
-        let sequences = most(&|work| work.decoding + work.prompts.map_or(0.0, |prompts| prompts.count));
+        let logits = most(&Work::logits);
         let attention = most(&|work| self.attention(work));
-        Seconds(self.tokens.at(&[tokens]) + self.sequences.at(&[sequences]) + attention)
+        Seconds(self.tokens.at(&[tokens]) + self.logits.at(&[logits]) + attention)
     }
 
     fn attention(&self, work: &Work) -> f64 {
@@ -245,6 +241,10 @@ impl Hosted<'_> {
 }
 
 impl Work {
+    fn logits(&self) -> f64 {
+        self.prompts.map_or(0.0, |prompts| prompts.count) + self.decoding * (1.0 + self.drafted)
+    }
+
     fn tokens(&self) -> f64 {
         let prompts = self.prompts.map_or(0.0, |prompts| prompts.new * prompts.count);
         prompts + self.decoding * (1.0 + self.drafted)

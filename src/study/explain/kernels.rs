@@ -74,11 +74,17 @@ fn kernel_blocks(setup: &Setup, report: &Report, pass: &PassReport, kernel: &Ker
     blocks
 }
 
+/// Of a step: less is none of its printed digits.
+const LEAST: f64 = 1e-3;
+
 /// What it would save to bring the kernel to its ceiling.
 fn worth(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLine) -> String {
     let saved = (kernel.time - kernel.ceiling).max(Seconds::ZERO) * kernel.count as f64;
     if saved.0 <= 0.0 {
         return "It reaches its ceiling.".into();
+    }
+    if saved / pass.time < LEAST {
+        return "Reaching its ceiling would save less than a thousandth of the step.".into();
     }
     let step = pass.time - saved;
     let mut text = format!(

@@ -43,7 +43,16 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>) -> Blo
     let share = |time: Seconds| percent(time.0 / headline.ttft.0).to_string();
     let row =
         |(name, time): (&str, Seconds)| Row::texts([name.to_owned(), time.print().to_string(), share(time)]);
-    blocks.push(Block::table("Parts of TTFT", &["Part", "Time", "Share"], rows.map(row).into()));
+    if setup.cached_share > 0.0 {
+        let prompt = setup.prompts.first().copied().unwrap_or(1);
+        blocks.push(Block::text(format!(
+            "Of each prompt of {} tokens the prefix cache holds {}, in whole blocks: the others are computed, and attend to \
+             them.",
+            count(f64::from(prompt)),
+            count(f64::from(setup.cached(prompt))),
+        )));
+    }
+    blocks.push(Block::table("Parts of TTFT", &["Part", "Time", "Share of time"], rows.map(row).into()));
     let policy = "A steady state in closed form: prompts arrive between steps, share them with those that decode, and \
                   wait as the engine's scheduler has them wait. The simulated run plays the same out request by request.";
     blocks.push(Block::text(policy));
@@ -53,16 +62,33 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>) -> Blo
 fn tpot(setup: &Setup, headline: &Headline, decode: Option<&PassReport>) -> Option<Block> {
     let tpot = headline.tpot?;
     let step = decode.map_or(Seconds::ZERO, |pass| pass.time);
+    let per_step = f64::from(setup.osl.saturating_sub(1)) / setup.decode_steps();
     let mut blocks = vec![Block::text(
         "Time per output token after the first: (E2E - TTFT) / (OSL - 1), the mean over requests. One user reads \
          1 / TPOT tokens per second.",
     )];
     let text = match setup.load {
+        Load::Batch(_) if setup.drafts.drafted > 0 => format!(
+            "TPOT = mean of the decode steps over the growing KV cache / tokens of a sequence per step = {} / {} = {}",
+            (tpot * per_step).print(),
+            fixed(per_step, 2),
+            tpot.print(),
+        ),
         Load::Batch(_) => format!(
             "TPOT = mean of the decode steps over the growing KV cache = {}; half-way through a step takes {}.",
             tpot.print(),
             step.print()
         ),
+        _ if setup.drafts.drafted > 0 => {
+            format!(
+                "TPOT = (decode step + what prompts of others add to it) / tokens of a sequence per step = ({} + {}) / {} = \
+                 {}",
+                step.print(),
+                (tpot * per_step - step).max(Seconds::ZERO).print(),
+                fixed(per_step, 2),
+                tpot.print()
+            )
+        }
         _ => format!(
             "TPOT = decode step + what prompts of others add to it = {} + {} = {}",
             step.print(),
@@ -71,6 +97,14 @@ fn tpot(setup: &Setup, headline: &Headline, decode: Option<&PassReport>) -> Opti
         ),
     };
     blocks.push(Block::text(text));
+    if setup.drafts.drafted > 0 {
+        blocks.push(Block::text(format!(
+            "Speculative decoding: a step verifies {} drafted tokens of each sequence beside its newest, of which {} are \
+             accepted on average. What drafts them is not counted.",
+            count(f64::from(setup.drafts.drafted)),
+            decimal(setup.drafts.accepted),
+        )));
+    }
     if let Some(pass) = decode {
         blocks.push(Block::text(format!(
             "The decode step: {} sequences with {} tokens each in the KV cache; kernels {}, host {}.",

@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{Element, HtmlCanvasElement, HtmlElement, ResizeObserver};
 
-use super::element::{append, called, new, put, with};
+use crate::chart::canvas::element::{append, called, new, put, with};
 use crate::chart::canvas::paint;
 use crate::study::Figure;
 

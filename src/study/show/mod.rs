@@ -1,19 +1,21 @@
 //! Documents as elements of the page, built in the page's second module: the first, which a visitor waits for, knows
 //! nothing of them.
 
-mod element;
 mod figure;
+mod history;
 mod search;
 
 use std::cell::RefCell;
 
-use wasm_bindgen::prelude::{Closure, wasm_bindgen};
+use gloo::events::{EventListener, EventListenerOptions};
+use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{CustomEvent, CustomEventInit, Element, Event, HtmlElement};
+use web_sys::{CustomEvent, CustomEventInit, Element, Event, HtmlElement, window};
 
+use super::copy::copy as take;
 use super::document::{Block, Choice, Code, Document, Facts, Fold, Row, Span, Table};
+use crate::chart::canvas::element::{append, button, called, new, put, with};
 use crate::config::json;
-use element::{append, button, called, new, put, with};
 use figure::Figures;
 
 /// Told of the choice made, by an event that bubbles up from the document.
@@ -24,7 +26,7 @@ struct Shown {
     root: HtmlElement,
     _figures: Figures,
     /// Of its buttons and choices.
-    _listeners: Vec<Closure<dyn FnMut(Event)>>,
+    _listeners: Vec<EventListener>,
 }
 
 thread_local! {
@@ -34,16 +36,33 @@ thread_local! {
 /// A document being built.
 #[derive(Default)]
 struct Builder {
-    listeners: Vec<Closure<dyn FnMut(Event)>>,
+    listeners: Vec<EventListener>,
     figures: Figures,
     /// Folds that stand open.
     open: Vec<String>,
 }
 
-/// Makes the page ready for what this module adds to it: search, with its keys.
+/// Makes the page ready for what this module adds to it, once: search, undo and redo, with their keys. Inside another
+/// page the past is that page's, and views of one panel have nothing to search.
 #[wasm_bindgen]
 pub fn install() {
-    search::install();
+    let Some(window) = window() else { return };
+    let root = window.document().and_then(|document| document.document_element());
+    let view = root.and_then(|root| root.get_attribute("data-view"));
+    if view.is_none() {
+        history::install(&window);
+    }
+    if view.is_none_or(|view| view == "full") {
+        search::install();
+    }
+}
+
+/// Whether the event is a key of a text being written.
+fn is_writing(event: &Event) -> bool {
+    let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    target.is_some_and(|target| {
+        matches!(target.closest("input:not([type=radio]):not([type=range]), textarea, select"), Ok(Some(_)))
+    })
 }
 
 /// Puts `document`, a [`Document`] as JSON, into `root` in place of what is there. Folds that stood open stay open;
@@ -59,7 +78,7 @@ pub fn show(root: HtmlElement, document: &str, dark: bool, sought: &str) {
     builder.choices(&fresh, &document);
     builder.blocks(&fresh, &document.blocks);
     builder.listen(&fresh, "click", |event| {
-        if tell(&event, "data-choose") {
+        if tell(event, "data-choose") {
             event.prevent_default();
         }
     });
@@ -110,10 +129,10 @@ fn bring_into_view(root: &Element, fold: &str) {
 }
 
 impl Builder {
-    fn listen(&mut self, to: &Element, event: &str, hear: impl FnMut(Event) + 'static) {
-        let closure = Closure::<dyn FnMut(Event)>::new(hear);
-        let _ = to.add_event_listener_with_callback(event, closure.as_ref().unchecked_ref());
-        self.listeners.push(closure);
+    fn listen(&mut self, to: &Element, event: &'static str, hear: impl FnMut(&Event) + 'static) {
+        // Some must be able to keep what they are told of.
+        let options = EventListenerOptions::enable_prevent_default();
+        self.listeners.push(EventListener::new_with_options(to, event, options, hear));
     }
 
     /// A row of radio buttons.
@@ -133,7 +152,7 @@ impl Builder {
                 with(input.clone(), &[("checked", "")]);
             }
             self.listen(&input, "change", |event| {
-                tell(&event, "value");
+                tell(event, "value");
             });
             append(&group, &input);
             append(&group, &with(put(new("label", ""), name), &[("for", &of)]));
@@ -199,7 +218,10 @@ impl Builder {
         }
         let text = code.text.clone();
         let said = copy.clone();
-        self.listen(&copy, "click", move |_| element::copy(&text, &said));
+        self.listen(&copy, "click", move |_| {
+            let said = said.clone();
+            take(text.clone(), "Select it", move |words| said.set_text_content(words.or(Some("Copy"))));
+        });
         append(&head, &copy);
         append(into, &head);
         let block =

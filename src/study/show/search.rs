@@ -2,19 +2,22 @@
 
 use std::cell::Cell;
 
-use wasm_bindgen::prelude::Closure;
+use gloo::events::{EventListener, EventListenerOptions};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
     CustomEvent, CustomEventInit, Element, Event, HtmlDialogElement, HtmlElement, HtmlInputElement,
     KeyboardEvent, Window, window,
 };
 
-use super::element::{append, new, with};
+use super::history;
+use crate::chart::canvas::element::{append, new, with};
 
 /// Asks the page for what is called so; without words, when the search has ended.
 const FIND: &str = "rooflight:find";
 /// The element that the page puts the findings into.
 const FOUND: &str = "found";
+/// The element of the configurations looked at last, shown until words are given.
+const RECENT: &str = "recent";
 
 thread_local! {
     static INSTALLED: Cell<bool> = const { Cell::new(false) };
@@ -34,12 +37,13 @@ pub fn install() {
             ("type", "search"),
             ("data-testid", "search-words"),
             ("aria-label", "Search"),
-            ("placeholder", "Model, GPU, engine, workload, limits, view"),
+            ("placeholder", "Model, GPU, engine, workload, limits, view, or a link"),
             ("autocomplete", "off"),
             ("spellcheck", "false"),
         ],
     );
     append(&dialog, &input);
+    append(&dialog, &with(new("div", ""), &[("id", RECENT)]));
     append(&dialog, &with(new("div", "study"), &[("id", FOUND)]));
     append(&body, &dialog);
     let (Ok(dialog), Ok(input)) =
@@ -61,12 +65,12 @@ struct Search {
 impl Search {
     fn listen(&self) {
         on(&self.input, "input", self, |search, _| search.ask(Some(&search.input.value())));
-        on(&self.dialog, "keydown", self, |search, event| search.steer(&event));
+        on(&self.dialog, "keydown", self, |search, event| search.steer(event));
         on(&self.dialog, "close", self, |search, _| search.ask(None));
         // What was found is chosen: a configuration, which comes with its address, or a view.
         on(&self.window, "popstate", self, |search, _| search.dialog.close());
         on(&self.dialog, "rooflight:choose", self, |search, _| search.dialog.close());
-        on(&self.window, "keydown", self, |search, event| search.key(&event));
+        on(&self.window, "keydown", self, |search, event| search.key(event));
         on(&self.window, "click", self, |search, event| {
             let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
             if target.is_some_and(|target| matches!(target.closest("[data-find]"), Ok(Some(_)))) {
@@ -81,9 +85,22 @@ impl Search {
         }
         self.input.set_value("");
         self.ask(Some(""));
+        if let Some(holder) = self.recent() {
+            holder.set_text_content(None);
+            if let Some(section) = history::section() {
+                append(&holder, &section);
+            }
+        }
+    }
+
+    fn recent(&self) -> Option<Element> {
+        self.dialog.query_selector(&format!("#{RECENT}")).ok().flatten()
     }
 
     fn ask(&self, words: Option<&str>) {
+        if let Some(recent) = self.recent() {
+            recent.toggle_attribute_with_force("hidden", words.is_some_and(|words| !words.is_empty())).ok();
+        }
         let init = CustomEventInit::new();
         init.set_detail(&words.map_or(JsValue::NULL, JsValue::from_str));
         if let Ok(event) = CustomEvent::new_with_event_init_dict(FIND, &init) {
@@ -94,13 +111,7 @@ impl Search {
     /// Keys that open it: those of a text are its own.
     fn key(&self, event: &Event) {
         let Some(key) = event.dyn_ref::<KeyboardEvent>() else { return };
-        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
-        let writing = target.is_some_and(|target| {
-            matches!(
-                target.closest("input:not([type=radio]):not([type=range]), textarea, select"),
-                Ok(Some(_))
-            )
-        });
+        let writing = super::is_writing(event);
         let asked = match key.key().as_str() {
             "k" | "K" => key.ctrl_key() || key.meta_key(),
             "/" | "?" => !writing && !key.ctrl_key() && !key.meta_key() && !key.alt_key(),
@@ -126,7 +137,11 @@ impl Search {
             // The findings still are those of other words.
             return event.prevent_default();
         }
-        let Ok(found) = self.dialog.query_selector_all(&format!("#{FOUND} tbody a")) else { return };
+        let Ok(found) =
+            self.dialog.query_selector_all(&format!("#{RECENT}:not([hidden]) a, #{FOUND} tbody a"))
+        else {
+            return;
+        };
         let link = |index: u32| found.item(index).and_then(|node| node.dyn_into::<HtmlElement>().ok());
         let focused = self.window.document().and_then(|document| document.active_element());
         let at = (0..found.length()).find(|&index| {
@@ -156,9 +171,13 @@ impl Search {
 }
 
 /// As long as the page lives.
-fn on(target: &web_sys::EventTarget, event: &str, search: &Search, hear: impl Fn(&Search, Event) + 'static) {
+fn on(
+    target: &web_sys::EventTarget,
+    event: &'static str,
+    search: &Search,
+    hear: impl Fn(&Search, &Event) + 'static,
+) {
     let search = search.clone();
-    let closure = Closure::<dyn FnMut(Event)>::new(move |event| hear(&search, event));
-    let _ = target.add_event_listener_with_callback(event, closure.as_ref().unchecked_ref());
-    closure.forget();
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(target, event, options, move |event| hear(&search, event)).forget();
 }

@@ -46,7 +46,7 @@ fn attention(attention: &Attention) -> Fact {
     match attention {
         Attention::Gqa(gqa) => {
             let heads = format!("{} / {} × {}", gqa.heads, gqa.kv_heads, gqa.head_dim);
-            match gqa.window {
+            match gqa.visible() {
                 Some(window) => ("local heads / KV", format!("{heads}, window {window}")),
                 None => ("heads / KV", heads),
             }
@@ -60,6 +60,15 @@ fn attention(attention: &Attention) -> Fact {
         Attention::Delta(delta) => {
             ("linear heads", format!("{} / {} × {}", delta.key_heads, delta.value_heads, delta.value_dim))
         }
+        Attention::Compressed(compressed) => (
+            "compressed heads",
+            match compressed.ratio {
+                Some(ratio) => format!("{} × {}, 1 key in {ratio}", compressed.heads, compressed.head_dim),
+                None => {
+                    format!("{} × {}, window {}", compressed.heads, compressed.head_dim, compressed.window)
+                }
+            },
+        ),
         Attention::Mamba(mamba) => {
             ("Mamba heads", format!("{} × {}, state {}", mamba.heads, mamba.head_dim, mamba.state))
         }
@@ -87,6 +96,7 @@ pub fn of_gpu(gpu: &Gpu) -> Vec<Fact> {
         LinkKind::Pcie => "PCIe",
     };
     known(kind, gpu.link.gb_per_s.0.map(|rate| format!("{}\u{a0}GB/s", count(rate))));
+    known("network", gpu.network_bandwidth().ok().map(|rate| rate.print().to_string()));
     facts
 }
 

@@ -5,6 +5,7 @@ mod config_json;
 mod facts;
 mod hardware;
 mod issues;
+mod measured;
 mod model;
 mod own_text;
 mod quantity;
@@ -29,8 +30,8 @@ use workload::Workload;
 pub fn Inputs() -> impl IntoView {
     view! {
         <form class="inputs" aria-label="Configuration" on:submit=listen(|event: SubmitEvent| event.prevent_default())>
-            // Findings about the link as a whole have no control to stand beside.
-            <Issues fields=&[Field::Link, Field::Version, Field::Data] />
+            // Findings about the link as a whole, or about what it folds away, have no control to stand beside.
+            <Issues fields=&[Field::Link, Field::Version, Field::Data, Field::Measured] />
             // The second module opens it.
             <button type="button" class="action finder" data-find="" data-testid="find">
                 "Search models, GPUs, workloads"<kbd>"/"</kbd>

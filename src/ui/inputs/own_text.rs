@@ -9,10 +9,10 @@ use web_sys::{Event, File, FileList, HtmlInputElement};
 
 use super::issues::issue_list;
 use crate::config::{Field, Issue};
-use crate::ui::erased::{listen, on_value, text};
+use crate::ui::erased::{flag, listen, on_value, text};
 use crate::ui::state::State;
 
-/// What is asked for, and what becomes of it.
+/// What is asked for.
 #[derive(Clone, Copy)]
 pub struct Own {
     pub id: &'static str,
@@ -26,9 +26,11 @@ pub struct Own {
     /// Bytes of a file at most.
     pub longest: f64,
     pub too_long: &'static str,
-    pub taken: fn(State, String),
-    /// What was found in it.
-    pub found: fn(State) -> RwSignal<Vec<Issue>>,
+    /// What is held of such a text; empty where nothing is, or where another control says so.
+    pub held: fn(State) -> String,
+    /// The test id of that, and of the button that ends it.
+    pub holds: [&'static str; 2],
+    pub end: fn(State),
 }
 
 #[derive(Clone, Copy)]
@@ -40,7 +42,7 @@ struct Panel {
 
 impl Panel {
     fn apply(self) {
-        (self.own.taken)(self.state, self.text.get_untracked());
+        self.state.read(self.own.field, self.text.get_untracked());
     }
 
     fn read(self, files: Option<FileList>) {
@@ -51,7 +53,7 @@ impl Panel {
                     self.text.set(contents);
                     self.apply();
                 }
-                Err(issue) => (self.own.found)(self.state).set(vec![issue]),
+                Err(issue) => self.state.found(self.own.field, vec![issue]),
             }
         });
     }
@@ -79,6 +81,11 @@ pub fn OwnText(own: &'static Own) -> impl IntoView {
         let input: Option<HtmlInputElement> = event.target().and_then(|target| target.dyn_into().ok());
         panel.read(input.and_then(|input| input.files()));
     });
+    let found = move || {
+        let mut texts = state.texts.get();
+        texts.retain(|issue| issue.field == own.field);
+        texts
+    };
     let (id, issues, file) = (own.id, format!("{}-issues", own.id), format!("{}-file", own.id));
     view! {
         <details class="own" data-testid=format!("{id}-panel")>
@@ -91,7 +98,7 @@ pub fn OwnText(own: &'static Own) -> impl IntoView {
                     prop:value=text(move || panel.text.get())
                     on:input=on_value(move |typed| panel.text.set(typed))
                 ></textarea>
-                {issue_list(issues, move || (own.found)(state).get())}
+                {issue_list(issues, found)}
                 <div class="actions">
                     <button type="button" class="action" data-testid=format!("{id}-use") on:click=listen(move |_| panel.apply())>
                         {own.take}
@@ -104,5 +111,11 @@ pub fn OwnText(own: &'static Own) -> impl IntoView {
                 </div>
             </div>
         </details>
+        <p class="traced" prop:hidden=flag(move || (own.held)(state).is_empty())>
+            <span data-testid=own.holds[0]>{text(move || (own.held)(state))}</span>
+            <button type="button" class="action" data-testid=own.holds[1] on:click=listen(move |_| (own.end)(state))>
+                "Remove"
+            </button>
+        </p>
     }
 }

@@ -3,14 +3,17 @@
 use leptos::prelude::*;
 
 use super::issues::Issues;
+use super::measured::MEASURED;
+use super::own_text::OwnText;
 use super::quantity::QuantityInput;
-use super::trace::TraceInput;
+use super::trace::TRACE;
 use crate::config::{Field, Lengths, Load, Scenario};
 use crate::serving::report::Headline;
 use crate::ui::erased::{flag, listen, part, text};
 use crate::ui::state::State;
 use crate::ui::state::quantity::{
-    BATCH, CONCURRENCY, ISL, OSL, Quantity, RATE, SLO_TPOT, SLO_TTFT, SPREAD, round,
+    ACCEPTED, BATCH, BURSTINESS, CACHED_SHARE, CONCURRENCY, DRAFTED, ISL, LOG_SPREAD, OSL, Quantity, RATE,
+    SLO_TPOT, SLO_TTFT, SPREAD, round,
 };
 use crate::units::significant;
 
@@ -19,7 +22,11 @@ pub fn Workload() -> impl IntoView {
     let state = State::get();
     // A memo, so that the box below is not rebuilt while one types into it.
     let kind = Memo::new(move |_| state.form.with(|form| Kind::of(form.scenario().workload.load)));
-    let size = part(move || view! { <QuantityInput quantity=kind.get().quantity() /> }.into_any());
+    let size = part(move || {
+        let kind = kind.get();
+        let shape = (kind == Kind::Rate).then(|| view! { <QuantityInput quantity=&BURSTINESS /> });
+        view! { <QuantityInput quantity=kind.quantity() />{shape} }.into_any()
+    });
     let kinds = Kind::ALL.map(|one| view! { <LoadKind kind=one /> });
     view! {
         <fieldset class="group">
@@ -27,16 +34,22 @@ pub fn Workload() -> impl IntoView {
             <QuantityInput quantity=&ISL />
             <p class="sum">{text(move || state.form.with(|form| mixed(form.scenario())))}</p>
             <QuantityInput quantity=&OSL />
+            <Issues fields=&[Field::Histogram] />
             <QuantityInput quantity=&SPREAD />
+            <QuantityInput quantity=&LOG_SPREAD />
             <div class="choice" role="radiogroup" aria-labelledby="load-label">
                 <span class="label" id="load-label">"Load"</span>
                 <span class="segments">{Vec::from(kinds)}</span>
             </div>
             <Issues fields=&[Field::Load] />
             {size}
+            <QuantityInput quantity=&CACHED_SHARE />
+            <QuantityInput quantity=&DRAFTED />
+            <QuantityInput quantity=&ACCEPTED />
             <QuantityInput quantity=&SLO_TTFT />
             <QuantityInput quantity=&SLO_TPOT />
-            <TraceInput />
+            <OwnText own=&TRACE />
+            <OwnText own=&MEASURED />
         </fieldset>
     }
 }
@@ -95,9 +108,11 @@ impl Kind {
     }
 }
 
-/// A measured batch has a length for each prompt; the box shows their mean.
+/// A measured batch has a length for each prompt, a histogram many: the box shows their mean.
 fn mixed(scenario: &Scenario) -> String {
+    let bins = scenario.workload.histogram.len();
     match &scenario.workload.isl {
+        _ if bins > 0 => format!("drawn from a histogram of {bins} lengths; these are their means"),
         Lengths::Each(lengths) => {
             format!("{} prompts of different lengths; this is their mean", lengths.len())
         }

@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::config::Metric;
+use crate::serving::measured::{Beside, print};
 use crate::serving::report::Headline;
 use crate::study::Topic;
 use crate::ui::erased::{listen, text};
@@ -29,6 +31,12 @@ pub fn Gauge(
     let show =
         move |part: fn((f64, Printed)) -> String| text(move || reading().map(part).unwrap_or_default());
     let number = text(move || reading().map_or("–".into(), |(_, printed)| printed.number));
+    let beside = move || {
+        let metric = Metric::from_id(id)?;
+        let (predicted, _) = reading()?;
+        let beside = state.form.with(|form| Beside::of(&form.scenario().measured, metric, predicted))?;
+        Some(format!("{} measured, {}", print(metric, beside.measured), beside.difference()))
+    };
     view! {
         <div class="gauge">
             <dt title=help>
@@ -38,6 +46,8 @@ pub fn Gauge(
                 <span class="figure">{number}</span>" "
                 <span class="unit">{show(|(_, printed)| printed.unit.to_string())}</span>
             </dd>
+            // Empty, it takes no room.
+            <dd class="measured" data-measured=id>{text(move || beside().unwrap_or_default())}</dd>
         </div>
     }
 }

@@ -23,7 +23,7 @@ pub fn Kernels() -> impl IntoView {
 const COLUMNS: [(&str, &str, bool); 12] = [
     ("Kernel", "What a profile of the engine calls it", false),
     ("Time", "All launches together", true),
-    ("Share", "Of the step's time", true),
+    ("Share of time", "Of the step's time", true),
     ("Limit", "The resource that bounds its ideal time", false),
     ("Efficiency", "Share of the textbook roofline's speed reached", true),
     ("Launches", "Launches in the step, and the time of one", true),

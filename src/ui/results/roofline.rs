@@ -22,8 +22,6 @@ pub fn RooflineView() -> impl IntoView {
             <header>
                 <h2>"Roofline"</h2>
                 <p class="key">
-                    <span>{phase_mark(Phase::Prefill)}"Prefill kernel"</span>
-                    <span>{phase_mark(Phase::Decode)}"Decode kernel"</span>
                     <span>"Area: share of the step's time"</span>
                     <span>"Stem: up to the ceiling of its tiles and waves"</span>
                 </p>

@@ -3,23 +3,9 @@
 use leptos::prelude::*;
 
 use super::document::DocumentView;
-use crate::study::Topic;
+use crate::study::{TABS, Topic};
 use crate::ui::erased::{flag, listen, text};
 use crate::ui::state::{STUDY, State};
-
-/// What may be shown, in the order of the tabs.
-const TABS: [(Option<Topic>, &str); 10] = [
-    (None, "Overview"),
-    (Some(Topic::Breakdown), "Time"),
-    (Some(Topic::Explain), "Explain"),
-    (Some(Topic::Change), "What to change"),
-    (Some(Topic::Compare), "Compare"),
-    (Some(Topic::Sweep), "Sweep"),
-    (Some(Topic::Tradeoff), "Trade-off"),
-    (Some(Topic::Evidence), "Evidence"),
-    (Some(Topic::Share), "Share"),
-    (Some(Topic::Export), "Export"),
-];
 
 #[component]
 pub fn Tabs() -> impl IntoView {

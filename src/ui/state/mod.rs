@@ -7,6 +7,7 @@ mod predict;
 pub mod quantity;
 mod simulate;
 mod study;
+mod texts;
 mod theme;
 
 use leptos::prelude::*;
@@ -38,6 +39,8 @@ pub struct Answer {
 #[derive(Clone, Copy)]
 pub struct State {
     pub form: RwSignal<Form>,
+    /// Whether predicting has begun: until then nothing of the columns is seen.
+    pub begun: RwSignal<bool>,
     /// The last good answer; it stays while the form asks for something else, dimmed where that has no answer.
     pub answer: RwSignal<Option<Answer>>,
     /// Whether `answer` is not, or not yet, the answer to `form`.
@@ -45,13 +48,11 @@ pub struct State {
     /// What checking, planning and fitting found.
     pub findings: RwSignal<Vec<Issue>>,
     pub worker: RwSignal<WorkerStatus>,
-    /// What was found in the `config.json` read last.
-    pub imported: RwSignal<Vec<Issue>>,
+    /// What was found in texts of the visitor's own, each to be a field.
+    pub texts: RwSignal<Vec<Issue>>,
     pub simulation: RwSignal<Simulation>,
     /// What the trace to be replayed holds; empty without one.
     pub trace: RwSignal<String>,
-    /// What was found in the trace read last.
-    pub trace_issues: RwSignal<Vec<Issue>>,
     pub study: RwSignal<OpenStudy>,
     /// Begins the next study.
     study_timer: StoredValue<Option<Timeout>, LocalStorage>,
@@ -71,14 +72,15 @@ impl State {
         let theme = RwSignal::new(theme::applied());
         let state = Self {
             form: RwSignal::new(Form::from_link(&address::address())),
+            // What a frame shows is arranged with its first answer.
+            begun: RwSignal::new(frame::view().is_some()),
             answer: RwSignal::new(None),
             stale: RwSignal::new(true),
             findings: RwSignal::new(Vec::new()),
             worker: RwSignal::new(WorkerStatus::Starting),
-            imported: RwSignal::new(Vec::new()),
+            texts: RwSignal::new(Vec::new()),
             simulation: RwSignal::new(Simulation::default()),
             trace: RwSignal::new(String::new()),
-            trace_issues: RwSignal::new(Vec::new()),
             study: RwSignal::new(OpenStudy::default()),
             study_timer: StoredValue::new_local(None),
             simulation_timer: StoredValue::new_local(None),
@@ -130,21 +132,26 @@ impl State {
         }
     }
 
-    /// Makes a `config.json` the scenario's model, or says in `imported` why not.
-    pub fn import(self, text: String) {
-        predict::import(self, text);
+    /// Puts what a text of the visitor's holds on the form, as its `field`, or says in `texts` why not.
+    pub fn read(self, field: Field, text: String) {
+        texts::read(self, field, text);
     }
 
-    /// Has the simulated run replay a trace, or says in `trace_issues` why not.
-    pub fn replay(self, text: String) {
-        simulate::replay(self, text);
+    /// Says what was found in such a text.
+    pub fn found(self, field: Field, issues: Vec<Issue>) {
+        texts::found(self, field, issues);
     }
 
-    /// Has it run the form's own load again.
+    /// Has the simulated run take the form's own load again.
     pub fn end_replay(self) {
         self.trace.set(String::new());
-        self.trace_issues.set(Vec::new());
+        texts::found(self, Field::Trace, Vec::new());
         simulate::begin(self);
+    }
+
+    /// Forgets what was measured.
+    pub fn end_measured(self) {
+        texts::end_measured(self);
     }
 
     /// Ends the simulation under way; what it has found so far stays.

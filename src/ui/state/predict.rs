@@ -3,13 +3,15 @@
 use gloo::timers::callback::Timeout;
 use gloo::utils::{document, window};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
 
-use super::{Answer, Form, State, simulate, study};
-use crate::config::{self, Field, Issue, ModelChoice, catalog::catalog};
+use super::{Answer, Form, State, simulate, study, texts};
+use crate::config::{self, Field, catalog::catalog};
 use crate::efficiency::{Efficiencies, Learned};
 use crate::serving::{Plan, finish, plan_alone};
 use crate::worker::client::{Client, Event, Files};
-use crate::worker::protocol::Imported;
+use crate::worker::protocol::Text;
 
 /// How long the last learned answer stays before the roofline of a new scenario takes its
 /// place: a warm worker answers sooner, and the numbers then do not jump twice.
@@ -41,8 +43,10 @@ struct Question {
 #[derive(Default)]
 pub struct Predictor {
     client: Option<Client>,
-    /// A `config.json` that waits for the worker, or is with it.
-    import: Option<String>,
+    /// What the texts are to be that wait for the worker, or are with it.
+    pub reading: Vec<Field>,
+    /// Of these, the texts that no worker was there for yet.
+    unread: Vec<Text>,
     newest: Option<Question>,
     asked: u32,
     /// Shows the roofline of a question that the worker is slow to answer.
@@ -53,13 +57,40 @@ impl Predictor {
     pub fn client(&self) -> Option<&Client> {
         self.client.as_ref()
     }
+
+    /// Has the worker read `text` as soon as there is one.
+    pub fn read(&mut self, text: Text) {
+        self.reading.push(text.field);
+        match &self.client {
+            Some(client) => client.read(text),
+            None => self.unread.push(text),
+        }
+    }
 }
 
-/// Predicts on every change of the form, from now on.
+/// Predicts on every change of the form, once the browser has had a frame to lay the page out in.
 pub fn start(state: State) {
-    Effect::new(move |_| predict(state));
-    // After the first paint, so that neither files nor compilation delay it.
-    Timeout::new(0, move || start_worker(state)).forget();
+    Effect::new(move |_| {
+        if state.begun.get() {
+            predict(state);
+        }
+    });
+    let begin = move || {
+        if !state.begun.get_untracked() {
+            state.begun.set(true);
+        }
+        // After the first numbers, so that neither files nor compilation delay them.
+        Timeout::new(0, move || start_worker(state)).forget();
+    };
+    let soon = move || {
+        Timeout::new(0, begin).forget();
+    };
+    // What others frame may be out of sight, where no frames are drawn.
+    if state.begun.get_untracked() {
+        return soon();
+    }
+    let frame = Closure::once_into_js(soon);
+    let _ = window().request_animation_frame(frame.unchecked_ref());
 }
 
 fn predict(state: State) {
@@ -139,36 +170,19 @@ fn start_worker(state: State) {
         return fail(state, "this build of the page has no worker".into());
     };
     match Client::start(&files, move |event| hear(state, event)) {
-        Ok(client) => state.predictor.update_value(|predictor| {
-            if let Some(question) = &predictor.newest {
-                client.ask(question.id, state.form.with_untracked(Form::link));
-            }
-            if let Some(text) = &predictor.import {
-                client.import(text.clone());
-            }
-            predictor.client = Some(client);
-        }),
+        Ok(client) => {
+            state.predictor.update_value(|predictor| {
+                if let Some(question) = &predictor.newest {
+                    client.ask(question.id, state.form.with_untracked(Form::link));
+                }
+                predictor.unread.drain(..).for_each(|text| client.read(text));
+                predictor.client = Some(client);
+            });
+            // A view may have been chosen meanwhile.
+            study::ask(state);
+        }
         Err(_) => fail(state, "this browser refuses to start it".into()),
     }
-}
-
-/// Has the worker read a `config.json`.
-pub fn import(state: State, text: String) {
-    if let WorkerStatus::Failed { reason } = state.worker.get_untracked() {
-        return state.imported.set(vec![not_imported(&reason)]);
-    }
-    state.imported.set(Vec::new());
-    state.predictor.update_value(|predictor| {
-        if let Some(client) = &predictor.client {
-            client.import(text.clone());
-        }
-        predictor.import = Some(text);
-    });
-}
-
-fn not_imported(reason: &str) -> Issue {
-    let text = format!("a config.json is read by the worker of the learned models, which failed: {reason}");
-    Issue::error(Field::Model, text)
 }
 
 fn hear(state: State, event: Event) {
@@ -190,17 +204,7 @@ fn hear(state: State, event: Event) {
                 show_roofline(state);
             }
         }
-        Event::Imported(Imported { model, issues }) => {
-            state.predictor.update_value(|predictor| predictor.import = None);
-            state.imported.set(issues);
-            if let Some(model) = model {
-                let choice = ModelChoice::Custom(Box::new(model));
-                state.choose("config-json", |form| {
-                    form.choose(Field::Model, |scenario| scenario.model = choice)
-                });
-            }
-        }
-        Event::Traced(traced) => simulate::traced(state, traced),
+        Event::Read(read) => texts::heard(state, read),
         Event::Simulated(run) => simulate::simulated(state, run),
         Event::Swept(curve) => simulate::swept(state, curve),
         Event::Late => state.worker.set(WorkerStatus::Late),
@@ -210,13 +214,15 @@ fn hear(state: State, event: Event) {
 
 /// No learned answer will come, or none to the last question.
 fn fail(state: State, reason: String) {
-    let importing = state.predictor.try_update_value(|predictor| predictor.import.take());
-    if importing.flatten().is_some() {
-        state.imported.set(vec![not_imported(&reason)]);
-    }
+    texts::failed(state, &reason);
     state.worker.set(WorkerStatus::Failed { reason });
     show_roofline(state);
     study::ask(state);
+}
+
+/// What is said of the work that the worker does not do, since it failed.
+pub fn not_done(reason: &str) -> String {
+    format!("This is worked out by the worker of the learned models, which failed: {reason}")
 }
 
 /// The files named on the script that loaded the page (`scripts/hooks/name.mjs` put them there).

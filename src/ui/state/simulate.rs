@@ -3,12 +3,9 @@
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 
-use super::WorkerStatus;
 use super::frame;
-use super::quantity::{ISL, OSL, RATE, SPREAD, round};
 use super::{Form, State};
-use crate::config::{Field, Issue};
-use crate::worker::protocol::{Simulated, Swept, Traced};
+use crate::worker::protocol::{Simulated, Swept};
 
 /// A pause this long in the changes begins a simulation: while a slider moves there is none.
 const PAUSE_MS: u32 = 200;
@@ -68,33 +65,6 @@ pub fn end(state: State) {
 pub fn stop(state: State) {
     end(state);
     state.simulation.update(|simulation| simulation.progress = Progress::Stopped);
-}
-
-/// Has the worker read a trace.
-pub fn replay(state: State, text: String) {
-    if let WorkerStatus::Failed { reason } = state.worker.get_untracked() {
-        let text = format!("a trace is replayed by the worker of the learned models, which failed: {reason}");
-        return state.trace_issues.set(vec![Issue::error(Field::Trace, text)]);
-    }
-    state.with_client(|client| client.trace(text));
-}
-
-/// The form takes the trace's means, for the closed form and as what the link keeps of it.
-pub fn traced(state: State, traced: Traced) {
-    let Traced { what, issues, isl, osl, rate } = traced;
-    state.trace_issues.set(issues);
-    if what.is_empty() {
-        return;
-    }
-    state.trace.set(what);
-    state.choose("trace", |form| {
-        form.set(&ISL, f64::from(isl));
-        form.set(&OSL, f64::from(osl));
-        form.set(&SPREAD, 0.0);
-        if rate > 0.0 {
-            form.set(&RATE, round(rate));
-        }
-    });
 }
 
 pub fn simulated(state: State, run: Simulated) {

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::CustomEvent;
 
+use super::predict::not_done;
 use super::{Form, State, WorkerStatus, address};
 use crate::study::Topic;
 use crate::ui::module;
@@ -131,8 +132,7 @@ pub fn ask(state: State) {
     });
     let Some((id, topic, of)) = asked.flatten() else { return end(state) };
     if let WorkerStatus::Failed { reason } = state.worker.get_untracked() {
-        let failed =
-            format!("This is worked out by the worker of the learned models, which failed: {reason}");
+        let failed = not_done(&reason);
         return state.study.update(|study| (study.due, study.failed) = (false, failed));
     }
     ask_worker(state, id, topic, of);

@@ -4,13 +4,12 @@ mod curve;
 
 pub use curve::curve;
 
-use super::protocol::Traced;
 use crate::chart::runs;
 use crate::config::{Field, Issue, Load, Setup};
-use crate::serving::run::{Commands, Run, Trace};
+use crate::serving::run::{Commands, Run};
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Fact, Facts, Row};
-use crate::units::{Seconds, count, percent, significant};
+use crate::units::{Seconds, count, decimal, percent};
 
 /// Height of a row of charts, in CSS pixels.
 const HEIGHT: u32 = 224;
@@ -44,6 +43,9 @@ pub fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
             vec![
                 Block::code("Start the server", "", commands.launch).called("launch"),
                 Block::code("Then measure this load", "", bench).called("bench"),
+                Block::text(
+                    "Paste what it prints under “Your measurement”: it then stands beside the prediction.",
+                ),
             ],
         ),
     ];
@@ -59,20 +61,26 @@ fn what(setup: &Setup, run: &Run) -> String {
     match setup.load {
         Load::Concurrency(clients) => {
             let bursts = match clients {
-                1 => "",
-                _ if setup.spread > 0.0 => "",
+                _ if setup.varies() => "",
                 _ => {
                     " Of one length they stay in step and their prompts come in bursts: TTFT is longer than above, \
                      where they do not."
                 }
             };
+            if clients == 1 {
+                return format!("{requests} requests{of}, each sent when the last ends.");
+            }
             let clients = count(f64::from(clients));
             format!(
                 "{requests} requests{of}; all {clients} clients start at once, each sends its next when the last ends.{bursts}"
             )
         }
         Load::Rate(rate) => {
-            format!("{requests} requests{of}, {} per second, at random times (Poisson).", count(rate))
+            let times = match setup.burstiness {
+                1.0 => "(Poisson)".to_owned(),
+                shape => format!("(gamma, burstiness {})", decimal(shape)),
+            };
+            format!("{requests} requests{of}, {} per second, at random times {times}.", count(rate))
         }
         Load::Batch(_) => format!("{requests} requests{of}, all at once."),
     }
@@ -87,25 +95,6 @@ fn replayed(setup: &Setup, run: &Run) -> String {
         "{requests} requests of the trace{of} at {} per second; {prompt} tokens of prompt and {output} of output on average.",
         count(round(run.load)),
     )
-}
-
-/// What was read, and its means for the form.
-pub fn trace(trace: Option<&Trace>, issues: Vec<Issue>) -> Traced {
-    let Some(trace) = trace else { return Traced { issues, ..Traced::default() } };
-    let whole = |tokens: f64| tokens.round().max(1.0) as u32;
-    let ((prompt, output), requests) = (trace.means(), trace.requests.len());
-    let (isl, osl, rate) = (whole(prompt), whole(output), significant(trace.rate().unwrap_or_default(), 3));
-    let (longest, most) = trace.longest();
-    let number = |value: u32| count(f64::from(value));
-    let what = format!(
-        "Trace of {} requests: prompts of {} tokens on average, {} at most; outputs of {}, {} at most.",
-        count(requests as f64),
-        number(isl),
-        number(longest),
-        number(osl),
-        number(most),
-    );
-    Traced { what, issues, isl, osl, rate }
 }
 
 fn facts(run: &Run) -> Vec<Fact> {

@@ -21,6 +21,7 @@ export function lock(form, locks) {
   if (locks.has("load")) controls.push("[name=load]");
   if (locks.has("model")) controls.push("[data-testid=config-json-panel] *");
   if (locks.has("trace")) controls.push("[data-testid=trace-panel] *");
+  if (locks.has("measured")) controls.push("[data-testid=measured-panel] *", "[data-testid=measured-remove]");
   const disable = () => form.querySelectorAll(controls).forEach((control) => (control.disabled = true));
   if (controls.length) {
     new MutationObserver(disable).observe(form, { childList: true, subtree: true });

@@ -18,7 +18,7 @@ export const THEMES = { auto: "system", system: "system", light: "light", dark: 
 /** One of these decides the load, and with it whether the others count. */
 const LOADS = ["concurrency", "rate", "batch"];
 /** These a trace brings along. */
-const OF_TRACES = ["isl", "osl", "spread", "load"];
+const OF_TRACES = ["isl", "osl", "spread", "log_spread", "histogram", "burstiness", "load"];
 
 const known = (table, name) => Object.hasOwn(table, name);
 const quoted = (text) => `“${text.slice(0, 40)}”`;

@@ -3,6 +3,7 @@
 use super::family::{Family, Mixers, QkNorm, QkvBias};
 use super::fields::Fields;
 use super::layers::{Kind, kinds, window};
+use super::sparse;
 use crate::config::model::limits::HEAD_DIM;
 use crate::config::model::limits::{
     HEADS, INDEX_DIM, INDEX_HEADS, INDEX_TOPK, KV_HEADS, LATENT, LINEAR_KEY_DIM, LINEAR_KEY_HEADS,
@@ -65,6 +66,7 @@ pub fn per_layer(
     };
     let mut attentions = kinds.iter().map(of).collect::<Option<Vec<Attention>>>()?;
     borrow(fields, &mut attentions)?;
+    choose(fields, &mut attentions)?;
     Some(attentions)
 }
 
@@ -113,6 +115,7 @@ pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: Option<u32>) -> O
         value_dim: value_dim.filter(|width| *width != head_dim),
         window: None,
         traits,
+        blocks: None,
     })
 }
 
@@ -212,11 +215,26 @@ fn latent(fields: &mut Fields<'_>) -> Option<Mla> {
     })
 }
 
-fn indexer(fields: &mut Fields<'_>) -> Option<Indexer> {
+pub fn indexer(fields: &mut Fields<'_>) -> Option<Indexer> {
     let heads = fields.count(INDEX_HEADS);
     let head_dim = fields.count(INDEX_DIM);
     let topk = fields.count(INDEX_TOPK);
     Some(Indexer { heads: heads?, head_dim: head_dim?, topk: topk?, borrowed: None })
+}
+
+/// Chosen blocks of keys, in the layers that have them.
+fn choose(fields: &mut Fields<'_>, attentions: &mut [Attention]) -> Option<()> {
+    let Some((blocks, marks)) = sparse::blocks(fields, attentions.len())? else { return Some(()) };
+    for (attention, _) in attentions.iter_mut().zip(marks).filter(|(_, marked)| *marked) {
+        match attention {
+            Attention::Gqa(gqa) => gqa.blocks = Some(blocks),
+            _ => {
+                fields.error("`sparse_attention_config` chooses keys, and this attention has latents".into());
+                return None;
+            }
+        }
+    }
+    Some(())
 }
 
 /// GLM-5.2 says which layers take the choice of an earlier one.

@@ -51,6 +51,8 @@ pub enum Mixers {
     Latent,
     /// Latent attention with Kimi delta attention.
     DeltaLatent,
+    /// A window and compressed keys before it (DeepSeek-V4).
+    Compressed,
     /// One mixer, MLP or mixture of experts a layer (Nemotron-H).
     Single,
     /// `block_configs` (Nemotron-NAS).
@@ -111,6 +113,17 @@ const DEEPSEEK: Family = Family {
     }),
     ..GROUPED
 };
+const DEEPSEEK_V4: Family = Family {
+    model_type: "deepseek_v4",
+    mixers: Mixers::Compressed,
+    experts: Some(Experts {
+        count: "n_routed_experts",
+        shared: Shared::Count("n_shared_experts"),
+        modules: ("ffn.experts", "ffn.shared_experts"),
+        ..EXPERTS
+    }),
+    ..GROUPED
+};
 const GEMMA4: Family = Family {
     model_type: "gemma4",
     qk_norm: QkNorm::Always,
@@ -166,7 +179,7 @@ const NEMOTRON_H: Family = Family {
     ..GROUPED
 };
 
-pub const FAMILIES: [Family; 39] = [
+pub const FAMILIES: [Family; 42] = [
     PLAIN,
     Family { model_type: "granite", ..PLAIN },
     MISTRAL,
@@ -208,6 +221,23 @@ pub const FAMILIES: [Family; 39] = [
         experts: Some(Experts { shared: Shared::Width("shared_intermediate_size"), ..LOCAL }),
         ..GROUPED
     },
+    Family {
+        model_type: "minimax_m3",
+        qk_norm: QkNorm::Key,
+        qkv_bias: QkvBias::Never,
+        experts: Some(Experts {
+            width: "moe_intermediate_size",
+            dense: "dense_intermediate_size",
+            shared: Shared::Width("shared_intermediate_size"),
+            ..LOCAL
+        }),
+        // A gated SiLU of a steeper slope, clamped.
+        activations: &["swigluoai"],
+        ..GROUPED
+    },
+    DEEPSEEK_V4,
+    // Its name in checkpoints converted to FP8 for SGLang.
+    Family { model_type: "deepseek_ref", ..DEEPSEEK_V4 },
     Family { model_type: "deepseek_v2", ..DEEPSEEK },
     DEEPSEEK,
     Family { model_type: "deepseek_v32", ..DEEPSEEK },

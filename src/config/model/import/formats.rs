@@ -18,6 +18,8 @@ pub struct Quantization {
     own: Globs,
     /// Modules that stay in 16 bits.
     kept: Globs,
+    /// Modules that lists exclude were quantised before, and stay so.
+    requantised: bool,
     /// The record says nowhere what stays in 16 bits.
     untold: bool,
     /// The checkpoint carries scales for an FP8 KV cache.
@@ -43,6 +45,7 @@ pub fn read(top: &Object, text: &Object, separate: Option<&Object>) -> Result<Qu
         own: Globs::default(),
         kept: Globs::default(),
         untold: !both.iter().any(|config| LISTS.iter().any(|key| config.mentions(key))),
+        requantised: false,
         fp8_kv: both.iter().any(|config| fp8_kv(config)),
         notes: Vec::new(),
     };
@@ -56,6 +59,9 @@ pub fn read(top: &Object, text: &Object, separate: Option<&Object>) -> Result<Qu
         Some(other) => return Err(format!("experts in {} (`expert_dtype`)", excerpt(other))),
     }
     for name in both.iter().flat_map(|config| LISTS.iter().filter_map(|key| config.list(key))).flatten() {
+        if read.requantised {
+            continue;
+        }
         let name = name.as_text().ok_or("excluded modules that are no names (`quantization_config`)")?;
         read.kept.add(name, Dtype::Bf16)?;
     }
@@ -67,6 +73,13 @@ impl Quantization {
     fn weights(&mut self, config: &Object) -> Result<(), String> {
         // ModelOpt names an algorithm, with or without a `quant_method` beside it.
         let scheme = match (config.text("quant_algo"), config.text("quant_method")) {
+            // Experts requantised, the rest as it was published before: what is left out is left as it was.
+            (Some("MIXED_PRECISION"), Some("fp8")) if config.mentions("weight_block_size") => {
+                self.listed(config)?;
+                self.others = schemes::fp8(config)?.dtype;
+                self.requantised = true;
+                return Ok(());
+            }
             (Some("MIXED_PRECISION"), _) => return self.listed(config),
             (Some(name), _) => schemes::algorithm(name)?,
             (None, Some("fp8")) => schemes::fp8(config)?,

@@ -3,7 +3,7 @@
 use super::attention::Sizes;
 use super::family::{Family, Mixers, Window};
 use super::fields::Fields;
-use super::{attention, ffn, single, uneven};
+use super::{attention, ffn, single, sparse, uneven};
 use crate::config::json::Json;
 use crate::config::model::limits::{CONTEXT, LAYERS, Limit, WINDOW};
 use crate::config::model::{Attention, Blocks, Ffn, Norms};
@@ -32,9 +32,14 @@ pub fn read(fields: &mut Fields<'_>, family: &Family, hidden: Option<u32>) -> Op
     }
     // Each is read before the first `?`, so that every missing field is named at once.
     let layers = fields.count(LAYERS);
-    let sizes = Sizes::read(fields, family, hidden);
+    let attentions = match family.mixers {
+        Mixers::Compressed => sparse::compressed(fields, layers),
+        _ => {
+            let sizes = Sizes::read(fields, family, hidden);
+            layers.and_then(|layers| attention::per_layer(fields, family, sizes, layers))
+        }
+    };
     let ffns = ffn::per_layer(fields, family, layers);
-    let attentions = attention::per_layer(fields, family, sizes, layers?);
     let pairs = attentions?.into_iter().zip(ffns?);
     Some(pairs.map(|(attention, ffn)| Layer { attention: Some(attention), ffn: Some(ffn) }).collect())
 }
@@ -51,6 +56,7 @@ pub fn group(layers: &[Layer], norms: Norms) -> Vec<Blocks> {
                 attention: layer.attention.clone(),
                 ffn: layer.ffn.clone(),
                 norms,
+                streams: None,
             }),
         }
     }
@@ -127,7 +133,9 @@ pub fn kinds(
             };
             named(&|layer| window.is_some() && layer >= from, Kind::Local, Kind::Full)
         }
-        Mixers::Latent | Mixers::Single | Mixers::Listed => named(&|_| true, Kind::Full, Kind::Full),
+        Mixers::Latent | Mixers::Single | Mixers::Listed | Mixers::Compressed => {
+            named(&|_| true, Kind::Full, Kind::Full)
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod refusals;
 mod regex;
 mod schemes;
 mod single;
+mod sparse;
 mod uneven;
 
 use crate::config::issue::excerpt;
@@ -22,8 +23,8 @@ use crate::config::json::{self, Object};
 use crate::config::{Field, Issue};
 use crate::units::fixed;
 
-use super::{Formats, Model, limits};
-use family::{FAMILIES, Family};
+use super::{Blocks, Formats, Model, limits};
+use family::{FAMILIES, Family, Mixers};
 use fields::Fields;
 use formats::Quantization;
 
@@ -115,6 +116,10 @@ fn architecture(
     let vocab = fields.count(limits::VOCAB);
     let max_context = context::longest(fields);
     let tied = fields.flag("tie_word_embeddings").or_else(|| top.flag("tie_word_embeddings"));
+    let streams = match family.mixers {
+        Mixers::Compressed => fields.count(limits::STREAMS),
+        _ => None,
+    };
     let layers = layers::read(fields, family, hidden)?;
     let (formats, rounded) = quantization.formats(&modules::of(&layers, family));
     let mut notes = notes::of(top, fields.object(), family);
@@ -127,7 +132,10 @@ fn architecture(
         max_context: max_context?,
         tied_embeddings: tied.unwrap_or(false),
         weights: formats.weights,
-        blocks: layers::group(&layers, family.norms),
+        blocks: layers::group(&layers, family.norms)
+            .into_iter()
+            .map(|blocks| Blocks { streams, ..blocks })
+            .collect(),
         checkpoints: Vec::new(),
         notes,
     };

@@ -107,5 +107,12 @@ fn mixer(attention: &Attention, family: &Family) -> (&'static str, Vec<&'static 
             }
         },
         Attention::Mamba(_) => ("mixer", vec!["in_proj", "out_proj"]),
+        Attention::Compressed(compressed) => {
+            let mut names = vec!["wq_a", "wq_b", "wkv", "wo_a", "wo_b"];
+            if compressed.indexer.is_some() {
+                names.push("indexer.wq_b");
+            }
+            ("attn", names)
+        }
     }
 }

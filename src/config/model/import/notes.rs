@@ -24,6 +24,20 @@ pub fn of(top: &Object, text: &Object, family: &Family) -> Vec<String> {
     if family.mixers == Mixers::Chunks {
         notes.push("Attention in chunks is counted as a sliding window of a chunk's length.".into());
     }
+    if family.mixers == Mixers::Compressed {
+        notes.push(
+            "Attention over compressed keys was never measured: it is timed as latent attention over as many keys, \
+             and the choice among them by counted work."
+                .into(),
+        );
+    }
+    if text.object("sparse_attention_config").is_some() {
+        notes.push(
+            "Attention over chosen blocks of keys was never measured: it is timed as attention in a window of as \
+             many keys, and the choice among them by counted work."
+                .into(),
+        );
+    }
     if let Some(blocks) = text.number("attn_res_block_size") {
         let blocks = decimal(blocks);
         notes.push(format!(

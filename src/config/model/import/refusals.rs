@@ -11,7 +11,7 @@ use crate::units::decimal;
 /// `top` is the whole file and `text` the language model's part of it.
 pub fn uncovered(top: &Object, text: &Object, family: Option<&Family>) -> Vec<String> {
     // Either is reason enough, whatever else such a model has.
-    if let Some(reason) = not_a_decoder(top).or_else(|| sparse_attention(text)) {
+    if let Some(reason) = not_a_decoder(top).or_else(|| sparse_attention(text, family)) {
         return vec![reason];
     }
     let mixers = family.map(|family| family.mixers);
@@ -37,24 +37,30 @@ fn not_a_decoder(top: &Object) -> Option<String> {
     (!generates).then(|| format!("no text generation (`architectures` is {})", excerpt(name)))
 }
 
-/// Kinds of sparse attention without a kernel. Latent attention with an indexer has one.
-fn sparse_attention(text: &Object) -> Option<String> {
-    if let Some(list) = text.list("compress_ratios") {
-        // The layers that predict further tokens stand at the end.
-        let all =
-            text.number("num_hidden_layers").map_or(list.len(), |layers| list.len().min(layers as usize));
-        let layers = list.iter().take(all).filter(|ratio| !matches!(ratio, Json::Number(0.0))).count();
+/// Kinds of sparse attention that the family does not have. Latent attention with an indexer has one.
+fn sparse_attention(text: &Object, family: Option<&Family>) -> Option<String> {
+    let mixers = family.map(|family| family.mixers);
+    if let Some(list) = text.list("compress_ratios")
+        && mixers != Some(Mixers::Compressed)
+    {
+        let layers = list.iter().filter(|ratio| !matches!(ratio, Json::Number(0.0))).count();
+        let all = list.len();
         return Some(format!(
             "sparse attention over compressed keys (`compress_ratios`, {layers} of {all} layers)"
         ));
     }
-    if let Some(blocks) = text.object("sparse_attention_config") {
-        return Some(match blocks.number("sparse_topk_blocks") {
-            Some(top) => format!("block-sparse attention (`sparse_topk_blocks` {})", decimal(top)),
-            None => "block-sparse attention (`sparse_attention_config`)".into(),
-        });
+    if text.object("sparse_attention_config").is_some()
+        && family.is_none_or(|family| family.model_type != "minimax_m3")
+    {
+        return Some(
+            match text.object("sparse_attention_config").and_then(|of| of.number("sparse_topk_blocks")) {
+                Some(top) => format!("block-sparse attention (`sparse_topk_blocks` {})", decimal(top)),
+                None => "block-sparse attention (`sparse_attention_config`)".into(),
+            },
+        );
     }
-    let top = text.number("index_topk").filter(|_| text.number("kv_lora_rank").is_none())?;
+    let known = text.number("kv_lora_rank").is_some() || mixers == Some(Mixers::Compressed);
+    let top = text.number("index_topk").filter(|_| !known)?;
     Some(format!("sparse attention with an indexer (`index_topk` {})", decimal(top)))
 }
 

@@ -46,7 +46,7 @@ impl Column {
         }
     }
 
-    fn is_named(self, plain: &str) -> bool {
+    pub fn is_named(self, plain: &str) -> bool {
         match self {
             Self::Arrival => ARRIVAL.contains(&plain),
             Self::Prompt => PROMPT.contains(&plain),
@@ -100,7 +100,8 @@ impl Columns {
     }
 }
 
-fn plain(name: &str) -> String {
+/// In small letters, without anything between its words.
+pub fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 

@@ -1,6 +1,7 @@
 //! A trace: when each request came and how long it was, from CSV or from lines of JSON.
 
 mod column;
+pub mod histogram;
 mod time;
 
 use crate::config::excerpt;

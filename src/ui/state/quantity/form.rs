@@ -3,7 +3,7 @@
 use super::{Quantity, Stops};
 use crate::config::{Field, Lengths, Load};
 
-const fn whole(value: f64) -> u32 {
+pub(super) const fn whole(value: f64) -> u32 {
     value as u32
 }
 
@@ -70,6 +70,7 @@ pub static ISL: Quantity = Quantity {
     whole: true,
     help: "ISL: tokens of each prompt",
     read: |scenario| match &scenario.workload.isl {
+        _ if scenario.workload.means().is_some() => scenario.workload.means().map(|(isl, _)| f64::from(isl)),
         Lengths::Fixed(length) => Some(f64::from(*length)),
         Lengths::Each(lengths) => {
             let total: f64 = lengths.iter().copied().map(f64::from).sum();
@@ -78,6 +79,7 @@ pub static ISL: Quantity = Quantity {
     },
     write: |scenario, value| {
         if let Some(value) = value {
+            scenario.workload.leave_histogram();
             scenario.workload.isl = Lengths::Fixed(whole(value));
         }
     },
@@ -90,8 +92,16 @@ pub static OSL: Quantity = Quantity {
     stops: Stops::Quarters { low: 1, high: 16_384 },
     whole: true,
     help: "OSL: tokens generated for each prompt",
-    read: |scenario| Some(f64::from(scenario.workload.osl)),
-    write: |scenario, value| scenario.workload.osl = value.map_or(scenario.workload.osl, whole),
+    read: |scenario| {
+        let workload = &scenario.workload;
+        Some(f64::from(workload.means().map_or(workload.osl, |(_, osl)| osl)))
+    },
+    write: |scenario, value| {
+        if let Some(value) = value {
+            scenario.workload.leave_histogram();
+            scenario.workload.osl = whole(value);
+        }
+    },
 };
 
 pub static SPREAD: Quantity = Quantity {
@@ -235,26 +245,3 @@ pub static PRICE: Quantity = Quantity {
     read: |scenario| scenario.overrides.price,
     write: |scenario, value| scenario.overrides.price = value,
 };
-
-/// Every quantity of the form.
-#[cfg(test)]
-pub static ALL: [&Quantity; 18] = [
-    &TP,
-    &PP,
-    &DP,
-    &EP,
-    &REPLICAS,
-    &ISL,
-    &OSL,
-    &SPREAD,
-    &CONCURRENCY,
-    &BATCH,
-    &RATE,
-    &SLO_TTFT,
-    &SLO_TPOT,
-    &TOKEN_BUDGET,
-    &MAX_SEQS,
-    &MEMORY_SHARE,
-    &SUSTAINED,
-    &PRICE,
-];

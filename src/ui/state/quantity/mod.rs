@@ -1,12 +1,14 @@
 //! The numbers a visitor sets: how each is read, written, typed and slid.
 
 mod form;
+mod requests;
 mod stops;
 
 use crate::config::{Engine, Field, Gpu, Scenario, link};
 use crate::units::decimal;
 
 pub use form::*;
+pub use requests::*;
 pub use stops::Stops;
 pub use stops::round;
 
@@ -92,11 +94,11 @@ impl Quantity {
     fn example(&self) -> &'static str {
         match self.field {
             Field::MemoryShare | Field::Sustained => "0.9",
-            Field::Spread => "0.2",
+            Field::Spread | Field::LogSpread | Field::CachedShare => "0.2",
             Field::Price => "2.5",
-            Field::Tp | Field::Pp | Field::Gpus => "2",
+            Field::Tp | Field::Pp | Field::Gpus | Field::Drafted => "2",
             Field::Concurrency | Field::Batch => "16",
-            Field::Rate => "2.5",
+            Field::Rate | Field::Burstiness | Field::Accepted => "2.5",
             Field::SloTtft => "500",
             Field::SloTpot => "30",
             _ => "1024",
@@ -112,6 +114,33 @@ impl Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every quantity of the form.
+    static ALL: [&Quantity; 23] = [
+        &TP,
+        &PP,
+        &DP,
+        &EP,
+        &REPLICAS,
+        &ISL,
+        &OSL,
+        &SPREAD,
+        &LOG_SPREAD,
+        &CONCURRENCY,
+        &BATCH,
+        &RATE,
+        &BURSTINESS,
+        &CACHED_SHARE,
+        &DRAFTED,
+        &ACCEPTED,
+        &SLO_TTFT,
+        &SLO_TPOT,
+        &TOKEN_BUDGET,
+        &MAX_SEQS,
+        &MEMORY_SHARE,
+        &SUSTAINED,
+        &PRICE,
+    ];
 
     #[test]
     fn stops_rise_and_are_found_again() {

@@ -1,0 +1,93 @@
+// Writes a page each for the configurations of static/catalog/presets.json, for readers without scripts, search engines
+// and sites that ask by oEmbed. What they say is rendered beforehand (tests/presets.rs).
+import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+
+import { bundled, hashed, inDist, inSource, write } from "./dist.mjs";
+
+/** Of the frame that oEmbed hands out, in CSS pixels. */
+const FRAME = { width: 720, height: 290 };
+
+const address = process.env.ROOFLIGHT_URL?.replace(/\/?$/, "/");
+const { configurations } = JSON.parse(readFileSync(inSource("static/catalog/presets.json")));
+
+const [icon] = /icon-\w+\.svg/.exec(readFileSync(inDist("index.html"), "utf8")) ?? [];
+
+const html = (text) => text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
+
+mkdirSync(inDist("presets"));
+const css = bundled("static/style/preset.css");
+const style = `preset-${hashed(css)}.css`;
+write(`presets/${style}`, css);
+
+function page({ title, about, head = "", body }) {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="${html(about)}">
+<meta property="og:title" content="${html(title)}">
+<meta property="og:description" content="${html(about)}">
+${head}<title>${html(title)} | Rooflight</title>
+${icon ? `<link rel="icon" href="../${icon}">\n` : ""}<link rel="stylesheet" href="${style}">
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
+
+/** What oEmbed answers: only whoever publishes the page knows its whole address. */
+function oembed({ id, name, link }) {
+  const source = html(`${address}embed.html?view=card#${link}`);
+  const frame = `<iframe src="${source}" title="${html(name)}" width="${FRAME.width}" height="${FRAME.height}" style="border:0" loading="lazy" sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox"></iframe>`;
+  const answer = { version: "1.0", type: "rich", provider_name: "Rooflight", provider_url: address, title: name, ...FRAME, html: frame };
+  write(`presets/${id}.oembed.json`, `${JSON.stringify(answer, null, 1)}\n`);
+  return `<link rel="alternate" type="application/json+oembed" href="${html(`${address}presets/${id}.oembed.json`)}" title="${html(name)}">\n<link rel="canonical" href="${html(`${address}presets/${id}.html`)}">\n`;
+}
+
+const items = configurations.map(({ id }) => {
+  const preset = JSON.parse(readFileSync(inSource(`static/presets/${id}.json`)));
+  const { name, about, link, release, headline, sentences, notes, roofline } = preset;
+  for (const picture of [`${id}.svg`, `${id}-dark.svg`]) copyFileSync(inSource(`static/presets/${picture}`), inDist(`presets/${picture}`));
+  const facts = headline.map(([term, value]) => `<div><dt>${html(term)}</dt><dd>${html(value)}</dd></div>`).join("\n");
+  const body = `<header><a href="./">Rooflight</a></header>
+<main>
+<h1>${html(name)}</h1>
+<p>${html(about)}. Predicted with the models of ${html(release)}.</p>
+<p><a class="open" href="../#${html(link)}">Open it, and change what you like</a></p>
+<dl>
+${facts}
+</dl>
+${sentences.map((sentence) => `<p>${html(sentence)}</p>`).join("\n")}
+${notes.map((note) => `<p class="note">${html(note)}</p>`).join("\n")}
+<figure>
+<picture>
+<source srcset="${id}-dark.svg" media="(prefers-color-scheme: dark)">
+<img src="${id}.svg" width="880" height="420" alt="${html(roofline)}">
+</picture>
+<figcaption>Discs: kernels of prefill. Diamonds: of decode. Area: share of the step's time. Stem: up to the ceiling of its tiles and waves.</figcaption>
+</figure>
+</main>`;
+  write(`presets/${id}.html`, page({ title: name, about: `${name}: ${headline.map((pair) => pair.join(" ")).join(", ")}.`, head: address ? oembed(preset) : "", body }));
+  const [ttft, tpot, , output] = headline.map(([, value]) => html(value));
+  return `<tr><th scope="row"><a href="${id}.html">${html(name)}</a></th><td>${ttft}</td><td>${tpot}</td><td>${output}</td></tr>`;
+});
+
+write("presets/index.html", page({
+  title: "Well-known configurations",
+  about: "How fast well-known models serve on well-known GPUs, predicted.",
+  body: `<header><a href="../">Rooflight</a></header>
+<main>
+<h1>Well-known configurations</h1>
+<table>
+<thead><tr><th scope="col">Configuration</th><th scope="col">TTFT</th><th scope="col">TPOT</th><th scope="col">Output</th></tr></thead>
+<tbody>
+${items.join("\n")}
+</tbody>
+</table>
+</main>`,
+}));

@@ -1,0 +1,149 @@
+//! What a chart's legend names, and the chart without some of it.
+
+use super::{Chart, Curves, Roofline, Tone};
+use crate::graph::Phase;
+
+/// One name of a legend, and the mark it has in the picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    pub name: String,
+    pub swatch: Swatch,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Swatch {
+    Disc,
+    Diamond,
+    Line(Tone),
+    /// Of a bar, by its place.
+    Part(usize),
+}
+
+/// A legend's name for the roof of the L2 cache.
+const L2: &str = "L2";
+
+impl Key {
+    fn new(name: &str, swatch: Swatch) -> Self {
+        Self { name: name.into(), swatch }
+    }
+}
+
+impl Swatch {
+    /// As styles know it.
+    pub fn class(self) -> String {
+        match self {
+            Self::Disc => "disc".into(),
+            Self::Diamond => "diamond".into(),
+            Self::Line(Tone::Accent) => "line accent".into(),
+            Self::Line(Tone::Ink) => "line ink".into(),
+            Self::Line(Tone::Muted) => "line muted".into(),
+            Self::Line(Tone::Faint) => "line faint".into(),
+            Self::Part(place) => format!("part part-{place}"),
+        }
+    }
+}
+
+impl Chart {
+    /// What can be left out of it, each by its name; empty where there is nothing to tell apart.
+    pub fn legend(&self) -> Vec<Key> {
+        let keys = match self {
+            Self::Roofline(chart) => of_roofline(chart),
+            Self::Curves(chart) => of_curves(chart),
+            Self::Bars(chart) => {
+                let parts = chart.legend.iter().enumerate();
+                parts.map(|(place, name)| Key::new(name, Swatch::Part(place))).collect()
+            }
+        };
+        if keys.len() > 1 { keys } else { Vec::new() }
+    }
+
+    /// Without what its legend calls by one of the names `hidden`.
+    #[must_use]
+    pub fn without(mut self, hidden: &[String]) -> Self {
+        let shows = |name: &str| !hidden.iter().any(|hidden| hidden == name);
+        match &mut self {
+            Self::Roofline(chart) => {
+                chart.points.retain(|point| shows(point.phase.id()));
+                chart.roofs.retain(|roof| shows(&roof.name));
+                chart.l2 = chart.l2.filter(|_| shows(L2));
+            }
+            Self::Curves(chart) => {
+                for panel in &mut chart.panels {
+                    panel.lines.retain(|line| shows(&line.name));
+                }
+            }
+            Self::Bars(chart) => {
+                for (place, name) in chart.legend.iter().enumerate() {
+                    if !shows(name) {
+                        // Its place stays: what is left keeps its colour.
+                        chart
+                            .bars
+                            .iter_mut()
+                            .filter_map(|bar| bar.parts.get_mut(place))
+                            .for_each(|part| *part = 0.0);
+                    }
+                }
+            }
+        }
+        self
+    }
+}
+
+fn of_roofline(chart: &Roofline) -> Vec<Key> {
+    let phases = [(Phase::Prefill, Swatch::Disc), (Phase::Decode, Swatch::Diamond)];
+    let drawn = phases.into_iter().filter(|(of, _)| chart.points.iter().any(|point| point.phase == *of));
+    let mut keys: Vec<Key> = drawn.map(|(of, swatch)| Key::new(of.id(), swatch)).collect();
+    for roof in &chart.roofs {
+        let tone = if roof.used { Tone::Ink } else { Tone::Faint };
+        keys.push(Key::new(&roof.name, Swatch::Line(tone)));
+    }
+    keys.extend(chart.l2.map(|_| Key::new(L2, Swatch::Line(Tone::Faint))));
+    keys
+}
+
+fn of_curves(chart: &Curves) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for line in chart.panels.iter().flat_map(|panel| &panel.lines) {
+        if !line.name.is_empty() && !keys.iter().any(|key| key.name == line.name) {
+            keys.push(Key::new(&line.name, Swatch::Line(line.tone)));
+        }
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::{Bar, Bars, Line, Panel};
+
+    #[test]
+    fn a_line_left_out_is_gone_from_every_panel() {
+        let line = |name: &str| Line { name: name.into(), ..Line::default() };
+        let panel = || Panel { lines: vec![line("a"), line("b")], ..Panel::default() };
+        let chart = Chart::Curves(Curves { panels: vec![panel(), panel()], ..Curves::default() });
+        let names: Vec<String> = chart.legend().into_iter().map(|key| key.name).collect();
+        assert_eq!(names, ["a", "b"]);
+        let Chart::Curves(left) = chart.without(&["a".into()]) else { unreachable!("it stays what it is") };
+        assert!(left.panels.iter().all(|panel| panel.lines.len() == 1 && panel.lines[0].name == "b"));
+    }
+
+    #[test]
+    fn a_part_left_out_keeps_its_place() {
+        let bars = Bars {
+            legend: vec!["x".into(), "y".into()],
+            bars: vec![Bar { name: "one".into(), parts: vec![1.0, 2.0] }],
+            ..Bars::default()
+        };
+        let Chart::Bars(left) = Chart::Bars(bars).without(&["x".into()]) else {
+            unreachable!("it stays what it is")
+        };
+        assert_eq!(left.bars[0].parts, [0.0, 2.0]);
+    }
+
+    #[test]
+    fn one_line_needs_no_legend() {
+        let lines = vec![Line { name: "a".into(), ..Line::default() }];
+        let chart = Curves { panels: vec![Panel { lines, ..Panel::default() }], ..Curves::default() };
+        assert!(Chart::Curves(chart).legend().is_empty());
+    }
+}

@@ -1,0 +1,18 @@
+//! A chart as an SVG picture.
+
+use plotters::drawing::IntoDrawingArea;
+use plotters::prelude::SVGBackend;
+
+use super::{Chart, Theme, draw};
+
+/// Of `size` CSS pixels.
+///
+/// # Errors
+/// What the backend says when it does not draw.
+pub fn svg(chart: &Chart, size: (u32, u32), theme: Theme) -> Result<String, String> {
+    let mut text = String::new();
+    let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+    draw(&area, chart, theme).map_err(|error| error.to_string())?;
+    drop(area);
+    Ok(text)
+}

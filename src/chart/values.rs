@@ -1,0 +1,75 @@
+//! A chart's values as CSV, unrounded and in SI units.
+
+use super::{Chart, Unit};
+use crate::units::decimal;
+
+impl Chart {
+    /// A row a point, under names that say their unit, as `say` says them.
+    pub fn to_csv(&self, say: impl Fn(&str) -> String) -> String {
+        let mut rows = Vec::new();
+        match self {
+            Self::Roofline(chart) => {
+                let names = [
+                    "phase",
+                    "kernel",
+                    "FLOP per byte",
+                    "FLOP/s",
+                    "ceiling, FLOP/s",
+                    "share of step",
+                    "limited by",
+                ];
+                rows.push(names.map(&say).to_vec());
+                for point in &chart.points {
+                    let numbers =
+                        [point.intensity, point.reached.0, point.ceiling.0, point.share].map(decimal);
+                    let mut row = vec![point.phase.id().to_owned(), point.name.clone()];
+                    row.extend(numbers);
+                    row.push(point.limit.id().into());
+                    rows.push(row);
+                }
+            }
+            Self::Curves(chart) => {
+                rows.push(["panel", "series", &chart.x.name, "value"].map(&say).to_vec());
+                for panel in &chart.panels {
+                    let mut series = |name: &str, x: &[f64], y: &[f64]| {
+                        for (&x, &y) in x.iter().zip(y) {
+                            let of = format!("{}{}", panel.y.name, suffix(panel.y.unit));
+                            rows.push(vec![say(&of), say(name), decimal(x), decimal(y)]);
+                        }
+                    };
+                    panel.lines.iter().for_each(|line| series(&line.name, &line.x, &line.y));
+                    for band in &panel.bands {
+                        series("from", &band.x, &band.low);
+                        series("to", &band.x, &band.high);
+                    }
+                }
+            }
+            Self::Bars(chart) => {
+                let unit = suffix(chart.unit);
+                let mut head = vec![say("bar")];
+                head.extend(chart.legend.iter().map(|name| say(&format!("{name}{unit}"))));
+                rows.push(head);
+                for bar in &chart.bars {
+                    let mut row = vec![say(&bar.name)];
+                    row.extend(bar.parts.iter().map(|&part| decimal(part)));
+                    rows.push(row);
+                }
+            }
+        }
+        let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+        for row in rows {
+            // Memory takes everything.
+            let _ = writer.write_record(&row);
+        }
+        let bytes = writer.into_inner().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+fn suffix(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Seconds => ", s",
+        Unit::Share => ", share",
+        Unit::Count => "",
+    }
+}

@@ -1,0 +1,107 @@
+//! What was measured of a configuration: the headline numbers of a benchmark's report.
+
+pub mod paste;
+
+use super::check::range::{MEASURED_RATE, MEASURED_TIME};
+use super::record::ids;
+
+/// A number that benchmarks report and Rooflight predicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Milliseconds, as are the next two.
+    Ttft,
+    Tpot,
+    E2e,
+    /// Output tokens per second of the whole system.
+    Output,
+    /// Requests per second.
+    Requests,
+    /// Prompt and output tokens per second.
+    Total,
+}
+
+// In links, and on the page's numbers.
+ids!(
+    Metric:
+    Ttft = "ttft",
+    Tpot = "tpot",
+    E2e = "e2e",
+    Output = "throughput",
+    Requests = "requests",
+    Total = "total",
+);
+
+impl Metric {
+    pub fn is_time(self) -> bool {
+        matches!(self, Self::Ttft | Self::Tpot | Self::E2e)
+    }
+
+    /// The name that `vllm bench serve --save-result` gives its mean, or its median.
+    pub fn key(self, median: bool) -> &'static str {
+        match (self, median) {
+            (Self::Ttft, false) => "mean_ttft_ms",
+            (Self::Ttft, true) => "median_ttft_ms",
+            (Self::Tpot, false) => "mean_tpot_ms",
+            (Self::Tpot, true) => "median_tpot_ms",
+            (Self::E2e, false) => "mean_e2el_ms",
+            (Self::E2e, true) => "median_e2el_ms",
+            (Self::Output, _) => "output_throughput",
+            (Self::Requests, _) => "request_throughput",
+            (Self::Total, _) => "total_token_throughput",
+        }
+    }
+}
+
+/// One number over all requests, in its metric's unit. A rate has no median.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Figure {
+    pub mean: Option<f64>,
+    pub median: Option<f64>,
+}
+
+impl Figure {
+    /// The mean, which is what is predicted; the median where the mean is not known.
+    pub fn value(self) -> Option<f64> {
+        self.mean.or(self.median)
+    }
+}
+
+/// What is known of each metric; none of it where nothing was measured. Every number lies within its range.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Measured {
+    /// Mean and median of each; 0 where it is not known.
+    numbers: [[f64; 2]; Metric::ALL.len()],
+}
+
+impl Measured {
+    pub fn of(&self, metric: Metric) -> Figure {
+        let known = |number: f64| Some(number).filter(|number| *number > 0.0);
+        let [mean, median] = self.numbers[metric as usize];
+        Figure { mean: known(mean), median: known(median) }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.numbers.as_flattened().iter().all(|number| *number == 0.0)
+    }
+
+    /// Changes every number.
+    fn map(&mut self, change: impl Fn(f64) -> f64) {
+        self.numbers.as_flattened_mut().iter_mut().for_each(|number| *number = change(*number));
+    }
+
+    /// Takes a mean, or a median.
+    ///
+    /// # Errors
+    /// What would be right where the number is none of this metric.
+    pub fn set(&mut self, metric: Metric, median: bool, value: f64) -> Result<(), String> {
+        if median && !metric.is_time() {
+            return Err("a rate has no median".into());
+        }
+        let range = if metric.is_time() { MEASURED_TIME } else { MEASURED_RATE };
+        if let Some(issue) = range.check(value) {
+            return Err(issue.text);
+        }
+        self.numbers[metric as usize][usize::from(median)] = value;
+        Ok(())
+    }
+}

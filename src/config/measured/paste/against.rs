@@ -1,0 +1,146 @@
+//! What a report says of its run, against the configuration it is to be set beside.
+
+use crate::config::{Field, Issue, Lengths, Load, Scenario, Workload};
+use crate::units::{count, decimal, percent};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fact {
+    /// Requests that the client had in flight at most.
+    Concurrency,
+    /// Requests per second that it sent; infinite where it sent all at once.
+    Rate,
+    /// Requests that were answered.
+    Requests,
+    Failed,
+    /// Tokens of all prompts, and of all outputs.
+    InputTokens,
+    OutputTokens,
+    /// Tokens of a prompt, and of an output, on average.
+    Prompt,
+    Output,
+}
+
+const FACTS: usize = 8;
+
+/// Lengths that differ by less are the same: templates of chats and tokenisers add some tokens.
+const SAME_LENGTH: f64 = 0.05;
+
+/// Rates that differ by less are the same.
+const SAME_RATE: f64 = 0.01;
+
+#[derive(Default)]
+pub struct Stated([Option<f64>; FACTS]);
+
+impl Stated {
+    pub fn set(&mut self, fact: Fact, number: f64) {
+        self.0[fact as usize] = Some(number);
+    }
+
+    fn get(&self, fact: Fact) -> Option<f64> {
+        self.0[fact as usize]
+    }
+
+    /// A positive, finite number.
+    fn positive(&self, fact: Fact) -> Option<f64> {
+        self.get(fact).filter(|number| number.is_finite() && *number > 0.0)
+    }
+
+    /// Warnings where the run was another.
+    pub fn against(&self, scenario: &Scenario) -> Vec<Issue> {
+        let workload = &scenario.workload;
+        let mut said: Vec<String> = Vec::new();
+        said.extend(self.load(workload.load));
+        let lengths = mean_lengths(workload);
+        for (what, own, each, total) in [
+            ("prompts", lengths.0, Fact::Prompt, Fact::InputTokens),
+            ("outputs", lengths.1, Fact::Output, Fact::OutputTokens),
+        ] {
+            let mean = || Some(self.positive(total)? / self.positive(Fact::Requests)?);
+            let Some(measured) = self.positive(each).or_else(mean) else { continue };
+            if differ(measured, own, SAME_LENGTH) {
+                said.push(format!(
+                    "the {what} that were measured have {} tokens on average, those of the form {}",
+                    count(measured.round()),
+                    count(own.round()),
+                ));
+            }
+        }
+        if let (Some(failed), Some(requests)) = (self.positive(Fact::Failed), self.get(Fact::Requests)) {
+            said.push(format!(
+                "{} of the measured requests failed ({})",
+                count(failed),
+                percent(failed / (failed + requests))
+            ));
+        }
+        said.into_iter().map(|text| Issue::warning(Field::Measured, text)).collect()
+    }
+
+    fn load(&self, load: Load) -> Option<String> {
+        let concurrency = self.positive(Fact::Concurrency);
+        let (rate, requests) = (self.get(Fact::Rate), self.positive(Fact::Requests));
+        let unbounded = rate.is_none_or(f64::is_infinite);
+        match load {
+            Load::Concurrency(clients) => {
+                let clients = f64::from(clients);
+                let own = count(clients);
+                match (concurrency, requests) {
+                    (Some(most), _) if differ(most, clients, 0.0) => Some(format!(
+                        "it was measured with {} requests at once, the form has {own} clients",
+                        count(most)
+                    )),
+                    (Some(_), Some(sent)) if sent < clients => Some(format!(
+                        "{} requests were measured: fewer than the {own} clients of the form",
+                        count(sent)
+                    )),
+                    (Some(_), _) => None,
+                    (None, _) if !unbounded => Some(format!(
+                        "it was measured at {} requests per second, the form has {own} clients",
+                        decimal(rate.unwrap_or_default())
+                    )),
+                    (None, Some(sent)) if rate.is_some() && sent > clients => Some(format!(
+                        "all {} requests were sent at once, the form has {own} clients",
+                        count(sent)
+                    )),
+                    (None, _) => None,
+                }
+            }
+            Load::Rate(own) => match rate.filter(|rate| rate.is_finite()) {
+                Some(rate) if differ(rate, own, SAME_RATE) => Some(format!(
+                    "it was measured at {} requests per second, the form has {}",
+                    decimal(rate),
+                    decimal(own)
+                )),
+                Some(_) => None,
+                None => concurrency.map(|most| {
+                    format!("it was measured with {} requests at once, the form has a rate", count(most))
+                }),
+            },
+            Load::Batch(size) => requests.filter(|sent| differ(*sent, f64::from(size), 0.0)).map(|sent| {
+                format!(
+                    "{} requests were measured, the batch of the form has {}",
+                    count(sent),
+                    count(f64::from(size))
+                )
+            }),
+        }
+    }
+}
+
+/// Whether `one` is further from `other` than this share of it.
+fn differ(one: f64, other: f64, share: f64) -> bool {
+    (one - other).abs() > share * other.abs()
+}
+
+/// Tokens of a prompt and of an output on average.
+fn mean_lengths(workload: &Workload) -> (f64, f64) {
+    if let Some((prompt, output)) = workload.means() {
+        return (f64::from(prompt), f64::from(output));
+    }
+    let prompt = match &workload.isl {
+        Lengths::Fixed(length) => f64::from(*length),
+        Lengths::Each(all) => {
+            all.iter().map(|length| f64::from(*length)).sum::<f64>() / all.len().max(1) as f64
+        }
+    };
+    (prompt, f64::from(workload.osl))
+}

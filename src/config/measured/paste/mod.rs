@@ -1,0 +1,160 @@
+//! A benchmark's report, pasted: the table that `vllm bench serve` prints or the JSON it saves, and what SGLang's
+//! bench_serving, trtllm-bench, genai-perf and aiperf print and save.
+
+mod against;
+mod name;
+mod text;
+
+use super::{Measured, Metric};
+use crate::config::issue::excerpt;
+use crate::config::json::{self, Json, Object};
+use crate::config::{Field, Issue, Scenario, link};
+use crate::units::{decimal, significant};
+use against::Stated;
+use name::{Name, Statistic};
+
+/// Digits that are kept of a number: repeated runs differ in the third.
+const DIGITS: i32 = 5;
+
+/// Names without a meaning that one note lists.
+const NAMED: usize = 5;
+
+/// Reads a report of a run of `scenario`. What it says of the run itself and `scenario` says otherwise is a warning.
+///
+/// Without a measurement the issues hold an error, which says what would be right.
+pub fn read(text: &str, scenario: &Scenario) -> (Option<Measured>, Vec<Issue>) {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let report = match text.starts_with('{') {
+        true => of_json(text),
+        false => Ok(text::report(text)),
+    };
+    match report {
+        Ok(report) => report.finish(Some(scenario)),
+        Err(fault) => (None, vec![Issue::error(Field::Measured, fault)]),
+    }
+}
+
+/// The same of JSON that is read already, alone.
+pub fn of(object: &Object) -> (Option<Measured>, Vec<Issue>) {
+    let mut report = Report::default();
+    report.take_all(object);
+    report.finish(None)
+}
+
+/// One object, or one a line, of which the last counts: SGLang appends each run to its file.
+fn of_json(text: &str) -> Result<Report, String> {
+    let mut report = Report::default();
+    match json::object(text) {
+        Ok(object) => report.take_all(&object),
+        Err(fault) => {
+            let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+            let [.., _, last] = lines[..] else { return Err(fault) };
+            report.take_all(&json::object(last).map_err(|_| fault)?);
+            let text = format!("of {} runs the last one was read", lines.len());
+            report.issues.push(Issue::note(Field::Measured, text));
+        }
+    }
+    Ok(report)
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Report {
+    measured: Measured,
+    stated: Stated,
+    unknown: Vec<String>,
+    issues: Vec<Issue>,
+}
+
+impl Report {
+    fn take_all(&mut self, object: &Object) {
+        for (name, value) in object.pairs() {
+            match value {
+                Json::Number(number) => self.take(name, Statistic::Named, *number),
+                Json::Text(text) => {
+                    if let Some(number) = number(text) {
+                        self.take(name, Statistic::Named, number);
+                    }
+                }
+                // genai-perf and aiperf: `{"unit": "ms", "avg": 16.3, "p50": 15.9}`.
+                Json::Object(parts) => {
+                    let named = match parts.text("unit") {
+                        Some(unit) => format!("{name} ({unit})"),
+                        None => name.to_owned(),
+                    };
+                    for (part, statistic) in [("avg", Statistic::Mean), ("p50", Statistic::Median)] {
+                        if let Some(number) = parts.number(part) {
+                            self.take(&named, statistic, number);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// One number of the report.
+    fn take(&mut self, name: &str, statistic: Statistic, number: f64) {
+        match name::of(name, statistic) {
+            Name::Measured { metric, median, scale: Ok(scale) } => {
+                self.set(name, metric, median, number * scale);
+            }
+            Name::Measured { scale: Err(wanted), .. } => self.warn(name, wanted),
+            Name::Stated(fact) => self.stated.set(fact, number),
+            Name::Unused => {}
+            Name::Unknown => self.unknown.push(excerpt(name.trim())),
+        }
+    }
+
+    fn set(&mut self, name: &str, metric: Metric, median: bool, number: f64) {
+        let known = self.measured.of(metric);
+        let before = if median { known.median } else { known.mean };
+        match self.measured.set(metric, median, number) {
+            // What a run without a second token prints.
+            Err(_) if number == 0.0 && metric == Metric::Tpot => {}
+            Err(fault) => self.warn(name, &fault),
+            Ok(()) if before.is_some_and(|before| before != number) => {
+                self.warn(name, "it is given more than once: the last number counts");
+            }
+            Ok(()) => {}
+        }
+    }
+
+    fn warn(&mut self, name: &str, text: &str) {
+        self.issues.push(Issue::warning(Field::Measured, format!("`{}`: {text}", excerpt(name.trim()))));
+    }
+
+    fn finish(mut self, scenario: Option<&Scenario>) -> (Option<Measured>, Vec<Issue>) {
+        if self.measured.is_empty() {
+            let text = "no measured number was found: the table that `vllm bench serve` or SGLang's bench_serving \
+                        prints is right, or the JSON that it saves, such as `Mean TTFT (ms): 123.4`";
+            self.issues.push(Issue::error(Field::Measured, text));
+            return (None, self.issues);
+        }
+        if !self.unknown.is_empty() {
+            self.unknown.dedup();
+            let more = self.unknown.len().saturating_sub(NAMED);
+            self.unknown.truncate(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let text =
+                format!("not read, as their meaning is not known: `{}`{more}", self.unknown.join("`, `"));
+            self.issues.push(Issue::note(Field::Measured, text));
+        }
+        if let Some(scenario) = scenario {
+            self.issues.extend(self.stated.against(scenario));
+            // By way of its text, which a link holds: the nearest double.
+            let round = |number| link::real(&decimal(significant(number, DIGITS))).unwrap_or(number);
+            self.measured.map(round);
+        }
+        (Some(self.measured), self.issues)
+    }
+}
+
+/// `1,234.5`, `123 ms`, `inf`, `nan`.
+fn number(text: &str) -> Option<f64> {
+    let first = text.split_whitespace().next()?;
+    first.replace(',', "").parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

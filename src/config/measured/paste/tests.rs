@@ -1,0 +1,185 @@
+use super::*;
+use crate::config::link;
+
+const VLLM: &str = "
+INFO 11-22 10:22:33 [core.py:58] Initial test run completed.
+100%|██████████| 320/320 [00:58<00:00,  5.44it/s]
+============ Serving Benchmark Result ============
+Successful requests:                     320
+Failed requests:                         0
+Maximum request concurrency:             16
+Benchmark duration (s):                  58.82
+Total input tokens:                      327680
+Total generated tokens:                  163840
+Request throughput (req/s):              5.44
+Output token throughput (tok/s):         2785.44
+Peak output token throughput (tok/s):    3100.00
+Peak concurrent requests:                32.00
+Total Token throughput (tok/s):          8356.32
+---------------Time to First Token----------------
+Mean TTFT (ms):                          123.456
+Median TTFT (ms):                        118.02
+P99 TTFT (ms):                           201.33
+-----Time per Output Token (excl. 1st token)------
+Mean TPOT (ms):                          5.51
+Median TPOT (ms):                        5.49
+P99 TPOT (ms):                           6.02
+---------------Inter-token Latency----------------
+Mean ITL (ms):                           5.50
+Median ITL (ms):                         5.41
+P99 ITL (ms):                            11.30
+==================================================
+";
+
+const SGLANG: &str = "
+============ Serving Benchmark Result ============
+Backend:                                 sglang
+Traffic request rate:                    inf
+Max request concurrency:                 16
+Successful requests:                     320
+Benchmark duration (s):                  58.82
+Total input tokens:                      327680
+Total input text tokens:                 327680
+Total generated tokens:                  163840
+Total generated tokens (retokenized):    163822
+Request throughput (req/s):              5.44
+Input token throughput (tok/s):          5570.88
+Output token throughput (tok/s):         2785.44
+Total token throughput (tok/s):          8356.32
+Concurrency:                             15.87
+Accept length:                           2.31
+----------------End-to-End Latency----------------
+Mean E2E Latency (ms):                   2939.1
+Median E2E Latency (ms):                 2933.0
+---------------Time to First Token----------------
+Mean TTFT (ms):                          123.456
+Median TTFT (ms):                        118.02
+P99 TTFT (ms):                           201.33
+-----Time per Output Token (excl. 1st token)------
+Mean TPOT (ms):                          5.51
+Median TPOT (ms):                        5.49
+---------------Inter-Token Latency----------------
+Mean ITL (ms):                           5.50
+P95 ITL (ms):                            9.50
+Max ITL (ms):                            21.50
+==================================================
+";
+
+const SAVED: &str = r#"{"date": "20261122-102233", "endpoint_type": "vllm", "model_id": "meta-llama/Llama-3.1-8B-Instruct",
+ "num_prompts": 320, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": 16, "duration": 58.82, "completed": 320,
+ "failed": 0, "total_input_tokens": 327680, "total_output_tokens": 163840, "request_throughput": 5.44,
+ "request_goodput": null, "output_throughput": 2785.44, "total_token_throughput": 8356.32, "max_output_tokens_per_s": 3100.0,
+ "max_concurrent_requests": 32, "mean_ttft_ms": 123.45612345, "median_ttft_ms": 118.02, "std_ttft_ms": 20.5,
+ "p99_ttft_ms": 201.33, "mean_tpot_ms": 5.51, "median_tpot_ms": 5.49, "mean_itl_ms": 5.5, "p99_itl_ms": 11.3,
+ "ttfts": [0.1, 0.2]}"#;
+
+/// What was read, as a link has it, and what was said.
+fn read_in(text: &str, fragment: &str) -> (String, Vec<String>) {
+    let (measured, issues) = read(text, &link::decode(fragment).0.scenario);
+    assert_eq!(measured.is_none(), issues.iter().any(Issue::is_error), "{text}");
+    assert!(issues.iter().all(|issue| issue.field == Field::Measured));
+    let scenario = Scenario { measured: measured.unwrap_or_default(), ..Scenario::default() };
+    let shown = link::encode(&scenario).trim_start_matches("v=1").trim_start_matches("&me=").to_owned();
+    (shown, issues.into_iter().map(|issue| issue.text).collect())
+}
+
+/// In the default configuration, whose load is that of these reports.
+fn of_default(text: &str) -> (String, Vec<String>) {
+    read_in(text, "")
+}
+
+#[test]
+fn what_vllm_and_sglang_print_and_save_is_read_without_a_word() {
+    let wanted = "ttft-123.46-118.02,tpot-5.51-5.49,throughput-2785.4,requests-5.44,total-8356.3";
+    assert_eq!(of_default(VLLM), (wanted.into(), vec![]));
+    assert_eq!(of_default(SAVED), (wanted.into(), vec![]));
+    assert_eq!(of_default(&SAVED.replace('\n', " ")), (wanted.into(), vec![]));
+    let wanted = wanted.replace("5.49,", "5.49,e2e-2939.1-2933,");
+    assert_eq!(of_default(SGLANG), (wanted, vec![]));
+    // Windows' ends of lines, and no more than a part of it.
+    assert_eq!(of_default(&VLLM.replace('\n', "\r\n")).1, Vec::<String>::new());
+    assert_eq!(of_default("Median TPOT (ms):   5.49").0, "tpot--5.49");
+}
+
+#[test]
+fn other_reports_are_read() {
+    let trtllm = "
+===========================================================
+= PERFORMANCE OVERVIEW
+===========================================================
+Request Throughput (req/sec):                     43.2089
+Total Output Throughput (tokens/sec):             5530.7382
+Total Token Throughput (tokens/sec):              11061.4764
+Average request latency (ms):                     61435.8901
+Average time-to-first-token [TTFT] (ms):          210.5
+Average time-per-output-token [TPOT] (ms):        18.25";
+    let wanted = "ttft-210.5,tpot-18.25,e2e-61436,throughput-5530.7,requests-43.209,total-11061";
+    assert_eq!(of_default(trtllm), (wanted.into(), vec![]));
+    let genai = "
+|                         Statistic |    avg |    min |    max |    p99 |    p50 |
+|-----------------------------------|--------|--------|--------|--------|--------|
+|          Time to first token (ms) |  16.26 |  12.39 |  17.25 |  17.09 |  16.50 |
+|          Inter token latency (ms) |   1.85 |   1.55 |   2.04 |   2.02 |   1.86 |
+|              Request latency (ms) | 499.20 | 451.01 | 554.61 | 548.69 | 500.00 |
+|            Output sequence length | 261.90 | 256.00 | 298.00 | 296.60 | 260.00 |
+|             Input sequence length | 550.06 | 550.00 | 553.00 | 551.60 | 550.00 |
+| Output token throughput (per sec) | 520.87 |    N/A |    N/A |    N/A |    N/A |
+|      Request throughput (per sec) |   1.99 |    N/A |    N/A |    N/A |    N/A |";
+    let wanted = "ttft-16.26-16.5,tpot-1.85-1.86,e2e-499.2-500,throughput-520.87,requests-1.99";
+    assert_eq!(read_in(genai, "isl=550&osl=262"), (wanted.into(), vec![]));
+    let saved = r#"{"time_to_first_token": {"unit": "ms", "avg": 16.26, "p50": 16.5, "p99": 17.1},
+        "inter_token_latency": {"unit": "ms", "avg": 1.85}, "output_token_throughput": {"unit": "tokens/sec", "avg": 520.87}}"#;
+    assert_eq!(of_default(saved), ("ttft-16.26-16.5,tpot-1.85,throughput-520.87".into(), vec![]));
+    let loose = "| Mean TTFT (s) | 0.12 |\nTPOT: 5.5 ms\nOutput throughput = 1,234.5 tok/s";
+    assert_eq!(of_default(loose), ("ttft-120,tpot-5.5,throughput-1234.5".into(), vec![]));
+}
+
+#[test]
+fn a_run_of_another_load_is_said() {
+    for (fragment, said) in [
+        ("c=32", "with 16 requests at once, the form has 32 clients"),
+        ("r=5", "with 16 requests at once, the form has a rate"),
+        ("b=16", "320 requests were measured, the batch of the form has 16"),
+        ("isl=512", "the prompts that were measured have 1024 tokens on average, those of the form 512"),
+        ("osl=2048", "the outputs that were measured have 512 tokens on average"),
+    ] {
+        let (_, issues) = read_in(VLLM, fragment);
+        assert!(issues.len() == 1 && issues[0].contains(said), "{fragment}: {issues:?}");
+    }
+    let few = VLLM.replace("Failed requests:                         0", "Failed requests: 80");
+    assert!(of_default(&few).1[0].contains("80 of the measured requests failed (20"));
+    let all = SGLANG.replace("Max request concurrency:                 16\n", "");
+    assert!(of_default(&all).1[0].contains("all 320 requests were sent at once"));
+    let rate = all.replace("rate:                    inf", "rate: 4.0");
+    assert!(of_default(&rate).1[0].contains("measured at 4 requests per second, the form has 16 clients"));
+    assert_eq!(read_in(&rate, "r=4").1, Vec::<String>::new());
+    assert!(read_in(&rate, "r=8").1[0].contains("at 4 requests per second, the form has 8"));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    for (text, said) in [
+        ("", "no measured number was found"),
+        ("hello", "no measured number was found"),
+        ("Mean TTFT (ms): soon", "no measured number was found"),
+        ("Mean TTFT (ms): -3", "a measured time is -3: from 0.001 to 10000000 is right"),
+        ("Mean TTFT (ms): nan", "a measured time is NaN"),
+        ("Mean TTFT (ms): 0.00", "a measured time is 0"),
+        ("Output token throughput (tok/s): 1e12", "a measured rate is 1000000000000"),
+        ("Mean TTFT (h): 3", "`Mean TTFT (h)`: its unit is not known: ms is right"),
+        ("Mean TTFT: 3", "it has no unit"),
+        ("Output throughput (tok/s/gpu): 3", "of the whole system are right"),
+        ("{\"mean_ttft_ms\": 1", "not JSON"),
+        ("{\"a\": 1}\n{\"b\": ", "not JSON"),
+    ] {
+        let (shown, issues) = of_default(text);
+        assert_eq!(shown, "", "{text}");
+        assert!(issues.iter().any(|issue| issue.contains(said)), "{text}: {issues:?}");
+    }
+    let (shown, issues) =
+        of_default("Mean TTFT (ms): 5\nMean TTFT (ms): 7\nFlux capacity (GW): 1.21\nTPOT (ms): 0");
+    assert_eq!(shown, "ttft-7");
+    assert!(issues[0].contains("more than once") && issues[1].contains("`Flux capacity (GW)`"), "{issues:?}");
+    let (shown, issues) = of_default("{\"mean_ttft_ms\": 5}\n{\"mean_ttft_ms\": 7}\n");
+    assert_eq!((shown.as_str(), issues[0].as_str()), ("ttft-7", "of 2 runs the last one was read"));
+}

@@ -1,0 +1,57 @@
+//! A report as it is printed: lines of a name and a number, or a table with a column of means.
+
+use super::name::{self, Name, Statistic};
+use super::{Report, number};
+
+/// Between the cells of a table.
+const BARS: [char; 3] = ['|', '│', '┃'];
+
+pub fn report(text: &str) -> Report {
+    let mut report = Report::default();
+    // Where a table of genai-perf has its means and medians.
+    let mut columns: Option<[Option<usize>; 2]> = None;
+    for line in text.lines().map(str::trim) {
+        let cells: Vec<&str> = line.trim_matches(BARS).split(BARS).map(str::trim).collect();
+        if let [name, values @ ..] = &cells[..]
+            && !values.is_empty()
+        {
+            let place = |wanted: &str| values.iter().position(|cell| cell.eq_ignore_ascii_case(wanted));
+            let head = [place("avg"), place("p50")];
+            match (head, columns) {
+                ([None, None], None) => {
+                    if let [value] = values {
+                        pair(&mut report, name, value);
+                    }
+                }
+                ([None, None], Some(columns)) => {
+                    for (column, statistic) in columns.into_iter().zip([Statistic::Mean, Statistic::Median]) {
+                        let cell = column.and_then(|column| values.get(column));
+                        if let Some(number) = cell.and_then(|cell| number(cell)) {
+                            report.take(name, statistic, number);
+                        }
+                    }
+                }
+                _ => columns = Some(head),
+            }
+        } else if let Some((name, value)) = line.rsplit_once([':', '=']) {
+            pair(&mut report, name, value);
+        } else if let Some((name, value)) = line.rsplit_once(char::is_whitespace)
+            && name::of(name, Statistic::Named) != Name::Unknown
+        {
+            pair(&mut report, name, value);
+        }
+    }
+    report
+}
+
+/// A name and what stands beside it. Lines of logs have no number there.
+fn pair(report: &mut Report, name: &str, value: &str) {
+    let Some(number) = number(value).filter(|_| name.contains(char::is_alphabetic)) else { return };
+    // `Mean TTFT: 123 ms`.
+    match value.split_whitespace().nth(1) {
+        Some(unit) if !name.contains('(') => {
+            report.take(&format!("{name} ({unit})"), Statistic::Named, number)
+        }
+        _ => report.take(name, Statistic::Named, number),
+    }
+}

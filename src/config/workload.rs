@@ -1,0 +1,119 @@
+//! What is asked of a deployment: requests, how they come, and what they are to keep to.
+
+/// How requests come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// This many clients, each sending its next request when the last one ends.
+    Concurrency(u32),
+    /// So many requests per second, whoever still waits; independent of each other (Poisson).
+    Rate(f64),
+    /// This many prompts at once, prefilled in one pass, decoded together to the end.
+    Batch(u32),
+}
+
+impl Load {
+    /// How many: clients, requests per second or prompts.
+    pub fn amount(self) -> f64 {
+        match self {
+            Self::Concurrency(count) | Self::Batch(count) => f64::from(count),
+            Self::Rate(rate) => rate,
+        }
+    }
+}
+
+/// Prompt lengths of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lengths {
+    /// Every prompt is this long.
+    Fixed(u32),
+    /// One length per prompt (measured batches); the load's size is their number.
+    Each(Vec<u32>),
+}
+
+/// Requests of one kind among those of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bin {
+    /// Tokens.
+    pub prompt: u32,
+    pub output: u32,
+    /// So many parts of all requests.
+    pub weight: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload {
+    pub isl: Lengths,
+    pub osl: u32,
+    /// Share by which prompts and outputs are longer or shorter, uniformly (`--random-range-ratio` of
+    /// `vllm bench serve`).
+    pub spread: f64,
+    /// Standard deviation of the logarithm of lengths that are log-normal, `isl` and `osl` being their means; 0
+    /// where they are not.
+    pub log_spread: f64,
+    /// Lengths drawn instead of `isl` and `osl`; empty where those hold.
+    pub histogram: Vec<Bin>,
+    pub load: Load,
+    /// Shape of the gamma distribution that the gaps of a rate follow (`--burstiness` of `vllm bench serve`): 1 is
+    /// Poisson, less comes in bursts.
+    pub burstiness: f64,
+    /// Share of each prompt found in the prefix cache, 0..1.
+    pub cached_share: f64,
+    pub drafts: Drafts,
+    pub slos: Slos,
+}
+
+impl Workload {
+    /// Mean tokens of a prompt and of an output of the histogram; none where there is none, or it weighs nothing.
+    pub fn means(&self) -> Option<(u32, u32)> {
+        let total: f64 = self.histogram.iter().map(|bin| f64::from(bin.weight)).sum();
+        let mean = |of: fn(&Bin) -> u32| {
+            let tokens = self.histogram.iter().map(|bin| f64::from(of(bin)) * f64::from(bin.weight));
+            (tokens.sum::<f64>() / total).round().max(1.0) as u32
+        };
+        (total > 0.0).then(|| (mean(|bin| bin.prompt), mean(|bin| bin.output)))
+    }
+
+    /// Goes from a histogram to its means, before one of them is set.
+    pub fn leave_histogram(&mut self) {
+        if let Some((prompt, output)) = self.means() {
+            (self.isl, self.osl) = (Lengths::Fixed(prompt), output);
+        }
+        self.histogram.clear();
+    }
+}
+
+/// Speculative decoding; none where nothing is drafted.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Drafts {
+    /// Tokens drafted for each step and sequence.
+    pub drafted: u32,
+    /// Of which are accepted on average, 0 to `drafted`.
+    pub accepted: f64,
+}
+
+/// What every request is to keep to; `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Slos {
+    /// Milliseconds to the first token.
+    pub ttft_ms: Option<f64>,
+    /// Milliseconds per output token after the first.
+    pub tpot_ms: Option<f64>,
+}
+
+impl Default for Workload {
+    /// Those of link schema version 1, frozen.
+    fn default() -> Self {
+        Self {
+            isl: Lengths::Fixed(1024),
+            osl: 512,
+            spread: 0.0,
+            log_spread: 0.0,
+            histogram: Vec::new(),
+            load: Load::Concurrency(16),
+            burstiness: 1.0,
+            cached_share: 0.0,
+            drafts: Drafts::default(),
+            slos: Slos::default(),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What a query sees of compressed keys, and what an indexer scores.
+
+use super::{Span, kept_pairs};
+use crate::config::{Dtype, Gpu, MissingFigure};
+use crate::graph::{Reach, Scores, Sequences};
+use crate::kernels::Count;
+use crate::units::{Bytes, Flops};
+
+/// Scale of an FP8 key: an f32.
+const SCALE_BYTES: f64 = 4.0;
+
+impl Reach {
+    /// Keys that the query at `position` sees, counted from one: its window, and of the entries before it the
+    /// whole ones, up to those kept.
+    pub fn keys(&self, position: u64) -> u64 {
+        position.min(self.window) + self.entries(position)
+    }
+
+    fn entries(&self, position: u64) -> u64 {
+        let whole = self.ratio.map_or(0, |ratio| position / ratio.max(1));
+        self.topk.map_or(whole, |topk| whole.min(topk))
+    }
+
+    /// Totals over the sequences of a call.
+    pub fn span(&self, sequences: &[Sequences]) -> Span {
+        sequences.iter().fold(Span::default(), |sum, group| {
+            let (count, end) = (group.count as f64, group.past + group.new);
+            let compressed = self.ratio.map_or(0.0, |ratio| {
+                let kept = self.topk.unwrap_or(u64::MAX);
+                whole_entries(end, ratio, kept) - whole_entries(group.past, ratio, kept)
+            });
+            // All queries of a prompt together may read every entry.
+            let stored = self.ratio.map_or(0, |ratio| group.past / ratio.max(1));
+            let read = self.topk.map_or(stored, |topk| stored.min(topk.saturating_mul(group.new)));
+            let window = group.past.min(self.window.saturating_sub(1));
+            Span {
+                new: sum.new + count * group.new as f64,
+                past: sum.past + count * (window + read) as f64,
+                pairs: sum.pairs + count * (kept_pairs(group.new, group.past, self.window) + compressed),
+            }
+        })
+    }
+}
+
+/// Sum of `min(kept, floor(j / ratio))` over `j` from 1 to `end`.
+fn whole_entries(end: u64, ratio: u64, kept: u64) -> f64 {
+    let ratio = ratio.max(1);
+    let most = kept.saturating_mul(ratio).min(end);
+    let (whole, rest) = (most / ratio, most % ratio);
+    let (whole, rest) = (whole as f64, rest as f64);
+    let below = ratio as f64 * whole * (whole - 1.0) / 2.0 + whole * (rest + 1.0);
+    below.max(0.0) + (end - most) as f64 * kept.min(end) as f64
+}
+
+/// Counts the scores of every query over the keys before it: `2 heads head_dim` FLOP a pair; the past's keys
+/// from device memory.
+///
+/// # Errors
+/// Where the GPU's record lacks its L2 size.
+pub fn scores(scores: &Scores, gpu: &Gpu) -> Result<Count, MissingFigure> {
+    let (heads, width) = (scores.heads as f64, scores.head_dim as f64);
+    let scale = if scores.keys == Dtype::Bf16 { 0.0 } else { SCALE_BYTES };
+    let key = width * scores.keys.bytes() + scale;
+    let (mut new, mut past, mut pairs) = (0.0, 0.0, 0.0);
+    for group in &scores.sequences {
+        let (count, end) = (group.count as f64, group.past + group.new);
+        if end / scores.ratio.max(1) > scores.topk {
+            new += count * group.new as f64;
+            past += count * (group.past / scores.ratio.max(1)) as f64;
+            let all = u64::MAX;
+            pairs += count
+                * (whole_entries(end, scores.ratio, all) - whole_entries(group.past, scores.ratio, all));
+        }
+    }
+    let math = if gpu.supports(scores.keys) { scores.keys.math() } else { Dtype::Bf16 };
+    let queries = new * heads * width * scores.keys.bytes();
+    Count::new(Flops(2.0 * heads * width * pairs), Some(math), Bytes(past * key), Bytes(queries), gpu)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// DeepSeek-V4-Pro: a window of 128, 1024 of the entries of 4 tokens each.
+    const CHOSEN: Reach = Reach { window: 128, ratio: Some(4), topk: Some(1024) };
+    const ALL: Reach = Reach { window: 128, ratio: Some(128), topk: None };
+
+    fn one_by_one(reach: Reach, past: u64, new: u64) -> f64 {
+        (past + 1..=past + new).map(|position| reach.keys(position) as f64).sum()
+    }
+
+    #[test]
+    fn keys_by_hand() {
+        assert_eq!(CHOSEN.keys(100), 100 + 25);
+        assert_eq!(CHOSEN.keys(2000), 128 + 500);
+        assert_eq!(CHOSEN.keys(100_000), 128 + 1024);
+        assert_eq!(ALL.keys(100_000), 128 + 781);
+        assert_eq!(Reach { ratio: None, topk: None, ..ALL }.keys(100_000), 128);
+    }
+
+    #[test]
+    fn pairs_are_those_of_each_query() {
+        for reach in [CHOSEN, ALL, Reach { ratio: None, topk: None, ..ALL }] {
+            for (past, new) in [(0, 1), (0, 131), (127, 5), (4090, 12), (5000, 700), (100_000, 1)] {
+                let span = reach.span(&[Sequences { count: 3, new, past }]);
+                assert_eq!(span.pairs, 3.0 * one_by_one(reach, past, new), "{reach:?} {past} {new}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_single_token_reads_the_keys_it_sees() {
+        let span = CHOSEN.span(&[Sequences { count: 1, new: 1, past: 100_000 }]);
+        assert_eq!((span.past, span.pairs), (127.0 + 1024.0, 1152.0));
+    }
+}

@@ -1,0 +1,166 @@
+//! The shell commands that start this very configuration, and that measure its load.
+
+mod shell;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use super::requests_of;
+use crate::config::{Batching, Dtype, Load, Setup};
+use crate::units::decimal;
+use shell::Shell;
+
+/// Of one replica. Flags are those of the engine's version in the catalog; every setting is spelled out, so that
+/// other defaults change nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Commands {
+    pub launch: String,
+    /// `vllm bench serve`, whose definitions of TTFT and TPOT are ours; it speaks to all three engines.
+    pub bench: String,
+}
+
+impl Commands {
+    pub fn of(setup: &Setup) -> Self {
+        let launch = match setup.engine.scheduler.batching {
+            Batching::MixedChunks => vllm(setup),
+            Batching::PrefillFirst => sglang(setup),
+            Batching::InFlight => trtllm(setup),
+        };
+        let launch = match setup.machines() {
+            1 => launch,
+            machines => launch.over(machines, setup.engine.scheduler.batching),
+        };
+        let mut notes = String::new();
+        if setup.replicas > 1 {
+            notes += &format!("# One of {} replicas, and its share of the load.\n", setup.replicas);
+        }
+        if setup.log_spread > 0.0 || !setup.histogram.is_empty() {
+            notes += "# Of the mean lengths: it draws none like those asked for.\n";
+        }
+        Self { launch: draft_note(setup) + &launch.0, bench: notes + &bench(setup).0 }
+    }
+}
+
+/// The name as one word of a shell, whatever is in it.
+fn model(setup: &Setup) -> String {
+    shlex::try_quote(&setup.model.name).map_or_else(|_| "MODEL".into(), |quoted| quoted.into_owned())
+}
+
+/// Which drafts are accepted depends on what makes them, and that is not asked for.
+const DRAFT_MODEL: &str = "DRAFT_MODEL";
+
+fn draft_note(setup: &Setup) -> String {
+    match setup.drafts.drafted {
+        0 => String::new(),
+        _ => format!("# {DRAFT_MODEL}: what drafts tokens for this model.\n"),
+    }
+}
+
+/// The checkpoint's own format needs no flag.
+fn quantised(setup: &Setup) -> Option<&'static str> {
+    let own = setup.weights == setup.model.weights;
+    (!own && setup.weights.math() == Dtype::Fp8).then_some("fp8")
+}
+
+fn vllm(setup: &Setup) -> Shell {
+    let drafted = setup.drafts.drafted;
+    let drafts = format!("'{{\"model\": \"{DRAFT_MODEL}\", \"num_speculative_tokens\": {drafted}}}'");
+    Shell::new(&format!("vllm serve {}", model(setup)))
+        .flag("--tensor-parallel-size", setup.tp)
+        .only_if(setup.pp > 1, "--pipeline-parallel-size", setup.pp)
+        .only_if(setup.dp > 1, "--data-parallel-size", setup.dp)
+        .only_if(setup.ep > 1, "--enable-expert-parallel", "")
+        .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8")
+        .given("--quantization", quantised(setup))
+        .flag("--max-num-batched-tokens", setup.token_budget)
+        .flag("--max-num-seqs", setup.max_seqs)
+        .flag("--gpu-memory-utilization", decimal(setup.memory_share))
+        .flag(if caches(setup) { "--enable-prefix-caching" } else { "--no-enable-prefix-caching" }, "")
+        .only_if(drafted > 0, "--speculative-config", drafts)
+}
+
+fn caches(setup: &Setup) -> bool {
+    setup.cached_share > 0.0
+}
+
+fn sglang(setup: &Setup) -> Shell {
+    let drafted = setup.drafts.drafted;
+    Shell::new(&format!("python -m sglang.launch_server --model-path {}", model(setup)))
+        .flag("--tp-size", setup.gpus_per_stage())
+        .only_if(setup.pp > 1, "--pp-size", setup.pp)
+        .only_if(setup.dp > 1, "--dp-size", setup.dp)
+        .only_if(setup.dp > 1, "--enable-dp-attention", "")
+        .only_if(setup.ep > 1, "--ep-size", setup.ep)
+        .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8_e4m3")
+        .given("--quantization", quantised(setup))
+        .flag("--chunked-prefill-size", setup.token_budget)
+        .flag("--max-running-requests", setup.max_seqs)
+        .flag("--mem-fraction-static", decimal(setup.memory_share))
+        .only_if(!caches(setup), "--disable-radix-cache", "")
+        .only_if(drafted > 0, "--speculative-algorithm", "EAGLE3")
+        .only_if(drafted > 0, "--speculative-draft-model-path", DRAFT_MODEL)
+        .only_if(drafted > 0, "--speculative-num-steps", drafted)
+        .only_if(drafted > 0, "--speculative-eagle-topk", 1)
+        .only_if(drafted > 0, "--speculative-num-draft-tokens", setup.tokens_verified())
+}
+
+fn trtllm(setup: &Setup) -> Shell {
+    let mut options = format!("kv_cache_config:\\n  enable_block_reuse: {}\\n", caches(setup));
+    if setup.kv == Dtype::Fp8 {
+        options += "  dtype: fp8\\n";
+    }
+    if setup.dp > 1 {
+        options += "enable_attention_dp: true\\n";
+    }
+    if setup.drafts.drafted > 0 {
+        options += &format!(
+            "speculative_config:\\n  decoding_type: Eagle3\\n  max_draft_len: {}\\n  speculative_model: {DRAFT_MODEL}\\n",
+            setup.drafts.drafted
+        );
+    }
+    let serve = format!("printf '{options}' > options.yaml\ntrtllm-serve {}", model(setup));
+    Shell::new(&serve)
+        .flag("--tp_size", setup.gpus_per_stage())
+        .only_if(setup.pp > 1, "--pp_size", setup.pp)
+        .only_if(setup.ep > 1, "--ep_size", setup.ep)
+        .flag("--max_num_tokens", setup.token_budget)
+        .flag("--max_batch_size", setup.max_seqs)
+        .flag("--kv_cache_free_gpu_memory_fraction", decimal(setup.memory_share))
+        .flag("--extra_llm_api_options", "options.yaml")
+}
+
+fn bench(setup: &Setup) -> Shell {
+    let port = if setup.engine.scheduler.batching == Batching::PrefillFirst { 30_000 } else { 8000 };
+    let replicas = setup.replicas.max(1);
+    let (rate, clients) = match setup.load {
+        Load::Concurrency(clients) => ("inf".to_owned(), Some(clients.div_ceil(replicas))),
+        Load::Rate(rate) => (decimal(rate / f64::from(replicas)), None),
+        Load::Batch(_) => ("inf".to_owned(), None),
+    };
+    let bursty = matches!(setup.load, Load::Rate(_)) && setup.burstiness.to_bits() != 1f64.to_bits();
+    let burstiness = bursty.then(|| decimal(setup.burstiness));
+    // A prefix that all prompts share is what the cache then finds of each.
+    let prompt = setup.mean_prompt().round() as u32;
+    let prefix = setup.cached(prompt);
+    let mut limits = Vec::new();
+    limits.extend(setup.slos.ttft_ms.map(|limit| format!("ttft:{}", decimal(limit))));
+    limits.extend(setup.slos.tpot_ms.map(|limit| format!("tpot:{}", decimal(limit))));
+    Shell::new("vllm bench serve --backend openai --endpoint /v1/completions")
+        .flag("--base-url", format!("http://localhost:{port}"))
+        .flag("--model", model(setup))
+        .flag("--dataset-name", "random")
+        .only_if(prefix > 0, "--random-prefix-len", prefix)
+        .flag("--random-input-len", prompt - prefix)
+        .flag("--random-output-len", setup.osl)
+        .only_if(setup.spread > 0.0, "--random-range-ratio", decimal(setup.spread))
+        .flag("--num-prompts", requests_of(setup, setup.load))
+        .flag("--request-rate", rate)
+        .given("--burstiness", burstiness)
+        .given("--max-concurrency", clients)
+        .only_if(!limits.is_empty(), "--goodput", limits.join(" "))
+        .flag("--percentile-metrics", "ttft,tpot,itl,e2el")
+        .flag("--metric-percentiles", "50,90,99")
+        .flag("--ignore-eos", "")
+}

@@ -1,0 +1,137 @@
+use super::*;
+use crate::config::catalog::catalog;
+use crate::config::{Drafts, ModelChoice, Scenario, check};
+
+fn commands(change: impl FnOnce(&mut Scenario)) -> Commands {
+    let mut scenario = Scenario::default();
+    change(&mut scenario);
+    let (setup, issues) = check(&scenario, catalog());
+    Commands::of(&setup.unwrap_or_else(|| panic!("{issues:?}")))
+}
+
+#[test]
+fn every_engine_is_told_what_the_form_says() {
+    let common = |scenario: &mut Scenario| {
+        scenario.model = ModelChoice::Catalog("deepseek-r1".into());
+        scenario.gpu = "b200".into();
+        (scenario.tp, scenario.dp, scenario.ep) = (1, 8, 8);
+        scenario.kv = Dtype::Fp8;
+        scenario.overrides.max_seqs = Some(77);
+    };
+    let vllm = commands(common).launch;
+    let sglang = commands(|scenario| {
+        common(scenario);
+        scenario.engine = "sglang".into();
+    });
+    let trtllm = commands(|scenario| {
+        common(scenario);
+        scenario.engine = "trtllm".into();
+    });
+    for (launch, flags) in [
+        (
+            &vllm,
+            [
+                "deepseek-ai/DeepSeek-R1",
+                "--data-parallel-size 8",
+                "--enable-expert-parallel",
+                "--kv-cache-dtype fp8",
+                "--max-num-seqs 77",
+            ],
+        ),
+        (
+            &sglang.launch,
+            [
+                "--tp-size 8",
+                "--enable-dp-attention",
+                "--ep-size 8",
+                "--kv-cache-dtype fp8_e4m3",
+                "--max-running-requests 77",
+            ],
+        ),
+        (
+            &trtllm.launch,
+            ["--tp_size 8", "enable_attention_dp: true", "--ep_size 8", "dtype: fp8", "--max_batch_size 77"],
+        ),
+    ] {
+        for flag in flags {
+            assert!(launch.contains(flag), "{flag} in {launch}");
+        }
+    }
+    assert!(sglang.bench.contains("localhost:30000") && trtllm.bench.contains("localhost:8000"));
+}
+
+#[test]
+fn every_machine_is_started() {
+    let launch = |engine: &str| {
+        let commands = commands(|scenario| {
+            scenario.model = ModelChoice::Catalog("deepseek-r1".into());
+            (scenario.gpu, scenario.engine, scenario.tp) = ("h200-sxm".into(), engine.into(), 16);
+        });
+        commands.launch
+    };
+    assert!(launch("vllm").starts_with("# Over 2 machines: on the first, once Ray joins them.\nvllm serve"));
+    assert!(launch("sglang").contains("--nnodes 2 \\\n  --node-rank 0"), "{}", launch("sglang"));
+    assert!(launch("trtllm").starts_with("# Over 2 machines: by srun"), "{}", launch("trtllm"));
+}
+
+#[test]
+fn the_benchmark_asks_for_the_load_of_one_replica() {
+    let closed = commands(|scenario| {
+        (scenario.replicas, scenario.workload.load) = (2, Load::Concurrency(64));
+        scenario.workload.slos.ttft_ms = Some(250.0);
+    });
+    for flag in [
+        "# One of 2 replicas",
+        "--max-concurrency 32",
+        "--num-prompts 320",
+        "--request-rate inf",
+        "--goodput ttft:250",
+    ] {
+        assert!(closed.bench.contains(flag), "{flag} in {}", closed.bench);
+    }
+    let open = commands(|scenario| {
+        (scenario.workload.load, scenario.workload.spread) = (Load::Rate(2.5), 0.2);
+    });
+    for flag in
+        ["--request-rate 2.5", "--num-prompts 1000", "--random-range-ratio 0.2", "--random-input-len 1024"]
+    {
+        assert!(open.bench.contains(flag), "{flag} in {}", open.bench);
+    }
+    assert!(!open.bench.contains("--max-concurrency"));
+}
+
+#[test]
+fn caches_drafts_and_bursts_are_asked_for() {
+    for (engine, flags) in [
+        ("vllm", ["--enable-prefix-caching", "\"num_speculative_tokens\": 3", "DRAFT_MODEL"]),
+        ("sglang", ["--speculative-num-steps 3", "--speculative-num-draft-tokens 4", "DRAFT_MODEL"]),
+        ("trtllm", ["enable_block_reuse: true", "max_draft_len: 3", "DRAFT_MODEL"]),
+    ] {
+        let Commands { launch, bench } = commands(|scenario| {
+            scenario.engine = engine.into();
+            let workload = &mut scenario.workload;
+            (workload.load, workload.burstiness) = (Load::Rate(2.0), 0.5);
+            (workload.cached_share, workload.drafts) = (0.5, Drafts { drafted: 3, accepted: 1.8 });
+        });
+        for flag in flags {
+            assert!(launch.contains(flag), "{flag} in {launch}");
+        }
+        assert!(!launch.contains("--disable-radix-cache") && !launch.contains("--no-enable"), "{launch}");
+        for flag in ["--random-prefix-len 512", "--random-input-len 512", "--burstiness 0.5"] {
+            assert!(bench.contains(flag), "{flag} in {bench}");
+        }
+    }
+    let log_normal = commands(|scenario| scenario.workload.log_spread = 0.5);
+    assert!(log_normal.bench.starts_with("# Of the mean lengths"), "{}", log_normal.bench);
+}
+
+#[test]
+fn a_name_cannot_leave_its_word() {
+    let hostile = commands(|scenario| {
+        let mut model = catalog().model("qwen3-8b").expect("known").clone();
+        model.name = "x; rm -rf ~ $(id) 'y'".into();
+        scenario.model = ModelChoice::Custom(Box::new(model));
+    });
+    let words = shlex::split(&hostile.bench.replace("\\\n", " ")).expect("sound");
+    assert!(words.contains(&"x; rm -rf ~ $(id) 'y'".to_owned()), "{words:?}");
+}

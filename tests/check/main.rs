@@ -1,0 +1,194 @@
+//! A scenario against the catalogs: what is accepted, and what is said about the rest.
+
+mod requests;
+
+use rooflight::config::catalog::{Catalog, catalog};
+use rooflight::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, Setup, Severity, check};
+
+fn checked(change: impl FnOnce(&mut Scenario)) -> (Option<Setup>, Vec<Issue>) {
+    let mut scenario = Scenario::default();
+    change(&mut scenario);
+    check(&scenario, catalog())
+}
+
+/// The text of the only error, which stands beside `field` and leaves no setup.
+#[track_caller]
+fn refusal(field: Field, change: impl FnOnce(&mut Scenario)) -> String {
+    let (setup, issues) = checked(change);
+    let errors: Vec<&Issue> = issues.iter().filter(|issue| issue.is_error()).collect();
+    assert!(setup.is_none(), "accepted");
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!(errors[0].field, field, "{errors:?}");
+    errors[0].text.clone()
+}
+
+fn model(id: &str) -> ModelChoice {
+    ModelChoice::Catalog(id.into())
+}
+
+#[test]
+fn the_default_scenario_resolves_to_catalog_figures() {
+    let (setup, issues) = checked(|_| ());
+    assert_eq!(issues, []);
+    let setup = setup.unwrap();
+    assert_eq!((setup.model.layers(), setup.weights, setup.prompts), (32, Dtype::Bf16, vec![1024]));
+    assert_eq!(Some(f64::from(setup.token_budget)), setup.engine.scheduler.limits_on(&setup.gpu).0.0);
+    assert_eq!(Some(setup.sustained), setup.gpu.sustained_clock.0);
+}
+
+#[test]
+fn overrides_take_the_place_of_catalog_figures() {
+    let (setup, issues) = checked(|scenario| {
+        scenario.overrides.token_budget = Some(512);
+        scenario.overrides.memory_share = Some(0.8);
+        scenario.overrides.price = Some(0.0);
+    });
+    assert_eq!(issues, []);
+    let setup = setup.unwrap();
+    // vLLM lowers its default of sequences to the budget.
+    assert_eq!((setup.token_budget, setup.max_seqs), (512, 512));
+    assert_eq!((setup.memory_share, setup.price), (0.8, Some(0.0)));
+}
+
+#[test]
+fn unknown_ids_name_the_nearest() {
+    let text = refusal(Field::Model, |scenario| scenario.model = model("llama3.1-8b"));
+    assert_eq!(text, "no model `llama3.1-8b` in this release's catalog; did you mean llama-3.1-8b?");
+    let text = refusal(Field::Gpu, |scenario| scenario.gpu = "H100".into());
+    assert!(text.contains("did you mean h100-"), "{text}");
+    let text = refusal(Field::Engine, |scenario| scenario.engine = "zzz".into());
+    assert_eq!(text, "no engine `zzz` in this release's catalog");
+}
+
+#[test]
+fn parallelism_has_to_divide() {
+    let text = refusal(Field::Tp, |scenario| scenario.tp = 3);
+    assert!(text.contains("power of two"), "{text}");
+    let text =
+        refusal(Field::Tp, |scenario| (scenario.tp, scenario.model) = (4, model("qwen2.5-0.5b-instruct")));
+    assert_eq!(text, "14 attention heads do not divide by 4");
+    let text = refusal(Field::Tp, |scenario| (scenario.tp, scenario.model) = (4, model("phi-4")));
+    assert_eq!(text, "10 KV heads neither divide by 4 nor divide it");
+    let text = refusal(Field::Pp, |scenario| (scenario.pp, scenario.gpu) = (40, "gb200".into()));
+    assert!(text.ends_with("has 32 layers"), "{text}");
+    refusal(Field::Pp, |scenario| scenario.pp = 0);
+    refusal(Field::Gpus, |scenario| scenario.replicas = 0);
+}
+
+#[test]
+fn blocks_of_scales_are_not_cut() {
+    let text = refusal(Field::Tp, |scenario| {
+        (scenario.tp, scenario.model) = (8, model("qwen2.5-72b-instruct"));
+        scenario.weights = Some(Dtype::Fp8Block);
+    });
+    assert!(text.starts_with("3696 MLP columns on each of 8 GPUs"), "{text}");
+}
+
+#[test]
+fn kv_heads_are_cut_or_copied() {
+    let (setup, issues) =
+        checked(|scenario| (scenario.tp, scenario.model) = (4, model("qwen2.5-3b-instruct")));
+    assert!(setup.is_some(), "2 KV heads on 4 GPUs: {issues:?}");
+}
+
+#[test]
+fn formats_follow_the_gpu() {
+    let text = refusal(Field::Weights, |scenario| {
+        scenario.gpu = "a100-sxm-80gb".into();
+        scenario.weights = Some(Dtype::Fp8);
+    });
+    assert!(text.ends_with("on this GPU bf16, int8 or int4 is right"), "{text}");
+    let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Nvfp4));
+    assert!(text.starts_with("H100 SXM has no dense FP4 rate"), "{text}");
+    // A dense model has no experts to hold in it.
+    let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Mxfp4));
+    assert!(text.contains("MXFP4 weights of") && text.contains("not covered"), "{text}");
+    let text = refusal(Field::Kv, |scenario| {
+        scenario.gpu = "a100-sxm-80gb".into();
+        scenario.kv = Dtype::Fp8;
+    });
+    assert!(text.contains("compute capability 8.9"), "{text}");
+}
+
+#[test]
+fn lengths_have_to_fit_the_context() {
+    let text = refusal(Field::Isl, |scenario| {
+        scenario.model = model("qwen3-8b");
+        scenario.workload.isl = Lengths::Fixed(40_000);
+        scenario.workload.osl = 1_000;
+    });
+    assert!(text.contains("41000 tokens") && text.contains("40960"), "{text}");
+    refusal(Field::Osl, |scenario| scenario.workload.osl = 0);
+    refusal(Field::Isl, |scenario| scenario.workload.isl = Lengths::Fixed(0));
+}
+
+#[test]
+fn loads_are_bounded() {
+    refusal(Field::Concurrency, |scenario| scenario.workload.load = Load::Concurrency(0));
+    refusal(Field::Rate, |scenario| scenario.workload.load = Load::Rate(0.0));
+    let text = refusal(Field::Rate, |scenario| scenario.workload.load = Load::Rate(f64::INFINITY));
+    assert!(text.contains("from 0.001 to 1000000 is right"), "{text}");
+    refusal(Field::Spread, |scenario| scenario.workload.spread = 1.0);
+    // 34 000 + 5 000 tokens would fit; a fifth more do not.
+    refusal(Field::Isl, |scenario| {
+        scenario.model = ModelChoice::Catalog("qwen3-8b".into());
+        scenario.workload.isl = Lengths::Fixed(34_000);
+        (scenario.workload.osl, scenario.workload.spread) = (5_000, 0.2);
+    });
+    refusal(Field::SloTtft, |scenario| scenario.workload.slos.ttft_ms = Some(0.0));
+    refusal(Field::SloTpot, |scenario| scenario.workload.slos.tpot_ms = Some(f64::NAN));
+    refusal(Field::Batch, |scenario| {
+        scenario.workload.load = Load::Batch(100_001);
+        scenario.workload.isl = Lengths::Fixed(1);
+    });
+    let text = refusal(Field::Batch, |scenario| scenario.workload.load = Load::Batch(100_000));
+    assert!(text.contains("102400000 prompt tokens"), "{text}");
+    let text = refusal(Field::Isl, |scenario| {
+        scenario.workload.load = Load::Batch(3);
+        scenario.workload.isl = Lengths::Each(vec![100, 200]);
+    });
+    assert!(text.contains("2 prompt lengths for a batch of 3"), "{text}");
+}
+
+#[test]
+fn numbers_that_are_none_are_refused() {
+    for value in [f64::NAN, f64::INFINITY, -1.0] {
+        refusal(Field::MemoryShare, |scenario| scenario.overrides.memory_share = Some(value));
+        refusal(Field::Sustained, |scenario| scenario.overrides.sustained = Some(value));
+        refusal(Field::Price, |scenario| scenario.overrides.price = Some(value));
+    }
+}
+
+#[test]
+fn a_whole_prompt_has_to_fit_the_step_of_an_engine_without_chunks() {
+    refusal(Field::TokenBudget, |scenario| {
+        scenario.engine = "trtllm".into();
+        scenario.overrides.token_budget = Some(512);
+    });
+}
+
+#[test]
+fn an_unmeasured_clock_is_said() {
+    let (setup, issues) = checked(|scenario| scenario.gpu = "rtx-6000-ada".into());
+    assert_eq!(setup.map(|setup| setup.sustained), Some(0.72));
+    assert_eq!((issues[0].field, issues[0].severity), (Field::Sustained, Severity::Warning));
+}
+
+#[test]
+fn missing_figures_are_named() {
+    let catalog: &Catalog = catalog();
+    for gpu in &catalog.gpus.gpus {
+        for engine in &catalog.engines.engines {
+            let scenario = Scenario { gpu: gpu.id.clone(), engine: engine.id.clone(), ..Scenario::default() };
+            let (setup, issues) = check(&scenario, catalog);
+            println!("{:22} {:8} {}", gpu.id, engine.id, setup.is_some());
+            assert_eq!(setup.is_none(), issues.iter().any(Issue::is_error));
+        }
+    }
+    let text = refusal_texts("v100-sxm-32gb");
+    assert!(text.contains("no dense BF16 rate") && text.contains("no known kernels"), "{text}");
+}
+
+fn refusal_texts(gpu: &str) -> String {
+    checked(|scenario| scenario.gpu = gpu.into()).1.into_iter().map(|issue| issue.text + "\n").collect()
+}

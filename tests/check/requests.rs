@@ -1,0 +1,83 @@
+//! What requests are like beside their mean lengths.
+
+use rooflight::config::{Bin, Drafts, Field, Lengths, Load, Scenario, Severity};
+
+use super::{checked, refusal};
+
+#[test]
+fn what_requests_are_like_is_bounded() {
+    refusal(Field::CachedShare, |scenario| scenario.workload.cached_share = 1.01);
+    refusal(Field::LogSpread, |scenario| scenario.workload.log_spread = f64::NAN);
+    refusal(Field::Burstiness, |scenario| {
+        (scenario.workload.load, scenario.workload.burstiness) = (Load::Rate(1.0), 0.0);
+    });
+    refusal(Field::Drafted, |scenario| scenario.workload.drafts.drafted = 65);
+    let text = refusal(Field::Accepted, |scenario| {
+        scenario.workload.drafts = Drafts { drafted: 2, accepted: 2.5 };
+    });
+    assert!(text.contains("2.5 of 2"), "{text}");
+    refusal(Field::Drafted, |scenario| {
+        scenario.overrides.token_budget = Some(8);
+        scenario.workload.drafts.drafted = 8;
+    });
+    refusal(Field::LogSpread, |scenario| {
+        (scenario.workload.spread, scenario.workload.log_spread) = (0.2, 0.5);
+    });
+}
+
+#[test]
+fn a_histogram_stands_for_both_lengths() {
+    let bin = |prompt, output, weight| Bin { prompt, output, weight };
+    let (setup, issues) =
+        checked(|scenario| scenario.workload.histogram = vec![bin(100, 10, 3), bin(1000, 90, 1)]);
+    let setup = setup.expect("sound");
+    assert_eq!((setup.prompts.as_slice(), setup.osl), (&[325][..], 30));
+    assert!(issues.iter().all(|issue| issue.field == Field::Histogram && !issue.is_error()), "{issues:?}");
+    assert_eq!((setup.longest(), setup.longest_sequence()), ((1000, 90), 1090.0));
+    for bins in [vec![bin(0, 10, 1)], vec![bin(10, 0, 1)], vec![bin(10, 10, 0)], vec![bin(1, 1, 1); 101]] {
+        refusal(Field::Histogram, |scenario| scenario.workload.histogram = bins);
+    }
+    refusal(Field::Histogram, |scenario| {
+        (scenario.workload.histogram, scenario.workload.spread) = (vec![bin(10, 10, 1)], 0.1);
+    });
+    refusal(Field::Histogram, |scenario| {
+        (scenario.workload.histogram, scenario.workload.load) = (vec![bin(10, 10, 1)], Load::Batch(4));
+    });
+    refusal(Field::Isl, |scenario| scenario.workload.histogram = vec![bin(200_000, 10, 1), bin(10, 10, 99)]);
+}
+
+#[test]
+fn log_normal_lengths_are_cut_to_the_context() {
+    let longest = |isl, osl| {
+        let (setup, issues) = checked(|scenario| {
+            scenario.workload.isl = Lengths::Fixed(isl);
+            (scenario.workload.osl, scenario.workload.log_spread) = (osl, 1.0);
+        });
+        let setup = setup.unwrap_or_else(|| panic!("{issues:?}"));
+        (setup.longest(), setup.model.max_context)
+    };
+    assert_eq!(longest(1000, 100).0, (12_182, 1_218));
+    let ((prompt, output), context) = longest(60_000, 20_000);
+    assert!(prompt + output <= context && prompt + output > context - 2 && output > 20_000);
+}
+
+#[test]
+fn what_is_not_counted_is_said_beside_its_field() {
+    let warned = |change: fn(&mut Scenario)| {
+        let (setup, issues) = checked(change);
+        assert!(setup.is_some(), "{issues:?}");
+        issues.into_iter().map(|issue| (issue.field, issue.severity)).collect::<Vec<_>>()
+    };
+    let warning = |field| vec![(field, Severity::Warning)];
+    assert_eq!(warned(|scenario| scenario.workload.drafts.drafted = 2), warning(Field::Drafted));
+    assert_eq!(warned(|scenario| scenario.workload.burstiness = 0.5), warning(Field::Load));
+    let bursty = warned(|scenario| {
+        (scenario.workload.load, scenario.workload.burstiness) = (Load::Rate(1.0), 0.5);
+    });
+    assert_eq!(bursty, warning(Field::Burstiness));
+    let batch = warned(|scenario| {
+        (scenario.workload.load, scenario.workload.log_spread) = (Load::Batch(4), 0.5);
+    });
+    assert_eq!(batch, warning(Field::LogSpread));
+    assert_eq!(warned(|scenario| scenario.workload.log_spread = 0.5), warning(Field::LogSpread));
+}

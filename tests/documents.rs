@@ -1,0 +1,162 @@
+//! Figures in documents: the tables between `<!-- NAME -->` and `<!-- end -->` are written from the evidence that the
+//! page ships, `ROOFLIGHT_WRITE=1 cargo test --test documents` renews them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use rooflight::serving::accuracy::{Accuracy, Group};
+use serde::Deserialize;
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(file(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn evidence() -> Accuracy {
+    Accuracy::parse(&read("models/evidence.json")).expect("evidence")
+}
+
+fn group<'a>(all: &'a [Group], of: &str, name: &str) -> &'a Group {
+    all.iter().find(|group| group.of == of && group.name == name).unwrap_or_else(|| panic!("no {of} {name}"))
+}
+
+fn table(rows: Vec<Vec<String>>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let (head, body) = rows.split_first().expect("a head");
+    let rule = format!("|{}\n", "---|".repeat(head.len()));
+    line(head) + &rule + &body.iter().map(|cells| line(cells)).collect::<String>()
+}
+
+fn texts<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_owned).to_vec()
+}
+
+/// The groups of a table: how each is called, and which it is.
+type Named = [(&'static str, (&'static str, &'static str))];
+
+const BATCHES: &Named = &[
+    ("**Rooflight**", ("all", "")),
+    ("plain roofline", ("roofline", "")),
+    ("Rooflight on the peers' cases", ("ours", "pipeweave")),
+    ("PipeWeave", ("peer", "pipeweave")),
+    ("NeuSight", ("peer", "neusight")),
+    ("Habitat", ("peer", "habitat")),
+];
+
+const LOOPS: &Named = &[
+    ("**Rooflight**", ("all", "")),
+    ("of whose start nothing was inferred", ("told", "")),
+    ("with at most 4 clients", ("few clients", "")),
+    ("plain roofline, same simulation", ("roofline", "")),
+    ("Rooflight on the peer's", ("ours", "aiconfigurator-0.12.0")),
+    ("aiconfigurator 0.12.0", ("peer", "aiconfigurator-0.12.0")),
+];
+
+const KERNELS: [(&str, &str); 10] = [
+    ("gemm", "matrix products (BF16, FP8, FP4, integers)"),
+    ("attention_prefill", "attention, prompts"),
+    ("attention_decode", "attention, decoding"),
+    ("elementwise", "norms, activations, rotary embedding"),
+    ("moe", "fused mixture of experts"),
+    ("mla", "latent attention"),
+    ("mla_bmm", "its batched products"),
+    ("mla_module", "its whole block"),
+    ("dsa_module", "sparse attention block"),
+    ("linear_attention", "gated delta net, Mamba-2"),
+];
+
+fn batches(evidence: &Accuracy) -> String {
+    let mut rows = vec![texts(["offline batches, mean error", "cases", "prefill", "decode step", "total"])];
+    for (name, (of, which)) in BATCHES {
+        let group = group(&evidence.batches, of, which);
+        let errors = group.errors.iter().map(|error| format!("{:.1} %", error.mean));
+        rows.push([name.to_string(), group.cases.to_string()].into_iter().chain(errors).collect());
+    }
+    table(rows)
+}
+
+fn loops(evidence: &Accuracy) -> String {
+    let mut rows = vec![texts(["closed loops", "runs", "TTFT mean / median", "TPOT mean / median"])];
+    for (name, (of, which)) in LOOPS {
+        let group = group(&evidence.loops, of, which);
+        let errors = group.errors.iter().map(|error| format!("{:.1} / {:.1} %", error.mean, error.median));
+        rows.push([name.to_string(), group.cases.to_string()].into_iter().chain(errors).collect());
+    }
+    table(rows)
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    families: BTreeMap<String, Family>,
+}
+
+#[derive(Deserialize)]
+struct Family {
+    errors: Errors,
+}
+
+#[derive(Deserialize)]
+struct Errors {
+    unseen_shapes: Error,
+    unseen_gpu: Error,
+}
+
+#[derive(Deserialize)]
+struct Error {
+    mean: f64,
+    #[serde(default)]
+    roofline_mean: f64,
+}
+
+fn kernels() -> String {
+    let manifest: Manifest = serde_json::from_str(&read("models/manifest.json")).expect("a manifest");
+    let mut rows = vec![texts(["kernels, mean error", "unseen shapes", "unseen GPU", "plain roofline"])];
+    for (family, name) in KERNELS {
+        let Errors { unseen_shapes, unseen_gpu } = &manifest.families[family].errors;
+        let percent = |value: f64| format!("{value:.1} %");
+        let roofline = format!("{:.0} %", unseen_shapes.roofline_mean);
+        rows.push(vec![name.into(), percent(unseen_shapes.mean), percent(unseen_gpu.mean), roofline]);
+    }
+    assert_eq!(rows.len(), manifest.families.len() + 1, "a family without a row");
+    table(rows)
+}
+
+fn release(evidence: &Accuracy) -> String {
+    format!("Measured with the models of {}.\n", evidence.release)
+}
+
+fn skipped(evidence: &Accuracy) -> String {
+    let runs: u32 = evidence.skipped.iter().map(|skipped| skipped.cases).sum();
+    let mut text = format!("Of the closed loops and traces {runs} runs are not predicted:\n\n");
+    evidence.reasons().for_each(|(reason, cases)| text += &format!("* {cases}: {reason}\n"));
+    text
+}
+
+#[test]
+fn tables_are_those_of_the_evidence() {
+    let name = "README.md";
+    let mut text = read(name);
+    let evidence = evidence();
+    let parts: [(&str, String); 5] = [
+        ("release", release(&evidence)),
+        ("batches", batches(&evidence)),
+        ("kernels", kernels()),
+        ("loops", loops(&evidence)),
+        ("skipped", skipped(&evidence)),
+    ];
+    for (mark, fresh) in parts {
+        let begin = format!("<!-- {mark} -->\n");
+        let from = text.find(&begin).unwrap_or_else(|| panic!("{name} has no {begin}")) + begin.len();
+        let to = from + text[from..].find("<!-- end -->").expect("an end");
+        let fresh = format!("\n{fresh}\n");
+        if std::env::var_os("ROOFLIGHT_WRITE").is_some() {
+            text.replace_range(from..to, &fresh);
+            fs::write(file(name), &text).expect("a document");
+        }
+        assert_eq!(&text[from..from + fresh.len().min(text.len() - from)], fresh, "{name}, {mark}: stale");
+    }
+}

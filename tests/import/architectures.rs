@@ -1,0 +1,135 @@
+//! What a config says of the architecture.
+
+use rooflight::config::model::import::import;
+use rooflight::config::model::{Attention, Blocks};
+use rooflight::config::{Model, Severity};
+use serde_json::{Value, json};
+
+use super::{QWEN3, accepted, changed, refused};
+
+#[test]
+fn unknown_architectures_are_refused_by_name() {
+    let one = |change: Value| refused(&changed(change)).join("\n");
+    assert!(
+        one(json!({"model_type": "grok"}))
+            .starts_with("`model_type` is grok, which this release does not know")
+    );
+    assert_eq!(
+        one(json!({"architectures": ["Qwen3ForSequenceClassification"]})),
+        "no text generation (`architectures` is Qwen3ForSequenceClassification): not covered by this release"
+    );
+    assert!(one(json!({"hidden_act": "gelu"})).contains("gelu activation"));
+    assert!(one(json!({"num_experts": 64})).contains("mixture of experts (64 experts)"));
+}
+
+#[test]
+fn windows_count_only_where_they_take_effect() {
+    let windows = |model: Model| -> Vec<(u32, Option<u32>)> {
+        let of = |blocks: &Blocks| match &blocks.attention {
+            Some(Attention::Gqa(gqa)) => (blocks.count, gqa.window),
+            other => panic!("{other:?}"),
+        };
+        model.blocks.iter().map(of).collect()
+    };
+    assert_eq!(windows(accepted(json!({"sliding_window": 4096}))), [(36, None)]);
+    // As long as the context: no layer slides.
+    assert_eq!(windows(accepted(json!({"sliding_window": 40960, "use_sliding_window": true}))), [(36, None)]);
+    let slides = json!({"sliding_window": 4096, "use_sliding_window": true, "max_window_layers": 28});
+    assert_eq!(windows(accepted(slides)), [(28, None), (8, Some(4096))]);
+    // MistralConfig slides unless told otherwise.
+    let mistral =
+        json!({"model_type": "mistral", "architectures": ["MistralForCausalLM"], "use_sliding_window": null});
+    assert_eq!(windows(accepted(mistral.clone())), [(36, None)]);
+    let without = changed(mistral).replace("\"sliding_window\":null,", "");
+    assert_eq!(windows(import(&without, None).0.unwrap()), [(36, Some(4096))]);
+    // Layers by name.
+    let names: Vec<&str> =
+        (0..36).map(|layer| if layer % 6 == 5 { "full_attention" } else { "sliding_attention" }).collect();
+    let named = json!({"layer_types": names, "sliding_window": 512, "use_sliding_window": true});
+    assert_eq!(windows(accepted(named)), [(30, Some(512)), (6, None)]);
+}
+
+#[test]
+fn context_follows_rope_scaling() {
+    let context = |scaling: Value| accepted(json!({"rope_scaling": scaling})).max_context;
+    let yarn = json!({"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768});
+    assert_eq!(context(yarn), 131_072);
+    assert_eq!(context(json!({"type": "linear", "factor": 2})), 81_920);
+    assert_eq!(context(json!({"rope_type": "llama3", "factor": 8.0})), 40_960);
+    let text = refused(&changed(json!({"rope_scaling": {"type": "linear", "factor": 1e300}})));
+    assert!(text[0].contains("rope_scaling.factor"), "{text:?}");
+}
+
+#[test]
+fn the_language_part_of_a_vision_model_is_read() {
+    let text: Value = serde_json::from_str(QWEN3).unwrap();
+    let config = json!({"model_type": "qwen3_vl", "text_config": text, "vision_config": {"depth": 27}});
+    let (model, issues) = import(&config.to_string(), None);
+    assert_eq!(model.map(|model| model.layers()), Some(36));
+    assert!(issues[0].text.contains("vision encoder") && issues[0].severity == Severity::Warning);
+}
+
+#[test]
+fn compressed_keys_are_read_layer_by_layer() {
+    let config = json!({
+        "model_type": "deepseek_v4", "num_hidden_layers": 4, "compress_ratios": [0, 4, 128, 4, 0], "head_dim": 512,
+        "qk_rope_head_dim": 64, "q_lora_rank": 1024, "sliding_window": 128, "o_groups": 8, "o_lora_rank": 1024,
+        "index_n_heads": 64, "index_head_dim": 128, "index_topk": 512, "hc_mult": 4, "n_routed_experts": 16,
+        "num_experts_per_tok": 6, "moe_intermediate_size": 2048, "n_shared_experts": 1,
+    });
+    let with = |change: Value| {
+        let mut config = config.clone();
+        for (key, value) in change.as_object().unwrap() {
+            config[key] = value.clone();
+        }
+        config
+    };
+    let model = accepted(config.clone());
+    let of = |blocks: &Blocks| match &blocks.attention {
+        Some(Attention::Compressed(one)) => (blocks.count, one.ratio, one.indexer.map(|index| index.topk)),
+        other => panic!("{other:?}"),
+    };
+    let layers: Vec<_> = model.blocks.iter().map(of).collect();
+    assert_eq!(layers, [(1, None, None), (2, Some(4), Some(512)), (1, Some(128), None)]);
+    assert!(model.blocks.iter().all(|blocks| blocks.streams == Some(4)));
+    assert!(model.notes[0].contains("never measured"), "{:?}", model.notes);
+
+    let one = |change: Value| refused(&changed(with(change))).join("\n");
+    assert!(one(json!({"compress_ratios": [0, 4]})).contains("`compress_ratios` has 2 entries"));
+    assert!(one(json!({"compress_ratios": [0, 4, -1, 4]})).contains("`compress_ratios[2]` is -1"));
+    assert!(one(json!({"compress_ratios": null})).contains("`compress_ratios` is missing"));
+    assert!(one(json!({"o_groups": 5})).contains("the second has to divide the first"));
+    assert!(
+        one(json!({"qk_rope_head_dim": 512, "head_dim": 256})).contains("the first is a part of the second")
+    );
+    // Another family does not have them.
+    let other = one(json!({"model_type": "qwen3", "q_lora_rank": null}));
+    assert!(other.contains("sparse attention over compressed keys"), "{other}");
+}
+
+#[test]
+fn chosen_blocks_of_keys_are_read() {
+    let sparse = json!({
+        "sparse_attention_freq": (0..36).map(|layer| u32::from(layer > 2)).collect::<Vec<u32>>(),
+        "sparse_num_index_heads": 8, "sparse_index_dim": 128, "sparse_block_size": 128, "sparse_topk_blocks": 16,
+    });
+    let config = |sparse: Value| {
+        json!({
+            "model_type": "minimax_m3", "hidden_act": "swigluoai", "num_local_experts": 16, "num_experts_per_tok": 4,
+            "moe_intermediate_size": 3072, "dense_intermediate_size": 12288, "sparse_attention_config": sparse,
+        })
+    };
+    let model = accepted(config(sparse.clone()));
+    let of = |blocks: &Blocks| match &blocks.attention {
+        Some(Attention::Gqa(gqa)) => (blocks.count, gqa.visible()),
+        other => panic!("{other:?}"),
+    };
+    let layers: Vec<_> = model.blocks.iter().map(of).collect();
+    assert_eq!(layers, [(3, None), (33, Some(2048))]);
+    let mut short = sparse.clone();
+    short["sparse_attention_freq"] = json!([0, 1]);
+    let text = refused(&changed(config(short))).join("\n");
+    assert!(text.contains("`sparse_attention_config.sparse_attention_freq` has 2 entries"), "{text}");
+    let text = refused(&changed(json!({"sparse_attention_config": sparse}))).join("\n");
+    assert!(text.contains("block-sparse attention (`sparse_topk_blocks` 16)"), "{text}");
+}

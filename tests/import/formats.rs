@@ -1,0 +1,109 @@
+//! Formats of weights.
+
+use rooflight::config::Dtype;
+use rooflight::config::model::Formats;
+use rooflight::config::model::import::import;
+use serde_json::{Value, json};
+
+use super::{QWEN3, accepted, changed, refused};
+
+#[test]
+fn weight_formats_are_read() {
+    let weights = |config: Value| accepted(json!({"quantization_config": config})).weights;
+    assert_eq!(weights(json!({"quant_method": "fp8", "weight_block_size": [128, 128]})), Dtype::Fp8Block);
+    assert_eq!(weights(json!({"quant_method": "fp8", "fmt": "e4m3"})), Dtype::Fp8);
+    let tensor = json!({"weights": {"num_bits": 8, "type": "float", "strategy": "channel"}});
+    let config = json!({"quant_method": "compressed-tensors", "config_groups": {"group_0": tensor}});
+    assert_eq!(weights(config), Dtype::Fp8);
+    let (model, _) = import(QWEN3, Some(r#"{"quantization": {"quant_algo": "FP8"}}"#));
+    assert_eq!(model.map(|model| model.weights), Some(Dtype::Fp8));
+}
+
+#[test]
+fn four_bit_formats_are_read() {
+    let weights = |config: Value| accepted(json!({"quantization_config": config})).weights;
+    assert_eq!(weights(json!({"quant_method": "awq", "bits": 4})), Dtype::Int4);
+    assert_eq!(weights(json!({"quant_method": "gptq", "bits": 4, "group_size": 128})), Dtype::Int4);
+    assert_eq!(weights(json!({"quant_method": "gptq", "bits": 8})), Dtype::Int8);
+    let group = |bits: u32, kind: &str, size: u32| {
+        let weights = json!({"num_bits": bits, "type": kind, "group_size": size, "strategy": "group"});
+        let group = json!({"weights": weights, "targets": ["Linear"]});
+        json!({"quant_method": "compressed-tensors", "config_groups": {"group_0": group}, "ignore": ["lm_head"]})
+    };
+    assert_eq!(weights(group(4, "int", 128)), Dtype::Int4);
+    assert_eq!(weights(group(4, "float", 16)), Dtype::Nvfp4);
+    assert_eq!(weights(group(4, "float", 32)), Dtype::Mxfp4);
+    let small = accepted(json!({"quantization_config": group(4, "int", 32)}));
+    assert!(small.notes[0].contains("One scale per 32"), "{:?}", small.notes);
+    let (model, _) = import(QWEN3, Some(r#"{"quantization": {"quant_algo": "NVFP4"}}"#));
+    assert_eq!(model.map(|model| model.weights), Some(Dtype::Nvfp4));
+}
+
+#[test]
+fn weight_formats_without_kernels_are_refused_by_name() {
+    let one = |config: Value| refused(&changed(json!({"quantization_config": config}))).join("\n");
+    let end = ": not covered by this release";
+    let awq = json!({"quant_method": "awq", "bits": 3});
+    assert_eq!(one(awq), format!("3-bit weights (`quant_method` awq){end}"));
+    let other = json!({"quant_method": "bitsandbytes"});
+    assert_eq!(one(other), format!("bitsandbytes weights (`quant_method`){end}"));
+    let blocks = json!({"quant_method": "fp8", "weight_block_size": [64, 64]});
+    assert_eq!(one(blocks), format!("FP8 weights scaled in blocks other than 128x128{end}"));
+    let group = json!({"weights": {"num_bits": 2, "type": "int", "group_size": 128}});
+    let config = json!({"quant_method": "compressed-tensors", "config_groups": {"group_0": group}});
+    assert_eq!(one(config), format!("INT2 weights (`num_bits`){end}"));
+    let mixed = json!({"quant_algo": "MIXED_PRECISION"});
+    let text = "weights in several formats (`quant_algo` MIXED_PRECISION without a list)";
+    assert_eq!(one(mixed), format!("{text}{end}"));
+    let odd = json!({"quant_method": "fp8", "modules_to_not_convert": ["re:(a(b))"]});
+    assert_eq!(one(odd), format!("modules by a pattern that is not understood (re:(a(b))){end}"));
+    let (model, issues) = import(QWEN3, Some(r#"{"quantization": {"quant_algo": "W4A8_AWQ"}}"#));
+    assert!(model.is_none());
+    assert_eq!(issues[0].text, format!("W4A8_AWQ weights (`quant_algo`){end}"));
+    assert!(refused_with_record("{").starts_with("hf_quant_config.json: not JSON"));
+}
+
+fn refused_with_record(record: &str) -> String {
+    import(QWEN3, Some(record)).1.into_iter().map(|issue| issue.text).collect()
+}
+
+#[test]
+fn layers_kept_in_bf16_are_said() {
+    let config = json!({
+        "quant_method": "fp8",
+        "modules_to_not_convert": ["lm_head", "model.layers.0.mlp.down_proj", "model.layers.0.input_layernorm"],
+    });
+    let model = accepted(json!({"quantization_config": config}));
+    assert_eq!(model.notes, ["1 of 108 linear layers of MLPs are in other formats and counted as fp8."]);
+    assert_eq!((model.weights, model.checkpoints.len()), (Dtype::Fp8, 0));
+}
+
+#[test]
+fn classes_kept_in_bf16_are_counted_so() {
+    let formats = |kept: Value| {
+        let config = json!({"quant_algo": "NVFP4", "exclude_modules": kept});
+        let model = accepted(json!({"quantization_config": config}));
+        model.formats(model.weights)
+    };
+    let uniform = Formats::uniform(Dtype::Nvfp4);
+    assert_eq!(formats(json!(["lm_head"])), uniform);
+    // In each of the lists' dialects.
+    let attention = Formats { attention: Dtype::Bf16, ..uniform };
+    for kept in
+        ["model.layers.*.self_attn", "*.self_attn.*", "self_attn", "re:.*self_attn.*", "model.layers.*attn*"]
+    {
+        assert_eq!(formats(json!([kept])), attention, "{kept}");
+    }
+    let each: Vec<String> = (0..36).map(|layer| format!("model.layers.{layer}.self_attn*")).collect();
+    assert_eq!(formats(json!(each)), attention);
+    // Modules with a format each.
+    let listed = json!({
+        "quant_algo": "MIXED_PRECISION",
+        "quantized_layers": (0..36).flat_map(|layer| [
+            (format!("model.layers.{layer}.self_attn"), json!({"quant_algo": "FP8"})),
+            (format!("model.layers.{layer}.mlp"), json!({"quant_algo": "NVFP4"})),
+        ]).collect::<serde_json::Map<String, Value>>(),
+    });
+    let model = accepted(json!({"quantization_config": listed}));
+    assert_eq!(model.formats(Dtype::Nvfp4), Formats { attention: Dtype::Fp8, ..uniform });
+}

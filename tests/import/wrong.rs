@@ -1,0 +1,125 @@
+//! Files that are no config, and numbers that make no model.
+
+use rooflight::config::Severity;
+use rooflight::config::model::import::import;
+use serde_json::{Value, json};
+
+use super::{QWEN3, changed, refused};
+
+#[test]
+fn text_that_is_no_object_is_named() {
+    assert_eq!(refused(""), ["the text is empty: an object in braces is right"]);
+    assert_eq!(refused("[1, 2]"), ["this is a list: an object in braces is right"]);
+    assert_eq!(refused("{\n \"a\": 1,\n}"), ["not JSON: trailing comma at line 3 column 1"]);
+    assert!(refused(&QWEN3[..60])[0].contains("EOF"), "{:?}", refused(&QWEN3[..60]));
+    assert!(refused("<!doctype html>")[0].starts_with("not JSON: expected value at line 1"));
+    assert!(refused(&"[".repeat(100_000))[0].contains("recursion limit"));
+    assert_eq!(refused(&" ".repeat(2 << 20)), ["the text is 2048 KiB: at most 1024 KiB are read"]);
+}
+
+#[test]
+fn every_missing_field_is_named_at_once() {
+    let text = refused(r#"{"model_type": "qwen3"}"#).join("\n");
+    for key in
+        ["num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "vocab_size"]
+    {
+        assert!(text.contains(&format!("`{key}` is missing")), "{key}: {text}");
+    }
+    assert!(refused("{}")[0].starts_with("`model_type` is missing"));
+}
+
+#[test]
+fn impossible_numbers_are_named() {
+    let one = |change: Value| refused(&changed(change)).join("\n");
+    assert_eq!(one(json!({"hidden_size": 0})), "`hidden_size` is 0: a whole number from 1 to 65536 is right");
+    assert!(one(json!({"num_hidden_layers": 1_000_000_000})).contains("from 1 to 1000"));
+    assert!(one(json!({"hidden_size": 4096.5})).contains("4096.5"));
+    assert!(one(json!({"vocab_size": -1})).contains("`vocab_size` is -1"));
+    assert!(one(json!({"vocab_size": "many"})).contains("`vocab_size` is \"many\""));
+    assert!(one(json!({"num_attention_heads": [32]})).contains("is a list"));
+    assert!(one(json!({"num_key_value_heads": 5})).contains("the second has to divide the first"));
+    assert!(one(json!({"head_dim": 100})).contains("multiples of 8"));
+    assert!(one(json!({"head_dim": null, "num_attention_heads": 24})).contains("`head_dim` has to be given"));
+    assert!(one(json!({"tie_word_embeddings": "no"})).contains("true or false is right"));
+}
+
+#[test]
+fn contradictions_are_named() {
+    let one = |change: Value| refused(&changed(change)).join("\n");
+    let moe = |change: Value| {
+        let mut config = json!({
+            "model_type": "qwen3_moe", "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768,
+        });
+        for (key, value) in change.as_object().unwrap() {
+            config[key] = value.clone();
+        }
+        one(config)
+    };
+    assert!(moe(json!({"num_experts": null})).contains("`num_experts` is missing"));
+    assert!(moe(json!({"num_experts_per_tok": 200})).contains("cannot visit more experts than there are"));
+    assert!(moe(json!({"moe_intermediate_size": "NaN"})).contains("`moe_intermediate_size` is \"NaN\""));
+    assert!(moe(json!({"mlp_only_layers": ["one"]})).contains("`mlp_only_layers` holds text"));
+    assert!(
+        moe(json!({"moe_layer_freq": [0, 1]}))
+            .contains("`moe_layer_freq` has 2 entries and the model 36 layers")
+    );
+    let types = json!({"layer_types": vec!["full_attention"; 35]});
+    assert!(one(types).contains("`layer_types` has 35 entries and the model 36 layers"));
+    let types = json!({"layer_types": vec!["whole"; 36]});
+    assert!(
+        one(types).contains("`layer_types[0]` is \"whole\": full_attention or sliding_attention is right")
+    );
+    let hybrid = json!({"model_type": "nemotron_h", "hidden_act": null, "hybrid_override_pattern": "M*-"});
+    assert!(one(hybrid).contains("`num_hidden_layers` is 36 and `hybrid_override_pattern` has 3 layers"));
+    let hybrid = json!({"model_type": "nemotron_h", "hidden_act": null, "hybrid_override_pattern": "M*x"});
+    assert!(one(hybrid).contains("has a layer of another kind: M, E, * and - are right"));
+    let uneven = json!({"model_type": "nemotron-nas", "num_hidden_layers": 1, "block_configs": [
+        {"attention": {"no_op": true}, "ffn": {"ffn_mult": -1.0}},
+    ]});
+    assert!(one(uneven).contains("`block_configs[0].ffn.ffn_mult` is -1"));
+    let latent = one(json!({"model_type": "deepseek_v3"}));
+    for key in ["kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim", "n_routed_experts"] {
+        assert!(latent.contains(&format!("`{key}` is missing")), "{key}: {latent}");
+    }
+    let kimi = json!({"model_type": "kimi_linear", "linear_attn_config": {"kda_layers": [1, 1, 99, 0.5]}});
+    let kimi = one(kimi);
+    assert!(kimi.contains("`linear_attn_config.num_heads` is missing"), "{kimi}");
+}
+
+#[test]
+fn long_texts_are_refused_before_they_are_read() {
+    let text = format!("{{\"a\": \"{}\"}}", "x".repeat(50 << 20));
+    assert_eq!(refused(&text), ["the text is 51200 KiB: at most 1024 KiB are read"]);
+}
+
+#[test]
+fn encoders_are_refused_by_name() {
+    let bert = json!({"model_type": "bert", "architectures": ["BertForMaskedLM"], "hidden_act": "gelu"});
+    assert_eq!(
+        refused(&changed(bert)),
+        ["no text generation (`architectures` is BertForMaskedLM): not covered by this release"]
+    );
+    let t5 = json!({"model_type": "t5", "is_encoder_decoder": true});
+    assert_eq!(
+        refused(&changed(t5)),
+        ["encoder-decoder (`is_encoder_decoder`): not covered by this release"]
+    );
+}
+
+#[test]
+fn python_numbers_are_read_as_what_they_are() {
+    let text = QWEN3.replace("\"hidden_size\": 4096", "\"hidden_size\": NaN");
+    assert!(refused(&text)[0].contains("`hidden_size` is \"NaN\""));
+    let text =
+        QWEN3.replace("\"rope_theta\": 1000000", "\"limit\": [0.0, -Infinity], \"a\": \"NaN \\\" NaN\"");
+    assert!(import(&text, None).0.is_some());
+}
+
+#[test]
+fn a_key_given_twice_is_said() {
+    let text = QWEN3.replace("\"hidden_size\": 4096,", "\"hidden_size\": 1024, \"hidden_size\": 4096,");
+    let (model, issues) = import(&text, None);
+    assert_eq!(model.map(|model| model.hidden), Some(4096));
+    assert_eq!(issues[0].severity, Severity::Warning);
+    assert_eq!(issues[0].text, "`hidden_size` is given twice: the last one counts");
+}

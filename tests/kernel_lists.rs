@@ -1,0 +1,98 @@
+//! The kernels of a pass as they are listed.
+
+use rooflight::config::catalog::catalog;
+use rooflight::config::{ModelChoice, Scenario, check};
+use rooflight::efficiency::Efficiencies;
+use rooflight::graph::Phase;
+use rooflight::serving::report::PassReport;
+use rooflight::serving::{finish, plan_alone};
+
+/// Both passes of a model on eight GPUs, or on as few as divide it.
+fn passes(id: &str) -> Vec<PassReport> {
+    let setup = [8, 4, 2, 1].into_iter().find_map(|tp| {
+        let scenario = Scenario {
+            model: ModelChoice::Catalog(id.into()),
+            gpu: "b300".into(),
+            tp,
+            ..Scenario::default()
+        };
+        check(&scenario, catalog()).0
+    });
+    let plan = plan_alone(&setup.unwrap_or_else(|| panic!("{id}"))).expect("complete");
+    finish(&plan, &Efficiencies::Roofline).expect("an answer").passes
+}
+
+/// Of drafts that are verified, each position's logits say whether it holds.
+#[test]
+fn a_token_is_chosen_at_each_draft() {
+    let head = |drafted| {
+        let mut scenario = Scenario::default();
+        scenario.workload.drafts.drafted = drafted;
+        let setup = check(&scenario, catalog()).0.expect("sound");
+        let report =
+            finish(&plan_alone(&setup).expect("complete"), &Efficiencies::Roofline).expect("an answer");
+        let decode =
+            report.passes.into_iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
+        decode.kernels.into_iter().find(|line| line.name == "lm_head").expect("a head").shape
+    };
+    assert_eq!((head(0), head(3)), ("16 × 128256 × 4096".into(), "64 × 128256 × 4096".into()));
+}
+
+/// Lines that stand for several groups of layers stand for equal times.
+#[test]
+fn the_lines_of_every_model_add_up() {
+    for model in &catalog().models.models {
+        for pass in passes(&model.id) {
+            let lines = pass.kernels.iter().map(|line| line.time.0 * line.count as f64);
+            let sum = lines.sum::<f64>() + pass.host.0;
+            let total = pass.time.0;
+            assert!((sum / total - 1.0).abs() < 1e-9, "{} {:?}: {sum} of {total}", model.id, pass.phase);
+        }
+    }
+}
+
+fn attentions(id: &str) -> Vec<(String, u64)> {
+    let passes = passes(id);
+    let decode = passes.iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
+    let lines = decode.kernels.iter().filter(|line| line.name == "attention_decode");
+    lines.map(|line| (line.shape.split(" × ").last().unwrap_or_default().to_owned(), line.count)).collect()
+}
+
+#[test]
+fn kinds_of_attention_are_told_apart() {
+    let of = |found: &[(&str, u64)]| -> Vec<(String, u64)> {
+        found.iter().map(|&(shape, count)| (shape.to_owned(), count)).collect()
+    };
+    assert_eq!(attentions("gpt-oss-120b"), of(&[("64, window 128", 18), ("64", 18)]));
+    let chosen = "512, top 512 of 1 key in 4";
+    assert_eq!(
+        attentions("deepseek-v4-flash"),
+        of(&[("512, window 128", 2), (chosen, 21), ("512, 1 key in 128", 20)])
+    );
+    assert_eq!(attentions("minimax-m3"), of(&[("128", 3), ("128, window 2048", 57)]));
+}
+
+#[test]
+fn a_reader_of_the_profile_finds_its_kernels() {
+    let passes = passes("deepseek-v4-pro");
+    let prompt = passes.iter().find(|pass| pass.phase == Phase::Prefill).expect("a prompt");
+    let count = |name: &str| {
+        prompt.kernels.iter().filter(|line| line.name == name).map(|line| line.count).sum::<u64>()
+    };
+    // 61 layers, two parts each; 30 choose among compressed keys.
+    for (name, wanted) in [
+        ("mhc_weights", 122),
+        ("mhc_pre", 61),
+        ("mhc_mlp_post", 61),
+        ("qkv_a_proj", 61),
+        ("compressor_proj", 61),
+        ("index_compressor_proj", 30),
+        ("index_scores_prefill", 30),
+        ("attention_prefill", 61),
+        ("o_a_proj", 61),
+        ("o_b_proj", 61),
+        ("fused_moe", 61),
+    ] {
+        assert_eq!(count(name), wanted, "{name}");
+    }
+}

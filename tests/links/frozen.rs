@@ -1,0 +1,68 @@
+//! Links that were given away, and what they mean for ever.
+
+use rooflight::config::link::{Link, decode, keys};
+use rooflight::config::{Dtype, Scenario};
+use serde_json::Value;
+
+/// Links of schema version 1 and what each means: the JSON form, of all fields where it names its version. Links live
+/// for years, so lines are added and none is ever edited: [`SEALED`] notices.
+const FROZEN: &str = include_str!("../data/links_v1.txt");
+
+/// So many first lines, and their sum by [`fnv1a`]. Lines added stand behind them; a new seal may take them in.
+const SEALED: (usize, u64) = (267, 0x10a1_9e68_b288_7733);
+
+/// The 64-bit FNV-1a hash.
+fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The links, what each means, and what those mean that it sets beside it.
+fn frozen() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+    FROZEN.lines().filter(|line| !line.starts_with("# ")).map(|line| {
+        let mut parts = line.split('\t');
+        let (link, json) = (parts.next().unwrap(), parts.next().expect("a link and what it means"));
+        (link, json, parts.collect())
+    })
+}
+
+#[test]
+fn old_links_keep_their_meaning() {
+    let value = |json: &str| serde_json::from_str::<Value>(json).unwrap();
+    for (text, json, compared) in frozen() {
+        let (expected, issues) = Link::from_json(json);
+        assert_eq!(issues, [], "{json}");
+        let (link, issues) = decode(text);
+        assert_eq!(issues, [], "{text}");
+        let meant = |link: &Link| (link.scenario.clone(), link.data_release.clone());
+        assert_eq!(Some(meant(&link)), expected.as_ref().map(meant), "{text}");
+        // Where every field is named, no default of today's takes part.
+        if json.contains("\"version\"") {
+            assert_eq!(link.to_json(), value(json), "{text}");
+        }
+        let found: Vec<Value> = link.compared.iter().map(Scenario::to_json).collect();
+        assert_eq!(found, compared.into_iter().map(value).collect::<Vec<_>>(), "{text}");
+    }
+}
+
+#[test]
+fn frozen_links_are_never_edited() {
+    let (lines, sum) = SEALED;
+    let sealed: Vec<&str> = FROZEN.lines().take(lines).collect();
+    assert_eq!(sealed.len(), lines, "lines have gone");
+    let found = fnv1a(sealed.iter().flat_map(|line| line.bytes()));
+    assert!(found == sum, "one of the first {lines} lines was edited: their sum is {found:#x}");
+}
+
+#[test]
+fn frozen_links_hold_every_key_and_format() {
+    let links: Vec<&str> = frozen().map(|(link, ..)| link).collect();
+    assert!(links.len() >= 200);
+    for key in keys::all() {
+        let (first, later) = (format!("#{}=", key.key), format!("&{}=", key.key));
+        let holding = links.iter().filter(|link| link.starts_with(&first) || link.contains(&later)).count();
+        assert!(holding >= 10, "only {holding} links hold `{}`", key.key);
+    }
+    for dtype in Dtype::ALL {
+        assert!(links.iter().any(|link| link.contains(&format!("&w={}", dtype.id()))), "{dtype:?}");
+    }
+}

@@ -1,0 +1,127 @@
+//! Replicas over several machines.
+
+use rooflight::config::catalog::catalog;
+use rooflight::config::{Field, Issue, Lengths, Load, ModelChoice, Scenario, Setup, Workload, check};
+use rooflight::efficiency::Efficiencies;
+use rooflight::graph::{Block, Phase};
+use rooflight::serving::{Report, finish, plan_alone};
+
+/// DeepSeek-R1 on H100s, or what of it is changed.
+fn scenario(change: impl FnOnce(&mut Scenario)) -> Scenario {
+    let mut scenario = Scenario {
+        model: ModelChoice::Catalog("deepseek-r1".into()),
+        gpu: "h100-sxm".into(),
+        engine: "vllm".into(),
+        workload: Workload {
+            isl: Lengths::Fixed(1024),
+            osl: 512,
+            load: Load::Concurrency(16),
+            ..Workload::default()
+        },
+        ..Scenario::default()
+    };
+    change(&mut scenario);
+    scenario
+}
+
+#[track_caller]
+fn sound(scenario: &Scenario) -> (Setup, Vec<Issue>) {
+    let (setup, issues) = check(scenario, catalog());
+    (setup.unwrap_or_else(|| panic!("{issues:?}")), issues)
+}
+
+#[track_caller]
+fn refusal(scenario: &Scenario, field: Field) -> String {
+    let (setup, issues) = check(scenario, catalog());
+    assert!(setup.is_none());
+    let issue = issues.into_iter().find(|issue| issue.is_error()).expect("an error");
+    assert_eq!(issue.field, field, "{}", issue.text);
+    issue.text
+}
+
+fn report(scenario: &Scenario) -> Report {
+    let plan = plan_alone(&sound(scenario).0).expect("complete");
+    finish(&plan, &Efficiencies::Roofline).expect("an answer")
+}
+
+#[test]
+fn a_machine_is_what_the_fastest_link_joins() {
+    let machines = |gpu: &str, [tp, dp, pp]: [u32; 3]| {
+        let scenario = scenario(|scenario| {
+            (scenario.tp, scenario.dp, scenario.pp, scenario.ep) = (tp, dp, pp, tp * dp);
+            scenario.gpu = gpu.into();
+        });
+        let setup = sound(&scenario).0;
+        (setup.machines(), setup.crossings())
+    };
+    assert_eq!(machines("h200-sxm", [8, 1, 1]), (1, 0));
+    assert_eq!(machines("h200-sxm", [16, 1, 1]), (2, 0));
+    assert_eq!(machines("h200-sxm", [8, 1, 2]), (2, 1));
+    // Two stages of four GPUs in each machine.
+    assert_eq!(machines("h200-sxm", [4, 1, 4]), (2, 1));
+    assert_eq!(machines("h200-sxm", [4, 1, 3]), (2, 1));
+    assert_eq!(machines("h200-sxm", [2, 16, 1]), (4, 0));
+    assert_eq!(machines("gb200", [8, 1, 4]), (1, 0));
+}
+
+#[test]
+fn the_network_is_said_to_be_specified_and_not_measured() {
+    let (_, issues) = sound(&scenario(|scenario| scenario.tp = 16));
+    let issue = issues.iter().find(|issue| issue.field == Field::Tp).expect("a warning");
+    assert!(!issue.is_error());
+    assert!(issue.text.starts_with("16 x 1 is 16 GPUs, and NVLink joins 8 of H100 SXM"), "{}", issue.text);
+    assert!(issue.text.contains("50.0\u{a0}GB/s"), "{}", issue.text);
+    assert!(issue.text.ends_with("No exchange between machines was measured."), "{}", issue.text);
+    let (_, issues) = sound(&scenario(|scenario| (scenario.tp, scenario.pp) = (8, 2)));
+    assert!(issues.iter().any(|issue| issue.field == Field::Pp), "{issues:?}");
+    let (_, issues) = sound(&scenario(|scenario| scenario.tp = 8));
+    assert!(issues.iter().all(|issue| !issue.text.contains("between machines")), "{issues:?}");
+}
+
+#[test]
+fn without_a_figure_for_the_network_the_reason_is_given() {
+    let wide = |gpu: &str, tp: u32| {
+        scenario(|scenario| {
+            (scenario.gpu, scenario.tp) = (gpu.into(), tp);
+            scenario.model = ModelChoice::Catalog("llama-3.1-70b".into());
+        })
+    };
+    let text = refusal(&wide("h100-nvl", 4), Field::Tp);
+    assert!(text.contains("NVLink joins 2 of H100 NVL"), "{text}");
+    assert!(text.ends_with("which nobody measured; at most 2 are right"), "{text}");
+    let text = refusal(&wide("l40s", 16), Field::Tp);
+    assert!(text.contains("no network between machines: no public machine"), "{text}");
+}
+
+/// The exchanges of a decode step: how many of each.
+fn exchanges(tp: u32, pp: u32) -> Vec<(&'static str, u64)> {
+    let report = report(&scenario(|scenario| {
+        scenario.gpu = "h200-sxm".into();
+        (scenario.tp, scenario.pp) = (tp, pp);
+    }));
+    let decode = report.passes.iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
+    let all = decode.kernels.iter().filter(|line| line.block == Block::Communication);
+    all.map(|line| (line.name, line.count)).collect()
+}
+
+#[test]
+fn stages_exchange_over_the_network_once_and_ranks_in_every_layer() {
+    let ranks = [("all_reduce", 123), ("all_gather", 1)];
+    let count = |tp, pp, name: &str| {
+        exchanges(tp, pp).iter().filter(|(other, _)| *other == name).map(|(_, count)| count).sum::<u64>()
+    };
+    for (name, wanted) in ranks {
+        assert_eq!(count(16, 1, name), wanted, "{name}");
+        assert_eq!(count(8, 2, name), wanted, "{name}");
+    }
+    assert_eq!((count(8, 2, "network_send_recv"), count(8, 2, "send_recv")), (1, 0));
+    assert_eq!((count(4, 2, "network_send_recv"), count(4, 2, "send_recv")), (0, 1));
+    assert_eq!((count(4, 4, "network_send_recv"), count(4, 4, "send_recv")), (1, 2));
+}
+
+#[test]
+fn what_does_not_fit_one_machine_is_sent_to_a_second() {
+    let report = report(&scenario(|scenario| scenario.tp = 8));
+    let text: Vec<&str> = report.issues.iter().map(|issue| issue.text.as_str()).collect();
+    assert!(text.iter().any(|text| text.contains("PP 2 fits, over 2 machines.")), "{text:?}");
+}
