@@ -32,7 +32,7 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
         .map(|&(prompts, decoding, past)| {
             let chunk = prompts.map(|(count, new, past)| Sequences { count, new, past });
             let decode = (decoding > 0).then_some(Sequences { count: decoding, new: 1, past });
-            let batch = Batch { sequences: chunk.into_iter().chain(decode).collect(), drafted };
+            let batch = Batch { sequences: chunk.into_iter().chain(decode).collect(), drafted, pooled: None };
             let mut rows = Rows::default();
             let step = PlannedStep::new(setup, &physics, batch, &mut rows).unwrap();
             let answers = Efficiencies::Learned(models.answer(&rows).unwrap());
@@ -45,7 +45,7 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
                 decoding_kv: (decoding * past) as f64,
                 drafted: drafted as f64,
             };
-            (direct, table.kernels(&[work]).0)
+            (direct, table.kernels(&vec![work; setup.dp as usize]).0)
         })
         .collect()
 }
@@ -91,4 +91,45 @@ fn interpolation_is_within_a_hundredth_on_average() {
     assert!(total / count < 0.01, "mean {}", total / count);
     // A product is faster by so much where its rows are a multiple of eight, and slower right after a tile's edge.
     assert!(worst < 0.1, "worst {worst}");
+}
+
+/// Under attention data parallelism a rank computes its own tokens, and the experts those of all.
+#[test]
+fn the_experts_take_the_tokens_of_all_ranks() {
+    let setup = setup(|scenario| {
+        scenario.model = rooflight::config::ModelChoice::Catalog("deepseek-r1".into());
+        scenario.gpu = "h200-sxm".into();
+        (scenario.tp, scenario.dp, scenario.ep) = (1, 16, 16);
+    });
+    // Tokens that are no multiple of eight, as prompts hardly ever make.
+    let (new, decoding, past) = (1001, 16, 1300);
+    let decodes = Sequences { count: decoding, new: 1, past };
+    let prompt = Sequences { count: 1, new, past: 0 };
+    let batch = Batch::of(prompt).with(Batch::of(decodes));
+    let work = Work { decoding: decoding as f64, decoding_kv: (decoding * past) as f64, ..Work::default() };
+    let busy = Work { prompts: Prompts::of([(new as f64, 0.0)]), ..work };
+    let ranks = |busy_ones: usize| {
+        let mut ranks = vec![work; 16];
+        ranks[..busy_ones].fill(busy);
+        ranks
+    };
+
+    let models = open_models(std::path::Path::new("models")).unwrap();
+    let physics = catalog().constants.physics().unwrap();
+    let extent = Extent { tokens: 8192, sequences: 256, length: 16_384, prompt: 8192 };
+    let plan = TablePlan::new(&setup, &physics, &extent).unwrap();
+    let table = plan.finish(&Efficiencies::Learned(models.answer(plan.rows()).unwrap())).unwrap();
+    let tabled = |busy_ones: usize| table.kernels(&ranks(busy_ones)).0;
+    let direct = |pooled: u64| {
+        let mut rows = Rows::default();
+        let step = PlannedStep::new(&setup, &physics, batch.clone().pooling(pooled), &mut rows).unwrap();
+        let answers = Efficiencies::Learned(models.answer(&rows).unwrap());
+        step.kernels(&setup, &physics, &answers).unwrap().0
+    };
+
+    for busy_ones in [1, 4, 16] {
+        let (direct, tabled) = (direct(busy_ones as u64 * new + 16 * decoding), tabled(busy_ones));
+        assert!((tabled / direct - 1.0).abs() < 0.03, "{busy_ones} busy: {direct} and {tabled}");
+    }
+    assert!(tabled(1) < 0.8 * tabled(16), "{} of {}", tabled(1), tabled(16));
 }

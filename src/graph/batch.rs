@@ -22,9 +22,17 @@ pub struct Batch {
     /// Tokens of each decoding sequence that are verified beside its newest (speculative decoding). They attend as
     /// that one does, and read no cache a second time.
     pub drafted: u64,
+    /// Tokens that come to the experts from all ranks of attention data parallelism together; None where each rank
+    /// has as many as this one.
+    pub pooled: Option<u64>,
 }
 
 impl Batch {
+    /// One group of sequences.
+    pub fn of(sequences: Sequences) -> Self {
+        Self { sequences: vec![sequences], ..Self::default() }
+    }
+
     /// One pass over whole prompts.
     pub fn prefill(prompts: &[u32]) -> Self {
         let mut sequences: Vec<Sequences> = Vec::new();
@@ -35,12 +43,12 @@ impl Batch {
                 _ => sequences.push(Sequences { count: 1, new, past: 0 }),
             }
         }
-        Self { sequences, drafted: 0 }
+        Self { sequences, ..Self::default() }
     }
 
     /// One decode step of `count` sequences with `past` tokens each.
     pub fn decode(count: u64, past: u64) -> Self {
-        Self { sequences: vec![Sequences { count, new: 1, past }], drafted: 0 }
+        Self::of(Sequences { count, new: 1, past })
     }
 
     /// The same with so many drafts of each decoding sequence.
@@ -48,10 +56,16 @@ impl Batch {
         Self { drafted: u64::from(drafted), ..self }
     }
 
-    /// Both in one step.
+    /// The same, where so many tokens come to the experts from all ranks.
+    pub fn pooling(self, tokens: u64) -> Self {
+        Self { pooled: Some(tokens), ..self }
+    }
+
+    /// Both in one step, `pooled` being that of neither.
     pub fn with(mut self, other: Self) -> Self {
         self.sequences.extend(other.sequences);
         self.drafted = self.drafted.max(other.drafted);
+        self.pooled = None;
         self
     }
 

@@ -111,6 +111,8 @@ pub enum Block {
 pub enum Scope {
     /// The number of its tokens.
     Tokens,
+    /// The number of tokens of all ranks that share the experts.
+    Experts,
     /// The number of its positions that a token is chosen at.
     Logits,
     /// The lengths of its sequences of one phase.

@@ -65,7 +65,7 @@ pub(super) struct Steady {
 #[derive(Debug, Clone)]
 pub(super) struct Beside {
     pub decoding: u64,
-    /// By number of prompts taken together: the chunks each, with the number of alike ones.
+    /// By number of prompts that all ranks take together: the chunks each, with the number of alike ones.
     pub prompts: Vec<(u64, Vec<(f64, PlannedStep)>)>,
 }
 
@@ -147,7 +147,10 @@ fn offline(
         let cached = cached(setup, group.new);
         *group = Sequences { new: group.new - cached, past: cached, ..*group };
     }
-    let prefill = PlannedStep::new(setup, physics, first, questions)?;
+    let all = fit::prompts_of_one_replica(setup);
+    let computed: u64 = all.iter().map(|&prompt| u64::from(prompt) - cached(setup, u64::from(prompt))).sum();
+    let prefill = PlannedStep::new(setup, physics, first.pooling(computed), questions)?;
+    let verified = all.len() as u64 * u64::from(setup.tokens_verified());
     let last = u64::from(setup.osl.saturating_sub(1));
     let decode = samples(last, DECODE_SAMPLES)
         .into_iter()
@@ -156,7 +159,7 @@ fn offline(
             for group in &mut batch.sequences {
                 *group = Sequences { new: 1, past: group.new + step, ..*group };
             }
-            let batch = batch.verifying(setup.drafts.drafted);
+            let batch = batch.verifying(setup.drafts.drafted).pooling(verified);
             Ok((step, PlannedStep::new(setup, physics, batch, questions)?))
         })
         .collect::<Result<_, _>>()?;
@@ -184,7 +187,13 @@ fn steady(
     // What of a prompt is computed.
     let computed = isl - cached;
     let prompts_per_step = room as f64 / computed as f64;
-    let together = (prompts_per_step.floor().max(1.0) as u64).min(most);
+    let ranks = u64::from(setup.dp);
+    let together = (prompts_per_step.floor().max(1.0) as u64).min(most) * ranks;
+    // `count` prompts dealt to the ranks, of which each also decodes so many sequences.
+    let dealt = |count: u64, chunk: Sequences, others: Batch| {
+        let pooled = count * chunk.new + ranks * others.tokens();
+        Batch::of(Sequences { count: count.div_ceil(ranks), ..chunk }).with(others).pooling(pooled)
+    };
     // Where steps mix, what prompts add depends on how many decode beside them: in between it is linear.
     let beside = match setup.engine.scheduler.batching {
         Batching::PrefillFirst => vec![0],
@@ -199,7 +208,7 @@ fn steady(
             for (weight, new, past_of_chunk) in chunks_of(computed, room) {
                 let chunk = Sequences { count, new, past: cached + past_of_chunk };
                 let others = if beside == 0 { Batch::default() } else { decoding(beside) };
-                let batch = Batch { sequences: vec![chunk], drafted: 0 }.with(others);
+                let batch = dealt(count, chunk, others);
                 chunks.push((weight, PlannedStep::new(setup, physics, batch, questions)?));
             }
             prompts.push((count, chunks));
@@ -207,8 +216,8 @@ fn steady(
         prefill.push(Beside { decoding: beside, prompts });
     }
     let first = Sequences { count: 1, new: computed.min(room), past: cached };
-    let first = Batch { sequences: vec![first], drafted: 0 };
-    let alone = PlannedStep::new(setup, physics, first, questions)?;
+    let alone = dealt(1, first, Batch::default());
+    let alone = PlannedStep::new(setup, physics, alone, questions)?;
     Ok(Steady { offered, running, prompts_per_step, decode, prefill, alone })
 }
 

@@ -28,8 +28,8 @@ use crate::units::Seconds;
 pub struct Costs<'a> {
     /// Decode step of this many sequences of each rank on one pipeline micro-batch.
     pub decode: &'a dyn Fn(f64) -> Seconds,
-    /// Decode time lost to this many prompts that a rank prefills together (`1 ..= prompts_per_step`), with so many
-    /// of its sequences decoding in the same step.
+    /// Decode time lost to this many prompts that all ranks prefill together (up to `prompts_per_step` each), with so
+    /// many sequences of each rank decoding in the same step.
     pub stall: &'a dyn Fn(f64, f64) -> Seconds,
     /// Prompts that fit into one step of a rank; below 1 a prompt takes `1 / prompts_per_step` steps, rounded up.
     pub prompts_per_step: f64,
@@ -152,7 +152,7 @@ fn prefill_only(costs: &Costs, clients: f64) -> Steady {
 /// The most prompts of one step, of so many there are, and its time.
 fn full_prefill(costs: &Costs, prompts: f64) -> (f64, Seconds) {
     let together = (costs.prompts_per_step.max(1.0) * costs.ranks).min(prompts);
-    (together, (costs.stall)((together / costs.ranks).max(1.0), 0.0))
+    (together, (costs.stall)(together.max(1.0), 0.0))
 }
 
 fn at(costs: &Costs, meets: Meets, steps: f64) -> Steady {
@@ -166,7 +166,7 @@ fn at(costs: &Costs, meets: Meets, steps: f64) -> Steady {
     let met = if lambda > 0.0 { lambda / -(-lambda).exp_m1() } else { 1.0 };
     let together = met.min(most).max(1.0);
     let events = lambda / together;
-    let stall = (costs.stall)((together / costs.ranks).max(1.0), own);
+    let stall = (costs.stall)(together, own);
     let tpot = decode + stall * (events / costs.pp);
     let service = if costs.mixed { stall + decode * chunks } else { stall };
     let queue = if costs.mixed {

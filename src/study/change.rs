@@ -12,10 +12,8 @@ use crate::units::{Dollars, Seconds, count, percent};
 /// Every single change worth trying; what the checks refuse is left out of the answer.
 pub fn cases(base: &Scenario) -> Vec<Case> {
     let mut cases = Vec::new();
-    for tp in [base.tp.saturating_mul(2), base.tp / 2] {
-        if tp > 0 {
-            cases.push(Case::edited(format!("TP {tp}"), base, |scenario| edit::tp(scenario, tp)));
-        }
+    for tp in ranks(base) {
+        cases.push(Case::edited(format!("TP {tp}"), base, |scenario| edit::tp(scenario, tp)));
     }
     let stage = edit::stage(base);
     for (name, ep) in [("Experts dealt over all GPUs", stage), ("Experts cut over all GPUs", 1)] {
@@ -39,6 +37,15 @@ pub fn cases(base: &Scenario) -> Vec<Case> {
         cases.push(Case::edited(&gpu.name, base, |scenario| edit::gpu(scenario, gpu)));
     }
     cases
+}
+
+/// Half the ranks that share heads, twice as many, and more as far as one machine's links reach: a model may be too
+/// large for twice.
+fn ranks(base: &Scenario) -> Vec<u32> {
+    let machine = catalog().gpu(&base.gpu).map_or(0, |gpu| gpu.link.domain);
+    let more = [2, 4, 8].map(|factor| base.tp.saturating_mul(factor)).into_iter();
+    let more = more.enumerate().filter(|&(index, tp)| index == 0 || tp <= machine).map(|(_, tp)| tp);
+    (base.tp > 1).then_some(base.tp / 2).into_iter().chain(more).collect()
 }
 
 /// Half the load, or the same over twice the replicas.

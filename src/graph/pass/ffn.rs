@@ -3,7 +3,7 @@
 use super::{ACTIVATION_BYTES, Calls};
 use crate::config::{Dtype, model};
 use crate::graph::routing::Pool;
-use crate::graph::{Block, Collective, Elementwise, Moe, Op, Part};
+use crate::graph::{Block, Collective, Elementwise, Moe, Op, Part, Scope};
 use crate::units::Bytes;
 
 impl Calls<'_> {
@@ -25,15 +25,9 @@ impl Calls<'_> {
     }
 
     pub(super) fn moe(&mut self, moe: &model::Moe, count: u64) {
-        // Drawing a routing costs more than all else here.
-        if !self.wanted() {
-            return;
-        }
         let (rows, hidden) = (self.tokens, self.hidden);
         let of = Block::Experts;
         let formats = self.layout.formats;
-        let ranks = self.layout.expert_ranks();
-        let groups = u64::from(self.layout.dp);
         let width = u64::from(moe.width(hidden as u32));
         if let Some(intermediate) = moe.beside {
             let dense = model::Dense { intermediate, ungated: None };
@@ -51,14 +45,31 @@ impl Calls<'_> {
         if moe.latent.is_some() {
             self.gemm(of, "latent_in_proj", count, width, hidden, formats.shared);
         }
-        // Tokens of the other groups come to the experts, and their sums go back.
-        let travelling = Bytes((rows * groups * width) as f64 * ACTIVATION_BYTES);
-        if groups > 1 {
+        self.scope = Scope::Experts;
+        self.routed(moe, width, count);
+        self.scope = Scope::Tokens;
+        if moe.latent.is_some() {
+            self.gemm(of, "latent_out_proj", count, hidden, width, formats.shared);
+        }
+        if self.layout.dp <= 1 {
+            self.all_reduce(count);
+        }
+    }
+
+    /// The experts themselves: tokens of the other groups come to them, and their sums go back.
+    fn routed(&mut self, moe: &model::Moe, width: u64, count: u64) {
+        // Drawing a routing costs more than all else here.
+        if !self.wanted() {
+            return;
+        }
+        let (tokens, ranks) = (self.pooled, self.layout.expert_ranks());
+        let travelling = Bytes((tokens * width) as f64 * ACTIVATION_BYTES);
+        let apart = self.layout.dp > 1;
+        if apart {
             self.collective("dispatch", count, Collective::AllGather { ranks, bytes: travelling });
         }
-        let (topk, ep) = (u64::from(moe.topk), u64::from(self.layout.ep.max(1)));
-        let tokens = rows * groups;
-        let load = self.layout.routing.load(&Pool { tokens, experts, topk, ep });
+        let (experts, topk) = (u64::from(moe.experts), u64::from(moe.topk));
+        let ep = u64::from(self.layout.ep.max(1));
         let call = Moe {
             tokens,
             hidden: width,
@@ -68,19 +79,13 @@ impl Calls<'_> {
             tp: u64::from(self.layout.expert_tp()),
             ep,
             gated: moe.gated(),
-            weights: formats.weights,
+            weights: self.layout.formats.weights,
             part: Part::Whole,
-            load,
+            load: self.layout.routing.load(&Pool { tokens, experts, topk, ep }),
         };
-        self.add(of, "fused_moe", count, Op::Moe(call));
-        if groups > 1 {
+        self.add(Block::Experts, "fused_moe", count, Op::Moe(call));
+        if apart {
             self.collective("combine", count, Collective::ReduceScatter { ranks, bytes: travelling });
-        }
-        if moe.latent.is_some() {
-            self.gemm(of, "latent_out_proj", count, hidden, width, formats.shared);
-        }
-        if groups == 1 {
-            self.all_reduce(count);
         }
     }
 }

@@ -17,9 +17,9 @@ const ACTIVATION_BYTES: f64 = 2.0;
 
 /// All calls of one pass of `batch`, in order, all pipeline stages one after another.
 ///
-/// `batch` and all shapes are those of one rank. Attention heads, the columns of MLPs and the vocabulary are
-/// divided by TP, KV heads down to one per rank; experts over the ranks of all attention-parallel groups.
-/// Embedding and head stay bf16, as published checkpoints keep them.
+/// `batch` and all shapes are those of one rank, the busiest where they differ. Attention heads, the columns of MLPs
+/// and the vocabulary are divided by TP, KV heads down to one per rank; experts over the ranks of all
+/// attention-parallel groups. Embedding and head stay bf16, as published checkpoints keep them.
 pub fn pass(model: &Model, layout: &Layout, batch: &Batch) -> Vec<Call> {
     calls(model, layout, batch, None)
 }
@@ -31,9 +31,10 @@ pub fn pass_of(model: &Model, layout: &Layout, batch: &Batch, scope: Scope) -> V
 
 fn calls(model: &Model, layout: &Layout, batch: &Batch, only: Option<Scope>) -> Vec<Call> {
     let tokens = batch.tokens();
+    let pooled = batch.pooled.unwrap_or(tokens * u64::from(layout.dp));
     let hidden = u64::from(model.hidden);
     let mut calls =
-        Calls { list: Vec::new(), layout, tokens, hidden, only, scope: Scope::Tokens, beside: false };
+        Calls { list: Vec::new(), layout, tokens, pooled, hidden, only, scope: Scope::Tokens, beside: false };
     calls.element(Block::Embedding, "embedding", 1, Elementwise::Embedding { rows: tokens, width: hidden });
     calls.all_reduce(1);
     for blocks in &model.blocks {
@@ -47,6 +48,8 @@ struct Calls<'a> {
     list: Vec<Call>,
     layout: &'a Layout,
     tokens: u64,
+    /// Tokens of all ranks that share the experts.
+    pooled: u64,
     hidden: u64,
     /// Calls of other scopes are left out.
     only: Option<Scope>,

@@ -1,9 +1,9 @@
 //! Step times of one setup, tabulated: kernels are planned at grid points once, the models answer them all
 //! together, and a simulation then asks for any step in between.
 //!
-//! A step's calls fall apart by what their time depends on ([`Scope`]): the number of tokens, the number of
-//! tokens chosen, or the lengths of prompts or of decoding sequences. Each part has a grid of its own, so a step
-//! that mixes all costs four lookups.
+//! A step's calls fall apart by what their time depends on ([`Scope`]): the number of tokens of a rank, that of all
+//! ranks together, the number of tokens chosen, or the lengths of prompts or of decoding sequences. Each part has a
+//! grid of its own, so a step that mixes all costs five lookups.
 
 mod cost;
 mod grid;
@@ -58,6 +58,7 @@ pub struct TablePlan {
     setup: Setup,
     physics: Physics,
     tokens: Points,
+    experts: Points,
     logits: Points,
     prompts: Points,
     decodes: Points,
@@ -75,6 +76,7 @@ struct Points {
 #[derive(Debug, Clone)]
 pub struct StepTable {
     tokens: Grid,
+    experts: Grid,
     logits: Grid,
     prompts: Grid,
     decodes: Grid,
@@ -110,21 +112,28 @@ fn served(tokens: u64) -> u64 {
     }
 }
 
+/// Numbers of tokens up to `most` that steps are counted at.
+fn numbers(most: u64) -> Vec<u64> {
+    let mut numbers: Vec<u64> = octaves(1, most, TOKENS).into_iter().map(served).collect();
+    numbers.dedup();
+    numbers
+}
+
 impl TablePlan {
     /// # Errors
     /// Where a catalog record lacks a figure the counting needs.
     pub fn new(setup: &Setup, physics: &Physics, extent: &Extent) -> Result<Self, MissingFigure> {
         let mut rows = Rows::default();
         let mut plan = |scope, batch| PlannedStep::of_scope(setup, physics, batch, &mut rows, scope);
-        let one = |count: u64, new: u64, past: u64| Batch {
-            sequences: vec![Sequences { count, new, past }],
-            drafted: 0,
-        };
+        let one = |count: u64, new: u64, past: u64| Batch::of(Sequences { count, new, past });
 
-        let mut axis: Vec<u64> = octaves(1, extent.tokens, TOKENS).into_iter().map(served).collect();
-        axis.dedup();
+        let axis = numbers(extent.tokens);
         let steps = axis.iter().map(|&tokens| plan(Scope::Tokens, one(1, tokens, 0)));
         let tokens = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
+
+        let axis = numbers(extent.tokens * u64::from(setup.dp));
+        let steps = axis.iter().map(|&tokens| plan(Scope::Experts, Batch::default().pooling(tokens)));
+        let experts = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
 
         let verified = 1 + u64::from(setup.drafts.drafted);
         let axis = octaves(1, extent.sequences * verified, SEQUENCES);
@@ -156,7 +165,17 @@ impl TablePlan {
         }
         let prompts = Points::new(vec![news, pasts, counts], steps);
         let launches = PlannedStep::launches(setup, physics);
-        Ok(Self { setup: setup.clone(), physics: *physics, tokens, logits, prompts, decodes, rows, launches })
+        Ok(Self {
+            setup: setup.clone(),
+            physics: *physics,
+            tokens,
+            experts,
+            logits,
+            prompts,
+            decodes,
+            rows,
+            launches,
+        })
     }
 
     /// The rows the models are asked for.
@@ -169,6 +188,7 @@ impl TablePlan {
         let grid = |points: &Points| points.finish(&self.setup, &self.physics, efficiencies);
         Some(StepTable {
             tokens: grid(&self.tokens)?,
+            experts: grid(&self.experts)?,
             logits: grid(&self.logits)?,
             prompts: grid(&self.prompts)?,
             decodes: grid(&self.decodes)?,
@@ -204,16 +224,19 @@ impl StepTable {
         (kernels > Seconds::ZERO).then_some(kernels)
     }
 
-    /// The time of a step's kernels: ranks wait for the slowest wherever they meet.
+    /// The time of a step's kernels. Ranks wait for the slowest wherever they meet; the experts take the tokens of
+    /// all, so `ranks` are all that share them.
     pub fn kernels(&self, ranks: &[Work]) -> Seconds {
         let most = |of: &dyn Fn(&Work) -> f64| ranks.iter().map(of).fold(0.0, f64::max);
         let tokens = most(&Work::tokens);
         if tokens <= 0.0 {
             return Seconds::ZERO;
         }
+        let pooled: f64 = ranks.iter().map(Work::tokens).sum();
         let logits = most(&Work::logits);
         let attention = most(&|work| self.attention(work));
-        Seconds(self.tokens.at(&[tokens]) + self.logits.at(&[logits]) + attention)
+        let of_ranks = self.tokens.at(&[tokens]) + self.logits.at(&[logits]) + attention;
+        Seconds(of_ranks + self.experts.at(&[pooled]))
     }
 
     fn attention(&self, work: &Work) -> f64 {
