@@ -1,9 +1,9 @@
 //! The kernels of a pass as they are listed.
 
 use rooflight::config::catalog::catalog;
-use rooflight::config::{ModelChoice, Scenario, check};
+use rooflight::config::{Field, ModelChoice, Scenario, check};
 use rooflight::efficiency::Efficiencies;
-use rooflight::graph::Phase;
+use rooflight::graph::{Block, Phase};
 use rooflight::serving::report::PassReport;
 use rooflight::serving::{finish, plan_alone};
 
@@ -36,6 +36,37 @@ fn a_token_is_chosen_at_each_draft() {
         decode.kernels.into_iter().find(|line| line.name == "lm_head").expect("a head").shape
     };
     assert_eq!((head(0), head(3)), ("16 × 128256 × 4096".into(), "64 × 128256 × 4096".into()));
+}
+
+/// A layer of DeepSeek-R1 drafts: over the 64 tokens of the step that are verified, then twice over one of each of the
+/// 16 sequences, with a token chosen each time.
+#[test]
+fn the_layer_that_drafts_is_listed() {
+    let drafting = |model: &str| {
+        let mut scenario = Scenario { model: ModelChoice::Catalog(model.into()), ..Scenario::default() };
+        (scenario.gpu, scenario.tp) = ("b200".into(), 8);
+        scenario.workload.drafts.drafted = 3;
+        let (setup, issues) = check(&scenario, catalog());
+        let plan = plan_alone(&setup.expect("sound")).expect("complete");
+        let passes = finish(&plan, &Efficiencies::Roofline).expect("an answer").passes;
+        let decode = passes.into_iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
+        let lines = decode.kernels.into_iter().filter(|line| line.block == Block::Drafting);
+        let told = issues.iter().any(|issue| issue.field == Field::Drafted);
+        (lines.map(|line| (line.name, line.shape, line.count)).collect::<Vec<_>>(), told)
+    };
+    let (lines, told) = drafting("deepseek-r1");
+    let of = |name: &str| -> Vec<(&str, u64)> {
+        let found = lines.iter().filter(|line| line.0 == name);
+        found.map(|line| (line.1.as_str(), line.2)).collect()
+    };
+    assert_eq!(of("joined_proj"), [("64 × 7168 × 14336", 1), ("16 × 7168 × 14336", 2)]);
+    assert_eq!(of("lm_head"), [("16 × 16160 × 7168", 3)]);
+    assert_eq!(of("fused_moe").iter().map(|line| line.1).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(of("mla_decode").iter().map(|line| line.1).sum::<u64>(), 3, "{lines:?}");
+    assert!(!told, "nothing is left out");
+    // Llama has no such layer: what drafts for it is not known, and that is said.
+    let (lines, told) = drafting("llama-3.1-70b");
+    assert!(lines.is_empty() && told);
 }
 
 /// Lines that stand for several groups of layers stand for equal times.

@@ -236,8 +236,8 @@ fn what_never_fits_is_an_issue_that_says_what_to_change() {
 /// Under attention data parallelism ranks hold their own sequences and step together.
 #[test]
 fn the_closed_form_deals_clients_to_ranks() {
-    // Where prompts go first, the closed form has all ranks stand still for those of one.
-    for (engine, most) in [("vllm", 0.05), ("sglang", 0.17)] {
+    // Where prompts go first, who meets whom in a step is only taken on average.
+    for (engine, most) in [("vllm", 0.05), ("sglang", 0.07)] {
         for clients in [8, 64, 256] {
             let scenario = Scenario {
                 model: ModelChoice::Catalog("deepseek-r1".into()),

@@ -59,6 +59,12 @@ fn interpolation_is_within_a_hundredth_on_average() {
             (scenario.tp, scenario.gpu) = (8, "b200".into());
         }),
         setup(|scenario| scenario.workload.drafts = Drafts { drafted: 3, accepted: 1.8 }),
+        // Drafted by a layer of its own.
+        setup(|scenario| {
+            scenario.model = rooflight::config::ModelChoice::Catalog("deepseek-r1".into());
+            (scenario.tp, scenario.gpu) = (8, "b200".into());
+            scenario.workload.drafts = Drafts { drafted: 3, accepted: 1.8 };
+        }),
     ];
     let mut worst: f64 = 0.0;
     let mut total = 0.0;

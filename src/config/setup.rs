@@ -1,7 +1,7 @@
 //! A scenario resolved against the catalogs: what the rest of the core works on.
 
-use super::model::Formats;
-use super::{Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos};
+use super::model::{Blocks, Formats};
+use super::{Batching, Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
 #[derive(Debug, Clone)]
@@ -50,6 +50,22 @@ impl Setup {
     /// GPUs of one replica.
     pub fn gpus_per_replica(&self) -> u32 {
         self.tp * self.dp * self.pp
+    }
+
+    /// The layer of the model that drafts, where tokens are drafted.
+    pub fn drafting_layer(&self) -> Option<Blocks> {
+        (self.drafts.drafted > 0).then(|| self.model.drafting_layer()).flatten()
+    }
+
+    /// Tokens of the largest step with prompts that replays a CUDA graph: vLLM captures up to twice its sequences and no
+    /// more than 512, and pads all ranks to the busiest in no other step (its pull requests 34102 and 46428). The other
+    /// engines launch such steps kernel by kernel.
+    pub fn mixed_graph(&self) -> u64 {
+        const MOST: u64 = 512;
+        match self.engine.scheduler.batching {
+            Batching::MixedChunks => MOST.min(2 * u64::from(self.max_seqs)),
+            Batching::PrefillFirst | Batching::InFlight => 0,
+        }
     }
 
     /// GPUs of one stage: those that share its experts.

@@ -103,6 +103,8 @@ pub enum Block {
     Mlp,
     Experts,
     Head,
+    /// Of the layer that drafts tokens.
+    Drafting,
     Communication,
 }
 
@@ -113,6 +115,8 @@ pub enum Scope {
     Tokens,
     /// The number of tokens of all ranks that share the experts.
     Experts,
+    /// The number of its sequences that decode, each with one token: further drafts.
+    Drafts,
     /// The number of its positions that a token is chosen at.
     Logits,
     /// The lengths of its sequences of one phase.

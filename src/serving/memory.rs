@@ -1,7 +1,7 @@
 //! Device memory of the fullest GPU: weights, activations, KV cache, and what is left.
 
 use crate::config::catalog::Physics;
-use crate::config::model::{Attention, Blocks, Compressed, Cut, Ffn, Model, Tensor};
+use crate::config::model::{Attention, Blocks, Compressed, Cut, Ffn, Formats, Model, Tensor};
 use crate::config::{Dtype, MemoryShareOf, MissingFigure, Setup};
 use crate::units::Bytes;
 
@@ -72,14 +72,24 @@ fn fullest_stage(model: &Model, pp: u32) -> f64 {
 /// on the first and the last stage (on one GPU: both, once if tied).
 fn weights(setup: &Setup) -> Bytes {
     let model = &setup.model;
-    let blocks: f64 = model.blocks.iter().map(|blocks| block_bytes(blocks, setup)).sum();
+    let blocks: f64 = model.blocks.iter().map(|blocks| block_bytes(blocks, setup, &setup.formats)).sum();
     let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES / f64::from(setup.tp);
     let tables = if setup.pp == 1 && !model.tied_embeddings { 2.0 } else { 1.0 };
-    Bytes(blocks * fullest_stage(model, setup.pp) + tables * table)
+    Bytes(blocks * fullest_stage(model, setup.pp) + tables * table + drafting_bytes(setup))
+}
+
+/// One rank's bytes of the layers that draft, each with the projection of what it joins. Embedding and head are the
+/// model's own.
+fn drafting_bytes(setup: &Setup) -> f64 {
+    let (Some(layer), Some(layers)) = (setup.drafting_layer(), setup.model.mtp) else { return 0.0 };
+    let hidden = f64::from(setup.model.hidden);
+    let formats = setup.formats.of_drafting();
+    let joined = 2.0 * hidden * hidden * BF16_BYTES;
+    f64::from(layers.min(setup.drafts.drafted)) * (block_bytes(&layer, setup, &formats) + joined)
 }
 
 /// One rank's bytes of all layers of a group; KV projections are replicated below one head per rank.
-fn block_bytes(blocks: &Blocks, setup: &Setup) -> f64 {
+fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
     let one = |tensor: &Tensor| {
         let parts = match tensor.cut {
             Cut::Whole => 1.0,
@@ -87,7 +97,7 @@ fn block_bytes(blocks: &Blocks, setup: &Setup) -> f64 {
             Cut::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
             Cut::Experts => f64::from(setup.gpus_per_stage()),
         };
-        tensor.elements / parts * tensor.class.dtype(&setup.formats).bytes()
+        tensor.elements / parts * tensor.class.dtype(formats).bytes()
     };
     f64::from(blocks.count) * blocks.tensors(setup.model.hidden).iter().map(one).sum::<f64>()
 }
@@ -99,6 +109,7 @@ fn block_bytes(blocks: &Blocks, setup: &Setup) -> f64 {
 /// - MLA: `(kv_lora_rank + rope) bytes` a token on every rank, and an FP8 key of the indexer with its scale;
 /// - compressed keys: an entry for each of the window and one for every so many tokens, with the indexer's key of
 ///   that entry, on every rank; blocks of keys: a 16-bit index key a token besides;
+/// - the layer that drafts: as its attention;
 /// - recurrences: an f32 state and the last tokens of the convolution in bf16, whatever the length.
 pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
     let model = &setup.model;
@@ -120,7 +131,8 @@ pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
         Attention::Mamba(mamba) => recurrent(mamba.state(), mamba.channels(), mamba.taps, tp),
     };
     let per_layer = |blocks: &Blocks| f64::from(blocks.count) * blocks.attention.as_ref().map_or(0.0, of);
-    Bytes(model.blocks.iter().map(per_layer).sum::<f64>() * fullest_stage(model, setup.pp))
+    let drafting = setup.drafting_layer().as_ref().map_or(0.0, per_layer);
+    Bytes(model.blocks.iter().map(per_layer).sum::<f64>() * fullest_stage(model, setup.pp) + drafting)
 }
 
 /// A sequence's entries in one layer. In FP8 an entry's rotary part stays in 16 bits and 8 bytes of scales are

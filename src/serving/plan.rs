@@ -191,8 +191,11 @@ fn steady(
     let together = (prompts_per_step.floor().max(1.0) as u64).min(most) * ranks;
     // `count` prompts dealt to the ranks, of which each also decodes so many sequences.
     let dealt = |count: u64, chunk: Sequences, others: Batch| {
-        let pooled = count * chunk.new + ranks * others.tokens();
-        Batch::of(Sequences { count: count.div_ceil(ranks), ..chunk }).with(others).pooling(pooled)
+        let of_all = count * chunk.new + ranks * others.tokens();
+        let busiest = Batch::of(Sequences { count: count.div_ceil(ranks), ..chunk }).with(others);
+        let replayed = busiest.tokens() <= setup.mixed_graph();
+        let pooled = if replayed { ranks * busiest.tokens() } else { of_all };
+        busiest.pooling(pooled)
     };
     // Where steps mix, what prompts add depends on how many decode beside them: in between it is linear.
     let beside = match setup.engine.scheduler.batching {

@@ -13,8 +13,8 @@
 //! decodes beside a request are then D others, its own sequence not among them.
 //!
 //! Under attention data parallelism each rank decodes its own share of the sequences, and all ranks step together:
-//! prompts of one of them stall all, prompts of several at once stall them once. Where prompts go first, TPOT comes out
-//! up to a sixth too long at many clients, against the simulation.
+//! prompts of several ranks at once stall them once, and where prompts go first, the ranks without one decode
+//! meanwhile. TPOT then comes out up to a fifteenth too long at many clients, against the simulation.
 //!
 //! With speculative decoding a step yields several tokens: then `OSL - 1` stands for the decode steps of a request, and
 //! TPOT for the time between them.
@@ -167,7 +167,10 @@ fn at(costs: &Costs, meets: Meets, steps: f64) -> Steady {
     let together = met.min(most).max(1.0);
     let events = lambda / together;
     let stall = (costs.stall)(together, own);
-    let tpot = decode + stall * (events / costs.pp);
+    // Prompts go first on the ranks that have some; the others decode meanwhile.
+    let alone = if costs.mixed { 0.0 } else { (1.0 - 1.0 / costs.ranks).powf(together) };
+    let lost = (stall - decode * (alone * chunks)).max(Seconds::ZERO);
+    let tpot = decode + lost * (events / costs.pp);
     let service = if costs.mixed { stall + decode * chunks } else { stall };
     let queue = if costs.mixed {
         // Steps with prompts as a share of all steps: at one, mixed steps no longer keep up.

@@ -44,6 +44,7 @@ pub fn block(block: Block) -> &'static str {
         Block::Mlp => "MLP",
         Block::Experts => "Experts",
         Block::Head => "Head",
+        Block::Drafting => "Drafting",
         Block::Communication => "Links",
     }
 }

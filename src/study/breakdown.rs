@@ -14,12 +14,13 @@ const KERNELS: usize = 9;
 const TOLD_APART: f64 = 1.005;
 
 const RESOURCES: [Resource; 4] = [Resource::Compute, Resource::Memory, Resource::Network, Resource::Launch];
-const PARTS: [graph::Block; 6] = [
+const PARTS: [graph::Block; 7] = [
     graph::Block::Embedding,
     graph::Block::Attention,
     graph::Block::Mlp,
     graph::Block::Experts,
     graph::Block::Head,
+    graph::Block::Drafting,
     graph::Block::Communication,
 ];
 

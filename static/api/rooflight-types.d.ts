@@ -36,7 +36,7 @@ export type Beside = {
 };
 
 /** The part of the model a call belongs to, as a profile groups them. */
-export type Block = "embedding" | "attention" | "mlp" | "experts" | "head" | "communication";
+export type Block = "embedding" | "attention" | "mlp" | "experts" | "head" | "drafting" | "communication";
 
 /** `count` decoder blocks of the same shape, wherever they stand in the model. */
 export type Blocks = {
@@ -483,6 +483,8 @@ export type Model = {
   checkpoints?: Array<Formats>;
   /** What of the published model is not counted (a vision encoder ...), one sentence each. */
   notes?: Array<string>;
+  /** Layers that predict the tokens after the next (MTP), for drafts; none in a model without. */
+  mtp?: number;
 };
 
 export type ModelFacts = {

@@ -12,6 +12,7 @@ use rooflight::serving::{finish, plan_alone};
 mod caches;
 mod compressed;
 mod cuts;
+mod drafts;
 mod states;
 mod sums;
 mod weights;

@@ -60,6 +60,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     }
     if let Some(model) = &model {
         issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
+        requests::drafts_of(model, &scenario.workload, issues);
         if cut_is_sane {
             parallel::fits_model(model, cut, issues);
             weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, cut, issues));

@@ -1,7 +1,7 @@
 //! What requests are like beside their mean lengths: distributions, arrivals, cached prompts, drafts.
 
 use super::range::{ACCEPTED, BURSTINESS, CACHED_SHARE, DRAFTED, ISL, LOG_SPREAD, MAX_BINS, OSL, Range};
-use crate::config::{Field, Issue, Load, Workload};
+use crate::config::{Field, Issue, Load, Model, Workload};
 use crate::units::decimal;
 
 pub fn check(workload: &Workload, issues: &mut Vec<Issue>) {
@@ -73,6 +73,15 @@ fn arrivals(workload: &Workload, issues: &mut Vec<Issue>) {
     });
 }
 
+/// Of a model without a layer that drafts, something else does.
+pub fn drafts_of(model: &Model, workload: &Workload, issues: &mut Vec<Issue>) {
+    if workload.drafts.drafted > 0 && model.mtp.is_none() {
+        let text = "this model has no layer of its own that drafts, so the time of drafting is not counted: a step is \
+                    that of the model that verifies the drafts";
+        issues.push(Issue::warning(Field::Drafted, text));
+    }
+}
+
 fn drafts(workload: &Workload, issues: &mut Vec<Issue>) {
     let drafts = workload.drafts;
     let (drafted, accepted) = (f64::from(drafts.drafted), drafts.accepted);
@@ -85,10 +94,5 @@ fn drafts(workload: &Workload, issues: &mut Vec<Issue>) {
             drafts.drafted
         );
         issues.push(Issue::error(Field::Accepted, text).with_given(decimal(accepted)));
-    }
-    if drafts.drafted > 0 {
-        let text = "the time that drafting itself takes is not counted: a step is that of the model that verifies the \
-                    drafts";
-        issues.push(Issue::warning(Field::Drafted, text));
     }
 }

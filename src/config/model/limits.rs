@@ -50,6 +50,7 @@ pub const INDEX_TOPK: Limit = Limit::new("index_topk", 1_048_576);
 pub const OUTPUT_GROUPS: Limit = Limit::new("o_groups", 1_024);
 pub const OUTPUT_RANK: Limit = Limit::new("o_lora_rank", 65_536);
 pub const RATIO: Limit = Limit::new("compress_ratios", 65_536);
+pub const MTP: Limit = Limit::new("num_nextn_predict_layers", 64);
 pub const STREAMS: Limit = Limit::new("hc_mult", 64);
 pub const BLOCK_HEADS: Limit = Limit::new("sparse_attention_config.sparse_num_index_heads", 1_024);
 pub const BLOCK_DIM: Limit = Limit::new("sparse_attention_config.sparse_index_dim", 512);
@@ -86,6 +87,7 @@ impl Model {
         // Saturating: a hostile link may claim any count in each group.
         let layers = self.blocks.iter().fold(0u32, |sum, blocks| sum.saturating_add(blocks.count));
         check(LAYERS, layers);
+        self.mtp.into_iter().for_each(|layers| check(MTP, layers));
         for blocks in &self.blocks {
             blocks.attention.iter().for_each(|attention| attention_counts(attention, &mut check));
             blocks.ffn.iter().for_each(|ffn| ffn_counts(ffn, &mut check));

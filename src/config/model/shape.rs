@@ -31,6 +31,9 @@ pub struct Model {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub notes: Vec<String>,
+    /// Layers that predict the tokens after the next (MTP), for drafts; none in a model without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtp: Option<u32>,
 }
 
 /// `count` decoder blocks of the same shape, wherever they stand in the model.
@@ -83,6 +86,12 @@ impl Formats {
         Self { weights, attention: weights, mlp: weights, shared: weights }
     }
 
+    /// Those of the layer that drafts: checkpoints in four bits leave it in 16 (NVIDIA's of DeepSeek-V3.1, DeepSeek-V4
+    /// and Qwen3.5 exclude it by name).
+    pub fn of_drafting(self) -> Self {
+        if self.weights.bytes() < 1.0 { Self::uniform(Dtype::Bf16) } else { self }
+    }
+
     /// What checkpoints in `weights` hold by rule: 4-bit checkpoints of a mixture of experts quantise the
     /// experts and leave attention and shared experts in 16 bits (gpt-oss, Kimi K2.5, and NVIDIA's of
     /// DeepSeek, MiniMax and Qwen3.5); all others quantise every linear layer.
@@ -114,13 +123,28 @@ impl Model {
         own.copied().unwrap_or_else(|| Formats::usual(weights, self.has_experts()))
     }
 
+    /// The layer that drafts tokens, where the model has one: as its last, by the DeepSeek-V3 Technical Report (2.2).
+    /// Its attention keeps keys and values also where most layers recur (Qwen3.5, Nemotron 3).
+    pub fn drafting_layer(&self) -> Option<Blocks> {
+        self.mtp?;
+        let recurs = |attention: &&Attention| matches!(attention, Attention::Delta(_) | Attention::Mamba(_));
+        let last = self.blocks.last()?;
+        Some(Blocks {
+            count: 1,
+            attention: self.attentions().filter(|attention| !recurs(attention)).last().cloned(),
+            ffn: self.blocks.iter().filter_map(|blocks| blocks.ffn.as_ref()).next_back().cloned(),
+            norms: last.norms,
+            streams: last.streams,
+        })
+    }
+
     /// The attentions of all blocks.
     pub fn attentions(&self) -> impl Iterator<Item = &Attention> {
         self.blocks.iter().filter_map(|blocks| blocks.attention.as_ref())
     }
 }
 
-record!(Model: id, name, hidden, vocab, max_context, tied_embeddings, weights, blocks, checkpoints, notes);
+record!(Model: id, name, hidden, vocab, max_context, tied_embeddings, weights, blocks, checkpoints, notes, mtp);
 record!(Blocks: count, attention, ffn, norms, streams);
 record!(Formats: weights, attention, mlp, shared);
 names!(Norms: Pre = "pre", Sandwich = "sandwich");

@@ -76,7 +76,12 @@ impl Run {
         let (model, gpu, engine) = (&model.id, &gpu.id, &engine.id);
         let kernels = &self.launch.kernels;
         let (moe, fused) = (kernels.moe.as_deref().unwrap_or_default(), kernels.all_reduce_fusion);
-        format!("{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {moe} {fused:?}", weights.id(), kv.id())
+        let drafted = self.setup.drafts.drafted;
+        format!(
+            "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {moe} {fused:?} {drafted}",
+            weights.id(),
+            kv.id()
+        )
     }
 
     /// The run's means at these step times.
@@ -161,7 +166,6 @@ fn started(policy: Policy, launch: &Launch, case: &ClosedLoopCase) -> Policy {
         mixed_chunk: own.mixed_chunk,
         ahead: policy.ahead && own.async_scheduling,
         chunked: own.chunked.unwrap_or(policy.chunked),
-        speculation: launch.drafts,
         receive_interval: own.receive_interval,
         batch_wait: own.batch_wait.filter(|_| ranks == 1),
         balance_wait: own

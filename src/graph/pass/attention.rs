@@ -23,7 +23,7 @@ impl Calls<'_> {
         let qk_width = (heads + kv_heads) * head_dim;
         let gate = if gqa.has(GqaTrait::OutputGate) { heads * head_dim } else { 0 };
         let values = if gqa.has(GqaTrait::ValuesFromKeys) { 0 } else { kv_heads * value_dim };
-        let weights = self.layout.formats.attention;
+        let weights = self.formats.attention;
 
         let index = gqa
             .blocks
@@ -69,7 +69,7 @@ impl Calls<'_> {
                 self.add(Block::Attention, name, count, Op::Attention(attention));
             }
         }
-        self.scope = Scope::Tokens;
+        self.scope = self.base;
         if gate > 0 {
             self.element(Block::Attention, "output_gate", count, Elementwise::SiluMul { rows, width: gate });
         }
@@ -91,7 +91,7 @@ impl Calls<'_> {
         }
         if mla.gated() {
             let width = heads.heads * heads.value;
-            let (rows, weights) = (self.tokens, self.layout.formats.attention);
+            let (rows, weights) = (self.tokens, self.formats.attention);
             self.gemm(Block::Attention, "gate_proj", count, width, self.hidden, weights);
             self.element(Block::Attention, "output_gate", count, Elementwise::SiluMul { rows, width });
         }
@@ -105,7 +105,7 @@ impl Calls<'_> {
                 heads,
                 hidden: self.hidden,
                 query_rank: u64::from(mla.query_rank.unwrap_or(0)),
-                weights: self.layout.formats.attention,
+                weights: self.formats.attention,
                 kv: self.layout.kv,
             };
             let latent = match mla.indexer {
@@ -125,12 +125,12 @@ impl Calls<'_> {
             self.scope = Scope::Lengths(phase);
             self.add(Block::Attention, name, count, Op::Latent(latent));
         }
-        self.scope = Scope::Tokens;
+        self.scope = self.base;
     }
 
     fn latent_kernels(&mut self, mla: &model::Mla, heads: LatentHeads, count: u64, batch: &Batch) {
         let (rows, hidden) = (self.tokens, self.hidden);
-        let weights = self.layout.formats.attention;
+        let weights = self.formats.attention;
         let of = Block::Attention;
         let queries = heads.heads * heads.key();
         match mla.query_rank.map(u64::from) {
@@ -151,14 +151,14 @@ impl Calls<'_> {
             self.scope = Scope::Lengths(phase);
             self.latent_phase(phase, sequences, heads, count);
         }
-        self.scope = Scope::Tokens;
+        self.scope = self.base;
         self.gemm(of, "o_proj", count, hidden, heads.heads * heads.value, weights);
     }
 
     /// One phase's attention kernel, between the products that expand or absorb the latents.
     fn latent_phase(&mut self, phase: Phase, sequences: Vec<Sequences>, heads: LatentHeads, count: u64) {
         let of = Block::Attention;
-        let weights = self.layout.formats.attention;
+        let weights = self.formats.attention;
         let m = tokens(&sequences);
         let absorbed = phase == Phase::Decode || self.layout.absorbed_prompts;
         let batched = |n, k| Op::Latent(Latent::Bmm(BatchedGemm { count: heads.heads, m, n, k, weights }));

@@ -13,7 +13,7 @@ use crate::graph::{
 impl Calls<'_> {
     pub(super) fn compressed(&mut self, compressed: &model::Compressed, count: u64, batch: &Batch) {
         let (rows, hidden, tp) = (self.tokens, self.hidden, u64::from(self.layout.tp));
-        let weights = self.layout.formats.attention;
+        let weights = self.formats.attention;
         let of = Block::Attention;
         let [head_dim, rope, rank] =
             [compressed.head_dim, compressed.rope, compressed.query_rank].map(u64::from);
@@ -48,7 +48,7 @@ impl Calls<'_> {
             let call = LatentAttention { phase, sequences, heads, kv: self.layout.kv, reach };
             self.add(of, attention, count, Op::Latent(Latent::Attention(call)));
         }
-        self.scope = Scope::Tokens;
+        self.scope = self.base;
         // Values are keys, rotary part included: the result is turned back.
         self.element(of, "output_rope", count, Elementwise::Rope { rows, width: heads * rope });
         let [groups, output_rank] = [compressed.groups, compressed.output_rank].map(u64::from);
@@ -62,7 +62,7 @@ impl Calls<'_> {
     /// Every token is projected to its part of an entry and of an index key; gates weigh the parts.
     fn compression(&mut self, compressed: &model::Compressed, count: u64) {
         let (rows, hidden, of) = (self.tokens, self.hidden, Block::Attention);
-        let weights = self.layout.formats.attention;
+        let weights = self.formats.attention;
         let width = u64::from(compressed.compressor());
         self.gemm(of, "compressor_proj", count, width, hidden, Dtype::Bf16);
         self.element(of, "compress", count, Elementwise::SiluMul { rows, width: width / 2 });

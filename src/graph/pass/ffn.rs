@@ -27,7 +27,7 @@ impl Calls<'_> {
     pub(super) fn moe(&mut self, moe: &model::Moe, count: u64) {
         let (rows, hidden) = (self.tokens, self.hidden);
         let of = Block::Experts;
-        let formats = self.layout.formats;
+        let formats = self.formats;
         let width = u64::from(moe.width(hidden as u32));
         if let Some(intermediate) = moe.beside {
             let dense = model::Dense { intermediate, ungated: None };
@@ -45,9 +45,9 @@ impl Calls<'_> {
         if moe.latent.is_some() {
             self.gemm(of, "latent_in_proj", count, width, hidden, formats.shared);
         }
-        self.scope = Scope::Experts;
+        self.scope = if self.base == Scope::Tokens { Scope::Experts } else { self.base };
         self.routed(moe, width, count);
-        self.scope = Scope::Tokens;
+        self.scope = self.base;
         if moe.latent.is_some() {
             self.gemm(of, "latent_out_proj", count, hidden, width, formats.shared);
         }
@@ -79,7 +79,7 @@ impl Calls<'_> {
             tp: u64::from(self.layout.expert_tp()),
             ep,
             gated: moe.gated(),
-            weights: self.layout.formats.weights,
+            weights: self.formats.weights,
             part: Part::Whole,
             load: self.layout.routing.load(&Pool { tokens, experts, topk, ep }),
         };

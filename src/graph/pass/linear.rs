@@ -9,7 +9,7 @@ use crate::graph::{Batch, Block, CausalConv, DeltaRule, Elementwise, Linear, Op,
 impl Calls<'_> {
     pub(super) fn delta(&mut self, delta: &model::Delta, count: u64, batch: &Batch) {
         let (rows, hidden, tp) = (self.tokens, self.hidden, u64::from(self.layout.tp));
-        let weights = self.layout.formats.attention;
+        let weights = self.formats.attention;
         let of = Block::Attention;
         let share = |number: u32| u64::from(number).div_ceil(tp);
         let (key_heads, value_heads) = (share(delta.key_heads), share(delta.value_heads));
@@ -44,14 +44,14 @@ impl Calls<'_> {
             let delta = DeltaRule { phase, sequences, key_heads, value_heads, key_dim, value_dim };
             self.add(of, rule, count, Op::Linear(Linear::Delta(delta)));
         }
-        self.scope = Scope::Tokens;
+        self.scope = self.base;
         self.element(of, "gated_norm", count, Elementwise::SiluMul { rows, width: values });
         self.gemm(of, "out_proj", count, hidden, values, weights);
     }
 
     pub(super) fn mamba(&mut self, mamba: &model::Mamba, count: u64, batch: &Batch) {
         let (rows, hidden, tp) = (self.tokens, self.hidden, u64::from(self.layout.tp));
-        let weights = self.layout.formats.attention;
+        let weights = self.formats.attention;
         let of = Block::Attention;
         let heads = u64::from(mamba.heads).div_ceil(tp);
         // A group is copied to the ranks that share its heads.
@@ -72,7 +72,7 @@ impl Calls<'_> {
             let op = Scan { phase, sequences, heads, head_dim, groups, state };
             self.add(of, scan, count, Op::Scan(op));
         }
-        self.scope = Scope::Tokens;
+        self.scope = self.base;
         self.element(of, "gated_norm", count, Elementwise::SiluMul { rows, width });
         self.gemm(of, "out_proj", count, hidden, width, weights);
     }

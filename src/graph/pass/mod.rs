@@ -2,11 +2,13 @@
 
 mod attention;
 mod compressed;
+mod drafts;
 mod ffn;
 mod layout;
 mod linear;
 
 use super::{Batch, Block, Call, Collective, Elementwise, Gemm, Op, Phase, Scope, Sequences};
+use crate::config::model::Formats;
 use crate::config::{Dtype, Model, model};
 use crate::units::Bytes;
 
@@ -33,33 +35,52 @@ fn calls(model: &Model, layout: &Layout, batch: &Batch, only: Option<Scope>) -> 
     let tokens = batch.tokens();
     let pooled = batch.pooled.unwrap_or(tokens * u64::from(layout.dp));
     let hidden = u64::from(model.hidden);
-    let mut calls =
-        Calls { list: Vec::new(), layout, tokens, pooled, hidden, only, scope: Scope::Tokens, beside: false };
+    let mut calls = Calls {
+        list: Vec::new(),
+        layout,
+        formats: layout.formats,
+        tokens,
+        pooled,
+        hidden,
+        only,
+        base: Scope::Tokens,
+        scope: Scope::Tokens,
+        beside: false,
+        drafting: false,
+    };
     calls.element(Block::Embedding, "embedding", 1, Elementwise::Embedding { rows: tokens, width: hidden });
     calls.all_reduce(1);
     for blocks in &model.blocks {
         calls.blocks(blocks, batch);
     }
     calls.head(model, batch);
+    calls.drafts(model, batch);
     calls.list
 }
 
 struct Calls<'a> {
     list: Vec<Call>,
     layout: &'a Layout,
+    /// Of the layers under way.
+    formats: Formats,
     tokens: u64,
     /// Tokens of all ranks that share the experts.
     pooled: u64,
     hidden: u64,
     /// Calls of other scopes are left out.
     only: Option<Scope>,
+    /// Of calls that depend on neither lengths nor experts.
+    base: Scope,
     /// Of the calls added next.
     scope: Scope,
     beside: bool,
+    /// The calls added next are those of the layer that drafts.
+    drafting: bool,
 }
 
 impl Calls<'_> {
     fn add(&mut self, block: Block, name: &'static str, count: u64, op: Op) {
+        let block = if self.drafting { Block::Drafting } else { block };
         if self.wanted() {
             self.list.push(Call { block, name, op, count, scope: self.scope, beside: self.beside });
         }
@@ -121,12 +142,7 @@ impl Calls<'_> {
             self.before(Block::Mlp, ["mhc_mlp_pre", "post_norm"], count, blocks.streams);
             match ffn {
                 model::Ffn::Dense(dense) => {
-                    self.dense(
-                        ["gate_up_proj", "silu_and_mul", "down_proj"],
-                        dense,
-                        count,
-                        self.layout.formats.mlp,
-                    );
+                    self.dense(["gate_up_proj", "silu_and_mul", "down_proj"], dense, count, self.formats.mlp);
                     self.all_reduce(count);
                 }
                 model::Ffn::Moe(moe) => self.moe(moe, count),
@@ -172,7 +188,7 @@ impl Calls<'_> {
 
     /// Between stages, then the norm, the vocabulary's rows of each position that a token is chosen at, sampling.
     fn head(&mut self, model: &Model, batch: &Batch) {
-        let (rows, tp) = (batch.logits(), self.layout.tp);
+        let rows = batch.logits();
         if self.layout.pp > 1 {
             // Hidden state and residual, or all residual streams.
             let states = model.blocks.iter().filter_map(|blocks| blocks.streams).max().unwrap_or(2);
@@ -189,14 +205,20 @@ impl Calls<'_> {
         }
         self.norm(Block::Head, "final_norm", 1);
         self.scope = Scope::Logits;
+        self.choose(model, rows, 1);
+    }
+
+    /// Logits of so many positions, and a token of each.
+    fn choose(&mut self, model: &Model, rows: u64, count: u64) {
+        let tp = self.layout.tp;
         let vocab = u64::from(model.vocab);
         let gemm = Gemm { m: rows, n: vocab.div_ceil(u64::from(tp)), k: self.hidden, weights: Dtype::Bf16 };
-        self.gemm_of(Block::Head, "lm_head", 1, gemm);
+        self.gemm_of(Block::Head, "lm_head", count, gemm);
         if tp > 1 {
             let bytes = Bytes((rows * vocab) as f64 * ACTIVATION_BYTES);
-            self.collective("all_gather", 1, Collective::AllGather { ranks: tp, bytes });
+            self.collective("all_gather", count, Collective::AllGather { ranks: tp, bytes });
         }
-        self.element(Block::Head, "sampling", 1, Elementwise::Sampling { rows, width: vocab });
+        self.element(Block::Head, "sampling", count, Elementwise::Sampling { rows, width: vocab });
     }
 }
 

@@ -2,8 +2,8 @@
 //! together, and a simulation then asks for any step in between.
 //!
 //! A step's calls fall apart by what their time depends on ([`Scope`]): the number of tokens of a rank, that of all
-//! ranks together, the number of tokens chosen, or the lengths of prompts or of decoding sequences. Each part has a
-//! grid of its own, so a step that mixes all costs five lookups.
+//! ranks together, the number of tokens chosen, the number of sequences that draft, or the lengths of prompts or of decoding sequences. Each part has a
+//! grid of its own, so a step that mixes all costs six lookups.
 
 mod cost;
 mod grid;
@@ -60,6 +60,7 @@ pub struct TablePlan {
     tokens: Points,
     experts: Points,
     logits: Points,
+    drafts: Points,
     prompts: Points,
     decodes: Points,
     rows: Rows,
@@ -78,9 +79,12 @@ pub struct StepTable {
     tokens: Grid,
     experts: Grid,
     logits: Grid,
+    drafts: Grid,
     prompts: Grid,
     decodes: Grid,
     launches: Launches,
+    /// As [`Setup::mixed_graph`].
+    mixed_graph: f64,
 }
 
 /// A table with the host times of an engine.
@@ -140,6 +144,10 @@ impl TablePlan {
         let steps = axis.iter().map(|&count| plan(Scope::Logits, one(count, 1, 1)));
         let logits = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
 
+        let axis = numbers(extent.sequences);
+        let steps = axis.iter().map(|&count| plan(Scope::Drafts, one(count, 1, 1)));
+        let drafts = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
+
         let axis = octaves(1, extent.sequences, SEQUENCES);
         let lengths = octaves(SHORTEST, extent.length.max(SHORTEST), LENGTHS);
         let scope = Scope::Lengths(Phase::Decode);
@@ -171,6 +179,7 @@ impl TablePlan {
             tokens,
             experts,
             logits,
+            drafts,
             prompts,
             decodes,
             rows,
@@ -190,9 +199,11 @@ impl TablePlan {
             tokens: grid(&self.tokens)?,
             experts: grid(&self.experts)?,
             logits: grid(&self.logits)?,
+            drafts: grid(&self.drafts)?,
             prompts: grid(&self.prompts)?,
             decodes: grid(&self.decodes)?,
             launches: self.launches,
+            mixed_graph: self.setup.mixed_graph() as f64,
         })
     }
 }
@@ -232,11 +243,16 @@ impl StepTable {
         if tokens <= 0.0 {
             return Seconds::ZERO;
         }
-        let pooled: f64 = ranks.iter().map(Work::tokens).sum();
+        // A graph is replayed by all ranks or by none, each padded to the busiest.
+        let replayed = tokens <= self.mixed_graph || ranks.iter().all(|work| work.prompts.is_none());
+        let each = |work: &Work| if replayed { tokens } else { work.tokens() };
+        let pooled: f64 = ranks.iter().map(each).sum();
         let logits = most(&Work::logits);
         let attention = most(&|work| self.attention(work));
         let of_ranks = self.tokens.at(&[tokens]) + self.logits.at(&[logits]) + attention;
-        Seconds(of_ranks + self.experts.at(&[pooled]))
+        let decoding = most(&|work| work.decoding);
+        let drafts = if decoding > 0.0 { self.drafts.at(&[decoding]) } else { 0.0 };
+        Seconds(of_ranks + self.experts.at(&[pooled]) + drafts)
     }
 
     fn attention(&self, work: &Work) -> f64 {

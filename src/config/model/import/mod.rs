@@ -105,6 +105,14 @@ fn refusal(model_type: &str, uncovered: &[String]) -> String {
     format!("{}: not covered by this release", uncovered.join(", "))
 }
 
+/// Layers that predict further tokens. MiniMax counts modules, and says elsewhere whether there are any.
+fn predicting(fields: &mut Fields<'_>) -> Option<u32> {
+    let keys = ["num_mtp_modules", "mtp_num_hidden_layers", limits::MTP.key];
+    let counts = keys.map(|key| fields.some_of(key, limits::MTP));
+    let layers = counts.into_iter().find(|&layers| layers > 0);
+    layers.filter(|_| fields.flag("use_mtp") != Some(false))
+}
+
 fn architecture(
     top: &Object,
     fields: &mut Fields<'_>,
@@ -121,6 +129,7 @@ fn architecture(
         _ => None,
     };
     let layers = layers::read(fields, family, hidden)?;
+    let mtp = predicting(fields);
     let (formats, rounded) = quantization.formats(&modules::of(&layers, family));
     let mut notes = notes::of(top, fields.object(), family);
     notes.extend(rounded);
@@ -138,6 +147,7 @@ fn architecture(
             .collect(),
         checkpoints: Vec::new(),
         notes,
+        mtp,
     };
     if formats != Formats::usual(formats.weights, model.has_experts()) {
         model.checkpoints.push(formats);

@@ -13,14 +13,6 @@ pub fn of(top: &Object, text: &Object, family: &Family) -> Vec<String> {
     if top.object("audio_config").is_some() {
         notes.push("The audio encoder is not counted: audio tokens count as prompt tokens.".to_owned());
     }
-    // MiniMax counts modules and says elsewhere whether there are any.
-    let heads = ["num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"];
-    let predicts = heads.iter().any(|key| text.number(key).is_some_and(|layers| layers > 0.0));
-    if predicts && text.flag("use_mtp") != Some(false) {
-        notes.push(
-            "The multi-token-prediction layers are not counted: they serve speculative decoding.".into(),
-        );
-    }
     if family.mixers == Mixers::Chunks {
         notes.push("Attention in chunks is counted as a sliding window of a chunk's length.".into());
     }

@@ -52,10 +52,15 @@ fn model(setup: &Setup) -> String {
 const DRAFT_MODEL: &str = "DRAFT_MODEL";
 
 fn draft_note(setup: &Setup) -> String {
-    match setup.drafts.drafted {
-        0 => String::new(),
-        _ => format!("# {DRAFT_MODEL}: what drafts tokens for this model.\n"),
+    if setup.drafts.drafted == 0 || drafts_itself(setup) {
+        return String::new();
     }
+    format!("# {DRAFT_MODEL}: what drafts tokens for this model.\n")
+}
+
+/// By a layer of its own checkpoint.
+fn drafts_itself(setup: &Setup) -> bool {
+    setup.drafting_layer().is_some()
 }
 
 /// The checkpoint's own format needs no flag.
@@ -66,7 +71,8 @@ fn quantised(setup: &Setup) -> Option<&'static str> {
 
 fn vllm(setup: &Setup) -> Shell {
     let drafted = setup.drafts.drafted;
-    let drafts = format!("'{{\"model\": \"{DRAFT_MODEL}\", \"num_speculative_tokens\": {drafted}}}'");
+    let by = if drafts_itself(setup) { ("method", "mtp") } else { ("model", DRAFT_MODEL) };
+    let drafts = format!("'{{\"{}\": \"{}\", \"num_speculative_tokens\": {drafted}}}'", by.0, by.1);
     Shell::new(&format!("vllm serve {}", model(setup)))
         .flag("--tensor-parallel-size", setup.tp)
         .only_if(setup.pp > 1, "--pipeline-parallel-size", setup.pp)
@@ -86,7 +92,7 @@ fn caches(setup: &Setup) -> bool {
 }
 
 fn sglang(setup: &Setup) -> Shell {
-    let drafted = setup.drafts.drafted;
+    let (drafted, own) = (setup.drafts.drafted, drafts_itself(setup));
     Shell::new(&format!("python -m sglang.launch_server --model-path {}", model(setup)))
         .flag("--tp-size", setup.gpus_per_stage())
         .only_if(setup.pp > 1, "--pp-size", setup.pp)
@@ -99,8 +105,8 @@ fn sglang(setup: &Setup) -> Shell {
         .flag("--max-running-requests", setup.max_seqs)
         .flag("--mem-fraction-static", decimal(setup.memory_share))
         .only_if(!caches(setup), "--disable-radix-cache", "")
-        .only_if(drafted > 0, "--speculative-algorithm", "EAGLE3")
-        .only_if(drafted > 0, "--speculative-draft-model-path", DRAFT_MODEL)
+        .only_if(drafted > 0, "--speculative-algorithm", if own { "EAGLE" } else { "EAGLE3" })
+        .only_if(drafted > 0 && !own, "--speculative-draft-model-path", DRAFT_MODEL)
         .only_if(drafted > 0, "--speculative-num-steps", drafted)
         .only_if(drafted > 0, "--speculative-eagle-topk", 1)
         .only_if(drafted > 0, "--speculative-num-draft-tokens", setup.tokens_verified())
@@ -114,10 +120,13 @@ fn trtllm(setup: &Setup) -> Shell {
     if setup.dp > 1 {
         options += "enable_attention_dp: true\\n";
     }
-    if setup.drafts.drafted > 0 {
+    let drafted = setup.drafts.drafted;
+    if drafts_itself(setup) {
+        options +=
+            &format!("speculative_config:\\n  decoding_type: MTP\\n  num_nextn_predict_layers: {drafted}\\n");
+    } else if drafted > 0 {
         options += &format!(
-            "speculative_config:\\n  decoding_type: Eagle3\\n  max_draft_len: {}\\n  speculative_model: {DRAFT_MODEL}\\n",
-            setup.drafts.drafted
+            "speculative_config:\\n  decoding_type: Eagle3\\n  max_draft_len: {drafted}\\n  speculative_model: {DRAFT_MODEL}\\n"
         );
     }
     let serve = format!("printf '{options}' > options.yaml\ntrtllm-serve {}", model(setup));

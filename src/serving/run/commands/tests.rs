@@ -121,6 +121,22 @@ fn caches_drafts_and_bursts_are_asked_for() {
             assert!(bench.contains(flag), "{flag} in {bench}");
         }
     }
+    let own = |engine: &str| {
+        let commands = commands(|scenario| {
+            scenario.engine = engine.into();
+            (scenario.gpu, scenario.tp) = ("b200".into(), 8);
+            scenario.model = ModelChoice::Catalog("deepseek-r1".into());
+            scenario.workload.drafts = Drafts { drafted: 3, accepted: 1.8 };
+        });
+        commands.launch
+    };
+    for (engine, flag) in [
+        ("vllm", r#"'{"method": "mtp", "num_speculative_tokens": 3}'"#),
+        ("sglang", "--speculative-algorithm EAGLE "),
+        ("trtllm", "decoding_type: MTP\\n  num_nextn_predict_layers: 3"),
+    ] {
+        assert!(own(engine).contains(flag) && !own(engine).contains("DRAFT_MODEL"), "{}", own(engine));
+    }
     let log_normal = commands(|scenario| scenario.workload.log_spread = 0.5);
     assert!(log_normal.bench.starts_with("# Of the mean lengths"), "{}", log_normal.bench);
 }

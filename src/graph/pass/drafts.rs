@@ -1,0 +1,48 @@
+//! The layer that drafts tokens (MTP): its input joins the embedding of the token before with the model's last hidden
+//! state, and it shares embedding and head with the model (DeepSeek-V3 Technical Report, 2.2).
+//!
+//! It runs over the tokens of the step first, which gives it their keys and the first draft of every sequence; each
+//! further draft is a pass over one token of every sequence. Prompts get their first drafts a step later. Engines
+//! reuse one layer for all drafts; those of a model with several are alike.
+
+use super::{Calls, of_phase, tokens};
+use crate::config::model::Blocks;
+use crate::config::{Dtype, Model};
+use crate::graph::{Batch, Block, Elementwise, Phase, Scope};
+
+impl Calls<'_> {
+    pub(super) fn drafts(&mut self, model: &Model, batch: &Batch) {
+        let drafted = u64::from(self.layout.drafted);
+        let Some(layer) = model.drafting_layer().filter(|_| drafted > 0) else { return };
+        self.drafting = true;
+        self.formats = self.layout.formats.of_drafting();
+        (self.base, self.scope) = (Scope::Tokens, Scope::Tokens);
+        self.predict(&layer, batch, 1);
+
+        let sequences = of_phase(batch, Phase::Decode);
+        self.tokens = tokens(&sequences);
+        if self.tokens > 0 {
+            self.pooled = self.tokens * u64::from(self.layout.dp);
+            (self.base, self.scope) = (Scope::Drafts, Scope::Drafts);
+            self.choose(model, self.tokens, drafted);
+            if drafted > 1 {
+                let one_each = Batch { sequences, ..Batch::default() };
+                self.predict(&layer, &one_each, drafted - 1);
+            }
+        }
+        self.drafting = false;
+    }
+
+    /// `count` passes of the layer.
+    fn predict(&mut self, layer: &Blocks, batch: &Batch, count: u64) {
+        let (rows, width) = (self.tokens, self.hidden);
+        let of = Block::Drafting;
+        self.element(of, "embedding", count, Elementwise::Embedding { rows, width });
+        self.all_reduce(count);
+        self.plain_norm(of, "embedding_norm", count);
+        self.plain_norm(of, "hidden_norm", count);
+        self.gemm(of, "joined_proj", count, width, 2 * width, Dtype::Bf16);
+        self.blocks(&Blocks { count: count as u32, ..layer.clone() }, batch);
+        self.norm(of, "final_norm", count);
+    }
+}
