@@ -47,6 +47,9 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Tokens of the largest CUDA graph that engines capture by default.
+    pub const LARGEST_GRAPH: u64 = 512;
+
     /// GPUs of one replica.
     pub fn gpus_per_replica(&self) -> u32 {
         self.tp * self.dp * self.pp
@@ -58,12 +61,11 @@ impl Setup {
     }
 
     /// Tokens of the largest step with prompts that replays a CUDA graph: vLLM captures up to twice its sequences and no
-    /// more than 512, and pads all ranks to the busiest in no other step (its pull requests 34102 and 46428). The other
-    /// engines launch such steps kernel by kernel.
+    /// more than [`Self::LARGEST_GRAPH`], and pads all ranks to the busiest in no other step (its pull requests 34102
+    /// and 46428). The other engines launch such steps kernel by kernel.
     pub fn mixed_graph(&self) -> u64 {
-        const MOST: u64 = 512;
         match self.engine.scheduler.batching {
-            Batching::MixedChunks => MOST.min(2 * u64::from(self.max_seqs)),
+            Batching::MixedChunks => Self::LARGEST_GRAPH.min(2 * u64::from(self.max_seqs)),
             Batching::PrefillFirst | Batching::InFlight => 0,
         }
     }

@@ -152,7 +152,7 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
         norm_in_all_reduce: setup.engine.norm_in_all_reduce,
         latent_blocks: kernel.is_empty() && block,
         absorbed_prompts: features::absorbs_prompts(kernel),
-        drafted: if setup.model.mtp.is_some() { setup.drafts.drafted } else { 0 },
+        drafted: setup.drafts.drafted,
         routing: Routing::PowerLaw(physics.expert_popularity),
     }
 }

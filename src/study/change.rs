@@ -43,9 +43,9 @@ pub fn cases(base: &Scenario) -> Vec<Case> {
 /// large for twice.
 fn ranks(base: &Scenario) -> Vec<u32> {
     let machine = catalog().gpu(&base.gpu).map_or(0, |gpu| gpu.link.domain);
-    let more = [2, 4, 8].map(|factor| base.tp.saturating_mul(factor)).into_iter();
-    let more = more.enumerate().filter(|&(index, tp)| index == 0 || tp <= machine).map(|(_, tp)| tp);
-    (base.tp > 1).then_some(base.tp / 2).into_iter().chain(more).collect()
+    let [twice, more @ ..] = [2, 4, 8].map(|factor| base.tp.saturating_mul(factor));
+    let more = more.into_iter().filter(|&tp| tp <= machine);
+    (base.tp > 1).then_some(base.tp / 2).into_iter().chain([twice]).chain(more).collect()
 }
 
 /// Half the load, or the same over twice the replicas.

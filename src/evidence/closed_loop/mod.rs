@@ -158,7 +158,7 @@ fn with_kernels(mut setup: Setup, launch: &Launch) -> Setup {
 /// The recorded budgets leave room for a token of each client; where drafts are verified, each has as many more.
 fn started(policy: Policy, launch: &Launch, case: &ClosedLoopCase) -> Policy {
     let own = &launch.scheduler;
-    let drafted = launch.drafts.map_or(0, |drafts| drafts.drafted.saturating_mul(case.concurrency));
+    let drafted = launch.drafts.drafted.saturating_mul(case.concurrency);
     let ranks = policy.ranks;
     Policy {
         token_budget: policy.token_budget.saturating_add(drafted),

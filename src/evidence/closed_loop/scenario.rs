@@ -1,7 +1,7 @@
 //! The scenario that a measured closed loop ran.
 
 use crate::config::catalog::Catalog;
-use crate::config::{Drafts, Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
+use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
 use crate::evidence::cases::{ClosedLoopCase, dtype, model};
 use crate::evidence::launch::Launch;
 use crate::units::significant;
@@ -24,10 +24,7 @@ pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<S
             isl: Lengths::Fixed(case.isl),
             osl: case.osl,
             load: Load::Concurrency(case.concurrency),
-            drafts: launch.drafts.map_or_else(Drafts::default, |drafts| Drafts {
-                drafted: drafts.drafted,
-                accepted: drafts.accepted,
-            }),
+            drafts: launch.drafts,
             ..Workload::default()
         },
         overrides: Overrides {

@@ -18,8 +18,8 @@ use self::settings::{
 };
 use super::cases::ClosedLoopCase;
 use crate::config::catalog::catalog;
-use crate::config::{Dtype, MemoryShareOf};
-use crate::serving::sim::{BatchWait, Speculation};
+use crate::config::{self, Dtype, MemoryShareOf};
+use crate::serving::sim::BatchWait;
 use crate::units::decimal;
 
 pub use self::layout::Layout;
@@ -86,7 +86,7 @@ pub fn launch(case: &ClosedLoopCase) -> Launch {
             kv_block_tokens: pick(&layers, &facts, |layer| layer.kv_block_tokens.as_ref()),
         },
         kernels: kernels(&layers, &facts),
-        drafts,
+        drafts: drafts.unwrap_or_default(),
         excluded: excluded.map(|choice| choice.value),
         doubts,
         inferred,
@@ -106,7 +106,7 @@ fn automatic_kv(case: &ClosedLoopCase) -> Dtype {
 }
 
 /// The drafts of a run that is among the batches that drafted.
-fn drafts(file: &SettingsFile, case: &ClosedLoopCase) -> Option<Speculation> {
+fn drafts(file: &SettingsFile, case: &ClosedLoopCase) -> Option<config::Drafts> {
     let Drafts { drafted, accepted, batches } = &file.drafts;
     let day = case.measured_on.as_deref()?;
     let (_, name) = case.model.rsplit_once('/').unwrap_or_default();
@@ -117,7 +117,7 @@ fn drafts(file: &SettingsFile, case: &ClosedLoopCase) -> Option<Speculation> {
             && (batch.from.as_str()..=batch.until.as_str()).contains(&day)
             && case.engine_version.as_deref() == Some(&batch.version)
     });
-    inside.then_some(Speculation { drafted: *drafted, accepted: *accepted })
+    inside.then_some(config::Drafts { drafted: *drafted, accepted: *accepted })
 }
 
 /// What really ran where, and the facts that all other rules refer to.

@@ -3,8 +3,9 @@
 use serde::Deserialize;
 
 use super::Layout;
+use crate::config::Drafts;
 use crate::config::{Dtype, MemoryShareOf};
-use crate::serving::sim::{BatchWait, Speculation};
+use crate::serving::sim::BatchWait;
 
 /// Where the settings come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub struct Launch {
     pub memory: Memory,
     pub kernels: Kernels,
     /// Speculative decoding.
-    pub drafts: Option<Speculation>,
+    pub drafts: Drafts,
     /// Why the run should not be compared with at all.
     pub excluded: Option<Excluded>,
     /// What may be otherwise, in words.

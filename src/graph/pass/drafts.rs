@@ -11,12 +11,16 @@ use crate::config::{Dtype, Model};
 use crate::graph::{Batch, Block, Elementwise, Phase, Scope};
 
 impl Calls<'_> {
+    /// The last calls of a pass.
     pub(super) fn drafts(&mut self, model: &Model, batch: &Batch) {
         let drafted = u64::from(self.layout.drafted);
-        let Some(layer) = model.drafting_layer().filter(|_| drafted > 0) else { return };
+        if drafted == 0 {
+            return;
+        }
+        let Some(layer) = model.drafting_layer() else { return };
         self.drafting = true;
         self.formats = self.layout.formats.of_drafting();
-        (self.base, self.scope) = (Scope::Tokens, Scope::Tokens);
+        self.scope = self.base;
         self.predict(&layer, batch, 1);
 
         let sequences = of_phase(batch, Phase::Decode);
@@ -30,7 +34,6 @@ impl Calls<'_> {
                 self.predict(&layer, &one_each, drafted - 1);
             }
         }
-        self.drafting = false;
     }
 
     /// `count` passes of the layer.

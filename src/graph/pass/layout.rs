@@ -28,7 +28,7 @@ pub struct Layout {
     pub latent_blocks: bool,
     /// The engine's latent kernel attends to the latents in prompts too, instead of expanding keys.
     pub absorbed_prompts: bool,
-    /// Tokens that the model's own layer drafts of each sequence in a decode step; 0 where none or another model does.
+    /// Tokens drafted of each sequence in a decode step, by the model's own layer where it has one.
     pub drafted: u32,
     /// How tokens choose experts.
     pub routing: Routing,

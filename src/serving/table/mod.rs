@@ -108,10 +108,9 @@ pub struct Work {
 /// A number of tokens like `tokens` that engines do meet. Small steps replay CUDA graphs captured for multiples
 /// of eight; large ones hold prompts of any length, hardly ever such a multiple, and products are slower then.
 fn served(tokens: u64) -> u64 {
-    const GRAPHS: u64 = 512;
     match tokens {
         0..=8 => tokens,
-        9..=GRAPHS => tokens.next_multiple_of(8),
+        9..=Setup::LARGEST_GRAPH => tokens.next_multiple_of(8),
         _ => tokens / 8 * 8 + 2,
     }
 }
