@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
+import { NAMED } from "./named.mjs";
 
 /** Files that the page and its frames load; what others import, and what hosts and readers of links want, is not kept. */
-const PARTS = /^(index|embed)\.html$|^[\w-]+-[0-9a-f]{16}(_bg)?\.(js|css|wasm|svg)$|^models\/[\w.]+$/;
+const PARTS = /^(index|embed)\.html$|^models\/[\w.]+$/;
 
 function files(folder, below = "") {
   return readdirSync(join(folder, below)).flatMap((name) => {
@@ -19,7 +20,7 @@ const sha256 = (content, form) => createHash("sha256").update(content).digest(fo
 /** sw.js for the page that lies in `folder`. */
 export function listed(folder) {
   const list = files(folder)
-    .filter((name) => PARTS.test(name))
+    .filter((name) => PARTS.test(name) || (NAMED.test(name) && !name.includes("/")))
     .sort()
     .map((name) => {
       const content = readFileSync(join(folder, name));
@@ -28,7 +29,7 @@ export function listed(folder) {
       return [asked, `sha256-${sha256(content, "base64")}`];
     });
   const FILES = JSON.stringify(Object.fromEntries(list));
-  const define = { VERSION: JSON.stringify(sha256(FILES, "hex").slice(0, 16)), FILES };
+  const define = { VERSION: JSON.stringify(sha256(FILES, "hex").slice(0, 16)), NAMED: JSON.stringify(NAMED.source), FILES };
   const source = readFileSync(new URL("../../static/boot/sw.js", import.meta.url), "utf8");
   return transformSync(source, { minify: true, define, legalComments: "none" }).code;
 }

@@ -1,6 +1,6 @@
 // Serves one version of the page, whole, from a cache of its own: a page never meets files of another version.
-// scripts/hooks/offline.mjs writes the version and its files: each name with the hash of its content.
-/* global VERSION, FILES */
+// scripts/hooks/offline.mjs writes the version and its files, each name with the hash of its content, and which names hold it.
+/* global VERSION, FILES, NAMED */
 
 // Other deployments of the page may share the origin, each below its own path.
 const prefix = `rooflight ${registration.scope} `;
@@ -11,7 +11,7 @@ async function install() {
   const cache = await caches.open(name);
   const put = async ([file, integrity]) => {
     // Files named by their content are in the browser's cache, as the page has just loaded them.
-    const request = new Request(file, { integrity, cache: /-[0-9a-f]{16}(?![0-9a-f])|\?/.test(file) ? "default" : "no-cache" });
+    const request = new Request(file, { integrity, cache: new RegExp(`${NAMED}|\\?`).test(file) ? "default" : "no-cache" });
     const response = await fetch(request);
     if (!response.ok) throw new Error(`${file}: status ${response.status}`);
     // Anew: a host that shortens names redirects, and a redirected response is refused to a navigation.

@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
+import { NAMED } from "../../scripts/hooks/named.mjs";
 
 const types = {
   ".css": "text/css; charset=utf-8",
@@ -31,7 +32,7 @@ export async function serve(folder, base = "/rooflight/", others = {}) {
       response.writeHead(200, {
         "content-type": types[extname(file)] ?? "text/plain",
         // As hosts should: what is named by its content never changes.
-        "cache-control": /-[0-9a-f]{16}[_.]/.test(file) ? "max-age=31536000, immutable" : "no-store",
+        "cache-control": NAMED.test(file) ? "max-age=31536000, immutable" : "no-store",
         // Frames without an origin, and others' pages, are given scripts and data only with it.
         "access-control-allow-origin": "*",
       });

@@ -1,0 +1,2 @@
+/** Names of files that hold their content's hash: 64 bits in hex, which Trunk writes without leading zeros. */
+export const NAMED = /-[0-9a-f]{9,16}(_bg)?\.(js|css|wasm|svg)$/;
