@@ -166,6 +166,8 @@ fn gpu_figures_are_in_their_ranges() {
         assert!(gpu.fma().expect(id) > 0.0 && gpu.xu().expect(id) > 0.0, "{id}");
         let sustained = gpu.sustained_clock.0.unwrap_or(1.0);
         assert!((0.5..=1.0).contains(&sustained), "{id}: {sustained}");
+        let reached = gpu.cold_bandwidth().expect(id).0 / hbm.0;
+        assert!((0.8..1.0).contains(&reached), "{id}: {reached}");
         assert!(gpu.link.gb_per_s.0.is_some_and(|rate| rate >= 16.0) && gpu.link.domain >= 2, "{id}");
         assert!(gpu.power_w.0.is_some_and(|watts| watts >= 70.0), "{id}");
     }

@@ -1,8 +1,9 @@
 //! Tabulated step times against direct evaluation.
 #![cfg(feature = "tools")]
 
-use rooflight::config::catalog::catalog;
+use rooflight::config::catalog::{Physics, catalog};
 use rooflight::config::{Drafts, Scenario, Setup, check};
+use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::open_models;
 use rooflight::graph::{Batch, Sequences};
@@ -19,6 +20,14 @@ fn setup(change: impl FnOnce(&mut Scenario)) -> Setup {
 /// Prompts as `(count, new, past)`, then sequences that decode and the past of each.
 type Load = (Option<(u64, u64, u64)>, u64, u64);
 
+/// Seconds of a step's kernels, counted and asked directly.
+fn direct(setup: &Setup, physics: &Physics, models: &Models, batch: Batch) -> f64 {
+    let mut rows = Rows::default();
+    let step = PlannedStep::new(setup, physics, batch, &mut rows).unwrap();
+    let answers = Efficiencies::Learned(models.answer(&rows).unwrap());
+    step.kernels(setup, physics, &answers).unwrap().0
+}
+
 /// Seconds of kernels: counted and asked directly, and from the table.
 fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
     let models = open_models(std::path::Path::new("models")).unwrap();
@@ -33,10 +42,7 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
             let chunk = prompts.map(|(count, new, past)| Sequences { count, new, past });
             let decode = (decoding > 0).then_some(Sequences { count: decoding, new: 1, past });
             let batch = Batch { sequences: chunk.into_iter().chain(decode).collect(), drafted, pooled: None };
-            let mut rows = Rows::default();
-            let step = PlannedStep::new(setup, &physics, batch, &mut rows).unwrap();
-            let answers = Efficiencies::Learned(models.answer(&rows).unwrap());
-            let direct = step.kernels(setup, &physics, &answers).unwrap().0;
+            let direct = direct(setup, &physics, &models, batch);
             let work = Work {
                 prompts: prompts.and_then(|(count, new, past)| {
                     Prompts::of((0..count).map(|_| (new as f64, past as f64)))
@@ -51,7 +57,7 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn interpolation_is_within_a_hundredth_on_average() {
+fn interpolation_is_within_a_hundredth() {
     let setups = [
         setup(|_| ()),
         setup(|scenario| {
@@ -66,15 +72,16 @@ fn interpolation_is_within_a_hundredth_on_average() {
             scenario.workload.drafts = Drafts { drafted: 3, accepted: 1.8 };
         }),
     ];
-    let mut worst: f64 = 0.0;
-    let mut total = 0.0;
-    let mut count = 0.0;
+    let (mut worst, mut total): (f64, f64) = (0.0, 0.0);
+    let (mut count, mut beyond) = (0.0, 0.0);
     for setup in &setups {
         let mut loads = Vec::new();
-        for decoding in [1, 4, 8, 24, 48, 72, 120, 200, 256] {
-            loads.extend([130, 700, 1500, 5000, 9000].map(|past| (None, decoding, past)));
+        for decoding in [1, 2, 3, 5, 8, 13, 24, 37, 48, 61, 72, 97, 120, 150, 200, 230, 256] {
+            loads.extend(
+                [130, 450, 700, 1100, 1500, 2700, 5000, 9000, 14_000].map(|past| (None, decoding, past)),
+            );
         }
-        for new in [72, 300, 921, 1500, 3000, 7372] {
+        for new in [72, 100, 200, 300, 555, 921, 1100, 1500, 2100, 3000, 5000, 7372] {
             loads.extend([0, 512, 3000].map(|past| (Some((1, new, past)), 0, 0)));
             loads.push((Some((1, new, 0)), 31, 1300));
         }
@@ -82,6 +89,7 @@ fn interpolation_is_within_a_hundredth_on_average() {
         for (load, (direct, tabled)) in loads.iter().zip(both(setup, &loads)) {
             let error = (tabled / direct - 1.0).abs();
             if error > 0.01 {
+                beyond += 1.0;
                 println!(
                     "{} {load:?}: {direct:.6} {tabled:.6} {:+.2} %",
                     setup.model.id,
@@ -93,10 +101,30 @@ fn interpolation_is_within_a_hundredth_on_average() {
             count += 1.0;
         }
     }
-    println!("mean {:.3} %, worst {:.2} %", 100.0 * total / count, 100.0 * worst);
-    assert!(total / count < 0.01, "mean {}", total / count);
-    // A product is faster by so much where its rows are a multiple of eight, and slower right after a tile's edge.
-    assert!(worst < 0.1, "worst {worst}");
+    println!("{count} loads: mean {:.3} %, worst {:.2} %", 100.0 * total / count, 100.0 * worst);
+    assert!(total / count < 0.0025, "mean {}", total / count);
+    // Short chunks of long prompts, and experts between two numbers of tokens.
+    assert!(beyond / count < 0.01 && worst < 0.02, "{beyond} of {count} beyond a hundredth, worst {worst}");
+}
+
+/// Measured tables hold few numbers of rows, many of them just past a multiple of a tile's: nothing learned from that may
+/// tell one number from the next where no tile begins.
+#[test]
+fn one_more_token_takes_hardly_longer_where_no_tile_begins() {
+    let models = open_models(std::path::Path::new("models")).unwrap();
+    let physics = catalog().constants.physics().unwrap();
+    for gpu in ["a100-sxm-80gb", "l40s", "h100-sxm", "b200", "rtx-pro-6000-server"] {
+        let setup = setup(|scenario| scenario.gpu = gpu.into());
+        for first in [97, 296, 1000, 3020, 7400] {
+            let prompt = |new: u64| Batch::of(Sequences { count: 1, new, past: 0 });
+            let times: Vec<f64> =
+                (first..first + 9).map(|new| direct(&setup, &physics, &models, prompt(new))).collect();
+            for pair in times.windows(2) {
+                let step = (pair[1] / pair[0] - 1.0).abs();
+                assert!(step < 0.01 + 1.0 / first as f64, "{gpu}, from {first}: {times:?}");
+            }
+        }
+    }
 }
 
 /// Under attention data parallelism a rank computes its own tokens, and the experts those of all.
@@ -126,12 +154,7 @@ fn the_experts_take_the_tokens_of_all_ranks() {
     let plan = TablePlan::new(&setup, &physics, &extent).unwrap();
     let table = plan.finish(&Efficiencies::Learned(models.answer(plan.rows()).unwrap())).unwrap();
     let tabled = |busy_ones: usize| table.kernels(&ranks(busy_ones)).0;
-    let direct = |pooled: u64| {
-        let mut rows = Rows::default();
-        let step = PlannedStep::new(&setup, &physics, batch.clone().pooling(pooled), &mut rows).unwrap();
-        let answers = Efficiencies::Learned(models.answer(&rows).unwrap());
-        step.kernels(&setup, &physics, &answers).unwrap().0
-    };
+    let direct = |pooled: u64| direct(&setup, &physics, &models, batch.clone().pooling(pooled));
 
     for busy_ones in [1, 4, 16] {
         let (direct, tabled) = (direct(busy_ones as u64 * new + 16 * decoding), tabled(busy_ones));

@@ -28,10 +28,10 @@ SIZES = ("ln_m", "ln_n", "ln_k", "ln_tokens", "ln_sequences", "ln_kv_length", "l
 
 FAMILIES = {
     "gemm": Plan(
-        sample=1_000_000,
+        sample=2_000_000,
         hidden=(256, 256, 256),
         epochs=10,
-        left_out_epochs=3,
+        left_out_epochs=2,
         batch=2048,
         groups={"tiles and waves": WAVES, "sizes": SIZES},
     ),

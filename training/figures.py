@@ -57,11 +57,13 @@ def size_class(micros: float) -> str:
 
 
 def grouped(rows, ln_ratio, chosen) -> dict:
-    """Errors of the chosen rows: all, by GPU, format, kernel and size, and of the plain roofline."""
+    """Errors of the chosen rows: all, by GPU, format, both, kernel and size, and of the plain roofline."""
 
     def by(codes, names):
         return {names[code]: errors(ln_ratio[chosen & (codes == code)]) for code in np.unique(codes[chosen])}
 
+    formats = len(rows.header["dtypes"])
+    pairs = [f"{gpu}, {dtype}" for gpu in rows.header["gpus"] for dtype in rows.header["dtypes"]]
     limits = np.log(np.array(SIZES))
     sizes = np.searchsorted(limits, rows.ln_measured)
     names = [size_class(limit) for limit in SIZES] + [size_class(np.inf)]
@@ -71,6 +73,7 @@ def grouped(rows, ln_ratio, chosen) -> dict:
         "roofline_mean": errors(roofline)["mean"],
         "by_gpu": by(rows.gpu, rows.header["gpus"]),
         "by_dtype": by(rows.dtype, rows.header["dtypes"]),
+        "by_gpu_and_dtype": by(rows.gpu * formats + rows.dtype, pairs),
         "by_kernel": by(rows.kernel, rows.header["kernels"]),
         "by_size": by(sizes, names),
     }

@@ -32,7 +32,7 @@ def errors_table(entry: dict) -> list[str]:
         if not figures:
             continue
         lines.append(line(f"**{title}, all**", figures, f"{figures['roofline_mean']:.1f}"))
-        for group in ("by_gpu", "by_dtype", "by_kernel", "by_size"):
+        for group in ("by_gpu", "by_dtype", "by_gpu_and_dtype", "by_kernel", "by_size"):
             lines += [line(f"{title}, {name}", errors) for name, errors in sorted(figures.get(group, {}).items())]
     return lines
 

@@ -96,6 +96,8 @@ pub struct Gpu {
     pub link: Link,
     /// Share of the boost clock held through large matrix products; editable by the visitor.
     pub sustained_clock: Figure,
+    /// Share of the memory bandwidth that no kernel exceeds on weights and KV that the L2 does not hold.
+    pub cold_share: Figure,
     /// A typical price to rent one, in $ per GPU and hour; editable by the visitor.
     pub dollars_per_hour: Figure,
 }
@@ -147,6 +149,11 @@ impl Gpu {
         self.need(&self.sustained_clock, "sustained clock")
     }
 
+    /// Bandwidth that kernels reach at best on what the L2 does not hold.
+    pub fn cold_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
+        Ok(self.bandwidth()? * self.need(&self.cold_share, "share of the memory bandwidth reached")?)
+    }
+
     pub fn power(&self) -> Result<Watts, MissingFigure> {
         self.need(&self.power_w, "power limit").map(Watts)
     }
@@ -196,7 +203,7 @@ impl Gpu {
 
 record!(Link: kind, gb_per_s, domain, network_gb_per_s);
 record!(TensorRates: bf16, fp8, fp4, int8);
-record!(Gpu: id, name, arch, sm, memory_bytes, memory_gb_per_s, l2_bytes, l2_gb_per_s, sms, clock_mhz, smem_kib, tensor_flops_per_clock, fma_per_clock, xu_per_clock, power_w, link, sustained_clock, dollars_per_hour);
+record!(Gpu: id, name, arch, sm, memory_bytes, memory_gb_per_s, l2_bytes, l2_gb_per_s, sms, clock_mhz, smem_kib, tensor_flops_per_clock, fma_per_clock, xu_per_clock, power_w, link, sustained_clock, cold_share, dollars_per_hour);
 names!(
     Arch:
     Volta = "volta",

@@ -8,7 +8,7 @@ use crate::graph::Gemm;
 use crate::kernels;
 
 /// Raised whenever a term below changes.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 /// Formats the model has learned.
 const LEARNED: [Dtype; 7] =
@@ -244,15 +244,12 @@ pub(super) const TERMS: &[Term<Launch>] = &[
     ("tiles_per_sm", |l| l.silicon.per_sm(l.tiles(TILES[2]))),
     // Share of the SMs busy over all waves, in (0, 1].
     ("occupancy", |l| (-l.silicon.rounding(l.tiles(TILES[2]))).exp()),
-    ("padding_8", |l| l.padding(8.0)),
     ("padding_64", |l| l.padding(64.0)),
     ("padding_128", |l| l.padding(128.0)),
     ("padding_256", |l| l.padding(256.0)),
     // Share of the weights, in [0, 1].
     ("l2_hits", |l| l.hits),
     ("activations_over_l2", |l| l.over_l2(l.activation_bytes)),
-    ("odd_m", |l| flag(l.m % 2.0 == 1.0)),
-    ("m_in_eights", |l| flag(l.m % 8.0 == 0.0)),
     ("fp8", |l| flag(l.weights.math() == Dtype::Fp8)),
     ("fp8_block", |l| flag(l.weights == Dtype::Fp8Block)),
     ("nvfp4", |l| flag(l.weights == Dtype::Nvfp4)),

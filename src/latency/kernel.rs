@@ -65,7 +65,7 @@ impl Ideal {
             time if time == memory => Resource::Memory,
             _ => Resource::Launch,
         };
-        let cold = count.stored / (gpu.bandwidth()? * physics.cold_share);
+        let cold = count.stored / gpu.cold_bandwidth()?;
         Ok(Self { time, limit, compute, memory, launch, cold })
     }
 

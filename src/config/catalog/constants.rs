@@ -9,8 +9,6 @@ pub struct Constants {
     pub sources: Unread,
     /// Shortest time a kernel takes inside a CUDA graph, in µs.
     pub launch_floor_us: Figure,
-    /// Share of the memory bandwidth that no kernel exceeds on weights and KV that the L2 does not hold.
-    pub cold_share: Figure,
     /// Share of the memory bandwidth that kernels without a learned model reach.
     pub streaming_share: Figure,
     /// What such a kernel takes besides its bytes, in µs.
@@ -33,7 +31,6 @@ pub struct Constants {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Physics {
     pub launch_floor: Seconds,
-    pub cold_share: f64,
     pub streaming_share: f64,
     pub streaming_latency: Seconds,
     pub context: Bytes,
@@ -53,7 +50,6 @@ impl Constants {
     pub fn physics(&self) -> Option<Physics> {
         Some(Physics {
             launch_floor: Seconds::from_micros(self.launch_floor_us.0?),
-            cold_share: self.cold_share.0?,
             streaming_share: self.streaming_share.0?,
             streaming_latency: Seconds::from_micros(self.streaming_latency_us.0?),
             context: Bytes(self.context_gib.0? * GIB),
@@ -66,4 +62,4 @@ impl Constants {
     }
 }
 
-record!(Constants: sources, launch_floor_us, cold_share, streaming_share, streaming_latency_us, context_gib, communication_gib, expert_popularity, network_latency_us, network_share, score_share);
+record!(Constants: sources, launch_floor_us, streaming_share, streaming_latency_us, context_gib, communication_gib, expert_popularity, network_latency_us, network_share, score_share);

@@ -8,6 +8,7 @@
 mod cost;
 mod grid;
 mod lengths;
+mod rows;
 
 use super::step::PlannedStep;
 use crate::config::catalog::Physics;
@@ -19,6 +20,7 @@ use crate::units::Seconds;
 
 use grid::{Axis, Grid, octaves};
 pub use lengths::Prompts;
+use rows::numbers;
 
 /// The largest steps a table has to answer, per rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +47,7 @@ impl Extent {
     }
 }
 
-/// Points per octave of tokens, of sequences and of lengths.
-const TOKENS: u32 = 16;
+/// Points per octave of sequences and of lengths.
 const SEQUENCES: u32 = 4;
 const LENGTHS: u32 = 3;
 /// Shortest prompt chunk and shortest decoding sequence of the grids: below, a launch costs the same.
@@ -103,23 +104,6 @@ pub struct Work {
     pub decoding_kv: f64,
     /// Tokens of each decoding sequence that are verified beside the newest (speculative decoding).
     pub drafted: f64,
-}
-
-/// A number of tokens like `tokens` that engines do meet. Small steps replay CUDA graphs captured for multiples
-/// of eight; large ones hold prompts of any length, hardly ever such a multiple, and products are slower then.
-fn served(tokens: u64) -> u64 {
-    match tokens {
-        0..=8 => tokens,
-        9..=Setup::LARGEST_GRAPH => tokens.next_multiple_of(8),
-        _ => tokens / 8 * 8 + 2,
-    }
-}
-
-/// Numbers of tokens up to `most` that steps are counted at.
-fn numbers(most: u64) -> Vec<u64> {
-    let mut numbers: Vec<u64> = octaves(1, most, TOKENS).into_iter().map(served).collect();
-    numbers.dedup();
-    numbers
 }
 
 impl TablePlan {

@@ -1,0 +1,52 @@
+//! Numbers of tokens that steps are counted at.
+
+use super::grid::octaves;
+
+/// Points per octave between the edges, and where edges no longer show.
+const BETWEEN: u32 = 8;
+const BEYOND: u32 = 16;
+/// Up to so many tokens: the rows of the tiles whose edges show.
+const TILES: [(u64, u64); 3] = [(1024, 64), (4096, 128), (16_384, 256)];
+
+/// Numbers of tokens up to `most`. A product takes longer at once where one more row opens another tile, and hardly
+/// changes up to the next: both sides of such an edge are points.
+pub(super) fn numbers(most: u64) -> Vec<u64> {
+    let [(_, first), .., (last, _)] = TILES;
+    let mut numbers = octaves(1, most.min(first), BEYOND);
+    numbers.extend(octaves(1, most.min(last), BETWEEN));
+    let mut from = first;
+    for (to, rows) in TILES {
+        let edges = (from..to.min(most)).step_by(rows as usize);
+        numbers.extend(edges.flat_map(|edge| [edge, edge + 1]));
+        from = to;
+    }
+    if most > last {
+        numbers.extend(octaves(last, most, BEYOND));
+    }
+    numbers.push(most);
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_rise_from_one_to_the_most() {
+        for most in [1, 2, 63, 64, 65, 1000, 1024, 1025, 8192, 16_384, 16_385, 131_072] {
+            let numbers = numbers(most);
+            assert_eq!((numbers.first(), numbers.last()), (Some(&1), Some(&most)));
+            assert!(numbers.is_sorted_by(|before, after| before < after), "{most}: {numbers:?}");
+        }
+    }
+
+    #[test]
+    fn both_sides_of_a_tiles_edge_are_points() {
+        let numbers = numbers(16_384);
+        for edge in [64, 512, 1024, 2176, 4096, 8192] {
+            assert!(numbers.contains(&edge) && numbers.contains(&(edge + 1)), "{edge}");
+        }
+    }
+}
