@@ -40,6 +40,11 @@ export async function issue(page, field) {
   return (await found.textContent()).trim();
 }
 
+/** Waits until the form shows this GPU: what was opened is read, and no number of before is taken for one of it. */
+export async function gpuShown(page, id) {
+  await page.waitForFunction((id) => document.querySelector("[data-testid=gpu]").value === id, id);
+}
+
 /** Waits until the fragment holds exactly these values of these keys (undefined: the key is absent). */
 export async function fragmentHolds(page, wanted) {
   await page.waitForFunction((pairs) => {
