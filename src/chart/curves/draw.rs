@@ -18,8 +18,10 @@ use crate::chart::scale::Scale;
 const MARGIN: Area = Area { left: 58.0, top: 26.0, right: 14.0, bottom: 44.0 };
 /// Panels narrower than this stand one above the other, in CSS pixels.
 const NARROWEST: f64 = 220.0;
-/// Room of a mark on the x axis, in CSS pixels: marks closer to each other are left out.
-const MARK_ROOM: f64 = 34.0;
+/// Between two marks on the x axis at least, in CSS pixels: a mark that comes closer is left out.
+const MARK_GAP: f64 = 6.0;
+/// Kept free right of the last one, in CSS pixels: some fonts are wider than text is taken to be.
+const MARK_EDGE: f64 = 5.0;
 /// Radius of a marked point, in CSS pixels.
 const DOT: f64 = 2.5;
 
@@ -83,6 +85,22 @@ fn placed(chart: &Curves, (width, height): (f64, f64), theme: Theme) -> Vec<Plac
     all
 }
 
+/// What stands below an axis, and around which x: as many marks as have room, none of them beyond `right`.
+fn marks(scale: &Scale, axis: &Axis, right: f64, theme: Theme) -> Vec<(String, f64)> {
+    let mut free_from = f64::NEG_INFINITY;
+    let mut all = Vec::new();
+    for tick in scale.ticks() {
+        let text = mark(tick, axis.unit);
+        let half = theme.text_width(&text) / 2.0;
+        let middle = scale.map(tick).min(right - half);
+        if middle - half >= free_from {
+            free_from = middle + half + theme.px(MARK_GAP);
+            all.push((text, middle));
+        }
+    }
+    all
+}
+
 /// Every point of every line, panel by panel.
 pub fn readings(chart: &Curves, size: (f64, f64), theme: Theme) -> Vec<Reading> {
     let mut all = Vec::new();
@@ -127,20 +145,13 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
     fn axes(&self, x: &Axis, y: &Axis) -> Drawn<DB> {
         let (frame, palette, theme) = (self.frame, self.theme.palette, self.theme);
         let gap = theme.px(6.0);
-        let mut free_from = f64::NEG_INFINITY;
         for tick in self.x.ticks() {
             let at = self.x.map(tick);
             self.pen.line(&[(at, frame.top), (at, frame.bottom)], self.pen.stroke(palette.line, 1.0))?;
-            if at >= free_from {
-                let below = (at, frame.bottom + gap);
-                self.pen.text(
-                    &mark(tick, x.unit),
-                    below,
-                    Pos::new(HPos::Center, VPos::Top),
-                    palette.muted,
-                )?;
-                free_from = at + theme.px(MARK_ROOM);
-            }
+        }
+        for (text, middle) in marks(&self.x, x, frame.right + theme.px(MARGIN.right - MARK_EDGE), theme) {
+            let below = (middle, frame.bottom + gap);
+            self.pen.text(&text, below, Pos::new(HPos::Center, VPos::Top), palette.muted)?;
         }
         for tick in self.y.ticks() {
             let at = self.y.map(tick);
@@ -240,5 +251,31 @@ impl Panel {
     fn positions(&self) -> impl Iterator<Item = f64> + Clone {
         let bands = self.bands.iter().flat_map(|band| &band.x);
         bands.chain(self.lines.iter().flat_map(|line| &line.x)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::Palette;
+    use crate::chart::Unit;
+
+    #[test]
+    fn marks_keep_apart_and_inside() {
+        let (axis, theme) =
+            (Axis { unit: Unit::Seconds, log: true, ..Axis::default() }, Theme::new(Palette::LIGHT, 1.0));
+        for width in [60.0, 180.0, 256.0, 400.0, 900.0] {
+            let scale = Scale::over([0.02, 50.0].into_iter(), true, (0.0, width));
+            let placed = marks(&scale, &axis, width + MARGIN.right, theme);
+            assert!(!placed.is_empty(), "{width}");
+            let ends = |(text, middle): &(String, f64)| {
+                let half = theme.text_width(text) / 2.0;
+                (middle - half, middle + half)
+            };
+            for pair in placed.windows(2) {
+                assert!(ends(&pair[0]).1 + MARK_GAP <= ends(&pair[1]).0 + 1e-9, "{width}: {placed:?}");
+            }
+            assert!(placed.iter().all(|one| ends(one).1 <= width + MARGIN.right), "{width}: {placed:?}");
+        }
     }
 }
