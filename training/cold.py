@@ -9,15 +9,10 @@ Data: ai-dynamo/aiconfigurator (Copyright NVIDIA Corporation & Affiliates, Apach
 Usage: python training/cold.py [--data ../shared/data] [--write]
 """
 
-import argparse
-import json
-import re
-from pathlib import Path
-
 import numpy as np
 import pyarrow.parquet as pq
 
-from sustained import CATALOG, column
+from gpu_figures import column, main
 
 PERCENTILE = 99
 BEYOND_L2 = 4
@@ -44,7 +39,7 @@ def attention(folder):
 
 
 def fit(folder, gpus):
-    """{gpu id: (share, rows)}"""
+    """{gpu id: (share, source id, rows)}"""
     found = {}
     for ids, read, micros in (products(folder), attention(folder)):
         for gpu in gpus:
@@ -52,32 +47,10 @@ def fit(folder, gpus):
             if not rows.any():
                 continue
             share = np.percentile(read[rows] / (micros[rows] * 1e3 * gpu["memory_gb_per_s"][0]), PERCENTILE)
-            before, count = found.get(gpu["id"], (0.0, 0))
-            found[gpu["id"]] = (max(before, round(float(share), 2)), count + int(rows.sum()))
+            before, _, count = found.get(gpu["id"], (0.0, SOURCE, 0))
+            found[gpu["id"]] = (max(before, round(float(share), 2)), SOURCE, count + int(rows.sum()))
     return found
 
 
-def write(text, found):
-    """The catalog with the fitted figures put in place, everything else untouched."""
-    for gpu, (share, _) in found.items():
-        pattern = rf'("id":"{re.escape(gpu)}",.*?"cold_share":)\[[^\]]*\]'
-        text, count = re.subn(pattern, rf'\g<1>[{share},"{SOURCE}"]', text, count=1, flags=re.S)
-        assert count == 1, gpu
-    return text
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--write", action="store_true", help="put the figures into the catalog")
-    options = parser.parse_args()
-    text = CATALOG.read_text()
-    found = fit(options.data, json.loads(text)["gpus"])
-    for gpu, (share, rows) in found.items():
-        print(f"{gpu:22} {share:.2f}  {rows:6} rows")
-    if options.write:
-        CATALOG.write_text(write(text, found))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, "cold_share", fit)

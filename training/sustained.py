@@ -11,15 +11,11 @@ lacks, microsoft/vidur (MIT), casys-kaist/LLMServingSim (MIT), microsoft/apex_pl
 Usage: python training/sustained.py [--data ../shared/data] [--write]
 """
 
-import argparse
-import json
-import re
-from pathlib import Path
-
 import numpy as np
 import pyarrow.parquet as pq
 
-CATALOG = Path(__file__).parents[1] / "static/catalog/gpus.json"
+from gpu_figures import column, main
+
 PERCENTILE = 95
 # Table, least m, least n and k, source id. The second source stops at m = 2048 on some GPUs, where
 # products this deep are still bound by the tensor cores.
@@ -27,13 +23,6 @@ TABLES = [
     ("gemm.parquet", 4096, 4096, "fitted-gemm"),
     ("gemm_second_source.parquet", 1024, 2048, "fitted-gemm2"),
 ]
-
-
-def column(table, name):
-    values = table[name].combine_chunks()
-    if hasattr(values, "dictionary_decode"):
-        values = values.dictionary_decode()
-    return values.to_numpy(zero_copy_only=False)
 
 
 def peak_flops(gpu):
@@ -60,27 +49,5 @@ def fit(folder, gpus):
     return found
 
 
-def write(text, found):
-    """The catalog with the fitted figures put in place, everything else untouched."""
-    for gpu, (share, source, _) in found.items():
-        pattern = rf'("id":"{re.escape(gpu)}",.*?"sustained_clock":)\[[^\]]*\]'
-        text, count = re.subn(pattern, rf'\g<1>[{share},"{source}"]', text, count=1, flags=re.S)
-        assert count == 1, gpu
-    return text
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--write", action="store_true", help="put the figures into the catalog")
-    options = parser.parse_args()
-    text = CATALOG.read_text()
-    found = fit(options.data, json.loads(text)["gpus"])
-    for gpu, (share, source, rows) in found.items():
-        print(f"{gpu:22} {share:.3f}  {source:13} {rows:6} rows")
-    if options.write:
-        CATALOG.write_text(write(text, found))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, "sustained_clock", fit)

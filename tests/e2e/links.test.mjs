@@ -43,8 +43,10 @@ pageTest("back and forward restore; loading pushes nothing", {}, async ({ page, 
   await fragmentHolds(page, { g: "h200-sxm" });
   await gpuShown(page, "h200-sxm");
   await settled(page);
+  assert.equal(await page.getByTestId("gpu").inputValue(), "h200-sxm");
   assert.deepEqual(await numbers(page), first);
   await page.goForward();
+  await fragmentHolds(page, { g: "b200" });
   await gpuShown(page, "b200");
   await settled(page);
   assert.deepEqual(await numbers(page), second);

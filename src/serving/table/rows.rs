@@ -2,7 +2,7 @@
 
 use super::grid::octaves;
 
-/// Points per octave between the edges, and where edges no longer show.
+/// Points per octave between the edges, and where no edges show: below the first tile, and far above.
 const BETWEEN: u32 = 8;
 const BEYOND: u32 = 16;
 /// Up to so many tokens: the rows of the tiles whose edges show.
