@@ -21,6 +21,13 @@ async function show(page, topic) {
 }
 const document_ = (page) => page.locator("#study-document");
 
+// The document is put in again, as a change of the form or a further configuration does.
+const renew = (page) => page.evaluate(() => {
+  const { target, detail } = window.shown;
+  target.dispatchEvent(new CustomEvent("rooflight:document", { bubbles: true, detail }));
+});
+const watched = (page) => page.addInitScript(() => addEventListener("rooflight:document", ({ target, detail }) => (window.shown = { target, detail })));
+
 function native(topic, of = "") {
   const binary = `${process.env.ROOFLIGHT_BIN ?? path("target/debug")}/predict`;
   const given = [link, "--study", topic, "--of", of, "--models", path("models")];
@@ -61,7 +68,7 @@ pageTest("the page says what the native tool says", {}, async ({ page, open }) =
 });
 
 pageTest("a fold that opens as its document is replaced stays silent", {}, async ({ page, open }) => {
-  await page.addInitScript(() => addEventListener("rooflight:document", ({ target, detail }) => (window.shown = { target, detail })));
+  await watched(page);
   await open(link);
   await settled(page);
   await show(page, "explain");
@@ -77,6 +84,43 @@ pageTest("a fold that opens as its document is replaced stays silent", {}, async
     return [fold.open, !fold.isConnected];
   });
   assert.deepEqual([opened, gone], [true, true]);
+});
+
+pageTest("a link is followed though its document is renewed while it is pressed", {}, async ({ page, open }) => {
+  await watched(page);
+  await open("v=1&m=qwen3-32b&tp=2&c=32");
+  await settled(page);
+  await show(page, "compare");
+  const offer = document_(page).getByRole("link", { name: "H200 SXM", exact: true });
+  const pressed = await offer.elementHandle();
+  await offer.hover();
+  await page.mouse.down();
+  await renew(page);
+  assert.ok(await pressed.evaluate((link) => link.isConnected), "a document being pressed stays");
+  await page.mouse.up();
+  await page.waitForFunction(() => location.hash.includes("vs="));
+  await pressed.evaluate((link) => new Promise((gone) => {
+    const look = () => (link.isConnected ? requestAnimationFrame(look) : gone());
+    look();
+  }));
+});
+
+pageTest("the focus stays where it is as its document is renewed", {}, async ({ page, open }) => {
+  await watched(page);
+  await open(link);
+  await settled(page);
+  await show(page, "sweep");
+  await choose(page, "of-gpu");
+  await page.locator("#study-document th", { hasText: "H200 SXM" }).waitFor();
+  await done(page);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "of-gpu");
+  await show(page, "change");
+  const second = document_(page).locator("a").nth(1);
+  const name = await second.textContent();
+  await second.focus();
+  const before = await second.elementHandle();
+  await renew(page);
+  assert.deepEqual(await before.evaluate((link) => [link.isConnected, document.activeElement.textContent]), [false, name]);
 });
 
 pageTest("a single change is one click, and back takes it back", {}, async ({ page, open }) => {
@@ -119,6 +163,7 @@ pageTest("configurations are set beside each other, swapped and removed by links
   await document_(page).getByRole("link", { name: "H200 SXM", exact: true }).click();
   await page.waitForFunction(() => location.hash.includes("vs="));
   await page.locator("#study-document th", { hasText: /^A$/ }).waitFor();
+  await done(page);
   await document_(page).getByRole("link", { name: "to the form" }).click();
   await fragmentHolds(page, { g: "h200-sxm" });
   await page.reload();

@@ -3,6 +3,7 @@
 
 mod figure;
 mod history;
+mod kept;
 mod search;
 
 use std::cell::RefCell;
@@ -17,6 +18,7 @@ use super::document::{Block, Choice, Code, Document, Facts, Fold, Row, Span, Tab
 use crate::chart::canvas::element::{append, button, called, new, put, with};
 use crate::config::json;
 use figure::Figures;
+use kept::Kept;
 
 /// Told of the choice made, by an event that bubbles up from the document.
 const CHOSE: &str = "rooflight:choose";
@@ -47,6 +49,7 @@ struct Builder {
 #[wasm_bindgen]
 pub fn install() {
     let Some(window) = window() else { return };
+    kept::install(&window);
     let root = window.document().and_then(|document| document.document_element());
     let view = root.and_then(|root| root.get_attribute("data-view"));
     if view.is_none() {
@@ -65,12 +68,16 @@ fn is_writing(event: &Event) -> bool {
     })
 }
 
-/// Puts `document`, a [`Document`] as JSON, into `root` in place of what is there. Folds that stood open stay open;
-/// the one that is `sought` opens and comes into view.
+/// Puts `document`, a [`Document`] as JSON, into `root` in place of what is there, once nothing of that is being pressed. What
+/// a visitor held of it is [`Kept`]; the fold that is `sought` opens and comes into view.
 #[wasm_bindgen]
-pub fn show(root: HtmlElement, document: &str, dark: bool, sought: &str) {
-    let Ok(document) = json::read::<Document>(document) else { return };
-    let mut builder = Builder { open: open_folds(&root), ..Builder::default() };
+pub fn show(root: HtmlElement, document: String, dark: bool, sought: String) {
+    if kept::is_pressed(&root) {
+        return kept::when_lifted(move || show(root, document, dark, sought));
+    }
+    let Ok(document) = json::read::<Document>(&document) else { return };
+    let kept = Kept::of(&root);
+    let mut builder = Builder { open: kept.open.clone(), ..Builder::default() };
     if !sought.is_empty() {
         builder.open.push(format!("fold-{sought}"));
     }
@@ -91,8 +98,9 @@ pub fn show(root: HtmlElement, document: &str, dark: bool, sought: &str) {
         all.retain(|shown| !shown.root.is_same_node(Some(&root)));
         all.push(Shown { root: root.clone(), _figures: builder.figures, _listeners: builder.listeners });
     });
+    kept.restore(&root);
     if !sought.is_empty() {
-        bring_into_view(&root, sought);
+        bring_into_view(&root, &sought);
     }
 }
 
@@ -111,12 +119,6 @@ fn tell(event: &Event, attribute: &str) -> bool {
         let _ = target.dispatch_event(&chose);
     }
     true
-}
-
-fn open_folds(root: &Element) -> Vec<String> {
-    let Ok(found) = root.query_selector_all("details[open]") else { return Vec::new() };
-    let ids = (0..found.length()).filter_map(|index| found.item(index)?.dyn_into::<Element>().ok());
-    ids.map(|fold| fold.id()).collect()
 }
 
 fn bring_into_view(root: &Element, fold: &str) {
