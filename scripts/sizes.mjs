@@ -13,9 +13,11 @@ function files(folder) {
   });
 }
 
-// The shell is all that is fetched before the first number: whatever is neither worker, chart nor model, nor for frames,
-// others' pages and programs, visits without a network, previews and another language.
-const afterFirstPaint = /(^|\/)(worker|chart|documents|zh)[-_]|\.onnx$|^models\/|^embed[-.]|^roof-light\.js$|^rooflight|^sw\.js$|^card\.png$|^_headers$/;
+// The shell is all that is fetched before the first number: whatever is neither page, worker, chart nor model, nor for frames,
+// others' pages and programs, visits without a network, previews and another language. tests/e2e/first.test.mjs holds the
+// browser to it.
+const page = /(^|\/)page-\w+(_bg\.wasm|\.js)$/;
+const afterPage = /(^|\/)(worker|chart|documents|zh)[-_]|\.onnx$|^models\/|^embed[-.]|^roof-light\.js$|^rooflight|^sw\.js$|^card\.png$|^_headers$/;
 
 // Pages of their own, which the page never loads.
 const apart = /^presets\//;
@@ -25,39 +27,40 @@ const rows = files(dist).filter((path) => !apart.test(relative(dist, path))).map
   const name = relative(dist, path);
   return {
     name,
-    shell: !afterFirstPaint.test(name),
+    shell: !page.test(name) && !afterPage.test(name),
+    page: !afterPage.test(name),
     raw: content.length,
     gzip: gzipSync(content, { level: 9 }).length,
     brotli: brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }).length,
   };
 });
-rows.sort((a, b) => b.shell - a.shell || b.raw - a.raw);
+rows.sort((a, b) => b.shell - a.shell || b.page - a.page || b.raw - a.raw);
 
 function total(name, some) {
   const sum = (key) => some.reduce((bytes, row) => bytes + row[key], 0);
   return { name, raw: sum("raw"), gzip: sum("gzip"), brotli: sum("brotli") };
 }
 const shell = total("shell", rows.filter((row) => row.shell));
+const standing = total("until the page stands", rows.filter((row) => row.page));
 const all = total("everything", rows);
 
-const width = Math.max(...rows.map((row) => row.name.length), 10);
+const width = Math.max(...[...rows, standing].map((row) => row.name.length));
 const line = ({ name, raw, gzip, brotli }) =>
   name.padEnd(width) + [raw, gzip, brotli].map((bytes) => (bytes / 1000).toFixed(1).padStart(10)).join("");
 console.log("kB".padEnd(width) + ["raw", "gzip", "brotli"].map((head) => head.padStart(10)).join(""));
-for (const row of [...rows, shell, all]) console.log(line(row));
+for (const row of [...rows, shell, standing, all]) console.log(line(row));
 
-// A budget not yet met is held where it stands, so that it only shrinks: `reached` goes once the budget is met.
 const budgets = [
-  ["shell, gzip", shell.gzip, gates.shell_gzip_bytes, gates.shell_gzip_reached_bytes],
+  ["shell, gzip", shell.gzip, gates.shell_gzip_bytes],
+  ["until the page stands, gzip", standing.gzip, gates.page_gzip_bytes],
   ["everything, brotli", all.brotli, gates.learned_brotli_bytes],
 ];
-for (const [what, bytes, budget, reached = budget] of budgets) {
-  const verdict = bytes > reached ? ": TOO LARGE" : bytes > budget ? `: over budget, held at ${reached / 1000} kB` : "";
-  console.log(`${what}: ${(bytes / 1000).toFixed(1)} of ${budget / 1000} kB${verdict}`);
-  if (bytes > reached) process.exitCode = 1;
+for (const [what, bytes, budget] of budgets) {
+  console.log(`${what}: ${(bytes / 1000).toFixed(1)} of ${budget / 1000} kB${bytes > budget ? ": TOO LARGE" : ""}`);
+  if (bytes > budget) process.exitCode = 1;
 }
 // Half a page would keep every budget.
-for (const part of [/^worker.*\.wasm$/, /^chart.*\.wasm$/, /\.onnx$/]) {
+for (const part of [/^first.*\.wasm$/, /^page.*\.wasm$/, /^worker.*\.wasm$/, /^chart.*\.wasm$/, /\.onnx$/]) {
   if (rows.some((row) => part.test(row.name))) continue;
   console.log(`nothing in ${dist} matches ${part}: a part of the page is missing`);
   process.exitCode = 1;

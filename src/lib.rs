@@ -19,6 +19,8 @@ pub mod latency;
 
 pub mod serving;
 
+pub mod first;
+
 #[cfg(all(feature = "tables", not(target_arch = "wasm32")))]
 pub mod evidence;
 

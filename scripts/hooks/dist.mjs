@@ -22,6 +22,12 @@ export function bundled(name, format) {
   return buildSync({ ...options, write: false, logLevel: "error" }).outputFiles[0].text.trim();
 }
 
+/** `text` with `found` replaced wherever it occurs; a build in which it is nowhere is another one. */
+export function replaceEach(text, found, by) {
+  if (!text.includes(found)) throw new Error(`expected in the built page, and not found: ${found}`);
+  return text.replaceAll(found, by);
+}
+
 /** `text` with its one occurrence of `found` replaced; a build in which it is not there once is another one. */
 export function replaceOnce(text, found, by) {
   const parts = text.split(found);

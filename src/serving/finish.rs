@@ -20,17 +20,20 @@ pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
         Efficiencies::Learned(learned) => Basis::Learned { release: learned.release.clone() },
     };
     let finisher = Finisher { plan, efficiencies };
-    let Answer { headline, passes, too_much } = match &plan.steps {
-        None => Answer::default(),
-        Some(Steps::Offline(offline)) => finisher.offline(offline)?,
-        Some(Steps::Steady(steady)) => finisher.steady(steady)?,
-    };
+    let Answer { headline, shown, too_much } = finisher.answer()?;
+    let passes: Option<_> = shown.iter().map(|&(step, phase)| finisher.report(step, phase)).collect();
+    let passes = passes?;
     let mut memory = plan.memory.clone();
     if let (Load::Rate(_), Some(headline)) = (plan.setup.load, &headline) {
         memory.kv_needed = memory.kv_per_token * (headline.running * tokens_held(&plan.setup));
     }
     let issues = plan.issues.iter().cloned().chain(too_much).collect();
     Some(Report { basis, memory, headline, passes, issues })
+}
+
+/// The same numbers without what stands behind them. None also where there are none.
+pub fn headline(plan: &Plan, efficiencies: &Efficiencies) -> Option<Headline> {
+    Finisher { plan, efficiencies }.answer()?.headline
 }
 
 /// Share of its capacity that a replica is advised to be loaded to.
@@ -42,14 +45,23 @@ struct Finisher<'a> {
 }
 
 #[derive(Default)]
-struct Answer {
+struct Answer<'a> {
     headline: Option<Headline>,
-    passes: Vec<PassReport>,
+    /// Steps to be taken apart.
+    shown: Vec<(&'a PlannedStep, Phase)>,
     /// Requests come faster than they are served.
     too_much: Option<Issue>,
 }
 
-impl Finisher<'_> {
+impl<'a> Finisher<'a> {
+    fn answer(&self) -> Option<Answer<'a>> {
+        match &self.plan.steps {
+            None => Some(Answer::default()),
+            Some(Steps::Offline(offline)) => self.offline(offline),
+            Some(Steps::Steady(steady)) => self.steady(steady),
+        }
+    }
+
     fn setup(&self) -> &Setup {
         &self.plan.setup
     }
@@ -63,7 +75,7 @@ impl Finisher<'_> {
         Some(breakdown(self.setup(), step, &finished, phase))
     }
 
-    fn offline(&self, offline: &Offline) -> Option<Answer> {
+    fn offline(&self, offline: &'a Offline) -> Option<Answer<'a>> {
         let ttft = self.time(&offline.prefill)?;
         let mut curve = Vec::new();
         for (step, planned) in &offline.decode {
@@ -75,15 +87,15 @@ impl Finisher<'_> {
         let e2e = ttft + tpot.unwrap_or(Seconds::ZERO) * steps;
         let rate = offline.requests / e2e.0;
         let running = prompts_of_one_replica(self.setup()).len() as f64;
-        let mut passes = vec![self.report(&offline.prefill, Phase::Prefill)?];
+        let mut shown = vec![(&offline.prefill, Phase::Prefill)];
         if let Some((_, middle)) = offline.decode.get(offline.decode.len() / 2) {
-            passes.push(self.report(middle, Phase::Decode)?);
+            shown.push((middle, Phase::Decode));
         }
         let headline = Some(self.headline(ttft, tpot, rate, running, 0.0));
-        Some(Answer { headline, passes, too_much: None })
+        Some(Answer { headline, shown, too_much: None })
     }
 
-    fn steady(&self, steady: &Steady) -> Option<Answer> {
+    fn steady(&self, steady: &'a Steady) -> Option<Answer<'a>> {
         let decode = self.curve(&steady.decode)?;
         let mixed = self.setup().engine.scheduler.batching != Batching::PrefillFirst;
         let stalls = steady.prefill.iter().map(|beside| self.stalls(beside, &decode));
@@ -125,9 +137,9 @@ impl Finisher<'_> {
                 Err(served) => (None, steady.running, Some(self.too_much(rate, served))),
             },
         };
-        let shown = nearest(&steady.decode, decoding / f64::from(self.setup().pp * self.setup().dp))?;
-        let passes = vec![self.report(&steady.alone, Phase::Prefill)?, self.report(shown, Phase::Decode)?];
-        Some(Answer { headline, passes, too_much })
+        let decode = nearest(&steady.decode, decoding / f64::from(self.setup().pp * self.setup().dp))?;
+        let shown = vec![(&steady.alone, Phase::Prefill), (decode, Phase::Decode)];
+        Some(Answer { headline, shown, too_much })
     }
 
     fn steady_headline(

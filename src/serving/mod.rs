@@ -7,6 +7,7 @@ mod fit;
 pub mod measured;
 mod memory;
 mod plan;
+pub mod reading;
 pub mod replica;
 pub mod report;
 pub mod run;
@@ -16,6 +17,6 @@ pub mod step;
 pub mod table;
 pub mod words;
 
-pub use finish::finish;
+pub use finish::{finish, headline};
 pub use plan::{Plan, memory_of, plan, plan_alone};
 pub use report::Report;

@@ -4,7 +4,7 @@ mod words;
 
 use std::sync::LazyLock;
 
-use super::{Block, Row, Span, Study, TABS, Topic, edit, print};
+use super::{Block, Row, Span, Study, TABS, Topic, edit};
 use crate::config::catalog::catalog;
 use crate::config::model::Attention;
 use crate::config::record::record;
@@ -88,7 +88,7 @@ fn pasted(study: &Study) -> Option<Entry> {
     let (asked, mut issues) = link::decode(text);
     let (setup, found) = check(&asked.scenario, catalog());
     issues.extend(found.into_iter().filter(Issue::is_error));
-    let name = setup.as_ref().map_or_else(|| "What the link holds".into(), print::title);
+    let name = setup.as_ref().map_or_else(|| "What the link holds".into(), said::title);
     let facts = match issues.len() {
         0 => "the link given".to_owned(),
         1 => issues.into_iter().map(|issue| issue.text).collect(),

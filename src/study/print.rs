@@ -2,7 +2,6 @@
 
 use super::Block;
 use crate::chart::{Bars, Chart};
-use crate::config::Setup;
 use crate::units::{Printed, fixed};
 
 /// CSS pixels of a bar, and of what stands around all of them.
@@ -13,12 +12,6 @@ const AROUND: u32 = 56;
 pub fn bars(name: &str, chart: Bars, words: impl Into<String>) -> Block {
     let height = AROUND + BAR * chart.bars.len() as u32;
     Block::figure(name, height, Chart::Bars(chart), words)
-}
-
-/// What is predicted, in a few words.
-pub fn title(setup: &Setup) -> String {
-    let gpus = setup.gpus_per_replica() * setup.replicas;
-    format!("{} on {gpus} x {} with {}", setup.model.name, setup.gpu.name, setup.engine.name)
 }
 
 /// A value as it is printed; a dash where there is none.

@@ -1,8 +1,9 @@
 //! Snippets that show a configuration elsewhere.
 
 use super::markdown::plain;
-use super::{Block, Document, Row, Span, Study, measured, print};
+use super::{Block, Document, Row, Span, Study, measured};
 use crate::config::link;
+use crate::serving::words;
 
 /// How an embedded page may look, and its height in CSS pixels before it says its own.
 const VIEWS: [(&str, &str, u32); 3] =
@@ -11,7 +12,7 @@ const VIEWS: [(&str, &str, u32); 3] =
 pub fn blocks(study: &Study) -> Vec<Block> {
     let fragment = study.link_to(&study.own().scenario);
     let address = format!("{}{fragment}", study.page);
-    let title = study.own().setup().map_or_else(|| "Rooflight".into(), print::title);
+    let title = study.own().setup().map_or_else(|| "Rooflight".into(), words::title);
     let mut blocks = vec![
         Block::spans(vec![
             "The whole configuration is in the link. Nothing of it reaches a server: ".into(),

@@ -15,7 +15,6 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::config::catalog::catalog;
-use erased::flag;
 use header::Header;
 use inputs::Inputs;
 use results::Results;
@@ -27,11 +26,10 @@ pub fn start() {
     catalog();
 }
 
-/// Mounts the page over what `index.html` shows until then: `static/boot/boot.js` calls it in the next task.
+/// Mounts the page beside the first answer that `index.html` shows until then: `static/boot/boot.js` calls it in the next task.
 #[wasm_bindgen]
 pub fn mount() {
     let Some(root) = document().get_element_by_id("page") else { return };
-    root.set_text_content(None);
     mount_to(root.unchecked_into(), App).forget();
 }
 
@@ -40,12 +38,26 @@ fn App() -> impl IntoView {
     let state = State::start();
     provide_context(state);
     // Laid out before it is seen: findings and numbers then move nothing.
-    let early = flag(move || !state.begun.get());
+    Effect::new(move |_| {
+        if state.begun.get() {
+            take_over();
+        }
+    });
     view! {
         <Header />
-        <main class="columns" class:early=early>
+        <main class="columns">
             <Inputs />
             <Results />
         </main>
+    }
+}
+
+/// Puts the page in place of the first answer.
+fn take_over() {
+    if let Some(first) = document().get_element_by_id("first") {
+        first.remove();
+    }
+    if let Some(root) = document().get_element_by_id("page") {
+        root.set_class_name("");
     }
 }

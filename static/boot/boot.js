@@ -1,8 +1,10 @@
-// Loads the page's wasm, and says so when it cannot be loaded or has ended.
+// Loads the page's wasm, and says so when it cannot be loaded or has ended. Ahead of it the first answer, which is less
+// than half as much to wait for.
 // `Trunk.toml` writes the script tag with the names of the files.
+import { show } from "./first.js";
 import { chosen, offer } from "./language/choice.js";
 
-const { js, wasm, chart, chartWasm, style, zh } = document.querySelector("script[data-wasm]").dataset;
+const { js, wasm, first, firstWasm, chart, chartWasm, style, zh } = document.querySelector("script[data-wasm]").dataset;
 
 function fail(text) {
   const banner = document.getElementById("failure");
@@ -49,10 +51,23 @@ when("rooflight:document", (loaded, holder, document, dark, sought) => loaded.sh
 
 // Before the page, so that nobody sees it change its words. Without them it speaks English.
 const language = chosen();
-if (language === "zh") await import(new URL(zh, document.baseURI)).catch(() => {});
+const spoken = language === "zh" && import(new URL(zh, document.baseURI)).catch(() => {});
+
+// Frames have no place for it. Whatever keeps it away, the page answers by itself.
+const early = document.getElementById("first").querySelector(".gauge") && (await load(first, firstWasm).catch(() => {}));
+// Not before: they would share the network.
+const coming = load(js, wasm);
+// What comes of it is looked at below.
+coming.catch(() => {});
+await spoken;
+try {
+  if (early) show(early.answer);
+} catch {
+  // Nor does a defect of it: the page has the same code, and says so.
+}
 
 try {
-  const page = await load(js, wasm);
+  const page = await coming;
   // In a task of its own: compiling and mounting in one would hold the browser up.
   await new Promise((next) => setTimeout(next));
   page.mount();

@@ -27,7 +27,7 @@ after(() => stop?.());
  * options.pages(address of the built page): pages of another origin, HTML by path; the body gets that origin as `host`.
  * options.foreign: requests may go elsewhere: the page around is somebody else's.
  * options.skip (a reason), options.timeout (ms): of the test.
- * options.expected: a pattern of console lines that this test provokes.
+ * options.expected: a pattern of console lines and errors that this test provokes.
  */
 export function pageTest(name, options, body) {
   test(name, { timeout: options.timeout ?? 60_000, skip: options.skip || false }, async (t) => {
@@ -44,7 +44,9 @@ export function pageTest(name, options, body) {
     page.on("console", (line) => {
       if (!options.expected?.test(line.text())) findings.push(`console ${line.type()}: ${line.text()}`);
     });
-    page.on("pageerror", (error) => findings.push(`page error: ${error.stack ?? error}`));
+    page.on("pageerror", (error) => {
+      if (!options.expected?.test(error.message)) findings.push(`page error: ${error.stack ?? error}`);
+    });
     page.on("request", (request) => {
       const to = request.url();
       if (!options.foreign && !to.startsWith(url) && !(host && to.startsWith(host.url)) && !/^(blob|data):/.test(to)) findings.push(`request to ${to}`);

@@ -4,19 +4,12 @@ use leptos::prelude::*;
 
 use crate::config::Metric;
 use crate::serving::measured::{Beside, print};
+use crate::serving::reading::Reading;
 use crate::serving::report::Headline;
 use crate::study::Topic;
 use crate::ui::erased::{listen, text};
 use crate::ui::state::State;
-use crate::units::{Printed, count, decimal};
-
-/// What a gauge shows: the unrounded value, and how it reads.
-pub type Reading = Option<(f64, Printed)>;
-
-/// A rate as read: a count and its unit.
-pub fn rate(value: f64, unit: &'static str) -> Reading {
-    Some((value, Printed { number: count(value), unit }))
-}
+use crate::units::{Printed, decimal};
 
 /// A headline number. Without a reading it shows a dash and keeps its place.
 #[component]

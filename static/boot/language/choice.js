@@ -41,5 +41,5 @@ export function offer(language) {
     to.searchParams.set("lang", other);
     location.href = to;
   };
-  document.querySelector(".top")?.append(link);
+  document.querySelector("#page .top")?.append(link);
 }
