@@ -1,7 +1,7 @@
 //! Values as charts print them.
 
 use super::Unit;
-use crate::units::{Seconds, decimal, percent, significant};
+use crate::units::{Seconds, count, decimal, percent, significant};
 
 /// Of a count: as many as its axis may need to tell marks apart.
 const DIGITS: i32 = 4;
@@ -34,7 +34,7 @@ pub fn mark(value: f64, unit: Unit) -> String {
 /// One that was worked out, beside a bar or read out: in as many digits as tables print.
 pub fn value(value: f64, unit: Unit) -> String {
     match unit {
-        Unit::Count => mark(value, unit),
+        Unit::Count => count(value),
         Unit::Seconds => Seconds(value).print().to_string(),
         Unit::Share => percent(value).to_string(),
     }

@@ -66,6 +66,8 @@ pub struct Theme {
     pub palette: Palette,
     /// Backing-store pixels per CSS pixel.
     pub scale: f64,
+    /// Whether bars say themselves what their colours mean; in the page the legend that filters does, where there is one.
+    pub keyed: bool,
 }
 
 impl Theme {
@@ -79,7 +81,12 @@ impl Theme {
     const WIDE: f64 = 1.15;
 
     pub fn new(palette: Palette, scale: f64) -> Self {
-        Self { palette, scale }
+        Self { palette, scale, keyed: true }
+    }
+
+    /// The same without that.
+    pub fn without_key(self) -> Self {
+        Self { keyed: false, ..self }
     }
 
     /// A length in CSS pixels as backing-store pixels.

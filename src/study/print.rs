@@ -6,7 +6,7 @@ use crate::units::{Printed, fixed};
 
 /// CSS pixels of a bar, and of what stands around all of them.
 const BAR: u32 = 24;
-const AROUND: u32 = 56;
+const AROUND: u32 = 32;
 
 /// A figure as high as its bars ask for.
 pub fn bars(name: &str, chart: Bars, words: impl Into<String>) -> Block {

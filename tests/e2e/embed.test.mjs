@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 
 import { pageTest, path, phone } from "./harness.mjs";
-import { numbers, settled, value } from "./page.mjs";
+import { numbers, settled, studied, value } from "./page.mjs";
 
 const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
 const screenshots = path("target/screenshots");
@@ -98,7 +98,7 @@ for (const [view, panel] of Object.entries(panels)) {
     assert.ok(visible.some((name) => name.includes(panel)), visible.join());
     assert.ok(visible.length <= 2, visible.join());
     assert.deepEqual(await inside.locator(".embed-notes li").count(), 0);
-    if (panel === "study") await inside.locator("[data-testid=study-status][data-status=done]").waitFor({ state: "attached", timeout: 30_000 });
+    if (panel === "study") await studied(inside, { timeout: 30_000 });
     assert.equal(await inside.getByTestId("model").isVisible(), false);
     if (view === "curve") await inside.locator("#simulation-loads canvas[data-drawn]").first().waitFor();
     if (view === "roofline") await inside.locator("[data-testid=roofline][data-drawn]").waitFor();

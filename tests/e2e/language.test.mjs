@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { say, table, unsaid } from "./language.mjs";
-import { charted, choose, fragmentHolds, settled } from "./page.mjs";
+import { charted, choose, fragmentHolds, settled, studied } from "./page.mjs";
 import { desktop, pageTest, path, phone } from "./harness.mjs";
 import { translator } from "../../static/boot/language/translate.js";
 
@@ -61,7 +61,7 @@ async function visit(page, open, link) {
   await hear();
   for (const view of VIEWS) {
     await choose(page, `tab-${view}`);
-    await page.locator("[data-testid=study-status][data-status=done]").waitFor({ state: "attached" });
+    await studied(page);
     await page.evaluate(() => document.querySelectorAll("#study-document details").forEach((fold) => (fold.open = true)));
     await page.waitForTimeout(100);
     await hear();

@@ -10,6 +10,11 @@ export async function settled(page, basis = "learned") {
   await page.locator(`[data-testid=results]:not([aria-busy="true"]) [data-testid=basis][data-basis=${basis}]`).waitFor();
 }
 
+/** Waits until the open study is answered, and its document stands: what shows that may still be on its way. */
+export async function studied(page, options = {}) {
+  await page.locator("[data-testid=study-status][data-status=done] ~ #study-document[data-drawn]").waitFor({ state: "attached", ...options });
+}
+
 /** Waits until the chart's own module has drawn. */
 export async function charted(page) {
   await page.locator("[data-testid=roofline][data-drawn]").waitFor();

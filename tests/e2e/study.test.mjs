@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 
 import { desktop, pageTest, path, phone } from "./harness.mjs";
-import { choose, fragmentHolds, settled } from "./page.mjs";
+import { choose, fragmentHolds, settled, studied } from "./page.mjs";
 
 const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
 const screenshots = path("target/screenshots");
@@ -13,11 +13,10 @@ mkdirSync(screenshots, { recursive: true });
 const topics = ["breakdown", "explain", "change", "compare", "sweep", "tradeoff", "evidence", "share", "export"];
 const link = "v=1&m=qwen3-32b&tp=2&c=32&st=500&sp=25&vs=v~1~m~qwen3-32b~g~h200-sxm~tp~2~c~32";
 
-const done = (page) => page.locator("[data-testid=study-status][data-status=done]").waitFor({ state: "attached" });
 async function show(page, topic) {
   await choose(page, `tab-${topic}`);
   await page.locator(`[data-testid=tab-${topic}]:checked`).waitFor({ state: "attached" });
-  await done(page);
+  await studied(page);
 }
 const document_ = (page) => page.locator("#study-document");
 
@@ -112,7 +111,7 @@ pageTest("the focus stays where it is as its document is renewed", {}, async ({ 
   await show(page, "sweep");
   await choose(page, "of-gpu");
   await page.locator("#study-document th", { hasText: "H200 SXM" }).waitFor();
-  await done(page);
+  await studied(page);
   assert.equal(await page.evaluate(() => document.activeElement.id), "of-gpu");
   await show(page, "change");
   const second = document_(page).locator("a").nth(1);
@@ -142,7 +141,7 @@ pageTest("a number and a kernel open their formula", {}, async ({ page, open }) 
   await open(link);
   await settled(page);
   await page.getByRole("button", { name: "TPOT", exact: true }).click();
-  await done(page);
+  await studied(page);
   const fold = page.locator("#fold-tpot[open]");
   await fold.waitFor();
   assert.match(await fold.textContent(), /TPOT = decode step \+ what prompts of others add/);
@@ -152,7 +151,7 @@ pageTest("a number and a kernel open their formula", {}, async ({ page, open }) 
   // It stays open when the form changes.
   await page.getByTestId("isl").fill("512");
   await settled(page);
-  await done(page);
+  await studied(page);
   await page.locator("details[id^=fold-kernel-decode-][open]").waitFor();
 });
 
@@ -163,7 +162,7 @@ pageTest("configurations are set beside each other, swapped and removed by links
   await document_(page).getByRole("link", { name: "H200 SXM", exact: true }).click();
   await page.waitForFunction(() => location.hash.includes("vs="));
   await page.locator("#study-document th", { hasText: /^A$/ }).waitFor();
-  await done(page);
+  await studied(page);
   await document_(page).getByRole("link", { name: "to the form" }).click();
   await fragmentHolds(page, { g: "h200-sxm" });
   await page.reload();
@@ -179,11 +178,11 @@ pageTest("a sweep goes along the setting chosen", {}, async ({ page, open }) => 
   await show(page, "sweep");
   await choose(page, "of-gpu");
   await page.locator("#study-document th", { hasText: "H200 SXM" }).waitFor();
-  await done(page);
+  await studied(page);
   assert.equal(await page.locator("#study-document tr.own").count(), 1);
   await page.getByTestId("osl").fill("100");
   await settled(page);
-  await done(page);
+  await studied(page);
   await page.locator("[data-testid=of-gpu]:checked").waitFor({ state: "attached" });
 });
 
@@ -251,7 +250,7 @@ pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, as
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.locator("[data-testid=tab-tradeoff]:checked").waitFor({ state: "attached" });
-  await done(page);
+  await studied(page);
   await page.keyboard.press("Control+k");
   await words.fill(`${page.url().split("#")[0]}#v=1&g=b200&osl=77`);
   await page.locator("#found a", { hasText: "on 1 x B200 with vLLM" }).waitFor();
@@ -262,7 +261,7 @@ pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, as
   await page.locator("#found", { hasText: "Nothing is called so" }).waitFor();
   await page.keyboard.press("Escape");
   await words.waitFor({ state: "hidden" });
-  await done(page);
+  await studied(page);
 });
 
 pageTest("without its worker the page says so in every view", {

@@ -1,7 +1,7 @@
 // The page stays free: no task of its main thread takes long, whatever is asked.
 import assert from "node:assert/strict";
 
-import { charted, choose, settled } from "./page.mjs";
+import { charted, choose, settled, studied } from "./page.mjs";
 import { gates, pageTest } from "./harness.mjs";
 import { longestTask, watchTasks } from "./timing.mjs";
 
@@ -26,7 +26,7 @@ pageTest("no task of the main thread holds the page up", { prepare: watchTasks, 
     await note("change");
     for (const view of VIEWS) {
       await choose(page, `tab-${view}`);
-      await page.locator("[data-testid=study-status][data-status=done]").waitFor({ state: "attached" });
+      await studied(page);
       await note(view);
     }
   }

@@ -12,9 +12,9 @@ use crate::chart::mark::value;
 use crate::chart::pen::{Drawn, Pen, pixel};
 use crate::chart::reading::Reading;
 
-/// Room above the bars for the legend, and below them, in CSS pixels.
-const ABOVE: f64 = 30.0;
-const BELOW: f64 = 6.0;
+/// Room of the legend above the bars, and beside them, in CSS pixels.
+const KEY: f64 = 24.0;
+const AROUND: f64 = 6.0;
 /// Room of a sum at a bar's end, in CSS pixels.
 const SUM: f64 = 74.0;
 /// Names take at most this share of the width.
@@ -32,12 +32,14 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, the
     let (width, height) = (f64::from(width), f64::from(height));
     area.fill(&theme.palette.panel)?;
     let pen = Pen { area, theme };
-    legend(&pen, chart, width)?;
-    let Some(Placed { left, scale, row }) = placed(chart, (width, height), theme) else {
+    if theme.keyed {
+        legend(&pen, chart, width)?;
+    }
+    let Some(Placed { left, above, scale, row }) = placed(chart, (width, height), theme) else {
         return area.present();
     };
     for (index, bar) in chart.bars.iter().enumerate() {
-        let middle = theme.px(ABOVE) + (index as f64 + 0.5) * row;
+        let middle = above + (index as f64 + 0.5) * row;
         let name = shortened(&bar.name, left - theme.px(GAP), theme);
         let anchor = Pos::new(HPos::Right, VPos::Center);
         pen.text(&name, (left - theme.px(GAP), middle), anchor, theme.palette.ink)?;
@@ -48,9 +50,10 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, the
     area.present()
 }
 
-/// Where bars lie, in backing-store pixels: where they begin, the width of one, and the height of a row.
+/// Where bars lie, in backing-store pixels: where they and the first row begin, the width of one, and the height of a row.
 struct Placed {
     left: f64,
+    above: f64,
     scale: f64,
     row: f64,
 }
@@ -61,16 +64,17 @@ fn placed(chart: &Bars, (width, height): (f64, f64), theme: Theme) -> Option<Pla
     let left = widest.min(width * MOST_NAME) + theme.px(GAP);
     let room = width - left - theme.px(SUM);
     let most = chart.bars.iter().map(Bar::sum).fold(0.0, f64::max);
-    let row = (height - theme.px(ABOVE + BELOW)) / chart.bars.len().max(1) as f64;
-    (room >= theme.px(40.0) && most > 0.0).then_some(Placed { left, scale: room / most, row })
+    let above = theme.px(if theme.keyed { AROUND + KEY } else { AROUND });
+    let row = (height - above - theme.px(AROUND)) / chart.bars.len().max(1) as f64;
+    (room >= theme.px(40.0) && most > 0.0).then_some(Placed { left, above, scale: room / most, row })
 }
 
 /// Every part of every bar, at its middle.
 pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
-    let Some(Placed { left, scale, row }) = placed(chart, size, theme) else { return Vec::new() };
+    let Some(Placed { left, above, scale, row }) = placed(chart, size, theme) else { return Vec::new() };
     let mut all = Vec::new();
     for (index, bar) in chart.bars.iter().enumerate() {
-        let y = theme.px(ABOVE) + (index as f64 + 0.5) * row;
+        let y = above + (index as f64 + 0.5) * row;
         let mut from = left;
         for (part, name) in bar.parts.iter().zip(&chart.legend) {
             let wide = part.max(0.0) * scale;
@@ -115,7 +119,7 @@ fn piece<DB: DrawingBackend>(pen: &Pen<'_, DB>, corners: [(i32, i32); 2], color:
 
 fn legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, chart: &Bars, width: f64) -> Drawn<DB> {
     let theme = pen.theme;
-    let (mut at, middle) = (0.0, theme.px(ABOVE * 0.4));
+    let (mut at, middle) = (0.0, theme.px(KEY / 2.0));
     for (name, color) in chart.legend.iter().zip(colors(theme)) {
         let next = at + theme.px(SWATCH + 2.0 * GAP) + theme.text_room(name);
         if next > width {

@@ -110,7 +110,8 @@ impl Painted {
     }
 
     fn theme(&self) -> Theme {
-        Theme::new(Palette::of(self.dark), Self::ratio())
+        let theme = Theme::new(Palette::of(self.dark), Self::ratio());
+        if self.chart.legend().is_empty() { theme } else { theme.without_key() }
     }
 
     /// Of the backing store.
@@ -128,15 +129,20 @@ impl Painted {
         self.draw();
     }
 
-    /// Sizes the backing store by the pixel ratio, and only where that changes, since setting it clears the canvas.
+    /// As it is seen, with what is read out.
     fn draw(&self) {
+        self.draw_with(self.theme());
+    }
+
+    /// Sizes the backing store by the pixel ratio, and only where that changes, since setting it clears the canvas.
+    fn draw_with(&self, theme: Theme) {
         let (width, height) = self.size();
         if self.canvas.width() != width || self.canvas.height() != height {
             self.canvas.set_width(width);
             self.canvas.set_height(height);
         }
         let Some(backend) = CanvasBackend::with_canvas_object(self.canvas.clone()) else { return };
-        let (area, theme) = (backend.into_drawing_area(), self.theme());
+        let area = backend.into_drawing_area();
         // A canvas that refuses to draw leaves its summary and the tables.
         let _ = draw(&area, &self.shown, theme);
         let readings = self.shown.readings((f64::from(width), f64::from(height)), theme);

@@ -103,9 +103,10 @@ impl Painted {
         }
     }
 
-    /// At the pixels it has on the screen, without what is read out.
+    /// At the pixels it has on the screen, without what is read out, but with the legend, which stands beside it there.
     fn save_png(&mut self, file: String) {
-        self.read_out(None);
+        self.read = None;
+        self.draw_with(Theme { keyed: true, ..self.theme() });
         let done = Closure::once_into_js(move |blob: Option<Blob>| {
             if let Some(blob) = blob {
                 save(&file, &blob);
@@ -113,6 +114,8 @@ impl Painted {
         });
         // A canvas that refuses leaves SVG.
         let _ = self.canvas.to_blob(done.unchecked_ref());
+        // The picture is that of the moment it was asked for.
+        self.draw();
     }
 
     /// What it is called without its extension, in any language.
