@@ -13,8 +13,7 @@ export function show(answer) {
     gauge.querySelector(".figure").textContent = number || "–";
     gauge.querySelector(".unit").textContent = unit;
   });
-  place.querySelector(".basis").textContent = "Roofline (upper bound)";
-  // On a phone that stands below what is seen.
-  place.querySelector(".loading").textContent = "Upper bounds at the roofline, until the inputs and the learned models are here";
+  // On a phone the second, as the first stands below what is seen.
+  for (const label of place.querySelectorAll(".basis, .bound")) label.textContent = "Roofline (upper bound)";
   place.dataset.answered = "";
 }

@@ -3,12 +3,24 @@
 use leptos::prelude::*;
 
 use super::gauge::Gauge;
+use super::status::basis_label;
 use crate::serving::reading;
+use crate::serving::report::Basis;
+use crate::ui::erased::text;
+use crate::ui::state::State;
 
 #[component]
 pub fn HeadlineView() -> impl IntoView {
+    let state = State::get();
+    let basis = move || state.of_answer(|answer| Some(answer.report.basis.clone()));
+    // On a phone the numbers stay in view and the status does not: bounds must not pass for predictions there.
+    let bound = text(move || {
+        let bound = basis().filter(|basis| *basis == Basis::Roofline);
+        bound.map(|basis| basis_label(Some(&basis))).unwrap_or_default()
+    });
     view! {
         <section class="panel headline" aria-live="polite" aria-label="Headline numbers">
+            <p class="bound" aria-hidden="true">{bound}</p>
             <dl class="gauges">
                 <Gauge
                     id="ttft" name="TTFT" read=reading::ttft

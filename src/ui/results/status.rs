@@ -41,7 +41,7 @@ fn basis_id(basis: Option<&Basis>) -> &'static str {
     }
 }
 
-fn basis_label(basis: Option<&Basis>) -> String {
+pub(super) fn basis_label(basis: Option<&Basis>) -> String {
     match basis {
         None => "No prediction yet".into(),
         Some(Basis::Roofline) => "Roofline (upper bound)".into(),
