@@ -21,8 +21,7 @@ pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
     };
     let finisher = Finisher { plan, efficiencies };
     let Answer { headline, shown, too_much } = finisher.answer()?;
-    let passes: Option<_> = shown.iter().map(|&(step, phase)| finisher.report(step, phase)).collect();
-    let passes = passes?;
+    let passes = shown.iter().map(|&(step, phase)| finisher.report(step, phase)).collect::<Option<_>>()?;
     let mut memory = plan.memory.clone();
     if let (Load::Rate(_), Some(headline)) = (plan.setup.load, &headline) {
         memory.kv_needed = memory.kv_per_token * (headline.running * tokens_held(&plan.setup));

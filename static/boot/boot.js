@@ -53,8 +53,11 @@ when("rooflight:document", (loaded, holder, document, dark, sought) => loaded.sh
 const language = chosen();
 const spoken = language === "zh" && import(new URL(zh, document.baseURI)).catch(() => {});
 
+/** Inside another page. */
+const framed = document.documentElement.dataset.view !== undefined;
+
 // Frames have no place for it. Whatever keeps it away, the page answers by itself.
-const early = document.getElementById("first").querySelector(".gauge") && (await load(first, firstWasm).catch(() => {}));
+const early = !framed && (await load(first, firstWasm).catch(() => {}));
 // Not before: they would share the network.
 const coming = load(js, wasm);
 // What comes of it is looked at below.
@@ -79,7 +82,7 @@ try {
 
 // Kept for visits without a network, once this one has what it needs. Frames leave that to the page itself, and a browser
 // that keeps nothing refuses or throws.
-if (!document.documentElement.dataset.view)
+if (!framed)
   setTimeout(async () => {
     try {
       await navigator.serviceWorker.register("sw.js");

@@ -10,7 +10,7 @@ mkdirSync(screenshots, { recursive: true });
 
 const link = "v=1&m=qwen3-32b&g=h200-sxm&n=2&tp=2&e=sglang&c=48";
 /** Files of the page itself, and of all that comes after it. */
-const LATER = /\/(page|chart|documents|worker)[-_]\w+(_bg)?[.-]\w*\.?(js|wasm)$|\/models\//;
+const LATER = /\/page-\w+(_bg\.wasm|\.js)$|\/(chart|documents|worker)[-_]|\/models\//;
 
 /** Holds back what comes after the first answer until `let_go` is called, and notes what was fetched before. */
 async function held(page) {

@@ -19,6 +19,12 @@ async function show(page, topic) {
   await studied(page);
 }
 const document_ = (page) => page.locator("#study-document");
+async function sweepOverGpus(page) {
+  await show(page, "sweep");
+  await choose(page, "of-gpu");
+  await document_(page).locator("th", { hasText: "H200 SXM" }).waitFor();
+  await studied(page);
+}
 
 // The document is put in again, as a change of the form or a further configuration does.
 const renew = (page) => page.evaluate(() => {
@@ -104,14 +110,34 @@ pageTest("a link is followed though its document is renewed while it is pressed"
   }));
 });
 
+pageTest("a press that follows another at once is a press of its own", {}, async ({ page, open }) => {
+  await watched(page);
+  await open(link);
+  await settled(page);
+  await show(page, "compare");
+  const connected = await page.evaluate(async () => {
+    const { target, detail } = window.shown;
+    const pressed = target.querySelector("a");
+    const tell = (type) => pressed.dispatchEvent(new PointerEvent(type, { bubbles: true }));
+    const later = () => new Promise((later) => setTimeout(later, 200));
+    tell("pointerdown");
+    target.dispatchEvent(new CustomEvent("rooflight:document", { bubbles: true, detail }));
+    tell("pointerup");
+    tell("pointerdown");
+    await later();
+    const during = pressed.isConnected;
+    tell("pointerup");
+    await later();
+    return [during, pressed.isConnected];
+  });
+  assert.deepEqual(connected, [true, false]);
+});
+
 pageTest("the focus stays where it is as its document is renewed", {}, async ({ page, open }) => {
   await watched(page);
   await open(link);
   await settled(page);
-  await show(page, "sweep");
-  await choose(page, "of-gpu");
-  await page.locator("#study-document th", { hasText: "H200 SXM" }).waitFor();
-  await studied(page);
+  await sweepOverGpus(page);
   assert.equal(await page.evaluate(() => document.activeElement.id), "of-gpu");
   await show(page, "change");
   const second = document_(page).locator("a").nth(1);
@@ -175,10 +201,7 @@ pageTest("configurations are set beside each other, swapped and removed by links
 pageTest("a sweep goes along the setting chosen", {}, async ({ page, open }) => {
   await open(link);
   await settled(page);
-  await show(page, "sweep");
-  await choose(page, "of-gpu");
-  await page.locator("#study-document th", { hasText: "H200 SXM" }).waitFor();
-  await studied(page);
+  await sweepOverGpus(page);
   assert.equal(await page.locator("#study-document tr.own").count(), 1);
   await page.getByTestId("osl").fill("100");
   await settled(page);

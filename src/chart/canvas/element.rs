@@ -44,6 +44,12 @@ pub fn append(parent: &Element, child: &Element) {
     let _ = parent.append_child(child);
 }
 
+/// What the selector finds within `root`.
+pub fn all(root: &Element, selector: &str) -> Vec<Element> {
+    let Ok(found) = root.query_selector_all(selector) else { return Vec::new() };
+    (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).collect()
+}
+
 /// Says what became of it.
 pub fn button(name: &str) -> Element {
     put(with(new("button", "action"), &[("type", "button"), ("aria-live", "polite")]), name)

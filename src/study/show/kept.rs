@@ -8,6 +8,8 @@ use gloo::timers::callback::Timeout;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, FocusOptions, HtmlElement, Node, Window};
 
+use crate::chart::canvas::element::all;
+
 /// A press becomes a click this long after the pointer is lifted, or sooner: by touch it is an event of its own.
 const CLICK_MS: u32 = 50;
 
@@ -17,6 +19,8 @@ type Late = Box<dyn FnOnce()>;
 #[derive(Default)]
 struct Press {
     on: Option<Node>,
+    /// Ends it; another press in between goes on.
+    lifted: Option<Timeout>,
     waiting: Option<Late>,
 }
 
@@ -28,12 +32,12 @@ thread_local! {
 pub fn install(window: &Window) {
     let down = EventListener::new(window, "pointerdown", |event| {
         let on = event.target().and_then(|target| target.dyn_into().ok());
-        PRESS.with_borrow_mut(|press| press.on = on);
+        PRESS.with_borrow_mut(|press| (press.on, press.lifted) = (on, None));
     });
     down.forget();
     for end in ["pointerup", "pointercancel"] {
         let up = EventListener::new(window, end, |_| {
-            Timeout::new(CLICK_MS, lifted).forget();
+            PRESS.with_borrow_mut(|press| press.lifted = Some(Timeout::new(CLICK_MS, lifted)));
         });
         up.forget();
     }
@@ -119,9 +123,4 @@ impl Focus {
 fn alike(root: &Element, tag: &str, words: Option<&str>) -> impl Iterator<Item = Element> {
     let words = words.map(str::to_owned);
     all(root, tag).into_iter().filter(move |element| element.text_content() == words)
-}
-
-fn all(root: &Element, selector: &str) -> Vec<Element> {
-    let Ok(found) = root.query_selector_all(selector) else { return Vec::new() };
-    (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).collect()
 }

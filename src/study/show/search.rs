@@ -10,7 +10,7 @@ use web_sys::{
 };
 
 use super::history;
-use crate::chart::canvas::element::{append, new, with};
+use crate::chart::canvas::element::{all, append, new, with};
 
 /// Asks the page for what is called so; without words, when the search has ended.
 const FIND: &str = "rooflight:find";
@@ -137,18 +137,11 @@ impl Search {
             // The findings still are those of other words.
             return event.prevent_default();
         }
-        let Ok(found) =
-            self.dialog.query_selector_all(&format!("#{RECENT}:not([hidden]) a, #{FOUND} tbody a"))
-        else {
-            return;
-        };
-        let link = |index: u32| found.item(index).and_then(|node| node.dyn_into::<HtmlElement>().ok());
+        let found = all(&self.dialog, &format!("#{RECENT}:not([hidden]) a, #{FOUND} tbody a"));
+        let link =
+            |index: usize| found.get(index).cloned().and_then(|link| link.dyn_into::<HtmlElement>().ok());
         let focused = self.window.document().and_then(|document| document.active_element());
-        let at = (0..found.length()).find(|&index| {
-            let same =
-                |focused: &Element| found.item(index).is_some_and(|node| node.is_same_node(Some(focused)));
-            focused.as_ref().is_some_and(same)
-        });
+        let at = found.iter().position(|link| focused.as_ref() == Some(link));
         let to: Option<HtmlElement> = match (key.key().as_str(), at) {
             ("ArrowDown", None) => link(0),
             ("ArrowDown", Some(at)) => link(at + 1),

@@ -7,16 +7,18 @@ use super::status::basis_label;
 use crate::serving::reading;
 use crate::serving::report::Basis;
 use crate::ui::erased::text;
-use crate::ui::state::State;
+use crate::ui::state::{Answer, State};
 
 #[component]
 pub fn HeadlineView() -> impl IntoView {
     let state = State::get();
-    let basis = move || state.of_answer(|answer| Some(answer.report.basis.clone()));
     // On a phone the numbers stay in view and the status does not: bounds must not pass for predictions there.
     let bound = text(move || {
-        let bound = basis().filter(|basis| *basis == Basis::Roofline);
-        bound.map(|basis| basis_label(Some(&basis))).unwrap_or_default()
+        let label = |answer: &Answer| {
+            let basis = &answer.report.basis;
+            (*basis == Basis::Roofline).then(|| basis_label(Some(basis)))
+        };
+        state.of_answer(label).unwrap_or_default()
     });
     view! {
         <section class="panel headline" aria-live="polite" aria-label="Headline numbers">
