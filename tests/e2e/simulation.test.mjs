@@ -86,8 +86,11 @@ pageTest("arrivals beyond capacity are named, and have no headline", {}, async (
   assert.match(await page.getByTestId("simulation").textContent(), /The queue and TTFT grow without bound/);
 });
 
+/** Its run and the other loads take seconds: looked at twice a second, they are not missed. */
+const long = "v=1&c=2000&isl=2000&osl=4000";
+
 pageTest("it stops when asked, and begins anew with the next change", {}, async ({ page, open }) => {
-  await open("v=1&c=2000&isl=2000&osl=500");
+  await open(long);
   await settled(page);
   await status(page, "running");
   await page.getByTestId("other-loads").waitFor();
@@ -102,7 +105,7 @@ pageTest("it stops when asked, and begins anew with the next change", {}, async 
 });
 
 pageTest("a change during a long simulation is answered at once", {}, async ({ page, open }) => {
-  await open("v=1&c=2000&isl=2000&osl=500");
+  await open(long);
   await settled(page);
   await status(page, "running");
   const before = await page.getByTestId("ttft").getAttribute("data-value");
