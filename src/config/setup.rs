@@ -11,9 +11,9 @@ pub struct Setup {
     pub engine: Engine,
     pub tp: u32,
     pub pp: u32,
-    /// Groups of `tp` GPUs that attend to requests of their own and share the experts.
+    /// Groups of `tp` GPUs that run attention for requests of their own and share the experts.
     pub dp: u32,
-    /// GPUs of a stage that the experts are dealt over; the others cut each expert.
+    /// GPUs of a stage that the experts are distributed over; the remaining factor shards each expert.
     pub ep: u32,
     pub replicas: u32,
     /// What the checkpoint is named by.

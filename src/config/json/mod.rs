@@ -10,7 +10,7 @@ mod write;
 use std::collections::BTreeMap;
 
 pub use parse::{object, parse};
-pub use read::{of, read};
+pub use read::read;
 pub use write::write;
 
 /// Largest text read. Published configs end at about 60 KB.

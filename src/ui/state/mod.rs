@@ -4,7 +4,6 @@ mod address;
 mod form;
 mod frame;
 mod predict;
-pub mod quantity;
 mod simulate;
 mod study;
 mod texts;
