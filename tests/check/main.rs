@@ -1,6 +1,7 @@
 //! A scenario against the catalogs: what is accepted, and what is said about the rest.
 
 mod requests;
+mod reset;
 
 use rooflight::config::catalog::{Catalog, catalog};
 use rooflight::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, Setup, Severity, check};

@@ -2,6 +2,7 @@
 
 mod frozen;
 mod properties;
+mod unreadable;
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::link::{Link, decode, encode, grammar, keys_script};

@@ -1,12 +1,14 @@
 //! The table of inputs: a row says all that links, the JSON form, the page's form, the range checks, the locks of
 //! frames and the documentation know of an input.
 
+mod form;
 mod number;
 mod place;
 mod reset;
 mod stops;
 mod table;
 
+pub use form::Form;
 pub use number::{Number, Range, check_ranges};
 pub use place::{Group, Place, shown};
 pub use reset::reset;

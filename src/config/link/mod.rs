@@ -57,6 +57,12 @@ impl Link {
     /// Without a link the issues hold at least one error.
     pub fn read(text: &str) -> (Option<Self>, Vec<Issue>) {
         let text = text.trim_start_matches(BYTE_ORDER_MARK).trim();
+        if text.is_empty() {
+            return (
+                None,
+                vec![Issue::error(Field::Link, "the text is empty: give a link, or an object in JSON")],
+            );
+        }
         if text.starts_with(['{', '[', '"']) {
             return Self::from_json(text);
         }

@@ -16,32 +16,26 @@ pub fn whole(text: &str) -> Result<u32, String> {
     }
 }
 
-/// A number of at most 15 digits: a double holds each exactly.
-const EXACT: u64 = 1_000_000_000_000_000;
+/// Digits that count: a double holds every decimal of as many.
+const DIGITS: usize = 15;
 
-/// Powers of ten that a double holds exactly end here.
-const EXACT_PLACES: usize = 22;
+/// Places after the point that count.
+const PLACES: usize = 22;
 
-/// A decimal, read to 15 digits: the nearest double for what people type, since whole numbers and powers
-/// of ten of that size are exact and one division rounds once. Digits beyond the fifteenth are cut off,
-/// which also sheds the noise of sums of decimals.
+/// A decimal without sign or exponent, as people type it. Digits beyond the fifteenth are cut off, which also sheds the noise
+/// of sums of decimals.
 pub fn real(text: &str) -> Result<f64, String> {
     let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let error = || Err(format!("`{}` is not a decimal number", excerpt(text)));
     if !digits(whole) || !digits(fraction) || whole.len() + fraction.len() == 0 {
-        return Err(format!("`{}` is not a decimal number", excerpt(text)));
+        return error();
     }
-    let (mut value, mut places) = (0u64, 0);
-    let append =
-        |value: u64, byte: u8| Some(value * 10 + u64::from(byte - b'0')).filter(|value| *value < EXACT);
-    for byte in whole.bytes() {
-        value = append(value, byte).ok_or_else(|| format!("`{}` is too large", excerpt(text)))?;
-    }
-    for byte in fraction.bytes().take(EXACT_PLACES) {
-        let Some(longer) = append(value, byte) else { break };
-        (value, places) = (longer, places + 1);
-    }
-    Ok(value as f64 / 10f64.powi(places))
+    let whole = whole.trim_start_matches('0');
+    let zeros = if whole.is_empty() { fraction.len() - fraction.trim_start_matches('0').len() } else { 0 };
+    let Some(left) = DIGITS.checked_sub(whole.len()) else { return error() };
+    let places = fraction.len().min(left + zeros).min(PLACES);
+    format!("0{whole}.{}0", &fraction[..places]).parse().or_else(|_| error())
 }
 
 pub fn id(text: &str) -> Result<String, String> {

@@ -1,7 +1,6 @@
 //! The page's state: every signal, made once at the root.
 
 mod address;
-mod form;
 mod frame;
 mod predict;
 mod simulate;
@@ -19,7 +18,7 @@ use crate::serving::report::PassReport;
 use crate::study::Topic;
 use crate::worker::client::Client;
 
-pub use form::Form;
+pub use crate::config::inputs::Form;
 use gloo::timers::callback::Timeout;
 use predict::Predictor;
 pub use predict::WorkerStatus;

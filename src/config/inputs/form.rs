@@ -1,6 +1,6 @@
-//! What the visitor has entered: a scenario, and texts that are not numbers yet.
+//! What the page's form holds: a scenario, and texts that are not numbers yet.
 
-use crate::config::inputs::{self, Input};
+use super::Input;
 use crate::config::link::{self, Link};
 use crate::config::{Field, Issue, Load, Scenario};
 
@@ -101,7 +101,7 @@ impl Form {
     pub fn choose(&mut self, field: Field, change: impl FnOnce(&mut Scenario)) {
         self.forget(field);
         change(&mut self.link.scenario);
-        self.issues.extend(inputs::reset(&mut self.link.scenario, field));
+        self.issues.extend(super::reset(&mut self.link.scenario, field));
         let ruled_out = |of: &Field| !of.input().is_shown(&self.link.scenario);
         let (gone, kept) = std::mem::take(&mut self.drafts).into_iter().partition(|(of, _)| ruled_out(of));
         self.drafts = kept;
