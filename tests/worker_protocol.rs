@@ -3,7 +3,7 @@
 
 use js_sys::{Array, Float32Array};
 use rooflight::config::{Field, Issue};
-use rooflight::features::Family;
+use rooflight::kernels::Family;
 use rooflight::study::{Block, Document, Row, Topic};
 use rooflight::worker::protocol::{
     Answered, Ask, BadMessage, Failed, FromWorker, Loaded, Read, Rows, Simulate, Simulated, Stop, Studied,

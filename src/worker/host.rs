@@ -20,7 +20,7 @@ use super::texts;
 use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
 use crate::efficiency::{CallAnswer, Efficiencies, Rows as Questions};
-use crate::features::Family;
+use crate::kernels::Family;
 use crate::serving::accuracy::Accuracy;
 use crate::serving::plan;
 use crate::serving::run::Trace;

@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::config::json;
 use crate::config::record::{Record, record, variants};
 use crate::config::{Field, Issue};
-use crate::features::Family;
+use crate::kernels::Family;
 use crate::study::Topic;
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached

@@ -57,7 +57,6 @@ pub struct Roofline {
 record!(Roof: name, peak, used);
 record!(Point: phase, name, intensity, reached, ceiling, share, limit);
 record!(Roofline: gpu, bandwidth, l2, roofs, points);
-ids!(Phase: Prefill = "prefill", Decode = "decode");
 ids!(Resource: Compute = "compute", Memory = "memory", Network = "network", Launch = "launch");
 
 /// The formats that have a roof of their own, and how a chart names them.

@@ -13,8 +13,40 @@ mod between;
 
 use crate::config::catalog::{CollectiveCatalog, Curve, Generic, catalog};
 use crate::config::{Gpu, LinkKind, MissingFigure};
-use crate::graph::Collective;
+use crate::kernels::{Count, Kernel};
 use crate::units::{Bytes, Seconds};
+
+/// Data exchanged between GPUs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Collective {
+    /// Sum of `bytes` on each of `ranks` GPUs, left on all.
+    AllReduce { ranks: u32, bytes: Bytes },
+    /// `bytes` in all, gathered from `ranks` GPUs on each.
+    AllGather { ranks: u32, bytes: Bytes },
+    /// Sum of `bytes` on each of `ranks` GPUs, an equal part of it left on each.
+    ReduceScatter { ranks: u32, bytes: Bytes },
+    /// `bytes` on each of `ranks` GPUs, an equal part of it for every one.
+    AllToAll { ranks: u32, bytes: Bytes },
+    /// `bytes` from one pipeline stage to the next, `across`: in another node.
+    SendRecv { bytes: Bytes, across: bool },
+}
+
+impl Kernel for Collective {
+    /// It asks nothing of the GPU's own pipes.
+    fn count(&self, _: &Gpu) -> Result<Count, MissingFigure> {
+        Ok(Count::nothing())
+    }
+
+    fn shape(&self) -> String {
+        match self {
+            Self::AllReduce { ranks, bytes }
+            | Self::AllGather { ranks, bytes }
+            | Self::ReduceScatter { ranks, bytes }
+            | Self::AllToAll { ranks, bytes } => format!("{} over {ranks} GPUs", bytes.print()),
+            Self::SendRecv { bytes, .. } => bytes.print().to_string(),
+        }
+    }
+}
 
 /// The lane of NVIDIA's library.
 const NCCL: &str = "nccl";
