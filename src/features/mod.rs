@@ -19,19 +19,37 @@ mod term;
 mod variants;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 pub use silicon::measured;
 
-use crate::config::record::names;
+use crate::config::ids::ids;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::graph::{Op, Phase};
 use crate::units::{Bytes, Seconds};
 use silicon::Silicon;
 
 /// A family of kernels that one model covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Default,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Family {
+    #[default]
     Gemm,
     AttentionPrefill,
     AttentionDecode,
@@ -44,54 +62,9 @@ pub enum Family {
     LinearAttention,
 }
 
-names!(
-    Family:
-    Gemm = "gemm",
-    AttentionPrefill = "attention_prefill",
-    AttentionDecode = "attention_decode",
-    Elementwise = "elementwise",
-    Moe = "moe",
-    Mla = "mla",
-    MlaBmm = "mla_bmm",
-    MlaModule = "mla_module",
-    DsaModule = "dsa_module",
-    LinearAttention = "linear_attention",
-);
+ids!(Family);
 
 impl Family {
-    pub const ALL: [Self; 10] = [
-        Self::Gemm,
-        Self::AttentionPrefill,
-        Self::AttentionDecode,
-        Self::Elementwise,
-        Self::Moe,
-        Self::Mla,
-        Self::MlaBmm,
-        Self::MlaModule,
-        Self::DsaModule,
-        Self::LinearAttention,
-    ];
-
-    /// The stable id: the model's file name and the key of reports.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Gemm => "gemm",
-            Self::AttentionPrefill => "attention_prefill",
-            Self::AttentionDecode => "attention_decode",
-            Self::Elementwise => "elementwise",
-            Self::Moe => "moe",
-            Self::Mla => "mla",
-            Self::MlaBmm => "mla_bmm",
-            Self::MlaModule => "mla_module",
-            Self::DsaModule => "dsa_module",
-            Self::LinearAttention => "linear_attention",
-        }
-    }
-
-    pub fn from_id(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|family| family.id() == id)
-    }
-
     /// The family whose model covers `op`; none for what is timed by other means.
     pub fn of(op: &Op) -> Option<Self> {
         match op {
@@ -252,14 +225,14 @@ mod tests {
 
     #[test]
     fn ids_round_trip() {
-        for family in Family::ALL {
+        for &family in Family::ALL {
             assert_eq!(Family::from_id(family.id()), Some(family));
         }
     }
 
     #[test]
     fn names_are_unique() {
-        for family in Family::ALL {
+        for &family in Family::ALL {
             let mut names = family.schema().names;
             let all = names.len();
             names.sort_unstable();

@@ -1,9 +1,11 @@
 //! One kernel call, in the engines' terms.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::{Latent, Linear, Moe, Scan, Scores, Sequences};
 use crate::config::Dtype;
+use crate::config::ids::ids;
 use crate::units::Bytes;
 
 /// `C[m,n] = A[m,k] B[k,n]`, B the weights.
@@ -16,13 +18,32 @@ pub struct Gemm {
     pub weights: Dtype,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Default,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Phase {
+    #[default]
     Prefill,
     Decode,
 }
+
+ids!(Phase);
 
 /// Causal attention of one rank's heads over the sequences of one launch; KV write included.
 ///
