@@ -35,7 +35,7 @@ fn check(family: Family) -> Check {
 #[test]
 fn tract_answers_as_training_did() {
     let models = shipped();
-    for family in Family::ALL {
+    for &family in Family::ALL {
         let check = check(family);
         let answers = models.run(family, &check.features.concat()).expect("runs");
         assert_eq!(answers.len(), check.answers.len());

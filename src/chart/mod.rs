@@ -40,22 +40,22 @@ pub use scale::LogScale;
 #[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::json;
-use crate::config::record::variants;
 
 /// A chart as the page sends it to the module that draws.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Chart {
     Roofline(Roofline),
     Curves(Curves),
     Bars(Bars),
 }
 
-variants!(Chart: Roofline(Roofline) = "roofline", Curves(Curves) = "curves", Bars(Bars) = "bars");
-
 impl Chart {
-    pub fn into_json(mut self) -> String {
-        json::write(&mut self)
+    pub fn into_json(self) -> String {
+        serde_json::to_string(&self).unwrap_or_default()
     }
 
     /// # Errors

@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn the_shipped_models_fit_this_build() {
         let manifest = Manifest::parse(SHIPPED).expect("fits");
-        for family in Family::ALL {
+        for &family in Family::ALL {
             let record = manifest.families.get(&family).expect("a model for every family");
             assert!(record.errors.unseen_shapes.is_some(), "{family:?}");
         }
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn gpus_with_identity_are_those_trained_on() {
         let trained = Manifest::parse(SHIPPED).expect("fits").trained_on();
-        for family in Family::ALL {
+        for &family in Family::ALL {
             for gpu in &trained[&family] {
                 assert!(family.measured_on().contains(&gpu.as_str()), "{gpu}");
             }

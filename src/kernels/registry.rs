@@ -16,7 +16,6 @@ use super::latent::{BatchedGemm, LatentAttention, LatentModule, Scores, SparseMo
 use super::linear::{CausalConv, DeltaRule, Scan};
 use super::moe::Moe;
 use super::{Count, attention, elementwise, features, gemm, latent, linear, moe};
-use crate::config::record::names;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
 
@@ -150,10 +149,8 @@ macro_rules! families {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum Family { $(#[serde(rename = $id)] $family),+ }
 
-        names!(Family: $($family = $id),+);
-
         impl Family {
-            pub const ALL: [Self; [$($id),+].len()] = [$(Self::$family),+];
+            pub const ALL: &'static [Self] = &[$(Self::$family),+];
 
             /// The stable id: the model's file name and the key of reports.
             pub fn id(self) -> &'static str {
@@ -198,7 +195,7 @@ families!(
 
 impl Family {
     pub fn from_id(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|family| family.id() == id)
+        Self::ALL.iter().copied().find(|family| family.id() == id)
     }
 
     /// What this build computes for the family.
@@ -239,7 +236,7 @@ mod tests {
 
     #[test]
     fn ids_round_trip() {
-        for family in Family::ALL {
+        for &family in Family::ALL {
             assert_eq!(Family::from_id(family.id()), Some(family));
             assert_eq!(serde_json::to_value(family).expect("serialises"), family.id());
         }
@@ -247,7 +244,7 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        for family in Family::ALL {
+        for &family in Family::ALL {
             let mut names = family.schema().names;
             let all = names.len();
             names.sort_unstable();
@@ -258,7 +255,7 @@ mod tests {
 
     #[test]
     fn measured_gpus_are_in_the_catalog() {
-        for id in Family::ALL.into_iter().flat_map(Family::measured_on) {
+        for id in Family::ALL.iter().flat_map(|family| family.measured_on()) {
             assert!(catalog().gpu(id).is_some(), "{id}");
         }
     }

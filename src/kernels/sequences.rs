@@ -1,14 +1,32 @@
 //! Sequences as calls see them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::config::record::ids;
+use crate::config::ids::ids;
 use crate::units::count;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Default,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Phase {
+    #[default]
     Prefill,
     Decode,
 }
@@ -23,7 +41,7 @@ impl Phase {
     }
 }
 
-ids!(Phase: Prefill = "prefill", Decode = "decode");
+ids!(Phase);
 
 /// `count` sequences, each with `new` tokens in this step after `past` tokens in the KV cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

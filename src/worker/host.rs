@@ -248,8 +248,8 @@ fn run(desk: &Desk, families: &[Family], tables: &[Float32Array]) -> Result<Vec<
     answers.collect()
 }
 
-fn post(scope: &DedicatedWorkerGlobalScope, mut header: FromWorker, tables: &[Float32Array]) {
-    let (message, buffers) = pack(&mut header, tables);
+fn post(scope: &DedicatedWorkerGlobalScope, header: FromWorker, tables: &[Float32Array]) {
+    let (message, buffers) = pack(&header, tables);
     // Buffers are fresh, so nothing is there that could not be transferred.
     let _ = scope.post_message_with_transfer(&message, &buffers);
 }
