@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::Field;
-use super::record::{names, record};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// There is no answer until this is corrected.
+    #[default]
     Error,
     /// There is an answer, with a caveat.
     Warning,
@@ -20,6 +20,7 @@ pub enum Severity {
 /// One finding: which field, and what is wrong with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Issue {
     pub field: Field,
     pub severity: Severity,
@@ -52,9 +53,6 @@ impl Issue {
         self.severity == Severity::Error
     }
 }
-
-names!(Severity: Error = "error", Warning = "warning", Note = "note");
-record!(Issue: field, severity, text, given);
 
 /// Jaro-Winkler similarity from which another id is worth naming.
 const ALIKE: f64 = 0.8;

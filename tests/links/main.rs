@@ -305,6 +305,6 @@ fn json_names_what_it_does_not_know() {
     assert_eq!(issues(r#"{"concurrency": 1, "batch": 2}"#)[0].0, Field::Load);
     assert_eq!(issues(r#"{"tp": 1, "tp": 2}"#)[0].1, "`tp` is given twice");
     assert_eq!(issues(r#"{"model": {"id": "x"}}"#)[0].0, Field::Model);
-    assert!(issues("[1]")[0].1.contains("expected an object"));
+    assert!(issues("[1]")[0].1.contains("a list"));
     assert!(issues(r#"{"tp": 1"#)[0].1.contains("line 1 column"));
 }

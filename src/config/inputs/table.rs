@@ -1,48 +1,43 @@
 //! The rows, in the order in which a link writes them.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::number::Slot;
 use super::place::Group::{Limits, Model, System, Workload};
 use super::{Input, Kind, Number, Place, Stops, Text};
+use crate::config::ids::ids;
 use crate::config::link::{self, VERSION, compared, custom, values};
 use crate::config::{Load, ModelChoice, Scenario};
 
-/// `Field = "name" { columns }`: a variant of [`Field`] and its row. Columns that are left out are those of [`BLANK`].
-/// Rows after `also` name a field that has a row.
+/// `Field { columns }`: a variant of [`Field`] and its row. Columns that are left out are those of [`BLANK`]. The row after
+/// `also` is a second one of its field.
 macro_rules! inputs {
     (
-        $($(#[$doc:meta])* $field:ident = $id:literal { $($column:ident: $value:expr),* $(,)? })+
-        $(; also $other:ident { $($also:ident: $more:expr),* $(,)? })*
+        $($(#[$attribute:meta])* $field:ident { $($column:ident: $value:expr),* $(,)? })+
+        ; also $other:ident { $($also:ident: $more:expr),* $(,)? }
     ) => {
         /// An input of the page, a key of a link, a field of the JSON form: one name for all three.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, EnumString,
+            IntoStaticStr, VariantArray,
+        )]
         #[cfg_attr(test, derive(ts_rs::TS))]
+        #[serde(rename_all = "snake_case")]
+        #[strum(serialize_all = "snake_case")]
         pub enum Field {
-            $($(#[$doc])* #[serde(rename = $id)] $field,)+
+            $($(#[$attribute])* $field,)+
         }
-
-        impl Field {
-            pub const ALL: &'static [Self] = &[$(Self::$field),+];
-
-            /// Its name in the JSON form, in reports and in the ids of the page's elements.
-            pub fn id(self) -> &'static str {
-                match self { $(Self::$field => $id),+ }
-            }
-
-            pub fn from_id(id: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|field| field.id() == id)
-            }
-        }
-
-        crate::config::record::names!(Field: $($field = $id),+);
 
         pub static INPUTS: &[Input] = &[
             $(Input { field: Field::$field, $($column: $value,)* ..BLANK },)+
-            $(Input { field: Field::$other, $($also: $more,)* ..BLANK },)*
+            Input { field: Field::$other, $($also: $more,)* ..BLANK },
         ];
     };
 }
+
+// Also the name in the JSON form, in reports and in the ids of the page's elements.
+ids!(Field);
 
 const BLANK: Input = Input {
     field: Field::Link,
@@ -102,13 +97,14 @@ const SHARES: Stops = Stops::Even { low: 0.0, high: 1.0, step: 0.05 };
 // Upper bounds lie beyond any deployment and keep every count of work exact in 64 bits.
 inputs! {
     /// The link or the JSON text as a whole.
-    Link = "link" { label: "Link" }
-    Version = "version" {
+    #[default]
+    Link { label: "Link" }
+    Version {
         key: "v", label: "Link version", aside: true,
         help: "Schema version of the link; 1 if left out.",
         text: text!(Whole, |_| Some(VERSION.to_string()), link::set_version),
     }
-    Model = "model" {
+    Model {
         key: "m", label: "Model", place: Some(Place(Model, 0)),
         help: "Model, by its id in the catalog.",
         text: text!(
@@ -120,7 +116,7 @@ inputs! {
             |draft, text| values::id(text).map(|id| draft.link.scenario.model = ModelChoice::Catalog(id))
         ),
     }
-    Gpu = "gpu" {
+    Gpu {
         key: "g", label: "GPU", place: Some(Place(System, 1)),
         help: "GPU, by its id in the catalog.",
         text: text!(
@@ -129,34 +125,34 @@ inputs! {
             |draft, text| values::id(text).map(|id| draft.link.scenario.gpu = id)
         ),
     }
-    Gpus = "gpus" {
+    Gpus {
         key: "n", label: "Replicas", place: Some(Place(System, 6)),
         help: "Copies of the whole deployment, which share the load. Links and JSON hold the GPUs of all of them, a multiple \
                of TP x DP x PP.",
         number: number!(replicas, Number::whole(1.0, 10_000.0, Stops::Doubling { low: 1, high: 64 }), unit: "copies"),
         text: text!(Whole, link::all_gpus, |draft, text| values::whole(text).map(|gpus| draft.gpus = Some(gpus))),
     }
-    Tp = "tp" {
+    Tp {
         key: "tp", label: "Tensor parallel", place: Some(Place(System, 2)),
         help: "GPUs that share each layer (TP).",
         number: number!(tp, Number::whole(1.0, 128.0, DEGREES), unit: "GPUs", power_of_two: true),
     }
-    Pp = "pp" {
+    Pp {
         key: "pp", label: "Pipeline parallel", place: Some(Place(System, 3)),
         help: "Stages that each hold some of the layers (PP).",
         number: number!(pp, Number::whole(1.0, 128.0, DEGREES), unit: "stages"),
     }
-    Dp = "dp" {
+    Dp {
         key: "dp", label: "Attention data parallel", place: Some(Place(System, 4)), applies: Scenario::has_experts,
         help: "Groups of TP GPUs that run attention for requests of their own and share the experts (DP).",
         number: number!(dp, Number::whole(1.0, 128.0, DEGREES), unit: "groups", power_of_two: true),
     }
-    Ep = "ep" {
+    Ep {
         key: "ep", label: "Expert parallel", place: Some(Place(System, 5)), applies: Scenario::has_experts,
         help: "GPUs of a stage (TP x DP) that the experts are distributed over (EP); the remaining factor shards each expert.",
         number: number!(ep, Number::whole(1.0, 128.0, Stops::Doubling { low: 1, high: 64 }), unit: "GPUs", power_of_two: true),
     }
-    Engine = "engine" {
+    Engine {
         key: "e", label: "Engine", place: Some(Place(System, 0)),
         help: "Serving engine, by its id in the catalog.",
         text: text!(
@@ -165,7 +161,7 @@ inputs! {
             |draft, text| values::id(text).map(|id| draft.link.scenario.engine = id)
         ),
     }
-    Weights = "weights" {
+    Weights {
         key: "w", label: "Weights", place: Some(Place(Model, 1)),
         help: "Format of the linear layers' weights; the published one if left out.",
         text: text!(
@@ -174,7 +170,7 @@ inputs! {
             |draft, text| values::dtype(text).map(|dtype| draft.link.scenario.weights = Some(dtype))
         ),
     }
-    Kv = "kv" {
+    Kv {
         key: "kv", label: "KV cache", place: Some(Place(Model, 2)),
         help: "Format of the KV cache.",
         text: text!(
@@ -183,7 +179,7 @@ inputs! {
             |draft, text| values::dtype(text).map(|dtype| draft.link.scenario.kv = dtype)
         ),
     }
-    Isl = "isl" {
+    Isl {
         key: "isl", label: "Input length", place: Some(Place(Workload, 0)),
         help: "Tokens of each prompt (ISL); of an offline batch also a list, one length per prompt.",
         number: Some(Number {
@@ -198,7 +194,7 @@ inputs! {
             |draft, text| values::lengths(text).map(|isl| draft.link.scenario.workload.isl = isl)
         ),
     }
-    Osl = "osl" {
+    Osl {
         key: "osl", label: "Output length", place: Some(Place(Workload, 1)),
         help: "Tokens generated for each prompt (OSL).",
         number: Some(Number {
@@ -213,19 +209,19 @@ inputs! {
             |draft, text| values::whole(text).map(|osl| draft.link.scenario.workload.osl = osl)
         ),
     }
-    Spread = "spread" {
+    Spread {
         key: "rr", label: "Spread", place: Some(Place(Workload, 2)),
         help: "Fraction by which prompt and output lengths vary, uniformly, up and down. The simulated run draws them.",
         number: number!(workload.spread, Number::real(0.0, 0.95, Stops::Even { low: 0.0, high: 0.9, step: 0.05 }), unit: "± share"),
     }
-    LogSpread = "log_spread" {
+    LogSpread {
         key: "ls", label: "Log-normal spread", place: Some(Place(Workload, 3)), later: true,
         help: "Standard deviation of the logarithm of lengths that are log-normal instead, with the same means. The simulated \
                run draws them.",
         // Beyond, a few requests would hold most tokens.
         number: number!(workload.log_spread, Number::real(0.0, 1.5, Stops::Even { low: 0.0, high: 1.5, step: 0.05 }), unit: "sigma"),
     }
-    Histogram = "histogram" {
+    Histogram {
         key: "hl", label: "Length histogram", later: true,
         help: "Pairs of prompt and output length to draw from, each with its weight, instead of one length each.",
         text: text!(
@@ -237,51 +233,51 @@ inputs! {
             |draft, text| values::histogram(text).map(|bins| draft.link.scenario.workload.histogram = bins)
         ),
     }
-    CachedShare = "cached_share" {
+    CachedShare {
         key: "pc", label: "Prefix cache", place: Some(Place(Workload, 9)), later: true,
         help: "Fraction of each prompt found in the prefix cache.",
         number: number!(workload.cached_share, Number::real(0.0, 1.0, SHARES), unit: "of prompts"),
     }
-    Drafted = "drafted" {
+    Drafted {
         key: "sd", label: "Drafted", place: Some(Place(Workload, 10)), later: true,
         help: "Speculative decoding: draft tokens per step and sequence.",
         number: number!(workload.drafts.drafted, Number::whole(0.0, 64.0, Stops::Even { low: 0.0, high: 16.0, step: 1.0 }), unit: "tokens"),
     }
-    Accepted = "accepted" {
+    Accepted {
         key: "sa", label: "Accepted", place: Some(Place(Workload, 11)), later: true,
         help: "Speculative decoding: draft tokens accepted per step, on average.",
         number: number!(workload.drafts.accepted, Number::real(0.0, 64.0, Stops::Even { low: 0.0, high: 16.0, step: 0.1 }), unit: "tokens"),
     }
     /// The kind of load.
-    Load = "load" {
+    Load {
         label: "Load", place: Some(Place(Workload, 4)),
         help: "How requests arrive: from clients that wait for each answer, at a rate, or as one batch.",
     }
-    Concurrency = "concurrency" {
+    Concurrency {
         key: "c", label: "Clients", place: Some(Place(Workload, 5)),
         applies: |scenario| matches!(scenario.workload.load, Load::Concurrency(_)),
         help: "Clients that each send their next request when the last one ends.",
         number: load!(Concurrency, Number::whole(1.0, 100_000.0, SIZES), unit: "at once"),
     }
-    Rate = "rate" {
+    Rate {
         key: "r", label: "Rate", place: Some(Place(Workload, 6)),
         applies: |scenario| matches!(scenario.workload.load, Load::Rate(_)),
         help: "Requests per second, arriving independently (Poisson) no matter how many wait.",
         number: load!(Rate, Number::real(0.001, 1_000_000.0, Stops::Decades { low: -2, high: 3 }), unit: "requests/s"),
     }
-    Burstiness = "burstiness" {
+    Burstiness {
         key: "bu", label: "Burstiness", place: Some(Place(Workload, 8)), later: true,
         applies: |scenario| matches!(scenario.workload.load, Load::Rate(_)),
         help: "Shape of the gamma distribution of arrival gaps: 1 is Poisson, less is burstier, more is more even.",
         number: number!(workload.burstiness, Number::real(0.05, 100.0, Stops::Decades { low: -1, high: 2 }), unit: "shape"),
     }
-    Batch = "batch" {
+    Batch {
         key: "b", label: "Prompts", place: Some(Place(Workload, 7)),
         applies: |scenario| matches!(scenario.workload.load, Load::Batch(_)),
         help: "Prompts of one offline batch: prefilled together, decoded together to the end.",
         number: load!(Batch, Number::whole(1.0, 100_000.0, SIZES), unit: "at once"),
     }
-    SloTtft = "slo_ttft" {
+    SloTtft {
         key: "st", label: "TTFT limit", place: Some(Place(Workload, 12)),
         help: "SLO: TTFT that every request must meet, in milliseconds; empty for none.",
         number: number!(
@@ -289,7 +285,7 @@ inputs! {
             unit: "ms", catalog: Some(|_, _| None)
         ),
     }
-    SloTpot = "slo_tpot" {
+    SloTpot {
         key: "sp", label: "TPOT limit", place: Some(Place(Workload, 13)),
         help: "SLO: TPOT that every request must meet, in milliseconds; empty for none.",
         number: number!(
@@ -297,7 +293,7 @@ inputs! {
             unit: "ms", catalog: Some(|_, _| None)
         ),
     }
-    TokenBudget = "token_budget" {
+    TokenBudget {
         key: "tb", label: "Token budget", place: Some(Place(Limits, 0)),
         help: "Tokens that one step of the engine may process.",
         number: number!(
@@ -305,7 +301,7 @@ inputs! {
             unit: "per step", catalog: Some(|engine, gpu| engine.scheduler.limits_on(gpu).0.0)
         ),
     }
-    MaxSeqs = "max_seqs" {
+    MaxSeqs {
         key: "ms", label: "Sequences", place: Some(Place(Limits, 1)),
         help: "Sequences that the engine runs at once.",
         number: number!(
@@ -313,7 +309,7 @@ inputs! {
             unit: "at most", catalog: Some(|engine, gpu| engine.scheduler.limits_on(gpu).1.0)
         ),
     }
-    MemoryShare = "memory_share" {
+    MemoryShare {
         key: "mem", label: "Memory share", place: Some(Place(Limits, 2)),
         help: "Fraction of the GPU's memory that the engine may use.",
         number: number!(
@@ -321,7 +317,7 @@ inputs! {
             unit: "of the GPU", catalog: Some(|engine, _| engine.scheduler.memory_share.0)
         ),
     }
-    Sustained = "sustained" {
+    Sustained {
         key: "clk", label: "Sustained clock", place: Some(Place(Limits, 3)),
         help: "Fraction of the boost clock that the GPU holds under load.",
         number: number!(
@@ -329,7 +325,7 @@ inputs! {
             unit: "of boost", catalog: Some(|_, gpu| gpu.sustained_clock.0)
         ),
     }
-    Price = "price" {
+    Price {
         key: "usd", label: "Price", place: Some(Place(Limits, 4)),
         help: "US dollars per GPU and hour.",
         number: number!(
@@ -337,7 +333,7 @@ inputs! {
             unit: "$ / GPU h", catalog: Some(|_, gpu| gpu.dollars_per_hour.0)
         ),
     }
-    Data = "data" {
+    Data {
         key: "d", label: "Release", aside: true,
         help: "Release of data and weights that the link was made with.",
         text: text!(
@@ -346,8 +342,8 @@ inputs! {
             |draft, text| values::id(text).map(|release| draft.link.data_release = Some(release))
         ),
     }
-    Trace = "trace" { label: "Trace" }
-    Measured = "measured" {
+    Trace { label: "Trace" }
+    Measured {
         key: "me", label: "Measurement", aside: true,
         help: "Measured results to compare with: means, and medians where known, in ms or per second.",
         text: text!(
@@ -359,7 +355,7 @@ inputs! {
             |draft, text| values::measured(text).map(|measured| draft.link.scenario.measured = measured)
         ),
     }
-    Compared = "compared" {
+    Compared {
         key: "vs", label: "Comparison", aside: true,
         help: "Up to three configurations to compare with.",
         text: text!(

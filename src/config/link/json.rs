@@ -1,9 +1,5 @@
 //! The JSON form of a link: one object, its keys the fields' ids, its values those of a link.
 
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::{Draft, Link, values};
@@ -13,31 +9,6 @@ use crate::config::measured::paste;
 use crate::config::{Field, Issue, Lengths, Load, Measured, Metric, ModelChoice, Scenario, json};
 use crate::units::decimal;
 
-/// The pairs of a JSON object in the order of the text, repeated keys included.
-struct Pairs(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for Pairs {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = Pairs;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-                formatter.write_str("an object in braces")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Pairs(pairs))
-            }
-        }
-        deserializer.deserialize_map(Object)
-    }
-}
-
 impl Link {
     /// Reads `{"model": "qwen3-32b", "gpu": "h100-sxm", "tp": 2, ...}`; what is left out takes its default.
     /// `isl` may be a list of lengths, `model` an object like those of the model catalog.
@@ -45,34 +16,31 @@ impl Link {
     /// Without a link the issues hold at least one error. A field of another name is an error: it is
     /// more likely a slip than a wish to have it ignored.
     pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
-        let text = text.trim_start_matches(super::BYTE_ORDER_MARK);
-        let Pairs(pairs) = match serde_json::from_str(text) {
-            Ok(pairs) => pairs,
-            Err(fault) => {
-                return (None, vec![Issue::error(Field::Link, format!("cannot read the JSON: {fault}"))]);
-            }
+        let object = match json::parse(text) {
+            Ok(object) => object,
+            Err(fault) => return (None, vec![Issue::error(Field::Link, fault)]),
         };
-        let mut issues = repeated(&pairs);
+        let repeated =
+            json::repeated(text).into_iter().map(|name| format!("`{}` is given twice", excerpt(&name)));
+        let mut issues: Vec<Issue> = repeated.map(|text| Issue::error(Field::Link, text)).collect();
+        issues.extend(several_loads(&object));
         let mut draft = Draft::default();
-        for (name, value) in pairs.iter().filter(|(_, value)| !value.is_null()) {
+        for (name, value) in object.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
             match (inputs::by_name(name), value) {
                 (None, _) => issues.push(unknown(name)),
-                (Some(input), Value::Object(_)) if input.field == Field::Model => {
-                    match json::read(&value.to_string()) {
-                        Ok(model) => draft.link.scenario.model = ModelChoice::Custom(Box::new(model)),
-                        Err(fault) => issues.push(Issue::error(Field::Model, fault)),
-                    }
-                }
+                (Some(input), Value::Object(_)) if input.field == Field::Model => match json::of(value) {
+                    Ok(model) => draft.link.scenario.model = ModelChoice::Custom(Box::new(model)),
+                    Err(fault) => issues.push(Issue::error(Field::Model, fault)),
+                },
                 (Some(input), Value::Object(_)) if input.field == Field::Measured => {
-                    let object = json::object(&value.to_string()).unwrap_or_default();
-                    let (measured, found) = paste::of(&object);
+                    let (measured, found) = paste::of(value);
                     issues.extend(found);
                     draft.link.scenario.measured = measured.unwrap_or_default();
                 }
                 (Some(input), value) => match plain(value, input.kind()) {
                     Ok(text) => draft.read(input, &text, &mut issues),
                     Err(wanted) => {
-                        let text = format!("`{name}` must be {wanted}, not {}", kind(value));
+                        let text = format!("`{name}` must be {wanted}, not {}", json::kind(value));
                         issues.push(Issue::error(input.field, text));
                     }
                 },
@@ -113,22 +81,12 @@ impl Scenario {
     }
 }
 
-/// Errors about names that stand twice, and sizes of several kinds of load.
-fn repeated(pairs: &[(String, Value)]) -> Vec<Issue> {
-    let mut issues = Vec::new();
-    for (index, (name, _)) in pairs.iter().enumerate() {
-        if pairs[..index].iter().any(|(other, _)| other == name) {
-            issues.push(Issue::error(Field::Link, format!("`{}` is given twice", excerpt(name))));
-        }
-    }
+/// An error about the sizes of several kinds of load.
+fn several_loads(object: &Value) -> Option<Issue> {
     let sizes = Load::SIZES.map(Field::id);
-    let given: Vec<&str> =
-        sizes.into_iter().filter(|size| pairs.iter().any(|(name, _)| name == size)).collect();
-    if given.len() > 1 {
-        let text = format!("`{}` exclude each other: give one of them", given.join("` and `"));
-        issues.push(Issue::error(Field::Load, text));
-    }
-    issues
+    let given: Vec<&str> = sizes.into_iter().filter(|size| object.get(size).is_some()).collect();
+    let text = format!("`{}` exclude each other: give one of them", given.join("` and `"));
+    (given.len() > 1).then(|| Issue::error(Field::Load, text))
 }
 
 fn unknown(name: &str) -> Issue {
@@ -156,18 +114,6 @@ fn plain(value: &Value, kind: Kind) -> Result<String, &'static str> {
         Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links => {
             value.as_str().map(str::to_owned).ok_or("text")
         }
-    }
-}
-
-/// What a value is, for a sentence.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "this list",
-        Value::Object(_) => "an object",
     }
 }
 
