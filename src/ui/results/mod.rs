@@ -1,7 +1,5 @@
 //! The right column: what is answered.
 
-mod chart;
-mod document;
 mod gauge;
 mod headline;
 mod kernels;
