@@ -187,11 +187,11 @@ impl State {
             || self.findings.with(|findings| findings.iter().any(Issue::is_error))
     }
 
-    /// Everything found about `field`, of the form first.
-    pub fn issues_of(self, field: Field) -> Vec<Issue> {
+    /// Everything found, of the form first.
+    pub fn issues(self) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.form.with(|form| form.issues().to_vec());
         self.findings.with(|findings| issues.extend_from_slice(findings));
-        if let (Field::Data, WorkerStatus::Ready { release }) = (field, self.worker.get()) {
+        if let WorkerStatus::Ready { release } = self.worker.get() {
             issues.extend(self.form.with(|form| form.then_and_now(&release)));
         }
         if !self.stale.get() {
@@ -199,6 +199,13 @@ impl State {
                 issues.extend(answer.iter().flat_map(|answer| answer.report.issues.iter().cloned()));
             });
         }
+        issues.dedup();
+        issues
+    }
+
+    /// Everything found about `field`.
+    pub fn issues_of(self, field: Field) -> Vec<Issue> {
+        let mut issues = self.issues();
         issues.retain(|issue| issue.field == field);
         issues.dedup();
         issues
