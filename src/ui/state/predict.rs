@@ -11,7 +11,7 @@ use crate::config::{self, Field, Issue, catalog::catalog};
 use crate::efficiency::{Efficiencies, Learned};
 use crate::serving::{Plan, finish, plan};
 use crate::worker::client::{Client, Event, Files};
-use crate::worker::protocol::Text;
+use crate::worker::protocol::{FromWorker, Text};
 
 /// How long the last learned answer stays before the roofline of a new scenario takes its
 /// place: a warm worker answers sooner, and the numbers then do not jump twice.
@@ -200,8 +200,6 @@ fn start_worker(state: State) {
 
 fn hear(state: State, event: Event) {
     match event {
-        Event::Ready { release } => state.worker.set(WorkerStatus::Ready { release }),
-        Event::Studied(studied) => study::heard(state, studied),
         Event::Answer { id, learned } => {
             // It may have failed over another question before.
             let ready = WorkerStatus::Ready { release: learned.release.clone() };
@@ -210,18 +208,23 @@ fn hear(state: State, event: Event) {
             }
             show_learned(state, id, learned);
         }
-        Event::Refused { id, issues } => {
-            let newest = state.predictor.with_value(|predictor| predictor.asked);
-            if id == newest {
-                state.findings.update(|findings| findings.extend(issues));
-                show_roofline(state);
-            }
-        }
-        Event::Read(read) => texts::heard(state, read),
-        Event::Simulated(run) => simulate::simulated(state, run),
-        Event::Swept(curve) => simulate::swept(state, curve),
         Event::Late => state.worker.set(WorkerStatus::Late),
-        Event::Failed { reason } => fail(state, reason),
+        Event::Message(message) => match message {
+            // Answered by the client.
+            FromWorker::Up { .. } => {}
+            FromWorker::Loaded { release } => state.worker.set(WorkerStatus::Ready { release }),
+            FromWorker::Answered { id, issues, .. } => {
+                if id == state.predictor.with_value(|predictor| predictor.asked) {
+                    state.findings.update(|findings| findings.extend(issues));
+                    show_roofline(state);
+                }
+            }
+            FromWorker::Read(read) => texts::heard(state, read),
+            FromWorker::Simulated(run) => simulate::simulated(state, run),
+            FromWorker::Swept(curve) => simulate::swept(state, curve),
+            FromWorker::Studied(studied) => study::heard(state, studied),
+            FromWorker::Failed { reason, .. } => fail(state, reason),
+        },
     }
 }
 
