@@ -1,5 +1,7 @@
 //! Physical constants that belong to no single GPU or engine.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::Sources;
@@ -28,6 +30,22 @@ pub struct Constants {
     pub network_share: Figure,
     /// Share of the dense peak that scores of an indexer reach, the choice of the best included.
     pub score_share: Figure,
+    /// Facts about kernels and what was fitted for their features, by part of `kernels/` and name.
+    pub kernels: BTreeMap<String, BTreeMap<String, Constant>>,
+}
+
+/// One number that code reads by its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constant {
+    pub value: f64,
+    pub unit: String,
+    /// Id of a source.
+    pub source: String,
+    /// What measurements it was fitted on or read off, where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fitted_on: Option<String>,
+    pub what: String,
 }
 
 /// The same, with units.
@@ -49,6 +67,18 @@ pub struct Physics {
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
 impl Constants {
+    /// The constants of one part of `kernels/`, each in the field of its name.
+    ///
+    /// # Errors
+    /// Where the file lacks a constant, or has one that no field reads.
+    pub fn of<T: serde::de::DeserializeOwned>(&self, part: &str) -> Result<T, String> {
+        let none = BTreeMap::new();
+        let named = self.kernels.get(part).unwrap_or(&none).iter();
+        let values: serde_json::Map<String, serde_json::Value> =
+            named.map(|(name, constant)| (name.clone(), constant.value.into())).collect();
+        serde_json::from_value(values.into()).map_err(|fault| format!("constants.json, {part}: {fault}"))
+    }
+
     /// None where a figure is missing from the file, which `tests/catalog.rs` rules out for this build.
     pub fn physics(&self) -> Option<Physics> {
         Some(Physics {

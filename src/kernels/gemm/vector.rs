@@ -2,6 +2,7 @@
 
 use super::Gemm;
 use crate::config::{Arch, Dtype, MissingFigure};
+use crate::kernels::constants::constants;
 use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
@@ -21,6 +22,11 @@ const MEASURED: &[&str] = &[
     "a40",
     "rtx-a6000",
 ];
+
+constants!(
+    "gemm":
+    library_cycles, deep_gemm_cycles, scaled_fp8_cycles, fp4_cycles, deep_gemm_packed_cycles, tensor_fp8_cycles, rotated_weights, trtllm_rotated_weights,
+);
 
 /// Formats the model has learned.
 const LEARNED: [Dtype; 7] =
@@ -114,12 +120,12 @@ impl Backend {
     /// shortest measured products, alike on all GPUs.
     fn shortest_cycles(self) -> f64 {
         match self {
-            Self::Library => 4000.0,
-            Self::DeepGemm => 6000.0,
-            Self::ScaledFp8 | Self::Blocks | Self::TrtllmDeepGemm => 8000.0,
-            Self::CuteDsl | Self::CutlassFp4 | Self::TrtllmFp4 | Self::Plugin => 10_000.0,
-            Self::DeepGemmPacked => 17_000.0,
-            Self::TensorFp8 => 22_000.0,
+            Self::Library => constants().library_cycles,
+            Self::DeepGemm => constants().deep_gemm_cycles,
+            Self::ScaledFp8 | Self::Blocks | Self::TrtllmDeepGemm => constants().scaled_fp8_cycles,
+            Self::CuteDsl | Self::CutlassFp4 | Self::TrtllmFp4 | Self::Plugin => constants().fp4_cycles,
+            Self::DeepGemmPacked => constants().deep_gemm_packed_cycles,
+            Self::TensorFp8 => constants().tensor_fp8_cycles,
         }
     }
 }
@@ -140,8 +146,8 @@ pub fn quantising(gemm: &Gemm, device: &DeviceSpec) -> f64 {
 /// and 32 MB).
 pub fn rotated_weights(engine: &str) -> f64 {
     match Engine::of(engine) {
-        Engine::Vllm | Engine::Sglang => 6.0,
-        Engine::Trtllm => 4.0,
+        Engine::Vllm | Engine::Sglang => constants().rotated_weights,
+        Engine::Trtllm => constants().trtllm_rotated_weights,
     }
 }
 
