@@ -221,7 +221,7 @@ mod tests {
     fn a_point_left_out_is_found_again() {
         let known = &catalog().collectives;
         let mut errors = Vec::new();
-        for curve in known.curves.0.iter().flat_map(|(_, curves)| &curves.0).map(|(_, curve)| curve) {
+        for curve in known.curves.values().flat_map(|curves| curves.values()) {
             let sizes = &known.sizes[..curve.len()];
             for out in 1..curve.len() - 1 {
                 let without = |values: &[f64]| [values[out - 1], values[out + 1]];

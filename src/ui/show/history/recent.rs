@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsCast;
 use web_sys::{Document, Element, HtmlSelectElement, Storage, window};
 
-use crate::chart::canvas::element::{append, new, put, with};
 use crate::config::json;
+use crate::ui::canvas::element::{append, new, put, with};
 
 const KEPT_AS: &str = "rooflight-recent";
 const MOST: usize = 8;
