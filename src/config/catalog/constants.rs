@@ -66,7 +66,41 @@ pub struct Physics {
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
+/// One constant as it is listed for a reader.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Listed {
+    /// `part.name`.
+    pub name: String,
+    pub what: String,
+    pub value: f64,
+    pub unit: String,
+    pub fitted_on: Option<String>,
+    /// Title and address of the source.
+    pub source: String,
+    pub url: String,
+}
+
 impl Constants {
+    /// Every constant of kernels and their features, with its source.
+    pub fn sources(&self) -> Vec<Listed> {
+        let listed = |part: &str, name: &str, constant: &Constant| {
+            let source = self.sources.get(&constant.source);
+            Listed {
+                name: format!("{part}.{name}"),
+                what: constant.what.clone(),
+                value: constant.value,
+                unit: constant.unit.clone(),
+                fitted_on: constant.fitted_on.clone(),
+                source: source.map_or_else(|| constant.source.clone(), |source| source.title.clone()),
+                url: source.map_or_else(String::new, |source| source.url.clone()),
+            }
+        };
+        let of_part = |(part, constants): (&String, &BTreeMap<String, Constant>)| {
+            constants.iter().map(|(name, constant)| listed(part, name, constant)).collect::<Vec<_>>()
+        };
+        self.kernels.iter().flat_map(of_part).collect()
+    }
+
     /// The constants of one part of `kernels/`, each in the field of its name.
     ///
     /// # Errors

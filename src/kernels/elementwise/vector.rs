@@ -1,7 +1,7 @@
 //! The feature vector of kernels that move bytes.
 
 use super::{Elementwise, Kind};
-use crate::config::{Gpu, MissingFigure};
+use crate::config::MissingFigure;
 use crate::kernels::constants::constants;
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
@@ -57,15 +57,6 @@ fn elements_per_clock(kind: Kind) -> f64 {
     }
 }
 
-/// Threads that one SM holds, by compute capability (CUDA C++ Programming Guide, technical specifications).
-fn threads_per_sm(gpu: &Gpu) -> f64 {
-    match gpu.sm {
-        75 => 1024.0,
-        86 | 89 | 120 => 1536.0,
-        _ => 2048.0,
-    }
-}
-
 impl Streamed {
     fn new(call: &Elementwise, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
         let &Launch { gpu, kernel, floor, .. } = launch;
@@ -75,7 +66,7 @@ impl Streamed {
         // Activations come from the kernel before, in service as in a measuring loop.
         let hits =
             1.0 / (1.0 + (bytes / (device.l2 * constants().hit_half)).powi(constants().hit_power as i32));
-        let pace = elements_per_clock(call.kind) * device.sms * device.clock * threads_per_sm(gpu);
+        let pace = elements_per_clock(call.kind) * device.sms * device.clock * gpu.threads_per_sm()?;
         Ok(Self {
             device,
             kind: call.kind,
