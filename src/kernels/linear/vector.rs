@@ -37,7 +37,8 @@ impl Kernel {
             | "fused_recurrent_gated_delta_rule"
             | "fused_recurrent_gated_delta_rule_packed_decode" => match engine {
                 "trtllm" => Self::Trtllm,
-                _ => Self::Triton,
+                "vllm" | "sglang" => Self::Triton,
+                _ => return None,
             },
             _ => return None,
         })
