@@ -53,6 +53,8 @@ impl Calls<'_> {
         }
         if self.layout.dp <= 1 {
             self.all_reduce(count);
+        } else {
+            self.reduced = false;
         }
     }
 
