@@ -37,9 +37,9 @@ struct Streamed {
     ideal: f64,
 }
 
-/// The vector of one launch; none for what nobody measured: sampling, and the mixing of residual streams.
+/// The vector of one launch; none for what nobody measured: sampling, the mixing of residual streams, and activations without a gate.
 pub fn of(call: &Elementwise, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let measured = !matches!(call.kind, Kind::Mix | Kind::Sampling);
+    let measured = !matches!(call.kind, Kind::Mix | Kind::Sampling | Kind::Activation);
     if !measured || call.rows * call.width == 0 {
         return Ok(None);
     }
@@ -52,7 +52,7 @@ fn elements_per_clock(kind: Kind) -> f64 {
     match kind {
         Kind::QkNorm => constants().qk_norm_pace,
         Kind::Norm | Kind::AddNorm => constants().norm_pace,
-        Kind::SiluMul | Kind::Rope => constants().activation_pace,
+        Kind::SiluMul | Kind::Rope | Kind::Activation => constants().activation_pace,
         Kind::Add | Kind::Embedding | Kind::Mix | Kind::Sampling => constants().copy_pace,
     }
 }
