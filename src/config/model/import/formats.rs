@@ -10,7 +10,7 @@ use crate::config::model::Formats;
 use crate::config::{Dtype, json};
 
 /// How the linear layers are stored.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Quantization {
     /// Of experts; of what else no list names, unless only experts are quantised.
     experts: Dtype,
@@ -188,7 +188,7 @@ impl Quantization {
         let quantised = [mlp, attention].into_iter().flatten().find(|dtype| *dtype != Dtype::Bf16);
         let weights = routed.or(quantised).unwrap_or(Dtype::Bf16);
         let usual = Formats::usual(weights, experts);
-        if self.own.names("lm_head").is_some() {
+        if self.own.names("lm_head") {
             notes.push("The head is counted in 16 bits, though the checkpoint quantises it.".into());
         }
         let formats = Formats {

@@ -12,7 +12,6 @@ mod layers;
 mod modules;
 mod notes;
 mod refusals;
-mod regex;
 mod schemes;
 mod single;
 mod sparse;
