@@ -40,9 +40,10 @@ pub struct Options {
 pub struct Prediction {
     /// The fragment of a link to the scenario as understood; empty where none could be read.
     pub link: String,
-    /// What is wrong with the input, or to be kept in mind of the answer.
+    /// What is wrong with the input or worth knowing about the answer; includes the issues of `report`.
     pub issues: Vec<Issue>,
-    /// None where an issue of severity `error` stands in its way, or a failure.
+    /// None after a failure, or where the input has an issue of severity `error`. Without a `headline` where the
+    /// configuration does not fit.
     pub report: Option<Report>,
     /// What the scenario says was measured, beside what the report predicts; left out where nothing was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -174,7 +175,10 @@ impl Prediction {
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Result<(), Failure> {
         match plan(setup) {
-            Ok((plan, rows)) => self.report = finish(&plan, &ask(&rows)?),
+            Ok((plan, rows)) => {
+                self.report = finish(&plan, &ask(&rows)?);
+                self.issues.extend(self.report.iter().flat_map(|report| report.issues.clone()));
+            }
             Err(found) => self.issues.extend(found),
         }
         let [run, sweep] = [options.run, options.sweep].map(|asked| asked == Some(true));
@@ -217,5 +221,31 @@ impl Prediction {
             }
         }
         Curve { points: sweep.curve().to_vec(), largest: sweep.largest() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roofline(config: &str) -> Prediction {
+        let options = Options::from_json(r#"{"roofline": true}"#).expect("known options");
+        Asked::read(config).predict(options, |_| Ok(Efficiencies::Roofline))
+    }
+
+    #[test]
+    fn what_does_not_fit_is_among_the_issues() {
+        let prediction = roofline(r#"{"model": "deepseek-r1", "gpu": "l4"}"#);
+        let report = prediction.report.expect("memory is known");
+        assert!(report.headline.is_none());
+        let errors: Vec<&Issue> = report.issues.iter().filter(|issue| issue.is_error()).collect();
+        assert!(!errors.is_empty() && errors.iter().all(|error| prediction.issues.contains(error)));
+        assert!(!roofline("v=1").issues.iter().any(Issue::is_error));
+    }
+
+    #[test]
+    fn unknown_options_are_named() {
+        let issue = Options::from_json(r#"{"rofline": true}"#).expect_err("a slip");
+        assert!(issue.text.contains("rofline"), "{}", issue.text);
     }
 }
