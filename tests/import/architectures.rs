@@ -1,7 +1,7 @@
 //! What a config says of the architecture.
 
 use rooflight::config::model::import::import;
-use rooflight::config::model::{Attention, Blocks};
+use rooflight::config::model::{Attention, Blocks, Ffn};
 use rooflight::config::{Model, Severity};
 use serde_json::{Value, json};
 
@@ -132,4 +132,27 @@ fn chosen_blocks_of_keys_are_read() {
     assert!(text.contains("`sparse_attention_config.sparse_attention_freq` has 2 entries"), "{text}");
     let text = refused(&changed(json!({"sparse_attention_config": sparse}))).join("\n");
     assert!(text.contains("block-sparse attention (`sparse_topk_blocks` 16)"), "{text}");
+}
+
+#[test]
+fn mlps_without_a_gate_are_told_apart() {
+    let gates = |model: &Model| -> Vec<bool> {
+        let of = |blocks: &Blocks| match blocks.ffn.as_ref()? {
+            Ffn::Dense(dense) => Some(dense.gated()),
+            Ffn::Moe(moe) => Some(moe.gated() && moe.shared().is_none_or(|shared| shared.gated())),
+        };
+        model.blocks.iter().filter_map(of).collect()
+    };
+    assert_eq!(gates(&accepted(json!({}))), [true]);
+    let hybrid = json!({
+        "model_type": "nemotron_h", "hidden_act": null, "mlp_hidden_act": "relu2", "num_hidden_layers": 3,
+        "hybrid_override_pattern": "*-E", "n_routed_experts": 16, "num_experts_per_tok": 4,
+        "moe_intermediate_size": 1856, "moe_shared_expert_intermediate_size": 3712,
+    });
+    assert_eq!(gates(&accepted(hybrid)), [false, false]);
+    // An activation that the family's MLPs do not have says nothing of a gate: refused, not guessed.
+    for name in ["relu2", "gelu", "gelu_pytorch_tanh"] {
+        let text = refused(&changed(json!({"hidden_act": name}))).join("\n");
+        assert!(text.contains(&format!("{name} activation")), "{text}");
+    }
 }

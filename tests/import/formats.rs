@@ -1,8 +1,9 @@
 //! Formats of weights.
 
-use rooflight::config::Dtype;
+use rooflight::config::catalog::catalog;
 use rooflight::config::model::Formats;
 use rooflight::config::model::import::import;
+use rooflight::config::{Dtype, ModelChoice, Scenario, check};
 use serde_json::{Value, json};
 
 use super::{QWEN3, accepted, changed, refused};
@@ -106,4 +107,24 @@ fn classes_kept_in_bf16_are_counted_so() {
     });
     let model = accepted(json!({"quantization_config": listed}));
     assert_eq!(model.formats(Dtype::Nvfp4), Formats { attention: Dtype::Fp8, ..uniform });
+}
+
+#[test]
+fn int8_with_int8_activations_is_served_dense_and_refused_for_experts() {
+    let group = json!({"weights": {"num_bits": 8, "type": "int", "strategy": "channel"},
+        "input_activations": {"num_bits": 8, "type": "int"}, "targets": ["Linear"]});
+    let config = json!({"quant_method": "compressed-tensors", "config_groups": {"group_0": group}, "ignore": ["lm_head"]});
+    let model = accepted(json!({"quantization_config": config}));
+    assert_eq!(model.weights, Dtype::W8a8);
+    // Tensor cores of B300 and V100 have no published INT8 rate.
+    let accepts = |gpu: &str| {
+        let model = ModelChoice::Custom(Box::new(model.clone()));
+        check(&Scenario { model, gpu: gpu.into(), ..Scenario::default() }, catalog()).0.is_some()
+    };
+    assert_eq!(["a100-sxm-80gb", "h100-sxm", "b300"].map(accepts), [true, true, false]);
+    let moe = json!({
+        "model_type": "qwen3_moe", "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768,
+        "quantization_config": config,
+    });
+    assert_eq!(refused(&changed(moe)), ["INT8 experts with INT8 activations: not covered by this release"]);
 }

@@ -266,7 +266,7 @@ impl Tensors {
             self.kept(hidden);
         }
         if let Some(intermediate) = moe.beside {
-            self.dense(Class::Mlp, &Dense { intermediate, ungated: None }, hidden);
+            self.dense(Class::Mlp, &Dense { intermediate, ungated: moe.ungated }, hidden);
         }
     }
 }

@@ -20,10 +20,10 @@ mod uneven;
 use serde_json::Value;
 
 use crate::config::issue::excerpt;
-use crate::config::{Field, Issue, json};
+use crate::config::{Dtype, Field, Issue, json};
 use crate::units::fixed;
 
-use super::{Blocks, Formats, Model, limits};
+use super::{Blocks, Ffn, Formats, Model, limits};
 use family::{FAMILIES, Family, Mixers};
 use fields::Fields;
 use formats::Quantization;
@@ -134,6 +134,10 @@ fn architecture(
     let layers = layers::read(fields, family, hidden)?;
     let mtp = predicting(fields);
     let (formats, rounded) = quantization.formats(&modules::of(&layers, family));
+    let experts = layers.iter().any(|layer| matches!(layer.ffn, Some(Ffn::Moe(_))));
+    if experts && formats.weights == Dtype::W8a8 {
+        fields.error("INT8 experts with INT8 activations: not covered by this release".into());
+    }
     let mut notes = notes::of(top, fields.object(), family);
     notes.extend(rounded);
     let mut model = Model {
