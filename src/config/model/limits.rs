@@ -20,12 +20,12 @@ impl Limit {
     /// What is wrong with `value`, if anything.
     pub fn objection(&self, value: f64) -> Option<String> {
         let inside = value.fract() == 0.0 && (f64::from(self.min)..=f64::from(self.max)).contains(&value);
-        (!inside).then(|| self.against(&decimal(value)))
+        (!inside).then(|| format!("`{}` is {}: expected {}", self.key, decimal(value), self.range()))
     }
 
-    /// That what is given is no such number.
-    pub fn against(&self, given: &str) -> String {
-        format!("`{}` is {given}: a whole number from {} to {} is right", self.key, self.min, self.max)
+    /// What is right, for a sentence.
+    pub fn range(&self) -> String {
+        format!("a whole number from {} to {}", self.min, self.max)
     }
 }
 
