@@ -35,7 +35,7 @@ fn four_bit_formats_are_read() {
     assert_eq!(weights(group(4, "float", 16)), Dtype::Nvfp4);
     assert_eq!(weights(group(4, "float", 32)), Dtype::Mxfp4);
     let small = accepted(json!({"quantization_config": group(4, "int", 32)}));
-    assert!(small.notes[0].contains("One scale per 32"), "{:?}", small.notes);
+    assert!(small.notes[0].contains("one scale per 32"), "{:?}", small.notes);
     let (model, _) = import(QWEN3, Some(r#"{"quantization": {"quant_algo": "NVFP4"}}"#));
     assert_eq!(model.map(|model| model.weights), Some(Dtype::Nvfp4));
 }
@@ -75,7 +75,7 @@ fn layers_kept_in_bf16_are_said() {
         "modules_to_not_convert": ["lm_head", "model.layers.0.mlp.down_proj", "model.layers.0.input_layernorm"],
     });
     let model = accepted(json!({"quantization_config": config}));
-    assert_eq!(model.notes, ["1 of 108 linear layers of MLPs are in other formats and counted as fp8."]);
+    assert_eq!(model.notes, ["1 of 108 linear layers of MLPs use other formats and are counted as fp8."]);
     assert_eq!((model.weights, model.checkpoints.len()), (Dtype::Fp8, 0));
 }
 

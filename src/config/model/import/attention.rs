@@ -174,7 +174,8 @@ fn choose(fields: &mut Fields<'_>, attentions: &mut [Attention]) {
         match attention {
             Attention::Gqa(gqa) => gqa.blocks = Some(blocks),
             _ => {
-                return fields.error("`sparse_attention_config` selects keys, and latent attention has none".into());
+                return fields
+                    .error("`sparse_attention_config` selects keys, and latent attention has none".into());
             }
         }
     }

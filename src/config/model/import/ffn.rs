@@ -72,11 +72,12 @@ fn sparse(fields: &mut Fields<'_>, layers: usize) -> Vec<bool> {
         _ => (fields.count_or(Limit { key: "moe_layer_freq", ..LAYERS }, 1) as usize, Vec::new()),
     };
     // GLM-5.
-    let named = fields.per_layer("mlp_layer_types", layers, "dense or sparse", |_, kind| match kind.as_str()? {
-        "dense" => Some(false),
-        "sparse" => Some(true),
-        _ => None,
-    });
+    let named =
+        fields.per_layer("mlp_layer_types", layers, "dense or sparse", |_, kind| match kind.as_str()? {
+            "dense" => Some(false),
+            "sparse" => Some(true),
+            _ => None,
+        });
     let sparse = |layer: usize| {
         // With marks of its own a model's first layers are among them.
         (layer >= first || !marked.is_empty())

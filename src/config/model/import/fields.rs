@@ -124,7 +124,10 @@ impl<'a> Fields<'a> {
     ) -> Vec<T> {
         let Some(list) = self.list(key) else { return Vec::new() };
         if list.len() != layers && layers > 0 {
-            self.error(format!("`{key}` has {} entries for {layers} layers: expected one per layer", list.len()));
+            self.error(format!(
+                "`{key}` has {} entries for {layers} layers: expected one per layer",
+                list.len()
+            ));
             return Vec::new();
         }
         self.each(key, list, wanted, of)

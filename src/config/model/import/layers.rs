@@ -145,7 +145,8 @@ fn delta_latent(fields: &mut Fields<'_>, layers: usize) -> Vec<Kind> {
         }
     }
     if kinds.contains(&None) {
-        fields.error(format!("`{LINEAR}` and `{FULL}` together have to list each of the {layers} layers once"));
+        fields
+            .error(format!("`{LINEAR}` and `{FULL}` together have to list each of the {layers} layers once"));
     }
     kinds.into_iter().flatten().collect()
 }

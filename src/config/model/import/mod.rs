@@ -94,10 +94,7 @@ fn family_of(top: &Value, text: &Value) -> Result<(String, Option<Family>), Stri
 fn refusal(model_type: &str, uncovered: &[String]) -> String {
     if uncovered.is_empty() {
         let known: Vec<&str> = FAMILIES.iter().map(|family| family.model_type).collect();
-        return format!(
-            "`model_type` is {model_type}, which this release does not know; it knows {}",
-            known.join(", ")
-        );
+        return format!("`model_type` {model_type} is not supported; supported are {}", known.join(", "));
     }
     format!("{}: not covered by this release", uncovered.join(", "))
 }

@@ -37,11 +37,14 @@ pub fn compressed(fields: &mut Fields<'_>, layers: usize) -> Vec<Attention> {
 fn ratios(fields: &mut Fields<'_>, layers: usize) -> Vec<u32> {
     let key = RATIO.key;
     if fields.get(key).is_none() {
-        fields.error(format!("`{key}` is missing: expected the tokens per compressed key, one number per layer"));
+        fields.error(format!(
+            "`{key}` is missing: expected the tokens per compressed key, one number per layer"
+        ));
     }
     let Some(list) = fields.list(key) else { return Vec::new() };
     let Some(list) = list.get(..layers) else {
-        fields.error(format!("`{key}` has {} entries for {layers} layers: expected one per layer", list.len()));
+        fields
+            .error(format!("`{key}` has {} entries for {layers} layers: expected one per layer", list.len()));
         return Vec::new();
     };
     fields.each(key, list, "a whole number, 0 for none", |_, entry| {

@@ -48,7 +48,9 @@ fn attention_of(block: &mut Fields<'_>, base: &Gqa) -> Option<Attention> {
     let group = block.count_as(GROUP, KV_HEADS);
     if !base.heads.is_multiple_of(group) {
         let heads = base.heads;
-        block.error(format!("`{GROUP}` of a layer is {group}, which does not divide `num_attention_heads` ({heads})"));
+        block.error(format!(
+            "`{GROUP}` of a layer is {group}, which does not divide `num_attention_heads` ({heads})"
+        ));
     }
     let window = block.optional_as("attention.window_length", WINDOW);
     let kv_heads = base.heads.checked_div(group).unwrap_or(0);
