@@ -21,7 +21,7 @@ pub struct Asked {
     pub issues: Vec<Issue>,
 }
 
-/// What to answer beside the report; nothing of it where it is left out.
+/// What to answer besides the report; off by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
@@ -45,7 +45,7 @@ pub struct Prediction {
     /// None after a failure, or where the input has an issue of severity `error`. Without a `headline` where the
     /// configuration does not fit.
     pub report: Option<Report>,
-    /// What the scenario says was measured, beside what the report predicts; left out where nothing was.
+    /// What the scenario says was measured, next to what the report predicts; left out without measurements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<Beside>>", optional))]
     pub measured: Vec<Beside>,
@@ -65,7 +65,7 @@ pub struct Prediction {
     pub failure: Option<Failure>,
 }
 
-/// Loads beside each other.
+/// A curve over loads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Curve {
@@ -74,7 +74,7 @@ pub struct Curve {
     pub largest: Option<f64>,
 }
 
-/// What went wrong that no other input would mend.
+/// A failure that no other input would avoid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
@@ -90,7 +90,7 @@ pub enum FailureKind {
     Unreachable,
     /// A file is not what the release says it is.
     Damaged,
-    /// The learned models were not loaded, and a roofline was not asked for.
+    /// The learned models were not loaded, and `roofline` is off.
     NoModels,
     /// The models did not answer.
     Models,
@@ -121,7 +121,7 @@ impl Asked {
         let (link, mut issues) = read(text);
         let checked = link.as_ref().map(|link| check(&link.scenario, catalog()));
         let (setup, found) = checked.unwrap_or_default();
-        // A value that could not be read has its default in the scenario, which nobody asked for.
+        // A value that could not be read has its default in the scenario, which is not what was meant.
         let setup = setup.filter(|_| !issues.iter().any(Issue::is_error));
         issues.extend(found);
         Self { link, setup, issues }
@@ -147,8 +147,7 @@ impl Asked {
         }
         let basis = prediction.report.as_ref().map(|report| &report.basis);
         if let (Some(link), Some(Basis::Learned { release })) = (self.link, basis) {
-            let said = link.then_and_now(release);
-            prediction.issues.extend(said);
+            prediction.issues.extend(link.then_and_now(release));
         }
         prediction
     }

@@ -23,7 +23,7 @@ impl Limit {
         (!inside).then(|| format!("`{}` is {}: expected {}", self.key, decimal(value), self.range()))
     }
 
-    /// What is right, for a sentence.
+    /// The valid range, for a sentence.
     pub fn range(&self) -> String {
         format!("a whole number from {} to {}", self.min, self.max)
     }

@@ -114,7 +114,7 @@ impl<'a> Fields<'a> {
     }
 
     /// An entry for each of so many layers; `of` reads one at its place, and `wanted` says what it may be. Without layers
-    /// it was said already that their number is wrong.
+    /// their number is wrong, which is an issue already.
     pub fn per_layer<T>(
         &mut self,
         key: &str,
