@@ -91,7 +91,7 @@ fn drafting_bytes(setup: &Setup) -> f64 {
 /// One rank's bytes of all layers of a group; KV projections are replicated below one head per rank.
 fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
     let one = |tensor: &Tensor| {
-        let parts = match tensor.cut {
+        let parts = match tensor.sharding {
             Sharding::Replicated => 1.0,
             Sharding::Tp => f64::from(setup.tp),
             Sharding::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
