@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rooflight::efficiency::onnx::{ModelError, Models};
-use rooflight::features::Family;
+use rooflight::kernels::Family;
 
 /// Rows and their answers, written by training.
 #[derive(serde::Deserialize)]

@@ -1,12 +1,9 @@
 //! Charts: what to draw as pure geometry, and drawing that any `plotters` backend can take.
 //!
-//! The page makes a chart and its summary; drawing is a wasm module of its own (`canvas`), which the page does
-//! not wait for. Tests draw SVG. Nothing here measures text through the backend (a browser answers that
+//! The page draws on canvases, the tools and tests as SVG. Nothing here measures text through the backend (a browser answers that
 //! with a forced layout); label boxes come from [`Theme::text_width`].
 
 mod bars;
-#[cfg(feature = "canvas")]
-pub mod canvas;
 mod curves;
 #[cfg(feature = "chart")]
 mod labels;
@@ -42,9 +39,6 @@ pub use theme::{Palette, Theme};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::json;
-
-/// A chart as the page sends it to the module that draws.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Chart {
@@ -53,15 +47,9 @@ pub enum Chart {
     Bars(Bars),
 }
 
-impl Chart {
-    pub fn into_json(self) -> String {
-        serde_json::to_string(&self).unwrap_or_default()
-    }
-
-    /// # Errors
-    /// What is wrong with the text.
-    pub fn from_json(text: &str) -> Result<Self, String> {
-        json::read(text)
+impl Default for Chart {
+    fn default() -> Self {
+        Self::Bars(Bars::default())
     }
 }
 

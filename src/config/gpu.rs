@@ -203,4 +203,9 @@ impl Gpu {
     pub fn supports(&self, dtype: Dtype) -> bool {
         self.tensor_rate(dtype).is_ok()
     }
+
+    /// `dtype` where the tensor cores multiply it, else BF16: what engines widen to.
+    pub fn math_or_bf16(&self, dtype: Dtype) -> Dtype {
+        if self.supports(dtype) { dtype } else { Dtype::Bf16 }
+    }
 }

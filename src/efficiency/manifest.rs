@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::features::Family;
+use crate::kernels::Family;
 
 /// Everything about one release of the models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -151,7 +151,6 @@ impl Manifest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::measured;
 
     const SHIPPED: &str = include_str!("../../models/manifest.json");
 
@@ -169,7 +168,7 @@ mod tests {
         let trained = Manifest::parse(SHIPPED).expect("fits").trained_on();
         for &family in Family::ALL {
             for gpu in &trained[&family] {
-                assert!(measured(family).any(|id| id == gpu), "{gpu}");
+                assert!(family.measured_on().contains(&gpu.as_str()), "{gpu}");
             }
         }
     }

@@ -80,7 +80,7 @@ impl Ideal {
         let compute = count.compute(gpu)?;
         let memory = count.bytes / gpu.bandwidth()?;
         let launch = physics.launch_floor;
-        let time = compute.max(memory).max(launch);
+        let time = count.ideal(gpu, launch)?;
         let limit = match time {
             time if time == compute => Resource::Compute,
             time if time == memory => Resource::Memory,

@@ -10,19 +10,17 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::config::json;
 use crate::config::{Field, Issue};
-use crate::features::Family;
-use crate::study::Topic;
+use crate::study::{Document, Topic};
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToWorker {
     Load(Load),
     Ask(Ask),
-    Rows(Rows),
     Read(Text),
     Simulate(Simulate),
     /// End the simulation under way.
@@ -44,14 +42,6 @@ pub struct Load {
 pub struct Ask {
     pub id: u32,
     pub link: String,
-}
-
-/// Run each family's model on its table: feature rows, row-major. The answer is the same with ln(efficiency) per row
-/// in the tables. The page asks for whole configurations; this is for measuring the models where they run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rows {
-    pub id: u32,
-    pub families: Vec<Family>,
 }
 
 /// Read this text of the visitor's: a `config.json` (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
@@ -100,14 +90,13 @@ pub struct StudyAsked {
     pub page: String,
 }
 
-/// What is known of it so far: `done` configurations of `total` are predicted. The document is one as JSON: the page
-/// hands it on to the module that shows it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What is known of it so far: `done` configurations of `total` are predicted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Studied {
     pub id: u32,
     pub done: u32,
     pub total: u32,
-    pub document: String,
+    pub document: Document,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,7 +107,6 @@ pub enum FromWorker {
     /// The models are ready.
     Loaded(Loaded),
     Answered(Answered),
-    Rows(Rows),
     /// Loading failed, or the request with this id.
     Failed(Failed),
     Read(Read),
@@ -151,8 +139,8 @@ pub struct Failed {
     pub reason: String,
 }
 
-/// A run, as a document in JSON: the page hands it on to the module that shows it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A run, as a document.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Simulated {
     pub id: u32,
     /// Why it cannot be run, or what makes its numbers mean little.
@@ -160,18 +148,18 @@ pub struct Simulated {
     /// Whether other loads follow.
     pub goes_on: bool,
     /// Empty where it cannot be run.
-    pub document: String,
+    pub document: Document,
 }
 
 /// The loads around it, as far as they have been run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Swept {
     pub id: u32,
     pub done: u32,
     pub total: u32,
     pub finished: bool,
     /// Empty where there are none.
-    pub document: String,
+    pub document: Document,
 }
 
 /// Why a message could not be read.
