@@ -9,7 +9,7 @@ use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Watts};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure<T = f64>(pub Option<T>, pub String);
 
-/// The source id of figures that nobody measured: taken from a sibling GPU, and said so wherever used.
+/// Source id of estimates: figures taken from a sibling GPU, labelled wherever they are used.
 pub const ESTIMATE: &str = "sibling";
 
 /// A figure that a calculation needs and the catalog does not have.

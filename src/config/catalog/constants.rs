@@ -16,7 +16,7 @@ pub struct Constants {
     pub launch_floor_us: Figure,
     /// Share of the memory bandwidth that kernels without a learned model reach.
     pub streaming_share: Figure,
-    /// What such a kernel takes besides its bytes, in µs.
+    /// Latency of such a kernel besides its bytes, in µs.
     pub streaming_latency_us: Figure,
     /// Memory of the CUDA context, graphs and libraries on each GPU, in GiB.
     pub context_gib: Figure,
