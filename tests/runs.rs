@@ -8,9 +8,8 @@ use rooflight::config::{Bin, Drafts, Lengths, Load, ModelChoice, Scenario, Setup
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Rows};
 use rooflight::features::Family;
 use rooflight::serving::report::Headline;
-use rooflight::serving::run::{Run, RunPlan, Runner, Sweep};
-use rooflight::serving::sim::lengths::draw;
-use rooflight::serving::sim::{Arrivals, Distribution, Limits, Metrics, metrics, simulate};
+use rooflight::serving::run::{Run, RunPlan, Runner, Sweep, requests};
+use rooflight::serving::sim::{Arrivals, Limits, Metrics, metrics, simulate};
 use rooflight::serving::table::TablePlan;
 use rooflight::serving::{finish, memory_of, plan, replica};
 
@@ -54,13 +53,13 @@ fn form(setup: &Setup) -> Headline {
 /// in step, and the closed form is of clients that do not.
 fn varied(setup: &Setup, count: usize, arrivals: &Arrivals) -> Metrics {
     let policy = replica::policy(setup, &memory_of(setup).expect("the catalog has every figure"));
-    let (isl, osl) = (setup.prompts[0], setup.osl);
-    let extent = replica::extent(setup, policy.max_seqs, isl * 11 / 10, osl * 11 / 10);
+    let setup = &Setup { spread: 0.1, ..setup.clone() };
+    let (prompt, output) = setup.longest();
+    let extent = replica::extent(setup, policy.max_seqs, prompt, output);
     let physics = catalog().constants.physics().expect("complete");
     let plan = TablePlan::new(setup, &physics, &extent).expect("the catalog has every figure");
     let table = plan.finish(&flat(plan.rows())).expect("every row is answered");
-    let range = |length: u32| Distribution::Uniform { low: length * 9 / 10, high: length * 11 / 10 };
-    let requests = draw(&range(isl), &range(osl), count, 1).expect("sound");
+    let requests = requests(setup, setup.load, count, 1);
     let cost = table.under(&setup.engine.host);
     let outcome = simulate(&policy, &requests, arrivals, &cost, Limits::default()).expect("it can be served");
     metrics(&outcome).expect("requests were served")

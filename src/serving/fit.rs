@@ -1,4 +1,4 @@
-//! Whether a setup fits, what bounds it, and the smallest change that mends it.
+//! Whether a setup fits, what bounds it, and the smallest change that makes it fit.
 
 use crate::config::catalog::Physics;
 use crate::config::check::divides;
@@ -113,7 +113,7 @@ pub fn verdict(
             need.print(),
             memory.usable.print(),
             setup.gpu.name,
-            mend(setup, physics, demand)?,
+            smallest_change(setup, physics, demand)?,
         );
         return Ok((None, vec![Issue::error(Field::Gpu, text)]));
     }
@@ -126,7 +126,7 @@ pub fn verdict(
             (memory.kv_per_token * demand.sequence_tokens).print(),
             memory.kv_room.print(),
             decimal(kv_tokens),
-            mend(setup, physics, demand)?,
+            smallest_change(setup, physics, demand)?,
         );
         return Ok((None, vec![Issue::error(Field::Isl, text)]));
     }
@@ -157,7 +157,7 @@ fn batch_verdict(
         memory.kv_needed.print(),
         memory.kv_room.print(),
         decimal(largest),
-        mend(setup, physics, demand)?,
+        smallest_change(setup, physics, demand)?,
     );
     Ok((None, vec![Issue::error(Field::Batch, text)]))
 }
@@ -207,9 +207,9 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option
 }
 
 /// The smallest single change that makes room: more tensor parallelism first, then a narrower format.
-fn mend(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, MissingFigure> {
+fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, MissingFigure> {
     let fits = |trial: &Setup| -> Result<bool, MissingFigure> {
-        let memory = memory(trial, physics, demand.kv_tokens, demand.step_tokens, demand.sequence_tokens)?;
+        let memory = memory(trial, physics, demand)?;
         let needed = match trial.load {
             Load::Batch(_) => demand.kv_tokens,
             Load::Concurrency(_) | Load::Rate(_) => demand.sequence_tokens,

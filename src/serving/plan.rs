@@ -99,7 +99,7 @@ fn plan_for(setup: &Setup, questions: &mut dyn Questions) -> Result<Plan, Vec<Is
 
 fn build(setup: &Setup, physics: Physics, questions: &mut dyn Questions) -> Result<Plan, MissingFigure> {
     let demand = Demand::of(setup);
-    let memory = memory(setup, &physics, demand.kv_tokens, demand.step_tokens, demand.sequence_tokens)?;
+    let memory = memory(setup, &physics, &demand)?;
     let (running, issues) = fit::verdict(setup, &physics, &demand, &memory)?;
     let steps = match running {
         None => None,
@@ -124,9 +124,7 @@ fn build(setup: &Setup, physics: Physics, questions: &mut dyn Questions) -> Resu
 /// # Errors
 /// Where a catalog lacks a figure.
 pub fn memory_of(setup: &Setup) -> Result<Memory, Vec<Issue>> {
-    let demand = Demand::of(setup);
-    let Demand { kv_tokens, step_tokens, sequence_tokens } = demand;
-    let found = memory(setup, &physics()?, kv_tokens, step_tokens, sequence_tokens);
+    let found = memory(setup, &physics()?, &Demand::of(setup));
     found.map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
 }
 

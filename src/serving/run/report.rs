@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::config::Load;
 use crate::config::record::record;
-use crate::serving::sim::{Metrics, Outcome, Saturation, Slo, Stats, goodput, metrics};
+use crate::config::{Load, Slos};
+use crate::serving::sim::{Metrics, Outcome, Saturation, Stats, goodput, metrics};
 
 /// Share of requests that must keep to the SLOs.
 pub const KEPT: f64 = 0.99;
@@ -58,7 +58,13 @@ record!(Point: load, ttft, tpot, output_per_s, saturated);
 
 impl Run {
     /// `outcome` is that of one of `replicas`, with `capacity` tokens of KV cache.
-    pub(super) fn of(load: Load, outcome: &Outcome, replicas: f64, capacity: u64, slo: Slo) -> Option<Self> {
+    pub(super) fn of(
+        load: Load,
+        outcome: &Outcome,
+        replicas: f64,
+        capacity: u64,
+        slos: Slos,
+    ) -> Option<Self> {
         let one = metrics(outcome)?;
         let moments = &outcome.timeline;
         let column = |of: &dyn Fn(&crate::serving::sim::Moment) -> f64| moments.iter().map(of).collect();
@@ -76,7 +82,7 @@ impl Run {
                 total_per_s: one.total_per_s * replicas,
                 ..one
             },
-            goodput_per_s: (slo != Slo::default()).then(|| goodput(outcome, &slo) * replicas),
+            goodput_per_s: (slos != Slos::default()).then(|| goodput(outcome, &slos) * replicas),
             preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
             saturation,
             timeline: Timeline {

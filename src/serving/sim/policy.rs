@@ -2,7 +2,7 @@
 
 use crate::config::{Batching, cached_tokens};
 
-use super::{Lengths, SimError};
+use super::{Request, SimError};
 
 /// How a scheduler works. Budgets and limits are those of one rank of attention data parallelism, each of
 /// which has its own queue, slots and KV cache; the ranks step together.
@@ -205,10 +205,9 @@ impl Policy {
 
     /// # Errors
     /// The first request that this scheduler could never serve.
-    pub(super) fn check_requests(&self, requests: &[Lengths]) -> Result<(), SimError> {
+    pub(super) fn check_requests(&self, requests: &[Request]) -> Result<(), SimError> {
         let capacity = self.blocks();
-        for (request, lengths) in requests.iter().enumerate() {
-            let Lengths { prompt, output } = *lengths;
+        for (request, &Request { prompt, output }) in requests.iter().enumerate() {
             if prompt == 0 || output == 0 {
                 let what = if prompt == 0 { "prompt" } else { "output" };
                 return Err(SimError::EmptyRequest { request, what });

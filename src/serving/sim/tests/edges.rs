@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn second(_: &[StepLoad<'_>]) -> f64 {
+fn second(_: &[RankStep<'_>]) -> f64 {
     1.0
 }
 
@@ -82,7 +82,7 @@ fn arrivals_without_sense_are_errors() {
 fn costs_and_limits_end_a_run() {
     let policy = vllm(8, 4, 64);
     for bad in [f64::NAN, f64::INFINITY, -1.0] {
-        let cost = |_: &[StepLoad<'_>]| bad;
+        let cost = |_: &[RankStep<'_>]| bad;
         let result = simulate(&policy, &requests(&[(1, 1)]), &Arrivals::AtOnce, &cost, Limits::default());
         assert_eq!(result, Err(SimError::StepTime { step: 1 }));
     }
@@ -90,7 +90,7 @@ fn costs_and_limits_end_a_run() {
     let result = simulate(&policy, &requests(&[(1, 30)]), &Arrivals::AtOnce, &second, limits);
     assert!(matches!(result, Err(SimError::StepLimit { .. })), "{result:?}");
     // Steps that take no time end as well.
-    let nothing = |_: &[StepLoad<'_>]| 0.0;
+    let nothing = |_: &[RankStep<'_>]| 0.0;
     let outcome = simulate(&policy, &requests(&[(9, 30)]), &Arrivals::AtOnce, &nothing, Limits::default());
     assert_eq!(lasts(&outcome.expect("served")), [0.0]);
 }

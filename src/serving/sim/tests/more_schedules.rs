@@ -111,8 +111,8 @@ fn decode_steps_are_padded_to_graph_sizes() {
 #[test]
 fn prefill_and_decode_on_replicas_of_their_own() {
     let (policy, lengths) = (vllm(16, 8, 1 << 20), requests(&[(10, 3), (10, 1), (10, 3)]));
-    let prefill = |_: &[StepLoad<'_>]| 1.0;
-    let decode = |_: &[StepLoad<'_>]| 0.125;
+    let prefill = |_: &[RankStep<'_>]| 1.0;
+    let decode = |_: &[RankStep<'_>]| 0.125;
     let run = |replicas, first_token_waits| {
         let transfer = Transfer { seconds: 0.25, seconds_per_token: 0.025, first_token_waits };
         let prefill =
