@@ -93,7 +93,7 @@ pub struct Memory {
     pub kv_needed: Bytes,
     /// Room for the KV cache.
     pub kv_room: Bytes,
-    /// KV bytes of one token on one GPU, on average over the longest sequence asked for: layers with a window
+    /// KV bytes of one token on one GPU, on average over the longest sequence: layers with a window
     /// keep its tokens only, recurrences a state.
     pub kv_per_token: Bytes,
     /// Tokens that fit into the cache of one replica.
@@ -131,7 +131,7 @@ pub struct Headline {
 pub struct Report {
     pub basis: Basis,
     pub memory: Memory,
-    /// None where it does not fit; `issues` then says why and what would mend it.
+    /// None where it does not fit; `issues` then says why, and what would make it fit.
     pub headline: Option<Headline>,
     /// Prefill, decode; empty where it does not fit.
     pub passes: Vec<PassReport>,

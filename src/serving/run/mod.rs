@@ -69,7 +69,7 @@ impl RunPlan {
     /// # Errors
     /// As [`RunPlan::new`], and where a trace has no pace.
     pub fn of_trace(setup: &Setup, trace: Trace) -> Result<Self, Vec<Issue>> {
-        let none = "all requests of the trace come at once: a batch is right for that";
+        let none = "all requests of the trace arrive at once: use a batch instead";
         let own = trace.rate().ok_or_else(|| vec![Issue::error(Field::Trace, none)])?;
         let rate = if let Load::Rate(rate) = setup.load { rate } else { own };
         let (prompt, output) = trace.means();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::{Point, Run, Runner};
 use crate::config::{Issue, Load};
 
-/// A curve over clients begins at one and ends at so many times those asked for, or here if that is more.
+/// A curve over clients begins at one and ends at so many times those of the load, or here if that is more.
 const BEYOND: u32 = 4;
 const LEAST_TOP: u32 = 64;
 const MOST_CLIENTS: u32 = 4096;
@@ -61,7 +61,7 @@ impl Sweep {
             Some(known) => known,
             None => runner.run(load)?,
         };
-        self.tell(&run);
+        self.record(&run);
         self.curve.extend(drawn.then(|| run.point()));
         Ok(true)
     }
@@ -84,8 +84,8 @@ impl Sweep {
         }
     }
 
-    /// What came of a load.
-    fn tell(&mut self, run: &Run) {
+    /// Takes note of what came of a load.
+    fn record(&mut self, run: &Run) {
         match run.keeps() {
             Some(true) => self.kept = Some(self.kept.map_or(run.load, |kept| kept.max(run.load))),
             Some(false) => self.missed = Some(self.missed.map_or(run.load, |missed| missed.min(run.load))),
@@ -164,7 +164,7 @@ mod tests {
         let mut sweep = Sweep::new(points, false);
         let mut runs = 0;
         while let Some((load, _)) = sweep.next_load() {
-            sweep.tell(&run(load, limit));
+            sweep.record(&run(load, limit));
             runs += 1;
         }
         (sweep.largest(), runs)
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_holds_what_is_asked() {
+    fn the_curve_holds_the_load_itself() {
         for clients in [1, 3, 16, 100, 5000] {
             let all: Vec<u32> = clients_around(clients).collect();
             assert!(all.contains(&clients) && all.is_sorted() && all[0] == 1, "{all:?}");

@@ -1,8 +1,8 @@
 //! A discrete-event simulation of an engine's scheduler over an abstract step time.
 //!
 //! What decides TTFT under load is not how long a step takes but which requests it holds. So the scheduler's
-//! own rules run here, step by step, for vLLM, SGLang and TensorRT-LLM; what a step costs is asked of a
-//! [`StepCost`]. Everything is a pure function of its arguments: no clock, no threads, and random draws come
+//! own rules run here, step by step, for vLLM, SGLang and TensorRT-LLM; what a step costs a
+//! [`StepCost`] says. Everything is a pure function of its arguments: no clock, no threads, and random draws come
 //! from a seed.
 //!
 //! A step costs time in proportion to its prompts and to the sequences that end in it, not to those that

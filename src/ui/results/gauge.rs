@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::config::Metric;
-use crate::serving::measured::{Beside, print};
+use crate::serving::measured::{Deviation, print};
 use crate::serving::reading::Reading;
 use crate::serving::report::Headline;
 use crate::study::Topic;
@@ -24,11 +24,12 @@ pub fn Gauge(
     let show =
         move |part: fn((f64, Printed)) -> String| text(move || reading().map(part).unwrap_or_default());
     let number = text(move || reading().map_or("–".into(), |(_, printed)| printed.number));
-    let beside = move || {
+    let deviation = move || {
         let metric = Metric::from_id(id)?;
         let (predicted, _) = reading()?;
-        let beside = state.form.with(|form| Beside::of(&form.scenario().measured, metric, predicted))?;
-        Some(format!("{} measured, {}", print(metric, beside.measured), beside.difference()))
+        let deviation =
+            state.form.with(|form| Deviation::of(&form.scenario().measured, metric, predicted))?;
+        Some(format!("{} measured, {}", print(metric, deviation.measured), deviation.difference()))
     };
     view! {
         <div class="gauge">
@@ -40,7 +41,7 @@ pub fn Gauge(
                 <span class="unit">{show(|(_, printed)| printed.unit.to_string())}</span>
             </dd>
             // Empty, it takes no room.
-            <dd class="measured" data-measured=id>{text(move || beside().unwrap_or_default())}</dd>
+            <dd class="measured" data-measured=id>{text(move || deviation().unwrap_or_default())}</dd>
         </div>
     }
 }
