@@ -104,6 +104,27 @@ fn what_does_not_fit_gives_a_reason_and_no_throughput() {
     }
 }
 
+/// Two replicas with half of a list each are as fast as one with that half, and serve twice as much.
+#[test]
+fn a_list_of_prompts_is_shared_out_over_the_replicas() {
+    let asked = |prompts: &[u32], replicas| Scenario {
+        replicas,
+        workload: Workload {
+            isl: Lengths::Each(prompts.to_vec()),
+            osl: 64,
+            load: Load::Batch(prompts.len() as u32),
+            ..Workload::default()
+        },
+        ..Scenario::default()
+    };
+    let one = report(&asked(&[4096, 2048], 1), -0.3);
+    let two = report(&asked(&[4096, 4096, 2048, 2048], 2), -0.3);
+    assert_eq!(two.memory, one.memory);
+    let (one, two) = (one.headline.unwrap(), two.headline.unwrap());
+    assert_eq!((two.ttft, two.tpot, two.running), (one.ttft, one.tpot, one.running));
+    assert!((two.requests_per_s / one.requests_per_s - 2.0).abs() < 1e-9);
+}
+
 /// The page plans without rows, and its worker with them.
 #[test]
 fn a_plan_made_alone_takes_the_answers_to_another() {

@@ -55,17 +55,22 @@ pub fn clients_per_replica(setup: &Setup, clients: u32) -> (f64, f64) {
     (clients / busy, busy)
 }
 
-/// The prompts of the fullest replica of an offline batch; none where the load is no batch.
+/// The prompts of an offline batch that the fullest replica gets: replicas take them in turn. None where the load
+/// is no batch.
 pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
     let Load::Batch(size) = setup.load else { return Vec::new() };
-    let size = size.div_ceil(setup.replicas.max(1)).max(1) as usize;
+    let replicas = setup.replicas.max(1) as usize;
     match setup.prompts.as_slice() {
-        [one] => vec![*one; size],
-        each => each.to_vec(),
+        [one] => vec![*one; (size as usize).div_ceil(replicas).max(1)],
+        each => {
+            let of = |replica| each.iter().copied().skip(replica).step_by(replicas).collect::<Vec<_>>();
+            let tokens = |prompts: &Vec<u32>| prompts.iter().copied().map(u64::from).sum::<u64>();
+            (0..replicas.min(each.len())).map(of).max_by_key(tokens).unwrap_or_default()
+        }
     }
 }
 
-/// Those of its fullest rank of attention data parallelism: they are dealt in turn.
+/// Those of its fullest rank of attention data parallelism: ranks take them in turn.
 pub fn prompts_of_one_rank(setup: &Setup) -> Vec<u32> {
     prompts_of_one_replica(setup).into_iter().step_by(setup.dp.max(1) as usize).collect()
 }

@@ -1,15 +1,20 @@
 //! The lengths of a run's requests, drawn as the setup says: the one place that draws them.
 
 use crate::config::{Bin, Load, Setup};
+use crate::serving::fit::prompts_of_one_replica;
 use crate::serving::sim::Request;
 use crate::serving::sim::random::SplitMix64;
 
-/// `count` requests; the same for the same seed.
+/// `count` requests of one replica, or its share of a batch; the same for the same seed.
 pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Request> {
     let Setup { prompts, osl, histogram, .. } = setup;
-    if matches!(load, Load::Batch(_)) || !setup.varies() {
-        let prompts = prompts.iter().cycle().take(count);
-        return prompts.map(|&prompt| Request { prompt, output: *osl }).collect();
+    if let Load::Batch(_) = load {
+        let prompts = prompts_of_one_replica(&Setup { load, ..setup.clone() });
+        return prompts.into_iter().map(|prompt| Request { prompt, output: *osl }).collect();
+    }
+    let prompt = prompts.first().copied().unwrap_or(1);
+    if !setup.varies() {
+        return vec![Request { prompt, output: *osl }; count];
     }
     if !histogram.is_empty() {
         let mut random = SplitMix64::new(seed);
@@ -25,7 +30,7 @@ pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Reque
         }
     };
     let (longest_prompt, longest_output) = setup.longest();
-    let prompts = about(prompts.first().copied().unwrap_or(1), longest_prompt);
+    let prompts = about(prompt, longest_prompt);
     let outputs = about(*osl, longest_output);
     prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
 }
@@ -142,10 +147,15 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_prompts_begins_anew_when_it_ends() {
-        let listed = Setup { prompts: vec![1, 2, 3], ..setup() };
-        let prompts: Vec<u32> =
-            requests(&listed, Load::Batch(5), 5, 0).iter().map(|request| request.prompt).collect();
-        assert_eq!(prompts, [1, 2, 3, 1, 2]);
+    fn replicas_take_the_prompts_of_a_list_in_turn() {
+        let load = Load::Batch(5);
+        let prompts = |replicas| {
+            let listed = Setup { load, replicas, prompts: vec![1, 20, 3, 40, 5], ..setup() };
+            let requests = requests(&listed, load, 5, 0);
+            requests.iter().map(|request| request.prompt).collect::<Vec<_>>()
+        };
+        assert_eq!(prompts(1), [1, 20, 3, 40, 5]);
+        assert_eq!(prompts(2), [20, 40], "the one with more tokens");
+        assert_eq!(prompts(9), [40]);
     }
 }
