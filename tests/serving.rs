@@ -104,6 +104,25 @@ fn what_does_not_fit_gives_a_reason_and_no_throughput() {
     }
 }
 
+/// Whoever waits for a slot holds no KV cache, and a rank's GPUs hold that of its own requests.
+#[test]
+fn what_fits_adds_up_to_the_memory_there_is() {
+    for engine in ENGINES {
+        for (model, gpu, dp) in [("qwen3-8b", "h100-sxm", 1), ("deepseek-r1", "h200-sxm", 8)] {
+            for load in [Load::Concurrency(16), Load::Concurrency(4000), Load::Rate(1.0), Load::Batch(4)] {
+                let asked = Scenario { dp, ep: dp, ..scenario(model, gpu, engine, 2048, 512, load) };
+                let report = report(&asked, -0.3);
+                let memory = report.memory;
+                assert!(!report.passes.is_empty(), "{engine} {model} {load:?}: {:?}", report.issues);
+                let fixed = memory.weights + memory.activations + memory.reserve;
+                let whole = fixed + memory.kv_room + memory.unused();
+                assert!((whole / memory.total - 1.0).abs() < 1e-9, "{engine} {model} {load:?}: {memory:?}");
+                assert!(memory.kv_needed <= memory.kv_room, "{engine} {model} {load:?}: {memory:?}");
+            }
+        }
+    }
+}
+
 /// Two replicas with half of a list each are as fast as one with that half, and serve twice as much.
 #[test]
 fn a_list_of_prompts_is_shared_out_over_the_replicas() {

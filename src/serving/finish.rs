@@ -24,7 +24,7 @@ pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
     let passes = shown.iter().map(|&(step, phase)| finisher.report(step, phase)).collect::<Option<_>>()?;
     let mut memory = plan.memory.clone();
     if let (Load::Rate(_), Some(headline)) = (plan.setup.load, &headline) {
-        memory.kv_needed = memory.kv_per_token * (headline.running * tokens_held(&plan.setup));
+        memory = memory.holding(&plan.setup, headline.running, tokens_held(&plan.setup));
     }
     let issues = plan.issues.iter().cloned().chain(too_much).collect();
     Some(Report { basis, memory, headline, passes, issues })

@@ -99,7 +99,7 @@ fn plan_for(setup: &Setup, questions: &mut dyn Questions) -> Result<Plan, Vec<Is
 
 fn build(setup: &Setup, physics: Physics, questions: &mut dyn Questions) -> Result<Plan, MissingFigure> {
     let demand = Demand::of(setup);
-    let memory = memory(setup, &physics, &demand)?;
+    let mut memory = memory(setup, &physics, &demand)?;
     let (running, issues) = fit::verdict(setup, &physics, &demand, &memory)?;
     let steps = match running {
         None => None,
@@ -107,6 +107,7 @@ fn build(setup: &Setup, physics: Physics, questions: &mut dyn Questions) -> Resu
             Load::Batch(size) => Steps::Offline(offline(setup, &physics, size, questions)?),
             Load::Concurrency(clients) => {
                 let (clients, replicas) = fit::clients_per_replica(setup, clients);
+                memory = memory.holding(setup, running, fit::tokens_held(setup));
                 let offered = Offered::Clients { clients, replicas };
                 Steps::Steady(Box::new(steady(setup, &physics, offered, running, questions)?))
             }
