@@ -202,7 +202,15 @@ fn replicas_share_the_load_and_add_up() {
 fn too_high_a_rate_is_saturation_and_keeps_no_limit() {
     let slos = Slos { ttft_ms: Some(1e6), tpot_ms: None };
     let flooded = run(&setup("vllm", 1024, 128, Load::Rate(500.0), slos));
-    assert!(flooded.saturation.is_some());
+    let saturation = flooded.saturation.expect("far too many");
+    // What is said to be served is served, and a fifth more is not.
+    let at = |share: f64| setup("vllm", 1024, 128, Load::Rate(saturation.served_per_s * share), slos);
+    assert_eq!(run(&at(0.9)).saturation, None);
+    let beyond = run(&at(1.2)).saturation.expect("too many");
+    assert!(
+        (beyond.served_per_s / saturation.served_per_s - 1.0).abs() < 1e-12,
+        "one capacity, whatever the rate"
+    );
     assert_eq!(flooded.keeps(), Some(false));
     assert_eq!(run(&setup("vllm", 1024, 128, Load::Rate(1.0), slos)).keeps(), Some(true));
     assert_eq!(run(&setup("vllm", 1024, 128, Load::Rate(1.0), Slos::default())).keeps(), None);

@@ -163,10 +163,7 @@ impl<'a> Finisher<'a> {
     fn too_much(&self, rate: f64, served: f64) -> Issue {
         let replicas = f64::from(self.setup().replicas);
         let text = format!(
-            "Arrivals exceed capacity: {} requests come per second and {} are served, so TTFT grows without bound. \
-             Lower the rate, or take {} replicas.",
-            count(rate * replicas),
-            count(served * replicas),
+            "Arrivals exceed capacity: TTFT grows without bound. Lower the rate, or take {} replicas.",
             count((rate * replicas / (served * FULL_USE)).ceil()),
         );
         Issue::error(Field::Rate, text)

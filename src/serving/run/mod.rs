@@ -130,9 +130,24 @@ impl Runner {
         let limits = Limits { steps: STEPS, moments: MOMENTS };
         let outcome = simulate(&self.policy, &requests, &arrivals, &cost, limits)
             .map_err(|error| self.issue(load, &error))?;
-        let capacity = self.policy.kv_tokens * u64::from(self.policy.ranks);
-        Run::of(load, &outcome, replicas, capacity, self.setup.slos)
-            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))
+        let kv_tokens = self.policy.kv_tokens * u64::from(self.policy.ranks);
+        let mut run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
+            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
+        if let Some(saturation) = &mut run.saturation {
+            saturation.served_per_s = self.capacity().unwrap_or(saturation.served_per_s);
+        }
+        Ok(run)
+    }
+
+    /// Requests per second that all replicas serve when none ever idles: those of as many clients as they have slots.
+    /// Where more arrive, TTFT grows without bound. None where nothing can be served.
+    pub fn capacity(&self) -> Option<f64> {
+        let prompt = self.setup.prompts.first().copied().unwrap_or(1);
+        let tokens = u64::from(prompt) + u64::from(self.setup.osl);
+        let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
+        let slots = of_rank.saturating_mul(self.policy.ranks).saturating_mul(self.setup.replicas);
+        let full = self.run(Load::Concurrency(slots.min(sweep::MOST_CLIENTS))).ok()?;
+        Some(full.metrics.requests_per_s)
     }
 
     /// The requests of one replica, how they arrive, and how many replicas are so loaded.

@@ -57,7 +57,7 @@ record!(Timeline: time, running, waiting, kv);
 record!(Point: load, ttft, tpot, output_per_s, saturated);
 
 impl Run {
-    /// `outcome` is that of one of `replicas`, with `capacity` tokens of KV cache.
+    /// `outcome` is that of one of `replicas`, with so many tokens of KV cache.
     pub(super) fn of(
         load: Load,
         outcome: &Outcome,
@@ -89,7 +89,7 @@ impl Run {
                 time: column(&|moment| moment.time),
                 running: column(&|moment| f64::from(moment.running)),
                 waiting: column(&|moment| f64::from(moment.waiting)),
-                kv: column(&|moment| moment.kv_tokens as f64 / capacity.max(1) as f64),
+                kv: column(&|moment| moment.kv_tokens as f64 / kv_tokens.max(1) as f64),
             },
         })
     }

@@ -8,7 +8,7 @@ use crate::config::{Issue, Load};
 /// A curve over clients begins at one and ends at so many times those of the load, or here if that is more.
 const BEYOND: u32 = 4;
 const LEAST_TOP: u32 = 64;
-const MOST_CLIENTS: u32 = 4096;
+pub const MOST_CLIENTS: u32 = 4096;
 /// A curve over rates, as shares of what the setup serves when it never idles.
 const SHARES: [f64; 12] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2];
 /// The largest load is known this well.
@@ -124,18 +124,9 @@ fn clients_around(clients: u32) -> impl Iterator<Item = u32> {
 }
 
 impl Runner {
-    /// Requests that run at once on all replicas.
-    fn slots(&self) -> u32 {
-        let prompt = self.setup.prompts.first().copied().unwrap_or(1);
-        let tokens = u64::from(prompt) + u64::from(self.setup.osl);
-        let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
-        of_rank.saturating_mul(self.policy.ranks).saturating_mul(self.setup.replicas).min(MOST_CLIENTS)
-    }
-
     /// Rates up to what is just too much, and `rate` itself where that is within reach.
     fn rates_around(&self, rate: f64) -> Vec<f64> {
-        let Ok(full) = self.run(Load::Concurrency(self.slots())) else { return vec![rate] };
-        let capacity = full.metrics.requests_per_s;
+        let Some(capacity) = self.capacity() else { return vec![rate] };
         let mut rates: Vec<f64> = SHARES.iter().map(|share| share * capacity).collect();
         if rates.last().is_some_and(|&last| rate < last) {
             rates.push(rate);

@@ -100,8 +100,11 @@ pub struct Moment {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Saturation {
-    /// Requests that arrive, and that are served, per second in the second half of the arrivals.
+    /// Requests that arrive per second in the second half of the arrivals.
     pub offered_per_s: f64,
+    /// Requests served per second meanwhile; in a run of a setup, its capacity ([`Runner::capacity`]).
+    ///
+    /// [`Runner::capacity`]: crate::serving::run::Runner::capacity
     pub served_per_s: f64,
     /// Requests that waited when the last one arrived.
     pub backlog: u32,
