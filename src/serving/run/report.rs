@@ -62,7 +62,7 @@ impl Run {
         load: Load,
         outcome: &Outcome,
         replicas: f64,
-        capacity: u64,
+        kv_tokens: u64,
         slos: Slos,
     ) -> Option<Self> {
         let one = metrics(outcome)?;
