@@ -19,15 +19,13 @@ pub mod latency;
 
 pub mod serving;
 
-pub mod first;
-
-#[cfg(all(feature = "tables", not(target_arch = "wasm32")))]
+#[cfg(all(feature = "tools", not(target_arch = "wasm32")))]
 pub mod evidence;
 
-#[cfg(any(feature = "chart", feature = "ui", feature = "infer-worker"))]
+#[cfg(any(feature = "chart", feature = "infer-worker"))]
 pub mod chart;
 
-#[cfg(any(feature = "chart", feature = "ui", feature = "infer-worker"))]
+#[cfg(any(feature = "chart", feature = "infer-worker"))]
 pub mod study;
 
 pub mod api;

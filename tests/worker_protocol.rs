@@ -3,23 +3,21 @@
 
 use js_sys::{Array, Float32Array};
 use rooflight::config::{Field, Issue};
-use rooflight::features::Family;
 use rooflight::study::{Block, Document, Row, Topic};
 use rooflight::worker::protocol::{
-    Answered, Ask, BadMessage, Failed, FromWorker, Loaded, Read, Rows, Simulate, Simulated, Stop, Studied,
+    Answered, Ask, BadMessage, Failed, FromWorker, Loaded, Read, Simulate, Simulated, Stop, Studied,
     StudyAsked, Swept, Text, ToWorker, Up, VERSION, pack, unpack,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
-fn rows_arrive_as_they_were_sent() {
-    let rows = Rows { id: 7, families: vec![Family::Gemm, Family::AttentionDecode] };
-    let mut header = ToWorker::Rows(rows);
+fn tables_arrive_as_they_were_sent() {
+    let mut header = FromWorker::Answered(Answered { id: 7, ..Answered::default() });
     let tables = [Float32Array::from(&[1.0_f32, -2.5, 3.0][..]), Float32Array::from(&[0.5_f32][..])];
     let (message, buffers) = pack(&mut header, &tables);
     assert_eq!(buffers.length(), 2);
-    let (read, arrays) = unpack::<ToWorker>(&message).expect("unpacks");
+    let (read, arrays) = unpack::<FromWorker>(&message).expect("unpacks");
     assert_eq!(read, header);
     assert_eq!(arrays[0].to_vec(), [1.0, -2.5, 3.0]);
     assert_eq!(arrays[1].to_vec(), [0.5]);
@@ -36,10 +34,9 @@ fn every_answer_round_trips() {
         FromWorker::Loaded(Loaded { release: "2026-11-21".into() }),
         FromWorker::Answered(Answered { id: 1, release: "2026-11-21".into(), issues: Vec::new() }),
         FromWorker::Answered(Answered { id: 2, release: String::new(), issues: issues.clone() }),
-        FromWorker::Rows(Rows { id: 1, families: Family::ALL.to_vec() }),
-        FromWorker::Simulated(Simulated { id: 3, issues, goes_on: true, document: document.to_json() }),
-        FromWorker::Studied(Studied { id: 4, done: 2, total: 36, document: document.to_json() }),
-        FromWorker::Swept(Swept { id: 3, done: 1, total: 7, finished: false, document: document.to_json() }),
+        FromWorker::Simulated(Simulated { id: 3, issues, goes_on: true, document: document.clone() }),
+        FromWorker::Studied(Studied { id: 4, done: 2, total: 36, document: document.clone() }),
+        FromWorker::Swept(Swept { id: 3, done: 1, total: 7, finished: false, document: document.clone() }),
         FromWorker::Failed(Failed { id: None, reason: "no \"models\"".into() }),
         FromWorker::Failed(Failed { id: Some(3), reason: String::new() }),
         FromWorker::Read(Read { field: Field::Trace, trace: "Trace".into(), ..Read::default() }),

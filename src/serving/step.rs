@@ -3,7 +3,7 @@
 use crate::config::catalog::Physics;
 use crate::config::model::Attention;
 use crate::config::{MissingFigure, Setup};
-use crate::efficiency::{Efficiencies, Questions};
+use crate::efficiency::{Efficiencies, Rows};
 use crate::features;
 use crate::graph::{Batch, Call, Collective, Latent, Layout, Op, Routing, Scope, pass, pass_of};
 use crate::kernels::{self, Count, collective};
@@ -51,10 +51,10 @@ impl PlannedStep {
         setup: &Setup,
         physics: &Physics,
         batch: Batch,
-        questions: &mut dyn Questions,
+        rows: &mut Rows,
     ) -> Result<Self, MissingFigure> {
         let calls = pass(&setup.model, &layout(setup, physics), &batch);
-        Self::of_calls(calls, setup, physics, batch, questions)
+        Self::of_calls(calls, setup, physics, batch, rows)
     }
 
     /// The calls of one pass of `batch` whose time depends on `scope`.
@@ -65,11 +65,11 @@ impl PlannedStep {
         setup: &Setup,
         physics: &Physics,
         batch: Batch,
-        questions: &mut dyn Questions,
+        rows: &mut Rows,
         scope: Scope,
     ) -> Result<Self, MissingFigure> {
         let calls = pass_of(&setup.model, &layout(setup, physics), &batch, scope);
-        Self::of_calls(calls, setup, physics, batch, questions)
+        Self::of_calls(calls, setup, physics, batch, rows)
     }
 
     fn of_calls(
@@ -77,9 +77,9 @@ impl PlannedStep {
         setup: &Setup,
         physics: &Physics,
         batch: Batch,
-        questions: &mut dyn Questions,
+        rows: &mut Rows,
     ) -> Result<Self, MissingFigure> {
-        let plan = |call| PlannedCall::new(call, setup, physics, questions);
+        let plan = |call| PlannedCall::new(call, setup, physics, rows);
         Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
@@ -158,12 +158,7 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
 }
 
 impl PlannedCall {
-    fn new(
-        call: Call,
-        setup: &Setup,
-        physics: &Physics,
-        questions: &mut dyn Questions,
-    ) -> Result<Self, MissingFigure> {
+    fn new(call: Call, setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Self, MissingFigure> {
         let gpu = &setup.gpu;
         if let Op::Collective(collective) = &call.op {
             let timed = collective_time(collective, setup, physics)?;
@@ -171,7 +166,7 @@ impl PlannedCall {
         }
         let count = kernels::count(&call.op, gpu)?;
         let ideal = Some(Ideal::of(&count, gpu, physics)?);
-        let place = questions.ask(&call.op, count.stored, setup, physics.launch_floor)?;
+        let place = rows.ask(&call.op, count.stored, setup, physics.launch_floor)?;
         Ok(Self { call, count, ideal, timing: Timing::Asked(place) })
     }
 

@@ -4,7 +4,7 @@ use crate::chart::Chart;
 use crate::config::json;
 use crate::config::record::{record, variants};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
     /// What may be asked for instead; empty where there is one thing to ask.
     pub choices: Vec<Choice>,
@@ -12,14 +12,14 @@ pub struct Document {
     pub blocks: Vec<Block>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Choice {
     pub id: String,
     pub name: String,
 }
 
 /// A block with an id is found by it, in the page and by tests: ids are unique in a page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Block {
     Text(Text),
     Heading(Heading),
@@ -31,14 +31,14 @@ pub enum Block {
 }
 
 /// A paragraph.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Text {
     pub id: String,
     pub spans: Vec<Span>,
 }
 
 /// A piece of text, or the content of a cell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Span {
     pub text: String,
     /// The fragment of a configuration, with its `#`, or a view of the page, as `view:explain`; empty where there is
@@ -46,13 +46,13 @@ pub struct Span {
     pub link: String,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heading {
     pub text: String,
 }
 
 /// The first cell of each row names it; numbers stand in the others.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     pub id: String,
     pub name: String,
@@ -60,7 +60,7 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
     pub cells: Vec<Span>,
     /// Set apart from the others: the configuration on the form.
@@ -68,12 +68,11 @@ pub struct Row {
 }
 
 /// A chart, and what it shows in words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figure {
     pub id: String,
     pub name: String,
-    /// A [`Chart`] as JSON.
-    pub chart: String,
+    pub chart: Chart,
     /// Height in CSS pixels, and panels that stand above each other where there is no room beside.
     pub height: u32,
     pub panels: u32,
@@ -81,7 +80,7 @@ pub struct Figure {
 }
 
 /// A text to be copied or saved.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Code {
     pub id: String,
     pub name: String,
@@ -91,13 +90,13 @@ pub struct Code {
 }
 
 /// Names and values in a line that wraps.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     pub id: String,
     pub facts: Vec<Fact>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fact {
     pub name: String,
     pub value: String,
@@ -106,7 +105,7 @@ pub struct Fact {
 }
 
 /// Closed until it is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fold {
     pub id: String,
     pub name: String,
@@ -169,7 +168,6 @@ impl Block {
             Chart::Curves(curves) => curves.panels.len() as u32,
             Chart::Roofline(_) | Chart::Bars(_) => 1,
         };
-        let chart = chart.into_json();
         Self::Figure(Figure {
             id: String::new(),
             name: name.into(),

@@ -8,8 +8,6 @@ mod breakdown;
 mod case;
 mod change;
 mod compare;
-#[cfg(any(feature = "canvas", feature = "ui"))]
-pub mod copy;
 mod document;
 mod edit;
 mod evidence;
@@ -20,8 +18,6 @@ mod markdown;
 mod measured;
 mod print;
 mod share;
-#[cfg(feature = "canvas")]
-pub mod show;
 mod sweep;
 mod tradeoff;
 

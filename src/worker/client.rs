@@ -210,8 +210,6 @@ impl Session {
                     None => Event::Refused { id, issues },
                 })
             }
-            // The page asks for no rows.
-            FromWorker::Rows(_) => None,
             FromWorker::Failed(fault) => {
                 if fault.id == self.under_way {
                     self.under_way = None;

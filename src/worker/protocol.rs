@@ -9,18 +9,16 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::config::json;
 use crate::config::record::{Record, record, variants};
 use crate::config::{Field, Issue};
-use crate::features::Family;
-use crate::study::Topic;
+use crate::study::{Document, Topic};
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToWorker {
     Load(Load),
     Ask(Ask),
-    Rows(Rows),
     Read(Text),
     Simulate(Simulate),
     /// End the simulation under way.
@@ -42,14 +40,6 @@ pub struct Load {
 pub struct Ask {
     pub id: u32,
     pub link: String,
-}
-
-/// Run each family's model on its table: feature rows, row-major. The answer is the same with ln(efficiency) per row
-/// in the tables. The page asks for whole configurations; this is for measuring the models where they run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rows {
-    pub id: u32,
-    pub families: Vec<Family>,
 }
 
 /// Read this text of the visitor's: a `config.json` (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
@@ -98,14 +88,13 @@ pub struct StudyAsked {
     pub page: String,
 }
 
-/// What is known of it so far: `done` configurations of `total` are predicted. The document is one as JSON: the page
-/// hands it on to the module that shows it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What is known of it so far: `done` configurations of `total` are predicted.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Studied {
     pub id: u32,
     pub done: u32,
     pub total: u32,
-    pub document: String,
+    pub document: Document,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +104,6 @@ pub enum FromWorker {
     /// The models are ready.
     Loaded(Loaded),
     Answered(Answered),
-    Rows(Rows),
     /// Loading failed, or the request with this id.
     Failed(Failed),
     Read(Read),
@@ -148,8 +136,8 @@ pub struct Failed {
     pub reason: String,
 }
 
-/// A run, as a document in JSON: the page hands it on to the module that shows it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// A run, as a document.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Simulated {
     pub id: u32,
     /// Why it cannot be run, or what makes its numbers mean little.
@@ -157,25 +145,24 @@ pub struct Simulated {
     /// Whether other loads follow.
     pub goes_on: bool,
     /// Empty where it cannot be run.
-    pub document: String,
+    pub document: Document,
 }
 
 /// The loads around it, as far as they have been run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Swept {
     pub id: u32,
     pub done: u32,
     pub total: u32,
     pub finished: bool,
     /// Empty where there are none.
-    pub document: String,
+    pub document: Document,
 }
 
 variants!(
     ToWorker:
     Load(Load) = "load",
     Ask(Ask) = "ask",
-    Rows(Rows) = "rows",
     Read(Text) = "read",
     Simulate(Simulate) = "simulate",
     Stop(Stop) = "stop",
@@ -191,13 +178,11 @@ record!(Swept: id, done, total, finished, document);
 record!(StudyAsked: id, topic, of, link, page);
 record!(Studied: id, done, total, document);
 record!(Load: models);
-record!(Rows: id, families);
 variants!(
     FromWorker:
     Up(Up) = "up",
     Loaded(Loaded) = "loaded",
     Answered(Answered) = "answered",
-    Rows(Rows) = "rows",
     Failed(Failed) = "failed",
     Read(Read) = "read",
     Simulated(Simulated) = "simulated",

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use paths::{SourceFile, UsedPath};
 
 /// The folders of `src` in the order of `src/lib.rs`; `bin` may use all of them.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 14] = [
     "units",
     "config",
     "graph",
@@ -18,7 +18,6 @@ const ORDER: [&str; 15] = [
     "efficiency",
     "latency",
     "serving",
-    "first",
     "evidence",
     "chart",
     "study",

@@ -6,9 +6,10 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{Element, HtmlCanvasElement, HtmlElement, ResizeObserver};
 
-use crate::chart::canvas::element::{append, called, new, put, with};
-use crate::chart::canvas::paint;
+use crate::chart::Chart;
 use crate::study::Figure;
+use crate::ui::canvas::element::{append, called, new, put, with};
+use crate::ui::canvas::paint;
 
 /// The figures of one document.
 #[derive(Default)]
@@ -19,7 +20,7 @@ pub struct Figures {
 
 struct Drawing {
     canvas: HtmlCanvasElement,
-    chart: String,
+    chart: Chart,
 }
 
 /// Observes the canvases as long as it lives.
@@ -79,7 +80,6 @@ impl Figures {
 fn draw(all: &[Drawing], dark: bool) {
     // In a fold that is closed there is no room to draw in.
     for drawing in all.iter().filter(|drawing| drawing.canvas.client_width() > 0) {
-        paint(drawing.canvas.clone(), &drawing.chart, dark);
-        let _ = drawing.canvas.set_attribute("data-drawn", "");
+        paint(&drawing.canvas, drawing.chart.clone(), dark);
     }
 }

@@ -3,9 +3,9 @@
 use wasm_bindgen::JsCast;
 use web_sys::{Document, Element, HtmlSelectElement, Storage, window};
 
-use crate::chart::canvas::element::{append, new, put, with};
 use crate::config::json;
 use crate::config::record::record;
+use crate::ui::canvas::element::{append, new, put, with};
 
 const KEPT_AS: &str = "rooflight-recent";
 const MOST: usize = 8;

@@ -1,8 +1,6 @@
-//! The chart's own wasm module: draws on canvases of the page, sharp at any pixel ratio, and reads out their points
-//! to pointer and keyboard.
+//! Charts on canvases of the page, sharp at any pixel ratio, whose points are read out to pointer and keyboard.
 
 pub mod element;
-mod language;
 mod tools;
 
 use std::cell::RefCell;
@@ -11,11 +9,10 @@ use gloo::events::{EventListener, EventListenerOptions};
 use plotters::drawing::IntoDrawingArea;
 use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
-use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::{Element, Event, HtmlCanvasElement, KeyboardEvent, MouseEvent, window};
 
-use super::reading::{draw_reading, nearest};
-use super::{Chart, Palette, Theme, draw};
+use crate::chart::reading::{draw_reading, nearest};
+use crate::chart::{Chart, Palette, Theme, draw};
 use element::{new, with};
 
 /// How far from a point a pointer still means it, in CSS pixels.
@@ -41,13 +38,14 @@ thread_local! {
     static PAINTED: RefCell<Vec<Painted>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Draws `chart`, a [`Chart`] as JSON.
-#[wasm_bindgen]
-pub fn paint(canvas: HtmlCanvasElement, chart: &str, dark: bool) {
-    let Ok(chart) = Chart::from_json(chart) else { return };
+/// Draws `chart`, where the canvas has room: a hidden one has none.
+pub fn paint(canvas: &HtmlCanvasElement, chart: Chart, dark: bool) {
+    if canvas.client_width() == 0 {
+        return;
+    }
     PAINTED.with_borrow_mut(|all| {
         all.retain(|painted| painted.canvas.is_connected());
-        match all.iter_mut().find(|painted| painted.canvas == canvas) {
+        match all.iter_mut().find(|painted| painted.canvas == *canvas) {
             Some(painted) => {
                 // Another chart has other points.
                 if painted.chart != chart {
@@ -59,13 +57,13 @@ pub fn paint(canvas: HtmlCanvasElement, chart: &str, dark: bool) {
             None => {
                 let _ = canvas.set_attribute("tabindex", "0");
                 let voice = with(new("span", "unseen"), &[("aria-live", "polite")]);
-                let tools = tools::beside(&canvas);
+                let tools = tools::beside(canvas);
                 // A canvas that has left the page meanwhile is drawn all the same.
                 let _ = canvas.after_with_node_2(&voice, &tools);
-                let listeners = listen(&canvas, &tools);
+                let listeners = listen(canvas, &tools);
                 let (hidden, shown) = (Vec::new(), Chart::default());
                 let mut painted = Painted {
-                    canvas,
+                    canvas: canvas.clone(),
                     chart,
                     dark,
                     hidden,
@@ -80,6 +78,7 @@ pub fn paint(canvas: HtmlCanvasElement, chart: &str, dark: bool) {
             }
         }
     });
+    let _ = canvas.set_attribute("data-drawn", "");
 }
 
 fn listen(canvas: &HtmlCanvasElement, tools: &Element) -> [EventListener; 5] {

@@ -10,7 +10,7 @@ use web_sys::{
 };
 
 use super::history;
-use crate::chart::canvas::element::{all, append, new, with};
+use crate::ui::canvas::element::{all, append, new, with};
 
 /// Asks the page for what is called so; without words, when the search has ended.
 const FIND: &str = "rooflight:find";

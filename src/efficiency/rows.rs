@@ -8,29 +8,6 @@ use crate::features::{self, Family};
 use crate::graph::Op;
 use crate::units::{Bytes, Seconds};
 
-/// Takes the calls of a plan, in order.
-pub trait Questions {
-    /// The call's place among all those asked. `stored` are its operands that the kernels before have not just
-    /// written; `floor` is the least time of a launch.
-    ///
-    /// # Errors
-    /// Where the GPU's record lacks a figure the features need.
-    fn ask(&mut self, op: &Op, stored: Bytes, setup: &Setup, floor: Seconds) -> Result<usize, MissingFigure>;
-}
-
-/// Only counts the calls: who has them planned again elsewhere needs their places alone, and not the code of
-/// all features.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally(usize);
-
-impl Questions for Tally {
-    fn ask(&mut self, _: &Op, _: Bytes, _: &Setup, _: Seconds) -> Result<usize, MissingFigure> {
-        let place = self.0;
-        self.0 += 1;
-        Ok(place)
-    }
-}
-
 /// Feature rows of one family, row-major.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FamilyRows {
@@ -62,8 +39,19 @@ struct Asked {
     in_service: Seconds,
 }
 
-impl Questions for Rows {
-    fn ask(&mut self, op: &Op, stored: Bytes, setup: &Setup, floor: Seconds) -> Result<usize, MissingFigure> {
+impl Rows {
+    /// The call's place among all those asked. `stored` are its operands that the kernels before have not just
+    /// written; `floor` is the least time of a launch.
+    ///
+    /// # Errors
+    /// Where the GPU's record lacks a figure the features need.
+    pub fn ask(
+        &mut self,
+        op: &Op,
+        stored: Bytes,
+        setup: &Setup,
+        floor: Seconds,
+    ) -> Result<usize, MissingFigure> {
         let (gpu, engine) = (&setup.gpu, &setup.engine);
         self.gpu.clone_from(&gpu.id);
         let asked = match features::row(op, gpu, engine, floor)? {
@@ -76,9 +64,7 @@ impl Questions for Rows {
         self.asked.push(asked);
         Ok(self.asked.len() - 1)
     }
-}
 
-impl Rows {
     /// The index of `row` among its family's rows, adding it where it is new.
     fn add(&mut self, family: Family, row: &[f32]) -> usize {
         let bits: Vec<u32> = row.iter().map(|value| value.to_bits()).collect();
@@ -140,11 +126,9 @@ mod tests {
         let setup = check(&Scenario::default(), catalog()).0.expect("sound");
         let product = |m| Op::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 });
         let calls = [product(16), product(32), product(16)];
-        let (mut rows, mut tally) = (Rows::default(), Tally::default());
+        let mut rows = Rows::default();
         for (place, call) in calls.iter().enumerate() {
-            for questions in [&mut rows as &mut dyn Questions, &mut tally] {
-                assert_eq!(questions.ask(call, Bytes(1e6), &setup, Seconds(1e-6)), Ok(place));
-            }
+            assert_eq!(rows.ask(call, Bytes(1e6), &setup, Seconds(1e-6)), Ok(place));
         }
         let answer = |ln_efficiency| Answer { ln_efficiency, ln_bound: None, outside: false };
         let answers = BTreeMap::from([(Family::Gemm, vec![answer(-0.1), answer(-0.2)])]);

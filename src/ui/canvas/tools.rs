@@ -6,7 +6,6 @@ use web_sys::{Blob, BlobPropertyBag, Element, Event, HtmlCanvasElement};
 
 use super::Painted;
 use super::element::{append, new, put, save, with};
-use super::language::said;
 use crate::chart::legend::Key;
 use crate::chart::svg::svg;
 use crate::chart::{Chart, Palette, Theme};
@@ -90,9 +89,9 @@ impl Painted {
                 let size =
                     (self.canvas.client_width().max(1) as u32, self.canvas.client_height().max(1) as u32);
                 let picture = svg(&self.shown, size, Theme::new(Palette::of(self.dark), 1.0));
-                picture.ok().map(|picture| said(&picture, media))
+                picture.ok()
             }
-            "CSV" => Some(marked(self.shown.to_csv(|text| said(text, "text/plain")))),
+            "CSV" => Some(marked(self.shown.to_csv())),
             _ => return self.save_png(file),
         };
         let options = BlobPropertyBag::new();
@@ -118,7 +117,7 @@ impl Painted {
         self.draw();
     }
 
-    /// What it is called without its extension, in any language.
+    /// What it is called without its extension.
     fn file(&self) -> String {
         let kind = match self.chart {
             Chart::Roofline(_) => "roofline",

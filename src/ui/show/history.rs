@@ -9,11 +9,13 @@ mod recent;
 use std::cell::RefCell;
 
 use gloo::events::{EventListener, EventListenerOptions};
-use wasm_bindgen::prelude::{Closure, wasm_bindgen};
+use leptos::prelude::*;
+use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, Event, KeyboardEvent, Window, window};
 
-use crate::chart::canvas::element::{append, new, put, with};
+use crate::ui::canvas::element::{append, new, put, with};
+use crate::ui::state::State;
 use past::Past;
 pub use recent::section;
 
@@ -26,7 +28,7 @@ thread_local! {
 }
 
 /// Puts the buttons into the header, and listens to their keys. What stands in the address is the beginning.
-pub fn install(window: &Window) {
+pub fn install(window: &Window, state: State) {
     let Some(document) = window.document() else { return };
     let Ok(Some(tagline)) = document.query_selector(".top .tagline") else { return };
     let group = with(new("span", "history"), &[("role", "group"), ("aria-label", "History")]);
@@ -51,7 +53,10 @@ pub fn install(window: &Window) {
         }
     });
     listen(window, "keydown", key);
-    note();
+    Effect::new(move |_| {
+        state.form.track();
+        note();
+    });
 }
 
 /// As long as the page lives.
@@ -78,8 +83,7 @@ fn link() -> Option<String> {
 }
 
 /// Takes down the configuration in the address.
-#[wasm_bindgen]
-pub fn note() {
+fn note() {
     let Some(link) = link() else { return };
     PAST.with_borrow_mut(|past| past.note(&link, js_sys::Date::now()));
     offer();

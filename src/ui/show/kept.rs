@@ -8,7 +8,7 @@ use gloo::timers::callback::Timeout;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, FocusOptions, HtmlElement, Node, Window};
 
-use crate::chart::canvas::element::all;
+use crate::ui::canvas::element::all;
 
 /// A press becomes a click this long after the pointer is lifted, or sooner: by touch it is an event of its own.
 const CLICK_MS: u32 = 50;

@@ -1,5 +1,4 @@
-//! Documents as elements of the page, built in the page's second module: the first, which a visitor waits for, knows
-//! nothing of them.
+//! Documents as elements of the page.
 
 mod figure;
 mod history;
@@ -9,14 +8,13 @@ mod search;
 use std::cell::RefCell;
 
 use gloo::events::{EventListener, EventListenerOptions};
-use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{CustomEvent, CustomEventInit, Element, Event, HtmlElement, window};
 
-use super::copy::copy as take;
-use super::document::{Block, Choice, Code, Document, Facts, Fold, Row, Span, Table};
-use crate::chart::canvas::element::{append, button, called, new, put, with};
-use crate::config::json;
+use crate::study::{Block, Choice, Code, Document, Facts, Fold, Row, Span, Table};
+use crate::ui::canvas::element::{append, button, called, new, put, with};
+use crate::ui::clipboard::copy as take;
+use crate::ui::state::State;
 use figure::Figures;
 use kept::Kept;
 
@@ -44,16 +42,15 @@ struct Builder {
     open: Vec<String>,
 }
 
-/// Makes the page ready for what this module adds to it, once: search, undo and redo, with their keys. Inside another
+/// Adds to the page, once: search, undo and redo, with their keys. Inside another
 /// page the past is that page's, and views of one panel have nothing to search.
-#[wasm_bindgen]
-pub fn install() {
+pub fn install(state: State) {
     let Some(window) = window() else { return };
     kept::install(&window);
     let root = window.document().and_then(|document| document.document_element());
     let view = root.and_then(|root| root.get_attribute("data-view"));
     if view.is_none() {
-        history::install(&window);
+        history::install(&window, state);
     }
     if view.is_none_or(|view| view == "full") {
         search::install();
@@ -68,14 +65,19 @@ fn is_writing(event: &Event) -> bool {
     })
 }
 
-/// Puts `document`, a [`Document`] as JSON, into `root` in place of what is there, once nothing of that is being pressed. What
+/// Puts `document` into the element with this id, in place of what is there, once nothing of that is being pressed. What
 /// a visitor held of it is [`Kept`]; the fold that is `sought` opens and comes into view.
-#[wasm_bindgen]
-pub fn show(root: HtmlElement, document: String, dark: bool, sought: String) {
-    if kept::is_pressed(&root) {
-        return kept::when_lifted(move || show(root, document, dark, sought));
+pub fn show(id: &str, document: Document, dark: bool, sought: String) {
+    let root = window().and_then(|window| window.document()?.get_element_by_id(id)?.dyn_into().ok());
+    if let Some(root) = root {
+        show_in(root, document, dark, sought);
     }
-    let Ok(document) = json::read::<Document>(&document) else { return };
+}
+
+fn show_in(root: HtmlElement, document: Document, dark: bool, sought: String) {
+    if kept::is_pressed(&root) {
+        return kept::when_lifted(move || show_in(root, document, dark, sought));
+    }
     let kept = Kept::of(&root);
     let mut builder = Builder { open: kept.open.clone(), ..Builder::default() };
     if !sought.is_empty() {
@@ -94,6 +96,7 @@ pub fn show(root: HtmlElement, document: String, dark: bool, sought: String) {
     let _ = root.set_attribute("data-chosen", &document.chosen);
     append(&root, &fresh);
     builder.figures.start(dark);
+    let _ = root.set_attribute("data-drawn", "");
     SHOWN.with_borrow_mut(|all| {
         all.retain(|shown| !shown.root.is_same_node(Some(&root)));
         all.push(Shown { root: root.clone(), _figures: builder.figures, _listeners: builder.listeners });
