@@ -33,7 +33,7 @@ pub use cost::{Chunk, RankStep, StepCost};
 pub use error::SimError;
 pub use metrics::{Metrics, Stats, goodput, metrics};
 pub use outcome::{Counts, Gap, Gaps, Moment, Outcome, Saturation, Served};
-pub use policy::{BalanceWait, BatchWait, Policy, Preempt, Speculation};
+pub use policy::{BalanceWait, BatchWait, Policy, Preempt};
 pub use request::Request;
 pub use system::Limits;
 

@@ -115,7 +115,7 @@ record!(Saturation: offered_per_s, served_per_s, backlog);
 /// The whole run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// In the order asked.
+    /// In the order given.
     pub requests: Vec<Served>,
     /// Between outputs of a sequence; several tokens may come at once where drafts are accepted.
     pub gaps: Gaps,
@@ -126,7 +126,7 @@ pub struct Outcome {
     pub saturation: Option<Saturation>,
 }
 
-/// Moments of a run, thinned as it goes on: no more than twice as many as asked are kept.
+/// Moments of a run, thinned as it goes on: no more than twice `most` are kept.
 #[derive(Debug)]
 pub(super) struct Timeline {
     moments: Vec<Moment>,
@@ -140,7 +140,7 @@ impl Timeline {
         Self { moments: Vec::new(), most, every: 1, seen: 0 }
     }
 
-    /// Whether the moment after this step is to be kept; to be asked once a step.
+    /// Whether the moment after this step is to be kept; to be called once a step.
     pub fn is_due(&mut self) -> bool {
         self.seen += 1;
         self.most > 0 && (self.seen - 1).is_multiple_of(self.every)

@@ -29,9 +29,8 @@ pub(super) struct MicroBatch {
 
 impl MicroBatch {
     fn new(policy: &Policy) -> Self {
-        let accepted = policy.speculation.map_or(0.0, |speculation| speculation.accepted);
         Self {
-            decoding: DecodeBatch::new(policy.kv_block, 1.0 + accepted),
+            decoding: DecodeBatch::new(policy.kv_block, 1.0 + policy.drafts.accepted),
             partial: VecDeque::new(),
             started: Vec::new(),
             running: 0,

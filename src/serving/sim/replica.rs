@@ -236,7 +236,7 @@ impl<'a> Replica<'a> {
         }
         let prompts = scheduled.candidates.iter().map(|candidate| candidate.1);
         let prompts: u64 = prompts.chain(scheduled.chunks.iter().map(|chunk| chunk.new)).map(u64::from).sum();
-        let decode = u64::from(scheduled.decoding) * u64::from(self.policy.drafted() + 1);
+        let decode = u64::from(scheduled.decoding) * u64::from(self.policy.drafts.drafted + 1);
         if self.held >= wait.iterations || prompts + decode >= u64::from(wait.tokens) {
             self.held = 0;
             return false;
@@ -255,7 +255,7 @@ impl<'a> Replica<'a> {
                 chunks: &rank.chunks,
                 decoding: rank.decoding.max(padded),
                 decoding_kv: rank.decoding_kv,
-                drafted: self.policy.drafted(),
+                drafted: self.policy.drafts.drafted,
             })
             .collect();
         let seconds = self.cost.seconds(&steps);

@@ -95,7 +95,7 @@ impl Rank<'_> {
         let before = self.preemptions;
         self.decode(micro, requests);
         let decoding = self.micro_batches[micro].scheduled.decoding;
-        let decode_tokens = decoding.saturating_mul(self.policy.drafted() + 1);
+        let decode_tokens = decoding.saturating_mul(self.policy.drafts.drafted + 1);
         let mut budget = self.policy.token_budget.saturating_sub(decode_tokens);
         let mut claims = Claims::default();
         let whole = budget;

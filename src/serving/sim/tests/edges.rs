@@ -50,8 +50,8 @@ fn policies_without_sense_are_errors() {
         Policy { admission_delay: -1.0, ..sound.clone() },
         Policy { output_delay: f64::INFINITY, ..sound.clone() },
         Policy { graph_sizes: Some(vec![4, 2]), ..sound.clone() },
-        Policy { speculation: Some(Speculation { drafted: 2, accepted: 3.0 }), ..sound.clone() },
-        Policy { speculation: Some(Speculation { drafted: 9, accepted: 1.0 }), ..sound.clone() },
+        Policy { drafts: Drafts { drafted: 2, accepted: 3.0 }, ..sound.clone() },
+        Policy { drafts: Drafts { drafted: 9, accepted: 1.0 }, ..sound.clone() },
         Policy { batch_wait: Some(BatchWait { tokens: 1, iterations: 1 }), ranks: 2, ..sound.clone() },
         Policy { batch_wait: Some(BatchWait { tokens: 1, iterations: 1 }), ..sglang(8, 4, 64) },
     ];
@@ -66,6 +66,8 @@ fn arrivals_without_sense_are_errors() {
     let policy = vllm(8, 4, 64);
     for arrivals in [
         Arrivals::Closed { clients: 0 },
+        Arrivals::Ramp { clients: 1, seconds: -1.0 },
+        Arrivals::Ramp { clients: 1, seconds: f64::INFINITY },
         Arrivals::Times(vec![0.0]),
         Arrivals::Times(vec![1.0, 0.5]),
         Arrivals::Times(vec![0.0, f64::NAN]),

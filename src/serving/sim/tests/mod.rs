@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::*;
-use crate::config::Batching;
+use crate::config::{Batching, Drafts};
 
 mod edges;
 mod metric_vectors;

@@ -17,8 +17,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
     ];
     let separate = batching == Batching::PrefillFirst;
     let drafted = pick(0, 3).saturating_sub(1);
-    let speculation =
-        (drafted > 0).then(|| Speculation { drafted, accepted: f64::from(drafted * pick(0, 10)) / 10.0 });
+    let accepted = if drafted > 0 { f64::from(drafted * pick(0, 10)) / 10.0 } else { 0.0 };
     let ranks = [1, 1, 1, 3][pick(0, 3) as usize];
     let balance =
         (!separate && pick(0, 1) == 0).then(|| BalanceWait { iterations: pick(1, 20), gather: pick(0, 3) });
@@ -44,7 +43,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         preempt: preempts[pick(0, 3) as usize],
         graph_sizes: None,
         cached_share: [0.0, 0.5][pick(0, 1) as usize],
-        speculation,
+        drafts: Drafts { drafted, accepted },
         admission_delay: f64::from(pick(0, 1)) * 0.01,
         output_delay: f64::from(pick(0, 1)) * 0.02,
     };
@@ -104,8 +103,8 @@ fn whatever_the_policy_every_request_is_served_within_its_rules() {
             assert!(moment.running <= policy.max_seqs * policy.ranks, "seed {seed}: {moment:?}");
         }
         let mut from_requests = 0.0;
-        for (served, asked) in outcome.requests.iter().zip(&requests) {
-            assert_eq!((served.prompt, served.output), (asked.prompt, asked.output));
+        for (served, request) in outcome.requests.iter().zip(&requests) {
+            assert_eq!((served.prompt, served.output), (request.prompt, request.output));
             assert!(served.arrival < served.first && served.first <= served.last, "seed {seed}: {served:?}");
             assert_eq!(served.output == 1, served.first >= served.last, "seed {seed}: {served:?}");
             from_requests += served.last - served.first;
@@ -113,15 +112,17 @@ fn whatever_the_policy_every_request_is_served_within_its_rules() {
         let gaps = outcome.gaps.as_slice();
         let from_gaps: f64 = gaps.iter().map(|gap| gap.seconds * gap.count as f64).sum();
         assert!((from_gaps - from_requests).abs() < 1e-6, "seed {seed}: {from_gaps} and {from_requests}");
-        let outputs: u64 = requests.iter().map(|asked| u64::from(asked.output)).sum();
+        let outputs: u64 = requests.iter().map(|request| u64::from(request.output)).sum();
         let counted = gaps.iter().map(|gap| gap.count).sum::<u64>() + requests.len() as u64;
-        match policy.speculation {
-            None => assert_eq!(counted, outputs, "seed {seed}: every token comes once"),
-            Some(_) => assert!(counted <= outputs, "seed {seed}"),
+        match policy.drafts.drafted {
+            0 => assert_eq!(counted, outputs, "seed {seed}: every token comes once"),
+            _ => assert!(counted <= outputs, "seed {seed}"),
         }
         if outcome.counts.preemptions == 0 {
-            let computed: u64 =
-                requests.iter().map(|asked| u64::from(asked.prompt - policy.cached(asked.prompt))).sum();
+            let computed: u64 = requests
+                .iter()
+                .map(|request| u64::from(request.prompt - policy.cached(request.prompt)))
+                .sum();
             assert_eq!(*cost.prompt_tokens.borrow(), computed, "seed {seed}: every prompt is computed once");
         }
         assert!(policy.preempt != Preempt::Never || outcome.counts.preemptions == 0);
@@ -188,10 +189,10 @@ fn disaggregated_requests_are_served_whatever_the_pools() {
                 .iter()
                 .all(|served| served.arrival < served.first && served.first <= served.last)
         );
-        let outputs: u64 = requests.iter().map(|asked| u64::from(asked.output) - 1).sum();
+        let outputs: u64 = requests.iter().map(|request| u64::from(request.output) - 1).sum();
         let gaps: u64 = outcome.gaps.as_slice().iter().map(|gap| gap.count).sum();
         assert!(
-            gaps == outputs || back.speculation.is_some() && gaps < outputs,
+            gaps == outputs || back.drafts.drafted > 0 && gaps < outputs,
             "seed {seed}: {gaps}, {outputs}"
         );
     }
