@@ -7,11 +7,9 @@ pub mod units;
 
 pub mod config;
 
-pub mod graph;
-
 pub mod kernels;
 
-pub mod features;
+pub mod graph;
 
 pub mod efficiency;
 

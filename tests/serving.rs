@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Dtype, Field, Lengths, Load, ModelChoice, Scenario, Setup, Workload, check};
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Learned, Rows};
-use rooflight::features::Family;
+use rooflight::kernels::Family;
 use rooflight::serving::{Report, finish, plan};
 
 fn setup(scenario: &Scenario) -> Setup {

@@ -13,9 +13,9 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
 fn tables_arrive_as_they_were_sent() {
-    let mut header = FromWorker::Answered(Answered { id: 7, ..Answered::default() });
+    let header = FromWorker::Answered(Answered { id: 7, ..Answered::default() });
     let tables = [Float32Array::from(&[1.0_f32, -2.5, 3.0][..]), Float32Array::from(&[0.5_f32][..])];
-    let (message, buffers) = pack(&mut header, &tables);
+    let (message, buffers) = pack(&header, &tables);
     assert_eq!(buffers.length(), 2);
     let (read, arrays) = unpack::<FromWorker>(&message).expect("unpacks");
     assert_eq!(read, header);
@@ -29,7 +29,7 @@ fn every_answer_round_trips() {
     let table = Block::table("Latencies", &["", "Mean"], vec![Row::texts(["TTFT", "12 ms"])]);
     let blocks = vec![table, Block::fold("why", "Why", vec![Block::code("Run", "", "vllm serve \\\n  --x")])];
     let document = Document { blocks, ..Document::default() };
-    for mut header in [
+    for header in [
         FromWorker::Up(Up { version: VERSION }),
         FromWorker::Loaded(Loaded { release: "2026-11-21".into() }),
         FromWorker::Answered(Answered { id: 1, release: "2026-11-21".into(), issues: Vec::new() }),
@@ -42,7 +42,7 @@ fn every_answer_round_trips() {
         FromWorker::Read(Read { field: Field::Trace, trace: "Trace".into(), ..Read::default() }),
         FromWorker::Read(Read { field: Field::Measured, link: "v=1&me=ttft-5".into(), ..Read::default() }),
     ] {
-        let (message, _) = pack(&mut header, &[]);
+        let (message, _) = pack(&header, &[]);
         assert_eq!(unpack::<FromWorker>(&message).expect("unpacks").0, header);
     }
 }
@@ -51,7 +51,7 @@ fn every_answer_round_trips() {
 fn every_question_round_trips() {
     let link = "v=1&m=qwen3-32b&r=2.5".to_string();
     let page = "https://example.org/".to_string();
-    for mut header in [
+    for header in [
         ToWorker::Ask(Ask { id: 1, link: link.clone() }),
         ToWorker::Study(StudyAsked {
             id: 3,
@@ -65,7 +65,7 @@ fn every_question_round_trips() {
         ToWorker::Stop(Stop { id: 2 }),
         ToWorker::Read(Text { field: Field::Trace, text: "arrival,prompt,output\n0,1,1\n".into(), link }),
     ] {
-        let (message, _) = pack(&mut header, &[]);
+        let (message, _) = pack(&header, &[]);
         assert_eq!(unpack::<ToWorker>(&message).expect("unpacks").0, header);
     }
 }
@@ -75,7 +75,7 @@ fn strange_messages_are_refused() {
     assert!(matches!(unpack::<FromWorker>(&JsValue::from("hello")), Err(BadMessage::Form)));
     let unknown = Array::of1(&JsValue::from("{\"unknown\":{}}"));
     assert!(matches!(unpack::<FromWorker>(&unknown), Err(BadMessage::Header(_))));
-    let (message, _) = pack(&mut FromWorker::Up(Up { version: 1 }), &[]);
+    let (message, _) = pack(&FromWorker::Up(Up { version: 1 }), &[]);
     message.push(&JsValue::from(3));
     assert!(matches!(unpack::<FromWorker>(&message), Err(BadMessage::Form)));
 }

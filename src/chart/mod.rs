@@ -37,16 +37,21 @@ pub use scale::LogScale;
 #[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
 
-use crate::config::record::variants;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Chart {
     Roofline(Roofline),
     Curves(Curves),
     Bars(Bars),
 }
 
-variants!(Chart: Roofline(Roofline) = "roofline", Curves(Curves) = "curves", Bars(Bars) = "bars");
+impl Default for Chart {
+    fn default() -> Self {
+        Self::Bars(Bars::default())
+    }
+}
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
 ///

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{Answer, CallAnswer, Learned};
 use crate::config::{MissingFigure, Setup};
-use crate::features::{self, Family};
-use crate::graph::Op;
+use crate::kernels::{Family, Op};
 use crate::units::{Bytes, Seconds};
 
 /// Feature rows of one family, row-major.
@@ -54,10 +53,10 @@ impl Rows {
     ) -> Result<usize, MissingFigure> {
         let (gpu, engine) = (&setup.gpu, &setup.engine);
         self.gpu.clone_from(&gpu.id);
-        let asked = match features::row(op, gpu, engine, floor)? {
+        let asked = match op.family().zip(op.served_vector(gpu, engine, floor)?) {
             Some((family, row)) => Asked {
                 row: Some((family, self.add(family, &row))),
-                in_service: features::in_service(op, stored, gpu, engine)?,
+                in_service: op.in_service(stored, gpu, engine)?,
             },
             None => Asked { row: None, in_service: Seconds::ZERO },
         };
@@ -109,7 +108,7 @@ mod tests {
     use super::*;
     use crate::config::catalog::catalog;
     use crate::config::{Dtype, Scenario, check};
-    use crate::graph::Gemm;
+    use crate::kernels::Gemm;
 
     #[test]
     fn equal_rows_are_asked_once() {

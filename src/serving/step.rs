@@ -4,9 +4,9 @@ use crate::config::catalog::Physics;
 use crate::config::model::Attention;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::features;
-use crate::graph::{Batch, Call, Collective, Latent, Layout, Op, Routing, Scope, pass, pass_of};
-use crate::kernels::{self, Count, collective};
+use crate::graph::{Batch, Call, Layout, Scope, pass, pass_of};
+use crate::kernels::latent::absorbs_prompts;
+use crate::kernels::{Collective, Count, Op, Routing, collective};
 use crate::latency::{Ideal, KernelTime, Launches, Provenance, Resource, StepTime, host_time};
 use crate::units::Seconds;
 
@@ -151,7 +151,7 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
         shared_beside_routed: setup.engine.shared_beside_routed,
         norm_in_all_reduce: setup.engine.norm_in_all_reduce,
         latent_blocks: kernel.is_empty() && block,
-        absorbed_prompts: features::absorbs_prompts(kernel),
+        absorbed_prompts: absorbs_prompts(kernel),
         drafted: setup.drafts.drafted,
         routing: Routing::PowerLaw(physics.expert_popularity),
     }
@@ -164,7 +164,7 @@ impl PlannedCall {
             let timed = collective_time(collective, setup, physics)?;
             return Ok(Self { call, count: Count::nothing(), ideal: None, timing: Timing::Timed(timed) });
         }
-        let count = kernels::count(&call.op, gpu)?;
+        let count = call.op.count(gpu)?;
         let ideal = Some(Ideal::of(&count, gpu, physics)?);
         let place = rows.ask(&call.op, count.stored, setup, physics.launch_floor)?;
         Ok(Self { call, count, ideal, timing: Timing::Asked(place) })
@@ -178,7 +178,7 @@ impl PlannedCall {
             _ => None,
         };
         match &self.call.op {
-            Op::Latent(Latent::Attention(call)) => call.reach.is_some(),
+            Op::LatentAttention(call) => call.reach.is_some(),
             Op::Attention(call) => {
                 call.window.is_some() && setup.model.attentions().any(|one| chosen(one) == call.window)
             }

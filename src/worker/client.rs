@@ -250,8 +250,8 @@ impl Session {
     }
 }
 
-fn post(worker: &Worker, mut header: ToWorker) -> Result<(), JsValue> {
-    let (message, _) = pack(&mut header, &[]);
+fn post(worker: &Worker, header: ToWorker) -> Result<(), JsValue> {
+    let (message, _) = pack(&header, &[]);
     worker.post_message(&message)
 }
 

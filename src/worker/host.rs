@@ -231,8 +231,8 @@ fn answer(desk: &Desk, asked: &Ask) -> Result<(Answered, Option<Float32Array>), 
     Ok((Answered { id, release, issues: Vec::new() }, Some(Float32Array::from(&numbers[..]))))
 }
 
-fn post(scope: &DedicatedWorkerGlobalScope, mut header: FromWorker, tables: &[Float32Array]) {
-    let (message, buffers) = pack(&mut header, tables);
+fn post(scope: &DedicatedWorkerGlobalScope, header: FromWorker, tables: &[Float32Array]) {
+    let (message, buffers) = pack(&header, tables);
     // Buffers are fresh, so nothing is there that could not be transferred.
     let _ = scope.post_message_with_transfer(&message, &buffers);
 }

@@ -4,10 +4,11 @@
 //! transferred.
 
 use js_sys::{Array, Float32Array};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::config::json;
-use crate::config::record::{Record, record, variants};
 use crate::config::{Field, Issue};
 use crate::study::{Document, Topic};
 
@@ -15,7 +16,8 @@ use crate::study::{Document, Topic};
 /// apart, and after a deploy may be of different ages.
 pub const VERSION: u32 = 8;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ToWorker {
     Load(Load),
     Ask(Ask),
@@ -29,14 +31,14 @@ pub enum ToWorker {
 }
 
 /// Fetch the models below this absolute URL, which ends in a slash.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     pub models: String,
 }
 
 /// Plan the configuration of this link and answer its calls. The answer has one table, of `CallAnswer::WIDTH`
 /// numbers per call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
     pub id: u32,
     pub link: String,
@@ -44,7 +46,7 @@ pub struct Ask {
 
 /// Read this text of the visitor's: a `config.json` (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
 /// measurement (`measured`), to be set beside the configuration of `link`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     pub field: Field,
     pub text: String,
@@ -52,7 +54,7 @@ pub struct Text {
 }
 
 /// What such a text holds, and what was found in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Read {
     pub field: Field,
     pub issues: Vec<Issue>,
@@ -63,7 +65,7 @@ pub struct Read {
 }
 
 /// Run the load of this link in the simulator, then the loads around it. Ends the simulation under way.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Simulate {
     pub id: u32,
     pub link: String,
@@ -71,13 +73,13 @@ pub struct Simulate {
     pub replay: bool,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
     pub id: u32,
 }
 
 /// Study the configuration of this link. Ends the study under way.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudyAsked {
     pub id: u32,
     pub topic: Topic,
@@ -89,7 +91,7 @@ pub struct StudyAsked {
 }
 
 /// What is known of it so far: `done` configurations of `total` are predicted.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Studied {
     pub id: u32,
     pub done: u32,
@@ -97,7 +99,8 @@ pub struct Studied {
     pub document: Document,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FromWorker {
     /// The first message.
     Up(Up),
@@ -112,32 +115,32 @@ pub enum FromWorker {
     Studied(Studied),
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Up {
     pub version: u32,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
     pub release: String,
 }
 
 /// With the calls' answers in a table, or with what stands in their way.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answered {
     pub id: u32,
     pub release: String,
     pub issues: Vec<Issue>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
     pub id: Option<u32>,
     pub reason: String,
 }
 
 /// A run, as a document.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Simulated {
     pub id: u32,
     /// Why it cannot be run, or what makes its numbers mean little.
@@ -149,7 +152,7 @@ pub struct Simulated {
 }
 
 /// The loads around it, as far as they have been run.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Swept {
     pub id: u32,
     pub done: u32,
@@ -158,42 +161,6 @@ pub struct Swept {
     /// Empty where there are none.
     pub document: Document,
 }
-
-variants!(
-    ToWorker:
-    Load(Load) = "load",
-    Ask(Ask) = "ask",
-    Read(Text) = "read",
-    Simulate(Simulate) = "simulate",
-    Stop(Stop) = "stop",
-    Study(StudyAsked) = "study",
-    EndStudy(Stop) = "end_study",
-);
-record!(Simulate: id, link, replay);
-record!(Text: field, text, link);
-record!(Read: field, issues, link, trace);
-record!(Stop: id);
-record!(Simulated: id, issues, goes_on, document);
-record!(Swept: id, done, total, finished, document);
-record!(StudyAsked: id, topic, of, link, page);
-record!(Studied: id, done, total, document);
-record!(Load: models);
-variants!(
-    FromWorker:
-    Up(Up) = "up",
-    Loaded(Loaded) = "loaded",
-    Answered(Answered) = "answered",
-    Failed(Failed) = "failed",
-    Read(Read) = "read",
-    Simulated(Simulated) = "simulated",
-    Swept(Swept) = "swept",
-    Studied(Studied) = "studied",
-);
-record!(Up: version);
-record!(Ask: id, link);
-record!(Loaded: release);
-record!(Answered: id, release, issues);
-record!(Failed: id, reason);
 
 /// Why a message could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -205,8 +172,9 @@ pub enum BadMessage {
 }
 
 /// The message, and the list of buffers to transfer with it.
-pub fn pack(header: &mut dyn Record, tables: &[Float32Array]) -> (Array, Array) {
-    let (message, buffers) = (Array::of1(&json::write(header).into()), Array::new());
+pub fn pack(header: &impl Serialize, tables: &[Float32Array]) -> (Array, Array) {
+    let header = serde_json::to_string(header).unwrap_or_default();
+    let (message, buffers) = (Array::of1(&header.into()), Array::new());
     for table in tables {
         message.push(table);
         buffers.push(&table.buffer());
@@ -218,7 +186,7 @@ pub fn pack(header: &mut dyn Record, tables: &[Float32Array]) -> (Array, Array) 
 ///
 /// # Errors
 /// Where it is none of this protocol's.
-pub fn unpack<T: Record + Default>(message: &JsValue) -> Result<(T, Vec<Float32Array>), BadMessage> {
+pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<(T, Vec<Float32Array>), BadMessage> {
     let message: &Array = message.dyn_ref().ok_or(BadMessage::Form)?;
     let header = message.get(0).as_string().ok_or(BadMessage::Form)?;
     let header = json::read(&header).map_err(BadMessage::Header)?;

@@ -1,28 +1,25 @@
 //! The configurations looked at last, kept in the browser where it keeps anything.
 
+use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsCast;
 use web_sys::{Document, Element, HtmlSelectElement, Storage, window};
 
 use crate::config::json;
-use crate::config::record::record;
 use crate::ui::canvas::element::{append, new, put, with};
 
 const KEPT_AS: &str = "rooflight-recent";
 const MOST: usize = 8;
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Recent {
     all: Vec<Looked>,
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Looked {
     link: String,
     name: String,
 }
-
-record!(Recent: all);
-record!(Looked: link, name);
 
 /// None where the browser refuses.
 fn storage() -> Option<Storage> {
@@ -43,7 +40,7 @@ pub fn remember(link: &str) {
     recent.all.insert(0, Looked { link: link.to_owned(), name });
     recent.all.truncate(MOST);
     // A full storage forgets.
-    let _ = storage.set_item(KEPT_AS, &json::write(&mut recent));
+    let _ = storage.set_item(KEPT_AS, &serde_json::to_string(&recent).unwrap_or_default());
 }
 
 /// What the form says, in short; none while it is being built.
