@@ -6,7 +6,7 @@ use crate::config::catalog::catalog;
 use crate::config::link::{self, Link};
 use crate::config::{Field, Issue, Setup, check, json};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::measured::{Beside, beside};
+use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;
 use crate::serving::run::{Commands, Point, Run, RunPlan, Runner, Sweep};
 use crate::serving::{Report, finish, plan};
@@ -47,8 +47,8 @@ pub struct Prediction {
     pub report: Option<Report>,
     /// What the scenario says was measured, next to what the report predicts; left out without measurements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, ts(as = "Option<Vec<Beside>>", optional))]
-    pub measured: Vec<Beside>,
+    #[cfg_attr(test, ts(as = "Option<Vec<Deviation>>", optional))]
+    pub measured: Vec<Deviation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub run: Option<Run>,
@@ -142,8 +142,8 @@ impl Asked {
         prediction.failure = prediction.answer(&setup, options, ask).err();
         let headline = prediction.report.as_ref().and_then(|report| report.headline.as_ref());
         if let (Some(link), Some(headline)) = (&self.link, headline) {
-            let measured = beside(&link.scenario.measured, headline);
-            prediction.measured = measured.into_iter().map(|(_, beside)| beside).collect();
+            let measured = deviations(&link.scenario.measured, headline);
+            prediction.measured = measured.into_iter().map(|(_, deviation)| deviation).collect();
         }
         let basis = prediction.report.as_ref().map(|report| &report.basis);
         if let (Some(link), Some(Basis::Learned { release })) = (self.link, basis) {

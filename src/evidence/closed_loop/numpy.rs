@@ -3,7 +3,7 @@
 
 use rand_mt::Mt;
 
-use crate::serving::sim::Lengths;
+use crate::serving::sim::Request;
 
 /// Evenly from `low ..= high`, as NumPy draws: masked to the next power of two, and drawn again beyond the range.
 fn within(twister: &mut Mt, low: u32, high: u32) -> u32 {
@@ -21,14 +21,14 @@ fn within(twister: &mut Mt, low: u32, high: u32) -> u32 {
 }
 
 /// `count` requests whose prompts and outputs lie within these shares of `isl` and `osl`.
-pub fn requests(count: u32, isl: u32, osl: u32, [low, high]: [f64; 2]) -> Vec<Lengths> {
+pub fn requests(count: u32, isl: u32, osl: u32, [low, high]: [f64; 2]) -> Vec<Request> {
     let mut twister = Mt::new(0);
     let mut draw = |nominal: u32| -> Vec<u32> {
         let share = |share: f64| ((f64::from(nominal) * share) as u32).max(1);
         (0..count).map(|_| within(&mut twister, share(low), share(high))).collect()
     };
     let (prompts, outputs) = (draw(isl), draw(osl));
-    prompts.into_iter().zip(outputs).map(|(prompt, output)| Lengths { prompt, output }).collect()
+    prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
 }
 
 #[cfg(test)]
@@ -41,11 +41,11 @@ mod tests {
         let drawn = requests(40, 1024, 1024, [0.8, 1.0]);
         let first: Vec<(u32, u32)> = drawn[..3].iter().map(|one| (one.prompt, one.output)).collect();
         assert_eq!(first, [(991, 851), (866, 1012), (936, 828)]);
-        let sum = |of: fn(&Lengths) -> u32| drawn.iter().map(of).sum::<u32>();
+        let sum = |of: fn(&Request) -> u32| drawn.iter().map(of).sum::<u32>();
         assert_eq!((sum(|one| one.prompt), sum(|one| one.output)), (37_068, 36_709));
         // randint(6553, 8193, 2560), randint(819, 1025, 2560).
         let long = requests(2560, 8192, 1024, [0.8, 1.0]);
-        let sum = |of: fn(&Lengths) -> u32| long.iter().map(of).sum::<u32>();
+        let sum = |of: fn(&Request) -> u32| long.iter().map(of).sum::<u32>();
         assert_eq!((sum(|one| one.prompt), sum(|one| one.output)), (18_877_524, 2_360_454));
     }
 }

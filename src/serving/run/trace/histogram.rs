@@ -1,4 +1,4 @@
-//! Lengths with their weights, from CSV without arrivals.
+//! Request with their weights, from CSV without arrivals.
 
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ mod time;
 use serde_json::Value;
 
 use crate::config::{Field, Issue, excerpt, json};
-use crate::serving::sim::Lengths;
+use crate::serving::sim::Request;
 use crate::units::count;
 use column::{Column, Columns};
 
@@ -19,14 +19,14 @@ pub const MOST_REQUESTS: usize = 50_000;
 pub struct Trace {
     /// Seconds.
     pub arrivals: Vec<f64>,
-    pub requests: Vec<Lengths>,
+    pub requests: Vec<Request>,
 }
 
 /// One request as read.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     arrival: f64,
-    lengths: Lengths,
+    lengths: Request,
 }
 
 impl Trace {
@@ -71,7 +71,7 @@ impl Trace {
 
     /// Mean tokens of prompt and output.
     pub fn means(&self) -> (f64, f64) {
-        let mean = |of: fn(&Lengths) -> u32| {
+        let mean = |of: fn(&Request) -> u32| {
             let total: f64 = self.requests.iter().map(|lengths| f64::from(of(lengths))).sum();
             total / self.requests.len().max(1) as f64
         };
@@ -80,12 +80,12 @@ impl Trace {
 
     /// The most tokens of a prompt, and of an output.
     pub fn longest(&self) -> (u32, u32) {
-        let most = |of: fn(&Lengths) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
+        let most = |of: fn(&Request) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
         (most(|lengths| lengths.prompt), most(|lengths| lengths.output))
     }
 
     /// Every `of`-th request: what one of so many replicas gets in turn.
-    pub fn share(&self, of: usize) -> (Vec<f64>, Vec<Lengths>) {
+    pub fn share(&self, of: usize) -> (Vec<f64>, Vec<Request>) {
         let of = of.max(1);
         (
             self.arrivals.iter().copied().step_by(of).collect(),
@@ -167,7 +167,7 @@ impl Columns {
                 )),
             }
         };
-        let lengths = Lengths { prompt: tokens(Column::Prompt)?, output: tokens(Column::Output)? };
+        let lengths = Request { prompt: tokens(Column::Prompt)?, output: tokens(Column::Output)? };
         Ok(Line { arrival: seconds, lengths })
     }
 }
@@ -192,7 +192,7 @@ mod tests {
     fn published_forms_are_the_same_trace() {
         let plain = read("arrival,prompt,output\n0,100,20\n1.5,200,1\n");
         assert_eq!(plain.arrivals, [0.0, 1.5]);
-        assert_eq!(plain.requests[1], Lengths { prompt: 200, output: 1 });
+        assert_eq!(plain.requests[1], Request { prompt: 200, output: 1 });
         let azure = "TIMESTAMP,ContextTokens,GeneratedTokens\r\n2023-11-16 23:59:59.5,100,20\r\n2023-11-17 00:00:01.0,200,1\r\n";
         let mooncake = "{\"timestamp\": 27000, \"input_length\": 100, \"output_length\": 20, \"hash_ids\": [0]}\n\
                         {\"timestamp\": 28500, \"input_length\": 200, \"output_length\": 1, \"hash_ids\": [1]}\n";
