@@ -1,4 +1,4 @@
-//! What is wrong with an input, beside the field it concerns.
+//! Issues: what is wrong with an input, and which field it concerns.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ use super::Field;
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// There is no answer until this is corrected.
+    /// There is no answer until this is fixed.
     #[default]
     Error,
-    /// There is an answer, with a caveat.
+    /// There is an answer, with this caveat.
     Warning,
     /// Something was changed or read in another way than it was written.
     Note,

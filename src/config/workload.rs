@@ -1,4 +1,4 @@
-//! What is asked of a deployment: requests, how they arrive, and the SLOs they must meet.
+//! The workload of a deployment: requests, how they arrive, and the SLOs they have to meet.
 
 use super::Field;
 

@@ -38,7 +38,10 @@ pub fn Inputs() -> impl IntoView {
     view! {
         <form class="inputs" aria-label="Configuration" on:submit=|event: SubmitEvent| event.prevent_default()>
             {issue_list("link-issues".into(), elsewhere)}
-            <button type="button" class="action finder" data-find="" data-testid="find">
+            <button
+                type="button" class="action finder" data-testid="find"
+                on:click=move |_| state.search.update(|asked| *asked += 1)
+            >
                 "Search models, GPUs, workloads"<kbd>"/"</kbd>
             </button>
             <fieldset class="group"><legend>"Model"</legend>{controls(Group::Model)}</fieldset>
