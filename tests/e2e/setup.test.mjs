@@ -53,11 +53,11 @@ function checkout(t, pinned = archives) {
   const run = async (host) => {
     const env = { ...process.env, PATH: `${folder}/stubs:${process.env.PATH}`, ROOFLIGHT_TOOLS: join(folder, "tools"), ROOFLIGHT_TOOLS_HOST: host };
     const child = spawn(join(folder, "scripts/setup"), ["tools"], { env, stdio: ["ignore", "inherit", "pipe"] });
-    let said = "";
-    child.stderr.on("data", (text) => (said += text));
+    let messages = "";
+    child.stderr.on("data", (text) => (messages += text));
     const code = await new Promise((ended) => child.on("close", ended));
-    assert.equal(code, 0, said);
-    return said;
+    assert.equal(code, 0, messages);
+    return messages;
   };
   const origin = (name, tool = name) => execFileSync(join(folder, `tools/${tool}-1.2.3/bin`, name), { encoding: "utf8" }).trim().split(" ")[1];
   return { run, origin, left: (path) => existsSync(join(folder, "tools", path)) };
@@ -92,8 +92,8 @@ test("right archives are installed, once", async (t) => {
 test("an archive with a wrong checksum is refused by name, and the tool is built", async (t) => {
   const { url } = await releaseHost(t);
   const { run, origin, left } = checkout(t, { ...archives, trunk: Buffer.from("another archive") });
-  const said = await run(url);
-  assert.match(said, /REFUSED: the archive of trunk 1\.2\.3/);
+  const messages = await run(url);
+  assert.match(messages, /REFUSED: the archive of trunk 1\.2\.3/);
   assert.equal(origin("trunk"), "built");
   assert.equal(origin("wasm-bindgen"), "downloaded");
   assert.ok(!left("trunk-1.2.3.part"), "what was refused is gone");
@@ -101,8 +101,8 @@ test("an archive with a wrong checksum is refused by name, and the tool is built
 
 test("without a host the tools are built", async (t) => {
   const { run, origin } = checkout(t);
-  const said = await run("http://127.0.0.1:1");
-  assert.match(said, /Building trunk 1\.2\.3/);
+  const messages = await run("http://127.0.0.1:1");
+  assert.match(messages, /Building trunk 1\.2\.3/);
   assert.deepEqual([origin("trunk"), origin("wasm-bindgen")], ["built", "built"]);
 });
 
