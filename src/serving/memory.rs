@@ -1,7 +1,7 @@
 //! Device memory of the fullest GPU: weights, activations, KV cache, and what is left.
 
 use crate::config::catalog::Physics;
-use crate::config::model::{Attention, Blocks, Compressed, Cut, Ffn, Formats, Model, Tensor};
+use crate::config::model::{Attention, Blocks, Compressed, Ffn, Formats, Model, Sharding, Tensor};
 use crate::config::{Dtype, MemoryShareOf, MissingFigure, Setup};
 use crate::units::Bytes;
 
@@ -86,11 +86,11 @@ fn drafting_bytes(setup: &Setup) -> f64 {
 /// One rank's bytes of all layers of a group; KV projections are replicated below one head per rank.
 fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
     let one = |tensor: &Tensor| {
-        let parts = match tensor.cut {
-            Cut::Whole => 1.0,
-            Cut::Ranks => f64::from(setup.tp),
-            Cut::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
-            Cut::Experts => f64::from(setup.gpus_per_stage()),
+        let parts = match tensor.sharding {
+            Sharding::Replicated => 1.0,
+            Sharding::Tp => f64::from(setup.tp),
+            Sharding::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
+            Sharding::Experts => f64::from(setup.gpus_per_stage()),
         };
         tensor.elements / parts * tensor.class.dtype(formats).bytes()
     };

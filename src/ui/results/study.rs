@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::document::DocumentView;
 use crate::study::{TABS, Topic};
+use crate::ui::document::DocumentView;
 use crate::ui::state::{STUDY, State};
 
 #[component]
