@@ -3,7 +3,7 @@
 
 pub mod attention;
 pub mod collective;
-mod constants;
+pub(crate) mod constants;
 mod count;
 pub mod elementwise;
 mod features;

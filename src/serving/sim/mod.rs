@@ -24,6 +24,7 @@ mod rank;
 mod replica;
 mod request;
 mod schedule;
+mod sglang;
 mod system;
 #[cfg(test)]
 mod tests;
