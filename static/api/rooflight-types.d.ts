@@ -338,7 +338,7 @@ export type Indexer = {
   borrowed?: boolean;
 };
 
-/** One finding: which field, what is wrong, and what would be right. */
+/** One finding: which field, and what is wrong with it. */
 export type Issue = {
   field: Field;
   severity: Severity;
