@@ -23,18 +23,6 @@ export type Basis = {
   release: string;
 };
 
-/** One number of both. Times in seconds, rates per second. */
-export type Beside = {
-  /** `ttft`, `tpot`, `e2e`, `throughput` (output tokens), `requests` or `total` (prompt and output tokens). */
-  name: string;
-  predicted: number;
-  /** What the prediction is compared with: the mean, or the median where that alone is known. */
-  measured: number;
-  median: number | null;
-  /** (predicted - measured) / measured. */
-  difference: number;
-};
-
 /** The part of the model a call belongs to, as a profile groups them. */
 export type Block = "embedding" | "attention" | "mlp" | "experts" | "head" | "drafting" | "communication";
 
@@ -194,6 +182,18 @@ export type Dense = {
   intermediate: number;
   /** `down(relu(up(x))^2)`: no gate projection. */
   ungated?: boolean;
+};
+
+/** A predicted number beside its measurement. Times in seconds, rates per second. */
+export type Deviation = {
+  /** `ttft`, `tpot`, `e2e`, `throughput` (output tokens), `requests` or `total` (prompt and output tokens). */
+  name: string;
+  predicted: number;
+  /** What the prediction is compared with: the mean, or the median where that alone is known. */
+  measured: number;
+  median: number | null;
+  /** (predicted - measured) / measured. */
+  difference: number;
 };
 
 /** Money, in US dollars. */
@@ -413,12 +413,12 @@ export type Memory = {
   activations: Bytes;
   /** CUDA context, graphs, communication buffers. */
   reserve: Bytes;
-  /** KV cache at the load asked for. */
+  /** KV cache of the requests that run at this load. More than the room only where it does not fit. */
   kv_needed: Bytes;
   /** Room for the KV cache. */
   kv_room: Bytes;
   /**
-   * KV bytes of one token on one GPU, on average over the longest sequence asked for: layers with a window
+   * KV bytes of one token on one GPU, on average over the longest sequence: layers with a window
    * keep its tokens only, recurrences a state.
    */
   kv_per_token: Bytes;
@@ -579,7 +579,7 @@ export type Prediction = {
   /** None where an issue of severity `error` stands in its way, or a failure. */
   report: Report | null;
   /** What the scenario says was measured, beside what the report predicts; left out where nothing was. */
-  measured?: Array<Beside>;
+  measured?: Array<Deviation>;
   run?: Run;
   /** Shell commands that start this configuration, and that measure it; come with a run. */
   commands?: Commands;
@@ -594,7 +594,7 @@ export type Provenance = "learned" | "extrapolated" | "measured" | "fixed" | "be
 export type Report = {
   basis: Basis;
   memory: Memory;
-  /** None where it does not fit; `issues` then says why and what would mend it. */
+  /** None where it does not fit; `issues` then says why, and what would make it fit. */
   headline: Headline | null;
   /** Prefill, decode; empty where it does not fit. */
   passes: Array<PassReport>;
@@ -625,8 +625,9 @@ export type Run = {
  * until the first token then say how long the run was, not how fast the system is.
  */
 export type Saturation = {
-  /** Requests that arrive, and that are served, per second in the second half of the arrivals. */
+  /** Requests that arrive per second in the second half of the arrivals. */
   offered_per_s: number;
+  /** Requests served per second meanwhile; in a run of a setup, its capacity. */
   served_per_s: number;
   /** Requests that waited when the last one arrived. */
   backlog: number;
