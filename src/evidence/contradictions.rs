@@ -69,16 +69,15 @@ fn below(case: &ClosedLoopCase, floor: f64) -> Option<String> {
 }
 
 /// What two runs must share to be compared: model, formats and engine, layout, lengths, and experts' kernel.
-type Key = ([String; 5], [u32; 6], Option<String>);
+type Key = ([String; 5], [u32; 2], Option<(Layout, Option<String>)>);
 
 fn key(case: &ClosedLoopCase) -> Key {
-    let run = launch(case);
-    let Layout { gpus, tp, ep, attention_dp } = run.layout;
+    let run = launch(case).ok().map(|launch| (launch.layout, launch.moe));
     // The same runs stand under both names.
     let model = case.model.replace("DeepSeek-V3", "DeepSeek-R1");
     let version = case.engine_version.clone().unwrap_or_default();
     let text = [model, case.precision.clone(), case.gpu.clone(), case.engine.clone(), version];
-    (text, [gpus, tp, ep, attention_dp, case.isl, case.osl], run.kernels.moe)
+    (text, [case.isl, case.osl], run)
 }
 
 fn conflicts(cases: &[&ClosedLoopCase], group: &[usize]) -> Vec<Conflict> {

@@ -3,6 +3,7 @@
 pub mod cases;
 #[cfg(feature = "infer")]
 pub mod closed_loop;
+pub mod compared;
 pub mod contradictions;
 pub mod copies;
 pub mod errors;
@@ -14,9 +15,6 @@ pub mod measured;
 #[cfg(feature = "infer")]
 pub mod models;
 pub mod sample;
-pub mod serving;
 #[cfg(feature = "infer")]
 pub mod summary;
 pub mod tables;
-#[cfg(feature = "infer")]
-pub mod trace;
