@@ -1,12 +1,9 @@
 //! Charts: what to draw as pure geometry, and drawing that any `plotters` backend can take.
 //!
-//! The page makes a chart and its summary; drawing is a wasm module of its own (`canvas`), which the page does
-//! not wait for. Tests draw SVG. Nothing here measures text through the backend (a browser answers that
+//! The page draws on canvases, the tools and tests as SVG. Nothing here measures text through the backend (a browser answers that
 //! with a forced layout); label boxes come from [`Theme::text_width`].
 
 mod bars;
-#[cfg(feature = "canvas")]
-pub mod canvas;
 mod curves;
 #[cfg(feature = "chart")]
 mod labels;
@@ -40,28 +37,19 @@ pub use scale::LogScale;
 #[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
 
-use crate::config::json;
-use crate::config::record::variants;
+use serde::{Deserialize, Serialize};
 
-/// A chart as the page sends it to the module that draws.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Chart {
     Roofline(Roofline),
     Curves(Curves),
     Bars(Bars),
 }
 
-variants!(Chart: Roofline(Roofline) = "roofline", Curves(Curves) = "curves", Bars(Bars) = "bars");
-
-impl Chart {
-    pub fn into_json(mut self) -> String {
-        json::write(&mut self)
-    }
-
-    /// # Errors
-    /// What is wrong with the text.
-    pub fn from_json(text: &str) -> Result<Self, String> {
-        json::read(text)
+impl Default for Chart {
+    fn default() -> Self {
+        Self::Bars(Bars::default())
     }
 }
 

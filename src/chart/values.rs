@@ -4,8 +4,8 @@ use super::{Chart, Unit};
 use crate::units::decimal;
 
 impl Chart {
-    /// A row a point, under names that say their unit, as `say` says them.
-    pub fn to_csv(&self, say: impl Fn(&str) -> String) -> String {
+    /// A row a point, under names that say their unit.
+    pub fn to_csv(&self) -> String {
         let mut rows = Vec::new();
         match self {
             Self::Roofline(chart) => {
@@ -18,7 +18,7 @@ impl Chart {
                     "share of step",
                     "limited by",
                 ];
-                rows.push(names.map(&say).to_vec());
+                rows.push(names.map(str::to_owned).to_vec());
                 for point in &chart.points {
                     let numbers =
                         [point.intensity, point.reached.0, point.ceiling.0, point.share].map(decimal);
@@ -29,12 +29,12 @@ impl Chart {
                 }
             }
             Self::Curves(chart) => {
-                rows.push(["panel", "series", &chart.x.name, "value"].map(&say).to_vec());
+                rows.push(["panel", "series", &chart.x.name, "value"].map(str::to_owned).to_vec());
                 for panel in &chart.panels {
                     let mut series = |name: &str, x: &[f64], y: &[f64]| {
                         for (&x, &y) in x.iter().zip(y) {
                             let of = format!("{}{}", panel.y.name, suffix(panel.y.unit));
-                            rows.push(vec![say(&of), say(name), decimal(x), decimal(y)]);
+                            rows.push(vec![of, name.to_owned(), decimal(x), decimal(y)]);
                         }
                     };
                     panel.lines.iter().for_each(|line| series(&line.name, &line.x, &line.y));
@@ -46,11 +46,11 @@ impl Chart {
             }
             Self::Bars(chart) => {
                 let unit = suffix(chart.unit);
-                let mut head = vec![say("bar")];
-                head.extend(chart.legend.iter().map(|name| say(&format!("{name}{unit}"))));
+                let mut head = vec!["bar".to_owned()];
+                head.extend(chart.legend.iter().map(|name| format!("{name}{unit}")));
                 rows.push(head);
                 for bar in &chart.bars {
-                    let mut row = vec![say(&bar.name)];
+                    let mut row = vec![bar.name.clone()];
                     row.extend(bar.parts.iter().map(|&part| decimal(part)));
                     rows.push(row);
                 }

@@ -23,7 +23,7 @@ pub struct Reports<'a> {
 
 pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
     let Reports { loops, batches, traces, kernels } = *reports;
-    let weights = |(family, record): (&crate::features::Family, &crate::efficiency::ModelRecord)| Weights {
+    let weights = |(family, record): (&crate::kernels::Family, &crate::efficiency::ModelRecord)| Weights {
         family: family.id().into(),
         sha256: record.sha256.clone(),
     };

@@ -22,7 +22,7 @@ pub fn cases(base: &Scenario) -> Vec<Case> {
         }
     }
     let now = weights_of(base).map_or(f64::INFINITY, Dtype::bytes);
-    for dtype in Dtype::ALL.into_iter().filter(|dtype| dtype.bytes() < now) {
+    for dtype in Dtype::ALL.iter().copied().filter(|dtype| dtype.bytes() < now) {
         let name = format!("Weights in {}", words::dtype(dtype));
         cases.push(Case::edited(name, base, |scenario| scenario.weights = Some(dtype)));
     }

@@ -1,10 +1,10 @@
 //! What a study says: a document of few kinds of blocks, which the page shows and Markdown writes.
 
-use crate::chart::Chart;
-use crate::config::json;
-use crate::config::record::{record, variants};
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+use crate::chart::Chart;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// What may be asked for instead; empty where there is one thing to ask.
     pub choices: Vec<Choice>,
@@ -12,14 +12,15 @@ pub struct Document {
     pub blocks: Vec<Block>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     pub id: String,
     pub name: String,
 }
 
 /// A block with an id is found by it, in the page and by tests: ids are unique in a page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Block {
     Text(Text),
     Heading(Heading),
@@ -31,14 +32,14 @@ pub enum Block {
 }
 
 /// A paragraph.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Text {
     pub id: String,
     pub spans: Vec<Span>,
 }
 
 /// A piece of text, or the content of a cell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     pub text: String,
     /// The fragment of a configuration, with its `#`, or a view of the page, as `view:explain`; empty where there is
@@ -46,13 +47,13 @@ pub struct Span {
     pub link: String,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Heading {
     pub text: String,
 }
 
 /// The first cell of each row names it; numbers stand in the others.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     pub id: String,
     pub name: String,
@@ -60,7 +61,7 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub cells: Vec<Span>,
     /// Set apart from the others: the configuration on the form.
@@ -68,12 +69,11 @@ pub struct Row {
 }
 
 /// A chart, and what it shows in words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     pub id: String,
     pub name: String,
-    /// A [`Chart`] as JSON.
-    pub chart: String,
+    pub chart: Chart,
     /// Height in CSS pixels, and panels that stand above each other where there is no room beside.
     pub height: u32,
     pub panels: u32,
@@ -81,7 +81,7 @@ pub struct Figure {
 }
 
 /// A text to be copied or saved.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Code {
     pub id: String,
     pub name: String,
@@ -91,13 +91,13 @@ pub struct Code {
 }
 
 /// Names and values in a line that wraps.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     pub id: String,
     pub facts: Vec<Fact>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fact {
     pub name: String,
     pub value: String,
@@ -106,35 +106,12 @@ pub struct Fact {
 }
 
 /// Closed until it is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fold {
     pub id: String,
     pub name: String,
     pub blocks: Vec<Block>,
 }
-
-variants!(
-    Block:
-    Text(Text) = "text",
-    Heading(Heading) = "heading",
-    Table(Table) = "table",
-    Figure(Figure) = "figure",
-    Code(Code) = "code",
-    Facts(Facts) = "facts",
-    Fold(Fold) = "fold",
-);
-record!(Document: choices, chosen, blocks);
-record!(Choice: id, name);
-record!(Text: id, spans);
-record!(Span: text, link);
-record!(Heading: text);
-record!(Table: id, name, head, rows);
-record!(Row: cells, own);
-record!(Figure: id, name, chart, height, panels, words);
-record!(Code: id, name, file, text);
-record!(Facts: id, facts);
-record!(Fact: name, value, help);
-record!(Fold: id, name, blocks);
 
 impl Document {
     /// Of one paragraph.
@@ -143,7 +120,7 @@ impl Document {
     }
 
     pub fn to_json(&self) -> String {
-        json::write(&mut self.clone())
+        serde_json::to_string(self).unwrap_or_default()
     }
 }
 
@@ -169,7 +146,6 @@ impl Block {
             Chart::Curves(curves) => curves.panels.len() as u32,
             Chart::Roofline(_) | Chart::Bars(_) => 1,
         };
-        let chart = chart.into_json();
         Self::Figure(Figure {
             id: String::new(),
             name: name.into(),

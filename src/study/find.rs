@@ -2,12 +2,12 @@
 
 mod words;
 
+use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
 use super::{Block, Row, Span, Study, TABS, Topic, edit};
 use crate::config::catalog::catalog;
 use crate::config::model::Attention;
-use crate::config::record::record;
 use crate::config::{Gpu, Issue, Model, ModelChoice, Scenario, check, json, link};
 use crate::serving::words as said;
 use crate::units::{Bytes, count, decimal};
@@ -18,14 +18,16 @@ const MOST: usize = 24;
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
 
 /// What people ask for by name.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Presets {
     workloads: Vec<Workload>,
     limits: Vec<Limits>,
     configurations: Vec<Configuration>,
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Configuration {
     id: String,
     name: String,
@@ -33,7 +35,8 @@ struct Configuration {
     about: String,
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Workload {
     id: String,
     name: String,
@@ -42,7 +45,8 @@ struct Workload {
     source: String,
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Limits {
     id: String,
     name: String,
@@ -50,11 +54,6 @@ struct Limits {
     tpot_ms: f64,
     source: String,
 }
-
-record!(Presets: workloads, limits, configurations);
-record!(Configuration: id, name, link, about);
-record!(Workload: id, name, isl, osl, source);
-record!(Limits: id, name, ttft_ms, tpot_ms, source);
 
 static PRESETS: LazyLock<Presets> =
     LazyLock::new(|| json::read(include_str!("../../static/catalog/presets.json")).unwrap_or_default());

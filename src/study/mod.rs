@@ -8,8 +8,6 @@ mod breakdown;
 mod case;
 mod change;
 mod compare;
-#[cfg(any(feature = "canvas", feature = "ui"))]
-pub mod copy;
 mod document;
 mod edit;
 mod evidence;
@@ -20,8 +18,6 @@ mod markdown;
 mod measured;
 mod print;
 mod share;
-#[cfg(feature = "canvas")]
-pub mod show;
 mod sweep;
 mod tradeoff;
 
@@ -30,19 +26,36 @@ pub use document::{
     Block, Choice, Code, Document, Fact, Facts, Figure, Fold, Heading, Row, Span, Table, Text,
 };
 
+use serde::{Deserialize, Serialize};
 use std::rc::Rc;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::config::catalog::catalog;
+use crate::config::ids::ids;
 use crate::config::link::{self, Link};
-use crate::config::record::ids;
 use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::accuracy::Accuracy;
 
 /// What is asked about a configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Topic {
     /// What the time of a step goes to.
+    #[default]
     Breakdown,
     /// Where each number comes from.
     Explain,
@@ -64,19 +77,7 @@ pub enum Topic {
     Find,
 }
 
-ids!(
-    Topic:
-    Breakdown = "breakdown",
-    Explain = "explain",
-    Change = "change",
-    Compare = "compare",
-    Sweep = "sweep",
-    Tradeoff = "tradeoff",
-    Evidence = "evidence",
-    Share = "share",
-    Export = "export",
-    Find = "find",
-);
+ids!(Topic);
 
 /// What may be shown of a configuration, by the names of its tabs. The overview is no study.
 pub const TABS: [(Option<Topic>, &str); 10] = [

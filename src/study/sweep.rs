@@ -62,7 +62,8 @@ pub fn cases(base: &Scenario, chosen: &str) -> Vec<Case> {
             others.map(case).collect()
         }
         "weights" => Dtype::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|dtype| Some(*dtype) != weights_of(base))
             .map(|dtype| Case::edited(words::dtype(dtype), base, |scenario| scenario.weights = Some(dtype)))
             .collect(),

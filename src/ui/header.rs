@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use super::copy::Copy;
-use super::erased::{flag, listen};
-use super::state::{State, ThemeChoice};
+use super::history::History;
+use super::state::{State, ThemeChoice, frame};
 
 #[component]
 pub fn Header() -> impl IntoView {
@@ -13,9 +13,10 @@ pub fn Header() -> impl IntoView {
         <header class="top">
             <h1>"Rooflight"</h1>
             <p class="tagline">"LLM serving speed, predicted in your browser"</p>
+            {frame::view().is_none().then(|| view! { <History /> })}
             <Copy
                 id="copy-link" label="Copy link" refused="See address bar"
-                read=Box::new(move || state.shared_address())
+                read=move || state.shared_address()
             />
             <Theme />
         </header>
@@ -35,8 +36,8 @@ fn Theme() -> impl IntoView {
         view! {
             <input
                 type="radio" name="theme" id=id.clone() data-testid=id.clone()
-                prop:checked=flag(move || state.theme.get() == choice)
-                on:change=listen(move |_| state.theme.set(choice))
+                prop:checked=move || state.theme.get() == choice
+                on:change=move |_| state.theme.set(choice)
             />
             <label for=id>{text}</label>
         }

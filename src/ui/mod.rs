@@ -1,12 +1,15 @@
 //! The page: one screen of inputs and results. `README.md` is the map and lists the test selectors.
 
+mod charts;
 mod copy;
-mod erased;
+mod document;
 mod header;
+mod history;
 mod inputs;
-mod module;
+mod keys;
 mod panic;
 mod results;
+mod search;
 mod state;
 
 use gloo::utils::document;
@@ -18,7 +21,8 @@ use crate::config::catalog::catalog;
 use header::Header;
 use inputs::Inputs;
 use results::Results;
-use state::State;
+use search::Search;
+use state::{State, frame};
 
 /// Reads the catalogs. Loading, mounting and predicting are tasks of their own, so that none holds the browser up.
 pub fn start() {
@@ -26,7 +30,7 @@ pub fn start() {
     catalog();
 }
 
-/// Mounts the page beside the first answer that `index.html` shows until then: `static/boot/boot.js` calls it in the next task.
+/// Mounts the page beside the skeleton of `index.html`: `static/boot/boot.js` calls it in the next task.
 #[wasm_bindgen]
 pub fn mount() {
     let Some(root) = document().get_element_by_id("page") else { return };
@@ -40,7 +44,7 @@ fn App() -> impl IntoView {
     // Laid out before it is seen: findings and numbers then move nothing.
     Effect::new(move |_| {
         if state.begun.get() {
-            take_over();
+            replace_skeleton();
         }
     });
     view! {
@@ -49,13 +53,13 @@ fn App() -> impl IntoView {
             <Inputs />
             <Results />
         </main>
+        {frame::view().is_none_or(|view| view == "full").then(|| view! { <Search /> })}
     }
 }
 
-/// Puts the page in place of the first answer.
-fn take_over() {
-    if let Some(first) = document().get_element_by_id("first") {
-        first.remove();
+fn replace_skeleton() {
+    if let Some(skeleton) = document().get_element_by_id("skeleton") {
+        skeleton.remove();
     }
     if let Some(root) = document().get_element_by_id("page") {
         root.set_class_name("");

@@ -111,3 +111,13 @@ pageTest("a config.json becomes the model, in the link too", {}, async ({ page, 
   await settled(page);
   assert.deepEqual(await numbers(page), own);
 });
+
+pageTest("an issue whose input the form lacks, or folds away, is listed beside the results", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b&tp=4&ep=4&mem=7");
+  const problems = page.getByTestId("problems");
+  for (const field of ["ep", "memory_share"]) await problems.locator(`[data-field=${field}]`).waitFor();
+  await page.getByTestId("advanced").locator("summary").click();
+  await problems.locator("[data-field=memory_share]").waitFor({ state: "detached" });
+  await page.locator(".inputs [data-testid=issue][data-field=memory_share]").waitFor();
+  await problems.locator("[data-field=ep]").waitFor();
+});

@@ -1,16 +1,18 @@
 //! Curves over one axis: panels beside each other, each with its own unit.
 
 #[cfg(feature = "chart")]
+use serde::{Deserialize, Serialize};
+
 mod draw;
 
 #[cfg(feature = "chart")]
 pub use draw::{draw, readings};
 
-use crate::config::record::{names, record};
-
 /// What a number on an axis is, for its marks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Unit {
+    #[default]
     Count,
     Seconds,
     /// Of one, printed as per cent.
@@ -18,22 +20,24 @@ pub enum Unit {
 }
 
 /// What a line stands for, by its weight in the picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Tone {
+    #[default]
     Accent,
     Ink,
     Muted,
     Faint,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     pub name: String,
     pub unit: Unit,
     pub log: bool,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// Written at the line's end, unless empty.
     pub name: String,
@@ -47,14 +51,14 @@ pub struct Line {
 }
 
 /// The space between two curves.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Band {
     pub x: Vec<f64>,
     pub low: Vec<f64>,
     pub high: Vec<f64>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
     pub y: Axis,
     pub bands: Vec<Band>,
@@ -63,18 +67,10 @@ pub struct Panel {
     pub limit: Option<f64>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Curves {
     pub x: Axis,
     pub panels: Vec<Panel>,
     /// Where on the axis the page's own configuration stands.
     pub mark: Option<f64>,
 }
-
-names!(Unit: Count = "count", Seconds = "seconds", Share = "share");
-names!(Tone: Accent = "accent", Ink = "ink", Muted = "muted", Faint = "faint");
-record!(Axis: name, unit, log);
-record!(Line: name, tone, x, y, marked, loose);
-record!(Band: x, low, high);
-record!(Panel: y, bands, lines, limit);
-record!(Curves: x, panels, mark);

@@ -8,8 +8,9 @@ mod summary;
 pub use draw::{draw, readings};
 pub use summary::summary;
 
+use serde::{Deserialize, Serialize};
+
 use super::range::nice_range;
-use crate::config::record::{ids, record};
 use crate::config::{Dtype, Gpu};
 use crate::graph::Phase;
 use crate::latency::Resource;
@@ -17,7 +18,7 @@ use crate::serving::report::PassReport;
 use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
 
 /// The dense peak of one number format.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Roof {
     pub name: String,
     pub peak: FlopsPerSecond,
@@ -26,7 +27,7 @@ pub struct Roof {
 }
 
 /// One kernel of one pass.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     pub phase: Phase,
     pub name: String,
@@ -41,7 +42,7 @@ pub struct Point {
     pub limit: Resource,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Roofline {
     pub gpu: String,
     pub bandwidth: BytesPerSecond,
@@ -52,13 +53,6 @@ pub struct Roofline {
     /// From the largest share of time to the smallest: small points are drawn over large ones.
     pub points: Vec<Point>,
 }
-
-// The page sends its chart to the module that draws it.
-record!(Roof: name, peak, used);
-record!(Point: phase, name, intensity, reached, ceiling, share, limit);
-record!(Roofline: gpu, bandwidth, l2, roofs, points);
-ids!(Phase: Prefill = "prefill", Decode = "decode");
-ids!(Resource: Compute = "compute", Memory = "memory", Network = "network", Launch = "launch");
 
 /// The formats that have a roof of their own, and how a chart names them.
 const FORMATS: [(Dtype, &str); 3] = [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4")];

@@ -7,7 +7,7 @@ use crate::config::catalog::Catalog;
 use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
-use crate::graph::Phase;
+use crate::kernels::Phase;
 use crate::serving::{Report, finish, plan};
 
 /// One offline batch.

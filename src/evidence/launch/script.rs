@@ -21,18 +21,20 @@ pub(super) fn launch(plan: &Plan, case: &ClosedLoopCase, label: Label) -> Result
     } else {
         find(plan, &scripts, &place).map_err(|why| (&plan.unrecorded, why))
     };
+    let of_copy = copied.then(|| COPIED.to_owned());
     match found {
         Ok((script, doubts)) => {
             let mut launch = script.launches.of(&place)?;
             launch.origin = if script.assumed.is_some() { Origin::Assumed } else { Origin::Recorded };
-            let copied = copied.then(|| COPIED.to_owned());
-            launch.doubts.splice(0..0, script.assumed.iter().cloned().chain(doubts).chain(copied));
+            launch.doubts.splice(0..0, script.assumed.iter().cloned().chain(doubts).chain(of_copy));
             Ok(launch)
         }
         Err((defaults, why)) => {
             let unknown = || format!("no launch with the engine {} is known", case.engine);
-            let launch = defaults.get(&case.engine).ok_or_else(unknown)?.of(&place)?;
-            Ok(Launch { origin: Origin::Defaults(why), ..launch })
+            let mut launch = defaults.get(&case.engine).ok_or_else(unknown)?.of(&place)?;
+            launch.origin = Origin::Defaults(why);
+            launch.doubts.splice(0..0, of_copy);
+            Ok(launch)
         }
     }
 }

@@ -16,7 +16,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use crate::config::Field;
-use crate::ui::erased::listen;
+use crate::ui::state::State;
 use crate::ui::state::quantity::{MAX_SEQS, MEMORY_SHARE, PRICE, SUSTAINED, TOKEN_BUDGET};
 use hardware::Hardware;
 use issues::Issues;
@@ -28,12 +28,15 @@ use workload::Workload;
 /// Every control, in groups, in the order in which a deployment is thought of.
 #[component]
 pub fn Inputs() -> impl IntoView {
+    let state = State::get();
     view! {
-        <form class="inputs" aria-label="Configuration" on:submit=listen(|event: SubmitEvent| event.prevent_default())>
+        <form class="inputs" aria-label="Configuration" on:submit=|event: SubmitEvent| event.prevent_default()>
             // Findings about the link as a whole, or about what it folds away, have no control to stand beside.
             <Issues fields=&[Field::Link, Field::Version, Field::Data, Field::Measured] />
-            // The second module opens it.
-            <button type="button" class="action finder" data-find="" data-testid="find">
+            <button
+                type="button" class="action finder" data-testid="find"
+                on:click=move |_| state.search.update(|asked| *asked += 1)
+            >
                 "Search models, GPUs, workloads"<kbd>"/"</kbd>
             </button>
             <ModelInputs />

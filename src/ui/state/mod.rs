@@ -2,7 +2,7 @@
 
 mod address;
 mod form;
-mod frame;
+pub mod frame;
 mod predict;
 pub mod quantity;
 mod simulate;
@@ -16,7 +16,6 @@ use crate::config::{Field, Issue, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::PassReport;
-use crate::study::Topic;
 use crate::worker::client::Client;
 
 pub use form::Form;
@@ -54,6 +53,8 @@ pub struct State {
     /// What the trace to be replayed holds; empty without one.
     pub trace: RwSignal<String>,
     pub study: RwSignal<OpenStudy>,
+    /// How often the search was asked for.
+    pub search: RwSignal<u32>,
     /// Begins the next study.
     study_timer: StoredValue<Option<Timeout>, LocalStorage>,
     /// Begins the next simulation.
@@ -82,6 +83,7 @@ impl State {
             simulation: RwSignal::new(Simulation::default()),
             trace: RwSignal::new(String::new()),
             study: RwSignal::new(OpenStudy::default()),
+            search: RwSignal::new(0),
             study_timer: StoredValue::new_local(None),
             simulation_timer: StoredValue::new_local(None),
             predictor: StoredValue::new_local(Predictor::default()),
@@ -91,7 +93,6 @@ impl State {
         };
         address::follow(state);
         predict::start(state);
-        study::start(state);
         frame::tell(state);
         state
     }
@@ -159,16 +160,6 @@ impl State {
         simulate::stop(self);
     }
 
-    /// Shows a study instead of the overview, with one of its folds open, or the overview.
-    pub fn show(self, topic: Option<Topic>, fold: &str) {
-        study::show(self, topic, fold);
-    }
-
-    /// The fold that the document in `holder` is to open and to bring into view, once.
-    pub fn take_sought(self, holder: &str) -> String {
-        study::take_sought(self, holder)
-    }
-
     /// Does something with the worker, if there is one.
     fn with_client(self, with: impl FnOnce(&Client)) {
         self.predictor.with_value(|predictor| {
@@ -196,11 +187,11 @@ impl State {
             || self.findings.with(|findings| findings.iter().any(Issue::is_error))
     }
 
-    /// Everything found about `field`, of the form first.
-    pub fn issues_of(self, field: Field) -> Vec<Issue> {
+    /// Everything found, of the form first.
+    pub fn issues(self) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.form.with(|form| form.issues().to_vec());
         self.findings.with(|findings| issues.extend_from_slice(findings));
-        if let (Field::Data, WorkerStatus::Ready { release }) = (field, self.worker.get()) {
+        if let WorkerStatus::Ready { release } = self.worker.get() {
             issues.extend(self.form.with(|form| form.then_and_now(&release)));
         }
         if !self.stale.get() {
@@ -208,6 +199,13 @@ impl State {
                 issues.extend(answer.iter().flat_map(|answer| answer.report.issues.iter().cloned()));
             });
         }
+        issues.dedup();
+        issues
+    }
+
+    /// Everything found about `field`.
+    pub fn issues_of(self, field: Field) -> Vec<Issue> {
+        let mut issues = self.issues();
         issues.retain(|issue| issue.field == field);
         issues.dedup();
         issues
