@@ -1,4 +1,4 @@
-//! What is wrong with an input, beside the field it concerns.
+//! Issues: what is wrong with an input, and which field it concerns.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -70,10 +70,10 @@ pub enum Field {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// No answer can be given until this is mended.
+    /// There is no answer until this is fixed.
     #[default]
     Error,
-    /// An answer is given; this says what to keep in mind.
+    /// There is an answer, with this caveat.
     Warning,
     /// Something was read differently from how it was written.
     Note,

@@ -1,4 +1,4 @@
-//! What is asked of a deployment: requests, how they come, and what they are to keep to.
+//! The workload of a deployment: requests, how they arrive, and the SLOs they have to meet.
 
 /// How requests come.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,6 +3,7 @@
 
 pub mod attention;
 pub mod collective;
+mod constants;
 mod count;
 pub mod elementwise;
 mod features;

@@ -1,10 +1,11 @@
 //! Device memory of the fullest GPU: weights, activations, KV cache, and what is left.
 
 use crate::config::catalog::Physics;
-use crate::config::model::{Attention, Blocks, Compressed, Cut, Ffn, Formats, Model, Tensor};
+use crate::config::model::{Attention, Blocks, Compressed, Ffn, Formats, Model, Sharding, Tensor};
 use crate::config::{Dtype, MemoryShareOf, MissingFigure, Setup};
 use crate::units::Bytes;
 
+use super::fit::Demand;
 use super::report::Memory;
 
 const BF16_BYTES: f64 = 2.0;
@@ -19,23 +20,16 @@ const LOGIT_BYTES: f64 = 6.0;
 /// Sequences whose logits a step holds at once; more are sampled in turns.
 const SAMPLED_SEQUENCES: f64 = 256.0;
 
-/// Memory by part for `setup`, with `tokens` tokens of KV cache asked of each replica and steps of up to
-/// `step_tokens` tokens.
+/// Memory by part for `setup` under `demand`.
 ///
 /// # Errors
 /// Where the GPU's record lacks its memory size.
-pub fn memory(
-    setup: &Setup,
-    physics: &Physics,
-    tokens: f64,
-    step_tokens: f64,
-    sequence_tokens: f64,
-) -> Result<Memory, MissingFigure> {
+pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memory, MissingFigure> {
     let total = setup.gpu.memory()?;
     let communication = if setup.gpus_per_replica() > 1 { physics.communication } else { Bytes::ZERO };
     let reserve = physics.context + communication;
     let weights = weights(setup);
-    let activations = activations(&setup.model, setup, step_tokens);
+    let activations = activations(&setup.model, setup, demand.step_tokens);
     let share = setup.memory_share;
     let kv_room = match setup.engine.scheduler.memory_share_of {
         MemoryShareOf::Total => total * share - weights - activations - reserve,
@@ -46,7 +40,8 @@ pub fn memory(
         MemoryShareOf::Total | MemoryShareOf::Static => total * share,
         MemoryShareOf::Free => total,
     };
-    let kv_per_token = kv_per_sequence(setup, sequence_tokens.max(1.0)) / sequence_tokens.max(1.0);
+    let sequence_tokens = demand.sequence_tokens.max(1.0);
+    let kv_per_token = kv_per_sequence(setup, sequence_tokens) / sequence_tokens;
     let groups = f64::from(setup.dp);
     let kv_tokens = (kv_room / kv_per_token * groups).max(0.0).floor();
     Ok(Memory {
@@ -55,15 +50,15 @@ pub fn memory(
         weights,
         activations,
         reserve,
-        kv_needed: kv_per_token * (tokens / groups),
+        kv_needed: kv_per_token * (demand.kv_tokens / groups),
         kv_room: kv_room.max(Bytes::ZERO),
         kv_per_token,
         kv_tokens,
-        max_concurrency: kv_tokens / sequence_tokens.max(1.0),
+        max_concurrency: kv_tokens / sequence_tokens,
     })
 }
 
-/// Share of the layers on the fullest pipeline stage; layers are dealt evenly, whatever their shapes.
+/// Share of the layers on the fullest pipeline stage; stages hold equal numbers of layers, whatever their shapes.
 fn fullest_stage(model: &Model, pp: u32) -> f64 {
     f64::from(model.layers().div_ceil(pp.max(1))) / f64::from(model.layers().max(1))
 }
@@ -91,11 +86,11 @@ fn drafting_bytes(setup: &Setup) -> f64 {
 /// One rank's bytes of all layers of a group; KV projections are replicated below one head per rank.
 fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
     let one = |tensor: &Tensor| {
-        let parts = match tensor.cut {
-            Cut::Whole => 1.0,
-            Cut::Ranks => f64::from(setup.tp),
-            Cut::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
-            Cut::Experts => f64::from(setup.gpus_per_stage()),
+        let parts = match tensor.sharding {
+            Sharding::Replicated => 1.0,
+            Sharding::Tp => f64::from(setup.tp),
+            Sharding::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
+            Sharding::Experts => f64::from(setup.gpus_per_stage()),
         };
         tensor.elements / parts * tensor.class.dtype(formats).bytes()
     };

@@ -1,9 +1,9 @@
 //! A setup's replica as the simulator takes it.
 
 use super::report::Memory;
-use super::sim::{Policy, Preempt, Speculation};
+use super::sim::{Policy, Preempt};
 use super::table::Extent;
-use crate::config::{Batching, Drafts, Figure, HostTime, Setup};
+use crate::config::{Batching, Figure, HostTime, Setup};
 use crate::units::Seconds;
 
 /// Sequences that the engines capture CUDA graphs for: a few small batches, then multiples of this.
@@ -31,16 +31,11 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
             Batching::InFlight => Preempt::Never,
         },
         cached_share: setup.cached_share,
-        speculation: speculation(setup.drafts),
+        drafts: setup.drafts,
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         graph_sizes: Some(graph_sizes(setup.max_seqs)),
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
     }
-}
-
-fn speculation(drafts: Drafts) -> Option<Speculation> {
-    let Drafts { drafted, accepted } = drafts;
-    (drafted > 0).then_some(Speculation { drafted, accepted })
 }
 
 /// Whether steps are decided while the one before them runs: without pipeline stages, all engines do so by default.

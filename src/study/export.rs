@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Block, Document, Row, Study, breakdown, measured, print, refused};
 use crate::config::{Scenario, link};
 use crate::serving::Report;
-use crate::serving::measured::Beside;
+use crate::serving::measured::Deviation;
 use crate::serving::report::{Basis, KernelLine, PassReport};
 use crate::serving::words;
 use crate::units::{Seconds, count, decimal};
@@ -21,13 +21,14 @@ struct File<'a> {
     report: &'a Report,
     /// What was measured, beside what is predicted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    measured: Vec<Beside>,
+    measured: Vec<Deviation>,
 }
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
     let Some(report) = own.report() else { return refused(own.issues()) };
-    let measured: Vec<Beside> = measured::numbers(study).into_iter().map(|(_, beside)| beside).collect();
+    let measured: Vec<Deviation> =
+        measured::numbers(study).into_iter().map(|(_, deviation)| deviation).collect();
     let block = match study.chosen.as_str() {
         "csv" => Block::code("Every kernel of both phases", "rooflight.csv", kernels(report)),
         "markdown" => Block::code("The report", "rooflight.md", markdown(study, report)),
@@ -42,7 +43,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks
 }
 
-fn json(scenario: &Scenario, report: &Report, measured: Vec<Beside>) -> String {
+fn json(scenario: &Scenario, report: &Report, measured: Vec<Deviation>) -> String {
     let file = File { link: link::encode(scenario), scenario: scenario.to_json(), report, measured };
     serde_json::to_string_pretty(&file).unwrap_or_default()
 }
@@ -77,16 +78,16 @@ fn kernels(report: &Report) -> String {
 }
 
 /// A line a number, in seconds or per second.
-fn differences(measured: &[Beside]) -> String {
+fn differences(measured: &[Deviation]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail.
     let _ = writer.write_record(["name", "predicted", "measured", "median", "difference"]);
-    for beside in measured {
+    for deviation in measured {
         let number = |value: f64| format!("{value:e}");
-        let median = beside.median.map(number).unwrap_or_default();
+        let median = deviation.median.map(number).unwrap_or_default();
         let [predicted, measured, difference] =
-            [beside.predicted, beside.measured, beside.difference].map(number);
-        let _ = writer.write_record([beside.name, &predicted, &measured, &median, &difference]);
+            [deviation.predicted, deviation.measured, deviation.difference].map(number);
+        let _ = writer.write_record([deviation.name, &predicted, &measured, &median, &difference]);
     }
     text(writer)
 }

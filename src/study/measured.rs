@@ -2,15 +2,15 @@
 
 use super::{Block, Row, Study};
 use crate::config::Metric;
-use crate::serving::measured::{Beside, beside, print};
+use crate::serving::measured::{Deviation, deviations, print};
 
 pub const HEAD: [&str; 5] = ["", "Predicted", "Measured", "Difference", "Median measured"];
 
 /// What was measured and is predicted; empty without either.
-pub fn numbers(study: &Study) -> Vec<(Metric, Beside)> {
+pub fn numbers(study: &Study) -> Vec<(Metric, Deviation)> {
     let own = study.own();
     let headline = own.report().and_then(|report| report.headline.as_ref());
-    headline.map(|headline| beside(&own.scenario.measured, headline)).unwrap_or_default()
+    headline.map(|headline| deviations(&own.scenario.measured, headline)).unwrap_or_default()
 }
 
 /// The same as a table, with what its differences are; nothing where there is none.
@@ -31,7 +31,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 }
 
 pub fn rows(study: &Study) -> Vec<[String; 5]> {
-    let row = |(metric, beside): (Metric, Beside)| {
+    let row = |(metric, deviation): (Metric, Deviation)| {
         let number = |value: f64| print(metric, value).to_string();
         let name = match metric {
             Metric::Ttft => "TTFT",
@@ -41,8 +41,14 @@ pub fn rows(study: &Study) -> Vec<[String; 5]> {
             Metric::Requests => "Requests",
             Metric::Total => "Input and output",
         };
-        let median = beside.median.map_or("–".to_owned(), number);
-        [name.to_owned(), number(beside.predicted), number(beside.measured), beside.difference(), median]
+        let median = deviation.median.map_or("–".to_owned(), number);
+        [
+            name.to_owned(),
+            number(deviation.predicted),
+            number(deviation.measured),
+            deviation.difference(),
+            median,
+        ]
     };
     numbers(study).into_iter().map(row).collect()
 }

@@ -57,7 +57,8 @@ export async function servePages(pages) {
   return listening(server, "/");
 }
 
-async function listening(server, base) {
+/** Starts `server` on a free port. */
+export async function listening(server, base) {
   await new Promise((started) => server.listen(0, "127.0.0.1", started));
   const { port } = server.address();
   const stop = () =>

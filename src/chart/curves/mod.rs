@@ -1,12 +1,12 @@
 //! Curves over one axis: panels beside each other, each with its own unit.
 
 #[cfg(feature = "chart")]
-use serde::{Deserialize, Serialize};
-
 mod draw;
 
 #[cfg(feature = "chart")]
 pub use draw::{draw, readings};
+
+use serde::{Deserialize, Serialize};
 
 /// What a number on an axis is, for its marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

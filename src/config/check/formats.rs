@@ -5,7 +5,8 @@ use crate::config::model::{Attention, Ffn};
 use crate::config::{Dtype, Field, Gpu, Issue, Model};
 
 /// Weight formats with a kernel model in this release: of dense models, and of mixtures of experts.
-const DENSE: [Dtype; 6] = [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Int8, Dtype::Int4];
+const DENSE: [Dtype; 7] =
+    [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Int8, Dtype::Int4, Dtype::W8a8];
 const EXPERTS: [Dtype; 7] =
     [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Mxfp4, Dtype::Mxfp4Mxfp8, Dtype::Int4];
 
@@ -107,7 +108,7 @@ fn name(dtype: Dtype) -> &'static str {
         Dtype::Mxfp4Mxfp8 => "MXFP4 with MXFP8 activations",
         Dtype::Int8 => "weight-only INT8",
         Dtype::Int4 => "weight-only INT4",
-        Dtype::W8a8 => "INT8",
+        Dtype::W8a8 => "INT8 (W8A8)",
     }
 }
 

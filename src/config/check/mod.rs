@@ -1,6 +1,7 @@
 //! A scenario resolved against the catalogs, or everything that stands against it.
 
 mod formats;
+mod kernels;
 mod lookup;
 mod parallel;
 pub mod range;
@@ -75,6 +76,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
     let published = model.formats(weights);
     let formats = Formats { weights: engine.experts_as(published.weights, gpu.arch), ..published };
+    kernels::measured(engine, gpu, &model, &formats, ep, issues);
     let longest = longest(&model, &prompts);
     let setup = Setup {
         model: model.into_owned(),

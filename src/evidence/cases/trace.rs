@@ -7,7 +7,7 @@ use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
-use crate::serving::sim::{self, Arrivals, Limits, metrics, simulate};
+use crate::serving::sim::{Arrivals, Limits, Request, metrics, simulate};
 use crate::serving::table::{StepTable, TablePlan};
 use crate::serving::{memory_of, replica};
 use crate::units::significant;
@@ -70,8 +70,8 @@ impl TraceCase {
         let extent = replica::extent(&setup, self.requests.len() as u32, prompt, output);
         let plan = TablePlan::new(&setup, physics, &extent).map_err(|missing| missing.to_string())?;
         let lengths =
-            |request: &TracedRequest| sim::Lengths { prompt: request.prompt, output: request.output };
-        let requests: Vec<sim::Lengths> = self.requests.iter().map(lengths).collect();
+            |request: &TracedRequest| Request { prompt: request.prompt, output: request.output };
+        let requests: Vec<Request> = self.requests.iter().map(lengths).collect();
         let arrivals = Arrivals::Times(self.requests.iter().map(|request| request.arrival_s).collect());
         let policy = replica::policy(&setup, &memory);
         let times = |table: Option<StepTable>| {

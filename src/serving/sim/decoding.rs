@@ -1,14 +1,14 @@
-//! The sequences of one rank and batch that decode: all gain the same tokens in each step, so what belongs
-//! to one is kept relative to a common position, and a step costs the same for any number of them.
+//! The sequences of one micro-batch that decode on one rank: all gain the same tokens in each step, so what
+//! belongs to one is kept relative to a common position, and a step costs the same for any number of them.
 
 use std::collections::VecDeque;
 
 use super::Gaps;
-use super::job::Job;
+use super::request::RequestState;
 
 /// One sequence.
 #[derive(Debug, Clone, Copy)]
-struct Member {
+struct Sequence {
     /// Position at which it has all its tokens.
     end: u64,
     id: u32,
@@ -16,10 +16,10 @@ struct Member {
     offset: i64,
 }
 
-impl Member {
-    fn of(id: u32, job: &Job) -> Self {
-        let end = job.joined_at + u64::from(job.left());
-        Self { end, id, offset: i64::from(job.fill) - job.joined_at as i64 }
+impl Sequence {
+    fn of(id: u32, request: &RequestState) -> Self {
+        let end = request.joined_at + u64::from(request.left());
+        Self { end, id, offset: i64::from(request.fill) - request.joined_at as i64 }
     }
 
     fn key(&self) -> (u64, u32) {
@@ -29,7 +29,7 @@ impl Member {
 
 /// What is still to come of a sequence, and what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Life {
+pub(super) struct Remaining {
     pub id: u32,
     /// Tokens to produce.
     pub left: u64,
@@ -38,15 +38,15 @@ pub(super) struct Life {
 }
 
 #[derive(Debug)]
-pub(super) struct Crew {
+pub(super) struct DecodeBatch {
     /// Tokens that a sequence gained which was here from the beginning.
     pub position: u64,
     pub count: u32,
     /// Those that end first come first.
-    members: VecDeque<Member>,
+    sequences: VecDeque<Sequence>,
     steps: u64,
     per_step: f64,
-    /// Sums of the members' offsets and ends.
+    /// Sums of the sequences' offsets and ends.
     offsets: i64,
     ends: u64,
     /// Sequences by that difference, modulo the block.
@@ -56,12 +56,12 @@ pub(super) struct Crew {
     last: f64,
 }
 
-impl Crew {
+impl DecodeBatch {
     pub fn new(block: u32, per_step: f64) -> Self {
         Self {
             position: 0,
             count: 0,
-            members: VecDeque::new(),
+            sequences: VecDeque::new(),
             steps: 0,
             per_step,
             offsets: 0,
@@ -83,14 +83,14 @@ impl Crew {
     }
 
     /// KV tokens of a sequence that decodes here.
-    pub fn kv_of(&self, job: &Job) -> u64 {
-        u64::from(job.fill) + (self.position - job.joined_at)
+    pub fn kv_of(&self, request: &RequestState) -> u64 {
+        u64::from(request.fill) + (self.position - request.joined_at)
     }
 
     /// Tokens such a sequence has produced.
-    pub fn generated(&self, job: &Job) -> u32 {
-        let gained = (self.position - job.joined_at).min(u64::from(job.left()));
-        job.generated + gained as u32
+    pub fn generated(&self, request: &RequestState) -> u32 {
+        let gained = (self.position - request.joined_at).min(u64::from(request.left()));
+        request.generated + gained as u32
     }
 
     /// KV blocks the next `gain` tokens of every sequence take.
@@ -103,33 +103,33 @@ impl Crew {
         (0..gain).map(crossing).sum()
     }
 
-    pub fn join(&mut self, id: u32, job: &mut Job) {
-        job.decoding = true;
-        job.joined_at = self.position;
-        let member = Member::of(id, job);
-        let index = self.members.partition_point(|other| other.key() < member.key());
-        self.members.insert(index, member);
-        self.place(member, 1);
-        match self.cohorts.iter_mut().find(|cohort| cohort.0.total_cmp(&job.last).is_eq()) {
+    pub fn join(&mut self, id: u32, request: &mut RequestState) {
+        request.decoding = true;
+        request.joined_at = self.position;
+        let sequence = Sequence::of(id, request);
+        let index = self.sequences.partition_point(|other| other.key() < sequence.key());
+        self.sequences.insert(index, sequence);
+        self.place(sequence, 1);
+        match self.cohorts.iter_mut().find(|cohort| cohort.0.total_cmp(&request.last).is_eq()) {
             Some(cohort) => cohort.1 += 1,
-            None => self.cohorts.push((job.last, 1)),
+            None => self.cohorts.push((request.last, 1)),
         }
     }
 
     /// Takes a sequence out before its end; it remembers how far it came.
-    pub fn leave(&mut self, id: u32, job: &mut Job) {
-        let last = if job.joined_at == self.position { job.last } else { self.last };
+    pub fn leave(&mut self, id: u32, request: &mut RequestState) {
+        let last = if request.joined_at == self.position { request.last } else { self.last };
         if let Some(cohort) = self.cohorts.iter_mut().find(|cohort| cohort.0.total_cmp(&last).is_eq()) {
             cohort.1 -= 1;
         }
-        let member = Member::of(id, job);
-        if let Ok(index) = self.members.binary_search_by_key(&member.key(), Member::key) {
-            self.members.remove(index);
-            self.place(member, -1);
+        let sequence = Sequence::of(id, request);
+        if let Ok(index) = self.sequences.binary_search_by_key(&sequence.key(), Sequence::key) {
+            self.sequences.remove(index);
+            self.place(sequence, -1);
         }
-        job.generated = self.generated(job);
-        job.last = last;
-        job.decoding = false;
+        request.generated = self.generated(request);
+        request.last = last;
+        request.decoding = false;
     }
 
     /// Ends a step in which all sequences decoded.
@@ -144,15 +144,15 @@ impl Crew {
         self.last = end;
     }
 
-    /// The next sequence that has all its tokens, taken out of the crew.
-    pub fn pop_ended(&mut self, jobs: &mut [Job]) -> Option<u32> {
-        let member = self.members.pop_front_if(|member| member.end <= self.position)?;
-        self.place(member, -1);
+    /// The next sequence that has all its tokens, taken out of the batch.
+    pub fn pop_ended(&mut self, requests: &mut [RequestState]) -> Option<u32> {
+        let sequence = self.sequences.pop_front_if(|sequence| sequence.end <= self.position)?;
+        self.place(sequence, -1);
         if let Some(cohort) = self.cohorts.first_mut() {
             cohort.1 -= 1;
         }
-        jobs[member.id as usize].decoding = false;
-        Some(member.id)
+        requests[sequence.id as usize].decoding = false;
+        Some(sequence.id)
     }
 
     /// Tokens still to come of all sequences.
@@ -161,18 +161,18 @@ impl Crew {
     }
 
     /// The sequences, those that end first before the others.
-    pub fn lives(&self) -> impl Iterator<Item = Life> {
-        self.members.iter().map(|member| Life {
-            id: member.id,
-            left: member.end - self.position,
-            held: (member.offset + self.position as i64) as u64,
+    pub fn remaining(&self) -> impl Iterator<Item = Remaining> {
+        self.sequences.iter().map(|sequence| Remaining {
+            id: sequence.id,
+            left: sequence.end - self.position,
+            held: (sequence.offset + self.position as i64) as u64,
         })
     }
 
-    fn place(&mut self, member: Member, by: i64) {
-        self.offsets += by * member.offset;
-        self.ends = self.ends.wrapping_add_signed(by * member.end as i64);
-        let index = member.offset.rem_euclid(self.phases.len() as i64) as usize;
+    fn place(&mut self, sequence: Sequence, by: i64) {
+        self.offsets += by * sequence.offset;
+        self.ends = self.ends.wrapping_add_signed(by * sequence.end as i64);
+        let index = sequence.offset.rem_euclid(self.phases.len() as i64) as usize;
         let phase = &mut self.phases[index];
         *phase = phase.saturating_add_signed(by as i32);
         self.count = self.count.saturating_add_signed(by as i32);
@@ -186,22 +186,22 @@ mod tests {
     /// Blocks and KV tokens, kept one by one.
     #[test]
     fn blocks_and_tokens_are_those_counted_one_by_one() {
-        let mut crew = Crew::new(4, 1.0);
-        let mut jobs: Vec<Job> = [5, 8, 11].map(|prompt| Job::new(prompt, 100)).into();
+        let mut batch = DecodeBatch::new(4, 1.0);
+        let mut requests: Vec<RequestState> = [5, 8, 11].map(|prompt| RequestState::new(prompt, 100)).into();
         let mut lengths: Vec<u64> = Vec::new();
         let mut gaps = Gaps::default();
         for step in 0..20u32 {
-            if step % 3 == 0 && lengths.len() < jobs.len() {
+            if step % 3 == 0 && lengths.len() < requests.len() {
                 let id = lengths.len();
-                jobs[id].generated = 1;
-                crew.join(id as u32, &mut jobs[id]);
-                lengths.push(u64::from(jobs[id].fill));
+                requests[id].generated = 1;
+                batch.join(id as u32, &mut requests[id]);
+                lengths.push(u64::from(requests[id].fill));
             }
             let blocks = |lengths: &[u64]| lengths.iter().map(|length| length.div_ceil(4)).sum::<u64>();
             let before = blocks(&lengths);
-            assert_eq!(crew.kv(), lengths.iter().sum::<u64>());
-            let predicted = crew.blocks_for(crew.next_gain());
-            crew.advance(f64::from(step), &mut gaps);
+            assert_eq!(batch.kv(), lengths.iter().sum::<u64>());
+            let predicted = batch.blocks_for(batch.next_gain());
+            batch.advance(f64::from(step), &mut gaps);
             lengths.iter_mut().for_each(|length| *length += 1);
             assert_eq!(predicted, blocks(&lengths) - before, "step {step}");
         }
@@ -209,12 +209,12 @@ mod tests {
 
     #[test]
     fn accepted_drafts_add_up() {
-        let mut crew = Crew::new(1, 1.7);
+        let mut batch = DecodeBatch::new(1, 1.7);
         let mut gaps = Gaps::default();
         for step in 0..1000 {
-            assert!((1..=2).contains(&crew.next_gain()));
-            crew.advance(f64::from(step), &mut gaps);
+            assert!((1..=2).contains(&batch.next_gain()));
+            batch.advance(f64::from(step), &mut gaps);
         }
-        assert_eq!(crew.position, 1700);
+        assert_eq!(batch.position, 1700);
     }
 }

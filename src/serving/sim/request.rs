@@ -1,8 +1,15 @@
-//! One request as a scheduler sees it.
+//! One request: what is asked for, and what a scheduler knows of it.
+
+/// A request to serve, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    pub prompt: u32,
+    pub output: u32,
+}
 
 /// State of a request in the replica that has it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Job {
+pub(super) struct RequestState {
     pub prompt: u32,
     /// Tokens to produce here, those made elsewhere included.
     pub target: u32,
@@ -13,18 +20,18 @@ pub(super) struct Job {
     pub fill: u32,
     /// How many of those do.
     pub filled: u32,
-    /// Raised whenever it leaves a batch, so that older entries about it are known as stale.
+    /// Raised whenever it leaves a micro-batch, so that older entries about it are known as stale.
     pub epoch: u32,
     pub decoding: bool,
-    /// Position of its crew when it began to decode.
+    /// Position of its decode batch when it began to decode.
     pub joined_at: u64,
-    /// Blocks set aside for its whole life, where the scheduler does that.
+    /// Blocks reserved for its whole life, where the scheduler does that.
     pub reserved: u64,
     /// When it got its last token; while it decodes, the one it began with.
     pub last: f64,
 }
 
-impl Job {
+impl RequestState {
     pub fn new(prompt: u32, target: u32) -> Self {
         Self { prompt, target, fill: prompt, ..Self::default() }
     }

@@ -3,23 +3,23 @@
 use super::{BF16, FP8_BLOCK, served};
 
 #[test]
-fn dense_weights_by_cut() {
+fn dense_weights_sharded() {
     let attention = 4096.0 * (4096.0 + 4096.0);
     let kv = 4096.0 * 2.0 * 1024.0;
     let mlp = 3.0 * 4096.0 * 14336.0;
     let (norms, table) = (2.0 * 4096.0, 128_256.0 * 4096.0);
     let one = 32.0 * (attention + kv + mlp + norms) + 2.0 * table;
     served("llama-3.1-8b").weighs(one * BF16);
-    // Everything but the norms is dealt over the ranks.
-    let cut = 32.0 * ((attention + kv + mlp) / 4.0 + norms) + 2.0 * table / 4.0;
-    served("llama-3.1-8b").tp(4).weighs(cut * BF16);
+    // Everything but the norms is sharded over the ranks.
+    let rank = 32.0 * ((attention + kv + mlp) / 4.0 + norms) + 2.0 * table / 4.0;
+    served("llama-3.1-8b").tp(4).weighs(rank * BF16);
     // Half the layers, and either the embedding or the head.
     let stage = 16.0 * (attention + kv + mlp + norms) + table;
     served("llama-3.1-8b").pp(2).weighs(stage * BF16);
 }
 
 #[test]
-fn experts_by_cut() {
+fn experts_sharded() {
     let expert = 3.0 * 4096.0 * 1536.0;
     let attention = 2.0 * 4096.0 * 8192.0;
     let kv = 4096.0 * 2.0 * 4.0 * 128.0;
@@ -29,7 +29,7 @@ fn experts_by_cut() {
     let ranks = attention / 8.0 + kv / 4.0 + 128.0 * expert / 8.0;
     let bytes = 94.0 * (ranks * FP8_BLOCK + kept * BF16) + 2.0 * table / 8.0 * BF16;
     served("qwen3-235b-a22b-fp8").tp(8).ep(8).weighs(bytes);
-    // Attention on each of 8 GPUs for itself, the experts dealt over all.
+    // Attention replicated on 8 GPUs, the experts sharded over them.
     let own = attention + kv + 128.0 * expert / 8.0;
     let bytes = 94.0 * (own * FP8_BLOCK + kept * BF16) + 2.0 * table * BF16;
     served("qwen3-235b-a22b-fp8").dp(8).ep(8).weighs(bytes);
