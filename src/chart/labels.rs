@@ -1,5 +1,5 @@
-//! Direct labels without collisions: each tries the places around its point and is left out where
-//! none is free.
+//! Labels next to what they name, without collisions: each tries the places around its point and is dropped if none
+//! is free. plotters has no label placement.
 
 /// An axis-parallel box in backing-store pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ impl Area {
     }
 }
 
-/// Where labels may still go.
+/// The space still free for labels.
 #[derive(Debug)]
 pub struct Board {
     frame: Area,

@@ -13,10 +13,7 @@ mod labels;
 #[cfg(feature = "chart")]
 pub mod legend;
 #[cfg(feature = "chart")]
-mod mark;
-#[cfg(feature = "chart")]
-mod pen;
-mod range;
+mod plot;
 #[cfg(feature = "chart")]
 pub mod reading;
 mod roofline;
@@ -27,18 +24,18 @@ mod scale;
 pub mod svg;
 #[cfg(feature = "chart")]
 mod theme;
-#[cfg(feature = "chart")]
+mod unit;
 mod values;
 
 pub use bars::{Bar, Bars};
-pub use curves::{Axis, Band, Curves, Line, Panel, Tone, Unit};
+pub use curves::{Axis, Band, Curves, Line, Panel, Tone};
 #[cfg(feature = "chart")]
-pub use pen::Drawn;
+pub use plot::DrawResult;
 pub use roofline::{Point, Roof, Roofline, summary};
 #[cfg(feature = "chart")]
-pub use scale::LogScale;
-#[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
+pub use unit::Unit;
+pub use values::csv;
 
 use crate::config::json;
 use crate::config::record::variants;
@@ -74,7 +71,7 @@ pub fn draw<DB: plotters::prelude::DrawingBackend>(
     area: &plotters::drawing::DrawingArea<DB, plotters::coord::Shift>,
     chart: &Chart,
     theme: Theme,
-) -> Drawn<DB> {
+) -> DrawResult<DB> {
     match chart {
         Chart::Roofline(chart) => roofline::draw(area, chart, theme),
         Chart::Curves(chart) => curves::draw(area, chart, theme),

@@ -8,8 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Bar, Bars};
 use crate::chart::Theme;
-use crate::chart::mark::value;
-use crate::chart::pen::{Drawn, Pen, pixel};
+use crate::chart::plot::{DrawResult, Pen, pixel};
 use crate::chart::reading::Reading;
 
 /// Room of the legend above the bars, and beside them, in CSS pixels.
@@ -27,7 +26,7 @@ const GAP: f64 = 8.0;
 const TOLERANCE: f64 = 1.001;
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
-pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, theme: Theme) -> Drawn<DB> {
+pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, theme: Theme) -> DrawResult<DB> {
     let (width, height) = area.dim_in_pixel();
     let (width, height) = (f64::from(width), f64::from(height));
     area.fill(&theme.palette.panel)?;
@@ -45,7 +44,7 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, the
         pen.text(&name, (left - theme.px(GAP), middle), anchor, theme.palette.ink)?;
         let end = parts(&pen, bar, (left, middle), (scale, row * FILL))?;
         let anchor = Pos::new(HPos::Left, VPos::Center);
-        pen.text(&value(bar.sum(), chart.unit), (end + theme.px(GAP), middle), anchor, theme.palette.muted)?;
+        pen.text(&chart.unit.print(bar.sum()), (end + theme.px(GAP), middle), anchor, theme.palette.muted)?;
     }
     area.present()
 }
@@ -79,7 +78,7 @@ pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
         for (part, name) in bar.parts.iter().zip(&chart.legend) {
             let wide = part.max(0.0) * scale;
             if wide > 0.0 {
-                let text = format!("{}, {}: {}", bar.name, name, value(*part, chart.unit));
+                let text = format!("{}, {}: {}", bar.name, name, chart.unit.print(*part));
                 all.push(Reading { x: from + wide / 2.0, y, half_width: wide / 2.0, text });
             }
             from += wide;
@@ -109,7 +108,7 @@ fn parts<DB: DrawingBackend>(
 }
 
 /// What is hardly darker than what is behind it has an edge.
-fn piece<DB: DrawingBackend>(pen: &Pen<'_, DB>, corners: [(i32, i32); 2], color: RGBColor) -> Drawn<DB> {
+fn piece<DB: DrawingBackend>(pen: &Pen<'_, DB>, corners: [(i32, i32); 2], color: RGBColor) -> DrawResult<DB> {
     pen.area.draw(&Rectangle::new(corners, color.filled()))?;
     if color == pen.theme.palette.line {
         pen.area.draw(&Rectangle::new(corners, pen.stroke(pen.theme.palette.faint, 1.0)))?;
@@ -117,7 +116,7 @@ fn piece<DB: DrawingBackend>(pen: &Pen<'_, DB>, corners: [(i32, i32); 2], color:
     Ok(())
 }
 
-fn legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, chart: &Bars, width: f64) -> Drawn<DB> {
+fn legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, chart: &Bars, width: f64) -> DrawResult<DB> {
     let theme = pen.theme;
     let (mut at, middle) = (0.0, theme.px(KEY / 2.0));
     for (name, color) in chart.legend.iter().zip(colors(theme)) {

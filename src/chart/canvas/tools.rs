@@ -92,7 +92,7 @@ impl Painted {
                 let picture = svg(&self.shown, size, Theme::new(Palette::of(self.dark), 1.0));
                 picture.ok().map(|picture| said(&picture, media))
             }
-            "CSV" => Some(marked(self.shown.to_csv(|text| said(text, "text/plain")))),
+            "CSV" => Some(marked(self.shown.to_csv())),
             _ => return self.save_png(file),
         };
         let options = BlobPropertyBag::new();

@@ -1,4 +1,4 @@
-//! Curves over one axis: panels beside each other, each with its own unit.
+//! Curves over one axis: panels side by side, each with its own unit.
 
 #[cfg(feature = "chart")]
 mod draw;
@@ -6,18 +6,10 @@ mod draw;
 #[cfg(feature = "chart")]
 pub use draw::{draw, readings};
 
+use super::Unit;
 use crate::config::record::{names, record};
 
-/// What a number on an axis is, for its marks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    Count,
-    Seconds,
-    /// Of one, printed as per cent.
-    Share,
-}
-
-/// What a line stands for, by its weight in the picture.
+/// The weight of a line in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Accent,
@@ -40,9 +32,9 @@ pub struct Line {
     pub tone: Tone,
     pub x: Vec<f64>,
     pub y: Vec<f64>,
-    /// Marks its points: they are what is known, the line only leads from one to the next.
+    /// Draws a dot at each point: those are known, the line only connects them.
     pub marked: bool,
-    /// They are no sequence: nothing leads from one to the next.
+    /// A scatter: nothing connects the points.
     pub loose: bool,
 }
 
@@ -59,7 +51,7 @@ pub struct Panel {
     pub y: Axis,
     pub bands: Vec<Band>,
     pub lines: Vec<Line>,
-    /// A value that is not to be exceeded.
+    /// A value not to exceed.
     pub limit: Option<f64>,
 }
 
@@ -67,14 +59,35 @@ pub struct Panel {
 pub struct Curves {
     pub x: Axis,
     pub panels: Vec<Panel>,
-    /// Where on the axis the page's own configuration stands.
+    /// Where on the axis the page's own configuration lies.
     pub mark: Option<f64>,
 }
 
-names!(Unit: Count = "count", Seconds = "seconds", Share = "share");
 names!(Tone: Accent = "accent", Ink = "ink", Muted = "muted", Faint = "faint");
 record!(Axis: name, unit, log);
 record!(Line: name, tone, x, y, marked, loose);
 record!(Band: x, low, high);
 record!(Panel: y, bands, lines, limit);
 record!(Curves: x, panels, mark);
+
+impl Axis {
+    pub fn new(name: &str, unit: Unit, log: bool) -> Self {
+        Self { name: name.into(), unit, log }
+    }
+}
+
+impl Line {
+    pub fn new(name: &str, tone: Tone, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let (x, y) = points.into_iter().unzip();
+        Self { name: name.into(), tone, x, y, marked: false, loose: false }
+    }
+
+    /// With a dot at each point.
+    pub fn marked(name: &str, tone: Tone, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self { marked: true, ..Self::new(name, tone, points) }
+    }
+
+    pub fn points(&self) -> impl Iterator<Item = (f64, f64)> + Clone {
+        self.x.iter().copied().zip(self.y.iter().copied())
+    }
+}

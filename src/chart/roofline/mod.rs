@@ -8,7 +8,6 @@ mod summary;
 pub use draw::{draw, readings};
 pub use summary::summary;
 
-use super::range::nice_range;
 use crate::config::record::{ids, record};
 use crate::config::{Dtype, Gpu};
 use crate::graph::Phase;
@@ -93,20 +92,6 @@ impl Roofline {
     /// The roof that names the chart: the highest one in use, else the lowest.
     pub fn main_roof(&self) -> Option<&Roof> {
         self.roofs.iter().rev().find(|roof| roof.used).or(self.roofs.first())
-    }
-
-    /// Intensities shown: all points, and the ridges of all roofs with room to their right.
-    pub fn x_range(&self) -> (f64, f64) {
-        let points = self.points.iter().flat_map(|point| [point.intensity * 0.6, point.intensity * 1.6]);
-        let ridges = self.roofs.iter().flat_map(|roof| [self.ridge(roof) * 0.01, self.ridge(roof) * 8.0]);
-        nice_range(points.chain(ridges), (1.0, 1000.0))
-    }
-
-    /// Rates shown: all points, and all roofs with room for a label above.
-    pub fn y_range(&self) -> (f64, f64) {
-        let points = self.points.iter().flat_map(|point| [point.reached.0 * 0.6, point.ceiling.0]);
-        let roofs = self.roofs.iter().flat_map(|roof| [roof.peak.0 * 0.01, roof.peak.0 * 1.6]);
-        nice_range(points.chain(roofs), (1e12, 1e15))
     }
 }
 

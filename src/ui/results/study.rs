@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::document::DocumentView;
-use crate::study::{TABS, Topic};
+use crate::study::{Topic, tabs};
 use crate::ui::erased::{flag, listen, text};
 use crate::ui::state::{STUDY, State};
 
@@ -22,7 +22,7 @@ pub fn Tabs() -> impl IntoView {
             <label for=id>{name}</label>
         }
     };
-    let tabs = TABS.map(tab).collect_view();
+    let tabs = tabs().map(tab).collect_view();
     view! { <div class="segments tabs" role="radiogroup" aria-label="View">{tabs}</div> }
 }
 
