@@ -1,8 +1,8 @@
-//! Charts: what to draw as pure geometry, and drawing that any `plotters` backend can take.
+//! Charts: what to draw as pure geometry, and drawing on any `plotters` backend.
 //!
-//! The page makes a chart and its summary; drawing is a wasm module of its own (`canvas`), which the page does
-//! not wait for. Tests draw SVG. Nothing here measures text through the backend (a browser answers that
-//! with a forced layout); label boxes come from [`Theme::text_width`].
+//! The page sends a chart as JSON to the module that draws. plotters draws meshes, axes and shapes; our own are the axis
+//! scales (`scale`), label placement (`labels`) and stacked bars. Nothing measures text through the backend, for which a
+//! browser would have to lay out the page: boxes of labels come from [`Theme::text_width`].
 
 mod bars;
 #[cfg(feature = "canvas")]

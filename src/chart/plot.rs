@@ -17,7 +17,7 @@ use super::scale::Scale;
 type Error<DB> = DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>;
 pub type DrawResult<DB> = Result<(), Error<DB>>;
 
-/// Draws on `area`; all positions are in backing-store pixels.
+/// Draws on `area`, a part of the picture; all positions are in backing-store pixels of the whole.
 pub struct Pen<'a, DB: DrawingBackend> {
     pub area: &'a DrawingArea<DB, Shift>,
     pub theme: Theme,
@@ -25,7 +25,7 @@ pub struct Pen<'a, DB: DrawingBackend> {
 
 impl<DB: DrawingBackend> Pen<'_, DB> {
     pub fn line(&self, points: &[(f64, f64)], style: ShapeStyle) -> DrawResult<DB> {
-        let path: Vec<(i32, i32)> = points.iter().map(|&point| pixel(point)).collect();
+        let path: Vec<(i32, i32)> = points.iter().map(|&point| self.within(point)).collect();
         self.area.draw(&PathElement::new(path, style))
     }
 
@@ -35,7 +35,13 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     }
 
     pub fn text(&self, text: &str, at: (f64, f64), anchor: Pos, color: RGBColor) -> DrawResult<DB> {
-        self.area.draw(&Text::new(text.to_string(), pixel(at), self.style(&color).pos(anchor)))
+        self.area.draw(&Text::new(text.to_string(), self.within(at), self.style(&color).pos(anchor)))
+    }
+
+    /// plotters counts the pixels of an area from its own corner.
+    fn within(&self, at: (f64, f64)) -> (i32, i32) {
+        let ((x, y), (left, top)) = (pixel(at), self.area.get_base_pixel());
+        (x - left, y - top)
     }
 
     fn style<'c>(&self, color: &'c RGBColor) -> TextStyle<'c> {
@@ -56,11 +62,13 @@ pub struct Plot<'a, DB: DrawingBackend> {
 }
 
 impl<'a, DB: DrawingBackend> Plot<'a, DB> {
-    /// Around the frame in CSS pixels: the name of the y axis above, tick labels left and below.
+    /// Around the frame in CSS pixels: the name of the y axis above, tick labels left, those and the name of the x axis
+    /// below.
     const ABOVE: f64 = 26.0;
     const RIGHT: f64 = 22.0;
-    const BELOW: f64 = 44.0;
+    const BELOW: f64 = 36.0;
     const LEFT: f64 = 60.0;
+    const EDGE: f64 = 6.0;
     /// The smallest frame worth drawing, in CSS pixels.
     const LEAST: (f64, f64) = (60.0, 40.0);
 
@@ -68,13 +76,14 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
     pub fn new(area: &'a DrawingArea<DB, Shift>, x: Scale, y: Scale, theme: Theme) -> Option<Self> {
         let (width, height) = area.dim_in_pixel();
         let width = f64::from(width) - theme.px(Self::LEFT + Self::RIGHT);
-        let height = f64::from(height) - theme.px(Self::ABOVE + Self::BELOW);
+        let height = f64::from(height) - theme.px(Self::ABOVE + Self::BELOW + Self::EDGE);
         if width < theme.px(Self::LEAST.0) || height < theme.px(Self::LEAST.1) {
             return None;
         }
         let context = ChartBuilder::on(area)
             .margin_top(theme.size(Self::ABOVE))
             .margin_right(theme.size(Self::RIGHT))
+            .margin_bottom(theme.size(Self::EDGE))
             .x_label_area_size(theme.size(Self::BELOW))
             .y_label_area_size(theme.size(Self::LEFT))
             .build_cartesian_2d(x.thinned(width, theme), y)
@@ -100,7 +109,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
             .set_all_tick_mark_size(theme.size(3.0))
             .x_desc(x)
             .draw()?;
-        let above = (self.frame.left - theme.px(Self::LEFT - 4.0), self.frame.top - theme.px(8.0));
+        let above = (self.frame.left - theme.px(Self::LEFT - Self::EDGE), self.frame.top - theme.px(8.0));
         self.pen.text(y, above, Pos::new(HPos::Left, VPos::Bottom), palette.ink)
     }
 

@@ -1,4 +1,4 @@
-//! Bars below each other, each made of the same few parts.
+//! Stacked horizontal bars.
 
 #[cfg(feature = "chart")]
 mod draw;
@@ -12,7 +12,7 @@ use crate::config::record::record;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bars {
     pub unit: Unit,
-    /// Names of the parts, from left to right; four at most can be told apart.
+    /// Names of the parts, from left to right; at most four have a colour.
     pub legend: Vec<String>,
     pub bars: Vec<Bar>,
 }
@@ -20,7 +20,7 @@ pub struct Bars {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bar {
     pub name: String,
-    /// One number a part, not below zero.
+    /// One number per part, at least 0.
     pub parts: Vec<f64>,
 }
 
@@ -28,7 +28,6 @@ record!(Bars: unit, legend, bars);
 record!(Bar: name, parts);
 
 impl Bar {
-    /// All parts together.
     pub fn sum(&self) -> f64 {
         self.parts.iter().sum()
     }

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Band, Curves, Line, Panel};
 use crate::chart::Theme;
-use crate::chart::labels::{Area, Board};
+use crate::chart::labels::{Area, LabelSpace};
 use crate::chart::plot::{DrawResult, Plot, undrawn};
 use crate::chart::reading::Reading;
 use crate::chart::scale::Scale;
@@ -97,13 +97,13 @@ fn draw_panel<DB: DrawingBackend>(plot: &mut Plot<'_, DB>, chart: &Curves, panel
         let style = plot.pen.stroke(palette.ink, 1.0);
         plot.context.draw_series(DashedLineSeries::new(ends, dash, dash, style))?;
     }
-    let mut board = Board::new(plot.frame);
+    let mut space = LabelSpace::new(plot.frame);
     for line in &panel.lines {
         let color = palette.tone(line.tone);
         if !line.loose {
             draw.draw(&PathElement::new(line.points().collect::<Vec<_>>(), plot.pen.stroke(color, 1.5)))?;
             let pixels: Vec<(f64, f64)> = line.points().map(|(x, y)| plot.at(x, y)).collect();
-            pixels.windows(2).for_each(|pair| board.block_line(pair[0], pair[1], theme.px(3.0)));
+            pixels.windows(2).for_each(|pair| space.block_line(pair[0], pair[1], theme.px(3.0)));
         }
         if line.marked {
             let fill = if line.loose { color.mix(0.4).filled() } else { color.filled() };
@@ -112,11 +112,11 @@ fn draw_panel<DB: DrawingBackend>(plot: &mut Plot<'_, DB>, chart: &Curves, panel
             }
         }
     }
-    panel.lines.iter().try_for_each(|line| label(plot, line, &mut board))
+    panel.lines.iter().try_for_each(|line| label(plot, line, &mut space))
 }
 
 /// Along the line, from its end backwards, above or below it.
-fn label<DB: DrawingBackend>(plot: &Plot<'_, DB>, line: &Line, board: &mut Board) -> DrawResult<DB> {
+fn label<DB: DrawingBackend>(plot: &Plot<'_, DB>, line: &Line, space: &mut LabelSpace) -> DrawResult<DB> {
     if line.name.is_empty() {
         return Ok(());
     }
@@ -128,7 +128,7 @@ fn label<DB: DrawingBackend>(plot: &Plot<'_, DB>, line: &Line, board: &mut Board
         let left = (x - width).min(plot.frame.right - width - gap);
         [y - gap - height, y + gap].map(|top| Area { left, top, right: left + width, bottom: top + height })
     });
-    let Some(place) = board.first_free(candidates) else { return Ok(()) };
+    let Some(place) = space.first_free(candidates) else { return Ok(()) };
     let anchor = Pos::new(HPos::Left, VPos::Top);
     plot.pen.text(&line.name, (place.left, place.top), anchor, theme.palette.tone(line.tone))
 }

@@ -7,7 +7,7 @@ use plotters::prelude::{Color, DrawingBackend, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Point, Roof, Roofline};
-use crate::chart::labels::{Area, Board};
+use crate::chart::labels::{Area, LabelSpace};
 use crate::chart::plot::{DrawResult, Plot, pixel, undrawn};
 use crate::chart::reading::Reading;
 use crate::chart::scale::Scale;
@@ -40,11 +40,18 @@ pub fn draw<DB: DrawingBackend>(
     let Some(mut plot) = plot(area, chart, theme) else { return area.present() };
     plot.axes("Arithmetic intensity, FLOP per byte", "FLOP/s")?;
     let drawing = Drawing { plot: &plot, theme };
-    let mut board = Board::new(plot.frame);
-    drawing.keep_clear(chart, &mut board);
-    drawing.roofs(chart, &mut board)?;
+    let mut space = LabelSpace::new(plot.frame);
+    let roofs = drawing.roofs(chart);
+    for point in &chart.points {
+        let (x, y) = drawing.at(point);
+        space.block(Area::around(x, y, drawing.radius(point)));
+    }
+    for Roofed { from, to, .. } in &roofs {
+        space.block_line(*from, *to, theme.px(4.0));
+    }
+    drawing.draw_roofs(&roofs, &mut space)?;
     drawing.points(chart)?;
-    drawing.labels(chart, &mut board)?;
+    drawing.labels(chart, &mut space)?;
     area.present()
 }
 
@@ -85,116 +92,87 @@ pub fn readings(chart: &Roofline, size: (f64, f64), theme: Theme) -> Vec<Reading
     })
 }
 
+/// A dense peak or the bandwidth of a memory, as it is drawn.
+struct Roofed {
+    name: String,
+    from: Place,
+    to: Place,
+    used: bool,
+}
+
 struct Drawing<'a, 'b, DB: DrawingBackend> {
     plot: &'a Plot<'b, DB>,
     theme: Theme,
 }
 
 impl<DB: DrawingBackend> Drawing<'_, '_, DB> {
-    /// Blocks what labels must not cover: points and roofs.
-    fn keep_clear(&self, chart: &Roofline, board: &mut Board) {
-        for point in &chart.points {
-            let (x, y) = self.at(point);
-            board.block(Area::around(x, y, self.radius(point)));
-        }
-        let width = self.theme.px(4.0);
-        for roof in &chart.roofs {
-            let (start, end) = self.roof_line(chart, roof);
-            board.block_line(start, end, width);
-        }
-        for bandwidth in chart.l2.into_iter().chain([chart.bandwidth]) {
-            let (low, high) = self.memory_line(chart, bandwidth);
-            board.block_line(low, high, width);
-        }
-    }
-
-    /// A dense roof: from its ridge to the right edge.
-    fn roof_line(&self, chart: &Roofline, roof: &Roof) -> (Place, Place) {
-        let (x, y) = self.plot.at(chart.ridge(roof), roof.peak.0);
-        ((x, y), (self.plot.frame.right, y))
-    }
-
-    /// The roof of a memory: from where it enters the frame to the highest ridge.
-    fn memory_line(&self, chart: &Roofline, bandwidth: BytesPerSecond) -> (Place, Place) {
+    /// Dense roofs from their ridge to the right edge, roofs of memories from where they enter the frame to the highest
+    /// ridge.
+    fn roofs(&self, chart: &Roofline) -> Vec<Roofed> {
+        let peak = |roof: &Roof| {
+            let (x, y) = self.plot.at(chart.ridge(roof), roof.peak.0);
+            let name = format!("{} dense {}", roof.name, plain(&roof.peak.print()));
+            Roofed { name, from: (x, y), to: (self.plot.frame.right, y), used: roof.used }
+        };
         let (x, y) = (self.plot.x(), self.plot.y());
         let top = chart.roofs.iter().map(|roof| roof.peak.0).fold(0.0, f64::max);
-        let end = if top > 0.0 { top } else { y.high } / bandwidth.0;
-        let start = (y.low / bandwidth.0).max(x.low);
-        let at = |intensity: f64| self.plot.at(intensity, intensity * bandwidth.0);
-        (at(start), at(end))
+        let top = if top > 0.0 { top } else { y.high };
+        let memory = |(name, bandwidth, used): (&str, BytesPerSecond, bool)| {
+            let at = |intensity: f64| self.plot.at(intensity, intensity * bandwidth.0);
+            let from = at((y.low / bandwidth.0).max(x.low));
+            let name = format!("{name} {}", plain(&bandwidth.print()));
+            Roofed { name, from, to: at(top / bandwidth.0), used }
+        };
+        let memories = [("Memory", chart.bandwidth, true)].into_iter();
+        let memories = memories.chain(chart.l2.map(|bandwidth| ("L2", bandwidth, false)));
+        chart.roofs.iter().map(peak).chain(memories.map(memory)).collect()
     }
 
-    fn roofs(&self, chart: &Roofline, board: &mut Board) -> DrawResult<DB> {
+    fn draw_roofs(&self, roofs: &[Roofed], space: &mut LabelSpace) -> DrawResult<DB> {
         let palette = self.theme.palette;
-        for roof in &chart.roofs {
-            let (color, width) = if roof.used { (palette.ink, 1.5) } else { (palette.faint, 1.0) };
-            let (start, end) = self.roof_line(chart, roof);
-            self.plot.pen.line(&[start, end], self.plot.pen.stroke(color, width))?;
+        for Roofed { from, to, used, .. } in roofs {
+            let (color, width) = if *used { (palette.ink, 1.5) } else { (palette.faint, 1.0) };
+            self.plot.pen.line(&[*from, *to], self.plot.pen.stroke(color, width))?;
         }
-        let memory = self.memory_line(chart, chart.bandwidth);
-        self.plot.pen.line(&[memory.0, memory.1], self.plot.pen.stroke(palette.ink, 1.5))?;
-        let l2 = chart.l2.map(|bandwidth| (bandwidth, self.memory_line(chart, bandwidth)));
-        if let Some((_, (low, high))) = l2 {
-            self.plot.pen.line(&[low, high], self.plot.pen.stroke(palette.faint, 1.0))?;
+        for roof in roofs {
+            let size = (self.theme.text_width(&roof.name), self.theme.px(Theme::TEXT * 1.2));
+            let places =
+                if roof.from.1 == roof.to.1 { self.along(roof, size) } else { self.beside(roof, size) };
+            let Some(place) = space.first_free(places) else { continue };
+            let color = if roof.used { palette.ink } else { palette.muted };
+            let anchor = Pos::new(HPos::Right, VPos::Bottom);
+            self.plot.pen.text(&roof.name, (place.right, place.bottom), anchor, color)?;
         }
-        for roof in &chart.roofs {
-            self.roof_label(roof, self.plot.at(chart.ridge(roof), roof.peak.0).1, board)?;
-        }
-        self.memory_label("Memory", chart.bandwidth, memory, palette.ink, board)?;
-        match l2 {
-            Some((bandwidth, line)) => self.memory_label("L2", bandwidth, line, palette.muted, board),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
-    /// At the right end of its line: above it, or as far below as the points there ask.
-    fn roof_label(&self, roof: &Roof, y: f64, board: &mut Board) -> DrawResult<DB> {
-        let palette = self.theme.palette;
-        let text = format!("{} dense {}", roof.name, plain(&roof.peak.print()));
-        let (width, height) = (self.theme.text_width(&text), self.theme.px(Theme::TEXT * 1.2));
-        let (right, gap) = (self.plot.frame.right - self.theme.px(2.0), self.theme.px(3.0));
+    /// At the right end of a dense roof: above it, or as far below as the points there require.
+    fn along(&self, roof: &Roofed, (width, height): (f64, f64)) -> Vec<Area> {
+        let (right, gap) = (roof.to.0 - self.theme.px(2.0), self.theme.px(3.0));
         let at = |top: f64| Area { left: right - width, top, right, bottom: top + height };
-        let Some(place) = board
-            .first_free([-gap - height, gap, gap + height, gap + 1.7 * height].map(|offset| at(y + offset)))
-        else {
-            return Ok(());
-        };
-        let color = if roof.used { palette.ink } else { palette.muted };
-        self.plot.pen.text(&text, (right, place.bottom), Pos::new(HPos::Right, VPos::Bottom), color)
+        [-gap - height, gap, gap + height, gap + 1.7 * height].map(|offset| at(roof.to.1 + offset)).into()
     }
 
-    /// On the free upper side of the slope, its lower right corner touching it; or below, where another slope is too near.
-    fn memory_label(
-        &self,
-        name: &str,
-        bandwidth: BytesPerSecond,
-        (low, high): (Place, Place),
-        color: RGBColor,
-        board: &mut Board,
-    ) -> DrawResult<DB> {
-        let text = format!("{name} {}", plain(&bandwidth.print()));
-        let (width, height) = (self.theme.text_width(&text), self.theme.px(Theme::TEXT * 1.2));
-        let slope = (high.1 - low.1) / (high.0 - low.0);
-        let gap = self.theme.px(8.0);
-        let along = |share: f64| {
-            let right = low.0 + (high.0 - low.0) * share - gap;
-            let bottom = low.1 + slope * (right - low.0) - gap;
+    /// On the upper side of a memory's slope, its lower right corner touching it; or below, where another slope is near.
+    fn beside(&self, Roofed { from, to, .. }: &Roofed, (width, height): (f64, f64)) -> Vec<Area> {
+        const SHARES: [f64; 5] = [0.62, 0.5, 0.75, 0.4, 0.88];
+        let (slope, gap) = ((to.1 - from.1) / (to.0 - from.0), self.theme.px(8.0));
+        let on = |share: f64, offset: f64| {
+            let x = from.0 + (to.0 - from.0) * share + offset;
+            (x, from.1 + slope * (x - from.0) + offset)
+        };
+        let above = SHARES.map(|share| {
+            let (right, bottom) = on(share, -gap);
             Area { left: right - width, top: bottom - height, right, bottom }
-        };
-        let below = |share: f64| {
-            let left = low.0 + (high.0 - low.0) * share + gap;
-            let top = low.1 + slope * (left - low.0) + gap;
+        });
+        let below = SHARES.map(|share| {
+            let (left, top) = on(share, gap);
             Area { left, top, right: left + width, bottom: top + height }
-        };
-        const ALONG: [f64; 5] = [0.62, 0.5, 0.75, 0.4, 0.88];
-        let Some(place) = board.first_free(ALONG.map(along).into_iter().chain(ALONG.map(below))) else {
-            return Ok(());
-        };
-        let anchor = Pos::new(HPos::Right, VPos::Bottom);
-        self.plot.pen.text(&text, (place.right, place.bottom), anchor, color)
+        });
+        above.into_iter().chain(below).collect()
     }
 
-    fn at(&self, point: &Point) -> (f64, f64) {
+    fn at(&self, point: &Point) -> Place {
         self.plot.at(point.intensity, point.reached.0)
     }
 
@@ -247,11 +225,11 @@ impl<DB: DrawingBackend> Drawing<'_, '_, DB> {
     }
 
     /// The largest kernels by name, as many as the width carries.
-    fn labels(&self, chart: &Roofline, board: &mut Board) -> DrawResult<DB> {
+    fn labels(&self, chart: &Roofline, space: &mut LabelSpace) -> DrawResult<DB> {
         let most = (self.css_width() / WIDTH_PER_LABEL).floor() as usize;
         for point in chart.points.iter().filter(|point| point.share >= LABEL_SHARE).take(most) {
             let size = (self.theme.text_width(&point.name), self.theme.px(Theme::TEXT * 1.2));
-            let Some(place) = board.place(self.at(point), self.radius(point), size) else { continue };
+            let Some(place) = space.place(self.at(point), self.radius(point), size) else { continue };
             let middle = ((place.left + place.right) / 2.0, (place.top + place.bottom) / 2.0);
             let centre = Pos::new(HPos::Center, VPos::Center);
             self.plot.pen.text(&point.name, middle, centre, self.color(point.phase))?;

@@ -1,4 +1,4 @@
-//! What the roofline chart shows: roofs of one GPU, and each kernel of each pass as a point.
+//! The roofline chart: the roofs of one GPU, and each kernel of each pass as a point.
 
 #[cfg(feature = "chart")]
 mod draw;
@@ -31,9 +31,9 @@ pub struct Point {
     pub name: String,
     /// FLOP per byte of compulsory traffic.
     pub intensity: f64,
-    /// What it reaches at the predicted time.
+    /// The rate at the predicted time.
     pub reached: FlopsPerSecond,
-    /// What it could reach with its tiles and waves.
+    /// The rate at its ceiling, with tile and wave quantisation.
     pub ceiling: FlopsPerSecond,
     /// Share of its pass's time, 0..1.
     pub share: f64,
@@ -44,22 +44,21 @@ pub struct Point {
 pub struct Roofline {
     pub gpu: String,
     pub bandwidth: BytesPerSecond,
-    /// Of the L2 cache, where it is known.
+    /// Bandwidth of the L2 cache, where known.
     pub l2: Option<BytesPerSecond>,
-    /// In the order of their formats: from the lowest to the highest.
+    /// From the lowest to the highest.
     pub roofs: Vec<Roof>,
-    /// From the largest share of time to the smallest: small points are drawn over large ones.
+    /// By share of time, the largest first: small points are drawn over large ones.
     pub points: Vec<Point>,
 }
 
-// The page sends its chart to the module that draws it.
 record!(Roof: name, peak, used);
 record!(Point: phase, name, intensity, reached, ceiling, share, limit);
 record!(Roofline: gpu, bandwidth, l2, roofs, points);
 ids!(Phase: Prefill = "prefill", Decode = "decode");
 ids!(Resource: Compute = "compute", Memory = "memory", Network = "network", Launch = "launch");
 
-/// The formats that have a roof of their own, and how a chart names them.
+/// The formats with a roof of their own, and their names in the chart.
 const FORMATS: [(Dtype, &str); 3] = [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4")];
 
 impl Roofline {
@@ -95,7 +94,7 @@ impl Roofline {
     }
 }
 
-/// Kernels that multiply something and take time; the others have no place on a roofline.
+/// Kernels with FLOP and time; the others have no place on a roofline.
 fn points_of(pass: &PassReport) -> impl Iterator<Item = Point> {
     pass.kernels.iter().filter_map(|kernel| {
         let intensity = kernel.intensity.filter(|value| value.is_finite() && *value > 0.0)?;
