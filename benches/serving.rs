@@ -5,7 +5,7 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::{Batching, Scenario, Setup, check};
 use rooflight::efficiency::Efficiencies;
 use rooflight::serving::sim::{Arrivals, Limits, Policy, Preempt, StepLoad, lengths, simulate};
-use rooflight::serving::{finish, plan_alone};
+use rooflight::serving::{finish, plan};
 
 fn default_setup() -> Setup {
     check(&Scenario::default(), catalog()).0.expect("the default scenario is sound")
@@ -14,8 +14,8 @@ fn default_setup() -> Setup {
 /// The steps of an answer that need no models.
 fn roofline(criterion: &mut Criterion) {
     let setup = default_setup();
-    criterion.bench_function("plan", |bencher| bencher.iter(|| plan_alone(&setup)));
-    let planned = plan_alone(&setup).expect("the default scenario has a plan");
+    criterion.bench_function("plan", |bencher| bencher.iter(|| plan(&setup)));
+    let (planned, _) = plan(&setup).expect("the default scenario has a plan");
     criterion.bench_function("finish on the roofline", |bencher| {
         bencher.iter(|| finish(&planned, &Efficiencies::Roofline))
     });

@@ -7,11 +7,9 @@ pub mod units;
 
 pub mod config;
 
-pub mod graph;
-
 pub mod kernels;
 
-pub mod features;
+pub mod graph;
 
 pub mod efficiency;
 
@@ -19,15 +17,13 @@ pub mod latency;
 
 pub mod serving;
 
-pub mod first;
-
-#[cfg(all(feature = "tables", not(target_arch = "wasm32")))]
+#[cfg(all(feature = "tools", not(target_arch = "wasm32")))]
 pub mod evidence;
 
-#[cfg(any(feature = "chart", feature = "ui", feature = "infer-worker"))]
+#[cfg(any(feature = "chart", feature = "infer-worker"))]
 pub mod chart;
 
-#[cfg(any(feature = "chart", feature = "ui", feature = "infer-worker"))]
+#[cfg(any(feature = "chart", feature = "infer-worker"))]
 pub mod study;
 
 pub mod api;

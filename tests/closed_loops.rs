@@ -3,7 +3,7 @@
 //!
 //! The cases are read from the data folder (`ROOFLIGHT_DATA`, by default `../shared/data`); without it the
 //! tests say so and pass.
-#![cfg(feature = "tables")]
+#![cfg(feature = "tools")]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

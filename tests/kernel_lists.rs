@@ -5,7 +5,7 @@ use rooflight::config::{Field, ModelChoice, Scenario, check};
 use rooflight::efficiency::Efficiencies;
 use rooflight::graph::{Block, Phase};
 use rooflight::serving::report::PassReport;
-use rooflight::serving::{finish, plan_alone};
+use rooflight::serving::{finish, plan};
 
 /// Both passes of a model on eight GPUs, or on as few as divide it.
 fn passes(id: &str) -> Vec<PassReport> {
@@ -18,7 +18,7 @@ fn passes(id: &str) -> Vec<PassReport> {
         };
         check(&scenario, catalog()).0
     });
-    let plan = plan_alone(&setup.unwrap_or_else(|| panic!("{id}"))).expect("complete");
+    let (plan, _) = plan(&setup.unwrap_or_else(|| panic!("{id}"))).expect("complete");
     finish(&plan, &Efficiencies::Roofline).expect("an answer").passes
 }
 
@@ -29,8 +29,7 @@ fn a_token_is_chosen_at_each_draft() {
         let mut scenario = Scenario::default();
         scenario.workload.drafts.drafted = drafted;
         let setup = check(&scenario, catalog()).0.expect("sound");
-        let report =
-            finish(&plan_alone(&setup).expect("complete"), &Efficiencies::Roofline).expect("an answer");
+        let report = finish(&plan(&setup).expect("complete").0, &Efficiencies::Roofline).expect("an answer");
         let decode =
             report.passes.into_iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
         decode.kernels.into_iter().find(|line| line.name == "lm_head").expect("a head").shape
@@ -47,7 +46,7 @@ fn the_layer_that_drafts_is_listed() {
         (scenario.gpu, scenario.tp) = ("b200".into(), 8);
         scenario.workload.drafts.drafted = 3;
         let (setup, issues) = check(&scenario, catalog());
-        let plan = plan_alone(&setup.expect("sound")).expect("complete");
+        let (plan, _) = plan(&setup.expect("sound")).expect("complete");
         let passes = finish(&plan, &Efficiencies::Roofline).expect("an answer").passes;
         let decode = passes.into_iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
         let lines = decode.kernels.into_iter().filter(|line| line.block == Block::Drafting);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rooflight::efficiency::onnx::{ModelError, Models};
-use rooflight::features::Family;
+use rooflight::kernels::Family;
 
 /// Rows and their answers, written by training.
 #[derive(serde::Deserialize)]
@@ -35,7 +35,7 @@ fn check(family: Family) -> Check {
 #[test]
 fn tract_answers_as_training_did() {
     let models = shipped();
-    for family in Family::ALL {
+    for &family in Family::ALL {
         let check = check(family);
         let answers = models.run(family, &check.features.concat()).expect("runs");
         assert_eq!(answers.len(), check.answers.len());

@@ -4,7 +4,7 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::{Field, Issue, Lengths, Load, ModelChoice, Scenario, Setup, Workload, check};
 use rooflight::efficiency::Efficiencies;
 use rooflight::graph::{Block, Phase};
-use rooflight::serving::{Report, finish, plan_alone};
+use rooflight::serving::{Report, finish, plan};
 
 /// DeepSeek-R1 on H100s, or what of it is changed.
 fn scenario(change: impl FnOnce(&mut Scenario)) -> Scenario {
@@ -40,7 +40,7 @@ fn refusal(scenario: &Scenario, field: Field) -> String {
 }
 
 fn report(scenario: &Scenario) -> Report {
-    let plan = plan_alone(&sound(scenario).0).expect("complete");
+    let (plan, _) = plan(&sound(scenario).0).expect("complete");
     finish(&plan, &Efficiencies::Roofline).expect("an answer")
 }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Bin, Drafts, Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check};
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Rows};
-use rooflight::features::Family;
+use rooflight::kernels::Family;
 use rooflight::serving::report::Headline;
 use rooflight::serving::run::{Run, RunPlan, Runner, Sweep};
 use rooflight::serving::sim::lengths::draw;

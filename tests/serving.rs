@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Dtype, Field, Lengths, Load, ModelChoice, Scenario, Setup, Workload, check};
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Learned, Rows};
-use rooflight::features::Family;
-use rooflight::serving::{Report, finish, plan, plan_alone};
+use rooflight::kernels::Family;
+use rooflight::serving::{Report, finish, plan};
 
 fn setup(scenario: &Scenario) -> Setup {
     let (setup, issues) = check(scenario, catalog());
@@ -71,7 +71,7 @@ fn arrivals_beyond_capacity_are_named_and_have_no_numbers() {
 #[test]
 fn llama_8b_on_one_h100_by_hand() {
     let asked = scenario("llama-3.1-8b", "h100-sxm", "sglang", 2048, 101, Load::Batch(1));
-    let plan = plan_alone(&setup(&asked)).unwrap();
+    let (plan, _) = plan(&setup(&asked)).unwrap();
     let report = finish(&plan, &Efficiencies::Roofline).unwrap();
     let headline = report.headline.unwrap();
     // Linear layers: 6.98e9 parameters, 2 FLOP each and token; attention: 4 * 128 * 32 per causal pair and
@@ -104,18 +104,18 @@ fn what_does_not_fit_gives_a_reason_and_no_throughput() {
     }
 }
 
-/// The page plans without rows, and its worker with them.
+/// The page and its worker each plan the setup.
 #[test]
-fn a_plan_made_alone_takes_the_answers_to_another() {
+fn two_plans_of_a_setup_take_the_same_answers() {
     for model in ["llama-3.1-8b", "deepseek-r1", "nemotron-3-super-120b-a12b-fp8"] {
         let asked = scenario(model, "b200", "vllm", 512, 128, Load::Concurrency(8));
         let asked = Scenario { tp: 8, ..asked };
         let (planned, rows) = plan(&setup(&asked)).unwrap();
         let answers = flat(&rows, -0.3);
-        let alone = plan_alone(&setup(&asked)).unwrap();
+        let (other, _) = plan(&setup(&asked)).unwrap();
         let report = finish(&planned, &answers).expect("its own answers");
         assert!(report.headline.is_some(), "{model}");
-        assert_eq!(finish(&alone, &answers), Some(report), "{model}");
+        assert_eq!(finish(&other, &answers), Some(report), "{model}");
     }
 }
 

@@ -37,7 +37,7 @@ ABLATION_GPUS = ("h200-sxm", "l40s")
 def export(options, family: str, plan: Plan) -> Path:
     """Training rows of one family, by the Rust core."""
     path = options.work / f"{family}.rows"
-    cargo = ["cargo", "run", "--quiet", "--profile", "tools", "--features", "tables", "--bin", "export_features", "--"]
+    cargo = ["cargo", "run", "--quiet", "--profile", "tools", "--features", "tools", "--bin", "export_features", "--"]
     command = [options.exporter.resolve()] if options.exporter else cargo
     command += ["--data", options.data.resolve(), "--family", family, "--out", path.resolve()]
     command += ["--sample", plan.sample, "--seed", options.seed]

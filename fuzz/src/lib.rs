@@ -7,7 +7,7 @@ use rooflight::config::link::{self, Link};
 use rooflight::config::measured::paste;
 use rooflight::config::model::import::import;
 use rooflight::config::{Issue, ModelChoice, Scenario, check};
-use rooflight::serving::plan_alone;
+use rooflight::serving::plan;
 use rooflight::serving::run::{Trace, histogram};
 
 /// A link or a scenario in the JSON form.
@@ -69,7 +69,7 @@ fn answers(scenario: &Scenario, text: &str) {
     let (setup, issues) = check(scenario, catalog());
     assert_eq!(setup.is_none(), issues.iter().any(Issue::is_error));
     let planned = setup.filter(|_| text.len().is_multiple_of(PLANNED));
-    if let Some(Err(issues)) = planned.map(|setup| plan_alone(&setup)) {
+    if let Some(Err(issues)) = planned.map(|setup| plan(&setup)) {
         assert!(!issues.is_empty());
     }
 }

@@ -18,10 +18,8 @@ html = replaceOnce(html, "</head>", `<link href=${style} rel=stylesheet></head>`
 html = html.replace(/<meta[^>]* (name|property)=("?)(description|og:|twitter:)[^>]*>/g, "");
 html = replaceOnce(html, "<title>", '<meta content=noindex name=robots><title>');
 html = html.replace(/<header class=top>.*<\/header>/, "");
-// A frame shows one panel, which has no place before the page stands: no first answer, and the page is loaded at once.
+// A frame shows one panel, which has no place before the page stands.
 html = html.replace(/<main.*(<noscript>.*<\/noscript>).*<\/main>/, "<p class=loading>Loading</p>$1");
-const named = (part) => new RegExp(` data-${part}=(?:\\./)?([^\\s>]+)`).exec(html)[1];
-for (const [first, page] of [["first", "js"], ["first-wasm", "wasm"]]) html = html.replaceAll(named(first), named(page));
-if (!html.includes(script) || /<header|<main|<link[^>]*first/.test(html)) throw new Error("embed.html: the built page has another form");
+if (!html.includes(script) || /<header|<main/.test(html)) throw new Error("embed.html: the built page has another form");
 write("embed.html", html);
 write("roof-light.js", bundled("static/boot/roof-light.js", "esm"));

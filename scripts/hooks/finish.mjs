@@ -1,5 +1,4 @@
 // What is done to the built page, in this order: Trunk would run hooks of its own all at once.
-import "./shrink.mjs";
 import "./styles.mjs";
 import "./name.mjs";
 import "./social.mjs";

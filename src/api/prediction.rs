@@ -1,10 +1,9 @@
 //! A scenario in, everything known about it out.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::config::catalog::catalog;
 use crate::config::link::{self, Link};
-use crate::config::record::record;
 use crate::config::{Field, Issue, Setup, check, json};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Beside, beside};
@@ -23,8 +22,9 @@ pub struct Asked {
 }
 
 /// What to answer beside the report; nothing of it where it is left out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// Every kernel at its ideal instead of the learned efficiencies: needs no models.
     pub roofline: Option<bool>,
@@ -33,8 +33,6 @@ pub struct Options {
     /// Also simulate the loads around it, and look for the largest that keeps to the SLOs: seconds of computing.
     pub sweep: Option<bool>,
 }
-
-record!(Options: roofline, run, sweep);
 
 /// The scenario as understood, everything found wrong with it, and the answer if there is one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

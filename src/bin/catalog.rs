@@ -2,18 +2,15 @@
 //!
 //! `catalog --configs DIR [--configs DIR ...] > static/catalog/models.json`
 //!
-//! `catalog --compact static/catalog` writes `compact.txt` there, which is what a build carries of the
-//! catalogs: to be done after every change of them.
-//!
 //! Files are named `organisation--name_config.json`, the quantisation record of a checkpoint beside it
 //! `organisation--name_hf_quant_config.json`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use rooflight::config::catalog::{Catalog, ConfigFile, Files, build, print};
+use rooflight::config::catalog::{ConfigFile, build, print};
 
-const USAGE: &str = "usage: catalog --configs DIR [--configs DIR ...] > static/catalog/models.json\n       catalog --compact static/catalog";
+const USAGE: &str = "usage: catalog --configs DIR [--configs DIR ...] > static/catalog/models.json";
 const SOURCE: &str =
     "Facts of the config.json that each publisher ships on huggingface.co under the model's name";
 const CONFIG: &str = "_config.json";
@@ -33,12 +30,6 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<String, String> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [option, folder] = arguments.as_slice()
-        && option == "--compact"
-    {
-        return compact(Path::new(folder)).map(|()| String::new());
-    }
     let mut files = Vec::new();
     for folder in folders()? {
         files.extend(configs(&folder)?);
@@ -46,23 +37,6 @@ fn run() -> Result<String, String> {
     let catalog = build(SOURCE, &files).map_err(|error| error.to_string())?;
     eprintln!("{} models, {} refused", catalog.models.len(), catalog.refused.len());
     print(&catalog).map_err(|error| error.to_string())
-}
-
-/// Writes `compact.txt` beside the JSON files it is made from.
-fn compact(folder: &Path) -> Result<(), String> {
-    let read = |name: &str| text(&folder.join(name));
-    let (gpus, engines, models) = (read("gpus.json")?, read("engines.json")?, read("models.json")?);
-    let (constants, collectives) = (read("constants.json")?, read("collectives.json")?);
-    let files = Files {
-        gpus: &gpus,
-        engines: &engines,
-        models: &models,
-        constants: &constants,
-        collectives: &collectives,
-    };
-    let path = folder.join("compact.txt");
-    let text = Catalog::from_json(&files)?.to_compact();
-    std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn text(path: &Path) -> Result<String, String> {

@@ -9,7 +9,7 @@ use clap::Parser;
 use rooflight::config::catalog::catalog;
 use rooflight::evidence::export::export;
 use rooflight::evidence::sample::Selection;
-use rooflight::features::Family;
+use rooflight::kernels::Family;
 
 #[derive(Parser)]
 #[command(about = "Writes training rows: a JSON header (its length first), then f32 rows")]

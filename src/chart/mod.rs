@@ -5,8 +5,6 @@
 //! browser would have to lay out the page: boxes of labels come from [`Theme::text_width`].
 
 mod bars;
-#[cfg(feature = "canvas")]
-pub mod canvas;
 mod curves;
 #[cfg(feature = "chart")]
 mod labels;
@@ -37,28 +35,19 @@ pub use theme::{Palette, Theme};
 pub use unit::Unit;
 pub use values::csv;
 
-use crate::config::json;
-use crate::config::record::variants;
+use serde::{Deserialize, Serialize};
 
-/// A chart as the page sends it to the module that draws.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Chart {
     Roofline(Roofline),
     Curves(Curves),
     Bars(Bars),
 }
 
-variants!(Chart: Roofline(Roofline) = "roofline", Curves(Curves) = "curves", Bars(Bars) = "bars");
-
-impl Chart {
-    pub fn into_json(mut self) -> String {
-        json::write(&mut self)
-    }
-
-    /// # Errors
-    /// What is wrong with the text.
-    pub fn from_json(text: &str) -> Result<Self, String> {
-        json::read(text)
+impl Default for Chart {
+    fn default() -> Self {
+        Self::Bars(Bars::default())
     }
 }
 

@@ -1,10 +1,13 @@
 //! What a number of a chart is, and how it is printed.
 
-use crate::config::record::names;
+use serde::{Deserialize, Serialize};
+
 use crate::units::{Dollars, FlopsPerSecond, Printed, Seconds, count, decimal, percent, significant};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Unit {
+    #[default]
     Count,
     Seconds,
     /// Of one, printed as per cent.
@@ -13,8 +16,6 @@ pub enum Unit {
     /// FLOP/s.
     Rate,
 }
-
-names!(Unit: Count = "count", Seconds = "seconds", Share = "share", Dollars = "dollars", Rate = "rate");
 
 impl Unit {
     /// A value as tables print it.

@@ -1,14 +1,32 @@
 //! Number formats of weights, activations and the KV cache.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::record::names;
+use super::ids::ids;
 
 /// A number format as serving systems name them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Default,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Dtype {
+    #[default]
     Bf16,
     /// FP8 E4M3, one scale per tensor or token.
     Fp8,
@@ -28,38 +46,9 @@ pub enum Dtype {
     W8a8,
 }
 
+ids!(Dtype);
+
 impl Dtype {
-    pub const ALL: [Self; 9] = [
-        Self::Bf16,
-        Self::Fp8,
-        Self::Fp8Block,
-        Self::Nvfp4,
-        Self::Mxfp4,
-        Self::Mxfp4Mxfp8,
-        Self::Int8,
-        Self::Int4,
-        Self::W8a8,
-    ];
-
-    /// The stable id used in links, catalogs and tables.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Bf16 => "bf16",
-            Self::Fp8 => "fp8",
-            Self::Fp8Block => "fp8_block",
-            Self::Nvfp4 => "nvfp4",
-            Self::Mxfp4 => "mxfp4",
-            Self::Mxfp4Mxfp8 => "mxfp4_mxfp8",
-            Self::Int8 => "int8",
-            Self::Int4 => "int4",
-            Self::W8a8 => "w8a8",
-        }
-    }
-
-    pub fn from_id(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dtype| dtype.id() == id)
-    }
-
     /// Bytes of one element of a large tensor, scales included.
     pub fn bytes(self) -> f64 {
         match self {
@@ -83,27 +72,15 @@ impl Dtype {
     }
 }
 
-names!(
-    Dtype:
-    Bf16 = "bf16",
-    Fp8 = "fp8",
-    Fp8Block = "fp8_block",
-    Nvfp4 = "nvfp4",
-    Mxfp4 = "mxfp4",
-    Mxfp4Mxfp8 = "mxfp4_mxfp8",
-    Int8 = "int8",
-    Int4 = "int4",
-    W8a8 = "w8a8",
-);
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn ids_round_trip() {
-        for dtype in Dtype::ALL {
+        for &dtype in Dtype::ALL {
             assert_eq!(Dtype::from_id(dtype.id()), Some(dtype));
+            assert_eq!(serde_json::to_value(dtype).unwrap(), dtype.id());
         }
         assert_eq!(Dtype::from_id("fp16"), None);
     }

@@ -1,15 +1,15 @@
 //! A serving engine's record: the defaults of one named version, and its host-side costs.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::record::{names, record};
 use super::{Arch, Dtype, Figure, Gpu};
 
 /// How an engine mixes prefill and decode in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Batching {
     /// Decode tokens first, prompt chunks fill the rest of the token budget (vLLM V1).
+    #[default]
     MixedChunks,
     /// A step is either prefill chunks or decode; prefill goes first (SGLang).
     PrefillFirst,
@@ -18,10 +18,11 @@ pub enum Batching {
 }
 
 /// What the memory share of the engine is a share of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryShareOf {
     /// All device memory: weights, activations, context and KV cache fit into the share.
+    #[default]
     Total,
     /// All device memory: weights and KV cache fit into the share, the rest lives beside it.
     Static,
@@ -29,7 +30,8 @@ pub enum MemoryShareOf {
     Free,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Scheduler {
     pub batching: Batching,
     /// Tokens one step may process (a prefill chunk's size where prefill runs alone).
@@ -44,7 +46,8 @@ pub struct Scheduler {
 }
 
 /// Defaults of an engine on GPUs with little memory, or of some architectures whatever their memory.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SmallerDefaults {
     /// GiB of device memory from which on these defaults no longer hold.
     pub below_gib: f64,
@@ -70,7 +73,8 @@ impl Scheduler {
 }
 
 /// Host-side time, which no kernel model holds.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HostTime {
     /// Scheduler, sampling and detokenising, per decode step under CUDA graphs, in µs.
     pub decode_step_us: Figure,
@@ -89,7 +93,8 @@ pub struct HostTime {
 }
 
 /// The kernels an engine launches by default on one family of GPUs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KernelChoice {
     pub arch: Arch,
     /// The attention kernel of prefill, named as in the measured tables.
@@ -100,7 +105,8 @@ pub struct KernelChoice {
 }
 
 /// The fused-MoE kernel for experts in one format.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MoeKernel {
     pub weights: Dtype,
     /// Named as in the measured tables.
@@ -129,7 +135,8 @@ impl KernelChoice {
 
 /// The kernels of latent, sparse and linear attention that an engine launches by default on one family of
 /// GPUs, named as in the measured tables; empty where none was measured.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct VariantChoice {
     pub arch: Arch,
     /// The latent attention kernel alone, of prompts and of single new tokens.
@@ -149,7 +156,8 @@ pub struct VariantChoice {
     pub delta_decode: String,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Engine {
     pub id: String,
     pub name: String,
@@ -172,7 +180,8 @@ pub struct Engine {
 }
 
 /// Which engine's measured products stand for those an engine serves.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProductChoice {
     pub weights: Dtype,
     /// Where it is so; everywhere if empty.
@@ -224,17 +233,6 @@ impl Engine {
         self.variants.iter().find(|choice| choice.arch == arch)
     }
 }
-
-record!(Scheduler: batching, token_budget, max_seqs, smaller, memory_share, memory_share_of, kv_block_tokens);
-record!(SmallerDefaults: below_gib, archs, token_budget, max_seqs);
-record!(HostTime: decode_step_us, prefill_step_us, eager_launch_us, expert_layer_us, graph_gap_us, admission_us, prompt_token_us);
-record!(KernelChoice: arch, attention_prefill, attention_decode, moe);
-record!(MoeKernel: weights, kernel, most_tokens, most_ranks, host_us);
-record!(VariantChoice: arch, latent_prefill, latent_decode, bmm, bmm_fp8, block_prefill, block_decode, sparse_short, sparse, delta_prefill, delta_decode);
-record!(Engine: id, name, version, scheduler, host, rope_in_attention, quantises_before, shared_beside_routed, norm_in_all_reduce, products, kernels, variants);
-record!(ProductChoice: weights, archs, measured_as);
-names!(Batching: MixedChunks = "mixed_chunks", PrefillFirst = "prefill_first", InFlight = "in_flight");
-names!(MemoryShareOf: Total = "total", Static = "static", Free = "free");
 
 #[cfg(test)]
 mod tests {

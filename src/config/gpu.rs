@@ -1,13 +1,12 @@
 //! A GPU's record: every figure with its source, or the reason why there is none.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Dtype;
-use super::record::{Record, Walker, names, record};
 use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Watts};
 
 /// A catalog figure: `[value, source id]`, or `[null, why it is missing]`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure<T = f64>(pub Option<T>, pub String);
 
 /// The source id of figures that nobody measured: taken from a sibling GPU, and said so wherever used.
@@ -22,10 +21,11 @@ pub struct MissingFigure {
     pub reason: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Arch {
+    #[default]
     Volta,
     Turing,
     Ampere,
@@ -37,16 +37,18 @@ pub enum Arch {
     BlackwellRtx,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {
+    #[default]
     Nvlink,
     Pcie,
 }
 
 /// The fastest link between the GPUs of one machine.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Link {
     pub kind: LinkKind,
     /// GB/s per GPU and direction.
@@ -58,7 +60,8 @@ pub struct Link {
 }
 
 /// Dense tensor-core FLOP per clock and SM, by the format multiplied in.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TensorRates {
     pub bf16: Figure,
     pub fp8: Figure,
@@ -66,7 +69,8 @@ pub struct TensorRates {
     pub int8: Figure,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Gpu {
     /// Stable id, as used in links and in the measured tables.
     pub id: String,
@@ -199,28 +203,9 @@ impl Gpu {
     pub fn supports(&self, dtype: Dtype) -> bool {
         self.tensor_rate(dtype).is_ok()
     }
-}
 
-record!(Link: kind, gb_per_s, domain, network_gb_per_s);
-record!(TensorRates: bf16, fp8, fp4, int8);
-record!(Gpu: id, name, arch, sm, memory_bytes, memory_gb_per_s, l2_bytes, l2_gb_per_s, sms, clock_mhz, smem_kib, tensor_flops_per_clock, fma_per_clock, xu_per_clock, power_w, link, sustained_clock, cold_share, dollars_per_hour);
-names!(
-    Arch:
-    Volta = "volta",
-    Turing = "turing",
-    Ampere = "ampere",
-    Ada = "ada",
-    Hopper = "hopper",
-    Blackwell = "blackwell",
-    BlackwellRtx = "blackwell_rtx",
-);
-names!(LinkKind: Nvlink = "nvlink", Pcie = "pcie");
-
-impl Record for Figure {
-    fn walk(&mut self, walker: &mut dyn Walker) {
-        walker.pair("a figure and its source");
-        self.0.walk(walker);
-        self.1.walk(walker);
-        walker.end();
+    /// `dtype` where the tensor cores multiply it, else BF16: what engines widen to.
+    pub fn math_or_bf16(&self, dtype: Dtype) -> Dtype {
+        if self.supports(dtype) { dtype } else { Dtype::Bf16 }
     }
 }

@@ -1,15 +1,33 @@
 //! What is wrong with an input, beside the field it concerns.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::record::{ids, names, record};
+use super::ids::ids;
 
 /// An input of the page, a key of a link, a field of the JSON form: one name for all three.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Default,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Field {
     /// The link or the JSON text as a whole.
+    #[default]
     Link,
     Version,
     Model,
@@ -48,11 +66,12 @@ pub enum Field {
     Compared,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// No answer can be given until this is mended.
+    #[default]
     Error,
     /// An answer is given; this says what to keep in mind.
     Warning,
@@ -61,8 +80,9 @@ pub enum Severity {
 }
 
 /// One finding: which field, what is wrong, and what would be right.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Issue {
     pub field: Field,
     pub severity: Severity,
@@ -97,47 +117,7 @@ impl Issue {
 }
 
 // Also the name in the JSON form, in reports and in the page's element ids.
-ids!(
-    Field:
-    Link = "link",
-    Version = "version",
-    Model = "model",
-    Gpu = "gpu",
-    Gpus = "gpus",
-    Tp = "tp",
-    Pp = "pp",
-    Dp = "dp",
-    Ep = "ep",
-    Engine = "engine",
-    Weights = "weights",
-    Kv = "kv",
-    Isl = "isl",
-    Osl = "osl",
-    Spread = "spread",
-    LogSpread = "log_spread",
-    Histogram = "histogram",
-    Load = "load",
-    Concurrency = "concurrency",
-    Rate = "rate",
-    Burstiness = "burstiness",
-    Batch = "batch",
-    CachedShare = "cached_share",
-    Drafted = "drafted",
-    Accepted = "accepted",
-    SloTtft = "slo_ttft",
-    SloTpot = "slo_tpot",
-    TokenBudget = "token_budget",
-    MaxSeqs = "max_seqs",
-    MemoryShare = "memory_share",
-    Sustained = "sustained",
-    Price = "price",
-    Data = "data",
-    Trace = "trace",
-    Measured = "measured",
-    Compared = "compared",
-);
-names!(Severity: Error = "error", Warning = "warning", Note = "note");
-record!(Issue: field, severity, text, given);
+ids!(Field);
 
 /// At most 60 characters of something typed or read, safe to set into a sentence.
 pub(crate) fn excerpt(text: &str) -> String {

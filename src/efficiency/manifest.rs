@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::features::Family;
+use crate::kernels::Family;
 
 /// Everything about one release of the models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -151,14 +151,13 @@ impl Manifest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::measured;
 
     const SHIPPED: &str = include_str!("../../models/manifest.json");
 
     #[test]
     fn the_shipped_models_fit_this_build() {
         let manifest = Manifest::parse(SHIPPED).expect("fits");
-        for family in Family::ALL {
+        for &family in Family::ALL {
             let record = manifest.families.get(&family).expect("a model for every family");
             assert!(record.errors.unseen_shapes.is_some(), "{family:?}");
         }
@@ -167,9 +166,9 @@ mod tests {
     #[test]
     fn gpus_with_identity_are_those_trained_on() {
         let trained = Manifest::parse(SHIPPED).expect("fits").trained_on();
-        for family in Family::ALL {
+        for &family in Family::ALL {
             for gpu in &trained[&family] {
-                assert!(measured(family).any(|id| id == gpu), "{gpu}");
+                assert!(family.measured_on().contains(&gpu.as_str()), "{gpu}");
             }
         }
     }

@@ -4,10 +4,10 @@ mod answer;
 mod manifest;
 #[cfg(feature = "infer")]
 pub mod onnx;
-mod questions;
+mod rows;
 
 pub use answer::{Answer, CallAnswer, Efficiencies, Learned};
 pub use manifest::{
     Bounds, Errors, GroupErrors, HeldOut, Hull, Interval, Manifest, ManifestError, ModelRecord,
 };
-pub use questions::{FamilyRows, Questions, Rows, Tally};
+pub use rows::{FamilyRows, Rows};

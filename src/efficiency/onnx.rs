@@ -14,7 +14,7 @@ use tract_onnx::tract_hir::ops;
 use tract_onnx::tract_hir::ops::logic::wire_with_rank_broadcast;
 
 use super::{Answer, Hull, Interval, Learned, Manifest, ManifestError, ModelRecord, Rows};
-use crate::features::Family;
+use crate::kernels::Family;
 
 /// Rows are padded up to one of these, the larger batches cut into the largest: building a plan costs
 /// milliseconds, so few sizes are planned and kept.

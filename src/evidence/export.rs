@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::measured::{Key, reference_sources};
+use super::measured::reference_sources;
 use super::sample::{Selection, visit_sample};
 use super::tables::TableError;
 use crate::config::catalog::{Catalog, Physics};
-use crate::features::{Family, Schema};
+use crate::kernels::{Family, Schema};
 
 /// Columns that follow the features in every row. All are f32; codes index the header's lists.
 const EXTRA: [&str; 8] =
@@ -49,8 +49,8 @@ pub struct Header {
     pub dtypes: Vec<String>,
     /// The first is the reference, one or more.
     pub sources: Vec<String>,
-    /// Shapes held out together, as `Measured::shape` gives them.
-    pub shapes: Vec<Key>,
+    /// Shapes held out together, as `Measured::point` gives them.
+    pub shapes: Vec<[u64; 4]>,
     /// Rows of the tables that are not here for another reason than sampling, by reason.
     pub skipped: BTreeMap<String, usize>,
 }
@@ -83,13 +83,13 @@ pub fn export(
                 gpus.code(&measured.gpu),
                 engines.code(&measured.engine),
                 kernels.code(&measured.kernel),
-                dtypes.code(&measured.format()),
+                dtypes.code(&measured.formats()),
                 if reference.contains(&measured.source.as_str()) {
                     0
                 } else {
                     sources.code(&measured.source)
                 },
-                shapes.code(&measured.shape()),
+                shapes.code(&measured.point().shape),
             ];
             rows.extend(codes.map(|code| code as f32));
         })?;
@@ -137,8 +137,9 @@ mod tests {
     use crate::config::Dtype;
     use crate::config::catalog::catalog;
     use crate::evidence::measured::{Measured, REFERENCE_SOURCE};
-    use crate::graph::routing::Pool;
-    use crate::graph::{Attention, Elementwise, Gemm, Moe, Op, Part, Phase, Routing, Sequences};
+    use crate::kernels::{
+        Attention, Elementwise, ElementwiseKind, Gemm, Moe, Op, Part, Phase, Pool, Routing, Sequences,
+    };
 
     fn physics() -> Physics {
         catalog().constants.physics().expect("complete")
@@ -174,6 +175,10 @@ mod tests {
         measured(Op::Attention(attention))
     }
 
+    fn add_norm() -> Measured {
+        measured(Op::Elementwise(Elementwise { kind: ElementwiseKind::AddNorm, rows: 9, width: 4096 }))
+    }
+
     fn moe(tokens: u64, kernel: &str, weights: Dtype) -> Measured {
         let (experts, topk, ep) = (128, 8, 4);
         let load = Routing::PowerLaw(1.2).load(&Pool { tokens, experts, topk, ep });
@@ -190,10 +195,10 @@ mod tests {
             (Family::AttentionPrefill, attention(Phase::Prefill, 8, 4096, 0)),
             (Family::AttentionPrefill, attention(Phase::Prefill, 1, 16, 0)),
             (Family::AttentionDecode, attention(Phase::Decode, 64, 1, 4000)),
-            (Family::Elementwise, measured(Op::Elementwise(Elementwise::AddNorm { rows: 9, width: 4096 }))),
+            (Family::Elementwise, add_norm()),
             (Family::Moe, moe(1, "moe_torch_flow_cutlass", Dtype::Fp8)),
             (Family::Moe, moe(8192, "sglang_fused_moe_triton", Dtype::Mxfp4)),
-            (Family::Elementwise, measured(Op::Elementwise(Elementwise::AddNorm { rows: 9, width: 4096 }))),
+            (Family::Elementwise, add_norm()),
         ];
         for (family, call) in calls {
             let row = call.row(catalog(), &physics()).expect("a row");

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::measured::{Measured, REFERENCE_SOURCE, Row, visit};
 use super::tables::TableError;
 use crate::config::catalog::{Catalog, Physics};
-use crate::features::Family;
+use crate::kernels::Family;
 
 /// A second source's share of the rows a GPU of the reference source gets, when sampling.
 const SECOND_SOURCE_SHARE: f64 = 0.25;
@@ -83,7 +83,7 @@ impl Covered {
         row: impl FnOnce() -> Result<Row, String>,
     ) -> Result<(), String> {
         self.key.clear();
-        for part in [&measured.gpu, &measured.engine, &measured.kernel, &measured.format()] {
+        for part in [&measured.gpu, &measured.engine, &measured.kernel, &measured.formats()] {
             self.key.push_str(part);
             self.key.push('|');
         }
@@ -122,8 +122,8 @@ impl Shares {
     fn keeps(&self, measured: &Measured, seed: u64) -> bool {
         let key = (measured.gpu.clone(), measured.source.clone());
         let share = self.0.get(&key).copied().unwrap_or(0.0);
-        let (shape, size) = (measured.shape(), measured.size());
-        let numbers = shape.into_iter().chain(size);
+        let point = measured.point();
+        let numbers = point.shape.into_iter().chain(point.size);
         let hash = key.0.bytes().map(u64::from).chain(numbers).fold(mix(seed), |hash, part| mix(hash ^ part));
         (hash >> 11) as f64 / (1u64 << 53) as f64 <= share
     }
@@ -141,7 +141,7 @@ fn mix(value: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::config::Dtype;
-    use crate::graph::{Gemm, Op};
+    use crate::kernels::{Gemm, Op};
 
     fn gemm(m: u64) -> Measured {
         Measured {

@@ -26,7 +26,7 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
     let (loops, looped) = reports.loops;
     let (batches, batched) = reports.batches;
     let (traces, traced) = reports.traces;
-    let weights = |(family, record): (&crate::features::Family, &crate::efficiency::ModelRecord)| Weights {
+    let weights = |(family, record): (&crate::kernels::Family, &crate::efficiency::ModelRecord)| Weights {
         family: family.id().into(),
         sha256: record.sha256.clone(),
     };

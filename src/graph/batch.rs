@@ -1,19 +1,6 @@
 //! What one step of the engine processes.
 
-/// `count` sequences, each with `new` tokens in this step after `past` tokens in the KV cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Sequences {
-    pub count: u64,
-    pub new: u64,
-    pub past: u64,
-}
-
-impl Sequences {
-    /// One new token after a cached past: a decode step. Everything else is prefill.
-    pub fn decodes(&self) -> bool {
-        self.new == 1 && self.past > 0
-    }
-}
+use crate::kernels::{Sequences, number};
 
 /// The sequences of one step; prefill chunks have `new > 1`, decoding ones `new == 1`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -82,6 +69,6 @@ impl Batch {
     }
 
     pub fn count(&self) -> u64 {
-        self.sequences.iter().map(|group| group.count).sum()
+        number(&self.sequences)
     }
 }

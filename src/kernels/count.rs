@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops, Seconds};
 
-/// How a launch is cut into thread blocks and laid over the SMs.
+/// How a launch is split into thread blocks and laid over the SMs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Schedule {
@@ -105,6 +105,15 @@ impl Count {
         self.bytes += next.bytes;
         self.schedule = None;
         self
+    }
+
+    /// The least time physics allows: all multiply-adds at the dense peaks of their formats, compulsory bytes at peak
+    /// bandwidth, one launch.
+    ///
+    /// # Errors
+    /// Where the GPU does not multiply one of the formats, or its record lacks its bandwidth.
+    pub fn ideal(&self, gpu: &Gpu, floor: Seconds) -> Result<Seconds, MissingFigure> {
+        Ok(self.compute(gpu)?.max(self.bytes / gpu.bandwidth()?).max(floor))
     }
 
     /// The time all multiply-adds take at the dense peaks of their formats.

@@ -1,35 +1,28 @@
-//! Counted work: what each kernel call asks of each resource of the GPU.
+//! Kernels, a home for each family: what a call is, the work it asks for, the feature vector that its model reads, and
+//! the kernels that engines launch for it.
 
 pub mod attention;
 pub mod collective;
 mod count;
 pub mod elementwise;
-pub mod gemm;
+mod features;
+mod gemm;
 pub mod latent;
-pub mod linear;
+mod linear;
 pub mod moe;
 pub mod reference;
+mod registry;
+mod sequences;
 
+pub use attention::Attention;
+pub use collective::Collective;
 pub use count::{Count, Schedule};
-
-use crate::config::{Gpu, MissingFigure};
-use crate::graph::Op;
-
-/// What `op` asks of each resource of `gpu`; collectives, which ask nothing of its own pipes, count as
-/// nothing.
-///
-/// # Errors
-/// Where the GPU's record lacks a figure the counting needs.
-pub fn count(op: &Op, gpu: &Gpu) -> Result<Count, MissingFigure> {
-    match op {
-        Op::Gemm(gemm) => gemm::count(gemm, gpu),
-        Op::Attention(attention) => attention::count(attention, gpu),
-        Op::Moe(moe) => moe::count(moe, gpu),
-        Op::Latent(latent) => latent::count(latent, gpu),
-        Op::Linear(linear) => linear::count(linear, gpu),
-        Op::Scan(scan) => linear::scan(scan, gpu),
-        Op::Scores(scores) => latent::scores(scores, gpu),
-        Op::Elementwise(elementwise) => elementwise::count(elementwise, gpu),
-        Op::Collective(_) => Ok(Count::nothing()),
-    }
-}
+pub use elementwise::{Elementwise, Kind as ElementwiseKind};
+pub use gemm::Gemm;
+pub use latent::{
+    BatchedGemm, Indexer, LatentAttention, LatentHeads, LatentModule, Reach, Scores, SparseModule,
+};
+pub use linear::{CausalConv, DeltaRule, Scan};
+pub use moe::{ExpertLoad, Moe, Part, Pool, Routing};
+pub use registry::{Family, FamilySpec, Kernel, Launch, Op, Point, Schema};
+pub use sequences::{Phase, Sequences, number, tokens};

@@ -1,24 +1,45 @@
 //! One kernel's time from its counted work and its efficiency.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::config::catalog::Physics;
+use crate::config::ids::ids;
 use crate::config::{Gpu, MissingFigure};
 use crate::efficiency::Answer;
 use crate::kernels::Count;
 use crate::units::Seconds;
 
 /// The resource that bounds a kernel's ideal time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Default,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Resource {
+    #[default]
     Compute,
     Memory,
     Network,
     /// Kernel launches and the host.
     Launch,
 }
+
+ids!(Resource);
 
 /// Where a kernel's time comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -59,7 +80,7 @@ impl Ideal {
         let compute = count.compute(gpu)?;
         let memory = count.bytes / gpu.bandwidth()?;
         let launch = physics.launch_floor;
-        let time = compute.max(memory).max(launch);
+        let time = count.ideal(gpu, launch)?;
         let limit = match time {
             time if time == compute => Resource::Compute,
             time if time == memory => Resource::Memory,

@@ -1,9 +1,10 @@
 //! How far the predictor is from what was measured: a report of `evaluate evidence`, shipped beside the models.
 
-use crate::config::json;
-use crate::config::record::record;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Default, PartialEq)]
+use crate::config::json;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
     /// Release of the models it was measured with.
     pub release: String,
@@ -24,14 +25,14 @@ pub struct Accuracy {
     pub points: Vec<Point>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Weights {
     pub family: String,
     pub sha256: String,
 }
 
 /// Cases of a kind.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// What they have in common: `all`, `engine`, `gpu`, `model`, `clients`; or whose errors these are: `roofline`,
     /// a `peer`'s, or `ours` on that peer's cases.
@@ -43,13 +44,13 @@ pub struct Group {
 }
 
 /// In per cent of the measured value.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Error {
     pub mean: f64,
     pub median: f64,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kernels {
     pub family: String,
     pub rows: u32,
@@ -58,14 +59,14 @@ pub struct Kernels {
     pub roofline: f64,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     pub cases: u32,
     pub reason: String,
 }
 
 /// One measured case: times in milliseconds, output in tokens per second, in the order of its kind's metrics.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     pub id: String,
     /// `loop`, `batch` or `trace`.
@@ -80,16 +81,8 @@ pub struct Point {
     pub measured: Vec<f64>,
 }
 
-record!(Accuracy: release, models, loops, batches, traces, kernels, factors, skipped, points);
-record!(Weights: family, sha256);
 /// How the simulator begins to say that even one prompt finds no room (`serving::sim`).
 const NO_ROOM: &str = "request 0 needs ";
-
-record!(Group: of, name, cases, errors);
-record!(Error: mean, median);
-record!(Kernels: family, rows, error, roofline);
-record!(Skipped: cases, reason);
-record!(Point: id, kind, model, engine, gpu, clients, link, predicted, measured);
 
 impl Accuracy {
     /// # Errors
@@ -100,7 +93,7 @@ impl Accuracy {
 
     /// A record a line, so that a change shows where it is.
     pub fn print(&self) -> String {
-        json::write(&mut self.clone()).replace("},{", "},\n{") + "\n"
+        serde_json::to_string(self).unwrap_or_default().replace("},{", "},\n{") + "\n"
     }
 
     /// Why measured cases are left out, and how many for each reason.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::config::Setup;
-use crate::graph::{Collective, Elementwise, Latent, LatentHeads, Linear, Op, Phase, Reach, Sequences};
+use crate::graph::Phase;
 use crate::latency::Resource;
-use crate::units::{Bytes, Flops, Seconds, count, percent};
+use crate::units::{Bytes, Flops, Seconds, percent};
 
 use super::report::{KernelLine, PassReport};
 use super::step::{FinishedStep, PlannedStep};
@@ -19,7 +19,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
         let line = KernelLine {
             block: planned.call.block,
             name: planned.call.name,
-            shape: shape(&planned.call.op),
+            shape: planned.call.op.shape(),
             count: launches,
             flops: planned.count.flops,
             bytes: planned.count.bytes,
@@ -112,93 +112,4 @@ fn sentence(phase: Phase, limit: Resource, share: f64, kernels: &[KernelLine]) -
         kernels.iter().filter(|line| line.limit == limit).max_by(|a, b| a.share.total_cmp(&b.share));
     let most = largest.map_or(String::new(), |line| format!(", {} alone {}", line.name, percent(line.share)));
     format!("{phase} is limited by {resource}: {} of the step goes to {kind}{most}.", percent(share))
-}
-
-/// A call's size in words.
-fn shape(op: &Op) -> String {
-    match op {
-        Op::Gemm(gemm) => format!("{} × {} × {}", gemm.m, gemm.n, gemm.k),
-        Op::Attention(attention) => {
-            let heads = format!("{}/{} heads × {}", attention.heads, attention.kv_heads, attention.head_dim);
-            let window = attention.window.map_or(String::new(), |keys| format!(", window {keys}"));
-            format!("{}, {heads}{window}", lengths(&attention.sequences))
-        }
-        Op::Moe(moe) => {
-            let (experts, width) = (moe.local_experts(), moe.width());
-            format!("{} tokens, {experts} experts × {} × {width}", moe.tokens, moe.hidden)
-        }
-        Op::Latent(latent) => latent_shape(latent),
-        Op::Linear(linear) => match linear {
-            Linear::Conv(conv) => format!("{}, {} channels", lengths(&conv.sequences), conv.channels),
-            Linear::Delta(delta) => {
-                let heads = format!("{}/{} heads", delta.key_heads, delta.value_heads);
-                format!("{}, {heads} × {}", lengths(&delta.sequences), delta.value_dim)
-            }
-        },
-        Op::Scan(scan) => {
-            format!("{}, {} heads × {} × {}", lengths(&scan.sequences), scan.heads, scan.head_dim, scan.state)
-        }
-        Op::Scores(scores) => {
-            format!("{}, {} heads × {}", lengths(&scores.sequences), scores.heads, scores.head_dim)
-        }
-        Op::Elementwise(op) => {
-            let (rows, width) = match *op {
-                Elementwise::Norm { rows, width }
-                | Elementwise::AddNorm { rows, width }
-                | Elementwise::Add { rows, width }
-                | Elementwise::QkNorm { rows, width }
-                | Elementwise::SiluMul { rows, width }
-                | Elementwise::Rope { rows, width }
-                | Elementwise::Embedding { rows, width }
-                | Elementwise::Mix { rows, width }
-                | Elementwise::Sampling { rows, width } => (rows, width),
-            };
-            format!("{rows} × {width}")
-        }
-        Op::Collective(collective) => match collective {
-            Collective::AllReduce { ranks, bytes }
-            | Collective::AllGather { ranks, bytes }
-            | Collective::ReduceScatter { ranks, bytes }
-            | Collective::AllToAll { ranks, bytes } => {
-                format!("{} over {ranks} GPUs", bytes.print())
-            }
-            Collective::SendRecv { bytes, .. } => bytes.print().to_string(),
-        },
-    }
-}
-
-fn latent_shape(latent: &Latent) -> String {
-    let block = |sequences: &[Sequences], heads: &LatentHeads| {
-        format!("{}, {} heads × {}", lengths(sequences), heads.heads, heads.cached())
-    };
-    match latent {
-        Latent::Attention(call) => {
-            let reach = match call.reach {
-                None => String::new(),
-                Some(Reach { ratio: None, window, .. }) => format!(", window {window}"),
-                Some(Reach { ratio: Some(ratio), topk: None, .. }) => format!(", 1 key in {ratio}"),
-                Some(Reach { ratio: Some(ratio), topk: Some(topk), .. }) => {
-                    format!(", top {topk} of 1 key in {ratio}")
-                }
-            };
-            block(&call.sequences, &call.heads) + &reach
-        }
-        Latent::Bmm(bmm) => format!("{} × ({} × {} × {})", bmm.count, bmm.m, bmm.n, bmm.k),
-        Latent::Module(module) => block(&module.sequences, &module.heads),
-        Latent::Sparse(sparse) => {
-            let choice = if sparse.indexes { "" } else { ", choice borrowed" };
-            block(&sparse.module.sequences, &sparse.module.heads) + choice
-        }
-    }
-}
-
-fn lengths(sequences: &[Sequences]) -> String {
-    let number: u64 = sequences.iter().map(|group| group.count).sum();
-    let new: u64 = sequences.iter().map(|group| group.count * group.new).sum();
-    let past: u64 = sequences.iter().map(|group| group.count * group.past).sum();
-    let each = |tokens: u64| count((tokens as f64 / number.max(1) as f64).round());
-    match past {
-        0 => format!("{number} × {} tokens", each(new)),
-        _ => format!("{number} × {} tokens on {} cached", each(new), each(past)),
-    }
 }

@@ -30,11 +30,6 @@ pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
     Some(Report { basis, memory, headline, passes, issues })
 }
 
-/// The same numbers without what stands behind them. None also where there are none.
-pub fn headline(plan: &Plan, efficiencies: &Efficiencies) -> Option<Headline> {
-    Finisher { plan, efficiencies }.answer()?.headline
-}
-
 /// Share of its capacity that a replica is advised to be loaded to.
 const FULL_USE: f64 = 0.9;
 

@@ -17,6 +17,6 @@ pub mod step;
 pub mod table;
 pub mod words;
 
-pub use finish::{finish, headline};
-pub use plan::{Plan, memory_of, plan, plan_alone};
+pub use finish::finish;
+pub use plan::{Plan, memory_of, plan};
 pub use report::Report;

@@ -2,7 +2,7 @@
 
 use crate::config::catalog::{Physics, catalog};
 use crate::config::{Batching, Field, Issue, Load, MissingFigure, Setup};
-use crate::efficiency::{Questions, Rows, Tally};
+use crate::efficiency::Rows;
 use crate::graph::{Batch, Sequences};
 
 use super::fit::{self, Demand};
@@ -80,39 +80,27 @@ const CHUNK_SAMPLES: u64 = 4;
 /// An issue that names the figure the catalogs lack.
 pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
     let mut rows = Rows::default();
-    let plan = plan_for(setup, &mut rows)?;
+    let missing = |missing: MissingFigure| vec![Issue::error(Field::Gpu, missing.to_string())];
+    let plan = build(setup, physics()?, &mut rows).map_err(missing)?;
     Ok((plan, rows))
 }
 
-/// Plans `setup` for a roofline, or for answers that are worked out elsewhere.
-///
-/// # Errors
-/// As [`plan`].
-pub fn plan_alone(setup: &Setup) -> Result<Plan, Vec<Issue>> {
-    plan_for(setup, &mut Tally::default())
-}
-
-fn plan_for(setup: &Setup, questions: &mut dyn Questions) -> Result<Plan, Vec<Issue>> {
-    let missing = |missing: MissingFigure| vec![Issue::error(Field::Gpu, missing.to_string())];
-    build(setup, physics()?, questions).map_err(missing)
-}
-
-fn build(setup: &Setup, physics: Physics, questions: &mut dyn Questions) -> Result<Plan, MissingFigure> {
+fn build(setup: &Setup, physics: Physics, rows: &mut Rows) -> Result<Plan, MissingFigure> {
     let demand = Demand::of(setup);
     let memory = memory(setup, &physics, demand.kv_tokens, demand.step_tokens, demand.sequence_tokens)?;
     let (running, issues) = fit::verdict(setup, &physics, &demand, &memory)?;
     let steps = match running {
         None => None,
         Some(running) => Some(match setup.load {
-            Load::Batch(size) => Steps::Offline(offline(setup, &physics, size, questions)?),
+            Load::Batch(size) => Steps::Offline(offline(setup, &physics, size, rows)?),
             Load::Concurrency(clients) => {
                 let (clients, replicas) = fit::clients_per_replica(setup, clients);
                 let offered = Offered::Clients { clients, replicas };
-                Steps::Steady(Box::new(steady(setup, &physics, offered, running, questions)?))
+                Steps::Steady(Box::new(steady(setup, &physics, offered, running, rows)?))
             }
             Load::Rate(rate) => {
                 let offered = Offered::Rate(rate / f64::from(setup.replicas.max(1)));
-                Steps::Steady(Box::new(steady(setup, &physics, offered, running, questions)?))
+                Steps::Steady(Box::new(steady(setup, &physics, offered, running, rows)?))
             }
         }),
     };
@@ -135,12 +123,7 @@ pub(super) fn physics() -> Result<Physics, Vec<Issue>> {
     catalog().constants.physics().ok_or_else(incomplete)
 }
 
-fn offline(
-    setup: &Setup,
-    physics: &Physics,
-    size: u32,
-    questions: &mut dyn Questions,
-) -> Result<Offline, MissingFigure> {
+fn offline(setup: &Setup, physics: &Physics, size: u32, rows: &mut Rows) -> Result<Offline, MissingFigure> {
     let prompts = fit::prompts_of_one_rank(setup);
     let mut first = Batch::prefill(&prompts);
     for group in &mut first.sequences {
@@ -149,7 +132,7 @@ fn offline(
     }
     let all = fit::prompts_of_one_replica(setup);
     let computed: u64 = all.iter().map(|&prompt| u64::from(prompt) - cached(setup, u64::from(prompt))).sum();
-    let prefill = PlannedStep::new(setup, physics, first.pooling(computed), questions)?;
+    let prefill = PlannedStep::new(setup, physics, first.pooling(computed), rows)?;
     let verified = all.len() as u64 * u64::from(setup.tokens_verified());
     let last = u64::from(setup.osl.saturating_sub(1));
     let decode = samples(last, DECODE_SAMPLES)
@@ -160,7 +143,7 @@ fn offline(
                 *group = Sequences { new: 1, past: group.new + step, ..*group };
             }
             let batch = batch.verifying(setup.drafts.drafted).pooling(verified);
-            Ok((step, PlannedStep::new(setup, physics, batch, questions)?))
+            Ok((step, PlannedStep::new(setup, physics, batch, rows)?))
         })
         .collect::<Result<_, _>>()?;
     Ok(Offline { requests: f64::from(size), prefill, decode })
@@ -171,7 +154,7 @@ fn steady(
     physics: &Physics,
     offered: Offered,
     running: f64,
-    questions: &mut dyn Questions,
+    rows: &mut Rows,
 ) -> Result<Steady, MissingFigure> {
     let isl = u64::from(setup.prompts.first().copied().unwrap_or(1));
     let past = isl + u64::from(setup.osl) / 2;
@@ -179,7 +162,7 @@ fn steady(
     let decoding = |count| Batch::decode(count, past).verifying(setup.drafts.drafted);
     let decode = sizes(most)
         .into_iter()
-        .map(|count| Ok((count, PlannedStep::new(setup, physics, decoding(count), questions)?)))
+        .map(|count| Ok((count, PlannedStep::new(setup, physics, decoding(count), rows)?)))
         .collect::<Result<Vec<_>, MissingFigure>>()?;
 
     let room = fit::prefill_room(setup, most);
@@ -212,7 +195,7 @@ fn steady(
                 let chunk = Sequences { count, new, past: cached + past_of_chunk };
                 let others = if beside == 0 { Batch::default() } else { decoding(beside) };
                 let batch = dealt(count, chunk, others);
-                chunks.push((weight, PlannedStep::new(setup, physics, batch, questions)?));
+                chunks.push((weight, PlannedStep::new(setup, physics, batch, rows)?));
             }
             prompts.push((count, chunks));
         }
@@ -220,7 +203,7 @@ fn steady(
     }
     let first = Sequences { count: 1, new: computed.min(room), past: cached };
     let alone = dealt(1, first, Batch::default());
-    let alone = PlannedStep::new(setup, physics, alone, questions)?;
+    let alone = PlannedStep::new(setup, physics, alone, rows)?;
     Ok(Steady { offered, running, prompts_per_step, decode, prefill, alone })
 }
 

@@ -3,10 +3,10 @@
 use crate::config::catalog::Physics;
 use crate::config::model::Attention;
 use crate::config::{MissingFigure, Setup};
-use crate::efficiency::{Efficiencies, Questions};
-use crate::features;
-use crate::graph::{Batch, Call, Collective, Latent, Layout, Op, Routing, Scope, pass, pass_of};
-use crate::kernels::{self, Count, collective};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::graph::{Batch, Call, Layout, Scope, pass, pass_of};
+use crate::kernels::latent::absorbs_prompts;
+use crate::kernels::{Collective, Count, Op, Routing, collective};
 use crate::latency::{Ideal, KernelTime, Launches, Provenance, Resource, StepTime, host_time};
 use crate::units::Seconds;
 
@@ -51,10 +51,10 @@ impl PlannedStep {
         setup: &Setup,
         physics: &Physics,
         batch: Batch,
-        questions: &mut dyn Questions,
+        rows: &mut Rows,
     ) -> Result<Self, MissingFigure> {
         let calls = pass(&setup.model, &layout(setup, physics), &batch);
-        Self::of_calls(calls, setup, physics, batch, questions)
+        Self::of_calls(calls, setup, physics, batch, rows)
     }
 
     /// The calls of one pass of `batch` whose time depends on `scope`.
@@ -65,11 +65,11 @@ impl PlannedStep {
         setup: &Setup,
         physics: &Physics,
         batch: Batch,
-        questions: &mut dyn Questions,
+        rows: &mut Rows,
         scope: Scope,
     ) -> Result<Self, MissingFigure> {
         let calls = pass_of(&setup.model, &layout(setup, physics), &batch, scope);
-        Self::of_calls(calls, setup, physics, batch, questions)
+        Self::of_calls(calls, setup, physics, batch, rows)
     }
 
     fn of_calls(
@@ -77,9 +77,9 @@ impl PlannedStep {
         setup: &Setup,
         physics: &Physics,
         batch: Batch,
-        questions: &mut dyn Questions,
+        rows: &mut Rows,
     ) -> Result<Self, MissingFigure> {
-        let plan = |call| PlannedCall::new(call, setup, physics, questions);
+        let plan = |call| PlannedCall::new(call, setup, physics, rows);
         Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
@@ -151,27 +151,22 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
         shared_beside_routed: setup.engine.shared_beside_routed,
         norm_in_all_reduce: setup.engine.norm_in_all_reduce,
         latent_blocks: kernel.is_empty() && block,
-        absorbed_prompts: features::absorbs_prompts(kernel),
+        absorbed_prompts: absorbs_prompts(kernel),
         drafted: setup.drafts.drafted,
         routing: Routing::PowerLaw(physics.expert_popularity),
     }
 }
 
 impl PlannedCall {
-    fn new(
-        call: Call,
-        setup: &Setup,
-        physics: &Physics,
-        questions: &mut dyn Questions,
-    ) -> Result<Self, MissingFigure> {
+    fn new(call: Call, setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Self, MissingFigure> {
         let gpu = &setup.gpu;
         if let Op::Collective(collective) = &call.op {
             let timed = collective_time(collective, setup, physics)?;
             return Ok(Self { call, count: Count::nothing(), ideal: None, timing: Timing::Timed(timed) });
         }
-        let count = kernels::count(&call.op, gpu)?;
+        let count = call.op.count(gpu)?;
         let ideal = Some(Ideal::of(&count, gpu, physics)?);
-        let place = questions.ask(&call.op, count.stored, setup, physics.launch_floor)?;
+        let place = rows.ask(&call.op, count.stored, setup, physics.launch_floor)?;
         Ok(Self { call, count, ideal, timing: Timing::Asked(place) })
     }
 
@@ -183,7 +178,7 @@ impl PlannedCall {
             _ => None,
         };
         match &self.call.op {
-            Op::Latent(Latent::Attention(call)) => call.reach.is_some(),
+            Op::LatentAttention(call) => call.reach.is_some(),
             Op::Attention(call) => {
                 call.window.is_some() && setup.model.attentions().any(|one| chosen(one) == call.window)
             }

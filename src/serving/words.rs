@@ -1,25 +1,13 @@
 //! Names of the core's enums, and of a setup, as people read them.
 
-use crate::config::{Arch, Dtype, Load, Setup};
+use crate::config::{Arch, Dtype, Setup};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
-use crate::units::{count, decimal};
 
 /// What is predicted, in a few words.
 pub fn title(setup: &Setup) -> String {
     let gpus = setup.gpus_per_replica() * setup.replicas;
     format!("{} on {gpus} x {} with {}", setup.model.name, setup.gpu.name, setup.engine.name)
-}
-
-/// How long its requests are and how many: `1024 tokens in, 512 out, 48 clients`.
-pub fn workload(setup: &Setup) -> String {
-    let load = match setup.load {
-        Load::Concurrency(1) => "1 client".into(),
-        Load::Concurrency(clients) => format!("{clients} clients"),
-        Load::Rate(rate) => format!("{} requests/s", decimal(rate)),
-        Load::Batch(prompts) => format!("one batch of {prompts}"),
-    };
-    format!("{} tokens in, {} out, {load}", count(setup.mean_prompt()), setup.osl)
 }
 
 pub fn dtype(dtype: Dtype) -> &'static str {

@@ -25,7 +25,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
         }
     }
     let now = weights_of(base).map_or(f64::INFINITY, Dtype::bytes);
-    for dtype in Dtype::ALL.into_iter().filter(|dtype| dtype.bytes() < now) {
+    for dtype in Dtype::ALL.iter().copied().filter(|dtype| dtype.bytes() < now) {
         add(format!("Weights in {}", words::dtype(dtype)), &|scenario| scenario.weights = Some(dtype));
     }
     if base.kv.bytes() > Dtype::Fp8.bytes() {

@@ -1,10 +1,10 @@
 //! The answer of a study: a document of a few kinds of blocks, shown by the page and written as Markdown.
 
-use crate::chart::{Bars, Chart};
-use crate::config::json;
-use crate::config::record::{record, variants};
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+use crate::chart::{Bars, Chart};
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// What can be asked for instead; empty where there is one thing to ask.
     pub choices: Vec<Choice>,
@@ -12,14 +12,15 @@ pub struct Document {
     pub blocks: Vec<Block>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     pub id: String,
     pub name: String,
 }
 
 /// A block with an id is found by it, in the page and by tests: ids are unique in a page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Block {
     Text(Text),
     Heading(Heading),
@@ -31,27 +32,27 @@ pub enum Block {
 }
 
 /// A paragraph.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Text {
     pub id: String,
     pub spans: Vec<Span>,
 }
 
 /// A piece of text, or the content of a cell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     pub text: String,
     /// The fragment of a configuration, with its `#`, or a view of the page, as `view:explain`; empty for plain text.
     pub link: String,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Heading {
     pub text: String,
 }
 
 /// The first cell of each row names it; numbers stand in the others.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     pub id: String,
     pub name: String,
@@ -59,7 +60,7 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub cells: Vec<Span>,
     /// The configuration on the form, set apart from the others.
@@ -67,12 +68,11 @@ pub struct Row {
 }
 
 /// A chart, and a summary in words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     pub id: String,
     pub name: String,
-    /// A [`Chart`] as JSON.
-    pub chart: String,
+    pub chart: Chart,
     /// Height in CSS pixels, and the number of panels: stacked where they do not fit side by side.
     pub height: u32,
     pub panels: u32,
@@ -80,7 +80,7 @@ pub struct Figure {
 }
 
 /// A text to be copied or saved.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Code {
     pub id: String,
     pub name: String,
@@ -90,13 +90,13 @@ pub struct Code {
 }
 
 /// Names and values in a line that wraps.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     pub id: String,
     pub facts: Vec<Fact>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fact {
     pub name: String,
     pub value: String,
@@ -105,35 +105,12 @@ pub struct Fact {
 }
 
 /// Collapsed until it is opened.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fold {
     pub id: String,
     pub name: String,
     pub blocks: Vec<Block>,
 }
-
-variants!(
-    Block:
-    Text(Text) = "text",
-    Heading(Heading) = "heading",
-    Table(Table) = "table",
-    Figure(Figure) = "figure",
-    Code(Code) = "code",
-    Facts(Facts) = "facts",
-    Fold(Fold) = "fold",
-);
-record!(Document: choices, chosen, blocks);
-record!(Choice: id, name);
-record!(Text: id, spans);
-record!(Span: text, link);
-record!(Heading: text);
-record!(Table: id, name, head, rows);
-record!(Row: cells, own);
-record!(Figure: id, name, chart, height, panels, words);
-record!(Code: id, name, file, text);
-record!(Facts: id, facts);
-record!(Fact: name, value, help);
-record!(Fold: id, name, blocks);
 
 impl Document {
     /// Of one paragraph.
@@ -142,7 +119,7 @@ impl Document {
     }
 
     pub fn to_json(&self) -> String {
-        json::write(&mut self.clone())
+        serde_json::to_string(self).unwrap_or_default()
     }
 }
 
@@ -188,7 +165,7 @@ impl Block {
         Self::Figure(Figure {
             id: String::new(),
             name: name.into(),
-            chart: chart.into_json(),
+            chart,
             height,
             panels,
             words: words.into(),

@@ -7,8 +7,6 @@ mod breakdown;
 mod case;
 mod change;
 mod compare;
-#[cfg(any(feature = "canvas", feature = "ui"))]
-pub mod copy;
 mod document;
 mod edit;
 mod evidence;
@@ -19,8 +17,6 @@ mod markdown;
 mod measured;
 mod metric;
 mod share;
-#[cfg(feature = "canvas")]
-pub mod show;
 mod sweep;
 mod tradeoff;
 
@@ -29,18 +25,35 @@ pub use document::{
     Block, Choice, Code, Document, Fact, Facts, Figure, Fold, Heading, Row, Span, Table, Text,
 };
 
+use serde::{Deserialize, Serialize};
 use std::rc::Rc;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::config::catalog::catalog;
+use crate::config::ids::ids;
 use crate::config::link::{self, Link};
-use crate::config::record::ids;
 use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::accuracy::Accuracy;
 
 /// What is asked about a configuration; [`VIEWS`] says what each shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Topic {
+    #[default]
     Breakdown,
     Explain,
     Change,
@@ -54,19 +67,7 @@ pub enum Topic {
     Find,
 }
 
-ids!(
-    Topic:
-    Breakdown = "breakdown",
-    Explain = "explain",
-    Change = "change",
-    Compare = "compare",
-    Sweep = "sweep",
-    Tradeoff = "tradeoff",
-    Evidence = "evidence",
-    Share = "share",
-    Export = "export",
-    Find = "find",
-);
+ids!(Topic);
 
 /// How a topic is shown and answered.
 struct View {

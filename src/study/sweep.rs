@@ -58,7 +58,8 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
                 .collect()
         }
         "weights" => Dtype::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|dtype| Some(*dtype) != weights_of(base))
             .map(|dtype| Case::edited(words::dtype(dtype), base, |scenario| scenario.weights = Some(dtype)))
             .collect(),

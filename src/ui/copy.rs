@@ -2,8 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::erased::{listen, text};
-use crate::study::copy::copy;
+use super::clipboard::copy;
 
 /// `refused` says where else the text is, for browsers that refuse their clipboard.
 #[component]
@@ -14,14 +13,14 @@ pub fn Copy(
     read: Box<dyn Fn() -> String>,
 ) -> impl IntoView {
     let said = RwSignal::new(label);
-    let copy = listen(move |_| {
+    let copy = move |_| {
         copy(read(), refused, move |words| {
             said.try_set(words.unwrap_or(label));
         });
-    });
+    };
     view! {
         <button type="button" class="action" data-testid=id on:click=copy>
-            <span aria-live="polite">{text(move || said.get().to_string())}</span>
+            <span aria-live="polite">{move || said.get().to_string()}</span>
         </button>
     }
 }

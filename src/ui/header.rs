@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 
 use super::copy::Copy;
-use super::erased::{flag, listen};
 use super::state::{State, ThemeChoice};
 
 #[component]
@@ -35,8 +34,8 @@ fn Theme() -> impl IntoView {
         view! {
             <input
                 type="radio" name="theme" id=id.clone() data-testid=id.clone()
-                prop:checked=flag(move || state.theme.get() == choice)
-                on:change=listen(move |_| state.theme.set(choice))
+                prop:checked=move || state.theme.get() == choice
+                on:change=move |_| state.theme.set(choice)
             />
             <label for=id>{text}</label>
         }

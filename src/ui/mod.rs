@@ -1,12 +1,13 @@
 //! The page: one screen of inputs and results. `README.md` is the map and lists the test selectors.
 
+mod canvas;
+mod clipboard;
 mod copy;
-mod erased;
 mod header;
 mod inputs;
-mod module;
 mod panic;
 mod results;
+mod show;
 mod state;
 
 use gloo::utils::document;
@@ -26,7 +27,7 @@ pub fn start() {
     catalog();
 }
 
-/// Mounts the page beside the first answer that `index.html` shows until then: `static/boot/boot.js` calls it in the next task.
+/// Mounts the page beside the skeleton of `index.html`: `static/boot/boot.js` calls it in the next task.
 #[wasm_bindgen]
 pub fn mount() {
     let Some(root) = document().get_element_by_id("page") else { return };
@@ -40,9 +41,10 @@ fn App() -> impl IntoView {
     // Laid out before it is seen: findings and numbers then move nothing.
     Effect::new(move |_| {
         if state.begun.get() {
-            take_over();
+            replace_skeleton();
         }
     });
+    Effect::new(move |_| show::install(state));
     view! {
         <Header />
         <main class="columns">
@@ -52,10 +54,9 @@ fn App() -> impl IntoView {
     }
 }
 
-/// Puts the page in place of the first answer.
-fn take_over() {
-    if let Some(first) = document().get_element_by_id("first") {
-        first.remove();
+fn replace_skeleton() {
+    if let Some(skeleton) = document().get_element_by_id("skeleton") {
+        skeleton.remove();
     }
     if let Some(root) = document().get_element_by_id("page") {
         root.set_class_name("");

@@ -210,8 +210,6 @@ impl Session {
                     None => Event::Refused { id, issues },
                 })
             }
-            // The page asks for no rows.
-            FromWorker::Rows(_) => None,
             FromWorker::Failed(fault) => {
                 if fault.id == self.under_way {
                     self.under_way = None;
@@ -252,8 +250,8 @@ impl Session {
     }
 }
 
-fn post(worker: &Worker, mut header: ToWorker) -> Result<(), JsValue> {
-    let (message, _) = pack(&mut header, &[]);
+fn post(worker: &Worker, header: ToWorker) -> Result<(), JsValue> {
+    let (message, _) = pack(&header, &[]);
     worker.post_message(&message)
 }
 

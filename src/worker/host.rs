@@ -12,15 +12,14 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 use super::asked::setup;
 use super::fetch;
 use super::protocol::{
-    Answered, Ask, Failed, FromWorker, Loaded as Introduction, Rows, Simulate, Simulated, Studied,
-    StudyAsked, ToWorker, Up, VERSION, pack, unpack,
+    Answered, Ask, Failed, FromWorker, Loaded as Introduction, Simulate, Simulated, Studied, StudyAsked,
+    ToWorker, Up, VERSION, pack, unpack,
 };
 use super::simulation::Simulation;
 use super::texts;
 use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
-use crate::efficiency::{CallAnswer, Efficiencies, Rows as Questions};
-use crate::features::Family;
+use crate::efficiency::{CallAnswer, Efficiencies, Rows};
 use crate::serving::accuracy::Accuracy;
 use crate::serving::plan;
 use crate::serving::run::Trace;
@@ -58,7 +57,7 @@ impl Desk {
     }
 
     /// Has the models answer.
-    fn ask(&self, rows: &Questions) -> Result<Efficiencies, String> {
+    fn ask(&self, rows: &Rows) -> Result<Efficiencies, String> {
         let loaded = self.models.borrow();
         let models = loaded.as_ref().ok_or("the models are not loaded yet")?;
         models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
@@ -104,10 +103,6 @@ fn hear(scope: &DedicatedWorkerGlobalScope, desk: &Desk, message: &JsValue) {
         Ok((ToWorker::Ask(asked), _)) => match answer(desk, &asked) {
             Ok((answered, table)) => post(scope, FromWorker::Answered(answered), table.as_slice()),
             Err(reason) => post(scope, failed(Some(asked.id), reason), &[]),
-        },
-        Ok((ToWorker::Rows(Rows { id, families }), tables)) => match run(desk, &families, &tables) {
-            Ok(answers) => post(scope, FromWorker::Rows(Rows { id, families }), &answers),
-            Err(reason) => post(scope, failed(Some(id), reason), &[]),
         },
         Ok((ToWorker::Read(asked), _)) => {
             let (read, trace) = texts::read(&asked);
@@ -200,7 +195,7 @@ fn study_on(scope: &DedicatedWorkerGlobalScope, desk: &Desk, id: u32, mut shown:
                 Err(reason) => Document::saying(reason),
             };
             let (done, total) = study.progress();
-            Studied { id, done: done as u32, total: total as u32, document: document.to_json() }
+            Studied { id, done: done as u32, total: total as u32, document }
         };
         let (now, over) = (Date::now(), told.done == told.total);
         if over || now - shown >= STUDY_SHOWN_EVERY_MS {
@@ -236,20 +231,8 @@ fn answer(desk: &Desk, asked: &Ask) -> Result<(Answered, Option<Float32Array>), 
     Ok((Answered { id, release, issues: Vec::new() }, Some(Float32Array::from(&numbers[..]))))
 }
 
-/// Each family's model, run on its table.
-fn run(desk: &Desk, families: &[Family], tables: &[Float32Array]) -> Result<Vec<Float32Array>, String> {
-    let loaded = desk.models.borrow();
-    let models = loaded.as_ref().ok_or("rows came before the models")?;
-    let answers = families.iter().zip(tables).map(|(family, rows)| {
-        let answer = models.run(*family, &rows.to_vec()).map_err(|error| error.to_string())?;
-        let numbers: Vec<f32> = answer.into_iter().map(|answer| answer.ln_efficiency).collect();
-        Ok(Float32Array::from(&numbers[..]))
-    });
-    answers.collect()
-}
-
-fn post(scope: &DedicatedWorkerGlobalScope, mut header: FromWorker, tables: &[Float32Array]) {
-    let (message, buffers) = pack(&mut header, tables);
+fn post(scope: &DedicatedWorkerGlobalScope, header: FromWorker, tables: &[Float32Array]) {
+    let (message, buffers) = pack(&header, tables);
     // Buffers are fresh, so nothing is there that could not be transferred.
     let _ = scope.post_message_with_transfer(&message, &buffers);
 }

@@ -4,23 +4,23 @@
 //! transferred.
 
 use js_sys::{Array, Float32Array};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::config::json;
-use crate::config::record::{Record, record, variants};
 use crate::config::{Field, Issue};
-use crate::features::Family;
-use crate::study::Topic;
+use crate::study::{Document, Topic};
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ToWorker {
     Load(Load),
     Ask(Ask),
-    Rows(Rows),
     Read(Text),
     Simulate(Simulate),
     /// End the simulation under way.
@@ -31,30 +31,22 @@ pub enum ToWorker {
 }
 
 /// Fetch the models below this absolute URL, which ends in a slash.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     pub models: String,
 }
 
 /// Plan the configuration of this link and answer its calls. The answer has one table, of `CallAnswer::WIDTH`
 /// numbers per call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
     pub id: u32,
     pub link: String,
 }
 
-/// Run each family's model on its table: feature rows, row-major. The answer is the same with ln(efficiency) per row
-/// in the tables. The page asks for whole configurations; this is for measuring the models where they run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rows {
-    pub id: u32,
-    pub families: Vec<Family>,
-}
-
 /// Read this text of the visitor's: a `config.json` (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
 /// measurement (`measured`), to be set beside the configuration of `link`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     pub field: Field,
     pub text: String,
@@ -62,7 +54,7 @@ pub struct Text {
 }
 
 /// What such a text holds, and what was found in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Read {
     pub field: Field,
     pub issues: Vec<Issue>,
@@ -73,7 +65,7 @@ pub struct Read {
 }
 
 /// Run the load of this link in the simulator, then the loads around it. Ends the simulation under way.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Simulate {
     pub id: u32,
     pub link: String,
@@ -81,13 +73,13 @@ pub struct Simulate {
     pub replay: bool,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
     pub id: u32,
 }
 
 /// Study the configuration of this link. Ends the study under way.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudyAsked {
     pub id: u32,
     pub topic: Topic,
@@ -98,24 +90,23 @@ pub struct StudyAsked {
     pub page: String,
 }
 
-/// What is known of it so far: `done` configurations of `total` are predicted. The document is one as JSON: the page
-/// hands it on to the module that shows it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What is known of it so far: `done` configurations of `total` are predicted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Studied {
     pub id: u32,
     pub done: u32,
     pub total: u32,
-    pub document: String,
+    pub document: Document,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FromWorker {
     /// The first message.
     Up(Up),
     /// The models are ready.
     Loaded(Loaded),
     Answered(Answered),
-    Rows(Rows),
     /// Loading failed, or the request with this id.
     Failed(Failed),
     Read(Read),
@@ -124,32 +115,32 @@ pub enum FromWorker {
     Studied(Studied),
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Up {
     pub version: u32,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
     pub release: String,
 }
 
 /// With the calls' answers in a table, or with what stands in their way.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answered {
     pub id: u32,
     pub release: String,
     pub issues: Vec<Issue>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
     pub id: Option<u32>,
     pub reason: String,
 }
 
-/// A run, as a document in JSON: the page hands it on to the module that shows it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// A run, as a document.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Simulated {
     pub id: u32,
     /// Why it cannot be run, or what makes its numbers mean little.
@@ -157,58 +148,19 @@ pub struct Simulated {
     /// Whether other loads follow.
     pub goes_on: bool,
     /// Empty where it cannot be run.
-    pub document: String,
+    pub document: Document,
 }
 
 /// The loads around it, as far as they have been run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Swept {
     pub id: u32,
     pub done: u32,
     pub total: u32,
     pub finished: bool,
     /// Empty where there are none.
-    pub document: String,
+    pub document: Document,
 }
-
-variants!(
-    ToWorker:
-    Load(Load) = "load",
-    Ask(Ask) = "ask",
-    Rows(Rows) = "rows",
-    Read(Text) = "read",
-    Simulate(Simulate) = "simulate",
-    Stop(Stop) = "stop",
-    Study(StudyAsked) = "study",
-    EndStudy(Stop) = "end_study",
-);
-record!(Simulate: id, link, replay);
-record!(Text: field, text, link);
-record!(Read: field, issues, link, trace);
-record!(Stop: id);
-record!(Simulated: id, issues, goes_on, document);
-record!(Swept: id, done, total, finished, document);
-record!(StudyAsked: id, topic, of, link, page);
-record!(Studied: id, done, total, document);
-record!(Load: models);
-record!(Rows: id, families);
-variants!(
-    FromWorker:
-    Up(Up) = "up",
-    Loaded(Loaded) = "loaded",
-    Answered(Answered) = "answered",
-    Rows(Rows) = "rows",
-    Failed(Failed) = "failed",
-    Read(Read) = "read",
-    Simulated(Simulated) = "simulated",
-    Swept(Swept) = "swept",
-    Studied(Studied) = "studied",
-);
-record!(Up: version);
-record!(Ask: id, link);
-record!(Loaded: release);
-record!(Answered: id, release, issues);
-record!(Failed: id, reason);
 
 /// Why a message could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -220,8 +172,9 @@ pub enum BadMessage {
 }
 
 /// The message, and the list of buffers to transfer with it.
-pub fn pack(header: &mut dyn Record, tables: &[Float32Array]) -> (Array, Array) {
-    let (message, buffers) = (Array::of1(&json::write(header).into()), Array::new());
+pub fn pack(header: &impl Serialize, tables: &[Float32Array]) -> (Array, Array) {
+    let header = serde_json::to_string(header).unwrap_or_default();
+    let (message, buffers) = (Array::of1(&header.into()), Array::new());
     for table in tables {
         message.push(table);
         buffers.push(&table.buffer());
@@ -233,7 +186,7 @@ pub fn pack(header: &mut dyn Record, tables: &[Float32Array]) -> (Array, Array) 
 ///
 /// # Errors
 /// Where it is none of this protocol's.
-pub fn unpack<T: Record + Default>(message: &JsValue) -> Result<(T, Vec<Float32Array>), BadMessage> {
+pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<(T, Vec<Float32Array>), BadMessage> {
     let message: &Array = message.dyn_ref().ok_or(BadMessage::Form)?;
     let header = message.get(0).as_string().ok_or(BadMessage::Form)?;
     let header = json::read(&header).map_err(BadMessage::Header)?;

@@ -37,7 +37,7 @@ impl Simulation {
         match runner.run(runner.setup().load) {
             Ok(run) => {
                 let issues = view::saturated(&run).into_iter().collect();
-                let document = view::run(runner.setup(), &run, traced).to_json();
+                let document = view::run(runner.setup(), &run, traced);
                 let sweep = Sweep::of(&runner, Some(run));
                 let shown = Simulated { id: asked.id, issues, goes_on: true, document };
                 Ok((shown, Some(Self { id: asked.id, runner, sweep })))
@@ -56,7 +56,7 @@ impl Simulation {
             done: self.sweep.curve().len() as u32,
             total: self.sweep.total() as u32,
             finished: !ran,
-            document: if document.blocks.is_empty() { String::new() } else { document.to_json() },
+            document,
         }
     }
 }

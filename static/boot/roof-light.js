@@ -105,9 +105,6 @@ export class RoofLight extends HTMLElement {
     const url = new URL("embed.html", site);
     for (const name of ["view", "lock"]) if (this.hasAttribute(name)) url.searchParams.set(name, this.getAttribute(name));
     url.searchParams.set("theme", this.#theme());
-    // The language of the text around it, where that says one.
-    const language = this.closest("[lang]")?.lang;
-    if (language) url.searchParams.set("lang", /^zh\b/i.test(language) ? "zh" : "en");
     url.hash = this.link;
     const frame = document.createElement("iframe");
     frame.title = this.getAttribute("aria-label") ?? "Prediction by Rooflight";

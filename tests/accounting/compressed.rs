@@ -5,7 +5,7 @@ use rooflight::config::check;
 use rooflight::config::model::Class;
 use rooflight::efficiency::Efficiencies;
 use rooflight::graph::Phase;
-use rooflight::serving::{finish, plan_alone};
+use rooflight::serving::{finish, plan};
 
 use super::{BF16, FP8_BLOCK, MXFP4, bytes, model, served};
 
@@ -78,7 +78,7 @@ fn compressed_attention_by_class() {
 fn a_pass_multiplies_every_active_weight_once() {
     let tokens = 1025;
     let (setup, issues) = check(&served("deepseek-v4-flash").scenario(tokens), catalog());
-    let plan = plan_alone(&setup.unwrap_or_else(|| panic!("{issues:?}"))).expect("complete");
+    let (plan, _) = plan(&setup.unwrap_or_else(|| panic!("{issues:?}"))).expect("complete");
     let report = finish(&plan, &Efficiencies::Roofline).expect("an answer");
     let prompt = report.passes.iter().find(|pass| pass.phase == Phase::Prefill).expect("a prompt");
     // What works on each token alone: without attention, scores, and the head, which takes the last token.

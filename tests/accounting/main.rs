@@ -7,7 +7,7 @@ use rooflight::config::model::Class;
 use rooflight::config::{Dtype, Lengths, Load, Model, ModelChoice, Scenario, Workload, check};
 use rooflight::efficiency::Efficiencies;
 use rooflight::serving::report::Memory;
-use rooflight::serving::{finish, plan_alone};
+use rooflight::serving::{finish, plan};
 
 mod caches;
 mod compressed;
@@ -96,7 +96,7 @@ impl Served {
     fn memory(&self, tokens: u32) -> Memory {
         let (setup, issues) = check(&self.scenario(tokens), catalog());
         let setup = setup.unwrap_or_else(|| panic!("{issues:?}"));
-        let plan = plan_alone(&setup).unwrap_or_else(|issues| panic!("{issues:?}"));
+        let (plan, _) = plan(&setup).unwrap_or_else(|issues| panic!("{issues:?}"));
         finish(&plan, &Efficiencies::Roofline).unwrap().memory
     }
 

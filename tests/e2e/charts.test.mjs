@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-import { say, unsaid } from "./language.mjs";
 import { charted, settled } from "./page.mjs";
 import { desktop, pageTest, path, phone } from "./harness.mjs";
 
@@ -76,25 +75,6 @@ pageTest("a chart is saved as SVG, PNG and CSV", { scale: 2 }, async ({ page, op
   assert.equal(csv[0], 'phase,kernel,FLOP per byte,FLOP/s,"ceiling, FLOP/s",share of step,limited by');
   assert.ok(csv.length > 10);
   for (const line of csv.slice(1)) assert.match(line, /^(prefill|decode),[\w ]+(,[\d.]+){4},(compute|memory|network|launch)$/);
-});
-
-pageTest("a chart saved from a page in Chinese speaks Chinese", {}, async ({ page, url }) => {
-  await page.goto(`${url}?lang=zh#v=1`);
-  await settled(page);
-  await charted(page);
-  const svg = (await saved(page, "SVG")).bytes.toString();
-  assert.match(svg, /^<svg [^]*gate_up_proj[^]*<\/svg>\s*$/);
-  const written = await page.evaluate(
-    (svg) => [...new DOMParser().parseFromString(svg, "image/svg+xml").querySelectorAll("text")].map((text) => text.textContent),
-    svg,
-  );
-  assert.ok(written.length > 10);
-  assert.deepEqual(written.flatMap(unsaid), []);
-  const csv = (await saved(page, "CSV")).bytes.toString();
-  assert.equal(csv[0], "\ufeff", "spreadsheets need the mark");
-  assert.equal(csv.slice(1).split("\n")[0], ["phase", "kernel", "FLOP per byte", "FLOP/s", "ceiling, FLOP/s", "share of step", "limited by"].map(say).join(","));
-  assert.match(csv, /\nprefill,/, "values stay what they are");
-  assert.ok((await saved(page, "PNG")).bytes.length > 1000);
 });
 
 for (const [name, viewport, theme] of [["desktop", desktop, "dark"], ["phone", phone, "light"]]) {

@@ -124,12 +124,3 @@ test("attributes are the keys of a link", () => {
   const documented = Object.fromEntries([...rows].filter(([, key]) => !["v", "x"].includes(key)).map(([, key, field]) => [field, key]));
   assert.deepEqual(KEYS, documented);
 });
-
-pageTest("it speaks the language of the text around it", {
-  pages: (site) => ({ "/": around(site, `<main lang="zh-CN">${one}</main>`) }),
-}, async ({ page, host }) => {
-  await page.goto(host);
-  await settled(inside(page, "one"));
-  await inside(page, "one").locator("html[lang=zh-CN]").waitFor({ state: "attached" });
-  assert.match(await inside(page, "one").locator("body").innerText(), /输出吞吐/);
-});

@@ -1,20 +1,16 @@
 // How fast the page answers: a cold load counted from the start of navigation, a change from the key pressed.
 
-/** Makes `page` note the milliseconds after which a frame with the first answer, and with the numbers of each basis, was painted. */
+/** Makes `page` note the milliseconds after which a frame with the numbers of each basis was painted. */
 export async function watchLoad(page) {
   await page.addInitScript(() => {
     const painted = (window.painted = {});
-    const note = (what) => {
-      painted[what] = Infinity;
-      // The task after the next frame's callbacks runs when that frame has been drawn.
-      requestAnimationFrame(() => setTimeout(() => (painted[what] = performance.now())));
-    };
     const look = () => {
-      if (!("first" in painted) && document.querySelector("#first[data-answered]")) note("first");
       const basis = document.querySelector("[data-testid=basis]")?.dataset.basis;
       const number = document.querySelector("[data-testid=ttft]")?.dataset.value;
       if (!number || !basis || basis === "none" || basis in painted) return;
-      note(basis);
+      painted[basis] = Infinity;
+      // The task after the next frame's callbacks runs when that frame has been drawn.
+      requestAnimationFrame(() => setTimeout(() => (painted[basis] = performance.now())));
     };
     new MutationObserver(look).observe(document, { subtree: true, childList: true, attributes: true });
   });

@@ -62,7 +62,7 @@ fn frozen_links_hold_every_key_and_format() {
         let holding = links.iter().filter(|link| link.starts_with(&first) || link.contains(&later)).count();
         assert!(holding >= 10, "only {holding} links hold `{}`", key.key);
     }
-    for dtype in Dtype::ALL {
+    for &dtype in Dtype::ALL {
         assert!(links.iter().any(|link| link.contains(&format!("&w={}", dtype.id()))), "{dtype:?}");
     }
 }

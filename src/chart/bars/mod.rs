@@ -6,10 +6,11 @@ mod draw;
 #[cfg(feature = "chart")]
 pub use draw::{draw, readings};
 
-use super::Unit;
-use crate::config::record::record;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Default, PartialEq)]
+use super::Unit;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
     pub unit: Unit,
     /// Names of the parts, from left to right; at most four have a colour.
@@ -17,15 +18,12 @@ pub struct Bars {
     pub bars: Vec<Bar>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
     pub name: String,
     /// One number per part, at least 0.
     pub parts: Vec<f64>,
 }
-
-record!(Bars: unit, legend, bars);
-record!(Bar: name, parts);
 
 impl Bar {
     pub fn sum(&self) -> f64 {

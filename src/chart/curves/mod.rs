@@ -6,26 +6,29 @@ mod draw;
 #[cfg(feature = "chart")]
 pub use draw::{draw, readings};
 
+use serde::{Deserialize, Serialize};
+
 use super::Unit;
-use crate::config::record::{names, record};
 
 /// The weight of a line in the picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Tone {
+    #[default]
     Accent,
     Ink,
     Muted,
     Faint,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     pub name: String,
     pub unit: Unit,
     pub log: bool,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// Written at the line's end, unless empty.
     pub name: String,
@@ -39,14 +42,14 @@ pub struct Line {
 }
 
 /// The space between two curves.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Band {
     pub x: Vec<f64>,
     pub low: Vec<f64>,
     pub high: Vec<f64>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
     pub y: Axis,
     pub bands: Vec<Band>,
@@ -55,20 +58,13 @@ pub struct Panel {
     pub limit: Option<f64>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Curves {
     pub x: Axis,
     pub panels: Vec<Panel>,
     /// Where on the axis the page's own configuration lies.
     pub mark: Option<f64>,
 }
-
-names!(Tone: Accent = "accent", Ink = "ink", Muted = "muted", Faint = "faint");
-record!(Axis: name, unit, log);
-record!(Line: name, tone, x, y, marked, loose);
-record!(Band: x, low, high);
-record!(Panel: y, bands, lines, limit);
-record!(Curves: x, panels, mark);
 
 impl Axis {
     pub fn new(name: &str, unit: Unit, log: bool) -> Self {

@@ -8,7 +8,8 @@ mod summary;
 pub use draw::{draw, readings};
 pub use summary::summary;
 
-use crate::config::record::{ids, record};
+use serde::{Deserialize, Serialize};
+
 use crate::config::{Dtype, Gpu};
 use crate::graph::Phase;
 use crate::latency::Resource;
@@ -16,7 +17,7 @@ use crate::serving::report::PassReport;
 use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
 
 /// The dense peak of one number format.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Roof {
     pub name: String,
     pub peak: FlopsPerSecond,
@@ -25,7 +26,7 @@ pub struct Roof {
 }
 
 /// One kernel of one pass.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     pub phase: Phase,
     pub name: String,
@@ -40,7 +41,7 @@ pub struct Point {
     pub limit: Resource,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Roofline {
     pub gpu: String,
     pub bandwidth: BytesPerSecond,
@@ -51,12 +52,6 @@ pub struct Roofline {
     /// By share of time, the largest first: small points are drawn over large ones.
     pub points: Vec<Point>,
 }
-
-record!(Roof: name, peak, used);
-record!(Point: phase, name, intensity, reached, ceiling, share, limit);
-record!(Roofline: gpu, bandwidth, l2, roofs, points);
-ids!(Phase: Prefill = "prefill", Decode = "decode");
-ids!(Resource: Compute = "compute", Memory = "memory", Network = "network", Launch = "launch");
 
 /// The formats with a roof of their own, and their names in the chart.
 const FORMATS: [(Dtype, &str); 3] = [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4")];

@@ -1,12 +1,19 @@
 //! Measured times of exchanging data between GPUs, and constants for GPUs nobody measured.
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Sources;
 use crate::config::LinkKind;
-use crate::config::record::{Map, Record, Unread, Walker, record};
+
+pub type Map<T> = BTreeMap<String, T>;
 
 /// Written by `training/collectives.py`.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CollectiveCatalog {
-    pub sources: Unread,
+    pub sources: Sources,
     /// Bytes at which every curve is kept, ascending.
     pub sizes: Vec<f64>,
     pub generic: GenericLinks,
@@ -15,14 +22,15 @@ pub struct CollectiveCatalog {
 }
 
 /// By link kind, then by `collective/ranks`.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GenericLinks {
     pub nvlink: Map<Generic>,
     pub pcie: Map<Generic>,
 }
 
 /// Latency in µs, and the share of the link's bandwidth that is reached, in (0, 1].
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Generic(pub f64, pub f64);
 
 /// Sizes in bytes, ascending, and the µs measured at each.
@@ -47,17 +55,5 @@ impl CollectiveCatalog {
             LinkKind::Pcie => &self.generic.pcie,
         };
         known.get(&format!("{collective}/{ranks}")).copied()
-    }
-}
-
-record!(CollectiveCatalog: sources, sizes, generic, curves);
-record!(GenericLinks: nvlink, pcie);
-
-impl Record for Generic {
-    fn walk(&mut self, walker: &mut dyn Walker) {
-        walker.pair("a latency and a share");
-        self.0.walk(walker);
-        self.1.walk(walker);
-        walker.end();
     }
 }

@@ -1,12 +1,15 @@
 //! Physical constants that belong to no single GPU or engine.
 
+use serde::{Deserialize, Serialize};
+
+use super::Sources;
 use crate::config::Figure;
-use crate::config::record::{Unread, record};
 use crate::units::{Bytes, Seconds};
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Constants {
-    pub sources: Unread,
+    pub sources: Sources,
     /// Shortest time a kernel takes inside a CUDA graph, in µs.
     pub launch_floor_us: Figure,
     /// Share of the memory bandwidth that kernels without a learned model reach.
@@ -61,5 +64,3 @@ impl Constants {
         })
     }
 }
-
-record!(Constants: sources, launch_floor_us, streaming_share, streaming_latency_us, context_gib, communication_gib, expert_popularity, network_latency_us, network_share, score_share);

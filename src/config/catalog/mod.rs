@@ -1,57 +1,63 @@
-//! The catalogs: data in `static/catalog`, compiled in without what is only for their keepers, read once.
+//! The catalogs: the JSON files of `static/catalog`, compiled in and read once.
 
 mod build;
 mod collectives;
-mod compact;
 mod constants;
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use build::{BuildError, ConfigFile, build, id_of, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
 pub use constants::{Constants, Physics};
 
-use super::json;
-use super::record::{Record, Unread, record};
-use super::{Engine, Gpu, Model};
+use super::{Engine, Gpu, Model, json};
 
-#[derive(Debug, Default, PartialEq)]
+/// Where the figures of a file are from, by the id they cite.
+pub type Sources = BTreeMap<String, Source>;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    pub title: String,
+    pub url: String,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GpuCatalog {
-    pub sources: Unread,
+    pub sources: Sources,
     pub gpus: Vec<Gpu>,
 }
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EngineCatalog {
-    pub sources: Unread,
+    pub sources: Sources,
     pub engines: Vec<Engine>,
 }
 
 /// A published model the importer refuses, with the reason shown beside its name.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RefusedModel {
     pub id: String,
     pub name: String,
     pub reason: String,
 }
 
-#[derive(Debug, Default, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ModelCatalog {
     pub source: String,
     pub models: Vec<Model>,
     pub refused: Vec<RefusedModel>,
 }
 
-record!(GpuCatalog: sources, gpus);
-record!(EngineCatalog: sources, engines);
-record!(RefusedModel: id, name, reason);
-record!(ModelCatalog: source, models, refused);
-record!(Catalog: gpus, engines, models, constants, collectives);
-
 /// All catalogs of this release.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Catalog {
     pub gpus: GpuCatalog,
     pub engines: EngineCatalog,
@@ -60,45 +66,36 @@ pub struct Catalog {
     pub collectives: CollectiveCatalog,
 }
 
-static CATALOG: LazyLock<Catalog> =
-    LazyLock::new(|| compact::read(include_str!("../../../static/catalog/compact.txt")));
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| match Catalog::shipped() {
+    Ok(catalog) => catalog,
+    Err(fault) => panic!("{fault}: tests/catalog holds that no build is published with this"),
+});
 
 /// The catalogs this build ships.
 pub fn catalog() -> &'static Catalog {
     &CATALOG
 }
 
-/// The texts of the JSON files of `static/catalog`.
-#[derive(Debug, Clone, Copy)]
-pub struct Files<'a> {
-    pub gpus: &'a str,
-    pub engines: &'a str,
-    pub models: &'a str,
-    pub constants: &'a str,
-    pub collectives: &'a str,
+macro_rules! shipped {
+    ($file:literal) => {
+        json::read(include_str!(concat!("../../../static/catalog/", $file)))
+            .map_err(|fault| format!("static/catalog/{}: {fault}", $file))
+    };
 }
 
 impl Catalog {
-    /// Reads the JSON files.
+    /// Reads the files that are compiled in.
     ///
     /// # Errors
-    /// The first thing that does not fit, with its file.
-    pub fn from_json(files: &Files<'_>) -> Result<Self, String> {
-        fn read<T: Record + Default>(name: &str, text: &str) -> Result<T, String> {
-            json::read(text).map_err(|fault| format!("{name}.json: {fault}"))
-        }
+    /// The first field that does not fit its record, with its file.
+    pub fn shipped() -> Result<Self, String> {
         Ok(Self {
-            gpus: read("gpus", files.gpus)?,
-            engines: read("engines", files.engines)?,
-            models: read("models", files.models)?,
-            constants: read("constants", files.constants)?,
-            collectives: read("collectives", files.collectives)?,
+            gpus: shipped!("gpus.json")?,
+            engines: shipped!("engines.json")?,
+            models: shipped!("models.json")?,
+            constants: shipped!("constants.json")?,
+            collectives: shipped!("collectives.json")?,
         })
-    }
-
-    /// The text this build carries them as.
-    pub fn to_compact(&mut self) -> String {
-        compact::write(self)
     }
 
     pub fn gpu(&self, id: &str) -> Option<&Gpu> {

@@ -1,13 +1,12 @@
 //! The JSON form of a link: one object, its keys the fields' ids, its values those of a link.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::keys::{self, Draft, Kind};
 use super::{Link, values};
 use crate::config::issue::excerpt;
-use crate::config::json::{self, Json};
 use crate::config::measured::paste;
-use crate::config::{Field, Issue, Lengths, Measured, Metric, ModelChoice, Scenario};
+use crate::config::{Field, Issue, Lengths, Measured, Metric, ModelChoice, Scenario, json};
 use crate::units::decimal;
 
 impl Link {
@@ -23,24 +22,24 @@ impl Link {
         };
         let mut issues = Vec::new();
         let mut draft = Draft::new(Self::new(Scenario::default()));
-        for name in &object.repeated {
-            issues.push(Issue::error(Field::Link, format!("`{}` is given twice", excerpt(name))));
+        for name in json::repeated(text) {
+            issues.push(Issue::error(Field::Link, format!("`{}` is given twice", excerpt(&name))));
         }
         let loads = [Field::Concurrency, Field::Rate, Field::Batch].map(Field::id);
-        let given: Vec<&str> = loads.into_iter().filter(|name| object.mentions(name)).collect();
+        let given: Vec<&str> = loads.into_iter().filter(|name| object.get(name).is_some()).collect();
         if given.len() > 1 {
             let text = format!("`{}` are given together: one of them is right", given.join("` and `"));
             issues.push(Issue::error(Field::Load, text));
         }
-        for (name, value) in object.pairs().filter(|(_, value)| **value != Json::Null) {
+        for (name, value) in object.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
             match (keys::by_field(name), value) {
                 (None, _) => issues.push(unknown(name)),
-                (Some(key), Json::Object(_)) if key.field == Field::Model => match json::of(value) {
+                (Some(key), Value::Object(_)) if key.field == Field::Model => match json::of(value) {
                     Ok(model) => draft.link.scenario.model = ModelChoice::Custom(Box::new(model)),
                     Err(fault) => issues.push(Issue::error(Field::Model, fault)),
                 },
-                (Some(key), Json::Object(object)) if key.field == Field::Measured => {
-                    let (measured, found) = paste::of(object);
+                (Some(key), Value::Object(_)) if key.field == Field::Measured => {
+                    let (measured, found) = paste::of(value);
                     issues.extend(found);
                     draft.link.scenario.measured = measured.unwrap_or_default();
                 }
@@ -92,7 +91,7 @@ fn unknown(name: &str) -> Issue {
 }
 
 /// A JSON value as the text a link would hold, or what it is instead.
-fn plain(value: &Json, kind: Kind) -> Result<String, String> {
+fn plain(value: &Value, kind: Kind) -> Result<String, String> {
     let wanted = match kind {
         Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links => "text",
         Kind::Measured => "an object or text",
@@ -102,19 +101,23 @@ fn plain(value: &Json, kind: Kind) -> Result<String, String> {
     };
     match (value, kind) {
         (
-            Json::Text(text),
+            Value::String(text),
             Kind::Id | Kind::Format | Kind::Histogram | Kind::Measured | Kind::Packed | Kind::Links,
         ) => Ok(text.clone()),
-        (Json::Number(number), Kind::Whole | Kind::Real | Kind::Lengths) => Ok(decimal(*number)),
-        (Json::List(items), Kind::Lengths) => {
+        (Value::Number(number), Kind::Whole | Kind::Real | Kind::Lengths) => Ok(shown(number)),
+        (Value::Array(items), Kind::Lengths) => {
             let lengths = items.iter().map(|item| match item {
-                Json::Number(number) => values::whole(&decimal(*number)),
-                other => Err(format!("a list with {} in it: {wanted} is right", other.kind())),
+                Value::Number(number) => values::whole(&shown(number)),
+                other => Err(format!("a list with {} in it: {wanted} is right", json::kind(other))),
             });
             Ok(values::show_lengths(&Lengths::Each(lengths.collect::<Result<_, _>>()?)))
         }
-        (other, _) => Err(format!("{}: {wanted} is right", other.kind())),
+        (other, _) => Err(format!("{}: {wanted} is right", json::kind(other))),
     }
+}
+
+fn shown(number: &Number) -> String {
+    decimal(number.as_f64().unwrap_or(f64::NAN))
 }
 
 fn typed(text: &str, kind: Kind) -> Value {

@@ -2,17 +2,21 @@
 
 pub mod paste;
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 use super::check::range::{MEASURED_RATE, MEASURED_TIME};
-use super::record::ids;
+use super::ids::ids;
 
 /// A number that benchmarks report and Rooflight predicts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Metric {
     /// Milliseconds, as are the next two.
     Ttft,
     Tpot,
     E2e,
     /// Output tokens per second of the whole system.
+    #[strum(serialize = "throughput")]
     Output,
     /// Requests per second.
     Requests,
@@ -21,15 +25,7 @@ pub enum Metric {
 }
 
 // In links, and on the page's numbers.
-ids!(
-    Metric:
-    Ttft = "ttft",
-    Tpot = "tpot",
-    E2e = "e2e",
-    Output = "throughput",
-    Requests = "requests",
-    Total = "total",
-);
+ids!(Metric);
 
 impl Metric {
     pub fn is_time(self) -> bool {

@@ -1,11 +1,10 @@
 //! What mixes tokens in a block: attention, or a recurrence in its place.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Compressed, KeyBlocks};
-use crate::config::record::{names, record, variants};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Attention {
@@ -17,8 +16,9 @@ pub enum Attention {
 }
 
 /// Grouped-query attention; MHA where `kv_heads == heads`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Gqa {
     pub heads: u32,
     pub kv_heads: u32,
@@ -34,7 +34,7 @@ pub struct Gqa {
     /// Keys that a query sees at most, its own included; none where it sees all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub traits: Vec<GqaTrait>,
     /// Queries see chosen blocks of the keys only.
@@ -42,11 +42,12 @@ pub struct Gqa {
     pub blocks: Option<KeyBlocks>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum GqaTrait {
     /// A learned logit per head that takes part in the softmax (gpt-oss).
+    #[default]
     Sinks,
     /// The result is gated by a projection as wide as Q (Qwen3.5).
     OutputGate,
@@ -57,8 +58,9 @@ pub enum GqaTrait {
 }
 
 /// Multi-head latent attention (DeepSeek).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Mla {
     pub heads: u32,
     /// Width of the compressed queries; none where queries are projected at once.
@@ -80,8 +82,9 @@ pub struct Mla {
 }
 
 /// The lightning indexer of sparse attention.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Indexer {
     pub heads: u32,
     pub head_dim: u32,
@@ -93,8 +96,9 @@ pub struct Indexer {
 }
 
 /// A gated delta rule behind a short convolution: a state of constant size in place of keys and values.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Delta {
     pub key_heads: u32,
     pub value_heads: u32,
@@ -109,11 +113,12 @@ pub struct Delta {
 }
 
 /// How a delta rule forgets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Gates {
     /// One decay a head; the output gate is as wide as the values (gated delta net, Qwen3.5).
+    #[default]
     PerHead,
     /// One decay a channel of the keys; decay and output gate come through a bottleneck one head wide (Kimi
     /// delta attention).
@@ -121,8 +126,9 @@ pub enum Gates {
 }
 
 /// A Mamba-2 mixer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Mamba {
     pub heads: u32,
     pub head_dim: u32,
@@ -205,12 +211,3 @@ impl Mamba {
         f64::from(self.width()) * f64::from(self.state)
     }
 }
-
-record!(Gqa: heads, kv_heads, head_dim, qk_norm, qkv_bias, value_dim, window, traits, blocks);
-record!(Mla: heads, query_rank, latent, rope, nope, value, indexer, gate);
-record!(Indexer: heads, head_dim, topk, borrowed);
-record!(Delta: key_heads, value_heads, key_dim, value_dim, taps, gates, full_gate);
-record!(Mamba: heads, head_dim, groups, state, taps);
-names!(GqaTrait: Sinks = "sinks", OutputGate = "output_gate", NormOverHeads = "norm_over_heads", ValuesFromKeys = "values_from_keys");
-names!(Gates: PerHead = "per_head", PerChannel = "per_channel");
-variants!(Attention: Gqa(Gqa) = "gqa", Mla(Mla) = "mla", Delta(Delta) = "delta", Mamba(Mamba) = "mamba", Compressed(Compressed) = "compressed");

@@ -1,16 +1,16 @@
 //! Attention that sees less than all keys: compressed ones (DeepSeek-V4), chosen blocks of them (MiniMax-M3).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Indexer;
-use crate::config::record::record;
 
 /// Attention to the newest tokens and, before them, to one compressed entry for every so many.
 ///
 /// All heads share one entry, which is key and value at once. Facts are those of `DeepseekV4Attention` in
 /// Hugging Face transformers: the result is projected in two steps, the first in groups of heads.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Compressed {
     pub heads: u32,
     /// Width of a query and of an entry.
@@ -34,8 +34,9 @@ pub struct Compressed {
 }
 
 /// Keys seen in blocks that an indexer chose, for each KV head its own.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
 pub struct KeyBlocks {
     /// Index queries: one for each KV head, all over one index key a token.
     pub heads: u32,
@@ -74,6 +75,3 @@ impl KeyBlocks {
         self.size.saturating_mul(self.topk)
     }
 }
-
-record!(Compressed: heads, head_dim, rope, query_rank, window, ratio, indexer, groups, output_rank);
-record!(KeyBlocks: heads, head_dim, size, topk);

@@ -1,10 +1,8 @@
 //! What works on each token alone: an MLP, or a choice of experts.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::config::record::{record, variants};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Ffn {
@@ -13,8 +11,9 @@ pub enum Ffn {
 }
 
 /// An MLP, gated unless said otherwise: `down(silu(gate(x)) * up(x))`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Dense {
     pub intermediate: u32,
     /// `down(relu(up(x))^2)`: no gate projection.
@@ -23,8 +22,9 @@ pub struct Dense {
 }
 
 /// A mixture of experts: each token visits `topk` of them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Moe {
     pub experts: u32,
     pub topk: u32,
@@ -76,7 +76,3 @@ impl Moe {
         self.shared.map(|intermediate| Dense { intermediate, ungated: self.ungated })
     }
 }
-
-record!(Dense: intermediate, ungated);
-record!(Moe: experts, topk, intermediate, shared, shared_gate, ungated, latent, bias, beside);
-variants!(Ffn: Dense(Dense) = "dense", Moe(Moe) = "moe");

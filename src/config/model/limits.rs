@@ -20,10 +20,12 @@ impl Limit {
     /// What is wrong with `value`, if anything.
     pub fn objection(&self, value: f64) -> Option<String> {
         let inside = value.fract() == 0.0 && (f64::from(self.min)..=f64::from(self.max)).contains(&value);
-        (!inside).then(|| {
-            let given = decimal(value);
-            format!("`{}` is {given}: a whole number from {} to {} is right", self.key, self.min, self.max)
-        })
+        (!inside).then(|| self.against(&decimal(value)))
+    }
+
+    /// That what is given is no such number.
+    pub fn against(&self, given: &str) -> String {
+        format!("`{}` is {given}: a whole number from {} to {} is right", self.key, self.min, self.max)
     }
 }
 

@@ -1,14 +1,14 @@
 //! The architecture: groups of alike decoder blocks between an embedding and a head.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Attention, Ffn};
 use crate::config::Dtype;
-use crate::config::record::{names, record};
 
 /// A decoder-only language model.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Model {
     /// Stable id, as used in links.
     pub id: String,
@@ -24,11 +24,11 @@ pub struct Model {
     pub weights: Dtype,
     pub blocks: Vec<Blocks>,
     /// What checkpoints in one format hold in others, where that is not the rule of [`Formats::usual`].
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub checkpoints: Vec<Formats>,
     /// What of the published model is not counted (a vision encoder ...), one sentence each.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub notes: Vec<String>,
     /// Layers that predict the tokens after the next (MTP), for drafts; none in a model without.
@@ -37,8 +37,9 @@ pub struct Model {
 }
 
 /// `count` decoder blocks of the same shape, wherever they stand in the model.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[serde(deny_unknown_fields)]
 pub struct Blocks {
     pub count: u32,
     /// None in a block that has an MLP only.
@@ -55,11 +56,12 @@ pub struct Blocks {
 }
 
 /// Where a block normalises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Norms {
     /// Before attention and before the MLP.
+    #[default]
     Pre,
     /// Before and after each (Gemma).
     Sandwich,
@@ -67,8 +69,9 @@ pub enum Norms {
 
 /// The formats of a checkpoint's linear layers, by class. Embedding, head, router, norms and convolutions
 /// stay in 16 bits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
 pub struct Formats {
     /// What the checkpoint is named by, and the format of the experts.
     pub weights: Dtype,
@@ -143,8 +146,3 @@ impl Model {
         self.blocks.iter().filter_map(|blocks| blocks.attention.as_ref())
     }
 }
-
-record!(Model: id, name, hidden, vocab, max_context, tied_embeddings, weights, blocks, checkpoints, notes, mtp);
-record!(Blocks: count, attention, ffn, norms, streams);
-record!(Formats: weights, attention, mlp, shared);
-names!(Norms: Pre = "pre", Sandwich = "sandwich");

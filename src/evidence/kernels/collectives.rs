@@ -7,8 +7,7 @@ use super::report::{Compared, FamilyReport, report};
 use super::{Comparison, EvaluationError};
 use crate::config::catalog::{Catalog, Physics};
 use crate::evidence::measured::{NCCL, visit_collectives};
-use crate::graph::{Collective, Op};
-use crate::kernels::collective;
+use crate::kernels::{Collective, Op, collective};
 
 /// Compares the collectives' times on the tables under `data`; none where they hold none that is predicted.
 /// Their curves are interpolated measurements, and their floor is what the link carries.

@@ -15,7 +15,7 @@ use super::tables::TableError;
 use crate::config::catalog::{Catalog, Physics};
 use crate::efficiency::Answer;
 use crate::efficiency::onnx::{ModelError, Models};
-use crate::features::Family;
+use crate::kernels::Family;
 
 /// Rows answered at once: the largest batch the models plan for.
 const BATCH: usize = 1024;

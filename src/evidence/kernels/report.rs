@@ -67,7 +67,7 @@ pub(super) fn report(compared: &[Compared], skipped: BTreeMap<String, usize>) ->
         outside: counted.iter().filter(|row| row.outside).count(),
         by_gpu: by(&counted, |row| row.gpu.clone()),
         by_engine: by(&counted, |row| row.engine.clone()),
-        by_dtype: by(&counted, Measured::format),
+        by_dtype: by(&counted, Measured::formats),
         by_kernel: by(&counted, |row| row.kernel.clone()),
         by_size: by(&counted, |row| size_class(row.micros)),
         by_source: by(&compared.iter().collect::<Vec<_>>(), |row| row.source.clone()),
@@ -95,7 +95,7 @@ fn size_class(micros: f64) -> String {
 mod tests {
     use super::*;
     use crate::config::Dtype;
-    use crate::graph::{Gemm, Op};
+    use crate::kernels::{Gemm, Op};
 
     fn row(source: &str, micros: f64, predicted: f64) -> Compared {
         let measured = Measured {

@@ -6,7 +6,7 @@ use super::calls::{self, Calls};
 use super::{Measured, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
-use crate::graph::{Attention, Op, Phase, Sequences};
+use crate::kernels::{Attention, Op, Phase, Sequences};
 
 /// Visits the rows of one phase in the reference source's table.
 pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {

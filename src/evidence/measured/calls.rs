@@ -3,7 +3,7 @@
 use super::{Measured, REFERENCE_SOURCE};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError, Texts};
-use crate::graph::Op;
+use crate::kernels::Op;
 
 /// Columns of the reference source's tables.
 pub(super) struct Calls<'a> {

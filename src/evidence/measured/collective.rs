@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Measured, REFERENCE_SOURCE, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
-use crate::graph::{Collective, Op};
+use crate::kernels::{Collective, Op};
 use crate::units::Bytes;
 
 /// The lane of the tables that is NVIDIA's library, which engines call where they have no kernel of their own.

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::{Measured, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
-use crate::features::elementwise::EARLIER;
-use crate::graph::{Elementwise, Op};
+use crate::kernels::Op;
+use crate::kernels::elementwise::{EARLIER, Elementwise, Kind};
 
 /// The source that timed the kernels of an earlier engine. What it lists as `add_rmsnorm` is the second
 /// norm of a layer, without the add: it takes as long as `rmsnorm` (within 1 %), adds are rows of their own,
@@ -31,15 +31,15 @@ pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableE
             visitor(Err(format!("another operator of Phi-2 listed as {}", name.get(row))));
             continue;
         }
-        let op = match name.get(row) {
-            "rmsnorm" => Elementwise::Norm { rows, width },
-            "add_rmsnorm" if earlier => Elementwise::Norm { rows, width },
-            "add_rmsnorm" => Elementwise::AddNorm { rows, width },
-            "add" => Elementwise::Add { rows, width },
-            "qk_norm" => Elementwise::QkNorm { rows, width },
-            "silu_and_mul" => Elementwise::SiluMul { rows, width },
-            "rope" => Elementwise::Rope { rows, width },
-            "embedding" => Elementwise::Embedding { rows, width },
+        let kind = match name.get(row) {
+            "rmsnorm" => Kind::Norm,
+            "add_rmsnorm" if earlier => Kind::Norm,
+            "add_rmsnorm" => Kind::AddNorm,
+            "add" => Kind::Add,
+            "qk_norm" => Kind::QkNorm,
+            "silu_and_mul" => Kind::SiluMul,
+            "rope" => Kind::Rope,
+            "embedding" => Kind::Embedding,
             other => {
                 visitor(Err(format!("element-wise {other}")));
                 continue;
@@ -51,7 +51,7 @@ pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableE
             engine: String::new(),
             kernel: if earlier { EARLIER.into() } else { String::new() },
             dtype: Dtype::Bf16,
-            op: Op::Elementwise(op),
+            op: Op::Elementwise(Elementwise { kind, rows, width }),
             micros,
         }));
     }

@@ -5,7 +5,7 @@
 //! the lowest index: half of the experts get no token, the first few very many. So it was measured; trained
 //! scores do not tie, and nothing of this holds in service.
 
-use crate::graph::routing::{Load, Pool, Routing};
+use crate::kernels::{ExpertLoad, Pool, Routing};
 
 const GROUPS: usize = 8;
 const KEPT_GROUPS: usize = 4;
@@ -13,23 +13,23 @@ const KEPT_GROUPS: usize = 4;
 const SCORED: usize = 2;
 
 /// What rank 0 is given when tokens that wish for experts as `routing` says pass the gate.
-pub(super) fn through_gate(routing: Routing, pool: &Pool) -> Load {
+pub(super) fn through_gate(routing: Routing, pool: &Pool) -> ExpertLoad {
     let draws: Vec<Vec<u64>> = match routing {
-        Routing::Dealt => vec![gated(pool, &dealt(pool))],
+        Routing::Even => vec![gated(pool, &even(pool))],
         Routing::PowerLaw(_) => {
             routing.draws(pool).iter().map(|counts| gated(pool, &columns(pool, counts))).collect()
         }
     };
     let local = pool.local_experts();
-    Load::mean(draws.iter().map(|tokens| &tokens[..local.min(tokens.len())]))
+    ExpertLoad::mean(draws.iter().map(|tokens| &tokens[..local.min(tokens.len())]))
 }
 
 /// So many tokens wish for these experts.
 type Wish = (u64, Vec<usize>);
 
-fn dealt(pool: &Pool) -> Vec<Wish> {
+fn even(pool: &Pool) -> Vec<Wish> {
     let (rounds, rest) = (pool.tokens / pool.experts, pool.tokens % pool.experts);
-    let wish = |token| (0..pool.topk).map(|slot| pool.dealt_expert(token, slot) as usize).collect();
+    let wish = |token| (0..pool.topk).map(|slot| pool.even_expert(token, slot) as usize).collect();
     match rounds {
         0 => (0..pool.tokens).map(|token| (1, wish(token))).collect(),
         _ => (0..pool.experts).map(|token| (rounds + u64::from(token < rest), wish(token))).collect(),
@@ -107,11 +107,11 @@ mod tests {
     fn a_deal_over_all_groups_reaches_only_half_of_them() {
         // Each token wishes for one expert in each of eight groups: the first four are kept, and four more
         // experts are taken from the front of the first.
-        let load = through_gate(Routing::Dealt, &DEEPSEEK);
+        let load = through_gate(Routing::Even, &DEEPSEEK);
         assert_eq!((load.pairs, load.touched), (2048.0, 128.0));
         // Of 32 residues, one wishes for expert 0 anyway.
         assert_eq!(load.largest, 256.0);
-        let rank = through_gate(Routing::Dealt, &Pool { ep: 32, ..DEEPSEEK });
+        let rank = through_gate(Routing::Even, &Pool { ep: 32, ..DEEPSEEK });
         assert!(rank.pairs > 4.0 * 256.0, "{}", rank.pairs);
     }
 
@@ -119,9 +119,9 @@ mod tests {
     fn pairs_are_kept() {
         for tokens in [1, 7, 100, 3000] {
             let pool = Pool { tokens, ..DEEPSEEK };
-            let counts = |load: Load| load.pairs;
+            let counts = |load: ExpertLoad| load.pairs;
             assert_eq!(counts(through_gate(Routing::PowerLaw(1.2), &pool)), 8.0 * tokens as f64);
-            assert_eq!(counts(through_gate(Routing::Dealt, &pool)), 8.0 * tokens as f64);
+            assert_eq!(counts(through_gate(Routing::Even, &pool)), 8.0 * tokens as f64);
         }
     }
 

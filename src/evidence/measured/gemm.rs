@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Measured, REFERENCE_SOURCE, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
-use crate::graph::{Gemm, Op};
+use crate::kernels::{Gemm, Op};
 
 /// Block-scaled products of second sources come from DeepGEMM, which SGLang launches.
 const DEEP_GEMM: [&str; 2] = ["deep_gemm", "DeepGEMM"];

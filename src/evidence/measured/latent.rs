@@ -8,9 +8,8 @@ use super::calls::{self, Calls};
 use super::siblings::{Point, SUSPECT, Siblings};
 use crate::config::Dtype;
 use crate::evidence::tables::TableError;
-use crate::graph::{
-    BatchedGemm, Indexer, Latent, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences,
-    SparseModule,
+use crate::kernels::{
+    BatchedGemm, Indexer, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences, SparseModule,
 };
 
 /// What of a published model its blocks' shapes follow from.
@@ -101,7 +100,7 @@ pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Res
             kv,
             reach: None,
         };
-        visitor(Ok(calls.measured(row, math, Op::Latent(Latent::Attention(call)))));
+        visitor(Ok(calls.measured(row, math, Op::LatentAttention(call))));
     }
     Ok(())
 }
@@ -127,7 +126,7 @@ pub(super) fn visit_bmm(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), Ta
             }
         };
         let bmm = BatchedGemm { count: heads[row] as u64, m: tokens[row] as u64, n, k, weights };
-        visitor(Ok(calls.measured(row, weights, Op::Latent(Latent::Bmm(bmm)))));
+        visitor(Ok(calls.measured(row, weights, Op::BatchedGemm(bmm))));
     }
     Ok(())
 }
@@ -195,13 +194,13 @@ fn visit_blocks(
             weights,
             kv,
         };
-        let latent = if sparse {
+        let op = if sparse {
             let indexer = Indexer { heads: published.index_heads, head_dim: INDEX_WIDTH, topk: TOPK };
-            Latent::Sparse(SparseModule { module, indexer, indexes: indexes(kernel.get(row)) })
+            Op::SparseModule(SparseModule { module, indexer, indexes: indexes(kernel.get(row)) })
         } else {
-            Latent::Module(module)
+            Op::LatentModule(module)
         };
-        visitor(Ok(calls.measured(row, math, Op::Latent(latent))));
+        visitor(Ok(calls.measured(row, math, op)));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::siblings::{Point, SUSPECT, Siblings};
 use super::{Measured, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
-use crate::graph::{CausalConv, DeltaRule, Linear, Op, Phase, Sequences};
+use crate::kernels::{CausalConv, DeltaRule, Op, Phase, Sequences};
 
 /// The SGLang whose convolutions were CUDA kernels yet, with the width of the keys as TensorRT-LLM's.
 const CUDA_CONVOLUTION: &str = "0.5.10";
@@ -29,9 +29,9 @@ pub(super) fn visit_delta(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), 
             let keys_alone = engine.get(row) == "trtllm" || kernel.ends_with("_cuda");
             let all = 2 * key_heads * key_dim + value_heads * value_dim;
             let channels = if keys_alone { key_heads * key_dim } else { all };
-            Linear::Conv(CausalConv { phase, sequences, channels, taps: taps[row] as u64 })
+            Op::CausalConv(CausalConv { phase, sequences, channels, taps: taps[row] as u64 })
         } else {
-            Linear::Delta(DeltaRule { phase, sequences, key_heads, value_heads, key_dim, value_dim })
+            Op::DeltaRule(DeltaRule { phase, sequences, key_heads, value_heads, key_dim, value_dim })
         }
     })
 }
@@ -44,7 +44,7 @@ pub(super) fn visit_mamba(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), 
     let (heads, head_dim) = (numbers("nheads")?, numbers("head_dim")?);
     visit(&table, visitor, &|_, row, phase, sequences| {
         let channels = (heads[row] * head_dim[row] + 2.0 * groups[row] * state[row]) as u64;
-        Linear::Conv(CausalConv { phase, sequences, channels, taps: taps[row] as u64 })
+        Op::CausalConv(CausalConv { phase, sequences, channels, taps: taps[row] as u64 })
     })
 }
 
@@ -54,7 +54,7 @@ fn read(path: &Path, own: &[&str]) -> Result<Table, TableError> {
 }
 
 /// What a row's kernel was asked.
-type Call<'a> = dyn Fn(&str, usize, Phase, Vec<Sequences>) -> Linear + 'a;
+type Call<'a> = dyn Fn(&str, usize, Phase, Vec<Sequences>) -> Op + 'a;
 
 fn visit(table: &Table, visitor: &mut Visitor<'_>, call: &Call<'_>) -> Result<(), TableError> {
     let calls = Calls::of(table)?;
@@ -78,7 +78,7 @@ fn visit(table: &Table, visitor: &mut Visitor<'_>, call: &Call<'_>) -> Result<()
         let sequences = vec![Sequences { count: batch[row] as u64, new, past: 0 }];
         let call = call(&kernel, row, phase, sequences);
         let point = point(u64::from(calls.engine.codes[row]), &kernel, &call);
-        all.push((point, Measured { kernel, ..calls.measured(row, Dtype::Bf16, Op::Linear(call)) }));
+        all.push((point, Measured { kernel, ..calls.measured(row, Dtype::Bf16, call) }));
     }
     let mut siblings = Siblings::default();
     for (point, measured) in &all {
@@ -95,12 +95,8 @@ fn visit(table: &Table, visitor: &mut Visitor<'_>, call: &Call<'_>) -> Result<()
 }
 
 /// What the siblings of a call share with it.
-fn point(engine: u64, kernel: &str, call: &Linear) -> Point {
-    let of = |sequences: &[Sequences]| sequences.first().map_or([0; 2], |group| [group.count, group.new]);
-    let (widths, lengths) = match call {
-        Linear::Conv(conv) => ([conv.channels, 0], of(&conv.sequences)),
-        Linear::Delta(delta) => ([delta.key_heads, delta.value_heads], of(&delta.sequences)),
-    };
+fn point(engine: u64, kernel: &str, call: &Op) -> Point {
     let kernel = kernel.bytes().fold(0u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
-    [engine, kernel].into_iter().chain(widths).chain(lengths).collect()
+    let point = call.point();
+    [engine, kernel].into_iter().chain(point.shape).chain(point.size).collect()
 }

@@ -6,7 +6,6 @@ mod collective;
 mod elementwise;
 mod gate;
 mod gemm;
-mod key;
 mod latent;
 mod linear;
 mod moe;
@@ -17,11 +16,9 @@ use std::path::Path;
 
 use super::tables::TableError;
 use crate::config::Dtype;
-use crate::features::Family;
-use crate::graph::{Op, Phase};
+use crate::kernels::{Family, Op, Phase, Point};
 
 pub use collective::{NCCL, visit_collectives};
-pub use key::Key;
 pub use row::Row;
 
 /// The source that efficiencies are on the scale of, where it has a table; others carry a bias.
@@ -51,6 +48,18 @@ pub struct Measured {
     pub dtype: Dtype,
     pub op: Op,
     pub micros: f64,
+}
+
+impl Measured {
+    /// What identifies the call: its shape, which is held out whole, and its size within the shape.
+    pub fn point(&self) -> Point {
+        self.op.point()
+    }
+
+    /// The number formats, as reports group them.
+    pub fn formats(&self) -> String {
+        self.op.formats(self.dtype)
+    }
 }
 
 /// A row that is not a measured call this build can count, and why.

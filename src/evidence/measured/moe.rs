@@ -9,8 +9,7 @@ use super::siblings::{Point, SUSPECT, Siblings};
 use super::{Measured, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
-use crate::graph::routing::Pool;
-use crate::graph::{Load, Moe, Op, Part, Routing};
+use crate::kernels::{ExpertLoad, Moe, Op, Part, Pool, Routing};
 
 /// The name by which the features know the Triton kernel of SGLang, which PipeWeave timed.
 const PIPEWEAVE_KERNEL: &str = "sglang_fused_moe_triton";
@@ -35,7 +34,7 @@ pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableE
     for (row, &micros) in calls.micros.iter().enumerate() {
         siblings.add(point(row), calls.gpu.get(row), micros);
     }
-    let mut loads: HashMap<(Pool, u16, bool), Load> = HashMap::new();
+    let mut loads: HashMap<(Pool, u16, bool), ExpertLoad> = HashMap::new();
     for row in 0..calls.micros.len() {
         if !siblings.agree(point(row), calls.gpu.get(row), calls.micros[row]) {
             visitor(Err(format!("{SUSPECT} ({} on {})", calls.engine.get(row), calls.gpu.get(row))));
@@ -100,7 +99,7 @@ fn weights(name: &str) -> Option<Dtype> {
 
 fn routing(name: &str) -> Option<Routing> {
     match name {
-        "balanced" => Some(Routing::Dealt),
+        "balanced" => Some(Routing::Even),
         _ => name.strip_prefix("power_law_")?.parse().ok().map(Routing::PowerLaw),
     }
 }
@@ -120,7 +119,7 @@ pub(super) fn visit_first(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), 
         }
         let [tokens, experts, topk] = [tokens[row], experts[row], topk[row]].map(|number| number as u64);
         let [hidden, inter] = [hidden[row], inter[row]].map(|number| number as u64);
-        let load = Routing::Dealt.load(&Pool { tokens, experts, topk, ep: 1 });
+        let load = Routing::Even.load(&Pool { tokens, experts, topk, ep: 1 });
         let (tp, ep, gated, part) = (1, 1, true, Part::First);
         let weights = Dtype::Bf16;
         let moe = Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load };

@@ -3,9 +3,7 @@
 use super::Measured;
 use crate::config::MissingFigure;
 use crate::config::catalog::{Catalog, Physics};
-use crate::features::{self, Launching};
-use crate::kernels;
-use crate::latency::Ideal;
+use crate::kernels::Launch;
 use crate::units::Seconds;
 
 /// A call's features as the measuring loop launched it, and its ideal time.
@@ -21,7 +19,7 @@ impl Measured {
     /// format or kernel nobody learned.
     pub fn row(&self, catalog: &Catalog, physics: &Physics) -> Result<Row, String> {
         let gpu = catalog.gpu(&self.gpu).ok_or_else(|| format!("no record of {}", self.gpu))?;
-        let launching = Launching {
+        let launch = Launch {
             gpu,
             engine: &self.engine,
             kernel: &self.kernel,
@@ -29,11 +27,10 @@ impl Measured {
             floor: physics.launch_floor,
         };
         let missing = |error: MissingFigure| error.to_string();
-        let row = features::row_in(&self.op, &launching).map_err(missing)?;
-        let (_, features) =
-            row.ok_or_else(|| format!("no model for {} by {}", self.format(), self.kernel))?;
-        let count = kernels::count(&self.op, gpu).map_err(missing)?;
-        let ideal = Ideal::of(&count, gpu, physics).map_err(missing)?;
-        Ok(Row { features, ideal: ideal.time })
+        let row = self.op.vector(&launch).map_err(missing)?;
+        let features = row.ok_or_else(|| format!("no model for {} by {}", self.formats(), self.kernel))?;
+        let count = self.op.count(gpu).map_err(missing)?;
+        let ideal = count.ideal(gpu, physics.launch_floor).map_err(missing)?;
+        Ok(Row { features, ideal })
     }
 }

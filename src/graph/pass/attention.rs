@@ -1,18 +1,16 @@
 //! Attention over keys and values, and over latents.
 
-use super::{Calls, of_phase, tokens};
+use super::{Calls, Kind, phases};
 use crate::config::model::{self, GqaTrait};
-use crate::graph::{
-    Attention, Batch, BatchedGemm, Block, Collective, Elementwise, Gemm, Indexer, Latent, LatentAttention,
-    LatentHeads, LatentModule, Op, Phase, Scope, Sequences, SparseModule,
+use crate::graph::{Batch, Block, Scope};
+use crate::kernels::{
+    Attention, BatchedGemm, Collective, Gemm, Indexer, LatentAttention, LatentHeads, LatentModule, Op, Phase,
+    Sequences, SparseModule, tokens,
 };
 use crate::units::Bytes;
 
 /// A token's sums of squares of Q and of K, in f32.
 const SUMS_BYTES: f64 = 2.0 * 4.0;
-
-const PHASES: [(Phase, &str); 2] =
-    [(Phase::Prefill, "attention_prefill"), (Phase::Decode, "attention_decode")];
 
 impl Calls<'_> {
     pub(super) fn gqa(&mut self, gqa: &model::Gqa, count: u64, batch: &Batch) {
@@ -31,12 +29,7 @@ impl Calls<'_> {
         let columns = qk_width + values + gate + index;
         self.gemm(Block::Attention, "qkv_proj", count, columns, self.hidden, weights);
         if gqa.qk_norm {
-            self.element(
-                Block::Attention,
-                "qk_norm",
-                count,
-                Elementwise::QkNorm { rows, width: qk_width + index },
-            );
+            self.element(Block::Attention, "qk_norm", count, Kind::QkNorm, qk_width + index);
             if gqa.has(GqaTrait::NormOverHeads) && self.layout.tp > 1 {
                 let bytes = Bytes(rows as f64 * SUMS_BYTES);
                 let ranks = self.layout.tp;
@@ -44,34 +37,27 @@ impl Calls<'_> {
             }
         }
         if !self.layout.rope_in_attention {
-            self.element(
-                Block::Attention,
-                "rope",
-                count,
-                Elementwise::Rope { rows, width: qk_width + index },
-            );
+            self.element(Block::Attention, "rope", count, Kind::Rope, qk_width + index);
         }
-        for (phase, name) in PHASES {
-            let sequences = of_phase(batch, phase);
-            if !sequences.is_empty() {
-                self.scope = Scope::Lengths(phase);
-                self.block_scores(gqa, count, phase, batch);
-                let attention = Attention {
-                    phase,
-                    sequences,
-                    heads,
-                    kv_heads,
-                    // As much work and as many bytes as keys and values of their own widths.
-                    head_dim: (head_dim + value_dim) / 2,
-                    kv: self.layout.kv,
-                    window: gqa.visible().map(u64::from),
-                };
-                self.add(Block::Attention, name, count, Op::Attention(attention));
-            }
+        for (phase, sequences) in phases(batch) {
+            self.scope = Scope::Lengths(phase);
+            self.block_scores(gqa, count, phase, &sequences);
+            let attention = Attention {
+                phase,
+                sequences,
+                heads,
+                kv_heads,
+                // As much work and as many bytes as keys and values of their own widths.
+                head_dim: (head_dim + value_dim) / 2,
+                kv: self.layout.kv,
+                window: gqa.visible().map(u64::from),
+            };
+            let name = phase.choose("attention_prefill", "attention_decode");
+            self.add(Block::Attention, name, count, attention);
         }
         self.scope = self.base;
         if gate > 0 {
-            self.element(Block::Attention, "output_gate", count, Elementwise::SiluMul { rows, width: gate });
+            self.element(Block::Attention, "output_gate", count, Kind::SiluMul, gate);
         }
         self.gemm(Block::Attention, "o_proj", count, self.hidden, heads * value_dim, weights);
     }
@@ -91,9 +77,9 @@ impl Calls<'_> {
         }
         if mla.gated() {
             let width = heads.heads * heads.value;
-            let (rows, weights) = (self.tokens, self.formats.attention);
+            let weights = self.formats.attention;
             self.gemm(Block::Attention, "gate_proj", count, width, self.hidden, weights);
-            self.element(Block::Attention, "output_gate", count, Elementwise::SiluMul { rows, width });
+            self.element(Block::Attention, "output_gate", count, Kind::SiluMul, width);
         }
     }
 
@@ -108,35 +94,33 @@ impl Calls<'_> {
                 weights: self.formats.attention,
                 kv: self.layout.kv,
             };
-            let latent = match mla.indexer {
+            let block: Op = match mla.indexer {
                 Some(model::Indexer { heads, head_dim, topk, borrowed }) => {
                     let [heads, head_dim, topk] = [heads, head_dim, topk].map(u64::from);
                     let indexer = Indexer { heads, head_dim, topk };
-                    Latent::Sparse(SparseModule { module, indexer, indexes: borrowed != Some(true) })
+                    SparseModule { module, indexer, indexes: borrowed != Some(true) }.into()
                 }
-                None => Latent::Module(module),
+                None => module.into(),
             };
-            let name = match (phase, mla.indexer.is_some()) {
-                (Phase::Prefill, false) => "latent_block_prefill",
-                (Phase::Decode, false) => "latent_block_decode",
-                (Phase::Prefill, true) => "sparse_block_prefill",
-                (Phase::Decode, true) => "sparse_block_decode",
+            let name = match mla.indexer {
+                None => phase.choose("latent_block_prefill", "latent_block_decode"),
+                Some(_) => phase.choose("sparse_block_prefill", "sparse_block_decode"),
             };
             self.scope = Scope::Lengths(phase);
-            self.add(Block::Attention, name, count, Op::Latent(latent));
+            self.add(Block::Attention, name, count, block);
         }
         self.scope = self.base;
     }
 
     fn latent_kernels(&mut self, mla: &model::Mla, heads: LatentHeads, count: u64, batch: &Batch) {
-        let (rows, hidden) = (self.tokens, self.hidden);
+        let hidden = self.hidden;
         let weights = self.formats.attention;
         let of = Block::Attention;
         let queries = heads.heads * heads.key();
         match mla.query_rank.map(u64::from) {
             Some(rank) => {
                 self.gemm(of, "qkv_a_proj", count, rank + heads.cached(), hidden, weights);
-                self.element(of, "q_a_norm", count, Elementwise::Norm { rows, width: rank });
+                self.element(of, "q_a_norm", count, Kind::Norm, rank);
                 self.gemm(of, "q_b_proj", count, queries, rank, weights);
             }
             None => {
@@ -144,9 +128,8 @@ impl Calls<'_> {
                 self.gemm(of, "kv_a_proj", count, heads.cached(), hidden, weights);
             }
         }
-        self.element(of, "kv_a_norm", count, Elementwise::Norm { rows, width: heads.latent });
-        let width = (heads.heads + 1) * heads.rope;
-        self.element(of, "rope", count, Elementwise::Rope { rows, width });
+        self.element(of, "kv_a_norm", count, Kind::Norm, heads.latent);
+        self.element(of, "rope", count, Kind::Rope, (heads.heads + 1) * heads.rope);
         for (phase, sequences) in phases(batch) {
             self.scope = Scope::Lengths(phase);
             self.latent_phase(phase, sequences, heads, count);
@@ -161,7 +144,7 @@ impl Calls<'_> {
         let weights = self.formats.attention;
         let m = tokens(&sequences);
         let absorbed = phase == Phase::Decode || self.layout.absorbed_prompts;
-        let batched = |n, k| Op::Latent(Latent::Bmm(BatchedGemm { count: heads.heads, m, n, k, weights }));
+        let batched = |n, k| BatchedGemm { count: heads.heads, m, n, k, weights };
         let (before, name, after) = match phase {
             Phase::Prefill => ("q_absorb_prefill", "mla_prefill", "v_absorb_prefill"),
             Phase::Decode => ("q_absorb", "mla_decode", "v_absorb"),
@@ -175,15 +158,9 @@ impl Calls<'_> {
             self.gemm_of(of, "kv_b_proj", count, Gemm { m, n, k: heads.latent, weights });
         }
         let attention = LatentAttention { phase, sequences, heads, kv: self.layout.kv, reach: None };
-        self.add(of, name, count, Op::Latent(Latent::Attention(attention)));
+        self.add(of, name, count, attention);
         if absorbed {
             self.add(of, after, count, batched(heads.value, heads.latent));
         }
     }
-}
-
-/// The phases a batch has sequences of.
-pub(super) fn phases(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
-    let each = [Phase::Prefill, Phase::Decode].map(|phase| (phase, of_phase(batch, phase)));
-    each.into_iter().filter(|(_, sequences)| !sequences.is_empty())
 }

@@ -3,16 +3,14 @@
 //! The kernels are those that engines launch: projections of queries and entry, the indexer, compression, attention,
 //! the result in two steps (`DeepseekV4Attention` in Hugging Face transformers, vLLM's and SGLang's layers).
 
-use super::attention::phases;
-use super::{Calls, tokens};
+use super::{Calls, Kind, phases};
 use crate::config::{Dtype, model};
-use crate::graph::{
-    Batch, Block, Elementwise, Latent, LatentAttention, LatentHeads, Op, Phase, Reach, Scope, Scores,
-};
+use crate::graph::{Batch, Block, Scope};
+use crate::kernels::{LatentAttention, LatentHeads, Phase, Reach, Scores, Sequences, tokens};
 
 impl Calls<'_> {
     pub(super) fn compressed(&mut self, compressed: &model::Compressed, count: u64, batch: &Batch) {
-        let (rows, hidden, tp) = (self.tokens, self.hidden, u64::from(self.layout.tp));
+        let (hidden, tp) = (self.hidden, u64::from(self.layout.tp));
         let weights = self.formats.attention;
         let of = Block::Attention;
         let [head_dim, rope, rank] =
@@ -20,37 +18,33 @@ impl Calls<'_> {
         let heads = u64::from(compressed.heads).div_ceil(tp);
         let queries = heads * head_dim;
         self.gemm(of, "qkv_a_proj", count, rank + head_dim, hidden, weights);
-        self.element(of, "q_a_norm", count, Elementwise::Norm { rows, width: rank });
+        self.element(of, "q_a_norm", count, Kind::Norm, rank);
         self.gemm(of, "q_b_proj", count, queries, rank, weights);
-        self.element(of, "q_norm", count, Elementwise::QkNorm { rows, width: queries });
-        self.element(of, "kv_norm", count, Elementwise::Norm { rows, width: head_dim });
-        self.element(of, "rope", count, Elementwise::Rope { rows, width: (heads + 1) * rope });
+        self.element(of, "q_norm", count, Kind::QkNorm, queries);
+        self.element(of, "kv_norm", count, Kind::Norm, head_dim);
+        self.element(of, "rope", count, Kind::Rope, (heads + 1) * rope);
         if compressed.ratio.is_some() {
             self.compression(compressed, count);
         }
         for (phase, sequences) in phases(batch) {
             self.scope = Scope::Lengths(phase);
-            let (scores, attention) = match phase {
-                Phase::Prefill => ("index_scores_prefill", "attention_prefill"),
-                Phase::Decode => ("index_scores_decode", "attention_decode"),
-            };
             let ratio = compressed.ratio.map(u64::from);
             if let (Some(indexer), Some(ratio)) = (compressed.indexer, ratio) {
                 let [heads, head_dim, topk] = [indexer.heads, indexer.head_dim, indexer.topk].map(u64::from);
                 let sequences = sequences.clone();
                 let call = Scores { sequences, heads, head_dim, ratio, keys: Dtype::Fp8, topk };
-                self.add(of, scores, count, Op::Scores(call));
+                self.add(of, index_scores(phase), count, call);
             }
             let topk = compressed.indexer.map(|indexer| u64::from(indexer.topk));
             let reach = Some(Reach { window: u64::from(compressed.window), ratio, topk });
             // An entry is key and value of every head at once, as an absorbed latent is.
             let heads = LatentHeads { heads, latent: head_dim, rope: 0, nope: head_dim, value: head_dim };
             let call = LatentAttention { phase, sequences, heads, kv: self.layout.kv, reach };
-            self.add(of, attention, count, Op::Latent(Latent::Attention(call)));
+            self.add(of, phase.choose("attention_prefill", "attention_decode"), count, call);
         }
         self.scope = self.base;
         // Values are keys, rotary part included: the result is turned back.
-        self.element(of, "output_rope", count, Elementwise::Rope { rows, width: heads * rope });
+        self.element(of, "output_rope", count, Kind::Rope, heads * rope);
         let [groups, output_rank] = [compressed.groups, compressed.output_rank].map(u64::from);
         let group = groups.div_ceil(tp);
         let k = (queries / group).max(1);
@@ -61,50 +55,53 @@ impl Calls<'_> {
 
     /// Every token is projected to its part of an entry and of an index key; gates weigh the parts.
     fn compression(&mut self, compressed: &model::Compressed, count: u64) {
-        let (rows, hidden, of) = (self.tokens, self.hidden, Block::Attention);
+        let (hidden, of) = (self.hidden, Block::Attention);
         let weights = self.formats.attention;
         let width = u64::from(compressed.compressor());
         self.gemm(of, "compressor_proj", count, width, hidden, Dtype::Bf16);
-        self.element(of, "compress", count, Elementwise::SiluMul { rows, width: width / 2 });
+        self.element(of, "compress", count, Kind::SiluMul, width / 2);
         let Some(indexer) = compressed.indexer else { return };
         let width = u64::from(compressed.index_compressor());
         self.gemm(of, "index_compressor_proj", count, width, hidden, Dtype::Bf16);
-        self.element(of, "index_compress", count, Elementwise::SiluMul { rows, width: width / 2 });
+        self.element(of, "index_compress", count, Kind::SiluMul, width / 2);
         let queries = u64::from(indexer.heads) * u64::from(indexer.head_dim);
         self.gemm(of, "index_q_proj", count, queries, u64::from(compressed.query_rank), weights);
-        self.element(of, "index_rope", count, Elementwise::Rope { rows, width: queries });
+        self.element(of, "index_rope", count, Kind::Rope, queries);
         self.gemm(of, "index_weights_proj", count, u64::from(indexer.heads), hidden, Dtype::Bf16);
     }
 
     /// Collapses the residual streams to one before a part of a block, weighed by a projection of them all.
     pub(super) fn collapse(&mut self, block: Block, name: &'static str, count: u64, streams: u32) {
-        let (rows, streams) = (self.tokens, u64::from(streams));
+        let streams = u64::from(streams);
         self.gemm(block, "mhc_weights", count, (streams + 2) * streams, streams * self.hidden, Dtype::Bf16);
         // All streams in, one out.
-        self.element(block, name, count, Elementwise::Mix { rows, width: (streams + 1) * self.hidden });
+        self.element(block, name, count, Kind::Mix, (streams + 1) * self.hidden);
     }
 
     /// Mixes the streams and adds the part's result to each.
     pub(super) fn spread(&mut self, block: Block, name: &'static str, count: u64, streams: u32) {
-        let (rows, streams) = (self.tokens, u64::from(streams));
+        let streams = u64::from(streams);
         // All streams and the result in, all streams out.
-        self.element(block, name, count, Elementwise::Mix { rows, width: (2 * streams + 1) * self.hidden });
+        self.element(block, name, count, Kind::Mix, (2 * streams + 1) * self.hidden);
     }
 
     /// The scores by which MiniMax-M3 chooses blocks of keys.
-    pub(super) fn block_scores(&mut self, gqa: &model::Gqa, count: u64, phase: Phase, batch: &Batch) {
-        let Some(blocks) = gqa.blocks else { return };
+    pub(super) fn block_scores(
+        &mut self,
+        gqa: &model::Gqa,
+        count: u64,
+        phase: Phase,
+        sequences: &[Sequences],
+    ) {
+        let Some(blocks) = gqa.blocks.filter(|_| tokens(sequences) > 0) else { return };
         let heads = u64::from(blocks.heads).div_ceil(u64::from(self.layout.tp));
-        let sequences = super::of_phase(batch, phase);
-        if tokens(&sequences) == 0 {
-            return;
-        }
-        let name = match phase {
-            Phase::Prefill => "index_scores_prefill",
-            Phase::Decode => "index_scores_decode",
-        };
         let (head_dim, topk) = (u64::from(blocks.head_dim), u64::from(blocks.keys()));
+        let sequences = sequences.to_vec();
         let call = Scores { sequences, heads, head_dim, ratio: 1, keys: Dtype::Bf16, topk };
-        self.add(Block::Attention, name, count, Op::Scores(call));
+        self.add(Block::Attention, index_scores(phase), count, call);
     }
+}
+
+fn index_scores(phase: Phase) -> &'static str {
+    phase.choose("index_scores_prefill", "index_scores_decode")
 }

@@ -5,10 +5,11 @@
 //! further draft is a pass over one token of every sequence. Prompts get their first drafts a step later. Engines
 //! reuse one layer for all drafts; those of a model with several are alike.
 
-use super::{Calls, of_phase, tokens};
+use super::{Calls, Kind, of_phase};
 use crate::config::model::Blocks;
 use crate::config::{Dtype, Model};
-use crate::graph::{Batch, Block, Elementwise, Phase, Scope};
+use crate::graph::{Batch, Block, Scope};
+use crate::kernels::{Phase, tokens};
 
 impl Calls<'_> {
     /// The last calls of a pass.
@@ -38,9 +39,9 @@ impl Calls<'_> {
 
     /// `count` passes of the layer.
     fn predict(&mut self, layer: &Blocks, batch: &Batch, count: u64) {
-        let (rows, width) = (self.tokens, self.hidden);
+        let width = self.hidden;
         let of = Block::Drafting;
-        self.element(of, "embedding", count, Elementwise::Embedding { rows, width });
+        self.element(of, "embedding", count, Kind::Embedding, width);
         self.all_reduce(count);
         self.plain_norm(of, "embedding_norm", count);
         self.plain_norm(of, "hidden_norm", count);

@@ -1,9 +1,9 @@
 //! MLPs and mixtures of experts.
 
-use super::{ACTIVATION_BYTES, Calls};
+use super::{ACTIVATION_BYTES, Calls, Kind};
 use crate::config::{Dtype, model};
-use crate::graph::routing::Pool;
-use crate::graph::{Block, Collective, Elementwise, Moe, Op, Part, Scope};
+use crate::graph::{Block, Scope};
+use crate::kernels::{Collective, Moe, Part, Pool};
 use crate::units::Bytes;
 
 impl Calls<'_> {
@@ -15,17 +15,17 @@ impl Calls<'_> {
         count: u64,
         weights: Dtype,
     ) {
-        let (rows, hidden, tp) = (self.tokens, self.hidden, u64::from(self.layout.tp));
+        let (hidden, tp) = (self.hidden, u64::from(self.layout.tp));
         let [into, activation, out] = names;
         let width = u64::from(dense.intermediate).div_ceil(tp);
         let columns = width * if dense.gated() { 2 } else { 1 };
         self.gemm(Block::Mlp, into, count, columns, hidden, weights);
-        self.element(Block::Mlp, activation, count, Elementwise::SiluMul { rows, width });
+        self.element(Block::Mlp, activation, count, Kind::SiluMul, width);
         self.gemm(Block::Mlp, out, count, hidden, width, weights);
     }
 
     pub(super) fn moe(&mut self, moe: &model::Moe, count: u64) {
-        let (rows, hidden) = (self.tokens, self.hidden);
+        let hidden = self.hidden;
         let of = Block::Experts;
         let formats = self.formats;
         let width = u64::from(moe.width(hidden as u32));
@@ -41,7 +41,7 @@ impl Calls<'_> {
         }
         let experts = u64::from(moe.experts);
         self.gemm(of, "router", count, experts, hidden, Dtype::Bf16);
-        self.element(of, "topk", count, Elementwise::Sampling { rows, width: experts });
+        self.element(of, "topk", count, Kind::Sampling, experts);
         if moe.latent.is_some() {
             self.gemm(of, "latent_in_proj", count, width, hidden, formats.shared);
         }
@@ -83,7 +83,7 @@ impl Calls<'_> {
             part: Part::Whole,
             load: self.layout.routing.load(&Pool { tokens, experts, topk, ep }),
         };
-        self.add(Block::Experts, "fused_moe", count, Op::Moe(call));
+        self.add(Block::Experts, "fused_moe", count, call);
         if apart {
             self.collective("combine", count, Collective::ReduceScatter { ranks, bytes: travelling });
         }

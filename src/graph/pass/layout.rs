@@ -2,7 +2,7 @@
 
 use crate::config::Dtype;
 use crate::config::model::Formats;
-use crate::graph::Routing;
+use crate::kernels::Routing;
 
 /// How the model lies over GPUs, and how the engine runs it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,11 +10,11 @@ pub struct Layout {
     /// Ranks that share attention heads, MLP columns and vocabulary.
     pub tp: u32,
     pub pp: u32,
-    /// Stages whose next one stands in another machine.
+    /// Stages whose next one is on another node.
     pub crossings: u32,
     /// Groups of `tp` ranks that each attend to requests of their own and share the experts.
     pub dp: u32,
-    /// Ranks that the experts are dealt over, of the `tp * dp` that share them; the others cut each expert.
+    /// Ranks that the experts are sharded over, of the `tp * dp` that share them; the others shard each expert.
     pub ep: u32,
     pub formats: Formats,
     pub kv: Dtype,
@@ -40,7 +40,7 @@ impl Layout {
         self.tp * self.dp
     }
 
-    /// Ranks that cut each expert's width.
+    /// Ranks that shard each expert's width.
     pub fn expert_tp(&self) -> u32 {
         (self.expert_ranks() / self.ep.max(1)).max(1)
     }

@@ -1,14 +1,14 @@
 //! Recurrences in the place of attention: delta rules and Mamba-2.
 
-use super::Calls;
-use super::attention::phases;
+use super::{Calls, Kind, phases};
 use crate::config::Dtype;
 use crate::config::model::{self, Gates};
-use crate::graph::{Batch, Block, CausalConv, DeltaRule, Elementwise, Linear, Op, Phase, Scan, Scope};
+use crate::graph::{Batch, Block, Scope};
+use crate::kernels::{CausalConv, DeltaRule, Phase, Scan, Sequences};
 
 impl Calls<'_> {
     pub(super) fn delta(&mut self, delta: &model::Delta, count: u64, batch: &Batch) {
-        let (rows, hidden, tp) = (self.tokens, self.hidden, u64::from(self.layout.tp));
+        let (hidden, tp) = (self.hidden, u64::from(self.layout.tp));
         let weights = self.formats.attention;
         let of = Block::Attention;
         let share = |number: u32| u64::from(number).div_ceil(tp);
@@ -34,23 +34,17 @@ impl Calls<'_> {
         }
         for (phase, sequences) in phases(batch) {
             self.scope = Scope::Lengths(phase);
-            let (convolution, rule) = match phase {
-                Phase::Prefill => ("causal_conv1d_prefill", "delta_rule_prefill"),
-                Phase::Decode => ("causal_conv1d_decode", "delta_rule_decode"),
-            };
-            let taps = u64::from(delta.taps);
-            let conv = CausalConv { phase, sequences: sequences.clone(), channels, taps };
-            self.add(of, convolution, count, Op::Linear(Linear::Conv(conv)));
+            self.convolution(phase, &sequences, channels, delta.taps, count);
             let delta = DeltaRule { phase, sequences, key_heads, value_heads, key_dim, value_dim };
-            self.add(of, rule, count, Op::Linear(Linear::Delta(delta)));
+            self.add(of, phase.choose("delta_rule_prefill", "delta_rule_decode"), count, delta);
         }
         self.scope = self.base;
-        self.element(of, "gated_norm", count, Elementwise::SiluMul { rows, width: values });
+        self.element(of, "gated_norm", count, Kind::SiluMul, values);
         self.gemm(of, "out_proj", count, hidden, values, weights);
     }
 
     pub(super) fn mamba(&mut self, mamba: &model::Mamba, count: u64, batch: &Batch) {
-        let (rows, hidden, tp) = (self.tokens, self.hidden, u64::from(self.layout.tp));
+        let (hidden, tp) = (self.hidden, u64::from(self.layout.tp));
         let weights = self.formats.attention;
         let of = Block::Attention;
         let heads = u64::from(mamba.heads).div_ceil(tp);
@@ -62,18 +56,18 @@ impl Calls<'_> {
         self.gemm(of, "in_proj", count, width + channels + heads, hidden, weights);
         for (phase, sequences) in phases(batch) {
             self.scope = Scope::Lengths(phase);
-            let (convolution, scan) = match phase {
-                Phase::Prefill => ("causal_conv1d_prefill", "ssm_scan_prefill"),
-                Phase::Decode => ("causal_conv1d_decode", "ssm_scan_decode"),
-            };
-            let taps = u64::from(mamba.taps);
-            let conv = CausalConv { phase, sequences: sequences.clone(), channels, taps };
-            self.add(of, convolution, count, Op::Linear(Linear::Conv(conv)));
-            let op = Scan { phase, sequences, heads, head_dim, groups, state };
-            self.add(of, scan, count, Op::Scan(op));
+            self.convolution(phase, &sequences, channels, mamba.taps, count);
+            let scan = Scan { phase, sequences, heads, head_dim, groups, state };
+            self.add(of, phase.choose("ssm_scan_prefill", "ssm_scan_decode"), count, scan);
         }
         self.scope = self.base;
-        self.element(of, "gated_norm", count, Elementwise::SiluMul { rows, width });
+        self.element(of, "gated_norm", count, Kind::SiluMul, width);
         self.gemm(of, "out_proj", count, hidden, width, weights);
+    }
+
+    fn convolution(&mut self, phase: Phase, sequences: &[Sequences], channels: u64, taps: u32, count: u64) {
+        let call = CausalConv { phase, sequences: sequences.to_vec(), channels, taps: u64::from(taps) };
+        let name = phase.choose("causal_conv1d_prefill", "causal_conv1d_decode");
+        self.add(Block::Attention, name, count, call);
     }
 }

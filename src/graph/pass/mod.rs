@@ -7,9 +7,10 @@ mod ffn;
 mod layout;
 mod linear;
 
-use super::{Batch, Block, Call, Collective, Elementwise, Gemm, Op, Phase, Scope, Sequences};
+use super::{Batch, Block, Call, Scope};
 use crate::config::model::Formats;
 use crate::config::{Dtype, Model, model};
+use crate::kernels::{Collective, Elementwise, ElementwiseKind as Kind, Gemm, Op, Phase, Sequences};
 use crate::units::Bytes;
 
 pub use layout::Layout;
@@ -48,7 +49,7 @@ fn calls(model: &Model, layout: &Layout, batch: &Batch, only: Option<Scope>) -> 
         beside: false,
         drafting: false,
     };
-    calls.element(Block::Embedding, "embedding", 1, Elementwise::Embedding { rows: tokens, width: hidden });
+    calls.element(Block::Embedding, "embedding", 1, Kind::Embedding, hidden);
     calls.all_reduce(1);
     for blocks in &model.blocks {
         calls.blocks(blocks, batch);
@@ -79,10 +80,17 @@ struct Calls<'a> {
 }
 
 impl Calls<'_> {
-    fn add(&mut self, block: Block, name: &'static str, count: u64, op: Op) {
+    fn add(&mut self, block: Block, name: &'static str, count: u64, op: impl Into<Op>) {
         let block = if self.drafting { Block::Drafting } else { block };
         if self.wanted() {
-            self.list.push(Call { block, name, op, count, scope: self.scope, beside: self.beside });
+            self.list.push(Call {
+                block,
+                name,
+                op: op.into(),
+                count,
+                scope: self.scope,
+                beside: self.beside,
+            });
         }
     }
 
@@ -91,8 +99,9 @@ impl Calls<'_> {
         self.only.is_none_or(|only| only == self.scope)
     }
 
-    fn element(&mut self, block: Block, name: &'static str, count: u64, op: Elementwise) {
-        self.add(block, name, count, Op::Elementwise(op));
+    /// Over all tokens of the step.
+    fn element(&mut self, block: Block, name: &'static str, count: u64, kind: Kind, width: u64) {
+        self.add(block, name, count, Elementwise { kind, rows: self.tokens, width });
     }
 
     fn gemm(&mut self, block: Block, name: &'static str, count: u64, n: u64, k: u64, weights: Dtype) {
@@ -101,12 +110,12 @@ impl Calls<'_> {
 
     fn gemm_of(&mut self, block: Block, name: &'static str, count: u64, gemm: Gemm) {
         if gemm.m > 0 {
-            self.add(block, name, count, Op::Gemm(gemm));
+            self.add(block, name, count, gemm);
         }
     }
 
     fn collective(&mut self, name: &'static str, count: u64, collective: Collective) {
-        self.add(Block::Communication, name, count, Op::Collective(collective));
+        self.add(Block::Communication, name, count, collective);
     }
 
     fn all_reduce(&mut self, count: u64) {
@@ -179,11 +188,11 @@ impl Calls<'_> {
         if self.layout.norm_in_all_reduce && self.layout.tp > 1 {
             return;
         }
-        self.element(block, name, count, Elementwise::AddNorm { rows: self.tokens, width: self.hidden });
+        self.element(block, name, count, Kind::AddNorm, self.hidden);
     }
 
     fn plain_norm(&mut self, block: Block, name: &'static str, count: u64) {
-        self.element(block, name, count, Elementwise::Norm { rows: self.tokens, width: self.hidden });
+        self.element(block, name, count, Kind::Norm, self.hidden);
     }
 
     /// Between stages, then the norm, the vocabulary's rows of each position that a token is chosen at, sampling.
@@ -218,15 +227,20 @@ impl Calls<'_> {
             let bytes = Bytes((rows * vocab) as f64 * ACTIVATION_BYTES);
             self.collective("all_gather", count, Collective::AllGather { ranks: tp, bytes });
         }
-        self.element(Block::Head, "sampling", count, Elementwise::Sampling { rows, width: vocab });
+        self.add(Block::Head, "sampling", count, Elementwise { kind: Kind::Sampling, rows, width: vocab });
     }
 }
 
+/// The sequences of a batch in one phase.
 fn of_phase(batch: &Batch, phase: Phase) -> Vec<Sequences> {
     let decodes = phase == Phase::Decode;
     batch.sequences.iter().copied().filter(|group| group.decodes() == decodes && group.count > 0).collect()
 }
 
-fn tokens(sequences: &[Sequences]) -> u64 {
-    sequences.iter().map(|group| group.count * group.new).sum()
+/// The phases that a batch has sequences of.
+fn phases(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
+    Phase::ALL
+        .iter()
+        .map(|&phase| (phase, of_phase(batch, phase)))
+        .filter(|(_, sequences)| !sequences.is_empty())
 }

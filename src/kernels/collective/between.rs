@@ -1,4 +1,4 @@
-//! Groups over several machines.
+//! Groups over several nodes.
 //!
 //! An exchange takes three phases: what each GPU can do with those of its own machine, the exchange of each with
 //! its like in the other machines over its own port of the network, and the rest inside again (NCCL's
@@ -13,10 +13,9 @@
 //! machine has, Vidur's of 16 A100, does not say how its machines are joined; it reaches 70 % of one port of
 //! 25 GB/s, as if all GPUs of a machine shared it.
 
-use super::{CollectiveTime, NCCL, time, wire_bytes};
+use super::{Collective, CollectiveTime, NCCL, time, wire_bytes};
 use crate::config::catalog::catalog;
 use crate::config::{Figure, Gpu, MissingFigure};
-use crate::graph::Collective;
 use crate::units::{Bytes, Seconds};
 
 /// An exchange between machines, in phases.

@@ -13,8 +13,40 @@ mod between;
 
 use crate::config::catalog::{CollectiveCatalog, Curve, Generic, catalog};
 use crate::config::{Gpu, LinkKind, MissingFigure};
-use crate::graph::Collective;
+use crate::kernels::{Count, Kernel};
 use crate::units::{Bytes, Seconds};
+
+/// Data exchanged between GPUs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Collective {
+    /// Sum of `bytes` on each of `ranks` GPUs, left on all.
+    AllReduce { ranks: u32, bytes: Bytes },
+    /// `bytes` in all, gathered from `ranks` GPUs on each.
+    AllGather { ranks: u32, bytes: Bytes },
+    /// Sum of `bytes` on each of `ranks` GPUs, an equal part of it left on each.
+    ReduceScatter { ranks: u32, bytes: Bytes },
+    /// `bytes` on each of `ranks` GPUs, an equal part of it for every one.
+    AllToAll { ranks: u32, bytes: Bytes },
+    /// `bytes` from one pipeline stage to the next, `across`: in another node.
+    SendRecv { bytes: Bytes, across: bool },
+}
+
+impl Kernel for Collective {
+    /// It asks nothing of the GPU's own pipes.
+    fn count(&self, _: &Gpu) -> Result<Count, MissingFigure> {
+        Ok(Count::nothing())
+    }
+
+    fn shape(&self) -> String {
+        match self {
+            Self::AllReduce { ranks, bytes }
+            | Self::AllGather { ranks, bytes }
+            | Self::ReduceScatter { ranks, bytes }
+            | Self::AllToAll { ranks, bytes } => format!("{} over {ranks} GPUs", bytes.print()),
+            Self::SendRecv { bytes, .. } => bytes.print().to_string(),
+        }
+    }
+}
 
 /// The lane of NVIDIA's library.
 const NCCL: &str = "nccl";
@@ -189,7 +221,7 @@ mod tests {
     fn a_point_left_out_is_found_again() {
         let known = &catalog().collectives;
         let mut errors = Vec::new();
-        for curve in known.curves.0.iter().flat_map(|(_, curves)| &curves.0).map(|(_, curve)| curve) {
+        for curve in known.curves.values().flat_map(|curves| curves.values()) {
             let sizes = &known.sizes[..curve.len()];
             for out in 1..curve.len() - 1 {
                 let without = |values: &[f64]| [values[out - 1], values[out + 1]];

@@ -1,10 +1,126 @@
 //! Whole blocks of latent attention, launch by launch.
 
-use super::{Form, Span, attention, batched};
-use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::graph::{BatchedGemm, Gemm, Indexer, LatentModule, Sequences, SparseModule};
-use crate::kernels::{Count, gemm};
+use super::{BatchedGemm, Form, LatentHeads, Span, attention, block_vector, point, shape};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::kernels::{Count, Family, Gemm, Kernel, Launch, Phase, Point, Sequences};
 use crate::units::{Bytes, Flops};
+
+/// A whole block of latent attention: projections, norms, rotary embedding, KV write, attention.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LatentModule {
+    pub phase: Phase,
+    pub sequences: Vec<Sequences>,
+    pub heads: LatentHeads,
+    /// Width of the residual stream.
+    pub hidden: u64,
+    /// Width of the compressed queries (`q_lora_rank`), the same on all ranks.
+    pub query_rank: u64,
+    /// Format of the projections' weights.
+    pub weights: Dtype,
+    pub kv: Dtype,
+}
+
+/// The lightning indexer of sparse attention: scores all past tokens and keeps the best. Replicated on
+/// each rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Indexer {
+    pub heads: u64,
+    pub head_dim: u64,
+    /// Tokens that each query attends to at most.
+    pub topk: u64,
+}
+
+/// A block of latent attention whose queries attend to the tokens their indexer chose.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SparseModule {
+    pub module: LatentModule,
+    pub indexer: Indexer,
+    /// This layer runs its indexer; others take the choice of the layer before.
+    pub indexes: bool,
+}
+
+impl Kernel for LatentModule {
+    /// In the form that multiplies less.
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        Ok(sum(parts(self, Form::of(self.phase), gpu)?))
+    }
+
+    fn shape(&self) -> String {
+        shape(&self.sequences, &self.heads)
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(Family::MlaModule)
+    }
+
+    fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
+        let choice = engine.variants_on(launch.gpu.arch)?;
+        Some(Launch { kernel: self.phase.choose(&choice.block_prefill, &choice.block_decode), ..launch })
+    }
+
+    fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+        block_vector::of_dense(self, launch)
+    }
+
+    fn point(&self) -> Point {
+        point(&self.sequences, &self.heads, self.phase)
+    }
+
+    fn formats(&self, _: Dtype) -> String {
+        format!("{} {} over {}", self.phase.id(), self.weights.id(), self.kv.id())
+    }
+}
+
+impl Kernel for SparseModule {
+    /// In the form that multiplies less where nothing is left to choose, over the latents elsewhere.
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        let absorbed = sum(sparse_parts(self, Form::Absorbed, gpu)?);
+        if !self.keeps_all() {
+            return Ok(absorbed);
+        }
+        let expanded = sum(sparse_parts(self, Form::Expanded, gpu)?);
+        Ok(if expanded.flops < absorbed.flops { expanded } else { absorbed })
+    }
+
+    fn shape(&self) -> String {
+        let choice = if self.indexes { "" } else { ", choice borrowed" };
+        self.module.shape() + choice
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(Family::DsaModule)
+    }
+
+    fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
+        let choice = engine.variants_on(launch.gpu.arch)?;
+        let short = self.module.phase == Phase::Prefill && self.keeps_all();
+        Some(Launch { kernel: if short { &choice.sparse_short } else { &choice.sparse }, ..launch })
+    }
+
+    fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+        block_vector::of_sparse(self, launch)
+    }
+
+    fn point(&self) -> Point {
+        self.module.point()
+    }
+
+    fn formats(&self, dtype: Dtype) -> String {
+        self.module.formats(dtype)
+    }
+}
+
+impl SparseModule {
+    /// Whether no sequence is longer than what a query keeps: nothing to choose.
+    fn keeps_all(&self) -> bool {
+        let longest = self.module.sequences.iter().map(|group| group.past + group.new).max();
+        longest.unwrap_or(0) <= self.indexer.topk
+    }
+}
+
+fn sum(parts: Vec<Part>) -> Count {
+    parts.into_iter().fold(Count::nothing(), |sum, part| sum.then(part.count))
+}
 
 /// Scale of one token in the indexer's FP8 cache: an f32.
 const INDEX_SCALE_BYTES: f64 = 4.0;
@@ -30,18 +146,12 @@ pub struct Part {
 /// The launches of a block: down-projections of queries and latents in one, queries up, the expansion or
 /// its absorbed products, attention, output. Norms, rotary embedding and quantisation, which engines fuse
 /// in different ways, are left out.
-///
-/// # Errors
-/// Where the GPU's record lacks a figure the counting needs.
 pub fn parts(module: &LatentModule, form: Form, gpu: &Gpu) -> Result<Vec<Part>, MissingFigure> {
     block(module, Span::dense(&module.sequences), form, gpu)
 }
 
 /// The launches of a sparse block: those of a dense one over the tokens kept, and the indexer's: its
 /// projections for every token, its scores where there is something to choose.
-///
-/// # Errors
-/// Where the GPU's record lacks a figure the counting needs.
 pub fn sparse_parts(sparse: &SparseModule, form: Form, gpu: &Gpu) -> Result<Vec<Part>, MissingFigure> {
     let SparseModule { module, indexer, indexes } = sparse;
     let span = Span::sparse(&module.sequences, indexer.topk);
@@ -54,7 +164,7 @@ pub fn sparse_parts(sparse: &SparseModule, form: Form, gpu: &Gpu) -> Result<Vec<
     // Queries, keys, and the weight of each head.
     for (n, k) in [(width, module.query_rank), (indexer.head_dim + indexer.heads, module.hidden)] {
         let gemm = Gemm { m, n, k, weights: module.weights };
-        parts.push(Part { kind: Kind::Projection, count: gemm::count(&gemm, gpu)? });
+        parts.push(Part { kind: Kind::Projection, count: gemm.count(gpu)? });
     }
     parts.push(Part { kind: Kind::Scores, count: scores(&module.sequences, indexer, gpu)? });
     Ok(parts)
@@ -65,11 +175,11 @@ fn block(module: &LatentModule, span: Span, form: Form, gpu: &Gpu) -> Result<Vec
     let weights = module.weights;
     let m = span.new as u64;
     let projection = |m: u64, n: u64, k: u64| -> Result<Part, MissingFigure> {
-        let count = gemm::count(&Gemm { m, n, k, weights }, gpu)?;
+        let count = Gemm { m, n, k, weights }.count(gpu)?;
         Ok(Part { kind: Kind::Projection, count })
     };
     let absorption = |n: u64, k: u64| -> Result<Part, MissingFigure> {
-        let count = batched(&BatchedGemm { count: heads.heads, m, n, k, weights }, gpu)?;
+        let count = BatchedGemm { count: heads.heads, m, n, k, weights }.count(gpu)?;
         Ok(Part { kind: Kind::Absorption, count })
     };
     let attention = attention(heads, span, module.kv, form, gpu)?;
@@ -101,7 +211,7 @@ fn scores(sequences: &[Sequences], indexer: &Indexer, gpu: &Gpu) -> Result<Count
         sequences.iter().copied().filter(|group| group.past + group.new > indexer.topk).collect();
     let span = Span::dense(&longer);
     let (heads, width) = (indexer.heads as f64, indexer.head_dim as f64);
-    let math = if gpu.supports(Dtype::Fp8) { Dtype::Fp8 } else { Dtype::Bf16 };
+    let math = gpu.math_or_bf16(Dtype::Fp8);
     let key = width * Dtype::Fp8.bytes() + INDEX_SCALE_BYTES;
     let activations = span.new * (heads * width * Dtype::Fp8.bytes() + key);
     let flops = Flops(2.0 * heads * width * span.pairs);

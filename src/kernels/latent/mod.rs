@@ -1,24 +1,79 @@
-//! Latent attention: the kernel, the batched products around it, and whole blocks as the sum of their parts.
+//! Latent attention (MLA) and its sparse form (DSA), as DeepSeek, Kimi and GLM have them: keys and values of all heads are
+//! projections of one short latent vector a token. The attention kernel alone is here, beside it the batched products
+//! around it (`bmm`) and whole blocks as the sum of their launches (`block`).
 //!
-//! Keys and values of a head are projections of a token's latent vector (DeepSeek-V2, arXiv 2405.04434,
-//! section 2.1). A kernel either reads them expanded, as multi-head attention, or multiplies the projection
-//! into the queries and attends to the latents themselves, as multi-query attention (section 2.1.2): fewer
-//! bytes, more multiply-adds. Sparse attention is that of DeepSeek-V3.2 (arXiv 2512.02556).
+//! A kernel either reads keys and values expanded, as multi-head attention (DeepSeek-V2, arXiv 2405.04434, section 2.1),
+//! or multiplies the projection into the queries and attends to the latents themselves, as multi-query attention
+//! (section 2.1.2): fewer bytes, more multiply-adds. Sparse attention is that of DeepSeek-V3.2 (arXiv 2512.02556).
 
 mod block;
+mod block_columns;
+mod block_vector;
+mod bmm;
+mod kernel;
 mod reach;
+mod scores;
+mod span;
+mod times;
+mod vector;
 
-pub use block::{Kind, Part, parts, sparse_parts};
-pub use reach::scores;
+pub use block::{Indexer, LatentModule, SparseModule};
+pub use block_columns::{DENSE_BLOCK, SPARSE_BLOCK};
+pub use bmm::{BatchedGemm, FAMILY as BMM};
+pub use kernel::absorbs_prompts;
+pub use reach::Reach;
+pub use scores::Scores;
+pub use span::Span;
+pub use vector::FAMILY as ATTENTION;
 
-use super::Count;
-use super::attention::causal_pairs;
-use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::graph::{BatchedGemm, Latent, LatentAttention, LatentHeads, Phase, Sequences, SparseModule};
+use super::sequences::{first_group, lengths, number};
+use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops};
 
 /// Activations are bf16.
 const ACTIVATION_BYTES: f64 = 2.0;
+/// The measured kernel over the latents of prompts: FlashAttention-3.
+const ABSORBED_PROMPTS: &str = "flash_attention";
+
+/// Head layout of latent attention on one rank, in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LatentHeads {
+    /// Query heads on this rank.
+    pub heads: u64,
+    /// The latent vector a token keeps for keys and values (`kv_lora_rank`).
+    pub latent: u64,
+    /// Part of queries and keys with the rotary embedding; its key is shared by all heads
+    /// (`qk_rope_head_dim`).
+    pub rope: u64,
+    /// Part of queries and keys without (`qk_nope_head_dim`).
+    pub nope: u64,
+    /// Width of a value (`v_head_dim`).
+    pub value: u64,
+}
+
+impl LatentHeads {
+    /// Elements a token keeps in the KV cache, whatever the number of heads: replicated on each rank.
+    pub fn cached(&self) -> u64 {
+        self.latent + self.rope
+    }
+
+    /// Width of a query or key where keys are expanded from the latent.
+    pub fn key(&self) -> u64 {
+        self.nope + self.rope
+    }
+}
+
+/// The attention kernel alone, over all sequences of one phase.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LatentAttention {
+    pub phase: Phase,
+    pub sequences: Vec<Sequences>,
+    pub heads: LatentHeads,
+    pub kv: Dtype,
+    /// Over compressed entries, which are key and value at once; none over the latents of all tokens.
+    pub reach: Option<Reach>,
+}
 
 /// What the attention kernel reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,100 +84,68 @@ pub enum Form {
     Absorbed,
 }
 
-/// Totals over the sequences of a call.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Span {
-    /// New tokens.
-    pub new: f64,
-    /// Past tokens of which latents are read.
-    pub past: f64,
-    /// Query-key pairs, per query head.
-    pub pairs: f64,
-}
-
-impl Span {
-    /// Each new token attends to all before it and itself.
-    pub fn dense(sequences: &[Sequences]) -> Self {
-        Self::of(sequences, u64::MAX)
-    }
-
-    /// What the queries of a call see.
-    pub fn of_call(call: &LatentAttention) -> Self {
-        match call.reach {
-            Some(reach) => reach.span(&call.sequences),
-            None => Self::dense(&call.sequences),
-        }
-    }
-
-    /// Each new token attends to `topk` tokens at most.
-    pub fn sparse(sequences: &[Sequences], topk: u64) -> Self {
-        Self::of(sequences, topk)
-    }
-
-    fn of(sequences: &[Sequences], topk: u64) -> Self {
-        sequences.iter().fold(Self::default(), |sum, group| {
-            let count = group.count as f64;
-            let read = group.past.min(topk.saturating_mul(group.new));
-            Self {
-                new: sum.new + count * group.new as f64,
-                past: sum.past + count * read as f64,
-                pairs: sum.pairs + count * kept_pairs(group.new, group.past, topk),
-            }
-        })
-    }
-}
-
-/// Query-key pairs of `new` tokens after `past` where each keeps `topk` at most.
-pub fn kept_pairs(new: u64, past: u64, topk: u64) -> f64 {
-    let dense = topk.saturating_sub(past).min(new);
-    causal_pairs(dense, past, None) + (new - dense) as f64 * topk as f64
-}
-
-/// Counts a call of the latent attention families, blocks in the form that multiplies less.
-///
-/// # Errors
-/// Where the GPU's record lacks a figure the counting needs.
-pub fn count(latent: &Latent, gpu: &Gpu) -> Result<Count, MissingFigure> {
-    match latent {
-        Latent::Attention(call) => {
-            let form = if call.reach.is_some() { Form::Absorbed } else { Form::of(call.phase) };
-            attention(&call.heads, Span::of_call(call), call.kv, form, gpu)
-        }
-        Latent::Bmm(bmm) => batched(bmm, gpu),
-        Latent::Module(module) => Ok(sum(parts(module, Form::of(module.phase), gpu)?)),
-        Latent::Sparse(sparse) => {
-            let absorbed = sum(sparse_parts(sparse, Form::Absorbed, gpu)?);
-            if !dense(sparse) {
-                return Ok(absorbed);
-            }
-            let expanded = sum(sparse_parts(sparse, Form::Expanded, gpu)?);
-            Ok(if expanded.flops < absorbed.flops { expanded } else { absorbed })
-        }
-    }
-}
-
 impl Form {
     /// As engines serve the phase: prompts expanded, single new tokens absorbed.
     pub fn of(phase: Phase) -> Self {
-        match phase {
-            Phase::Prefill => Self::Expanded,
-            Phase::Decode => Self::Absorbed,
-        }
+        phase.choose(Self::Expanded, Self::Absorbed)
     }
 }
 
-/// Whether no sequence is longer than what a query keeps: nothing to choose.
-pub fn dense(sparse: &SparseModule) -> bool {
-    let longest = sparse.module.sequences.iter().map(|group| group.past + group.new).max();
-    longest.unwrap_or(0) <= sparse.indexer.topk
+impl Kernel for LatentAttention {
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        let form = if self.reach.is_some() { Form::Absorbed } else { Form::of(self.phase) };
+        attention(&self.heads, Span::of_call(self), self.kv, form, gpu)
+    }
+
+    fn shape(&self) -> String {
+        let reach = match self.reach {
+            None => String::new(),
+            Some(Reach { ratio: None, window, .. }) => format!(", window {window}"),
+            Some(Reach { ratio: Some(ratio), topk: None, .. }) => format!(", 1 key in {ratio}"),
+            Some(Reach { ratio: Some(ratio), topk: Some(topk), .. }) => {
+                format!(", top {topk} of 1 key in {ratio}")
+            }
+        };
+        shape(&self.sequences, &self.heads) + &reach
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(Family::Mla)
+    }
+
+    /// No kernel over compressed keys was measured: one over latents stands for it.
+    fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
+        let choice = engine.variants_on(launch.gpu.arch)?;
+        let own: &str = self.phase.choose(&choice.latent_prefill, &choice.latent_decode);
+        let compressed = self.reach.is_some() && self.phase == Phase::Prefill;
+        let stands = !compressed || own.is_empty() || absorbs_prompts(own);
+        Some(Launch { kernel: if stands { own } else { ABSORBED_PROMPTS }, ..launch })
+    }
+
+    fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+        vector::of(self, launch)
+    }
+
+    fn point(&self) -> Point {
+        point(&self.sequences, &self.heads, self.phase)
+    }
+
+    fn formats(&self, dtype: Dtype) -> String {
+        format!("{} {} over {}", self.phase.id(), dtype.id(), self.kv.id())
+    }
+}
+
+fn shape(sequences: &[Sequences], heads: &LatentHeads) -> String {
+    format!("{}, {} heads × {}", lengths(sequences), heads.heads, heads.cached())
+}
+
+fn point(sequences: &[Sequences], heads: &LatentHeads, phase: Phase) -> Point {
+    Point { shape: [heads.heads, number(sequences), phase as u64, 0], size: first_group(sequences) }
 }
 
 /// The attention kernel with the write of the new latents: `2 (key + value)` FLOP per head and pair
 /// expanded, `2 (2 latent + rope)` absorbed; the past's latents from the KV cache, once for all heads.
-///
-/// # Errors
-/// Where the GPU's record lacks its L2 size.
-pub fn attention(
+fn attention(
     heads: &LatentHeads,
     span: Span,
     kv: Dtype,
@@ -132,7 +155,7 @@ pub fn attention(
     let count = heads.heads as f64;
     let (cached, latent) = (heads.cached() as f64, heads.latent as f64);
     let (key, value) = (heads.key() as f64, heads.value as f64);
-    let math = if gpu.supports(kv.math()) { kv.math() } else { Dtype::Bf16 };
+    let math = gpu.math_or_bf16(kv.math());
     // Elements read and written per new token besides the latents, those read per key, and FLOP per pair.
     let (token, expanded, pair) = match form {
         Form::Expanded => (count * (key + value), count * (key + value), 2.0 * (key + value)),
@@ -144,27 +167,12 @@ pub fn attention(
     Count::new(Flops(count * pair * span.pairs), Some(math), Bytes(stored), Bytes(activations), gpu)
 }
 
-/// Counts batched products: `2 m n k` FLOP each; every B from device memory, A and C as activations.
-///
-/// # Errors
-/// Where the GPU's record lacks its L2 size.
-pub fn batched(bmm: &BatchedGemm, gpu: &Gpu) -> Result<Count, MissingFigure> {
-    let (count, m, n, k) = (bmm.count as f64, bmm.m as f64, bmm.n as f64, bmm.k as f64);
-    let weights = count * n * k * bmm.weights.bytes();
-    let activations = count * (m * k + m * n) * ACTIVATION_BYTES;
-    let math = if gpu.supports(bmm.weights) { bmm.weights.math() } else { Dtype::Bf16 };
-    Count::new(Flops(2.0 * count * m * n * k), Some(math), Bytes(weights), Bytes(activations), gpu)
-}
-
-fn sum(parts: Vec<Part>) -> Count {
-    parts.into_iter().fold(Count::nothing(), |sum, part| sum.then(part.count))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::span::kept_pairs;
     use super::*;
     use crate::config::catalog::catalog;
-    use crate::graph::{Indexer, LatentModule};
+    use crate::kernels::attention::causal_pairs;
 
     /// DeepSeek-V3 on one GPU.
     const HEADS: LatentHeads = LatentHeads { heads: 128, latent: 512, rope: 64, nope: 128, value: 128 };
@@ -202,7 +210,7 @@ mod tests {
         let sequences = vec![Sequences { count: 1, new: 2, past: 0 }];
         let call =
             LatentAttention { phase: Phase::Prefill, sequences, heads: HEADS, kv: Dtype::Bf16, reach: None };
-        let count = count(&Latent::Attention(call), h100()).expect("complete");
+        let count = call.count(h100()).expect("complete");
         assert_eq!(count.flops.0, 2.0 * 320.0 * 3.0 * 128.0);
         // Queries, keys, values and results of 2 tokens; latents read and written.
         let bytes = 2.0 * 2.0 * (128.0 * 2.0 * 320.0) + 2.0 * 576.0 * 4.0;
@@ -214,7 +222,7 @@ mod tests {
         let sequences = vec![Sequences { count: 4, new: 1, past: 1000 }];
         let call =
             LatentAttention { phase: Phase::Decode, sequences, heads: HEADS, kv: Dtype::Fp8, reach: None };
-        let count = count(&Latent::Attention(call), h100()).expect("complete");
+        let count = call.count(h100()).expect("complete");
         assert_eq!(count.stored.0, 4.0 * 1000.0 * 576.0);
         assert_eq!(count.flops.0, 2.0 * 1088.0 * 4.0 * 1001.0 * 128.0);
         assert_eq!(count.math, Some(Dtype::Fp8));
@@ -227,15 +235,14 @@ mod tests {
         assert_eq!(weights, 187_105_280);
         for phase in [Phase::Prefill, Phase::Decode] {
             let module = module(phase, (1, 1, 0), Dtype::Bf16);
-            let count = count(&Latent::Module(module), h100()).expect("complete");
+            let count = module.count(h100()).expect("complete");
             assert_eq!(count.stored.0, 2.0 * f64::from(weights));
         }
     }
 
     #[test]
-    fn formats_of_a_block_are_told_apart() {
-        let count = count(&Latent::Module(module(Phase::Prefill, (1, 512, 0), Dtype::Fp8Block)), h100())
-            .expect("known");
+    fn formats_of_a_block_are_kept_apart() {
+        let count = module(Phase::Prefill, (1, 512, 0), Dtype::Fp8Block).count(h100()).expect("known");
         let attention: f64 = count.other_math.iter().map(|(_, flops)| flops.0).sum();
         assert_eq!(count.math, Some(Dtype::Fp8));
         assert_eq!(attention, 2.0 * 320.0 * 128.0 * causal_pairs(512, 0, None));
@@ -250,7 +257,7 @@ mod tests {
         let of = |past, indexes| {
             let module = module(Phase::Decode, (8, 1, past), Dtype::Bf16);
             let sparse = SparseModule { module, indexer, indexes };
-            count(&Latent::Sparse(sparse), h100()).expect("complete").flops.0
+            sparse.count(h100()).expect("complete").flops.0
         };
         assert_eq!(of(4096, false), of(65_536, false));
         assert!(of(1024, false) < of(4096, false));
@@ -265,7 +272,7 @@ mod tests {
         let module = module(Phase::Prefill, (1, 1024, 0), Dtype::Bf16);
         let sparse = SparseModule { module: module.clone(), indexer, indexes: false };
         let gpu = h100();
-        let (sparse, full) = (count(&Latent::Sparse(sparse), gpu), count(&Latent::Module(module), gpu));
+        let (sparse, full) = (sparse.count(gpu), module.count(gpu));
         assert_eq!(sparse.expect("complete").flops, full.expect("complete").flops);
     }
 }

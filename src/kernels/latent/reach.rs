@@ -1,13 +1,20 @@
-//! What a query sees of compressed keys, and what an indexer scores.
+//! What a query sees of compressed keys.
 
-use super::{Span, kept_pairs};
-use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::graph::{Reach, Scores, Sequences};
-use crate::kernels::Count;
-use crate::units::{Bytes, Flops};
+use super::Span;
+use super::span::kept_pairs;
+use crate::kernels::Sequences;
 
-/// Scale of an FP8 key: an f32.
-const SCALE_BYTES: f64 = 4.0;
+/// What a query sees where it does not see all: the newest tokens, and of the compressed entries before it those
+/// kept (DeepSeek-V4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Reach {
+    /// Newest tokens, the query's own included.
+    pub window: u64,
+    /// Tokens of an entry; none where there are no entries.
+    pub ratio: Option<u64>,
+    /// Entries that are kept; all where none is said.
+    pub topk: Option<u64>,
+}
 
 impl Reach {
     /// Keys that the query at `position` sees, counted from one: its window, and of the entries before it the
@@ -43,38 +50,13 @@ impl Reach {
 }
 
 /// Sum of `min(kept, floor(j / ratio))` over `j` from 1 to `end`.
-fn whole_entries(end: u64, ratio: u64, kept: u64) -> f64 {
+pub fn whole_entries(end: u64, ratio: u64, kept: u64) -> f64 {
     let ratio = ratio.max(1);
     let most = kept.saturating_mul(ratio).min(end);
     let (whole, rest) = (most / ratio, most % ratio);
     let (whole, rest) = (whole as f64, rest as f64);
     let below = ratio as f64 * whole * (whole - 1.0) / 2.0 + whole * (rest + 1.0);
     below.max(0.0) + (end - most) as f64 * kept.min(end) as f64
-}
-
-/// Counts the scores of every query over the keys before it: `2 heads head_dim` FLOP a pair; the past's keys
-/// from device memory.
-///
-/// # Errors
-/// Where the GPU's record lacks its L2 size.
-pub fn scores(scores: &Scores, gpu: &Gpu) -> Result<Count, MissingFigure> {
-    let (heads, width) = (scores.heads as f64, scores.head_dim as f64);
-    let scale = if scores.keys == Dtype::Bf16 { 0.0 } else { SCALE_BYTES };
-    let key = width * scores.keys.bytes() + scale;
-    let (mut new, mut past, mut pairs) = (0.0, 0.0, 0.0);
-    for group in &scores.sequences {
-        let (count, end) = (group.count as f64, group.past + group.new);
-        if end / scores.ratio.max(1) > scores.topk {
-            new += count * group.new as f64;
-            past += count * (group.past / scores.ratio.max(1)) as f64;
-            let all = u64::MAX;
-            pairs += count
-                * (whole_entries(end, scores.ratio, all) - whole_entries(group.past, scores.ratio, all));
-        }
-    }
-    let math = if gpu.supports(scores.keys) { scores.keys.math() } else { Dtype::Bf16 };
-    let queries = new * heads * width * scores.keys.bytes();
-    Count::new(Flops(2.0 * heads * width * pairs), Some(math), Bytes(past * key), Bytes(queries), gpu)
 }
 
 #[cfg(test)]

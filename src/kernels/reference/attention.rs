@@ -1,6 +1,7 @@
 //! What the attention calculators share: loads of the SMs, and work that is linear in them.
 
 use super::{AttentionCounts, Pipe, Traffic};
+use crate::kernels::Sequences;
 
 const BF16_BYTES: f64 = 2.0;
 
@@ -15,22 +16,15 @@ pub enum KvLayout {
 
 /// What lies on one SM: thread blocks that have work, and their steps over KV tiles.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Load {
+pub(super) struct SmLoad {
     pub tasks: f64,
     pub iterations: f64,
 }
 
-impl std::ops::AddAssign for Load {
+impl std::ops::AddAssign for SmLoad {
     fn add_assign(&mut self, other: Self) {
         self.tasks += other.tasks;
         self.iterations += other.iterations;
-    }
-}
-
-impl std::ops::Mul<f64> for Load {
-    type Output = Self;
-    fn mul(self, times: f64) -> Self {
-        Self { tasks: self.tasks * times, iterations: self.iterations * times }
     }
 }
 
@@ -42,11 +36,11 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    fn of(self, load: &Load) -> f64 {
+    fn of(self, load: &SmLoad) -> f64 {
         self.task * load.tasks + self.iteration * load.iterations
     }
 
-    fn over(self, loads: &[Load]) -> Pipe {
+    fn over(self, loads: &[SmLoad]) -> Pipe {
         let work = || loads.iter().map(|load| self.of(load));
         Pipe { all: work().sum(), busiest: work().fold(0.0, f64::max) }
     }
@@ -56,7 +50,7 @@ impl Linear {
 /// own, as in the reference.
 /// `flops_factor` is tensor work done per useful FLOP of a tile.
 pub(super) fn counts(
-    loads: &[Load],
+    loads: &[SmLoad],
     tile: [u64; 2],
     head_dim: u64,
     flops_factor: f64,
@@ -72,8 +66,6 @@ pub(super) fn counts(
     // Quirk: one of K and V is counted, and no output.
     let bytes = Linear { task: rows * head * BF16_BYTES, iteration: tokens * head * BF16_BYTES }.over(loads);
     AttentionCounts {
-        tile,
-        tasks,
         tensor: tensor.over(loads),
         xu: xu.over(loads),
         memory: Traffic { all_kib: bytes.all / 1024.0, busiest_kib: bytes.busiest / 1024.0 },
@@ -86,4 +78,14 @@ pub(super) fn pipelined_softmax([rows, tokens]: [u64; 2]) -> Linear {
     let (rows, tokens) = (rows as f64, tokens as f64);
     let iteration = rows * (4.0 + tokens);
     Linear { task: rows * tokens - iteration + 8.0 * rows, iteration }
+}
+
+/// All tokens of a sequence.
+pub(super) fn kv_len(sequences: &Sequences) -> u64 {
+    sequences.past.saturating_add(sequences.new)
+}
+
+/// Sum over groups of sequences.
+pub(super) fn total(groups: &[Sequences], of: impl Fn(&Sequences) -> u64) -> u64 {
+    groups.iter().map(of).fold(0, u64::saturating_add)
 }

@@ -1,14 +1,68 @@
-//! What the calculators return: counts by pipe, and the features made of them.
+//! What the calculators return: counts by pipe, the features made of them, and theoretical cycles at the
+//! boost clock.
 //!
 //! The reference casts features to f32 and feeds `log1p` of each to its models. `sum_cycle` is the
 //! numerator of its efficiency: `duration_us = sum_cycle / (efficiency * clock_mhz)`.
 
-use serde::Serialize;
+use super::Record;
 
-use super::{Pipe, Record, Traffic};
+/// Shared-memory bytes per clock and SM, the same on every GPU of the reference.
+const SHARED_BYTES_PER_CLOCK: f64 = 128.0;
 
-/// GEMM, FP8 GEMM and MoE: kernels of the tensor cores alone.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// Operations asked of one kind of pipe.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Pipe {
+    /// On the whole GPU.
+    pub all: f64,
+    /// On the SM that gets most.
+    pub busiest: f64,
+}
+
+impl Pipe {
+    /// Cycles if the work were spread evenly: `per_clock` operations per clock and SM.
+    pub(super) fn all_cycle(self, per_clock: f64, record: &Record) -> f64 {
+        self.all / per_clock / record.sm_count() as f64
+    }
+
+    /// `[all ops, all cycles, busiest-SM ops, busiest-SM cycles]`.
+    pub(super) fn features(self, per_clock: f64, record: &Record) -> [f64; 4] {
+        [self.all, self.all_cycle(per_clock, record), self.busiest, self.busiest / per_clock]
+    }
+}
+
+/// Data loaded, in KiB (1024 bytes).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Traffic {
+    /// By the whole GPU.
+    pub all_kib: f64,
+    /// By the SM that loads most.
+    pub busiest_kib: f64,
+}
+
+impl Traffic {
+    /// `[all KiB, its HBM cycles, its L2 cycles, busiest-SM KiB, that SM's HBM, shared-memory and
+    /// L2 cycles]`; an SM has one part in S of the bandwidths.
+    pub(super) fn features(self, record: &Record) -> [f64; 7] {
+        let sms = record.sm_count() as f64;
+        [
+            self.all_kib,
+            cycles(self.all_kib, record.mem_gb_per_s, record),
+            cycles(self.all_kib, record.l2_gb_per_s, record),
+            self.busiest_kib,
+            cycles(self.busiest_kib, record.mem_gb_per_s / sms, record),
+            self.busiest_kib * 1024.0 / SHARED_BYTES_PER_CLOCK,
+            cycles(self.busiest_kib, record.l2_gb_per_s / sms, record),
+        ]
+    }
+}
+
+/// Clock cycles that `kib` take at `gb_per_s`. Quirk: the division treats GB/s as GiB/s.
+fn cycles(kib: f64, gb_per_s: f64, record: &Record) -> f64 {
+    kib / gb_per_s / (1024.0 * 1024.0) * record.clock_mhz * 1e6
+}
+
+/// GEMM and FP8 GEMM: kernels of the tensor cores alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TensorCounts {
     /// Tensor FLOP, padding included.
     pub tensor: Pipe,
@@ -37,12 +91,8 @@ impl TensorCounts {
 }
 
 /// Fused attention: tensor cores, special functions (the softmax) and memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct AttentionCounts {
-    /// Query rows and KV tokens of one step of a thread block; zeros where there is nothing to do.
-    pub tile: [u64; 2],
-    /// Thread blocks that have work.
-    pub tasks: f64,
     /// Tensor FLOP, padding included.
     pub tensor: Pipe,
     /// Special-function operations.
@@ -63,7 +113,7 @@ impl AttentionCounts {
 }
 
 /// RMSNorm and SiLU-and-mul, in warp instructions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ElementwiseCounts {
     pub fma: Pipe,
     /// Special-function instructions.
@@ -72,7 +122,7 @@ pub struct ElementwiseCounts {
 }
 
 impl ElementwiseCounts {
-    /// `rows` equal thread blocks, dealt to the SMs in turn.
+    /// `rows` equal thread blocks, given to the SMs in turn.
     pub(super) fn uniform(rows: u64, fma: f64, xu: f64, bytes: f64, record: &Record) -> Self {
         let (all, busiest) = (rows as f64, rows.div_ceil(record.sm_count()) as f64);
         Self {

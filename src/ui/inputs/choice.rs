@@ -4,7 +4,6 @@ use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
 use crate::config::{Field, Scenario};
-use crate::ui::erased::{on_value, part, text};
 use crate::ui::state::State;
 
 /// One entry of a list.
@@ -44,17 +43,18 @@ pub fn Choice(
     let current = move || state.form.with(|form| chosen(form.scenario()));
     // Rendered anew where the list changes, not with every keystroke elsewhere.
     let listed = Memo::new(move |_| state.form.with(|form| groups(form.scenario())));
-    let options = part(move || options(listed.get(), &current()));
-    let choose = on_value(move |value| {
+    let options = move || options(listed.get(), &current());
+    let choose = move |event| {
+        let value = event_target_value(&event);
         state.choose(id, |form| form.choose(field, |scenario| choose(scenario, &value)));
-    });
+    };
     view! {
         <div class="choice">
             <label for=id>{label}</label>
             <select
                 id=id data-testid=id aria-describedby=list_id(field)
-                aria-invalid=text(move || fields.iter().any(|field| invalid(state, *field)).to_string())
-                prop:value=text(current)
+                aria-invalid=move || fields.iter().any(|field| invalid(state, *field)).to_string()
+                prop:value=current
                 on:change=choose
             >
                 {options}

@@ -9,7 +9,6 @@ use super::quantity::QuantityInput;
 use crate::config::catalog::catalog;
 use crate::config::{Arch, Field, Scenario};
 use crate::serving::words;
-use crate::ui::erased::{part, text};
 use crate::ui::state::State;
 use crate::ui::state::quantity::{DP, EP, PP, REPLICAS, TP};
 
@@ -23,11 +22,11 @@ pub fn Hardware() -> impl IntoView {
     let experts = Memo::new(move |_| {
         state.form.with(|form| model_of(form.scenario()).is_some_and(|model| model.has_experts()))
     });
-    let sharing = part(move || match experts.get() {
+    let sharing = move || match experts.get() {
         true => view! { <QuantityInput quantity=&DP /><QuantityInput quantity=&EP /> }.into_any(),
         false => ().into_any(),
-    });
-    let count = text(move || state.form.with(|form| gpu_count(form.scenario())));
+    };
+    let count = move || state.form.with(|form| gpu_count(form.scenario()));
     view! {
         <fieldset class="group">
             <legend>"System"</legend>

@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 
 use crate::config::{Field, Issue, Severity};
-use crate::ui::erased::part;
 use crate::ui::state::State;
 
 /// The id of the list of findings about `field`, for `aria-describedby`.
@@ -21,7 +20,7 @@ pub fn Issues(fields: &'static [Field]) -> impl IntoView {
 
 /// A list of findings. It is always there, so that its changes are announced.
 pub fn issue_list(id: String, found: impl Fn() -> Vec<Issue> + Send + 'static) -> AnyView {
-    let entries = part(move || found().into_iter().map(entry).collect_view().into_any());
+    let entries = move || found().into_iter().map(entry).collect_view().into_any();
     view! { <ul class="issues" id=id aria-live="polite">{entries}</ul> }.into_any()
 }
 

@@ -16,7 +16,6 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use crate::config::Field;
-use crate::ui::erased::listen;
 use crate::ui::state::quantity::{MAX_SEQS, MEMORY_SHARE, PRICE, SUSTAINED, TOKEN_BUDGET};
 use hardware::Hardware;
 use issues::Issues;
@@ -29,7 +28,7 @@ use workload::Workload;
 #[component]
 pub fn Inputs() -> impl IntoView {
     view! {
-        <form class="inputs" aria-label="Configuration" on:submit=listen(|event: SubmitEvent| event.prevent_default())>
+        <form class="inputs" aria-label="Configuration" on:submit=|event: SubmitEvent| event.prevent_default()>
             // Findings about the link as a whole, or about what it folds away, have no control to stand beside.
             <Issues fields=&[Field::Link, Field::Version, Field::Data, Field::Measured] />
             // The second module opens it.

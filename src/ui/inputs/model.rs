@@ -9,7 +9,6 @@ use super::own_text::OwnText;
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, Field, Model, ModelChoice, Scenario, check};
 use crate::serving::words;
-use crate::ui::erased::part;
 use crate::ui::state::State;
 
 /// The weights' entry for the model's own format.
@@ -45,8 +44,7 @@ pub fn ModelInputs() -> impl IntoView {
 #[component]
 pub fn Facts(of: fn(&Scenario) -> Option<Vec<Fact>>) -> impl IntoView {
     let state = State::get();
-    let entries =
-        part(move || facts::entries(state.form.with(|form| of(form.scenario())).unwrap_or_default()));
+    let entries = move || facts::entries(state.form.with(|form| of(form.scenario())).unwrap_or_default());
     view! { <dl class="facts">{entries}</dl> }
 }
 

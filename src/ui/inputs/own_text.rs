@@ -9,7 +9,6 @@ use web_sys::{Event, File, FileList, HtmlInputElement};
 
 use super::issues::issue_list;
 use crate::config::{Field, Issue};
-use crate::ui::erased::{flag, listen, on_value, text};
 use crate::ui::state::State;
 
 /// What is asked for.
@@ -73,14 +72,14 @@ impl Panel {
 pub fn OwnText(own: &'static Own) -> impl IntoView {
     let state = State::get();
     let panel = Panel { own, state, text: RwSignal::new(String::new()) };
-    let dropped = listen(move |event: DragEvent| {
+    let dropped = move |event: DragEvent| {
         event.prevent_default();
         panel.read(event.data_transfer().and_then(|data| data.files()));
-    });
-    let opened = listen(move |event: Event| {
+    };
+    let opened = move |event: Event| {
         let input: Option<HtmlInputElement> = event.target().and_then(|target| target.dyn_into().ok());
         panel.read(input.and_then(|input| input.files()));
-    });
+    };
     let found = move || {
         let mut texts = state.texts.get();
         texts.retain(|issue| issue.field == own.field);
@@ -90,17 +89,17 @@ pub fn OwnText(own: &'static Own) -> impl IntoView {
     view! {
         <details class="own" data-testid=format!("{id}-panel")>
             <summary>{own.summary}</summary>
-            <div class="drop" on:dragover=listen(|event: DragEvent| event.prevent_default()) on:drop=dropped>
+            <div class="drop" on:dragover=|event: DragEvent| event.prevent_default() on:drop=dropped>
                 <label for=id>{own.hint}</label>
                 <textarea
                     id=id data-testid=id rows="6" spellcheck="false" autocomplete="off"
                     aria-describedby=issues.clone()
-                    prop:value=text(move || panel.text.get())
-                    on:input=on_value(move |typed| panel.text.set(typed))
+                    prop:value=move || panel.text.get()
+                    on:input=move |event| panel.text.set(event_target_value(&event))
                 ></textarea>
                 {issue_list(issues, found)}
                 <div class="actions">
-                    <button type="button" class="action" data-testid=format!("{id}-use") on:click=listen(move |_| panel.apply())>
+                    <button type="button" class="action" data-testid=format!("{id}-use") on:click=move |_| panel.apply()>
                         {own.take}
                     </button>
                     <label class="action" for=file.clone()>"Open a file"</label>
@@ -111,9 +110,9 @@ pub fn OwnText(own: &'static Own) -> impl IntoView {
                 </div>
             </div>
         </details>
-        <p class="traced" prop:hidden=flag(move || (own.held)(state).is_empty())>
-            <span data-testid=own.holds[0]>{text(move || (own.held)(state))}</span>
-            <button type="button" class="action" data-testid=own.holds[1] on:click=listen(move |_| (own.end)(state))>
+        <p class="traced" prop:hidden=move || (own.held)(state).is_empty()>
+            <span data-testid=own.holds[0]>{move || (own.held)(state)}</span>
+            <button type="button" class="action" data-testid=own.holds[1] on:click=move |_| (own.end)(state)>
                 "Remove"
             </button>
         </p>

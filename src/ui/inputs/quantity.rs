@@ -5,7 +5,6 @@ use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
 use crate::config::catalog::catalog;
-use crate::ui::erased::{listen, on_value, text};
 use crate::ui::state::{Quantity, State};
 
 #[component]
@@ -23,14 +22,14 @@ pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
     let value = move || state.form.with(|form| quantity.read(form.scenario())).or_else(default);
     let position = move || value().map_or(0, |value| quantity.stops.nearest(value));
     let print = |value: Option<f64>| value.map(|value| quantity.print(value)).unwrap_or_default();
-    let spoken = text(move || format!("{} {}", print(value()), quantity.unit));
+    let spoken = move || format!("{} {}", print(value()), quantity.unit);
     let choose = move |index: usize| {
         if let Some(stop) = stops.with_value(|stops| stops.get(index).copied()) {
             state.choose(id, |form| form.set(quantity, stop));
         }
     };
     // The box itself answers the arrow keys, as a number field would: one stop up or down.
-    let step = listen(move |event: KeyboardEvent| {
+    let step = move |event: KeyboardEvent| {
         let by = match event.key().as_str() {
             "ArrowUp" => 1,
             "ArrowDown" => -1,
@@ -40,12 +39,13 @@ pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
         if let Some(value) = value() {
             choose(stops.with_value(|stops| stop_beside(stops, value, by)));
         }
-    });
-    let slide = on_value(move |value| {
+    };
+    let slide = move |event| {
+        let value = event_target_value(&event);
         if let Ok(index) = value.parse() {
             choose(index);
         }
-    });
+    };
     let last = stops.with_value(|stops| stops.len().saturating_sub(1));
     let range_id = format!("{id}-range");
     view! {
@@ -55,7 +55,7 @@ pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
                 type="range" class="slider" id=range_id.clone() data-testid=range_id
                 min="0" max=last step="1" aria-label=format!("{}, slider", quantity.label)
                 aria-valuetext=spoken
-                prop:value=text(move || position().to_string())
+                prop:value=move || position().to_string()
                 on:input=slide
             />
             <span class="entry">
@@ -63,11 +63,11 @@ pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
                     type="text" class="number" id=id data-testid=id autocomplete="off" spellcheck="false"
                     inputmode=if quantity.whole { "numeric" } else { "decimal" }
                     aria-describedby=list_id(quantity.field)
-                    aria-invalid=text(move || invalid(state, quantity.field).to_string())
-                    placeholder=text(move || print(default()))
-                    prop:value=text(move || state.form.with(|form| form.text(quantity)))
-                    on:input=on_value(move |text| state.type_text(quantity, text))
-                    on:change=listen(move |_| state.form.update(|form| form.leave(quantity)))
+                    aria-invalid=move || invalid(state, quantity.field).to_string()
+                    placeholder=move || print(default())
+                    prop:value=move || state.form.with(|form| form.text(quantity))
+                    on:input=move |event| state.type_text(quantity, event_target_value(&event))
+                    on:change=move |_| state.form.update(|form| form.leave(quantity))
                     on:keydown=step
                 />
                 <label class="unit" for=id aria-hidden="true">{quantity.unit}</label>

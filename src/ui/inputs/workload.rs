@@ -9,7 +9,6 @@ use super::quantity::QuantityInput;
 use super::trace::TRACE;
 use crate::config::{Field, Lengths, Load, Scenario};
 use crate::serving::report::Headline;
-use crate::ui::erased::{flag, listen, part, text};
 use crate::ui::state::State;
 use crate::ui::state::quantity::{
     ACCEPTED, BATCH, BURSTINESS, CACHED_SHARE, CONCURRENCY, DRAFTED, ISL, LOG_SPREAD, OSL, Quantity, RATE,
@@ -22,17 +21,17 @@ pub fn Workload() -> impl IntoView {
     let state = State::get();
     // A memo, so that the box below is not rebuilt while one types into it.
     let kind = Memo::new(move |_| state.form.with(|form| Kind::of(form.scenario().workload.load)));
-    let size = part(move || {
+    let size = move || {
         let kind = kind.get();
         let shape = (kind == Kind::Rate).then(|| view! { <QuantityInput quantity=&BURSTINESS /> });
         view! { <QuantityInput quantity=kind.quantity() />{shape} }.into_any()
-    });
+    };
     let kinds = Kind::ALL.map(|one| view! { <LoadKind kind=one /> });
     view! {
         <fieldset class="group">
             <legend>"Workload"</legend>
             <QuantityInput quantity=&ISL />
-            <p class="sum">{text(move || state.form.with(|form| mixed(form.scenario())))}</p>
+            <p class="sum">{move || state.form.with(|form| mixed(form.scenario()))}</p>
             <QuantityInput quantity=&OSL />
             <Issues fields=&[Field::Histogram] />
             <QuantityInput quantity=&SPREAD />
@@ -124,15 +123,15 @@ fn mixed(scenario: &Scenario) -> String {
 fn LoadKind(kind: Kind) -> impl IntoView {
     let state = State::get();
     let (id, label) = kind.words();
-    let choose = listen(move |_| {
+    let choose = move |_| {
         let headline = state.of_answer(|answer| answer.report.headline.clone());
         state.choose(id, |form| {
             form.choose(Field::Load, |scenario| {
                 scenario.workload.load = kind.like(scenario.workload.load, headline.as_ref());
             });
         });
-    });
-    let checked = flag(move || state.form.with(|form| Kind::of(form.scenario().workload.load)) == kind);
+    };
+    let checked = move || state.form.with(|form| Kind::of(form.scenario().workload.load)) == kind;
     view! {
         <input type="radio" name="load" id=id data-testid=id prop:checked=checked on:change=choose />
         <label for=id>{label}</label>

@@ -1,4 +1,4 @@
-//! A chart on its canvas, which another module of the page draws.
+//! A chart on its canvas.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,17 +10,17 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{HtmlCanvasElement, ResizeObserver};
 
-use crate::ui::erased::Text;
-use crate::ui::module;
+use crate::chart::Chart;
+use crate::ui::canvas::paint;
 use crate::ui::state::State;
 
-/// `chart` is a [`Chart`](crate::chart::Chart) as JSON, or empty; `words` are what it shows.
+/// `words` say what the chart shows.
 #[component]
 pub fn ChartView(
     #[prop(into)] id: String,
     #[prop(into)] label: String,
-    chart: Signal<String>,
-    words: Text,
+    #[prop(into)] chart: Signal<Option<Chart>>,
+    #[prop(into)] words: Signal<String>,
 ) -> impl IntoView {
     let state = State::get();
     let canvas = NodeRef::<Canvas>::new();
@@ -38,11 +38,9 @@ pub fn ChartView(
         redraw_next_frame(&waiting, move || {
             let dark = state.dark.get_untracked();
             if let Some(canvas) = canvas.get_untracked() {
-                chart.with_untracked(|chart| {
-                    if !chart.is_empty() {
-                        module::paint(&canvas, chart, dark);
-                    }
-                });
+                if let Some(chart) = chart.get_untracked() {
+                    paint(&canvas, chart, dark);
+                }
             }
         });
     });

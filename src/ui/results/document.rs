@@ -1,20 +1,20 @@
-//! The place of a document, which another module of the page shows.
+//! The place of a document.
 
 use leptos::prelude::*;
 
-use crate::ui::erased::Text;
-use crate::ui::module;
+use crate::study::Document;
+use crate::ui::show::show;
 use crate::ui::state::State;
 
-/// `document` reads one as JSON; an empty one leaves what is there. `id` is also that of the element.
+/// An empty document leaves what is there. `id` is also that of the element.
 #[component]
-pub fn DocumentView(id: &'static str, mut document: Text) -> impl IntoView {
+pub fn DocumentView(id: &'static str, #[prop(into)] document: Signal<Document>) -> impl IntoView {
     let state = State::get();
     Effect::new(move |_| {
-        let (dark, document) = (state.dark.get(), document());
-        if !document.is_empty() {
+        let (dark, document) = (state.dark.get(), document.get());
+        if !document.blocks.is_empty() {
             // Once: a change of the form renews the document where the visitor reads it.
-            module::show(id, &document, dark, &state.take_sought(id));
+            show(id, document, dark, state.take_sought(id));
         }
     });
     view! { <div id=id></div> }

@@ -7,7 +7,6 @@ use crate::serving::measured::{Beside, print};
 use crate::serving::reading::Reading;
 use crate::serving::report::Headline;
 use crate::study::Topic;
-use crate::ui::erased::{listen, text};
 use crate::ui::state::State;
 use crate::units::{Printed, decimal};
 
@@ -21,9 +20,8 @@ pub fn Gauge(
 ) -> impl IntoView {
     let state = State::get();
     let reading = move || state.of_answer(|answer| answer.report.headline.as_ref().and_then(read));
-    let show =
-        move |part: fn((f64, Printed)) -> String| text(move || reading().map(part).unwrap_or_default());
-    let number = text(move || reading().map_or("–".into(), |(_, printed)| printed.number));
+    let show = move |part: fn((f64, Printed)) -> String| move || reading().map(part).unwrap_or_default();
+    let number = move || reading().map_or("–".into(), |(_, printed)| printed.number);
     let beside = move || {
         let metric = Metric::from_id(id)?;
         let (predicted, _) = reading()?;
@@ -33,14 +31,14 @@ pub fn Gauge(
     view! {
         <div class="gauge">
             <dt title=help>
-                <button type="button" class="why" on:click=listen(move |_| state.show(Some(Topic::Explain), explains(id)))>{name}</button>
+                <button type="button" class="why" on:click=move |_| state.show(Some(Topic::Explain), explains(id))>{name}</button>
             </dt>
             <dd data-testid=id data-value=show(|(value, _)| decimal(value))>
                 <span class="figure">{number}</span>" "
                 <span class="unit">{show(|(_, printed)| printed.unit.to_string())}</span>
             </dd>
             // Empty, it takes no room.
-            <dd class="measured" data-measured=id>{text(move || beside().unwrap_or_default())}</dd>
+            <dd class="measured" data-measured=id>{move || beside().unwrap_or_default()}</dd>
         </div>
     }
 }

@@ -6,20 +6,19 @@ use super::gauge::Gauge;
 use super::status::basis_label;
 use crate::serving::reading;
 use crate::serving::report::Basis;
-use crate::ui::erased::text;
 use crate::ui::state::{Answer, State};
 
 #[component]
 pub fn HeadlineView() -> impl IntoView {
     let state = State::get();
     // On a phone the numbers stay in view and the status does not: bounds must not pass for predictions there.
-    let bound = text(move || {
+    let bound = move || {
         let label = |answer: &Answer| {
             let basis = &answer.report.basis;
             (*basis == Basis::Roofline).then(|| basis_label(Some(basis)))
         };
         state.of_answer(label).unwrap_or_default()
-    });
+    };
     view! {
         <section class="panel headline" aria-live="polite" aria-label="Headline numbers">
             <p class="bound" aria-hidden="true">{bound}</p>

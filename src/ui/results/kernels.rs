@@ -7,7 +7,6 @@ use crate::graph::Phase;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::serving::words;
 use crate::study::Topic;
-use crate::ui::erased::{listen, part};
 use crate::ui::state::State;
 use crate::units::{Seconds, count, fixed, percent};
 
@@ -41,7 +40,7 @@ fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
     let heads = COLUMNS.map(|(name, help, number)| {
         view! { <th scope="col" title=help class=if number { "n" } else { "" }>{name}</th> }
     });
-    let rows = part(move || state.of_pass(phase, |pass| Some(rows(pass))).into_any());
+    let rows = move || state.of_pass(phase, |pass| Some(rows(pass))).into_any();
     let name = format!("Kernels of {}", words::phase(phase).to_ascii_lowercase());
     let title = format!("{id}-title");
     view! {
@@ -59,11 +58,8 @@ fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
 
 /// The kernels by time, then the host and the sum.
 fn rows(pass: &PassReport) -> AnyView {
-    // Few kernels: inserting each in its place needs no sort in the shell.
-    let mut kernels: Vec<(usize, &KernelLine)> = Vec::new();
-    for (index, kernel) in pass.kernels.iter().enumerate() {
-        kernels.insert(kernels.partition_point(|(_, other)| other.share >= kernel.share), (index, kernel));
-    }
+    let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
+    kernels.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
     let phase = words::phase(pass.phase).to_ascii_lowercase();
     let row_of = |(index, kernel)| kernel_row(kernel, format!("kernel-{phase}-{index}"));
     let mut rows: Vec<AnyView> = kernels.into_iter().map(row_of).collect();
@@ -91,7 +87,7 @@ fn kernel_row(kernel: &KernelLine, fold: String) -> AnyView {
         cell("", kernel.shape.clone(), ""),
     ];
     let state = State::get();
-    let explain = listen(move |_| state.show(Some(Topic::Explain), &fold));
+    let explain = move |_| state.show(Some(Topic::Explain), &fold);
     let name = view! { <button type="button" class="why" on:click=explain>{kernel.name}</button> }.into_any();
     row(kernel.name, name, kernel.time * kernel.count as f64, kernel.share, cells)
 }

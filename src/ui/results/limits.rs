@@ -6,7 +6,6 @@ use super::roofline::phase_mark;
 use crate::graph::Phase;
 use crate::serving::report::PassReport;
 use crate::serving::words;
-use crate::ui::erased::text;
 use crate::ui::state::State;
 use crate::units::{count, percent};
 
@@ -40,7 +39,7 @@ fn Limit(phase: Phase, id: &'static str) -> impl IntoView {
     let state = State::get();
     // Dashes before the first answer, so that nothing moves when it comes.
     let show = move |read: fn(&PassReport) -> String| {
-        text(move || state.of_pass(phase, |pass| Some(read(pass))).unwrap_or("–".into()))
+        move || state.of_pass(phase, |pass| Some(read(pass))).unwrap_or("–".into())
     };
     let facts = FACTS.map(|(name, read, help)| {
         view! { <div><dt title=help>{name}</dt><dd>{show(read)}</dd></div> }

@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 
 use crate::serving::report::Memory;
-use crate::ui::erased::{part, text};
 use crate::ui::inputs::issue_list;
 use crate::ui::state::{Answer, State};
 use crate::units::{Bytes, count, fixed};
@@ -12,11 +11,11 @@ use crate::units::{Bytes, count, fixed};
 pub fn MemoryView() -> impl IntoView {
     let state = State::get();
     let memory = move || state.of_answer(|answer| Some(answer.report.memory.clone()));
-    let fitting = text(move || state.of_answer(|answer| Some(fits(answer).to_string())).unwrap_or_default());
-    let verdict = text(move || state.of_answer(|answer| Some(verdict(answer))).unwrap_or_default());
-    let words = text(move || memory().as_ref().map(in_words).unwrap_or_default());
-    let bar = part(move || memory().as_ref().map(bar).into_any());
-    let legend = part(move || memory().as_ref().map(legend).into_any());
+    let fitting = move || state.of_answer(|answer| Some(fits(answer).to_string())).unwrap_or_default();
+    let verdict = move || state.of_answer(|answer| Some(verdict(answer))).unwrap_or_default();
+    let words = move || memory().as_ref().map(in_words).unwrap_or_default();
+    let bar = move || memory().as_ref().map(bar).into_any();
+    let legend = move || memory().as_ref().map(legend).into_any();
     // The reasons stand beside their inputs as well; here they explain the missing numbers.
     let reasons = move || {
         let of = |answer: &Answer| answer.report.headline.is_none().then(|| answer.report.issues.clone());

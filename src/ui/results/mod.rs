@@ -14,7 +14,6 @@ mod study;
 
 use leptos::prelude::*;
 
-use super::erased::{flag, text};
 use super::state::State;
 use headline::HeadlineView;
 use kernels::Kernels;
@@ -31,19 +30,19 @@ pub fn Results() -> impl IntoView {
     let state = State::get();
     // A warm worker answers before anyone could see the old numbers dimmed, and dimming restyles half the page
     // twice: only an answer that will not come dims what stands.
-    let dimmed = flag(move || state.stale.get() && state.has_errors());
+    let dimmed = move || state.stale.get() && state.has_errors();
     view! {
         <section
             class="results" data-testid="results" aria-label="Prediction"
             class:stale=dimmed
-            aria-busy=text(move || state.stale.get().to_string())
+            aria-busy=move || state.stale.get().to_string()
         >
             <Status />
             <HeadlineView />
             <MemoryView />
             <Limits />
             <Tabs />
-            <div class="overview" prop:hidden=flag(move || state.study.with(|study| study.topic.is_some()))>
+            <div class="overview" prop:hidden=move || state.study.with(|study| study.topic.is_some())>
                 <RooflineView />
                 <SimulationView />
                 <Kernels />

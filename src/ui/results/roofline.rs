@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use super::chart::ChartView;
 use crate::chart::{Chart, Roofline, summary};
 use crate::graph::Phase;
-use crate::ui::erased::text;
 use crate::ui::state::State;
 
 #[component]
@@ -13,10 +12,8 @@ pub fn RooflineView() -> impl IntoView {
     let state = State::get();
     let roofline =
         Memo::new(move |_| state.of_answer(|answer| Roofline::new(&answer.setup.gpu, &answer.report.passes)));
-    let chart = Signal::derive(move || {
-        roofline.get().map(|chart| Chart::Roofline(chart).into_json()).unwrap_or_default()
-    });
-    let words = text(move || roofline.with(|chart| chart.as_ref().map(summary)).unwrap_or_default());
+    let chart = Signal::derive(move || roofline.get().map(Chart::Roofline));
+    let words = move || roofline.with(|chart| chart.as_ref().map(summary)).unwrap_or_default();
     view! {
         <section class="panel roofline" aria-label="Roofline">
             <header>

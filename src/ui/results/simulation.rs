@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 
 use super::document::DocumentView;
-use crate::ui::erased::{flag, listen, text};
 use crate::ui::inputs::issue_list;
 use crate::ui::state::{Progress, State};
 use crate::worker::protocol::Swept;
@@ -12,30 +11,30 @@ use crate::worker::protocol::Swept;
 pub fn SimulationView() -> impl IntoView {
     let state = State::get();
     let progress = move || state.simulation.with(|one| one.progress);
-    let due = flag(move || progress() == Progress::Due);
-    let idle = flag(move || progress() != Progress::Running);
-    let status = text(move || state.simulation.with(|one| said(one.progress, one.curve.as_ref())));
+    let due = move || progress() == Progress::Due;
+    let idle = move || progress() != Progress::Running;
+    let status = move || state.simulation.with(|one| said(one.progress, one.curve.as_ref()));
     let issues = move || {
         state.simulation.with(|one| one.run.as_ref().map(|run| run.issues.clone())).unwrap_or_default()
     };
     let run = move || state.simulation.with(|one| one.run.as_ref().map(|run| run.document.clone()));
     let curve = move || state.simulation.with(|one| one.curve.as_ref().map(|curve| curve.document.clone()));
     // What is no longer so takes no room.
-    let no_run = flag(move || run().is_none_or(|run| run.is_empty()));
-    let no_curve = flag(move || curve().is_none_or(|curve| curve.is_empty()));
+    let no_run = move || run().is_none_or(|run| run.blocks.is_empty());
+    let no_curve = move || curve().is_none_or(|curve| curve.blocks.is_empty());
     view! {
         <section class="panel simulation" aria-label="Simulated run" data-testid="simulation" class:due=due>
             <header>
                 <h2>"Simulated run"</h2>
                 <p class="key">
-                    <span role="status" data-testid="simulation-status" data-progress=text(move || id(progress()).into())>{status}</span>
+                    <span role="status" data-testid="simulation-status" data-progress=move || id(progress())>{status}</span>
                     <button type="button" class="action" data-testid="simulation-stop" prop:hidden=idle
-                        on:click=listen(move |_| state.stop_simulation())>"Stop"</button>
+                        on:click=move |_| state.stop_simulation()>"Stop"</button>
                 </p>
             </header>
             {issue_list("simulation-issues".into(), issues)}
-            <div prop:hidden=no_run><DocumentView id="simulation-run" document=text(move || run().unwrap_or_default()) /></div>
-            <div prop:hidden=no_curve><DocumentView id="simulation-loads" document=text(move || curve().unwrap_or_default()) /></div>
+            <div prop:hidden=no_run><DocumentView id="simulation-run" document=move || run().unwrap_or_default() /></div>
+            <div prop:hidden=no_curve><DocumentView id="simulation-loads" document=move || curve().unwrap_or_default() /></div>
         </section>
     }
 }

@@ -3,27 +3,25 @@
 use leptos::prelude::*;
 
 use crate::serving::report::Basis;
-use crate::ui::erased::text;
 use crate::ui::state::{State, WorkerStatus};
 
 #[component]
 pub fn Status() -> impl IntoView {
     let state = State::get();
     let basis = move || state.of_answer(|answer| Some(answer.report.basis.clone()));
-    let kind = text(move || basis_id(basis().as_ref()).into());
-    let label = text(move || basis_label(basis().as_ref()));
-    let status = text(move || state.worker.with(|worker| status_id(worker).into()));
-    let said = text(move || state.worker.with(said));
+    let kind = move || basis_id(basis().as_ref());
+    let label = move || basis_label(basis().as_ref());
+    let status = move || state.worker.with(status_id);
+    let said = move || state.worker.with(said);
     // Dimming alone would leave readers of the page by ear, and the hurried, with the wrong numbers.
-    let refused = text(move || {
+    let refused = move || {
         let answered = state.answer.with(Option::is_some);
-        let words = match (state.has_errors(), answered) {
+        match (state.has_errors(), answered) {
             (false, _) => "",
             (true, true) => "Below: the last answer, not that of the marked inputs",
             (true, false) => "The marked inputs stand in its way",
-        };
-        words.into()
-    });
+        }
+    };
     view! {
         <div class="status" role="status">
             <span class="basis" data-testid="basis" data-basis=kind>{label}</span>

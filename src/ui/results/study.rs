@@ -4,7 +4,6 @@ use leptos::prelude::*;
 
 use super::document::DocumentView;
 use crate::study::{Topic, tabs};
-use crate::ui::erased::{flag, listen, text};
 use crate::ui::state::{STUDY, State};
 
 #[component]
@@ -16,8 +15,8 @@ pub fn Tabs() -> impl IntoView {
         view! {
             <input
                 type="radio" name="tab" id=id.clone() data-testid=id.clone()
-                prop:checked=flag(move || topic() == of)
-                on:change=listen(move |_| state.show(of, ""))
+                prop:checked=move || topic() == of
+                on:change=move |_| state.show(of, "")
             />
             <label for=id>{name}</label>
         }
@@ -29,21 +28,21 @@ pub fn Tabs() -> impl IntoView {
 #[component]
 pub fn StudyView() -> impl IntoView {
     let state = State::get();
-    let hidden = flag(move || state.study.with(|study| study.topic.is_none()));
-    let due = flag(move || state.study.with(|study| study.due));
-    let progress = text(move || {
+    let hidden = move || state.study.with(|study| study.topic.is_none());
+    let due = move || state.study.with(|study| study.due);
+    let progress = move || {
         state.study.with(|study| match (study.studied.done, study.studied.total) {
             (done, total) if done < total => format!("{done} of {total} configurations predicted"),
             _ => study.failed.clone(),
         })
-    });
-    let status = text(move || {
+    };
+    let status = move || {
         state.study.with(|study| {
             let over = !study.due && study.studied.done == study.studied.total;
-            if over { "done".into() } else { "due".into() }
+            if over { "done" } else { "due" }
         })
-    });
-    let document = text(move || state.study.with(|study| study.studied.document.clone()));
+    };
+    let document = move || state.study.with(|study| study.studied.document.clone());
     view! {
         <section class="panel study" data-testid="study" aria-label="Study" class:due=due prop:hidden=hidden>
             <p class="progress" role="status" data-testid="study-status" data-status=status>{progress}</p>

@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::Closure;
 use super::{Answer, Form, State, simulate, study, texts};
 use crate::config::{self, Field, catalog::catalog};
 use crate::efficiency::{Efficiencies, Learned};
-use crate::serving::{Plan, finish, plan_alone};
+use crate::serving::{Plan, finish, plan};
 use crate::worker::client::{Client, Event, Files};
 use crate::worker::protocol::Text;
 
@@ -99,8 +99,8 @@ fn predict(state: State) {
     state.stale.set(true);
     simulate::end(state);
     state.predictor.update_value(|predictor| (predictor.newest, predictor.grace) = (None, None));
-    match setup.map(|setup| plan_alone(&setup)) {
-        Some(Ok(plan)) if !bad_draft => ask(state, plan),
+    match setup.map(|setup| plan(&setup)) {
+        Some(Ok((plan, _))) if !bad_draft => ask(state, plan),
         Some(Err(issues)) => findings.extend(issues),
         Some(Ok(_)) | None => {}
     }

@@ -10,7 +10,7 @@ use web_sys::CustomEvent;
 use super::predict::not_done;
 use super::{Form, State, WorkerStatus, address};
 use crate::study::Topic;
-use crate::ui::module;
+use crate::ui::show::show as show_document;
 use crate::worker::protocol::{Studied, StudyAsked};
 
 /// A pause this long in the changes begins a study: while a slider moves there is none.
@@ -140,7 +140,7 @@ pub fn ask(state: State) {
 
 pub fn heard(state: State, studied: Studied) {
     if state.study.with_untracked(|study| study.finding) == studied.id {
-        return module::show(FOUND, &studied.document, state.dark.get_untracked(), "");
+        return show_document(FOUND, studied.document, state.dark.get_untracked(), String::new());
     }
     state.study.update(|study| {
         if study.id == studied.id {

@@ -1,5 +1,5 @@
 //! Light, dark, or as the system says. `static/boot/theme.js` applies the stored choice before the
-//! first paint, in a frame `static/boot/embed.js` what the page around it asks for; this keeps it.
+//! first paint, in a frame `static/boot/embed/` what the page around it asks for; this keeps it.
 
 use gloo::events::EventListener;
 use gloo::utils::{document, window};

@@ -12,10 +12,6 @@ root.dataset.theme = theme;
 // The way back is that of the page around it.
 history.pushState = history.replaceState.bind(history);
 
-// What nobody sees needs no drawing, and none of the code that draws.
-for (const drawing of ["rooflight:chart", "rooflight:document"])
-  addEventListener(drawing, (event) => event.target.closest("[data-unseen]") && event.stopImmediatePropagation(), true);
-
 // The first answer comes when the page stands.
 addEventListener("rooflight:answer", (answer) => arrange(answer, locks, notes), { once: true });
 listen();

@@ -5,10 +5,11 @@ mod against;
 mod name;
 mod text;
 
+use serde_json::Value;
+
 use super::{Measured, Metric};
 use crate::config::issue::excerpt;
-use crate::config::json::{self, Json, Object};
-use crate::config::{Field, Issue, Scenario, link};
+use crate::config::{Field, Issue, Scenario, json, link};
 use crate::units::{decimal, significant};
 use against::Stated;
 use name::{Name, Statistic};
@@ -34,8 +35,8 @@ pub fn read(text: &str, scenario: &Scenario) -> (Option<Measured>, Vec<Issue>) {
     }
 }
 
-/// The same of JSON that is read already, alone.
-pub fn of(object: &Object) -> (Option<Measured>, Vec<Issue>) {
+/// The same of a JSON object that is read already, alone.
+pub fn of(object: &Value) -> (Option<Measured>, Vec<Issue>) {
     let mut report = Report::default();
     report.take_all(object);
     report.finish(None)
@@ -67,23 +68,25 @@ struct Report {
 }
 
 impl Report {
-    fn take_all(&mut self, object: &Object) {
-        for (name, value) in object.pairs() {
+    fn take_all(&mut self, object: &Value) {
+        for (name, value) in object.as_object().into_iter().flatten() {
             match value {
-                Json::Number(number) => self.take(name, Statistic::Named, *number),
-                Json::Text(text) => {
+                Value::Number(number) => {
+                    self.take(name, Statistic::Named, number.as_f64().unwrap_or(f64::NAN))
+                }
+                Value::String(text) => {
                     if let Some(number) = number(text) {
                         self.take(name, Statistic::Named, number);
                     }
                 }
                 // genai-perf and aiperf: `{"unit": "ms", "avg": 16.3, "p50": 15.9}`.
-                Json::Object(parts) => {
-                    let named = match parts.text("unit") {
+                Value::Object(_) => {
+                    let named = match value["unit"].as_str() {
                         Some(unit) => format!("{name} ({unit})"),
                         None => name.to_owned(),
                     };
                     for (part, statistic) in [("avg", Statistic::Mean), ("p50", Statistic::Median)] {
-                        if let Some(number) = parts.number(part) {
+                        if let Some(number) = value[part].as_f64() {
                             self.take(&named, statistic, number);
                         }
                     }

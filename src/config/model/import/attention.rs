@@ -94,7 +94,7 @@ pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: Option<u32>) -> O
     if gated {
         traits.push(GqaTrait::OutputGate);
     }
-    if fields.object().text("qk_norm_type") == Some("per_layer") {
+    if fields.object()["qk_norm_type"].as_str() == Some("per_layer") {
         traits.push(GqaTrait::NormOverHeads);
     }
     let head_dim = head_dim?;
@@ -245,7 +245,7 @@ fn borrow(fields: &mut Fields<'_>, attentions: &mut [Attention]) -> Option<()> {
     }
     let types = fields.per_layer(KEY, attentions.len())?;
     for (place, (kind, attention)) in types.iter().zip(attentions).enumerate() {
-        let borrowed = match kind.as_text() {
+        let borrowed = match kind.as_str() {
             Some("full") => None,
             Some("shared") if place > 0 => Some(true),
             _ => {

@@ -1,6 +1,7 @@
 //! The longest sequence a model is made for.
 
 use super::fields::Fields;
+use crate::config::json;
 use crate::config::model::limits::{CONTEXT, Limit};
 
 /// Tokens of context: `max_position_embeddings`, stretched by `rope_scaling` where that key does not
@@ -11,16 +12,17 @@ use crate::config::model::limits::{CONTEXT, Limit};
 pub fn longest(fields: &mut Fields<'_>) -> Option<u32> {
     let stated = fields.count(CONTEXT)?;
     let object = fields.object();
-    let Some(rope) = object.object("rope_scaling").or_else(|| object.object("rope_parameters")) else {
+    let Some(rope) = json::inner(object, "rope_scaling").or_else(|| json::inner(object, "rope_parameters"))
+    else {
         return Some(stated);
     };
-    let kind = rope.text("rope_type").or_else(|| rope.text("type")).unwrap_or("default");
+    let kind = rope["rope_type"].as_str().or_else(|| rope["type"].as_str()).unwrap_or("default");
     let base = match kind {
-        "yarn" => rope.number("original_max_position_embeddings").unwrap_or(f64::from(stated)),
+        "yarn" => rope["original_max_position_embeddings"].as_f64().unwrap_or(f64::from(stated)),
         "linear" | "dynamic" => f64::from(stated),
         _ => return Some(stated),
     };
-    let Some(factor) = rope.number("factor") else { return Some(stated) };
+    let Some(factor) = rope["factor"].as_f64() else { return Some(stated) };
     let stretched = base * factor;
     match (Limit { key: "rope_scaling.factor × context", ..CONTEXT }).objection(stretched.floor()) {
         None => Some(stretched as u32),

@@ -1,10 +1,11 @@
 //! MLPs, mixtures of experts, and which layer has which.
 
+use serde_json::Value;
+
 use super::experts::{Experts, Shared};
 use super::family::Family;
 use super::fields::Fields;
 use super::layers::marks;
-use crate::config::json::Json;
 use crate::config::model::limits::{EXPERT_WIDTH, EXPERTS, INTERMEDIATE, LAYERS, Limit, TOPK};
 use crate::config::model::{Dense, Ffn, Moe};
 
@@ -78,7 +79,7 @@ fn sparse(fields: &mut Fields<'_>, layers: u32) -> Option<Vec<bool>> {
     let interleaved = fields.count_or(Limit { key: "interleave_moe_layer_step", ..LAYERS }, 1)?;
     let dense = fields.layers("mlp_only_layers");
     let (every, marked) = match fields.get("moe_layer_freq") {
-        Some(Json::List(_)) => (1, Some(marks(fields, "moe_layer_freq", sparse.len())?)),
+        Some(Value::Array(_)) => (1, Some(marks(fields, "moe_layer_freq", sparse.len())?)),
         _ => (fields.count_or(Limit { key: "moe_layer_freq", ..LAYERS }, 1)?, None),
     };
     let named = named(fields, sparse.len())?;
@@ -105,7 +106,7 @@ fn named(fields: &mut Fields<'_>, layers: usize) -> Option<Option<Vec<bool>>> {
     }
     let mut named = Vec::new();
     for (place, kind) in fields.per_layer(KEY, layers)?.iter().enumerate() {
-        named.push(match kind.as_text() {
+        named.push(match kind.as_str() {
             Some("dense") => false,
             Some("sparse") => true,
             _ => {

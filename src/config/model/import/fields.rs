@@ -1,9 +1,10 @@
 //! Typed reading of single keys, each problem named by its key.
 
+use serde_json::Value;
+
 use crate::config::issue::excerpt;
-use crate::config::json::{Json, Object};
 use crate::config::model::limits::{HEAD_DIM, Limit};
-use crate::config::{Field, Issue};
+use crate::config::{Field, Issue, json};
 use crate::units::decimal;
 
 /// A reader of one object that collects what is wrong with it.
@@ -11,24 +12,25 @@ use crate::units::decimal;
 /// A key with dots (`linear_attn_config.head_dim`) leads into objects. What cannot be read is `None` with an
 /// error among the issues, and an import with errors has no model: callers may go on with any default.
 pub struct Fields<'a> {
-    object: &'a Object,
+    object: &'a Value,
     issues: Vec<Issue>,
 }
 
 impl<'a> Fields<'a> {
-    pub fn new(object: &'a Object) -> Self {
-        let twice = object.repeated.iter().map(|key| {
-            Issue::warning(Field::Model, format!("`{}` is given twice: the last one counts", excerpt(key)))
-        });
-        Self { object, issues: twice.collect() }
+    pub fn new(object: &'a Value) -> Self {
+        Self { object, issues: Vec::new() }
     }
 
     pub fn into_issues(self) -> Vec<Issue> {
         self.issues
     }
 
-    pub fn object(&self) -> &'a Object {
+    pub fn object(&self) -> &'a Value {
         self.object
+    }
+
+    pub fn warn(&mut self, text: String) {
+        self.issues.push(Issue::warning(Field::Model, text));
     }
 
     pub fn error(&mut self, text: String) {
@@ -36,14 +38,9 @@ impl<'a> Fields<'a> {
     }
 
     /// The value under a key, through objects where it has dots; `null` counts as left out.
-    pub fn get(&self, key: &str) -> Option<&'a Json> {
-        let mut object = self.object;
-        let mut rest = key;
-        while let Some((outer, inner)) = rest.split_once('.') {
-            object = object.object(outer)?;
-            rest = inner;
-        }
-        object.get(rest)
+    pub fn get(&self, key: &str) -> Option<&'a Value> {
+        let value = key.split('.').try_fold(self.object, |object, key| object.get(key));
+        value.filter(|value| !value.is_null())
     }
 
     /// A whole number that has to be there.
@@ -75,25 +72,14 @@ impl<'a> Fields<'a> {
 
     pub fn optional(&mut self, limit: Limit) -> Option<u32> {
         let objection = match self.get(limit.key)? {
-            Json::Number(value) => match limit.objection(*value) {
-                None => return Some(*value as u32),
-                objection => objection,
-            },
-            // Python's NaN and Infinity arrive as text.
-            Json::Text(text) => Some(format!(
-                "`{}` is \"{}\": a whole number from {} to {} is right",
-                limit.key,
-                excerpt(text),
-                limit.min,
-                limit.max
-            )),
-            other => Some(format!(
-                "`{}` is {}: a whole number from {} to {} is right",
-                limit.key,
-                other.kind(),
-                limit.min,
-                limit.max
-            )),
+            Value::Number(number) => {
+                let value = number.as_f64().unwrap_or(f64::NAN);
+                match limit.objection(value) {
+                    None => return Some(value as u32),
+                    objection => objection,
+                }
+            }
+            other => Some(limit.against(&shown(other))),
         };
         objection.into_iter().for_each(|text| self.error(text));
         None
@@ -102,9 +88,9 @@ impl<'a> Fields<'a> {
     /// `true`, `false`, or none where it is left out.
     pub fn flag(&mut self, key: &str) -> Option<bool> {
         match self.get(key)? {
-            Json::Bool(flag) => Some(*flag),
+            Value::Bool(flag) => Some(*flag),
             other => {
-                let text = format!("`{key}` is {}: true or false is right", other.kind());
+                let text = format!("`{key}` is {}: true or false is right", json::kind(other));
                 self.error(text);
                 None
             }
@@ -112,7 +98,7 @@ impl<'a> Fields<'a> {
     }
 
     /// An entry for each layer; none where the key is left out, or its length is wrong.
-    pub fn per_layer(&mut self, key: &str, layers: usize) -> Option<&'a [Json]> {
+    pub fn per_layer(&mut self, key: &str, layers: usize) -> Option<&'a [Value]> {
         let list = self.list(key)?;
         if list.len() != layers {
             let given = list.len();
@@ -124,11 +110,11 @@ impl<'a> Fields<'a> {
         Some(list)
     }
 
-    pub fn list(&mut self, key: &str) -> Option<&'a [Json]> {
+    pub fn list(&mut self, key: &str) -> Option<&'a [Value]> {
         match self.get(key)? {
-            Json::List(items) => Some(items),
+            Value::Array(items) => Some(items),
             other => {
-                let text = format!("`{key}` is {}: a list is right", other.kind());
+                let text = format!("`{key}` is {}: a list is right", json::kind(other));
                 self.error(text);
                 None
             }
@@ -139,25 +125,18 @@ impl<'a> Fields<'a> {
     pub fn layers(&mut self, key: &str) -> Vec<f64> {
         let mut numbers = Vec::new();
         for item in self.list(key).unwrap_or_default() {
-            match item {
-                Json::Number(number) => numbers.push(*number),
-                other => {
-                    self.error(format!("`{key}` holds {}: numbers of layers are right", other.kind()));
-                    break;
-                }
-            }
+            let Some(number) = item.as_f64() else {
+                self.error(format!("`{key}` holds {}: numbers of layers are right", json::kind(item)));
+                break;
+            };
+            numbers.push(number);
         }
         numbers
     }
 
     /// That an entry of a list is none of those known.
-    pub fn stranger(&mut self, key: &str, place: usize, entry: &Json, right: &str) {
-        let given = match entry {
-            Json::Text(text) => format!("\"{}\"", excerpt(text)),
-            Json::Number(number) => decimal(*number),
-            other => other.kind().to_owned(),
-        };
-        self.error(format!("`{key}[{place}]` is {given}: {right} is right"));
+    pub fn stranger(&mut self, key: &str, place: usize, entry: &Value, right: &str) {
+        self.error(format!("`{key}[{place}]` is {}: {right} is right", shown(entry)));
     }
 
     /// The head dimension, which many configs leave to be derived.
@@ -177,5 +156,14 @@ impl<'a> Fields<'a> {
             return None;
         }
         Some(hidden / heads)
+    }
+}
+
+/// A value for a sentence: text and numbers as they are given, of the rest what it is.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("\"{}\"", excerpt(text)),
+        Value::Number(number) => decimal(number.as_f64().unwrap_or(f64::NAN)),
+        other => json::kind(other).to_owned(),
     }
 }

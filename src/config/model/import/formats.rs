@@ -1,12 +1,13 @@
 //! The weight formats of a checkpoint, from `quantization_config` or `hf_quant_config.json`.
 
+use serde_json::{Map, Value};
+
 use super::globs::Globs;
 use super::modules::{Module, Part};
 use super::schemes::{self, Scheme};
-use crate::config::Dtype;
 use crate::config::issue::excerpt;
-use crate::config::json::{Json, Object};
 use crate::config::model::Formats;
+use crate::config::{Dtype, json};
 
 /// How the linear layers are stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,18 +34,18 @@ const LISTS: [&str; 3] = ["modules_to_not_convert", "ignore", "exclude_modules"]
 /// Reads the record; the error is the trait by which the model is refused.
 ///
 /// `text` is the language model's part of `top`; `separate` the parsed `hf_quant_config.json`.
-pub fn read(top: &Object, text: &Object, separate: Option<&Object>) -> Result<Quantization, String> {
+pub fn read(top: &Value, text: &Value, separate: Option<&Value>) -> Result<Quantization, String> {
     let inline = [top, text].into_iter().find_map(|object| {
-        object.object("quantization_config").or_else(|| object.object("compression_config"))
+        json::inner(object, "quantization_config").or_else(|| json::inner(object, "compression_config"))
     });
-    let separate = separate.map(|object| object.object("quantization").unwrap_or(object));
-    let both: Vec<&Object> = inline.into_iter().chain(separate).collect();
+    let separate = separate.map(|object| json::inner(object, "quantization").unwrap_or(object));
+    let both: Vec<&Value> = inline.into_iter().chain(separate).collect();
     let mut read = Quantization {
         experts: Dtype::Bf16,
         others: Dtype::Bf16,
         own: Globs::default(),
         kept: Globs::default(),
-        untold: !both.iter().any(|config| LISTS.iter().any(|key| config.mentions(key))),
+        untold: !both.iter().any(|config| LISTS.iter().any(|key| config.get(*key).is_some())),
         requantised: false,
         fp8_kv: both.iter().any(|config| fp8_kv(config)),
         notes: Vec::new(),
@@ -53,16 +54,18 @@ pub fn read(top: &Object, text: &Object, separate: Option<&Object>) -> Result<Qu
         read.weights(config)?;
     }
     // gpt-oss and DeepSeek-V4 name the experts' format beside that of the rest.
-    match text.text("expert_dtype") {
+    match text["expert_dtype"].as_str() {
         Some("fp4") => read.experts = Dtype::Mxfp4,
         None | Some("fp8") => {}
         Some(other) => return Err(format!("experts in {} (`expert_dtype`)", excerpt(other))),
     }
-    for name in both.iter().flat_map(|config| LISTS.iter().filter_map(|key| config.list(key))).flatten() {
+    for name in
+        both.iter().flat_map(|config| LISTS.iter().filter_map(|key| config[*key].as_array())).flatten()
+    {
         if read.requantised {
             continue;
         }
-        let name = name.as_text().ok_or("excluded modules that are no names (`quantization_config`)")?;
+        let name = name.as_str().ok_or("excluded modules that are no names (`quantization_config`)")?;
         read.kept.add(name, Dtype::Bf16)?;
     }
     read.notes.dedup();
@@ -70,11 +73,11 @@ pub fn read(top: &Object, text: &Object, separate: Option<&Object>) -> Result<Qu
 }
 
 impl Quantization {
-    fn weights(&mut self, config: &Object) -> Result<(), String> {
+    fn weights(&mut self, config: &Value) -> Result<(), String> {
         // ModelOpt names an algorithm, with or without a `quant_method` beside it.
-        let scheme = match (config.text("quant_algo"), config.text("quant_method")) {
+        let scheme = match (config["quant_algo"].as_str(), config["quant_method"].as_str()) {
             // Experts requantised, the rest as it was published before: what is left out is left as it was.
-            (Some("MIXED_PRECISION"), Some("fp8")) if config.mentions("weight_block_size") => {
+            (Some("MIXED_PRECISION"), Some("fp8")) if config.get("weight_block_size").is_some() => {
                 self.listed(config)?;
                 self.others = schemes::fp8(config)?.dtype;
                 self.requantised = true;
@@ -92,14 +95,14 @@ impl Quantization {
             (None, Some(method @ ("awq" | "gptq"))) => schemes::integers(method, config)?,
             (None, Some("compressed-tensors" | "modelopt") | None) => return self.groups(config),
             (None, Some(other)) => {
-                return Err(match config.number("bits") {
+                return Err(match config["bits"].as_f64() {
                     Some(bits) => format!("{bits:.0}-bit weights (`quant_method` {})", excerpt(other)),
                     None => format!("{} weights (`quant_method`)", excerpt(other)),
                 });
             }
         };
         // Only ModelOpt always excludes something: elsewhere no list means no exclusion.
-        self.untold &= config.text("quant_algo").is_some();
+        self.untold &= config["quant_algo"].as_str().is_some();
         self.all(scheme);
         Ok(())
     }
@@ -110,13 +113,12 @@ impl Quantization {
     }
 
     /// ModelOpt's list of a format for each module; what it leaves out stays in 16 bits.
-    fn listed(&mut self, config: &Object) -> Result<(), String> {
-        let layers = config.object("quantized_layers");
+    fn listed(&mut self, config: &Value) -> Result<(), String> {
+        let layers = json::inner(config, "quantized_layers");
         let layers =
             layers.ok_or("weights in several formats (`quant_algo` MIXED_PRECISION without a list)")?;
-        for (name, layer) in layers.pairs() {
-            let Json::Object(layer) = layer else { return Err(UNNAMED.into()) };
-            let scheme = schemes::algorithm(layer.text("quant_algo").ok_or(UNNAMED)?)?;
+        for (name, layer) in layers.as_object().into_iter().flatten() {
+            let scheme = schemes::algorithm(layer["quant_algo"].as_str().ok_or(UNNAMED)?)?;
             self.own.add(name, scheme.dtype)?;
             self.notes.extend(scheme.note);
         }
@@ -126,17 +128,16 @@ impl Quantization {
     }
 
     /// compressed-tensors: a scheme and the modules it is for, `Linear` for all.
-    fn groups(&mut self, config: &Object) -> Result<(), String> {
-        let groups = config.object("config_groups").ok_or(UNNAMED)?;
+    fn groups(&mut self, config: &Value) -> Result<(), String> {
+        let groups = json::inner(config, "config_groups").ok_or(UNNAMED)?;
         self.untold = false;
         let mut general: Option<Dtype> = None;
         let mut any = false;
-        for group in groups.values() {
-            let Json::Object(group) = group else { return Err(UNNAMED.into()) };
+        for group in groups.as_object().into_iter().flat_map(Map::values) {
             let scheme = schemes::group(group)?;
             any = true;
-            let targets = group.list("targets").unwrap_or_default();
-            let named: Vec<&str> = targets.iter().filter_map(Json::as_text).collect();
+            let targets = group["targets"].as_array().into_iter().flatten();
+            let named: Vec<&str> = targets.filter_map(Value::as_str).collect();
             if named.is_empty() || named.contains(&"Linear") {
                 if general.is_some_and(|other| other != scheme.dtype) {
                     return Err("weights in several formats (`config_groups`)".into());
@@ -216,8 +217,8 @@ fn most(formats: impl Iterator<Item = Dtype>) -> Option<(Dtype, usize, usize)> {
     Some((*dtype, all - count, all))
 }
 
-fn fp8_kv(config: &Object) -> bool {
-    config.text("kv_cache_quant_algo") == Some("FP8")
-        || config.text("kv_cache_scheme") == Some("FP8")
-        || config.object("kv_cache_scheme").and_then(|scheme| scheme.number("num_bits")) == Some(8.0)
+fn fp8_kv(config: &Value) -> bool {
+    config["kv_cache_quant_algo"] == "FP8"
+        || config["kv_cache_scheme"] == "FP8"
+        || config["kv_cache_scheme"]["num_bits"] == 8
 }

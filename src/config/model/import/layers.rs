@@ -1,10 +1,11 @@
 //! Which layer is what: one entry a layer, then alike layers together.
 
+use serde_json::Value;
+
 use super::attention::Sizes;
 use super::family::{Family, Mixers, Window};
 use super::fields::Fields;
 use super::{attention, ffn, single, sparse, uneven};
-use crate::config::json::Json;
 use crate::config::model::limits::{CONTEXT, LAYERS, Limit, WINDOW};
 use crate::config::model::{Attention, Blocks, Ffn, Norms};
 
@@ -73,11 +74,11 @@ pub fn window(fields: &mut Fields<'_>, family: &Family) -> Option<u32> {
     let size = fields.optional(Limit { key, ..WINDOW });
     let size = match family.window {
         Window::Flagged if flag != Some(true) => None,
-        Window::Default(size) if !fields.object().mentions(key) => Some(size),
+        Window::Default(size) if fields.object().get(key).is_none() => Some(size),
         _ if flag == Some(false) => None,
         _ => size,
     };
-    let context = fields.object().number(CONTEXT.key).unwrap_or(f64::INFINITY);
+    let context = fields.object()[CONTEXT.key].as_f64().unwrap_or(f64::INFINITY);
     size.filter(|size| f64::from(*size) < context)
 }
 
@@ -108,7 +109,7 @@ pub fn kinds(
         }
         Mixers::Chunks => {
             // Marks the layers with a rotary embedding, which are the local ones; empty for every fourth.
-            let empty = fields.list("no_rope_layers").is_none_or(<[Json]>::is_empty);
+            let empty = fields.list("no_rope_layers").is_none_or(<[Value]>::is_empty);
             if empty {
                 return named(&|layer| (layer + 1) % 4 != 0, Kind::Local, Kind::Full);
             }
@@ -144,7 +145,7 @@ fn by_name(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Option<Ve
     let linear = matches!(family.mixers, Mixers::DeltaHeads | Mixers::DeltaLatent);
     let mut kinds = Vec::new();
     for (place, name) in names.iter().enumerate() {
-        kinds.push(match name.as_text() {
+        kinds.push(match name.as_str() {
             Some("full_attention" | "attention") => Kind::Full,
             Some("sliding_attention" | "chunked_attention") if !linear => Kind::Local,
             Some("linear_attention") if linear => Kind::Linear,
@@ -167,8 +168,9 @@ pub fn marks(fields: &mut Fields<'_>, key: &str, layers: usize) -> Option<Vec<bo
     let mut marks = Vec::new();
     for (place, entry) in entries.iter().enumerate() {
         marks.push(match entry {
-            Json::Number(0.0) | Json::Bool(false) => false,
-            Json::Number(1.0) | Json::Bool(true) => true,
+            Value::Bool(mark) => *mark,
+            number if number.as_f64() == Some(0.0) => false,
+            number if number.as_f64() == Some(1.0) => true,
             other => {
                 fields.stranger(key, place, other, "0 or 1");
                 return None;

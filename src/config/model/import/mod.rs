@@ -18,9 +18,10 @@ mod single;
 mod sparse;
 mod uneven;
 
+use serde_json::Value;
+
 use crate::config::issue::excerpt;
-use crate::config::json::{self, Object};
-use crate::config::{Field, Issue};
+use crate::config::{Field, Issue, json};
 use crate::units::fixed;
 
 use super::{Blocks, Formats, Model, limits};
@@ -66,6 +67,9 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Model, Vec<
         return Err(one(refusal(&model_type, &uncovered)));
     };
     let mut fields = Fields::new(text);
+    for key in json::repeated(config_json) {
+        fields.warn(format!("`{}` is given twice: the last one counts", excerpt(&key)));
+    }
     let model = architecture(&top, &mut fields, &family, &quantization);
     let mut issues = fields.into_issues();
     let Some(model) = model else {
@@ -83,12 +87,12 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Model, Vec<
 }
 
 /// The language model of a multimodal one, or the whole.
-fn language_part(top: &Object) -> &Object {
-    ["text_config", "llm_config"].into_iter().find_map(|key| top.object(key)).unwrap_or(top)
+fn language_part(top: &Value) -> &Value {
+    ["text_config", "llm_config"].into_iter().find_map(|key| json::inner(top, key)).unwrap_or(top)
 }
 
-fn family_of(top: &Object, text: &Object) -> Result<(String, Option<Family>), String> {
-    let given = [text, top].into_iter().find_map(|object| object.text("model_type"));
+fn family_of(top: &Value, text: &Value) -> Result<(String, Option<Family>), String> {
+    let given = [text, top].into_iter().find_map(|object| object["model_type"].as_str());
     let model_type =
         given.ok_or("`model_type` is missing: it names the architecture, for example \"llama\"")?;
     Ok((excerpt(model_type), Family::of(model_type)))
@@ -114,7 +118,7 @@ fn predicting(fields: &mut Fields<'_>) -> Option<u32> {
 }
 
 fn architecture(
-    top: &Object,
+    top: &Value,
     fields: &mut Fields<'_>,
     family: &Family,
     quantization: &Quantization,
@@ -123,7 +127,7 @@ fn architecture(
     let hidden = fields.count(limits::HIDDEN);
     let vocab = fields.count(limits::VOCAB);
     let max_context = context::longest(fields);
-    let tied = fields.flag("tie_word_embeddings").or_else(|| top.flag("tie_word_embeddings"));
+    let tied = fields.flag("tie_word_embeddings").or_else(|| top["tie_word_embeddings"].as_bool());
     let streams = match family.mixers {
         Mixers::Compressed => fields.count(limits::STREAMS),
         _ => None,

@@ -1,15 +1,16 @@
 //! What is refused by name: models that generate no text, and parts that this release does not count.
 
+use serde_json::Value;
+
 use super::family::{Family, Mixers};
 use crate::config::issue::excerpt;
-use crate::config::json::{Json, Object};
 use crate::units::decimal;
 
 /// Every trait of `text` that its family does not have or that has no kernel, in words. Empty for a model
 /// whose forward pass is counted.
 ///
 /// `top` is the whole file and `text` the language model's part of it.
-pub fn uncovered(top: &Object, text: &Object, family: Option<&Family>) -> Vec<String> {
+pub fn uncovered(top: &Value, text: &Value, family: Option<&Family>) -> Vec<String> {
     // Either is reason enough, whatever else such a model has.
     if let Some(reason) = not_a_decoder(top).or_else(|| sparse_attention(text, family)) {
         return vec![reason];
@@ -28,114 +29,111 @@ pub fn uncovered(top: &Object, text: &Object, family: Option<&Family>) -> Vec<St
     found.into_iter().flatten().collect()
 }
 
-fn not_a_decoder(top: &Object) -> Option<String> {
-    if top.flag("is_encoder_decoder") == Some(true) {
+fn not_a_decoder(top: &Value) -> Option<String> {
+    if top["is_encoder_decoder"] == true {
         return Some("encoder-decoder (`is_encoder_decoder`)".into());
     }
-    let name = top.list("architectures")?.first()?.as_text()?;
+    let name = top["architectures"][0].as_str()?;
     let generates = name.ends_with("ForCausalLM") || name.ends_with("ForConditionalGeneration");
     (!generates).then(|| format!("no text generation (`architectures` is {})", excerpt(name)))
 }
 
 /// Kinds of sparse attention that the family does not have. Latent attention with an indexer has one.
-fn sparse_attention(text: &Object, family: Option<&Family>) -> Option<String> {
+fn sparse_attention(text: &Value, family: Option<&Family>) -> Option<String> {
     let mixers = family.map(|family| family.mixers);
-    if let Some(list) = text.list("compress_ratios")
+    if let Some(list) = text["compress_ratios"].as_array()
         && mixers != Some(Mixers::Compressed)
     {
-        let layers = list.iter().filter(|ratio| !matches!(ratio, Json::Number(0.0))).count();
+        let layers = list.iter().filter(|ratio| ratio.as_f64() != Some(0.0)).count();
         let all = list.len();
         return Some(format!(
             "sparse attention over compressed keys (`compress_ratios`, {layers} of {all} layers)"
         ));
     }
-    if text.object("sparse_attention_config").is_some()
+    if text["sparse_attention_config"].is_object()
         && family.is_none_or(|family| family.model_type != "minimax_m3")
     {
-        return Some(
-            match text.object("sparse_attention_config").and_then(|of| of.number("sparse_topk_blocks")) {
-                Some(top) => format!("block-sparse attention (`sparse_topk_blocks` {})", decimal(top)),
-                None => "block-sparse attention (`sparse_attention_config`)".into(),
-            },
-        );
+        return Some(match text["sparse_attention_config"]["sparse_topk_blocks"].as_f64() {
+            Some(top) => format!("block-sparse attention (`sparse_topk_blocks` {})", decimal(top)),
+            None => "block-sparse attention (`sparse_attention_config`)".into(),
+        });
     }
-    let known = text.number("kv_lora_rank").is_some() || mixers == Some(Mixers::Compressed);
-    let top = text.number("index_topk").filter(|_| !known)?;
+    let known = text["kv_lora_rank"].as_f64().is_some() || mixers == Some(Mixers::Compressed);
+    let top = text["index_topk"].as_f64().filter(|_| !known)?;
     Some(format!("sparse attention with an indexer (`index_topk` {})", decimal(top)))
 }
 
 /// Experts where the family has none.
-fn experts(text: &Object, family: Option<&Family>) -> Option<String> {
+fn experts(text: &Value, family: Option<&Family>) -> Option<String> {
     if family.is_some_and(|family| family.experts.is_some()) {
         return None;
     }
     let keys = ["n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts"];
-    let count = keys.iter().filter_map(|key| text.number(key)).find(|count| *count > 1.0)?;
+    let count = keys.iter().filter_map(|key| text[key].as_f64()).find(|count| *count > 1.0)?;
     Some(format!("mixture of experts ({} experts)", decimal(count)))
 }
 
-fn latent_attention(text: &Object, family: Option<&Family>) -> Option<String> {
+fn latent_attention(text: &Value, family: Option<&Family>) -> Option<String> {
     if family.is_some_and(Family::latent) {
         return None;
     }
-    let rank = text.number("kv_lora_rank")?;
+    let rank = text["kv_lora_rank"].as_f64()?;
     Some(format!("multi-head latent attention (`kv_lora_rank` {})", decimal(rank)))
 }
 
-fn state_space(text: &Object, mixers: Option<Mixers>) -> Option<String> {
+fn state_space(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     if mixers == Some(Mixers::Single) {
         return None;
     }
-    let state = text.number("ssm_state_size").or_else(|| text.number("mamba_d_state"))?;
+    let state = text["ssm_state_size"].as_f64().or_else(|| text["mamba_d_state"].as_f64())?;
     Some(format!("Mamba layers (state size {})", decimal(state)))
 }
 
-fn linear_attention(text: &Object, mixers: Option<Mixers>) -> Option<String> {
+fn linear_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     if matches!(mixers, Some(Mixers::DeltaHeads | Mixers::DeltaLatent)) {
         return None;
     }
-    if let Some(types) = text.list("layer_types") {
-        let layers = types.iter().filter(|layer| layer.as_text() == Some("linear_attention")).count();
+    if let Some(types) = text["layer_types"].as_array() {
+        let layers = types.iter().filter(|layer| layer.as_str() == Some("linear_attention")).count();
         if layers > 0 {
             return Some(format!("linear attention ({layers} of {} layers)", types.len()));
         }
     }
-    text.object("linear_attn_config").map(|_| "linear attention (`linear_attn_config`)".into())
+    text["linear_attn_config"].as_object().map(|_| "linear attention (`linear_attn_config`)".into())
 }
 
 /// Windows and chunks that only families of their own have.
-fn local_attention(text: &Object, mixers: Option<Mixers>) -> Option<String> {
-    if text.list("hybrid_layer_pattern").is_some() && mixers != Some(Mixers::Swa) {
+fn local_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
+    if text["hybrid_layer_pattern"].as_array().is_some() && mixers != Some(Mixers::Swa) {
         return Some("layers that slide by a pattern (`hybrid_layer_pattern`)".into());
     }
-    let chunk = text.number("attention_chunk_size")?;
+    let chunk = text["attention_chunk_size"].as_f64()?;
     let known = matches!(mixers, Some(Mixers::Chunks | Mixers::Swa));
     (!known).then(|| format!("chunked local attention ({} tokens)", decimal(chunk)))
 }
 
-fn uneven_layers(text: &Object, mixers: Option<Mixers>) -> Option<String> {
-    let layers = text.list("block_configs").filter(|_| mixers != Some(Mixers::Listed))?;
+fn uneven_layers(text: &Value, mixers: Option<Mixers>) -> Option<String> {
+    let layers = text["block_configs"].as_array().filter(|_| mixers != Some(Mixers::Listed))?;
     Some(format!("layers of different shapes (`block_configs`, {} layers)", layers.len()))
 }
 
 /// What the small Gemma 4 models share between layers or keep beside them.
-fn shared_parts(text: &Object) -> Option<String> {
-    if let Some(width) = text.number("hidden_size_per_layer_input").filter(|width| *width > 0.0) {
+fn shared_parts(text: &Value) -> Option<String> {
+    if let Some(width) = text["hidden_size_per_layer_input"].as_f64().filter(|width| *width > 0.0) {
         return Some(format!(
             "an embedding in every layer (`hidden_size_per_layer_input` {})",
             decimal(width)
         ));
     }
-    if let Some(layers) = text.number("num_kv_shared_layers").filter(|layers| *layers > 0.0) {
+    if let Some(layers) = text["num_kv_shared_layers"].as_f64().filter(|layers| *layers > 0.0) {
         return Some(format!("KV caches shared by layers (`num_kv_shared_layers` {})", decimal(layers)));
     }
-    (text.flag("use_double_wide_mlp") == Some(true))
-        .then(|| "MLPs of two widths (`use_double_wide_mlp`)".into())
+    (text["use_double_wide_mlp"] == true).then(|| "MLPs of two widths (`use_double_wide_mlp`)".into())
 }
 
-fn activation(text: &Object, family: Option<&Family>) -> Option<String> {
+fn activation(text: &Value, family: Option<&Family>) -> Option<String> {
     let keys = ["hidden_act", "hidden_activation", "mlp_hidden_act"];
-    let name = keys.iter().find_map(|key| text.text(key))?;
+    let name = keys.iter().find_map(|key| text[key].as_str())?;
     let known = family.map_or(&["silu", "swish"][..], |family| family.activations);
     (!known.contains(&name)).then(|| format!("{} activation", excerpt(name)))
 }

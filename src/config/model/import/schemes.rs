@@ -1,8 +1,9 @@
 //! The names that quantisation records have for formats of weights.
 
-use crate::config::Dtype;
+use serde_json::Value;
+
 use crate::config::issue::excerpt;
-use crate::config::json::{Json, Object};
+use crate::config::{Dtype, json};
 
 /// A format, and what of it this release does not tell apart.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,9 +38,9 @@ pub fn algorithm(name: &str) -> Result<Scheme, String> {
 }
 
 /// Weight-only integers of AWQ and GPTQ.
-pub fn integers(method: &str, config: &Object) -> Result<Scheme, String> {
-    let group = config.number("group_size").or_else(|| config.number("q_group_size"));
-    match config.number("bits").or_else(|| config.number("w_bit")) {
+pub fn integers(method: &str, config: &Value) -> Result<Scheme, String> {
+    let group = config["group_size"].as_f64().or_else(|| config["q_group_size"].as_f64());
+    match config["bits"].as_f64().or_else(|| config["w_bit"].as_f64()) {
         Some(4.0) => Ok(int4(group)),
         Some(8.0) => Ok(Dtype::Int8.into()),
         Some(bits) => Err(format!("{bits:.0}-bit weights (`quant_method` {method})")),
@@ -53,33 +54,33 @@ fn int4(group: Option<f64>) -> Scheme {
 }
 
 /// `quant_method` fp8.
-pub fn fp8(config: &Object) -> Result<Scheme, String> {
-    if let Some(format) = config.text("fmt").filter(|format| !format.contains("e4m3")) {
+pub fn fp8(config: &Value) -> Result<Scheme, String> {
+    if let Some(format) = config["fmt"].as_str().filter(|format| !format.contains("e4m3")) {
         return Err(format!("FP8 weights in {} (`fmt`)", excerpt(format)));
     }
-    match config.list("weight_block_size") {
+    match config["weight_block_size"].as_array() {
         None => Ok(Dtype::Fp8.into()),
         Some(sides) => block(sides),
     }
 }
 
 /// The one block size with measured kernels.
-fn block(sides: &[Json]) -> Result<Scheme, String> {
-    const SIDE: Json = Json::Number(128.0);
-    if *sides == [SIDE, SIDE] {
+fn block(sides: &[Value]) -> Result<Scheme, String> {
+    if sides.iter().map(Value::as_f64).eq([Some(128.0); 2]) {
         return Ok(Dtype::Fp8Block.into());
     }
     Err("FP8 weights scaled in blocks other than 128x128".into())
 }
 
 /// One group of compressed-tensors.
-pub fn group(group: &Object) -> Result<Scheme, String> {
-    let weights = group.object("weights").ok_or("weights in a format that `config_groups` does not name")?;
-    let kind = weights.text("type").unwrap_or("float");
-    let size = weights.number("group_size");
-    let wide = group.object("input_activations").is_none();
-    match (weights.number("num_bits"), kind) {
-        (Some(8.0), "float") => match (weights.text("strategy"), weights.list("block_structure")) {
+pub fn group(group: &Value) -> Result<Scheme, String> {
+    let weights =
+        json::inner(group, "weights").ok_or("weights in a format that `config_groups` does not name")?;
+    let kind = weights["type"].as_str().unwrap_or("float");
+    let size = weights["group_size"].as_f64();
+    let wide = json::inner(group, "input_activations").is_none();
+    match (weights["num_bits"].as_f64(), kind) {
+        (Some(8.0), "float") => match (weights["strategy"].as_str(), weights["block_structure"].as_array()) {
             (Some("block"), Some(sides)) => block(sides),
             (Some("group" | "block"), _) => Err("FP8 weights scaled in groups (`strategy`)".into()),
             _ => Ok(Dtype::Fp8.into()),

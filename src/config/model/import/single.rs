@@ -1,10 +1,12 @@
 //! Nemotron-H: every layer is a Mamba mixer, an attention, an MLP or a mixture of experts, and nothing else.
 
+use serde_json::Value;
+
 use super::family::Family;
 use super::fields::Fields;
 use super::layers::Layer;
 use super::{attention, ffn};
-use crate::config::json::Json;
+use crate::config::json;
 use crate::config::model::limits::{
     INTERMEDIATE, LAYERS, MAMBA_DIM, MAMBA_GROUPS, MAMBA_HEADS, MAMBA_STATE, TAPS,
 };
@@ -42,14 +44,14 @@ fn kinds(fields: &mut Fields<'_>) -> Option<Vec<Kind>> {
     const LETTERS: &str = "hybrid_override_pattern";
     const NAMES: &str = "layers_block_type";
     let (key, kinds) = match (fields.get(LETTERS), fields.get(NAMES)) {
-        (Some(Json::Text(pattern)), _) => (LETTERS, pattern.chars().map(letter).collect::<Vec<_>>()),
-        (None, Some(Json::List(names))) => (NAMES, names.iter().map(name).collect()),
+        (Some(Value::String(pattern)), _) => (LETTERS, pattern.chars().map(letter).collect::<Vec<_>>()),
+        (None, Some(Value::Array(names))) => (NAMES, names.iter().map(name).collect()),
         (Some(other), _) => {
-            fields.error(format!("`{LETTERS}` is {}: a letter a layer is right", other.kind()));
+            fields.error(format!("`{LETTERS}` is {}: a letter a layer is right", json::kind(other)));
             return None;
         }
         (None, Some(other)) => {
-            fields.error(format!("`{NAMES}` is {}: a list is right", other.kind()));
+            fields.error(format!("`{NAMES}` is {}: a list is right", json::kind(other)));
             return None;
         }
         (None, None) => {
@@ -89,8 +91,8 @@ fn letter(letter: char) -> Option<Kind> {
     }
 }
 
-fn name(name: &Json) -> Option<Kind> {
-    match name.as_text()? {
+fn name(name: &Value) -> Option<Kind> {
+    match name.as_str()? {
         "mamba" => Some(Kind::Mamba),
         "attention" => Some(Kind::Attention),
         "mlp" => Some(Kind::Mlp),

@@ -3,7 +3,6 @@
 use super::attention::indexer;
 use super::fields::Fields;
 use super::layers::marks;
-use crate::config::json::Json;
 use crate::config::model::limits::{
     BLOCK_DIM, BLOCK_HEADS, BLOCK_SIZE, BLOCK_TOPK, HEAD_DIM, HEADS, OUTPUT_GROUPS, OUTPUT_RANK, QUERY_RANK,
     RATIO, ROPE, WINDOW,
@@ -66,12 +65,10 @@ fn ratios(fields: &mut Fields<'_>, layers: usize) -> Option<Vec<u32>> {
     }
     let mut ratios = Vec::new();
     for (place, entry) in list.iter().take(layers).enumerate() {
-        match entry {
-            Json::Number(value) if *value == 0.0 || RATIO.objection(*value).is_none() => {
-                ratios.push(*value as u32);
-            }
-            other => {
-                fields.stranger(key, place, other, "a whole number, 0 for none,");
+        match entry.as_f64() {
+            Some(value) if value == 0.0 || RATIO.objection(value).is_none() => ratios.push(value as u32),
+            _ => {
+                fields.stranger(key, place, entry, "a whole number, 0 for none,");
                 return None;
             }
         }

@@ -1,10 +1,12 @@
 //! Nemotron-NAS: `block_configs` says of each layer what a search left of it.
 
+use serde_json::Value;
+
 use super::attention;
 use super::family::Family;
 use super::fields::Fields;
 use super::layers::Layer;
-use crate::config::json::Json;
+use crate::config::json;
 use crate::config::model::limits::{INTERMEDIATE, KV_HEADS, LAYERS, Limit, WINDOW};
 use crate::config::model::{Attention, Dense, Ffn, Gqa};
 use crate::units::decimal;
@@ -35,13 +37,16 @@ pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: Option<u32>) -> 
 }
 
 /// The error goes on after the name of the block: the rest of the key, a backtick and what is wrong.
-fn layer(block: &Json, base: &Gqa, hidden: u32) -> Result<Layer, String> {
-    let Json::Object(block) = block else { return Err(format!("` is {}: an object is right", block.kind())) };
-    let side = |key: &'static str| block.object(key).ok_or(format!("{key}` is missing: an object is right"));
+fn layer(block: &Value, base: &Gqa, hidden: u32) -> Result<Layer, String> {
+    if !block.is_object() {
+        return Err(format!("` is {}: an object is right", json::kind(block)));
+    }
+    let side =
+        |key: &'static str| json::inner(block, key).ok_or(format!("{key}` is missing: an object is right"));
     let (attention, ffn) = (side("attention")?, side("ffn")?);
     for (key, side) in [("attention", attention), ("ffn", ffn)] {
         for odd in ["replace_with_linear", "sparsify", "num_sink_tokens"] {
-            if side.get(odd).is_some_and(|value| *value != Json::Bool(false)) {
+            if side.get(odd).is_some_and(|value| *value != Value::Bool(false) && !value.is_null()) {
                 return Err(format!("{key}.{odd}` is set: not covered by this release"));
             }
         }
@@ -51,11 +56,11 @@ fn layer(block: &Json, base: &Gqa, hidden: u32) -> Result<Layer, String> {
         None => Ok(value as u32),
         Some(text) => Err(format!("{key}`: {text}")),
     };
-    let gqa = if attention.flag("no_op") == Some(true) {
+    let gqa = if attention["no_op"] == true {
         None
     } else {
         const GROUP: &str = "attention.n_heads_in_group";
-        let group = attention.number("n_heads_in_group").ok_or(format!("{GROUP}` is missing"))?;
+        let group = attention["n_heads_in_group"].as_f64().ok_or(format!("{GROUP}` is missing"))?;
         let group = whole(GROUP, KV_HEADS, group)?;
         if !base.heads.is_multiple_of(group) {
             return Err(format!(
@@ -63,14 +68,14 @@ fn layer(block: &Json, base: &Gqa, hidden: u32) -> Result<Layer, String> {
                 base.heads
             ));
         }
-        let window = attention.number("window_length");
+        let window = attention["window_length"].as_f64();
         let window = window.map(|size| whole("attention.window_length", WINDOW, size)).transpose()?;
         Some(Attention::Gqa(Gqa { kv_heads: base.heads / group, window, ..base.clone() }))
     };
-    let mlp = if ffn.flag("no_op") == Some(true) {
+    let mlp = if ffn["no_op"] == true {
         None
     } else {
-        let times = ffn.number("ffn_mult").ok_or("ffn.ffn_mult` is missing")?;
+        let times = ffn["ffn_mult"].as_f64().ok_or("ffn.ffn_mult` is missing")?;
         if !(times.is_finite() && times > 0.0) {
             return Err(format!("ffn.ffn_mult` is {}: more than 0 is right", decimal(times)));
         }

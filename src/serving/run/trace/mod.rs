@@ -4,9 +4,9 @@ mod column;
 pub mod histogram;
 mod time;
 
-use crate::config::excerpt;
-use crate::config::json::{self, Json};
-use crate::config::{Field, Issue};
+use serde_json::Value;
+
+use crate::config::{Field, Issue, excerpt, json};
 use crate::serving::sim::Lengths;
 use crate::units::count;
 use column::{Column, Columns};
@@ -115,16 +115,16 @@ fn of_json(text: &str) -> Result<Vec<Line>, String> {
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let number = index + 1;
         let object = json::parse(line).map_err(|fault| format!("line {number}: {fault}"))?;
-        let names: Vec<&str> = object.pairs().map(|(name, _)| name).collect();
-        // Each line has its own order.
-        let columns =
-            Columns::of(names.iter().copied()).map_err(|fault| format!("line {number}: {fault}"))?;
+        let fields = || object.as_object().into_iter().flatten();
+        // Each line may have fields of its own.
+        let columns = Columns::of(fields().map(|(name, _)| name.as_str()))
+            .map_err(|fault| format!("line {number}: {fault}"))?;
         let value = |place: usize| {
-            let (_, value) = object.pairs().nth(place)?;
+            let (_, value) = fields().nth(place)?;
             Some(match value {
-                Json::Number(number) => crate::units::decimal(*number),
-                Json::Text(text) => text.clone(),
-                other => other.kind().to_owned(),
+                Value::Number(number) => number.to_string(),
+                Value::String(text) => text.clone(),
+                other => json::kind(other).to_owned(),
             })
         };
         enough(lines.len())?;

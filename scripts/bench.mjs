@@ -1,0 +1,85 @@
+// Measures the built page, through `scripts/bench`: `load [LOADS]` its cold loads and how long a change takes after, `run [RUNS]`
+// its simulation.
+import { start } from "../tests/e2e/browser.mjs";
+import { changeTime, loadTimes, watchLoad } from "../tests/e2e/timing.mjs";
+
+/** Prompt lengths typed into each loaded page; the first, which plans the models anew, is left out. */
+const CHANGES = [1100, 1200, 1500, 2000, 3000, 5000];
+const RUNS = {
+  "1,000 requests at a rate": "v=1&r=5",
+  "160 requests of 16 clients": "v=1",
+  "2,560 requests of 256 clients": "v=1&c=256&g=h200-sxm&isl=1024&osl=1024",
+  "1,000 requests to DeepSeek-R1 on 8 GPUs": "v=1&m=deepseek-r1&g=b200&tp=8&r=5",
+};
+
+const { browser, url, stop } = await start();
+
+function print(what, times) {
+  const sorted = [...times].sort((a, b) => a - b);
+  const [least, median, most] = [0, 0.5, 1].map((share) => sorted[Math.round(share * (sorted.length - 1))].toFixed(0));
+  console.log(`${what}: median ${median} ms, ${least} to ${most} ms of ${times.length}`);
+}
+
+async function load(loads = 9) {
+  const measured = { "cold load, roofline": [], "cold load, learned": [], "change, learned": [] };
+  for (let load = 0; load < loads; load++) {
+    // A context is a profile of its own: nothing is cached from the load before.
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await watchLoad(page);
+    await page.goto(url);
+    const { roofline, learned } = await loadTimes(page);
+    measured["cold load, roofline"].push(roofline);
+    measured["cold load, learned"].push(learned);
+    for (const isl of CHANGES) {
+      const ms = await changeTime(page, isl);
+      if (isl !== CHANGES[0]) measured["change, learned"].push(ms);
+    }
+    await context.close();
+  }
+  for (const [what, times] of Object.entries(measured)) print(what, times);
+}
+
+/** From the question to the run's numbers, step times tabulated anew, and to the end of its curve. */
+async function run(runs = 7) {
+  const page = await browser.newPage();
+  await page.addInitScript(() => {
+    const Plain = Worker;
+    window.Worker = class extends Plain {
+      constructor(...given) {
+        super(...given);
+        window.benched = this;
+      }
+    };
+  });
+  await page.goto(url);
+  // Its own first simulation ends before anything is timed.
+  await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
+  for (const [name, link] of Object.entries(RUNS)) {
+    const times = [];
+    // Ids that the page does not use.
+    for (let run = 0; run < runs; run++) times.push(await page.evaluate(once, { link, id: 0x7fff0000 + run }));
+    print(`${name}, its numbers`, times.map(([numbers]) => numbers));
+    print(`${name}, with its curve`, times.map(([, curve]) => curve));
+  }
+}
+
+function once({ link, id }) {
+  return new Promise((done) => {
+    let numbers;
+    const hear = ({ data }) => {
+      const { simulated, swept } = JSON.parse(data[0]);
+      if (simulated?.id === id) numbers = performance.now() - asked;
+      if (swept?.id !== id || !swept.finished) return;
+      benched.removeEventListener("message", hear);
+      done([numbers, performance.now() - asked]);
+    };
+    benched.addEventListener("message", hear);
+    const asked = performance.now();
+    benched.postMessage([JSON.stringify({ simulate: { id, link, replay: false } })]);
+  });
+}
+
+const [what, count] = process.argv.slice(2);
+await { load, run }[what](count && Number(count));
+await stop();

@@ -1,0 +1,21 @@
+//! Enums with a stable name for each variant, as links, files and messages hold it.
+
+/// `ALL`, `id` and `from_id` of an enum that derives strum's `EnumString`, `IntoStaticStr` and `VariantArray`.
+macro_rules! ids {
+    ($type:ident) => {
+        impl $type {
+            pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
+            /// The stable name: in files, messages and links.
+            pub fn id(self) -> &'static str {
+                self.into()
+            }
+
+            /// What `id` names.
+            pub fn from_id(id: &str) -> Option<Self> {
+                id.parse().ok()
+            }
+        }
+    };
+}
+pub(crate) use ids;

@@ -1,0 +1,144 @@
+//! JSON as people paste it: with a byte-order mark, with Python's `NaN` and `Infinity`, with keys given twice.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use regex_lite::{Captures, Regex};
+use serde::Deserializer as _;
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+
+/// Largest text read. Published configs end at about 60 KB.
+pub const MAX_BYTES: usize = 1 << 20;
+
+/// Reads one object, or says in a sentence why `text` holds none.
+pub fn parse(text: &str) -> Result<Value, String> {
+    if text.len() > MAX_BYTES {
+        let (size, most) = (text.len() / 1024, MAX_BYTES / 1024);
+        return Err(format!("the text is {size} KiB: at most {most} KiB are read"));
+    }
+    object(text)
+}
+
+/// The same of any length.
+pub fn object(text: &str) -> Result<Value, String> {
+    let text = trimmed(text);
+    if text.is_empty() {
+        return Err("the text is empty: it should be a JSON object in braces".into());
+    }
+    let value =
+        serde_json::from_str(text).or_else(|fault| match text.contains("NaN") || text.contains("Inf") {
+            true => serde_json::from_str(&quote_non_finite(text)),
+            false => Err(fault),
+        });
+    match value {
+        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(other) => Err(format!("this is {}: it should be a JSON object in braces", kind(&other))),
+        Err(fault) => Err(format!("not JSON: {fault}")),
+    }
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}').trim_end()
+}
+
+/// Python's `json` writes numbers that JSON does not have. As text, a field holding one is refused by its name and
+/// others do not matter.
+fn quote_non_finite(text: &str) -> String {
+    static TOKENS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)"#).ok());
+    let Some(tokens) = &*TOKENS else { return text.to_owned() };
+    let quoted = tokens.replace_all(text, |found: &Captures<'_>| match &found[0] {
+        string if string.starts_with('"') => string.to_owned(),
+        number => format!("\"{number}\""),
+    });
+    quoted.into_owned()
+}
+
+/// A record, or which of its fields does not fit and why.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let record = serde_path_to_error::deserialize(&mut deserializer).map_err(|fault| fault.to_string())?;
+    deserializer.end().map_err(|fault| fault.to_string())?;
+    Ok(record)
+}
+
+/// The same from JSON that is parsed already.
+pub fn of<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|fault| fault.to_string())
+}
+
+/// The object under a key.
+pub fn inner<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    value.get(key).filter(|inner| inner.is_object())
+}
+
+/// What a value is, for a sentence.
+pub fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Keys that an object gives more than once; the last value counts, as in Python.
+pub fn repeated(text: &str) -> Vec<String> {
+    struct Keys;
+    impl<'de> Visitor<'de> for Keys {
+        type Value = Vec<String>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<String>, A::Error> {
+            let (mut seen, mut repeated) = (std::collections::BTreeSet::new(), Vec::new());
+            while let Some((key, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+                if !seen.insert(key.clone()) {
+                    repeated.push(key);
+                }
+            }
+            Ok(repeated)
+        }
+    }
+    let text = quote_non_finite(trimmed(text));
+    serde_json::Deserializer::from_str(&text).deserialize_map(Keys).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_unescaped() {
+        let object = parse(r#"{"a":"\u00e9\ud83d\ude00\n\"\\ é"}"#).expect("JSON");
+        assert_eq!(object["a"], "é😀\n\"\\ é");
+        for text in [
+            r#"{"a":"\ud83d"}"#,
+            r#"{"a":"\ud83d\u0041"}"#,
+            r#"{"a":"\ude00"}"#,
+            r#"{"a":"\x"}"#,
+            "{\"a\":\"\n\"}",
+            r#"{"a":"\u12"}"#,
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_say_where_they_are() {
+        let fault = |text: &str| parse(text).expect_err(text);
+        assert!(fault("{\"a\" 1}").starts_with("not JSON: expected `:` at line 1 column"));
+        assert!(fault("{\n\"a\": [1 2]}").contains("at line 2 column"));
+    }
+
+    #[test]
+    fn keys_given_twice_are_found() {
+        assert_eq!(repeated("\u{feff}{\"a\": NaN, \"b\": {\"a\": 1}, \"a\": \"NaN \\\" NaN\"}"), ["a"]);
+        assert_eq!(repeated("[1]"), [""; 0]);
+    }
+}

@@ -1,0 +1,143 @@
+//! What a plan asks of the models: its calls, and the feature rows that stand for them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Answer, CallAnswer, Learned};
+use crate::config::{MissingFigure, Setup};
+use crate::kernels::{Family, Op};
+use crate::units::{Bytes, Seconds};
+
+/// Feature rows of one family, row-major.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FamilyRows {
+    /// Features per row.
+    pub width: usize,
+    pub values: Vec<f32>,
+}
+
+impl FamilyRows {
+    pub fn count(&self) -> usize {
+        self.values.len().checked_div(self.width).unwrap_or(0)
+    }
+}
+
+/// The calls of a plan with their feature rows by family, each distinct row once: passes share most of their
+/// kernels.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
+    families: BTreeMap<Family, FamilyRows>,
+    seen: HashMap<(Family, Vec<u32>), usize>,
+    asked: Vec<Asked>,
+    gpu: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Asked {
+    /// None where no model covers the call.
+    row: Option<(Family, usize)>,
+    in_service: Seconds,
+}
+
+impl Rows {
+    /// The call's place among all those asked. `stored` are its operands that the kernels before have not just
+    /// written; `floor` is the least time of a launch.
+    ///
+    /// # Errors
+    /// Where the GPU's record lacks a figure the features need.
+    pub fn ask(
+        &mut self,
+        op: &Op,
+        stored: Bytes,
+        setup: &Setup,
+        floor: Seconds,
+    ) -> Result<usize, MissingFigure> {
+        let (gpu, engine) = (&setup.gpu, &setup.engine);
+        self.gpu.clone_from(&gpu.id);
+        let asked = match op.family().zip(op.served_vector(gpu, engine, floor)?) {
+            Some((family, row)) => Asked {
+                row: Some((family, self.add(family, &row))),
+                in_service: op.in_service(stored, gpu, engine)?,
+            },
+            None => Asked { row: None, in_service: Seconds::ZERO },
+        };
+        self.asked.push(asked);
+        Ok(self.asked.len() - 1)
+    }
+
+    /// The index of `row` among its family's rows, adding it where it is new.
+    fn add(&mut self, family: Family, row: &[f32]) -> usize {
+        let bits: Vec<u32> = row.iter().map(|value| value.to_bits()).collect();
+        let rows = self.families.entry(family).or_default();
+        rows.width = row.len();
+        *self.seen.entry((family, bits)).or_insert_with(|| {
+            rows.values.extend_from_slice(row);
+            rows.count() - 1
+        })
+    }
+
+    /// The distinct rows.
+    pub fn families(&self) -> &BTreeMap<Family, FamilyRows> {
+        &self.families
+    }
+
+    /// The answer to every call, from the `answers` to the distinct rows of each family. None where one is
+    /// missing.
+    pub fn answered(
+        &self,
+        release: &str,
+        answers: &BTreeMap<Family, Vec<Answer>>,
+        trained_on: &BTreeMap<Family, Vec<String>>,
+    ) -> Option<Learned> {
+        let mut calls = Vec::with_capacity(self.asked.len());
+        for asked in &self.asked {
+            calls.push(match asked.row {
+                None => CallAnswer::NONE,
+                Some((family, row)) => CallAnswer {
+                    answer: Some(*answers.get(&family)?.get(row)?),
+                    in_service: asked.in_service,
+                    seen: trained_on.get(&family).is_some_and(|gpus| gpus.contains(&self.gpu)),
+                },
+            });
+        }
+        Some(Learned { release: release.to_owned(), calls })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::config::{Dtype, Scenario, check};
+    use crate::kernels::Gemm;
+
+    #[test]
+    fn equal_rows_are_asked_once() {
+        let mut rows = Rows::default();
+        assert_eq!(rows.add(Family::Gemm, &[1.0, 2.0]), 0);
+        assert_eq!(rows.add(Family::Gemm, &[3.0, 2.0]), 1);
+        assert_eq!(rows.add(Family::Gemm, &[1.0, 2.0]), 0);
+        assert_eq!(rows.add(Family::AttentionDecode, &[1.0]), 0);
+        assert_eq!(rows.families()[&Family::Gemm].count(), 2);
+    }
+
+    #[test]
+    fn every_call_has_a_place_and_an_answer() {
+        let setup = check(&Scenario::default(), catalog()).0.expect("sound");
+        let product = |m| Op::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 });
+        let calls = [product(16), product(32), product(16)];
+        let mut rows = Rows::default();
+        for (place, call) in calls.iter().enumerate() {
+            assert_eq!(rows.ask(call, Bytes(1e6), &setup, Seconds(1e-6)), Ok(place));
+        }
+        let answer = |ln_efficiency| Answer { ln_efficiency, ln_bound: None, outside: false };
+        let answers = BTreeMap::from([(Family::Gemm, vec![answer(-0.1), answer(-0.2)])]);
+        let trained_on = BTreeMap::from([(Family::Gemm, vec![setup.gpu.id.clone()])]);
+        let learned = rows.answered("test", &answers, &trained_on).expect("complete");
+        let said: Vec<_> =
+            learned.calls.iter().map(|call| call.answer.map(|said| said.ln_efficiency)).collect();
+        assert_eq!(said, [Some(-0.1), Some(-0.2), Some(-0.1)]);
+        assert!(learned.calls.iter().all(|call| call.seen));
+        let short = BTreeMap::from([(Family::Gemm, vec![answer(-0.1)])]);
+        assert_eq!(rows.answered("test", &short, &trained_on), None);
+    }
+}

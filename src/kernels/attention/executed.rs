@@ -1,0 +1,150 @@
+//! What attention kernels execute beyond the useful work: hidden keys, and keys that could have been shared.
+
+use super::causal_pairs;
+use super::kernel::Kernel;
+use crate::kernels::features::{DeviceSpec, Equivalent, L2_BYTES_PER_CLOCK};
+use crate::kernels::{Attention, Phase, Sequences};
+
+/// Rows of the output that one thread block takes, in kernels for prompts.
+pub const TILE_ROWS: [f64; 2] = [64.0, 128.0];
+/// FP32 operations per query-key pair: scale, maximum, sum, rescale and conversion.
+pub const SOFTMAX_FP32: f64 = 6.0;
+/// KV tokens of one step of a decode kernel.
+pub const KV_STEP: f64 = 128.0;
+/// Bytes of an FP8 cache per clock that a thread block takes alone where it keeps a sequence and head whole: 6.3
+/// on L40S and 11.4 on RTX PRO 6000, whatever the head's size.
+const SERIAL_BYTES_PER_CLOCK: f64 = 8.5;
+/// Thread blocks that one SM runs at once where each takes a sequence and head.
+const BLOCKS_PER_SM: f64 = 2.0;
+/// Elements of keys and values per clock that one SM converts and multiplies, with one query each.
+const ELEMENTS_PER_CLOCK: f64 = 10.0;
+
+/// Pairs that the kernel multiplies: a tile of queries takes the keys that any of its rows sees.
+pub fn executed_pairs(attention: &Attention, batch: Equivalent, kernel: Kernel) -> f64 {
+    let Some(window) = attention.window else { return batch.pairs };
+    if attention.phase == Phase::Decode {
+        return batch.pairs;
+    }
+    if !kernel.skips_hidden() {
+        return batch.unmasked_pairs;
+    }
+    let seen = window + TILE_ROWS[0] as u64;
+    let pairs = |group: &Sequences| group.count as f64 * causal_pairs(group.new, group.past, Some(seen));
+    attention.sequences.iter().map(pairs).sum()
+}
+
+/// Time that the thread blocks of decoding take at least, for all they do beside the work that the call asks for.
+/// `memory` is the time of the call's bytes.
+///
+/// * Cycles of every block, however few its keys.
+/// * Tiles of a fixed number of rows, however few queries fill them.
+/// * Blocks that take a query head's keys alone, step after step: tile, softmax and a load at the L2's pace. That
+///   makes 11 bytes a clock on L40S and RTX PRO 6000 and 15 on A100, where 11, 11 and 16 were measured.
+/// * Blocks that keep a sequence and KV head whole.
+/// * Keys that each query head reads anew.
+pub fn alone(
+    attention: &Attention,
+    batch: &Equivalent,
+    kernel: Kernel,
+    device: &DeviceSpec,
+    memory: f64,
+) -> f64 {
+    if attention.phase == Phase::Prefill {
+        return 0.0;
+    }
+    let (heads, head_dim) = (attention.heads as f64, attention.head_dim as f64);
+    let group = heads / attention.kv_heads as f64;
+    let tasks = tasks(attention, batch, kernel);
+    let mut time = tasks * kernel.block_cycles(group, device.arch) / (device.sms * device.clock);
+    if let Some(rows) = kernel.decode_rows() {
+        let keys = (batch.kv_length() / KV_STEP).ceil() * KV_STEP;
+        let tile = keys * rows * device.pair_cycles(head_dim, SOFTMAX_FP32) / device.clock;
+        let splits = kernel.splits(group, attention.window.is_some());
+        if !splits {
+            let rounds = (batch.sequences * heads / (device.sms * BLOCKS_PER_SM)).ceil();
+            let bytes = 2.0 * keys * head_dim * attention.kv.bytes();
+            time = time.max(rounds * (tile + bytes / (L2_BYTES_PER_CLOCK * device.clock)));
+        }
+        let filled = if splits { (group / rows).ceil() } else { 1.0 };
+        let tiles = tasks * filled * tile / device.sms;
+        time = time.max(if kernel.one_stage() {
+            // The first load of an SM's blocks waits for nothing to multiply meanwhile.
+            let blocks = (batch.sequences * attention.kv_heads as f64 / device.sms).max(1.0);
+            tiles.max(memory) + tiles.min(memory) / blocks
+        } else {
+            tiles
+        });
+    }
+    if kernel.keeps_whole(group, attention.kv, device.arch) {
+        let rounds = (batch.sequences * attention.kv_heads as f64 / (device.sms * BLOCKS_PER_SM)).ceil();
+        let bytes = 2.0 * batch.kv_length() * head_dim * attention.kv.bytes();
+        time = time.max(rounds * bytes / (SERIAL_BYTES_PER_CLOCK * device.clock));
+    }
+    if !kernel.packs(group) {
+        time = time.max(elements(2.0 * batch.kv_tokens * heads * head_dim, device));
+    }
+    time
+}
+
+/// Heads of sequences that decode apart: query heads where nothing packs those of a KV head.
+fn tasks(attention: &Attention, batch: &Equivalent, kernel: Kernel) -> f64 {
+    let group = attention.heads as f64 / attention.kv_heads as f64;
+    let heads =
+        if kernel.splits(group, attention.window.is_some()) { attention.kv_heads } else { attention.heads };
+    batch.sequences * heads as f64
+}
+
+/// Time to multiply so many elements of keys and values, with one query each, at the pace of the SMs.
+pub fn elements(elements: f64, device: &DeviceSpec) -> f64 {
+    elements / (ELEMENTS_PER_CLOCK * device.sms * device.clock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Dtype;
+    use crate::config::catalog::catalog;
+    use crate::kernels::Family;
+
+    fn call(phase: Phase, new: u64, past: u64, kv_heads: u64, window: Option<u64>) -> Attention {
+        let sequences = vec![Sequences { count: 1, new, past }];
+        Attention { phase, sequences, heads: 64, kv_heads, head_dim: 128, kv: Dtype::Bf16, window }
+    }
+
+    #[test]
+    fn only_some_kernels_skip_hidden_keys() {
+        let call = call(Phase::Prefill, 4096, 0, 8, Some(128));
+        let batch = Equivalent::of(&call).expect("tokens");
+        let of = |kernel| executed_pairs(&call, batch, kernel);
+        assert_eq!(of(Kernel::Triton), batch.unmasked_pairs);
+        assert!(of(Kernel::Fa3) > batch.pairs && of(Kernel::Fa3) < 2.0 * batch.pairs);
+    }
+
+    fn alone_on(gpu: &str, kernel: Kernel, kv_heads: u64, window: Option<u64>) -> f64 {
+        let gpu = catalog().gpu(gpu).expect("in the catalog");
+        let device = DeviceSpec::new(gpu, Family::AttentionDecode).expect("complete");
+        let call = call(Phase::Decode, 1, 8191, kv_heads, window);
+        let memory = 2.0 * 8192.0 * 128.0 * 2.0 * kv_heads as f64 / device.bandwidth;
+        alone(&call, &Equivalent::of(&call).expect("tokens"), kernel, &device, memory)
+    }
+
+    #[test]
+    fn keys_are_shared_or_read_again() {
+        let of = |kernel, kv_heads, window| alone_on("l40s", kernel, kv_heads, window);
+        // Packed and split, unless every query head has its own keys or a window is set: then each of 64
+        // heads takes 4.2 MB alone, at 10.9 bytes a clock of 2.52 GHz.
+        let split = of(Kernel::Fa2, 8, None);
+        assert!(split < 10.0, "{split}");
+        assert!((of(Kernel::Fa2, 64, None) - 152.8).abs() < 0.1);
+        assert!(of(Kernel::Fa2, 8, Some(1 << 20)) > 100.0);
+        // One KV head of 64 query heads.
+        assert!(of(Kernel::Trtllm, 1, None) > 10.0 * of(Kernel::Trtllm, 2, None));
+    }
+
+    #[test]
+    fn one_stage_loads_and_multiplies_one_after_another() {
+        // 8 heads on 108 SMs: 34 MB at 2,039 GB/s, then tiles of 128 rows.
+        let time = alone_on("a100-sxm-80gb", Kernel::Fa3Ampere, 8, None);
+        assert!((time - (16.46 + 22.38)).abs() < 0.1, "{time}");
+    }
+}

@@ -1,0 +1,156 @@
+//! Attention kernels, as the measured tables and the engine catalog name them.
+
+use crate::config::{Arch, Dtype, Gpu};
+use crate::kernels::{Attention, Phase};
+
+/// Kernels that share their code, whatever engine launches them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernel {
+    /// FlashInfer's FlashAttention-2, as SGLang launches it.
+    FlashInfer,
+    /// FlashInfer's FlashAttention-2, as vLLM launches it.
+    VllmFlashInfer,
+    /// FlashAttention-2, as vLLM launches it.
+    Fa2,
+    /// FlashAttention-3, as SGLang launches it.
+    Fa3,
+    /// The same built for Ampere: about half of the memory bandwidth where FlashAttention-2 reaches four fifths.
+    Fa3Ampere,
+    /// FlashAttention-3, as vLLM launches it.
+    VllmFa3,
+    /// TensorRT-LLM's kernels for sm100, as SGLang launches them.
+    TrtllmMha,
+    /// TensorRT-LLM's kernels for sm100, as vLLM launches them.
+    VllmTrtllm,
+    /// TensorRT-LLM's own attention, with the rotary embedding fused.
+    Trtllm,
+    /// FlashInfer, as TensorRT-LLM launches it.
+    TrtllmFlashInfer,
+    /// FlashAttention's next version, as vLLM launches it for heads of 512.
+    VllmFa4,
+    /// SGLang's Triton kernels.
+    Triton,
+    /// vLLM's Triton kernels.
+    VllmTriton,
+}
+
+impl Kernel {
+    /// By the name in tables and catalog; none for kernels no model has learned.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "flashinfer" | "FlashInfer decode" => Self::FlashInfer,
+            // SGLang 0.5.10 on A100 names the backend only.
+            "flash_attention" => Self::Fa3Ampere,
+            "vllm_flashinfer_fidecode" | "vllm_flashinfer_fiprefill" => Self::VllmFlashInfer,
+            "vllm_flash_attn_fa2" | "vllm_flash_attn" | "vllm0.19 default attn" | "FLASH_ATTENTION" => {
+                Self::Fa2
+            }
+            "fa3" | "FA3 prefill" => Self::Fa3,
+            "vllm_flash_attn_fa3" => Self::VllmFa3,
+            "trtllm_mha" => Self::TrtllmMha,
+            "vllm_flashinfer_trtllmprefill" | "vllm_flashinfer_trtllmdecode" => Self::VllmTrtllm,
+            "torch_flow" => Self::Trtllm,
+            "torch_flow_flashinfer" => Self::TrtllmFlashInfer,
+            "vllm_flash_attn_fa4" => Self::VllmFa4,
+            "triton" => Self::Triton,
+            "vllm_triton_attn" => Self::VllmTriton,
+            _ => return None,
+        })
+    }
+
+    /// Whether prompts skip the keys that a sliding window hides. Of all measured kernels one does not: with a
+    /// window of 128 it takes as long as without.
+    pub fn skips_hidden(self) -> bool {
+        self != Self::Triton
+    }
+
+    /// Whether a single new token's keys are split into parts that several SMs take. FlashAttention-2 does so only
+    /// where it packs the `group` query heads of a KV head into one tile, and never with a window.
+    pub fn splits(self, group: f64, windowed: bool) -> bool {
+        self != Self::Fa2 || (group > 1.0 && !windowed)
+    }
+
+    /// Whether a single new token's query heads of one KV head share its keys. TensorRT-LLM's kernel for it ends
+    /// at a `group` of 32; beyond, every query head reads all keys, and takes as much longer.
+    pub fn packs(self, group: f64) -> bool {
+        self != Self::Trtllm || group <= 32.0
+    }
+
+    /// Whether a KV head's keys of one sequence stay with one thread block, however long: TensorRT-LLM's kernel for
+    /// groups of query heads over an FP8 cache, without the data centre's tensor instructions.
+    pub fn keeps_whole(self, group: f64, kv: Dtype, arch: Arch) -> bool {
+        self == Self::Trtllm
+            && group > 1.0
+            && kv.math() == Dtype::Fp8
+            && matches!(arch, Arch::Ada | Arch::BlackwellRtx)
+    }
+
+    /// Rows of the tile of queries that decoding multiplies, however few are filled, where the source was read:
+    /// `kBlockM` of FlashAttention-2's `run_mha_fwd_splitkv_dispatch`, and of FlashAttention-3's
+    /// `tile_size_fwd_sm8x`.
+    pub fn decode_rows(self) -> Option<f64> {
+        match self {
+            Self::Fa2 => Some(64.0),
+            Self::Fa3Ampere => Some(128.0),
+            _ => None,
+        }
+    }
+
+    /// Whether a thread block has one buffer for keys (`kStages` of `tile_size_fwd_sm8x`): it waits for a load before
+    /// it multiplies, and for the product before it loads.
+    pub fn one_stage(self) -> bool {
+        self == Self::Fa3Ampere
+    }
+
+    /// Cycles that a decoding thread block takes however few its keys, of rows with up to 64 keys and 16 blocks an
+    /// SM or more: 5,300 to 6,800 for FlashAttention-3 on A100 and Hopper; for TensorRT-LLM 2,700 to 3,500 on
+    /// sm100, elsewhere 3,000 for single query heads and 7,600 to 8,900 for groups. Others are taken for 3,000
+    /// (FlashInfer: 1,400 to 4,900); those of FlashAttention-2 take longer for their tiles.
+    pub fn block_cycles(self, group: f64, arch: Arch) -> f64 {
+        match self {
+            Self::Fa3 | Self::VllmFa3 | Self::Fa3Ampere => 5500.0,
+            Self::Trtllm if arch != Arch::Blackwell && group > 1.0 => 8500.0,
+            _ => 3000.0,
+        }
+    }
+
+    /// The format queries and keys are multiplied in over a KV cache in `kv`, as engines set it up: with
+    /// an FP8 cache, SGLang's and TensorRT-LLM's prefill multiplies in FP8, all others widen to BF16.
+    pub fn math(self, kv: Dtype, prefill: bool) -> Dtype {
+        match self {
+            Self::Fa3 | Self::TrtllmMha | Self::Trtllm if prefill && kv.math() == Dtype::Fp8 => Dtype::Fp8,
+            _ => Dtype::Bf16,
+        }
+    }
+}
+
+/// The format that `kernel` multiplies queries and keys in on `gpu`, as engines set it up.
+pub fn math(attention: &Attention, gpu: &Gpu, kernel: &str) -> Dtype {
+    let Some(kernel) = Kernel::from_name(kernel) else { return Dtype::Bf16 };
+    let wanted = kernel.math(attention.kv, attention.phase == Phase::Prefill);
+    gpu.math_or_bf16(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    #[test]
+    fn every_kernel_of_the_catalog_is_learned() {
+        for engine in &catalog().engines.engines {
+            for choice in &engine.kernels {
+                assert!(Kernel::from_name(&choice.attention_prefill).is_some(), "{choice:?}");
+                assert!(Kernel::from_name(&choice.attention_decode).is_some(), "{choice:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_some_prefill_multiplies_in_fp8() {
+        assert_eq!(Kernel::Fa3.math(Dtype::Fp8, true), Dtype::Fp8);
+        assert_eq!(Kernel::Fa3.math(Dtype::Fp8, false), Dtype::Bf16);
+        assert_eq!(Kernel::Fa2.math(Dtype::Fp8, true), Dtype::Bf16);
+        assert_eq!(Kernel::Fa3.math(Dtype::Bf16, true), Dtype::Bf16);
+    }
+}

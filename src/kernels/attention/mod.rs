@@ -1,0 +1,164 @@
+//! Attention over the KV cache, with the write of the new keys and values.
+
+mod executed;
+mod kernel;
+mod vector;
+
+pub use vector::{DECODE, PREFILL};
+
+use super::sequences::{first_group, lengths};
+use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::units::{Bytes, Flops};
+
+/// Q, new K and V, and the output are bf16.
+const ACTIVATION_BYTES: f64 = 2.0;
+
+/// Causal attention of one rank's heads over the sequences of one launch; KV write included.
+///
+/// A launch of phase `Prefill` may hold decoding sequences beside the prompts, as engines launch them that
+/// mix both in one step.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Attention {
+    pub phase: Phase,
+    pub sequences: Vec<Sequences>,
+    /// Query heads on this rank.
+    pub heads: u64,
+    /// KV heads on this rank (at least one: replicated where TP exceeds their number).
+    pub kv_heads: u64,
+    pub head_dim: u64,
+    pub kv: Dtype,
+    /// Keys that a query sees at most, its own included; none where it sees all.
+    pub window: Option<u64>,
+}
+
+impl Kernel for Attention {
+    /// `4 head_dim` FLOP per query head and visible pair; the visible past from the KV cache, everything of this step as
+    /// activations.
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        let (heads, kv_heads) = (self.heads as f64, self.kv_heads as f64);
+        let head_dim = self.head_dim as f64;
+        let kv_token = 2.0 * kv_heads * head_dim * self.kv.bytes();
+        let (mut pairs, mut past, mut new) = (0.0, 0.0, 0.0);
+        for group in &self.sequences {
+            let count = group.count as f64;
+            pairs += count * causal_pairs(group.new, group.past, self.window);
+            past += count * visible_past(group.past, self.window) as f64;
+            new += count * group.new as f64;
+        }
+        let cached = past * kv_token;
+        let query_and_output = 2.0 * new * heads * head_dim * ACTIVATION_BYTES;
+        let new_kv = new * (2.0 * kv_heads * head_dim * ACTIVATION_BYTES + kv_token);
+        let math = gpu.math_or_bf16(self.kv.math());
+        let flops = Flops(4.0 * head_dim * heads * pairs);
+        Count::new(flops, Some(math), Bytes(cached), Bytes(query_and_output + new_kv), gpu)
+    }
+
+    fn shape(&self) -> String {
+        let window = self.window.map_or(String::new(), |keys| format!(", window {keys}"));
+        let sequences = lengths(&self.sequences);
+        format!("{sequences}, {}/{} heads × {}{window}", self.heads, self.kv_heads, self.head_dim)
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(self.phase.choose(Family::AttentionPrefill, Family::AttentionDecode))
+    }
+
+    fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
+        let choice = engine.kernels_on(launch.gpu.arch)?;
+        let kernel = self.phase.choose(&choice.attention_prefill, &choice.attention_decode);
+        Some(Launch { kernel, math: kernel::math(self, launch.gpu, kernel), ..launch })
+    }
+
+    fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+        vector::of(self, launch)
+    }
+
+    fn point(&self) -> Point {
+        let others = self.sequences.iter().skip(1).map(|group| group.count * (group.past + group.new)).sum();
+        let [count, new, past, _] = first_group(&self.sequences);
+        Point {
+            shape: [self.heads, self.kv_heads, self.head_dim, 0],
+            size: [count, new, past, self.window.unwrap_or(others)],
+        }
+    }
+
+    fn formats(&self, dtype: Dtype) -> String {
+        format!("{} over {}", dtype.id(), self.kv.id())
+    }
+}
+
+/// Query-key pairs under the causal mask of `new` tokens after `past`: each new token sees the past,
+/// the new tokens before it, and itself; of these the last `window` where there is one.
+pub fn causal_pairs(new: u64, past: u64, window: Option<u64>) -> f64 {
+    let triangle = |new: u64| {
+        let (new, past) = (new as f64, past as f64);
+        new * past + new * (new + 1.0) / 2.0
+    };
+    match window {
+        None => triangle(new),
+        Some(window) => {
+            // Tokens before which less than a window lies.
+            let growing = window.saturating_sub(past).min(new);
+            triangle(growing) + (new - growing) as f64 * window as f64
+        }
+    }
+}
+
+/// Cached tokens that any new one sees: all of `past`, or what a window reaches from the first new token.
+pub fn visible_past(past: u64, window: Option<u64>) -> u64 {
+    window.map_or(past, |window| past.min(window.saturating_sub(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    #[test]
+    fn pairs_by_hand() {
+        // 3 tokens: 1 + 2 + 3; after 10: 3 * 10 more.
+        assert_eq!(causal_pairs(3, 0, None), 6.0);
+        assert_eq!(causal_pairs(3, 10, None), 36.0);
+        assert_eq!(causal_pairs(1, 99, None), 100.0);
+    }
+
+    #[test]
+    fn pairs_in_a_window_by_hand() {
+        // A window of 2: 1 + 2 + 2 + 2; after 10: 2 each; a window that holds all changes nothing.
+        assert_eq!(causal_pairs(4, 0, Some(2)), 7.0);
+        assert_eq!(causal_pairs(4, 10, Some(2)), 8.0);
+        assert_eq!(causal_pairs(3, 10, Some(13)), causal_pairs(3, 10, None));
+        assert_eq!(causal_pairs(1, 99, Some(1)), 1.0);
+    }
+
+    #[test]
+    fn pairs_in_a_window_are_those_of_a_walk() {
+        for (new, past, window) in [(7, 0, 3), (7, 2, 5), (7, 9, 5), (1, 4, 5), (9, 3, 100)] {
+            let walk: u64 = (0..new).map(|token| (past + token + 1).min(window)).sum();
+            assert_eq!(causal_pairs(new, past, Some(window)), walk as f64, "{new} {past} {window}");
+        }
+    }
+
+    #[test]
+    fn a_window_reads_no_more_of_the_cache_than_it_sees() {
+        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
+        let cached = |past, window| {
+            let sequences = vec![Sequences { count: 2, new: 1, past }];
+            let call = Attention {
+                phase: Phase::Decode,
+                sequences,
+                heads: 8,
+                kv_heads: 2,
+                head_dim: 64,
+                kv: Dtype::Bf16,
+                window,
+            };
+            call.count(gpu).expect("complete record").stored.0
+        };
+        // Keys and values of 2 heads, 64 wide, 2 bytes each: 512 bytes a token, of two sequences.
+        assert_eq!(cached(1000, None), 1_024_000.0);
+        assert_eq!(cached(1000, Some(128)), 127.0 * 1024.0);
+        assert_eq!(cached(100, Some(128)), 102_400.0);
+    }
+}

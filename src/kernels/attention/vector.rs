@@ -1,0 +1,297 @@
+//! The feature vectors of attention: one for prompts, one for single new tokens.
+
+use super::Attention;
+use super::executed::{KV_STEP, SOFTMAX_FP32, TILE_ROWS, alone, elements, executed_pairs};
+use super::kernel::Kernel as Code;
+use crate::config::{Dtype, MissingFigure};
+use crate::kernels::features::{
+    DeviceSpec, Equivalent, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector,
+};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch};
+
+pub const PREFILL: FamilySpec =
+    FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS), measured: REFERENCE };
+pub const DECODE: FamilySpec =
+    FamilySpec { version: 4, columns: || names(DECODE_COLUMNS), measured: REFERENCE };
+
+/// What every launch takes besides its work, in cycles: launch, one pass over a tile, and the write of the
+/// result. Between 13,000 and 28,000 on all measured GPUs, whatever their clock.
+const SHORTEST_CYCLES: f64 = 16_000.0;
+/// Query heads of one KV head that a decode tile packs.
+const PACKED_HEADS: f64 = 16.0;
+
+/// One launch, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+struct Attended {
+    device: DeviceSpec,
+    kernel: Code,
+    batch: Equivalent,
+    heads: f64,
+    kv_heads: f64,
+    head_dim: f64,
+    kv: Dtype,
+    math: Dtype,
+    /// Keys a query sees at most.
+    window: f64,
+    /// FLOP per µs at the sustained clock.
+    rate: f64,
+    /// Tensor time at the sustained clock.
+    compute: f64,
+    /// All operands once, from L2 as far as they stay there.
+    memory: f64,
+    /// Share of the operands that stays in the L2 from one launch to the next.
+    hits: f64,
+    /// Time that the thread blocks of single new tokens take at least.
+    alone: f64,
+    /// Exponentials on the special-function units, the rest of the softmax on the FP32 pipes.
+    softmax: f64,
+    ideal: f64,
+}
+
+/// The vector of one call; none where no model has learned the kernel or there is nothing to attend to.
+pub fn of(attention: &Attention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(kernel) = Code::from_name(launch.kernel) else { return Ok(None) };
+    let Some(batch) = Equivalent::of(attention) else { return Ok(None) };
+    let call = Attended::new(attention, batch, kernel, launch)?;
+    Ok(Some(vector(attention.phase.choose(PREFILL_COLUMNS, DECODE_COLUMNS), &call)))
+}
+
+impl Attended {
+    fn new(
+        attention: &Attention,
+        batch: Equivalent,
+        kernel: Code,
+        launch: &Launch<'_>,
+    ) -> Result<Self, MissingFigure> {
+        let &Launch { gpu, math, floor, .. } = launch;
+        let family = attention.phase.choose(Family::AttentionPrefill, Family::AttentionDecode);
+        let device = DeviceSpec::new(gpu, family)?;
+        let count = attention.count(gpu)?;
+        let rate = gpu.peak(math)?.0 * 1e-6 * device.sustained;
+        let heads = attention.heads as f64;
+        let hits = device.resident(count.operands.0);
+        let executed = executed_pairs(attention, batch, kernel);
+        let memory = device.read(count.operands.0, hits);
+        Ok(Self {
+            device,
+            kernel,
+            batch,
+            heads,
+            kv_heads: attention.kv_heads as f64,
+            head_dim: attention.head_dim as f64,
+            kv: attention.kv,
+            math,
+            rate,
+            window: attention.window.map_or(f64::INFINITY, |window| window as f64),
+            compute: 4.0 * attention.head_dim as f64 * heads * executed / rate,
+            memory,
+            hits,
+            alone: alone(attention, &batch, kernel, &device, memory),
+            softmax: heads * executed * (1.0 / device.xu + SOFTMAX_FP32 / device.fma)
+                / (device.clock * device.sms),
+            ideal: count.ideal(gpu, floor)?.micros(),
+        })
+    }
+
+    fn shortest(&self) -> f64 {
+        SHORTEST_CYCLES / self.device.clock
+    }
+
+    fn group(&self) -> f64 {
+        self.heads / self.kv_heads
+    }
+
+    /// Tiles of `rows` queries, each query head apart.
+    fn tiles(&self, rows: f64) -> f64 {
+        self.batch.tiles(rows, self.heads, 1.0)
+    }
+
+    /// Tiles of `rows` queries, the heads of one KV head packed together.
+    fn packed_tiles(&self, rows: f64) -> f64 {
+        self.batch.tiles(rows, self.kv_heads, self.group())
+    }
+
+    /// The last tile of a sequence, over all its KV, on one SM.
+    fn longest_tile(&self, rows: f64) -> f64 {
+        let flops = 4.0 * self.head_dim * rows * self.batch.kv_length().min(self.window + rows);
+        self.share(flops * self.device.sms / self.rate)
+    }
+
+    /// Tiles of queries that decoding sequences fill with one each.
+    fn decoding_tiles(&self) -> f64 {
+        self.share(4.0 * self.head_dim * TILE_ROWS[0] * self.heads * self.batch.decoding.pairs / self.rate)
+    }
+
+    /// One sequence's keys and values of one head at one SM's share of the bandwidth.
+    fn one_head(&self) -> f64 {
+        let bytes = 2.0 * self.batch.kv_length() * self.head_dim * self.kv.bytes();
+        self.share(bytes * self.device.sms / self.device.bandwidth)
+    }
+
+    /// Elements of all keys and values, at the pace of the SMs.
+    fn elements(&self) -> f64 {
+        elements(2.0 * self.batch.kv_tokens * self.kv_heads * self.head_dim, &self.device)
+    }
+
+    fn kv_head_tasks(&self) -> f64 {
+        self.batch.sequences * self.kv_heads
+    }
+}
+
+impl Inputs for Attended {
+    fn device(&self) -> &DeviceSpec {
+        &self.device
+    }
+
+    fn ideal(&self) -> f64 {
+        self.ideal
+    }
+
+    /// Work one after another where kernels may overlap it: how well they do is learned.
+    fn reference(&self) -> f64 {
+        (self.compute + self.softmax).max(self.memory).max(self.alone) + self.shortest()
+    }
+}
+
+const PREFILL_COLUMNS: &[&[Term<Attended>]] = &[COMMON, TILED];
+const DECODE_COLUMNS: &[&[Term<Attended>]] = &[COMMON, SPLIT];
+
+/// Columns of both families: logarithms of ratios, unless said otherwise.
+const COMMON: &[Term<Attended>] = &[
+    ("reference_over_ideal", |l| l.over_ideal()),
+    ("compute", |l| l.share(l.compute)),
+    ("memory", |l| l.share(l.memory)),
+    ("shortest", |l| l.share(l.shortest())),
+    ("softmax", |l| l.share(l.softmax)),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("compute_over_memory", |l| (l.compute / l.memory).ln()),
+    ("ln_tokens", |l| l.batch.tokens.ln()),
+    ("ln_sequences", |l| l.batch.sequences.ln()),
+    ("ln_kv_length", |l| l.batch.kv_length().ln()),
+    ("ln_heads", |l| l.heads.ln()),
+    ("ln_kv_heads", |l| l.kv_heads.ln()),
+    ("ln_group", |l| l.group().ln()),
+    ("ln_head_dim", |l| (l.head_dim / 128.0).ln()),
+    ("head_dim_64", |l| flag(l.head_dim <= 64.0)),
+    ("head_dim_192", |l| flag(l.head_dim == 192.0)),
+    ("head_dim_256", |l| flag(l.head_dim >= 256.0)),
+    ("head_dim_512", |l| flag(l.head_dim >= 512.0)),
+    ("windowed", |l| flag(l.window.is_finite())),
+    ("hidden", |l| (l.batch.unmasked_pairs / l.batch.pairs).ln()),
+    // Share of the operands, in [0, 1].
+    ("l2_hits", |l| l.hits),
+    ("fp8_math", |l| flag(l.math == Dtype::Fp8)),
+    ("fp8_kv", |l| flag(l.kv.math() == Dtype::Fp8)),
+    ("flashinfer", |l| flag(l.kernel == Code::FlashInfer)),
+    ("vllm_flashinfer", |l| flag(l.kernel == Code::VllmFlashInfer)),
+    ("fa2", |l| flag(l.kernel == Code::Fa2)),
+    ("fa3", |l| flag(matches!(l.kernel, Code::Fa3 | Code::Fa3Ampere))),
+    ("fa3_ampere", |l| flag(l.kernel == Code::Fa3Ampere)),
+    ("vllm_fa3", |l| flag(l.kernel == Code::VllmFa3)),
+    ("trtllm_mha", |l| flag(l.kernel == Code::TrtllmMha)),
+    ("vllm_trtllm", |l| flag(l.kernel == Code::VllmTrtllm)),
+    ("trtllm", |l| flag(l.kernel == Code::Trtllm)),
+    ("trtllm_flashinfer", |l| flag(l.kernel == Code::TrtllmFlashInfer)),
+    ("vllm_fa4", |l| flag(l.kernel == Code::VllmFa4)),
+    ("triton", |l| flag(l.kernel == Code::Triton)),
+    ("vllm_triton", |l| flag(l.kernel == Code::VllmTriton)),
+];
+
+/// Prompts: tiles of queries, placed on the SMs.
+const TILED: &[Term<Attended>] = &[
+    ("ln_new", |l| l.batch.new.ln()),
+    ("prefix", |l| (l.batch.kv_length() / l.batch.new).ln()),
+    ("tiles_64", |l| l.device.per_sm(l.tiles(TILE_ROWS[0]))),
+    ("tiles_128", |l| l.device.per_sm(l.tiles(TILE_ROWS[1]))),
+    ("packed_tiles_64", |l| l.device.per_sm(l.packed_tiles(TILE_ROWS[0]))),
+    ("packed_tiles_128", |l| l.device.per_sm(l.packed_tiles(TILE_ROWS[1]))),
+    ("rounding_64", |l| l.device.rounding(l.tiles(TILE_ROWS[0]))),
+    ("rounding_128", |l| l.device.rounding(l.tiles(TILE_ROWS[1]))),
+    ("packed_rounding_64", |l| l.device.rounding(l.packed_tiles(TILE_ROWS[0]))),
+    ("packed_rounding_128", |l| l.device.rounding(l.packed_tiles(TILE_ROWS[1]))),
+    ("longest_tile_64", |l| l.longest_tile(TILE_ROWS[0])),
+    ("longest_tile_128", |l| l.longest_tile(TILE_ROWS[1])),
+    ("padding_64", |l| ln_rounding(l.batch.new, TILE_ROWS[0])),
+    ("padding_128", |l| ln_rounding(l.batch.new, TILE_ROWS[1])),
+    // Of decoding sequences in the same launch: their shares of pairs and of KV tokens, in [0, 1], how many
+    // there are, and tiles with one query each.
+    ("decoding_pairs", |l| l.batch.decoding.pairs / l.batch.pairs),
+    ("decoding_kv", |l| l.batch.decoding.pairs / l.batch.kv_tokens),
+    ("decoding_tasks", |l| (l.batch.decoding.sequences * l.heads / l.device.sms).ln_1p()),
+    ("decoding_tiles", |l| l.decoding_tiles()),
+];
+
+/// Single new tokens: KV heads of sequences, split along their length.
+const SPLIT: &[Term<Attended>] = &[
+    ("kv_head_tasks", |l| l.device.per_sm(l.kv_head_tasks())),
+    ("rounding", |l| l.device.rounding(l.kv_head_tasks())),
+    ("rounding_of_two", |l| ln_rounding(l.kv_head_tasks(), 2.0 * l.device.sms)),
+    ("head_tasks", |l| l.device.per_sm(l.batch.sequences * l.heads)),
+    ("head_rounding", |l| l.device.rounding(l.batch.sequences * l.heads)),
+    ("one_head", |l| l.one_head()),
+    ("head_padding", |l| ln_rounding(l.group(), PACKED_HEADS)),
+    ("more_than_packed", |l| flag(l.group() > PACKED_HEADS)),
+    ("kv_steps", |l| (l.batch.kv_length() / KV_STEP).ln()),
+    ("alone", |l| l.share(l.alone)),
+    ("elements", |l| l.share(l.elements())),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::kernels::{Phase, Sequences};
+    use crate::units::Seconds;
+
+    fn call(phase: Phase, sequences: &[(u64, u64, u64)]) -> Attention {
+        let sequences = sequences.iter().map(|&(count, new, past)| Sequences { count, new, past }).collect();
+        Attention { phase, sequences, heads: 32, kv_heads: 8, head_dim: 128, kv: Dtype::Bf16, window: None }
+    }
+
+    fn on(gpu: &str, kernel: &str, attention: &Attention) -> Option<Vec<f32>> {
+        let gpu = catalog().gpu(gpu).expect("in the catalog");
+        let floor = Seconds(1.5e-6);
+        let launch = Launch { gpu, engine: "sglang", kernel, math: Dtype::Bf16, floor };
+        attention.vector(&launch).expect("complete record")
+    }
+
+    fn h100(attention: &Attention) -> Vec<f32> {
+        on("h100-sxm", "fa3", attention).expect("learned kernel")
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        for (phase, family) in
+            [(Phase::Prefill, Family::AttentionPrefill), (Phase::Decode, Family::AttentionDecode)]
+        {
+            for sequences in [(1, 1, 0), (1, 1, 131_071), (256, 1, 4095), (7, 4096, 0), (2, 512, 8192)] {
+                let row = h100(&call(phase, &[sequences]));
+                assert_eq!(row.len(), family.schema().names.len());
+                assert!(row.iter().all(|value| value.is_finite()), "{sequences:?} {row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn alike_sequences_make_one_row_however_grouped() {
+        let whole = h100(&call(Phase::Decode, &[(64, 1, 2000)]));
+        let parts = h100(&call(Phase::Decode, &[(40, 1, 2000), (24, 1, 2000)]));
+        assert_eq!(whole, parts);
+    }
+
+    #[test]
+    fn a_longer_history_takes_longer() {
+        let column = Family::AttentionDecode.schema().names;
+        let reference = column.iter().position(|name| *name == "ln_reference").expect("a column");
+        let of = |past| h100(&call(Phase::Decode, &[(16, 1, past)]))[reference];
+        assert!(of(1000) < of(2000) && of(2000) < of(8000));
+    }
+
+    #[test]
+    fn unknown_kernels_and_empty_batches_have_no_row() {
+        let some = call(Phase::Decode, &[(1, 1, 9)]);
+        assert_eq!(on("h100-sxm", "no such kernel", &some), None);
+        assert_eq!(on("h100-sxm", "fa3", &call(Phase::Decode, &[])), None);
+    }
+}

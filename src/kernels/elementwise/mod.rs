@@ -1,0 +1,116 @@
+//! Kernels that move bytes and hardly compute: norms, activations, rotary embeddings, residual adds.
+
+mod vector;
+
+pub use vector::{EARLIER, FAMILY};
+
+use super::{Count, Family, Kernel, Launch, Point};
+use crate::config::{Gpu, MissingFigure};
+use crate::units::{Bytes, Flops};
+
+const BF16_BYTES: f64 = 2.0;
+const F32_BYTES: f64 = 4.0;
+
+/// `rows` rows of `width` elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Elementwise {
+    pub kind: Kind,
+    pub rows: u64,
+    pub width: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// RMSNorm alone: read, write.
+    Norm,
+    /// Residual add and RMSNorm: two reads, two writes.
+    AddNorm,
+    /// Residual add alone: two reads, one write.
+    Add,
+    /// RMSNorm over each head of Q and K, in place.
+    QkNorm,
+    /// SiLU of one half times the other; `width` is the output's.
+    SiluMul,
+    /// Rotary embedding of Q and K, in place.
+    Rope,
+    /// Gather of embedding rows.
+    Embedding,
+    /// Softmax and choice over the vocabulary, f32 logits.
+    Sampling,
+    /// Residual streams mixed: `width` elements read and written in all.
+    Mix,
+}
+
+impl Kind {
+    /// Bytes moved per element of the row.
+    fn bytes_per_element(self) -> f64 {
+        match self {
+            Self::Norm | Self::QkNorm | Self::Rope | Self::Embedding => 2.0 * BF16_BYTES,
+            Self::Add | Self::SiluMul => 3.0 * BF16_BYTES,
+            Self::AddNorm => 4.0 * BF16_BYTES,
+            Self::Mix => BF16_BYTES,
+            Self::Sampling => F32_BYTES,
+        }
+    }
+}
+
+impl Kernel for Elementwise {
+    /// Reads and writes; arithmetic is left out, it hides behind them. Rows of the embedding table are cold, all else was
+    /// just written by the kernel before.
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        let bytes = self.rows as f64 * self.width as f64 * self.kind.bytes_per_element();
+        let cold = if self.kind == Kind::Embedding { bytes / 2.0 } else { 0.0 };
+        Count::new(Flops::ZERO, None, Bytes(cold), Bytes(bytes - cold), gpu)
+    }
+
+    fn shape(&self) -> String {
+        format!("{} × {}", self.rows, self.width)
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(Family::Elementwise)
+    }
+
+    fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+        vector::of(self, launch)
+    }
+
+    fn point(&self) -> Point {
+        Point { shape: [self.kind as u64, self.width, 0, 0], size: [self.rows, 0, 0, 0] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    fn on_h100(kind: Kind, rows: u64) -> Count {
+        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
+        Elementwise { kind, rows, width: 4096 }.count(gpu).expect("complete record")
+    }
+
+    #[test]
+    fn bytes_by_hand() {
+        // 10 rows of 4096 elements: 81,920 bytes a tensor.
+        let tensor = 81_920.0;
+        assert_eq!(on_h100(Kind::Norm, 10).operands.0, 2.0 * tensor);
+        assert_eq!(on_h100(Kind::AddNorm, 10).operands.0, 4.0 * tensor);
+        assert_eq!(on_h100(Kind::Add, 10).operands.0, 3.0 * tensor);
+        assert_eq!(on_h100(Kind::SiluMul, 10).operands.0, 3.0 * tensor);
+        assert_eq!(on_h100(Kind::Sampling, 10).operands.0, 2.0 * tensor);
+    }
+
+    #[test]
+    fn only_the_embedding_table_is_cold() {
+        let embedding = on_h100(Kind::Embedding, 10);
+        assert_eq!((embedding.stored.0, embedding.bytes.0), (81_920.0, 81_920.0));
+        assert_eq!(on_h100(Kind::Rope, 10).bytes.0, 0.0);
+    }
+
+    #[test]
+    fn what_the_l2_cannot_hold_is_compulsory() {
+        // 536.9 MB read and written, an L2 of 52.4 MB.
+        assert_eq!(on_h100(Kind::Norm, 32_768).bytes.0, 536_870_912.0 - 52_428_800.0);
+    }
+}

@@ -1,0 +1,189 @@
+//! The feature vector of kernels that move bytes.
+
+use super::{Elementwise, Kind};
+use crate::config::{Gpu, MissingFigure};
+use crate::kernels::features::{
+    DeviceSpec, Inputs, L2_BYTES_PER_CLOCK, Term, flag, ln_rounding, names, vector,
+};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch};
+
+pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: MEASURED };
+
+const MEASURED: &[&str] = &["a100-sxm-80gb", "a40", "h100-sxm", "rtx-4090", "rtx-pro-6000-server"];
+
+/// The kernel name of engines of 2023, before fused and vectorised norms: those that Vidur measured, in
+/// Sarathi-Serve. No engine of the catalog launches them; they tell how GPUs compare.
+pub const EARLIER: &str = "sarathi";
+
+/// What every launch takes besides its bytes, in cycles: read, reduce, write, one after another. Between
+/// 4,000 and 7,000 on all measured GPUs, whatever their clock.
+const SHORTEST_CYCLES: f64 = 5000.0;
+/// A residual add waits for nothing in between.
+const SHORTEST_ADD_CYCLES: f64 = 2500.0;
+
+/// Working set over L2 size at which half of the accesses hit, and how sharply that falls: less than for
+/// what a loop reads over and over, for a third to a half of these accesses are writes.
+const HIT_HALF: f64 = 0.9;
+const HIT_POWER: i32 = 3;
+
+/// Threads per SM of the GPUs that the rates of `elements_per_clock` are quoted for.
+const FULL_THREADS: f64 = 2048.0;
+
+/// Elements that a block takes at once, one a thread.
+const BLOCK_ELEMENTS: f64 = 1024.0;
+/// Up to so many rows PyTorch gathers by another kernel, whose time grows with every row.
+const FEW_ROWS: f64 = 16.0;
+
+/// One launch, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+struct Streamed {
+    device: DeviceSpec,
+    kind: Kind,
+    earlier: bool,
+    rows: f64,
+    width: f64,
+    bytes: f64,
+    /// All operands once, from L2 as far as they are there.
+    memory: f64,
+    /// Share of the operands that is in the L2 at launch.
+    hits: f64,
+    /// Instructions of all elements, at the pace of full SMs.
+    issue: f64,
+    ideal: f64,
+}
+
+/// The vector of one launch; none for what nobody measured: sampling, and the mixing of residual streams.
+pub fn of(call: &Elementwise, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let measured = !matches!(call.kind, Kind::Mix | Kind::Sampling);
+    if !measured || call.rows * call.width == 0 {
+        return Ok(None);
+    }
+    Ok(Some(vector(&[TERMS], &Streamed::new(call, launch)?)))
+}
+
+/// Elements that one SM finishes per clock where neither memory nor L2 holds it back: read off rows that
+/// fit the L2.
+fn elements_per_clock(kind: Kind) -> f64 {
+    match kind {
+        Kind::QkNorm => 0.7,
+        Kind::Norm | Kind::AddNorm => 1.2,
+        Kind::SiluMul | Kind::Rope => 1.7,
+        Kind::Add | Kind::Embedding | Kind::Mix | Kind::Sampling => 3.4,
+    }
+}
+
+/// Threads that one SM holds, by compute capability (CUDA C++ Programming Guide, technical specifications).
+fn threads_per_sm(gpu: &Gpu) -> f64 {
+    match gpu.sm {
+        75 => 1024.0,
+        86 | 89 | 120 => 1536.0,
+        _ => 2048.0,
+    }
+}
+
+impl Streamed {
+    fn new(call: &Elementwise, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
+        let &Launch { gpu, kernel, floor, .. } = launch;
+        let device = DeviceSpec::new(gpu, Family::Elementwise)?;
+        let count = call.count(gpu)?;
+        let (rows, width, bytes) = (call.rows as f64, call.width as f64, count.operands.0);
+        // Activations come from the kernel before, in service as in a measuring loop.
+        let hits = 1.0 / (1.0 + (bytes / (device.l2 * HIT_HALF)).powi(HIT_POWER));
+        let pace = elements_per_clock(call.kind) * device.sms * device.clock * threads_per_sm(gpu);
+        Ok(Self {
+            device,
+            kind: call.kind,
+            earlier: kernel == EARLIER,
+            rows,
+            width,
+            bytes,
+            memory: device.read(bytes, hits),
+            hits,
+            issue: rows * width * FULL_THREADS / pace,
+            ideal: count.ideal(gpu, floor)?.micros(),
+        })
+    }
+
+    fn shortest(&self) -> f64 {
+        let cycles = if self.kind == Kind::Add { SHORTEST_ADD_CYCLES } else { SHORTEST_CYCLES };
+        cycles / self.device.clock
+    }
+
+    /// Time the busiest SM takes to move its rows, one block a row, at the L2's pace.
+    fn busiest(&self) -> f64 {
+        let bytes = (self.rows / self.device.sms).ceil() * self.bytes / self.rows;
+        bytes / (L2_BYTES_PER_CLOCK * self.device.clock)
+    }
+}
+
+impl Inputs for Streamed {
+    fn device(&self) -> &DeviceSpec {
+        &self.device
+    }
+
+    fn ideal(&self) -> f64 {
+        self.ideal
+    }
+
+    fn reference(&self) -> f64 {
+        self.memory.max(self.issue) + self.shortest()
+    }
+}
+
+/// Logarithms of ratios, unless said otherwise.
+const TERMS: &[Term<Streamed>] = &[
+    ("reference_over_ideal", |l| l.over_ideal()),
+    ("memory", |l| l.share(l.memory)),
+    ("issue", |l| l.share(l.issue)),
+    ("shortest", |l| l.share(l.shortest())),
+    ("busiest", |l| l.share(l.busiest())),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("ln_rows", |l| l.rows.ln()),
+    ("ln_width", |l| l.width.ln()),
+    ("rows_per_sm", |l| l.device.per_sm(l.rows)),
+    ("rounding", |l| l.device.rounding(l.rows)),
+    ("width_rounding", |l| ln_rounding(l.width, BLOCK_ELEMENTS)),
+    // Share of the operands, in [0, 1].
+    ("l2_hits", |l| l.hits),
+    ("over_l2", |l| (l.bytes / l.device.l2).ln()),
+    ("add_norm", |l| flag(l.kind == Kind::AddNorm)),
+    ("add", |l| flag(l.kind == Kind::Add)),
+    ("qk_norm", |l| flag(l.kind == Kind::QkNorm)),
+    ("silu_mul", |l| flag(l.kind == Kind::SiluMul)),
+    ("rope", |l| flag(l.kind == Kind::Rope)),
+    ("embedding", |l| flag(l.kind == Kind::Embedding)),
+    ("few_embedded", |l| flag(l.kind == Kind::Embedding && l.rows <= FEW_ROWS)),
+    ("earlier", |l| flag(l.earlier)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Dtype;
+    use crate::config::catalog::catalog;
+    use crate::units::Seconds;
+
+    fn on_h100(kind: Kind, rows: u64, width: u64) -> Option<Vec<f32>> {
+        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
+        let launch = Launch { gpu, engine: "vllm", kernel: "", math: Dtype::Bf16, floor: Seconds(1.5e-6) };
+        Elementwise { kind, rows, width }.vector(&launch).expect("complete record")
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        for rows in [1, 131, 60_000] {
+            for (kind, width) in [(Kind::Norm, 4096), (Kind::AddNorm, 5120), (Kind::Embedding, 8192)] {
+                let row = on_h100(kind, rows, width).expect("learned");
+                assert_eq!(row.len(), Family::Elementwise.schema().names.len());
+                assert!(row.iter().all(|value| value.is_finite()), "{kind:?} {row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_nobody_measured_has_no_row() {
+        assert_eq!(on_h100(Kind::Sampling, 8, 32_000), None);
+        assert_eq!(on_h100(Kind::Norm, 0, 4096), None);
+    }
+}

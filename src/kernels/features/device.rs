@@ -1,0 +1,172 @@
+//! The GPU's side of a feature vector.
+
+use super::term::{Term, flag, ln_rounding};
+use crate::config::{Arch, Dtype, Gpu, MissingFigure};
+use crate::kernels::Family;
+
+/// Working set over L2 size at which half of it stays there, and how sharply that falls.
+const RESIDENT_HALF: f64 = 0.9;
+const RESIDENT_POWER: i32 = 6;
+
+/// GPUs whose kernels the reference source measured, for most families all of them.
+pub const REFERENCE: &[&str] = &[
+    "a100-sxm-80gb",
+    "b200",
+    "b300",
+    "gb200",
+    "gb300",
+    "h100-sxm",
+    "h200-sxm",
+    "l40s",
+    "rtx-pro-6000-server",
+];
+
+/// Bytes per clock that one SM reads from L2 at best (sm70 and later).
+pub const L2_BYTES_PER_CLOCK: f64 = 64.0;
+/// Share of it that all SMs together reach, where nobody has measured: that of the Ada and GDDR parts.
+const L2_REACHED: f64 = 0.25;
+
+/// Rows and columns of an output tile.
+pub type Tile = (f64, f64);
+
+/// What the features read from a GPU's record. Times that follow from it are in µs.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceSpec {
+    pub sms: f64,
+    /// Boost clock, in cycles per µs.
+    pub clock: f64,
+    /// Dense BF16 FLOP per clock and SM.
+    pub rate: f64,
+    /// Bytes per µs.
+    pub bandwidth: f64,
+    /// Bytes.
+    pub l2: f64,
+    /// L2 bandwidth, in bytes per µs.
+    pub l2_bandwidth: f64,
+    /// Share of the boost clock held through large matrix products.
+    pub sustained: f64,
+    /// Special-function operations per clock and SM.
+    pub xu: f64,
+    /// FP32 multiply-adds per clock and SM.
+    pub fma: f64,
+    /// Board power limit, in watts.
+    power: f64,
+    pub arch: Arch,
+    measured: bool,
+}
+
+impl DeviceSpec {
+    pub fn new(gpu: &Gpu, family: Family) -> Result<Self, MissingFigure> {
+        let (sms, clock) = (gpu.sm_count()?, gpu.clock_hz()? * 1e-6);
+        let l2_bandwidth = gpu.l2_gb_per_s.0.map(|gb| gb * 1e3);
+        Ok(Self {
+            sms,
+            clock,
+            l2_bandwidth: l2_bandwidth.unwrap_or(L2_BYTES_PER_CLOCK * L2_REACHED * sms * clock),
+            rate: gpu.tensor_rate(Dtype::Bf16)?,
+            bandwidth: gpu.bandwidth()?.0 * 1e-6,
+            l2: gpu.l2()?.0,
+            sustained: gpu.sustained()?,
+            xu: gpu.xu()?,
+            fma: gpu.fma()?,
+            power: gpu.power()?.0,
+            arch: gpu.arch,
+            measured: family.measured_on().contains(&&*gpu.id),
+        })
+    }
+
+    /// BF16 FLOP per µs at the boost clock.
+    pub fn peak(&self) -> f64 {
+        self.sms * self.clock * self.rate
+    }
+
+    /// Cycles of one SM per query-key pair: product with key and value of `head_dim`, one exponential and `fp32`
+    /// operations.
+    pub fn pair_cycles(&self, head_dim: f64, fp32: f64) -> f64 {
+        4.0 * head_dim / self.rate + 1.0 / self.xu + fp32 / self.fma
+    }
+
+    /// Share of a working set of `bytes` that the L2 keeps from one round to the next: all of a small one,
+    /// nothing of one read round and round past the L2's size.
+    pub fn resident(&self, bytes: f64) -> f64 {
+        1.0 / (1.0 + (bytes / (self.l2 * RESIDENT_HALF)).powi(RESIDENT_POWER))
+    }
+
+    /// Time to read `bytes`, `hits` of them from L2.
+    pub fn read(&self, bytes: f64, hits: f64) -> f64 {
+        bytes * ((1.0 - hits) / self.bandwidth + hits / self.l2_bandwidth)
+    }
+
+    /// Tasks of each SM, as a logarithm.
+    pub fn per_sm(&self, tasks: f64) -> f64 {
+        (tasks / self.sms).ln()
+    }
+
+    /// How much longer tasks take than if they divided evenly over the SMs, as a logarithm.
+    pub fn rounding(&self, tasks: f64) -> f64 {
+        ln_rounding(tasks, self.sms)
+    }
+
+    /// What whole tiles in waves of one per SM make up over the `outputs` asked for, as a logarithm.
+    pub fn waste(&self, tiles: f64, tile: Tile, outputs: f64) -> f64 {
+        ((tiles / self.sms).ceil() * self.sms * tile.0 * tile.1 / outputs).ln()
+    }
+
+    /// Time the busiest SM takes to read the operands of its tiles from L2: `depth` elements of `bytes` for
+    /// each row and column of a tile.
+    pub fn operands(&self, tiles: f64, tile: Tile, depth: f64, bytes: f64) -> f64 {
+        let read = (tiles / self.sms).ceil() * (tile.0 + tile.1) * depth * bytes;
+        read / (L2_BYTES_PER_CLOCK * self.clock)
+    }
+
+    /// What reading `bytes` from device memory takes longer than with those from L2 that a measuring loop
+    /// going `rounds` times as far finds there, in µs.
+    pub fn missed(&self, bytes: f64, rounds: f64) -> f64 {
+        self.read(bytes, 0.0) - self.read(bytes, self.resident(bytes * rounds))
+    }
+
+    /// The identity columns.
+    pub fn identity(&self) -> impl Iterator<Item = f32> + '_ {
+        let filled = if self.measured { 1.0 } else { 0.0 };
+        IDENTITY.iter().map(move |(_, value)| value(self) as f32 * filled)
+    }
+}
+
+/// Columns that tell GPUs apart, centred on a mid-size data-centre GPU.
+const IDENTITY: &[Term<DeviceSpec>] = &[
+    ("measured", |_| 1.0),
+    ("ln_sms", |s| (s.sms / 132.0).ln()),
+    ("ln_sm_flops", |s| (s.rate * s.clock / 4e6).ln()),
+    ("ln_sm_bandwidth", |s| (s.bandwidth / s.sms / 3e4).ln()),
+    ("ln_ridge", |s| (s.peak() / s.bandwidth / 300.0).ln()),
+    ("ln_l2", |s| (s.l2 / 64e6).ln()),
+    ("ln_clock", |s| (s.clock / 1830.0).ln()),
+    ("ln_sustained", |s| (s.sustained / 0.8).ln()),
+    // Watts per TFLOP/s.
+    ("ln_power", |s| (s.power / (s.peak() * 1e-6)).ln()),
+    ("hopper", |s| flag(s.arch == Arch::Hopper)),
+    ("blackwell", |s| flag(s.arch == Arch::Blackwell)),
+    ("ada", |s| flag(s.arch == Arch::Ada)),
+];
+
+/// Names of the identity columns.
+pub fn identity_names() -> impl Iterator<Item = &'static str> {
+    IDENTITY.iter().map(|(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    #[test]
+    fn an_unmeasured_gpu_has_no_identity() {
+        let identity = |id| {
+            let gpu = catalog().gpu(id).expect("in the catalog");
+            DeviceSpec::new(gpu, Family::AttentionDecode).expect("complete").identity().collect::<Vec<_>>()
+        };
+        assert!(identity("a40").iter().all(|&value| value == 0.0));
+        assert_eq!(identity("h100-sxm")[0], 1.0);
+        assert_ne!(identity("h100-sxm"), identity("h200-sxm"));
+    }
+}

@@ -1,0 +1,155 @@
+//! A ragged batch as the uniform one that asks for the same: models see measured, uniform batches only.
+
+use crate::kernels::attention::{causal_pairs, visible_past};
+use crate::kernels::latent::Span;
+use crate::kernels::{Attention, Phase, Reach, Sequences};
+
+/// Totals of an attention call, and the lengths of the uniform batch with the same totals. Keys that a window
+/// hides do not count, unless said otherwise.
+///
+/// Where prompts and decoding sequences share a launch, the lengths are those of the prompts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Equivalent {
+    /// New tokens.
+    pub tokens: f64,
+    /// Tokens of the KV cache read or written: past and new.
+    pub kv_tokens: f64,
+    /// Query-key pairs under the causal mask, per query head.
+    pub pairs: f64,
+    /// The same with the keys that the window hides.
+    pub unmasked_pairs: f64,
+    /// Mean number of new tokens of the sequence a new token belongs to.
+    pub new: f64,
+    /// Mean number of past tokens before a sequence's first new one, over new tokens.
+    pub past: f64,
+    /// Tokens of prompts over `new`: the number of sequences where all are alike.
+    pub sequences: f64,
+    pub decoding: Decoding,
+}
+
+/// The decoding sequences of a launch that also takes prompts.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Decoding {
+    pub sequences: f64,
+    /// Pairs, and tokens of the KV cache: as many, for each has one new token.
+    pub pairs: f64,
+}
+
+impl Equivalent {
+    /// None for a batch without new tokens.
+    pub fn of(attention: &Attention) -> Option<Self> {
+        let apart = attention.phase == Phase::Prefill;
+        Self::of_batch(&attention.sequences, apart, attention.window)
+    }
+
+    /// The same of any call over sequences, all of one kind.
+    pub fn of_sequences(sequences: &[Sequences]) -> Option<Self> {
+        Self::of_batch(sequences, false, None)
+    }
+
+    /// The same where queries see what `reach` says, `span` in all.
+    pub fn of_reach(sequences: &[Sequences], reach: Reach, span: Span) -> Option<Self> {
+        let all = Self::of_sequences(sequences)?;
+        let past = |group: &Sequences| reach.keys(group.past + 1).saturating_sub(1) as f64;
+        let weighed = |group: &Sequences| group.count as f64 * group.new as f64;
+        let past = sequences.iter().map(|group| weighed(group) * past(group)).sum::<f64>() / all.tokens;
+        Some(Self { kv_tokens: span.past + span.new, pairs: span.pairs, past, ..all })
+    }
+
+    /// Mean number of visible tokens of a sequence at its end.
+    pub fn kv_length(&self) -> f64 {
+        self.past + self.new
+    }
+
+    /// Tiles of `rows` queries, where `groups` of heads do not share tiles and the `packed` heads of one do.
+    pub fn tiles(&self, rows: f64, groups: f64, packed: f64) -> f64 {
+        (self.new * packed / rows).ceil() * self.sequences * groups
+    }
+
+    /// `apart`: decoding sequences beside prompts are summed on their own.
+    fn of_batch(sequences: &[Sequences], apart: bool, window: Option<u64>) -> Option<Self> {
+        let prompts = sequences.iter().any(|group| !group.decodes());
+        let beside = |group: &Sequences| apart && prompts && group.decodes();
+        let sum = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
+            sequences.iter().map(|group| group.count as f64 * term(group)).sum()
+        };
+        let own = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
+            sum(&|group| if beside(group) { 0.0 } else { term(group) })
+        };
+        let past = |group: &Sequences| visible_past(group.past, window) as f64;
+        let pairs = |group: &Sequences| causal_pairs(group.new, group.past, window);
+        let prompt_tokens = own(&|group| group.new as f64);
+        if prompt_tokens <= 0.0 {
+            return None;
+        }
+        let new = own(&|group| (group.new as f64).powi(2)) / prompt_tokens;
+        let only_decoding = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
+            sum(&|group| if beside(group) { term(group) } else { 0.0 })
+        };
+        Some(Self {
+            tokens: sum(&|group| group.new as f64),
+            kv_tokens: sum(&|group| past(group) + group.new as f64),
+            pairs: sum(&pairs),
+            unmasked_pairs: sum(&|group| causal_pairs(group.new, group.past, None)),
+            new,
+            past: own(&|group| group.new as f64 * past(group)) / prompt_tokens,
+            sequences: prompt_tokens / new,
+            decoding: Decoding { sequences: only_decoding(&|_| 1.0), pairs: only_decoding(&pairs) },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Dtype;
+
+    fn attention(sequences: &[(u64, u64, u64)], window: Option<u64>) -> Attention {
+        let sequences = sequences.iter().map(|&(count, new, past)| Sequences { count, new, past }).collect();
+        Attention {
+            phase: Phase::Prefill,
+            sequences,
+            heads: 8,
+            kv_heads: 2,
+            head_dim: 128,
+            kv: Dtype::Bf16,
+            window,
+        }
+    }
+
+    #[test]
+    fn a_uniform_batch_is_its_own_equivalent() {
+        let of = Equivalent::of(&attention(&[(4, 100, 30)], None)).expect("tokens");
+        assert_eq!((of.sequences, of.new, of.past), (4.0, 100.0, 30.0));
+        assert_eq!((of.tokens, of.kv_tokens), (400.0, 520.0));
+        assert_eq!((of.unmasked_pairs, of.decoding), (of.pairs, Decoding::default()));
+    }
+
+    #[test]
+    fn a_ragged_prompt_batch_keeps_its_pairs() {
+        // Without a past, lengths weighted by tokens keep both tokens and pairs.
+        let of = Equivalent::of(&attention(&[(1, 3000, 0), (5, 200, 0)], None)).expect("tokens");
+        let uniform = of.sequences * of.new * (of.new + 1.0) / 2.0;
+        assert!((uniform / of.pairs - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn decoding_beside_prompts_is_kept_apart() {
+        let of = Equivalent::of(&attention(&[(2, 100, 0), (64, 1, 999)], None)).expect("tokens");
+        assert_eq!((of.sequences, of.new, of.past), (2.0, 100.0, 0.0));
+        assert_eq!((of.tokens, of.kv_tokens), (264.0, 64_200.0));
+        assert_eq!(of.decoding, Decoding { sequences: 64.0, pairs: 64_000.0 });
+        assert_eq!(of.pairs, 2.0 * 5050.0 + 64_000.0);
+    }
+
+    #[test]
+    fn a_window_hides_keys() {
+        let of = Equivalent::of(&attention(&[(3, 1, 999)], Some(100))).expect("tokens");
+        assert_eq!((of.past, of.pairs, of.unmasked_pairs), (99.0, 300.0, 3000.0));
+    }
+
+    #[test]
+    fn nothing_to_do_has_no_equivalent() {
+        assert_eq!(Equivalent::of(&attention(&[], None)), None);
+    }
+}

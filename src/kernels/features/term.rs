@@ -1,0 +1,74 @@
+//! Named features: a name and how it is computed stand in one line, so they cannot drift apart.
+
+use super::DeviceSpec;
+
+/// One feature of `T`.
+pub type Term<T> = (&'static str, fn(&T) -> f64);
+
+/// Ratios are floored here before their logarithm is taken: what is a thousand times shorter than the
+/// reference does not matter, however short it is.
+const NEGLIGIBLE: f64 = 1e-3;
+
+/// What the columns of a family are computed from: one launch, in elements, bytes and µs.
+pub trait Inputs {
+    fn device(&self) -> &DeviceSpec;
+
+    /// What efficiency is relative to: peak rates, compulsory bytes, the launch floor.
+    fn ideal(&self) -> f64;
+
+    /// The time that the other times are shares of.
+    fn reference(&self) -> f64;
+
+    /// The logarithm of `time` as a share of the reference.
+    fn share(&self, time: f64) -> f64 {
+        ln_share(time, self.reference())
+    }
+
+    /// The first column of every family, which training adds to the output as it is (training/train.py).
+    fn over_ideal(&self) -> f64 {
+        (self.reference() / self.ideal()).ln()
+    }
+}
+
+/// Names of the columns in `tables`, one table after another.
+pub fn names<T>(tables: &[&[Term<T>]]) -> Vec<&'static str> {
+    tables.iter().copied().flatten().map(|(name, _)| *name).collect()
+}
+
+/// The columns in `tables`, then those of the device's identity.
+pub fn vector<T: Inputs>(tables: &[&[Term<T>]], of: &T) -> Vec<f32> {
+    let own = tables.iter().copied().flatten().map(|(_, value)| value(of) as f32);
+    own.chain(of.device().identity()).collect()
+}
+
+/// Natural logarithm of `part` over `whole`, flattened below a thousandth.
+fn ln_share(part: f64, whole: f64) -> f64 {
+    (part / whole + NEGLIGIBLE).ln()
+}
+
+/// How much longer `tasks` equal tasks take on `slots` slots than if they divided evenly, as a logarithm.
+pub fn ln_rounding(tasks: f64, slots: f64) -> f64 {
+    ((tasks / slots).ceil() * slots / tasks).ln()
+}
+
+/// 1 where the condition holds.
+pub fn flag(condition: bool) -> f64 {
+    f64::from(u8::from(condition))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_up_to_full_waves() {
+        assert_eq!(ln_rounding(132.0, 132.0), 0.0);
+        assert!((ln_rounding(133.0, 132.0) - (264.0f64 / 133.0).ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn negligible_shares_are_alike() {
+        assert!((ln_share(1e-9, 1.0) - ln_share(1e-7, 1.0)).abs() < 1e-3);
+        assert!((ln_share(1.0, 1.0)).abs() < 1e-2);
+    }
+}

@@ -1,0 +1,77 @@
+//! Matrix products of the linear layers.
+
+mod vector;
+
+pub use vector::FAMILY;
+
+use super::reference::{self, Record};
+use super::{Count, Family, Kernel, Launch, Point, Schedule};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::units::{Bytes, Flops, Seconds};
+
+/// Activations come and go as bf16; FP8 kernels quantise them on the way.
+const ACTIVATION_BYTES: f64 = 2.0;
+
+/// `C[m,n] = A[m,k] B[k,n]`, B the weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Gemm {
+    pub m: u64,
+    pub n: u64,
+    pub k: u64,
+    /// Format of the weights; FP8 formats also quantise the activations.
+    pub weights: Dtype,
+}
+
+impl Kernel for Gemm {
+    /// `2 m n k` FLOP; B from device memory, A and C as activations.
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        let (m, n, k) = (self.m as f64, self.n as f64, self.k as f64);
+        let weights = n * k * self.weights.bytes();
+        let activations = (m * k + m * n) * ACTIVATION_BYTES;
+        let math = Some(self.weights.math());
+        let count = Count::new(Flops(2.0 * m * n * k), math, Bytes(weights), Bytes(activations), gpu)?;
+        Ok(Count { schedule: self.schedule(gpu), ..count })
+    }
+
+    fn shape(&self) -> String {
+        format!("{} × {} × {}", self.m, self.n, self.k)
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(Family::Gemm)
+    }
+
+    fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
+        Some(Launch { engine: engine.products_as(self.weights, launch.gpu.arch), ..launch })
+    }
+
+    fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+        vector::of(self, launch)
+    }
+
+    /// Measuring went round several copies of the weights; where the engine quantises activations in the kernel before,
+    /// the launch that did so in the loop is gone.
+    fn in_service(&self, stored: Bytes, gpu: &Gpu, engine: &Engine) -> Result<Seconds, MissingFigure> {
+        let device = super::features::DeviceSpec::new(gpu, Family::Gemm)?;
+        let copies = vector::rotated_weights(engine.products_as(self.weights, gpu.arch));
+        let saved = if engine.quantises_before { vector::quantising(self, &device) } else { 0.0 };
+        Ok(Seconds::from_micros(device.missed(stored.0, copies) - saved))
+    }
+
+    fn point(&self) -> Point {
+        Point { shape: [self.n, self.k, 0, 0], size: [self.m, 0, 0, 0] }
+    }
+}
+
+impl Gemm {
+    /// The launch by rule. None where the GPU's record lacks a figure that the rule weighs.
+    fn schedule(&self, gpu: &Gpu) -> Option<Schedule> {
+        let record = Record::of(gpu).ok()?;
+        let shape = [self.m, self.n, self.k];
+        let choice = match self.weights.math() {
+            Dtype::Fp8 => reference::choose_fp8(shape),
+            _ => reference::choose(shape, &record),
+        };
+        Some(reference::schedule(shape, &choice, &record))
+    }
+}

@@ -1,0 +1,352 @@
+//! The feature vector of a matrix product.
+
+use super::Gemm;
+use crate::config::{Arch, Dtype, MissingFigure};
+use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding, names, vector};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch};
+
+pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), measured: MEASURED };
+
+/// The reference source's, and two that second sources measured.
+const MEASURED: &[&str] = &[
+    "a100-sxm-80gb",
+    "b200",
+    "b300",
+    "gb200",
+    "gb300",
+    "h100-sxm",
+    "h200-sxm",
+    "l40s",
+    "rtx-pro-6000-server",
+    "a40",
+    "rtx-a6000",
+];
+
+/// Formats the model has learned.
+const LEARNED: [Dtype; 7] =
+    [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Int8, Dtype::Int4, Dtype::W8a8];
+
+/// One launch, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+struct Product {
+    device: DeviceSpec,
+    weights: Dtype,
+    arch: Arch,
+    engine: Engine,
+    backend: Backend,
+    m: f64,
+    n: f64,
+    k: f64,
+    /// Tensor time at the sustained clock.
+    compute: f64,
+    /// All operands once, from L2 as far as they are there.
+    memory: f64,
+    /// Share of the weights that is in the L2 at launch.
+    hits: f64,
+    ideal: f64,
+    activation_bytes: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Engine {
+    Vllm,
+    Sglang,
+    Trtllm,
+}
+
+/// Kernels that share their code and what they launch before it, as engines choose them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Backend {
+    /// The vendor's library, 16 bits.
+    Library,
+    /// Quantisation per token, then a scaled product.
+    ScaledFp8,
+    /// TensorRT-LLM's quantisation per tensor: several launches before the product.
+    TensorFp8,
+    /// Block-scaled, TensorRT-LLM's own.
+    Blocks,
+    /// Block-scaled, by DeepGEMM on Hopper.
+    DeepGemm,
+    /// Block-scaled, by DeepGEMM on sm100, which also packs the scales.
+    DeepGemmPacked,
+    /// Block-scaled, by DeepGEMM with TensorRT-LLM's quantisation.
+    TrtllmDeepGemm,
+    /// FlashInfer's CuTe DSL product of FP4, in SGLang's and vLLM's setting.
+    CuteDsl,
+    /// FlashInfer's CUTLASS product of FP4.
+    CutlassFp4,
+    /// TensorRT-LLM's choice among its FP4 products.
+    TrtllmFp4,
+    /// TensorRT plugins that widen integer weights, or multiply 8-bit integers.
+    Plugin,
+}
+
+/// The vector of one product; none where no model has learned its format.
+///
+/// Engines other than the catalog's are taken for vLLM, whose products are plain library calls.
+pub fn of(gemm: &Gemm, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+    if !LEARNED.contains(&gemm.weights) {
+        return Ok(None);
+    }
+    Ok(Some(vector(&[TERMS], &Product::new(gemm, launch)?)))
+}
+
+impl Backend {
+    fn of(weights: Dtype, engine: Engine, arch: Arch) -> Self {
+        let packed = arch == Arch::Blackwell;
+        match (weights, engine) {
+            (Dtype::Fp8, Engine::Trtllm) => Self::TensorFp8,
+            (Dtype::Fp8, _) => Self::ScaledFp8,
+            (Dtype::Fp8Block, Engine::Trtllm) if packed => Self::TrtllmDeepGemm,
+            (Dtype::Fp8Block, Engine::Trtllm) => Self::Blocks,
+            (Dtype::Fp8Block, _) if packed => Self::DeepGemmPacked,
+            (Dtype::Fp8Block, _) if arch == Arch::Hopper => Self::DeepGemm,
+            (Dtype::Fp8Block, _) => Self::Blocks,
+            (Dtype::Nvfp4, Engine::Trtllm) => Self::TrtllmFp4,
+            (Dtype::Nvfp4, _) if packed => Self::CuteDsl,
+            (Dtype::Nvfp4, _) => Self::CutlassFp4,
+            (Dtype::Int8 | Dtype::Int4 | Dtype::W8a8, _) => Self::Plugin,
+            (Dtype::Bf16 | Dtype::Mxfp4 | Dtype::Mxfp4Mxfp8, _) => Self::Library,
+        }
+    }
+
+    /// What every launch takes besides its work, quantising the activations included, in cycles: the
+    /// shortest measured products, alike on all GPUs.
+    fn shortest_cycles(self) -> f64 {
+        match self {
+            Self::Library => 4000.0,
+            Self::DeepGemm => 6000.0,
+            Self::ScaledFp8 | Self::Blocks | Self::TrtllmDeepGemm => 8000.0,
+            Self::CuteDsl | Self::CutlassFp4 | Self::TrtllmFp4 | Self::Plugin => 10_000.0,
+            Self::DeepGemmPacked => 17_000.0,
+            Self::TensorFp8 => 22_000.0,
+        }
+    }
+}
+
+/// The launch that quantises activations before a product with one scale a tensor, in µs: what the shortest
+/// of those products takes longer than the shortest of the library, and two bytes read and one written.
+pub fn quantising(gemm: &Gemm, device: &DeviceSpec) -> f64 {
+    if gemm.weights != Dtype::Fp8 {
+        return 0.0;
+    }
+    let cycles = Backend::ScaledFp8.shortest_cycles() - Backend::Library.shortest_cycles();
+    let bytes = gemm.m as f64 * gemm.k as f64 * (Dtype::Bf16.bytes() + Dtype::Fp8.bytes());
+    cycles / device.clock + device.read(bytes, device.resident(bytes))
+}
+
+/// Copies of the weights that measuring went round, to find them cold: read off the size at which
+/// products stop beating device memory (16 MB with 101 MB of L2, 24 MB with 134 MB; TensorRT-LLM: 24
+/// and 32 MB).
+pub fn rotated_weights(engine: &str) -> f64 {
+    match Engine::of(engine) {
+        Engine::Vllm | Engine::Sglang => 6.0,
+        Engine::Trtllm => 4.0,
+    }
+}
+
+impl Engine {
+    fn of(id: &str) -> Self {
+        match id {
+            "sglang" => Self::Sglang,
+            "trtllm" => Self::Trtllm,
+            _ => Self::Vllm,
+        }
+    }
+}
+
+impl Product {
+    fn new(gemm: &Gemm, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
+        let &Launch { gpu, engine, floor, .. } = launch;
+        let device = DeviceSpec::new(gpu, Family::Gemm)?;
+        let count = gemm.count(gpu)?;
+        let at_peak = (count.flops / gpu.peak(gemm.weights)?).micros();
+        let own = Engine::of(engine);
+        let (weights, activations) = (count.stored.0, (count.operands - count.stored).0);
+        let hits = device.resident(weights * rotated_weights(engine));
+        Ok(Self {
+            device,
+            weights: gemm.weights,
+            arch: gpu.arch,
+            engine: own,
+            backend: Backend::of(gemm.weights, own, gpu.arch),
+            m: gemm.m as f64,
+            n: gemm.n as f64,
+            k: gemm.k as f64,
+            compute: at_peak / device.sustained,
+            memory: device.read(weights, hits) + device.read(activations, device.resident(activations)),
+            hits,
+            ideal: count.ideal(gpu, floor)?.micros(),
+            activation_bytes: activations,
+        })
+    }
+
+    fn shortest(&self) -> f64 {
+        self.backend.shortest_cycles() / self.device.clock
+    }
+
+    fn tiles(&self, tile: Tile) -> f64 {
+        (self.m / tile.0).ceil() * (self.n / tile.1).ceil()
+    }
+
+    /// Padding to whole tiles and waves of one tile per SM.
+    fn waste(&self, tile: Tile) -> f64 {
+        self.device.waste(self.tiles(tile), tile, self.m * self.n)
+    }
+
+    /// Time the busiest SM takes to read its tiles' operands from L2.
+    fn operands(&self, tile: Tile) -> f64 {
+        self.share(self.device.operands(self.tiles(tile), tile, self.k, self.weights.math().bytes()))
+    }
+
+    /// Rows padded to a multiple of `rows`.
+    fn padding(&self, rows: f64) -> f64 {
+        ln_rounding(self.m, rows)
+    }
+
+    fn over_l2(&self, bytes: f64) -> f64 {
+        (bytes / self.device.l2).ln()
+    }
+
+    fn fp8_on(&self, arch: Arch) -> f64 {
+        flag(self.weights.math() == Dtype::Fp8 && self.arch == arch)
+    }
+}
+
+impl Inputs for Product {
+    fn device(&self) -> &DeviceSpec {
+        &self.device
+    }
+
+    fn ideal(&self) -> f64 {
+        self.ideal
+    }
+
+    fn reference(&self) -> f64 {
+        self.compute.max(self.memory) + self.shortest()
+    }
+}
+
+/// Tiles that libraries launch on one architecture or another.
+const TILES: [Tile; 5] = [(64.0, 64.0), (128.0, 64.0), (128.0, 128.0), (128.0, 256.0), (256.0, 128.0)];
+
+/// Logarithms of ratios, unless said otherwise.
+const TERMS: &[Term<Product>] = &[
+    ("reference_over_ideal", |l| l.over_ideal()),
+    ("compute", |l| l.share(l.compute)),
+    ("memory", |l| l.share(l.memory)),
+    ("shortest", |l| l.share(l.shortest())),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("compute_over_memory", |l| (l.compute / l.memory).ln()),
+    ("ln_m", |l| l.m.ln()),
+    ("ln_n", |l| l.n.ln()),
+    ("ln_k", |l| l.k.ln()),
+    ("waste_64x64", |l| l.waste(TILES[0])),
+    ("waste_128x64", |l| l.waste(TILES[1])),
+    ("waste_128x128", |l| l.waste(TILES[2])),
+    ("waste_128x256", |l| l.waste(TILES[3])),
+    ("waste_256x128", |l| l.waste(TILES[4])),
+    ("operands_64x64", |l| l.operands(TILES[0])),
+    ("operands_128x64", |l| l.operands(TILES[1])),
+    ("operands_128x128", |l| l.operands(TILES[2])),
+    ("operands_128x256", |l| l.operands(TILES[3])),
+    ("operands_256x128", |l| l.operands(TILES[4])),
+    ("tiles_per_sm", |l| l.device.per_sm(l.tiles(TILES[2]))),
+    // Share of the SMs busy over all waves, in (0, 1].
+    ("occupancy", |l| (-l.device.rounding(l.tiles(TILES[2]))).exp()),
+    ("padding_64", |l| l.padding(64.0)),
+    ("padding_128", |l| l.padding(128.0)),
+    ("padding_256", |l| l.padding(256.0)),
+    // Share of the weights, in [0, 1].
+    ("l2_hits", |l| l.hits),
+    ("activations_over_l2", |l| l.over_l2(l.activation_bytes)),
+    ("fp8", |l| flag(l.weights.math() == Dtype::Fp8)),
+    ("fp8_block", |l| flag(l.weights == Dtype::Fp8Block)),
+    ("nvfp4", |l| flag(l.weights == Dtype::Nvfp4)),
+    ("int8_weights", |l| flag(l.weights == Dtype::Int8)),
+    ("int4_weights", |l| flag(l.weights == Dtype::Int4)),
+    ("w8a8", |l| flag(l.weights == Dtype::W8a8)),
+    ("tensor_fp8", |l| flag(l.backend == Backend::TensorFp8)),
+    ("deep_gemm", |l| {
+        flag(matches!(l.backend, Backend::DeepGemm | Backend::DeepGemmPacked | Backend::TrtllmDeepGemm))
+    }),
+    ("packed_scales", |l| flag(matches!(l.backend, Backend::DeepGemmPacked | Backend::TrtllmDeepGemm))),
+    ("cute_dsl", |l| flag(l.backend == Backend::CuteDsl)),
+    ("cutlass_fp4", |l| flag(l.backend == Backend::CutlassFp4)),
+    // Engines write and choose FP8 kernels of their own for the GPUs without the data centre's tensor instructions.
+    ("fp8_ada", |l| l.fp8_on(Arch::Ada)),
+    ("fp8_blackwell_rtx", |l| l.fp8_on(Arch::BlackwellRtx)),
+    ("sglang", |l| flag(l.engine == Engine::Sglang)),
+    ("trtllm", |l| flag(l.engine == Engine::Trtllm)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::units::Seconds;
+
+    fn on(gpu: &str, engine: &str, gemm: Gemm) -> Option<Vec<f32>> {
+        let gpu = catalog().gpu(gpu).expect("in the catalog");
+        let (math, floor) = (gemm.weights.math(), Seconds(1.5e-6));
+        let launch = Launch { gpu, engine, kernel: "", math, floor };
+        of(&gemm, &launch).expect("complete record")
+    }
+
+    fn h100(m: u64, weights: Dtype) -> Vec<f32> {
+        let gemm = Gemm { m, n: 8192, k: 8192, weights };
+        on("h100-sxm", "sglang", gemm).expect("learned format")
+    }
+
+    fn column(name: &str) -> usize {
+        Family::Gemm.schema().names.iter().position(|column| *column == name).expect("a column")
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        for m in [1, 2, 63, 4096, 60_000] {
+            for weights in LEARNED {
+                let gemm = Gemm { m, n: 8192, k: 8192, weights };
+                let row = on("b200", "sglang", gemm).expect("learned format");
+                assert_eq!(row.len(), Family::Gemm.schema().names.len());
+                assert!(row.iter().all(|value| value.is_finite()), "{m} {weights:?} {row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_rows_are_more_compute_bound() {
+        let ridge = column("compute_over_memory");
+        let mut last = f32::MIN;
+        for m in [1, 8, 64, 512, 4096, 32_768] {
+            let value = h100(m, Dtype::Bf16)[ridge];
+            assert!(value > last, "{m}");
+            last = value;
+        }
+    }
+
+    #[test]
+    fn one_tile_per_sm_wastes_nothing() {
+        // 132 SMs: 128 tiles of 128x128 fill one wave but for four SMs.
+        let gemm = Gemm { m: 1024, n: 2048, k: 4096, weights: Dtype::Bf16 };
+        let row = on("h100-sxm", "vllm", gemm).expect("learned");
+        assert!((row[column("waste_128x128")] - (132.0f32 / 128.0).ln()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn small_weights_stay_in_the_l2_of_a_measuring_loop() {
+        let hits = |k| {
+            let gemm = Gemm { m: 1, n: 1024, k, weights: Dtype::Bf16 };
+            on("l40s", "vllm", gemm).expect("learned")[column("l2_hits")]
+        };
+        // 8 MB and 67 MB of weights, six times over against 101 MB of L2.
+        assert!(hits(4096) > 0.9 && hits(32_768) < 0.1);
+    }
+
+    #[test]
+    fn formats_without_a_model_have_no_row() {
+        let gemm = Gemm { m: 8, n: 1024, k: 1024, weights: Dtype::Mxfp4 };
+        assert_eq!(on("b200", "vllm", gemm), None);
+    }
+}

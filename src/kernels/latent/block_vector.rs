@@ -1,0 +1,231 @@
+//! What the columns of whole blocks read, dense and sparse.
+
+use super::block::{Kind, LatentModule, Part, SparseModule, parts, sparse_parts};
+use super::block_columns::{DENSE_COLUMNS, SPARSE_COLUMNS};
+use super::kernel::Kernel;
+use super::times::{Times, Work};
+use super::{Form, Span};
+use crate::config::{Arch, Dtype, MissingFigure};
+use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, Term, vector};
+use crate::kernels::{Family, Kernel as _, Launch, Phase};
+
+/// One block, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+pub struct Inside {
+    pub device: DeviceSpec,
+    pub arch: Arch,
+    pub kernel: Kernel,
+    pub phase: Phase,
+    pub form: Form,
+    pub batch: Equivalent,
+    pub heads: f64,
+    pub hidden: f64,
+    pub key: f64,
+    pub weights: Dtype,
+    pub kv: Dtype,
+    /// The attention kernel multiplies in FP8.
+    pub fp8_math: bool,
+    /// FLOP of attention per µs at the sustained clock.
+    pub rate: f64,
+    /// FLOP per head and query-key pair.
+    pub pair: f64,
+    /// Share of the pairs that are kept; 1 where all are.
+    pub kept: f64,
+    /// Runs an indexer.
+    pub indexes: bool,
+    pub times: Times,
+    /// Share of weights and cache that stays in the L2 from one launch to the next.
+    pub hits: f64,
+    ideal: f64,
+}
+
+/// The vector of a dense block; none where no model has learned the kernel or there is nothing to do.
+pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
+    let form = kernel.form(module.phase);
+    let block = Block {
+        module,
+        sparse: None,
+        kernel,
+        form,
+        parts: parts(module, form, launch.gpu)?,
+        ideal: module.count(launch.gpu)?.ideal(launch.gpu, launch.floor)?.micros(),
+        family: Family::MlaModule,
+    };
+    block.vector(DENSE_COLUMNS, launch)
+}
+
+/// The vector of a sparse block; none where no model has learned the kernel or there is nothing to do.
+pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
+    // Blocks without an own kernel for short prompts attend to the latents of all tokens.
+    let form = if kernel == Kernel::SglangDense { Form::Expanded } else { Form::Absorbed };
+    // SGLang's dense blocks run no indexer, whatever the layer.
+    let launched = SparseModule { indexes: sparse.indexes && form == Form::Absorbed, ..sparse.clone() };
+    let block = Block {
+        module: &launched.module,
+        sparse: Some(&launched),
+        kernel,
+        form,
+        parts: sparse_parts(&launched, form, launch.gpu)?,
+        ideal: sparse.count(launch.gpu)?.ideal(launch.gpu, launch.floor)?.micros(),
+        family: Family::DsaModule,
+    };
+    block.vector(SPARSE_COLUMNS, launch)
+}
+
+/// What a block is made of.
+struct Block<'a> {
+    module: &'a LatentModule,
+    sparse: Option<&'a SparseModule>,
+    kernel: Kernel,
+    form: Form,
+    parts: Vec<Part>,
+    ideal: f64,
+    family: Family,
+}
+
+impl Block<'_> {
+    fn vector(
+        &self,
+        columns: &[&[Term<Inside>]],
+        launch: &Launch<'_>,
+    ) -> Result<Option<Vec<f32>>, MissingFigure> {
+        let Some(batch) = Equivalent::of_sequences(&self.module.sequences) else { return Ok(None) };
+        Ok(Some(vector(columns, &self.inside(batch, launch)?)))
+    }
+
+    fn inside(&self, batch: Equivalent, launch: &Launch<'_>) -> Result<Inside, MissingFigure> {
+        let gpu = launch.gpu;
+        let device = DeviceSpec::new(gpu, self.family)?;
+        let module = self.module;
+        let wanted = match launch.math {
+            Dtype::Fp8 => Dtype::Fp8,
+            _ => self.kernel.math(module.kv),
+        };
+        let math = gpu.math_or_bf16(wanted);
+        let span = match self.sparse {
+            Some(sparse) => Span::sparse(&module.sequences, sparse.indexer.topk),
+            None => Span::dense(&module.sequences),
+        };
+        let round: f64 = self.parts.iter().map(|part| part.count.operands.0).sum();
+        let hits = device.resident(round);
+        let indexes = self.sparse.is_some_and(|sparse| sparse.indexes);
+        let work = Work {
+            module,
+            kernel: self.kernel,
+            parts: &self.parts,
+            sparse: self.sparse.is_some(),
+            indexes,
+            math,
+            hits,
+            span,
+            batch,
+        };
+        let heads = module.heads.heads as f64;
+        let attention = self.parts.iter().find(|part| part.kind == Kind::Attention);
+        let flops = attention.map_or(0.0, |part| part.count.flops.0);
+        Ok(Inside {
+            device,
+            arch: gpu.arch,
+            kernel: self.kernel,
+            phase: module.phase,
+            form: self.form,
+            batch,
+            heads,
+            hidden: module.hidden as f64,
+            key: module.heads.key() as f64,
+            weights: module.weights,
+            kv: module.kv,
+            fp8_math: math == Dtype::Fp8,
+            rate: gpu.peak(math)?.0 * 1e-6 * device.sustained,
+            pair: flops / (heads * span.pairs),
+            kept: span.pairs / batch.pairs,
+            indexes,
+            times: Times::of(&work, &device, gpu)?,
+            hits,
+            ideal: self.ideal,
+        })
+    }
+}
+
+impl Inputs for Inside {
+    fn device(&self) -> &DeviceSpec {
+        &self.device
+    }
+
+    fn ideal(&self) -> f64 {
+        self.ideal
+    }
+
+    fn reference(&self) -> f64 {
+        self.times.total()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::kernels::{Indexer, LatentHeads, Sequences};
+    use crate::units::Seconds;
+
+    const HEADS: LatentHeads = LatentHeads { heads: 16, latent: 512, rope: 64, nope: 128, value: 128 };
+    const INDEXER: Indexer = Indexer { heads: 64, head_dim: 128, topk: 2048 };
+
+    fn module(phase: Phase, group: (u64, u64, u64), weights: Dtype) -> LatentModule {
+        let (count, new, past) = group;
+        let sequences = vec![Sequences { count, new, past }];
+        LatentModule {
+            phase,
+            sequences,
+            heads: HEADS,
+            hidden: 7168,
+            query_rank: 1536,
+            weights,
+            kv: Dtype::Fp8,
+        }
+    }
+
+    fn launch<'a>(kernel: &'a str) -> Launch<'a> {
+        let gpu = catalog().gpu("b200").expect("in the catalog");
+        Launch { gpu, engine: "", kernel, math: Dtype::Bf16, floor: Seconds(1.5e-6) }
+    }
+
+    fn reference(family: Family, row: &[f32]) -> f32 {
+        row[family.schema().names.iter().position(|name| *name == "ln_reference").expect("a column")]
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        let calls = [
+            (Phase::Prefill, (1, 1, 0)),
+            (Phase::Prefill, (8, 4096, 9000)),
+            (Phase::Decode, (64, 1, 131_072)),
+        ];
+        for (phase, group) in calls {
+            for weights in [Dtype::Bf16, Dtype::Fp8Block, Dtype::Nvfp4] {
+                let module = module(phase, group, weights);
+                let dense = module.vector(&launch("default")).expect("complete");
+                let sparse = SparseModule { module, indexer: INDEXER, indexes: true };
+                let sparse = sparse.vector(&launch("default")).expect("complete");
+                for (family, row) in [(Family::MlaModule, dense), (Family::DsaModule, sparse)] {
+                    let row = row.expect("learned");
+                    assert_eq!(row.len(), family.schema().names.len());
+                    assert!(row.iter().all(|value| value.is_finite()), "{family:?} {group:?} {row:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_layer_that_takes_the_choice_of_another_is_shorter() {
+        let of = |indexes| {
+            let module = module(Phase::Decode, (64, 1, 65_536), Dtype::Bf16);
+            let sparse = SparseModule { module, indexer: INDEXER, indexes };
+            let row = sparse.vector(&launch("sglang_dsa_indexer_trtllm"));
+            reference(Family::DsaModule, &row.expect("complete").expect("learned"))
+        };
+        assert!(of(true) > of(false) + 0.5);
+    }
+}

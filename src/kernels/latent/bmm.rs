@@ -1,0 +1,240 @@
+//! The batched products that latent attention absorbs its expansion with.
+
+use super::ACTIVATION_BYTES;
+use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
+use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
+use crate::kernels::{Count, Family, FamilySpec, Kernel as Call, Launch, Point};
+use crate::units::{Bytes, Flops};
+
+pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: REFERENCE };
+
+/// `count` products `C[m,n] = A[m,k] B[k,n]` in one launch, each with a B of its own: weights. Decoding
+/// latent attention multiplies queries into the latent space and its results out of it this way, a
+/// product a head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct BatchedGemm {
+    pub count: u64,
+    pub m: u64,
+    pub n: u64,
+    pub k: u64,
+    /// Format of the weights; FP8 also quantises the activations.
+    pub weights: Dtype,
+}
+
+impl Call for BatchedGemm {
+    /// `2 m n k` FLOP each; every B from device memory, A and C as activations.
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        let (count, m, n, k) = (self.count as f64, self.m as f64, self.n as f64, self.k as f64);
+        let weights = count * n * k * self.weights.bytes();
+        let activations = count * (m * k + m * n) * ACTIVATION_BYTES;
+        let math = gpu.math_or_bf16(self.weights.math());
+        Count::new(Flops(2.0 * count * m * n * k), Some(math), Bytes(weights), Bytes(activations), gpu)
+    }
+
+    fn shape(&self) -> String {
+        format!("{} × ({} × {} × {})", self.count, self.m, self.n, self.k)
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(Family::MlaBmm)
+    }
+
+    fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
+        let choice = engine.variants_on(launch.gpu.arch)?;
+        let fp8 = self.weights.math() == Dtype::Fp8;
+        Some(Launch { kernel: if fp8 { &choice.bmm_fp8 } else { &choice.bmm }, ..launch })
+    }
+
+    fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+        let Some(kernel) = Kernel::from_name(launch.kernel, self.weights) else { return Ok(None) };
+        Ok(Some(vector(&[TERMS], &Products::new(self, kernel, launch)?)))
+    }
+
+    fn point(&self) -> Point {
+        Point { shape: [self.count, self.m, 0, 0], size: [self.n, self.k, 0, 0] }
+    }
+}
+
+/// What every launch takes besides its work, in cycles: about the shortest measured product.
+const SHORTEST_CYCLES: f64 = 7000.0;
+
+/// How a product is launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kernel {
+    /// The library's batched product.
+    Library,
+    /// TensorRT-LLM's, the library's too.
+    Trtllm,
+    /// FP8 with the quantisation of the activations beside it, as SGLang launches it.
+    SglangFp8,
+    /// FP8 with scales by block, quantisation included.
+    TrtllmBlock,
+    /// FP8 weights widened ahead of time: a product in bf16.
+    TrtllmWidened,
+}
+
+impl Kernel {
+    fn from_name(name: &str, weights: Dtype) -> Option<Self> {
+        Some(match name {
+            "sglang_torch_bmm" | "vllm_torch_bmm" => Self::Library,
+            "trtllm_bmm_out" => Self::Trtllm,
+            "sglang_sgl_kernel_bmm_fp8" => Self::SglangFp8,
+            "trtllm_fp8_block_scaling_bmm_out" => Self::TrtllmBlock,
+            "trtllm_bmm_out_dequant_bf16" => Self::TrtllmWidened,
+            // A100, whose versions name no kernel.
+            "default" if weights == Dtype::Bf16 => Self::Trtllm,
+            _ => return None,
+        })
+    }
+}
+
+/// One launch, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+struct Products {
+    device: DeviceSpec,
+    arch: Arch,
+    kernel: Kernel,
+    count: f64,
+    m: f64,
+    n: f64,
+    k: f64,
+    fp8: bool,
+    compute: f64,
+    memory: f64,
+    hits: f64,
+    /// Bytes of the activations, quantised apart where they are.
+    activations: f64,
+    ideal: f64,
+}
+
+impl Products {
+    fn new(bmm: &BatchedGemm, kernel: Kernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
+        let &Launch { gpu, floor, .. } = launch;
+        let device = DeviceSpec::new(gpu, Family::MlaBmm)?;
+        let weights = if kernel == Kernel::TrtllmWidened { Dtype::Bf16 } else { bmm.weights };
+        let fp8 = weights.math() == Dtype::Fp8 && gpu.supports(Dtype::Fp8);
+        let count = BatchedGemm { weights, ..*bmm }.count(gpu)?;
+        let (stored, activations) = (count.stored.0, (count.operands - count.stored).0);
+        let hits = device.resident(count.operands.0);
+        Ok(Self {
+            device,
+            arch: gpu.arch,
+            kernel,
+            count: bmm.count as f64,
+            m: bmm.m as f64,
+            n: bmm.n as f64,
+            k: bmm.k as f64,
+            fp8,
+            compute: count.compute(gpu)?.micros() / device.sustained,
+            memory: device.read(stored, hits) + device.read(activations, device.resident(activations)),
+            hits,
+            activations,
+            ideal: bmm.count(gpu)?.ideal(gpu, floor)?.micros(),
+        })
+    }
+
+    fn shortest(&self) -> f64 {
+        SHORTEST_CYCLES / self.device.clock
+    }
+
+    /// Tiles of all products.
+    fn tiles(&self, tile: Tile) -> f64 {
+        self.count * (self.m / tile.0).ceil() * (self.n / tile.1).ceil()
+    }
+
+    /// Padding to whole tiles and waves of one tile per SM.
+    fn waste(&self, tile: Tile) -> f64 {
+        self.device.waste(self.tiles(tile), tile, self.count * self.m * self.n)
+    }
+
+    /// Time the busiest SM takes to read its tiles' operands from L2.
+    fn operands(&self, tile: Tile) -> f64 {
+        let width = if self.fp8 { 1.0 } else { 2.0 };
+        self.share(self.device.operands(self.tiles(tile), tile, self.k, width))
+    }
+}
+
+impl Inputs for Products {
+    fn device(&self) -> &DeviceSpec {
+        &self.device
+    }
+
+    fn ideal(&self) -> f64 {
+        self.ideal
+    }
+
+    fn reference(&self) -> f64 {
+        self.compute.max(self.memory) + self.shortest()
+    }
+}
+
+/// Logarithms of ratios, unless said otherwise.
+const TERMS: &[Term<Products>] = &[
+    ("reference_over_ideal", |l| l.over_ideal()),
+    ("compute", |l| l.share(l.compute)),
+    ("memory", |l| l.share(l.memory)),
+    ("shortest", |l| l.share(l.shortest())),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("compute_over_memory", |l| (l.compute / l.memory).ln()),
+    ("ln_m", |l| l.m.ln()),
+    ("ln_n", |l| l.n.ln()),
+    ("ln_k", |l| l.k.ln()),
+    ("ln_count", |l| l.count.ln()),
+    ("tiles_64x64", |l| l.device.per_sm(l.tiles((64.0, 64.0)))),
+    ("tiles_128x128", |l| l.device.per_sm(l.tiles((128.0, 128.0)))),
+    ("waste_64x64", |l| l.waste((64.0, 64.0))),
+    ("waste_128x128", |l| l.waste((128.0, 128.0))),
+    ("waste_128x256", |l| l.waste((128.0, 256.0))),
+    ("operands_64x64", |l| l.operands((64.0, 64.0))),
+    ("operands_128x128", |l| l.operands((128.0, 128.0))),
+    ("padding_8", |l| ln_rounding(l.m, 8.0)),
+    ("padding_64", |l| ln_rounding(l.m, 64.0)),
+    ("padding_128", |l| ln_rounding(l.m, 128.0)),
+    ("operands_over_l2", |l| (l.activations / l.device.l2).ln()),
+    // Share of the weights, in [0, 1].
+    ("l2_hits", |l| l.hits),
+    ("into_latents", |l| flag(l.n > l.k)),
+    ("fp8", |l| flag(l.fp8)),
+    ("trtllm", |l| flag(l.kernel == Kernel::Trtllm)),
+    ("sglang_fp8", |l| flag(l.kernel == Kernel::SglangFp8)),
+    ("trtllm_block", |l| flag(l.kernel == Kernel::TrtllmBlock)),
+    ("trtllm_widened", |l| flag(l.kernel == Kernel::TrtllmWidened)),
+    ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
+    ("on_blackwell", |l| flag(l.arch == Arch::Blackwell)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::units::Seconds;
+
+    fn on(kernel: &str, m: u64, weights: Dtype) -> Option<Vec<f32>> {
+        let gpu = catalog().gpu("b200").expect("in the catalog");
+        let floor = Seconds(1.5e-6);
+        let launch = Launch { gpu, engine: "", kernel, math: Dtype::Bf16, floor };
+        BatchedGemm { count: 16, m, n: 512, k: 128, weights }.vector(&launch).expect("complete record")
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        for m in [1, 7, 64, 20_480] {
+            for (kernel, weights) in [
+                ("vllm_torch_bmm", Dtype::Bf16),
+                ("sglang_sgl_kernel_bmm_fp8", Dtype::Fp8),
+                ("trtllm_bmm_out_dequant_bf16", Dtype::Fp8),
+            ] {
+                let row = on(kernel, m, weights).expect("learned");
+                assert_eq!(row.len(), Family::MlaBmm.schema().names.len());
+                assert!(row.iter().all(|value| value.is_finite()), "{kernel} {m} {row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unnamed_fp8_product_has_no_row() {
+        assert_eq!(on("default", 8, Dtype::Fp8), None);
+        assert_eq!(on("", 8, Dtype::Bf16), None);
+    }
+}

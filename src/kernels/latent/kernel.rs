@@ -1,0 +1,143 @@
+//! Kernels and blocks of latent attention, as the measured tables and the engine catalog name them.
+//!
+//! Names that only tell the format of the KV cache apart stand for one kernel here: the format is an input
+//! of its own.
+
+use super::Form;
+use crate::config::{Arch, Dtype};
+use crate::kernels::Phase;
+
+/// Cycles per token of a decode kernel that leaves a sequence to one SM, measured with one sequence.
+const SERIAL_CYCLES: f64 = 190.0;
+
+/// What an engine launches for latent attention on one family of GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernel {
+    /// TensorRT-LLM's own, whichever it dispatches to.
+    Trtllm,
+    /// FlashAttention-3 over the latents, as SGLang launches it; an FP8 cache is widened before.
+    SglangFa3,
+    /// TensorRT-LLM's kernels for sm100, as SGLang launches them.
+    SglangTrtllm,
+    /// SGLang's Triton kernels, over the latents.
+    SglangTriton,
+    /// vLLM's prompts: FlashAttention over expanded keys.
+    VllmExpanded,
+    /// vLLM's prompts in FP8: TensorRT-LLM's ragged kernels over expanded keys.
+    VllmRagged,
+    /// vLLM over the latents on sm100: FlashInfer.
+    VllmFlashInfer,
+    /// vLLM over the latents on Hopper: FlashMLA, or FlashAttention-3 for a bf16 cache.
+    VllmFlashMla,
+    /// vLLM over the latents elsewhere.
+    VllmTriton,
+    /// vLLM's sparse blocks.
+    VllmSparse,
+    /// SGLang's sparse blocks where nothing is left to choose: expanded keys, all of them.
+    SglangDense,
+    /// SGLang's sparse blocks over the tokens chosen.
+    SglangSparse,
+}
+
+impl Kernel {
+    /// By the name in tables and catalog; none for kernels no model has learned.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "default" => Self::Trtllm,
+            "flash_attention" => Self::SglangFa3,
+            "trtllm_mla" => Self::SglangTrtllm,
+            "triton" => Self::SglangTriton,
+            "FLASH_ATTN" => Self::VllmExpanded,
+            "TRTLLM_RAGGED" => Self::VllmRagged,
+            "FLASHINFER_MLA" => Self::VllmFlashInfer,
+            "FLASHMLA" | "FLASH_ATTN_MLA" => Self::VllmFlashMla,
+            "TRITON_MLA" | "vllm_triton_mla" => Self::VllmTriton,
+            "FLASHINFER_MLA_SPARSE" | "FLASHMLA_SPARSE" => Self::VllmSparse,
+            _ if name.starts_with("sglang_dsa_dense_mha") => Self::SglangDense,
+            _ if name.starts_with("sglang_dsa_") => Self::SglangSparse,
+            _ => return None,
+        })
+    }
+
+    /// Whether a kernel of a phase reads expanded keys or latents.
+    pub fn form(self, phase: Phase) -> Form {
+        match (self, phase) {
+            (_, Phase::Decode) => Form::Absorbed,
+            (Self::SglangFa3 | Self::SglangTriton | Self::VllmFlashInfer, _)
+            | (Self::VllmFlashMla | Self::VllmSparse | Self::SglangSparse, _) => Form::Absorbed,
+            (Self::Trtllm | Self::SglangTrtllm | Self::SglangDense, _)
+            | (Self::VllmExpanded | Self::VllmRagged | Self::VllmTriton, _) => Form::Expanded,
+        }
+    }
+
+    /// The format queries and keys are multiplied in over a KV cache in `kv`: TensorRT-LLM's kernels take
+    /// an FP8 cache as it is, the others widen it.
+    pub fn math(self, kv: Dtype) -> Dtype {
+        match self {
+            Self::Trtllm | Self::SglangTrtllm | Self::VllmRagged | Self::VllmFlashInfer
+                if kv.math() == Dtype::Fp8 =>
+            {
+                Dtype::Fp8
+            }
+            _ => Dtype::Bf16,
+        }
+    }
+
+    /// Cycles that one sequence of `length` tokens takes on one SM, where a decode kernel does not split it
+    /// over several: TensorRT-LLM's outside of Hopper and the data-centre Blackwells.
+    pub fn serial_cycles(self, phase: Phase, arch: Arch, length: f64) -> f64 {
+        let whole = self == Self::Trtllm && phase == Phase::Decode;
+        match arch {
+            Arch::Hopper | Arch::Blackwell => 0.0,
+            _ if whole => length * SERIAL_CYCLES,
+            _ => 0.0,
+        }
+    }
+
+    /// The engine that launches it.
+    pub fn engine(self) -> Engine {
+        match self {
+            Self::Trtllm => Engine::Trtllm,
+            Self::SglangFa3
+            | Self::SglangTrtllm
+            | Self::SglangTriton
+            | Self::SglangDense
+            | Self::SglangSparse => Engine::Sglang,
+            _ => Engine::Vllm,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Vllm,
+    Sglang,
+    Trtllm,
+}
+
+/// Whether the kernel of this name attends to the latents in prompts too.
+pub fn absorbs_prompts(kernel: &str) -> bool {
+    Kernel::from_name(kernel).is_some_and(|kernel| kernel.form(Phase::Prefill) == Form::Absorbed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompts_are_expanded_and_single_tokens_absorbed() {
+        let of = |name, phase| Kernel::from_name(name).expect("known").form(phase);
+        assert_eq!(of("default", Phase::Prefill), Form::Expanded);
+        assert_eq!(of("default", Phase::Decode), Form::Absorbed);
+        // Measured at a third of the multiply-adds of expanded keys.
+        assert_eq!(of("flash_attention", Phase::Prefill), Form::Absorbed);
+        assert_eq!(of("sglang_dsa_dense_mha_fa3", Phase::Prefill), Form::Expanded);
+        assert_eq!(of("sglang_dsa_indexer_trtllm", Phase::Prefill), Form::Absorbed);
+    }
+
+    #[test]
+    fn unknown_names_stay_unknown() {
+        assert_eq!(Kernel::from_name(""), None);
+        assert_eq!(Kernel::from_name("fa3"), None);
+    }
+}

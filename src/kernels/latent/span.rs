@@ -1,0 +1,54 @@
+//! What the queries of a call read and see.
+
+use super::LatentAttention;
+use crate::kernels::Sequences;
+use crate::kernels::attention::causal_pairs;
+
+/// Totals over the sequences of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Span {
+    /// New tokens.
+    pub new: f64,
+    /// Past tokens of which latents are read.
+    pub past: f64,
+    /// Query-key pairs, per query head.
+    pub pairs: f64,
+}
+
+impl Span {
+    /// Each new token attends to all before it and itself.
+    pub fn dense(sequences: &[Sequences]) -> Self {
+        Self::of(sequences, u64::MAX)
+    }
+
+    /// What the queries of a call see.
+    pub fn of_call(call: &LatentAttention) -> Self {
+        match call.reach {
+            Some(reach) => reach.span(&call.sequences),
+            None => Self::dense(&call.sequences),
+        }
+    }
+
+    /// Each new token attends to `topk` tokens at most.
+    pub fn sparse(sequences: &[Sequences], topk: u64) -> Self {
+        Self::of(sequences, topk)
+    }
+
+    fn of(sequences: &[Sequences], topk: u64) -> Self {
+        sequences.iter().fold(Self::default(), |sum, group| {
+            let count = group.count as f64;
+            let read = group.past.min(topk.saturating_mul(group.new));
+            Self {
+                new: sum.new + count * group.new as f64,
+                past: sum.past + count * read as f64,
+                pairs: sum.pairs + count * kept_pairs(group.new, group.past, topk),
+            }
+        })
+    }
+}
+
+/// Query-key pairs of `new` tokens after `past` where each keeps `topk` at most.
+pub fn kept_pairs(new: u64, past: u64, topk: u64) -> f64 {
+    let dense = topk.saturating_sub(past).min(new);
+    causal_pairs(dense, past, None) + (new - dense) as f64 * topk as f64
+}

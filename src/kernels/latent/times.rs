@@ -1,0 +1,139 @@
+//! What the launches of a block take, each by the pipe it waits for.
+
+use super::Span;
+use super::block::{Kind, LatentModule, Part};
+use super::kernel::{Engine, Kernel};
+use crate::config::{Dtype, Gpu, MissingFigure};
+use crate::kernels::Phase;
+use crate::kernels::features::{DeviceSpec, Equivalent};
+
+/// What each launch takes besides its work, in cycles, inside a CUDA graph.
+const LAUNCH_CYCLES: f64 = 5000.0;
+/// Launches of a block: norms, rotary embedding and KV write beside its products.
+const LAUNCHES: f64 = 9.0;
+/// Further launches where activations are quantised before each product.
+const QUANTISE_LAUNCHES: f64 = 4.0;
+/// Further launches of an indexer: projections, norm, rotary embedding, quantisation, scores, choice.
+const INDEXER_LAUNCHES: f64 = 9.0;
+/// FP32 operations per query-key pair of the softmax.
+const SOFTMAX_FP32: f64 = 6.0;
+/// Scores are f32, written by the indexer and read by the choice.
+const SCORE_BYTES: f64 = 2.0 * 4.0;
+/// Element-wise kernels read and write bf16.
+const ELEMENT_BYTES: f64 = 2.0 * 2.0;
+/// A block and how it is launched.
+#[derive(Debug, Clone, Copy)]
+pub struct Work<'a> {
+    pub module: &'a LatentModule,
+    pub kernel: Kernel,
+    pub parts: &'a [Part],
+    /// Attends to chosen tokens only.
+    pub sparse: bool,
+    /// Runs an indexer.
+    pub indexes: bool,
+    /// What attention multiplies in.
+    pub math: Dtype,
+    /// Share of weights and cache found in the L2.
+    pub hits: f64,
+    /// Pairs that are kept.
+    pub span: Span,
+    pub batch: Equivalent,
+}
+
+/// Sums over the launches of a block.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Times {
+    /// Each product at the longer of its tensor and its memory time.
+    pub projections: f64,
+    pub projection_compute: f64,
+    pub projection_memory: f64,
+    pub absorption: f64,
+    pub attention: f64,
+    pub attention_compute: f64,
+    pub attention_memory: f64,
+    pub softmax: f64,
+    /// One sequence on one SM, where the kernel does not split it.
+    pub serial: f64,
+    pub scores: f64,
+    /// Choice of the best scores.
+    pub choice: f64,
+    /// Element-wise kernels.
+    pub elements: f64,
+    pub launches: f64,
+    /// The host's, where the block was measured launch by launch.
+    pub dispatch: f64,
+}
+
+impl Times {
+    /// # Errors
+    /// Where the GPU's record lacks a figure.
+    pub fn of(work: &Work<'_>, device: &DeviceSpec, gpu: &Gpu) -> Result<Self, MissingFigure> {
+        let &Work { module, kernel, indexes, math, hits, span, batch, .. } = work;
+        let mut times = Self::default();
+        for part in work.parts {
+            let count = &part.count;
+            let activations = (count.operands - count.stored).0;
+            let memory =
+                device.read(count.stored.0, hits) + device.read(activations, device.resident(activations));
+            let compute = count.compute(gpu)?.micros() / device.sustained;
+            match part.kind {
+                Kind::Projection => {
+                    times.projections += compute.max(memory);
+                    times.projection_compute += compute;
+                    times.projection_memory += memory;
+                }
+                Kind::Absorption => times.absorption += compute.max(memory),
+                Kind::Scores => times.scores += compute.max(memory),
+                Kind::Attention => {
+                    let peak = (count.flops / gpu.peak(math)?).micros();
+                    times.attention_compute = peak / device.sustained;
+                    times.attention_memory = memory;
+                }
+            }
+        }
+        let heads = module.heads.heads as f64;
+        let pairs = heads * span.pairs / (device.clock * device.sms);
+        times.softmax = pairs * (1.0 / device.xu + SOFTMAX_FP32 / device.fma);
+        let length = batch.past + batch.new;
+        times.serial = kernel.serial_cycles(module.phase, gpu.arch, length) / device.clock;
+        times.attention =
+            (times.attention_compute + times.softmax).max(times.attention_memory).max(times.serial);
+        let widths = module.hidden + module.query_rank + module.heads.cached();
+        let elements = widths as f64 + heads * (module.heads.key() + module.heads.value) as f64;
+        let elements = batch.tokens * elements * ELEMENT_BYTES;
+        times.elements = device.read(elements, device.resident(elements));
+        if indexes && span.pairs < batch.pairs {
+            let scores = batch.pairs * SCORE_BYTES;
+            times.choice = device.read(scores, device.resident(scores));
+        }
+        let quantises = module.weights.math() != Dtype::Bf16;
+        let launches = LAUNCHES
+            + if quantises { QUANTISE_LAUNCHES } else { 0.0 }
+            + if indexes { INDEXER_LAUNCHES } else { 0.0 };
+        times.launches = launches * LAUNCH_CYCLES / device.clock;
+        if work.sparse && module.phase == Phase::Prefill {
+            times.dispatch = dispatch(kernel, module, indexes);
+        }
+        Ok(times)
+    }
+
+    /// One after another, and no less than the host needs.
+    pub fn total(&self) -> f64 {
+        let work = self.projections + self.absorption + self.attention + self.scores + self.choice;
+        (work + self.elements + self.launches).max(self.dispatch)
+    }
+}
+
+/// Host time of a sparse block of prompt tokens, in µs: vLLM and SGLang launch it kernel by kernel, and so
+/// it was measured. Read off the tables, which are flat below.
+fn dispatch(kernel: Kernel, module: &LatentModule, indexes: bool) -> f64 {
+    let quantised = module.weights.math() != Dtype::Bf16;
+    match (kernel.engine(), quantised, indexes) {
+        (Engine::Trtllm, ..) => 0.0,
+        (Engine::Vllm, false, _) => 1200.0,
+        (Engine::Vllm, true, _) => 1600.0,
+        (Engine::Sglang, false, false) => 300.0,
+        (Engine::Sglang, false, true) | (Engine::Sglang, true, false) => 500.0,
+        (Engine::Sglang, true, true) => 800.0,
+    }
+}

@@ -1,0 +1,264 @@
+//! The feature vector of the latent attention kernel, prompts and single new tokens alike.
+
+use super::kernel::Kernel;
+use super::{Form, LatentAttention, Span, attention};
+use crate::config::{Arch, Dtype, MissingFigure};
+use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, REFERENCE, Term, flag, names, vector};
+use crate::kernels::{Family, FamilySpec, Kernel as _, Launch, Phase};
+
+pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: REFERENCE };
+
+/// What every launch takes besides its work, in cycles: about the shortest measured kernel.
+const SHORTEST_CYCLES: f64 = 16_000.0;
+/// FP32 operations per query-key pair: scale, maximum, sum, rescale and conversion.
+const SOFTMAX_FP32: f64 = 6.0;
+/// Bytes moved per element of an FP8 cache that is widened before it is read: measured, constant over
+/// heads and lengths.
+const WIDENING_BYTES: f64 = 10.0;
+/// Rows of the output that one thread block takes.
+const TILE_ROWS: [f64; 2] = [64.0, 128.0];
+/// KV tokens of one step of a decode kernel.
+const KV_STEP: f64 = 64.0;
+
+/// One launch, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+struct Attended {
+    device: DeviceSpec,
+    arch: Arch,
+    kernel: Kernel,
+    phase: Phase,
+    form: Form,
+    batch: Equivalent,
+    heads: f64,
+    /// FLOP per head and query-key pair.
+    pair: f64,
+    /// Bytes a token keeps in the cache.
+    cached: f64,
+    kv: Dtype,
+    math: Dtype,
+    /// FLOP per µs at the sustained clock.
+    rate: f64,
+    /// Tensor time at the sustained clock.
+    compute: f64,
+    /// All operands once, from L2 as far as they stay there.
+    memory: f64,
+    /// Share of the operands that stays in the L2 from one launch to the next.
+    hits: f64,
+    /// Exponentials on the special-function units, the rest of the softmax on the FP32 pipes.
+    softmax: f64,
+    /// Widening of an FP8 cache.
+    widening: f64,
+    /// One sequence on one SM, where the kernel does not split it.
+    serial: f64,
+    ideal: f64,
+}
+
+/// The vector of one call; none where no model has learned the kernel or there is nothing to attend to.
+pub fn of(call: &LatentAttention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
+    let batch = match call.reach {
+        Some(reach) => Equivalent::of_reach(&call.sequences, reach, Span::of_call(call)),
+        None => Equivalent::of_sequences(&call.sequences),
+    };
+    let Some(batch) = batch else { return Ok(None) };
+    Ok(Some(vector(&[TERMS], &Attended::new(call, batch, kernel, launch)?)))
+}
+
+/// Tiles of `rows` queries: heads apart where keys are expanded, packed where they share latents.
+pub fn query_tiles(batch: &Equivalent, form: Form, heads: f64, rows: f64) -> f64 {
+    match form {
+        Form::Expanded => batch.tiles(rows, heads, 1.0),
+        Form::Absorbed => batch.tiles(rows, 1.0, heads),
+    }
+}
+
+impl Attended {
+    fn new(
+        call: &LatentAttention,
+        batch: Equivalent,
+        kernel: Kernel,
+        launch: &Launch<'_>,
+    ) -> Result<Self, MissingFigure> {
+        let &Launch { gpu, floor, .. } = launch;
+        let device = DeviceSpec::new(gpu, Family::Mla)?;
+        let form = if call.reach.is_some() { Form::Absorbed } else { kernel.form(call.phase) };
+        let math = gpu.math_or_bf16(kernel.math(call.kv));
+        let rate = gpu.peak(math)?.0 * 1e-6 * device.sustained;
+        let count = attention(&call.heads, Span::of_call(call), call.kv, form, gpu)?;
+        let hits = device.resident(count.operands.0);
+        let heads = call.heads.heads as f64;
+        let cached = call.heads.cached() as f64 * call.kv.bytes();
+        let widens = kernel == Kernel::SglangFa3 && call.kv.math() == Dtype::Fp8;
+        let widened = if widens { (batch.kv_tokens - batch.tokens) * cached * WIDENING_BYTES } else { 0.0 };
+        let softmax = 1.0 / device.xu + SOFTMAX_FP32 / device.fma;
+        Ok(Self {
+            device,
+            arch: gpu.arch,
+            kernel,
+            phase: call.phase,
+            form,
+            batch,
+            heads,
+            pair: count.flops.0 / (heads * batch.pairs),
+            cached,
+            kv: call.kv,
+            math,
+            rate,
+            compute: count.flops.0 / rate,
+            memory: device.read(count.operands.0, hits),
+            hits,
+            softmax: heads * batch.pairs * softmax / (device.clock * device.sms),
+            widening: widened / device.bandwidth,
+            serial: kernel.serial_cycles(call.phase, gpu.arch, batch.past + batch.new) / device.clock,
+            ideal: call.count(gpu)?.ideal(gpu, floor)?.micros(),
+        })
+    }
+
+    fn shortest(&self) -> f64 {
+        SHORTEST_CYCLES / self.device.clock
+    }
+
+    fn tasks(&self, rows: f64) -> f64 {
+        query_tiles(&self.batch, self.form, self.heads, rows)
+    }
+
+    /// Padded rows over rows.
+    fn padding(&self, rows: f64) -> f64 {
+        (self.tasks(rows) * rows / (self.batch.new * self.batch.sequences * self.heads)).ln()
+    }
+
+    /// The last tile of a sequence, over all its KV, on one SM.
+    fn longest_tile(&self, rows: f64) -> f64 {
+        self.share(self.pair * rows * self.batch.kv_length() * self.device.sms / self.rate)
+    }
+
+    /// One sequence's latents at one SM's share of the bandwidth.
+    fn one_sequence(&self) -> f64 {
+        self.share(self.batch.kv_length() * self.cached * self.device.sms / self.device.bandwidth)
+    }
+
+    /// Steps along the KV length of all tiles, over the SMs.
+    fn steps(&self) -> f64 {
+        (self.tasks(TILE_ROWS[0]) * (self.batch.kv_length() / KV_STEP).ceil() / self.device.sms).ln()
+    }
+}
+
+impl Inputs for Attended {
+    fn device(&self) -> &DeviceSpec {
+        &self.device
+    }
+
+    fn ideal(&self) -> f64 {
+        self.ideal
+    }
+
+    /// Work one after another where kernels may overlap it: how well they do is learned.
+    fn reference(&self) -> f64 {
+        (self.compute + self.softmax).max(self.memory).max(self.serial) + self.widening + self.shortest()
+    }
+}
+
+/// Logarithms of ratios, unless said otherwise.
+const TERMS: &[Term<Attended>] = &[
+    ("reference_over_ideal", |l| l.over_ideal()),
+    ("compute", |l| l.share(l.compute)),
+    ("memory", |l| l.share(l.memory)),
+    ("shortest", |l| l.share(l.shortest())),
+    ("softmax", |l| l.share(l.softmax)),
+    ("widening", |l| l.share(l.widening)),
+    ("serial", |l| l.share(l.serial)),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("compute_over_memory", |l| (l.compute / l.memory).ln()),
+    ("ln_tokens", |l| l.batch.tokens.ln()),
+    ("ln_new", |l| l.batch.new.ln()),
+    ("ln_sequences", |l| l.batch.sequences.ln()),
+    ("ln_kv_length", |l| l.batch.kv_length().ln()),
+    ("prefix", |l| (l.batch.kv_length() / l.batch.new).ln()),
+    ("ln_heads", |l| l.heads.ln()),
+    ("tasks_64", |l| l.device.per_sm(l.tasks(TILE_ROWS[0]))),
+    ("tasks_128", |l| l.device.per_sm(l.tasks(TILE_ROWS[1]))),
+    ("rounding_64", |l| l.device.rounding(l.tasks(TILE_ROWS[0]))),
+    ("rounding_128", |l| l.device.rounding(l.tasks(TILE_ROWS[1]))),
+    ("padding_64", |l| l.padding(TILE_ROWS[0])),
+    ("padding_128", |l| l.padding(TILE_ROWS[1])),
+    ("longest_tile_64", |l| l.longest_tile(TILE_ROWS[0])),
+    ("longest_tile_128", |l| l.longest_tile(TILE_ROWS[1])),
+    ("sequence_rounding", |l| l.device.rounding(l.batch.sequences)),
+    ("one_sequence", |l| l.one_sequence()),
+    ("steps", |l| l.steps()),
+    // Share of the operands, in [0, 1].
+    ("l2_hits", |l| l.hits),
+    ("decode", |l| flag(l.phase == Phase::Decode)),
+    ("absorbed", |l| flag(l.form == Form::Absorbed)),
+    ("fp8_math", |l| flag(l.math == Dtype::Fp8)),
+    ("fp8_kv", |l| flag(l.kv.math() == Dtype::Fp8)),
+    ("sglang_fa3", |l| flag(l.kernel == Kernel::SglangFa3)),
+    ("sglang_trtllm", |l| flag(l.kernel == Kernel::SglangTrtllm)),
+    ("triton", |l| flag(matches!(l.kernel, Kernel::SglangTriton | Kernel::VllmTriton))),
+    ("trtllm", |l| flag(l.kernel == Kernel::Trtllm)),
+    ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
+    ("on_blackwell", |l| flag(l.arch == Arch::Blackwell)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::kernels::{LatentHeads, Sequences};
+    use crate::units::Seconds;
+
+    const HEADS: LatentHeads = LatentHeads { heads: 16, latent: 512, rope: 64, nope: 128, value: 128 };
+
+    fn on(gpu: &str, kernel: &str, phase: Phase, group: (u64, u64, u64), kv: Dtype) -> Option<Vec<f32>> {
+        let (count, new, past) = group;
+        let sequences = vec![Sequences { count, new, past }];
+        let call = LatentAttention { phase, sequences, heads: HEADS, kv, reach: None };
+        let gpu = catalog().gpu(gpu).expect("in the catalog");
+        let floor = Seconds(1.5e-6);
+        let launch = Launch { gpu, engine: "", kernel, math: Dtype::Bf16, floor };
+        call.vector(&launch).expect("complete record")
+    }
+
+    fn column(name: &str) -> usize {
+        Family::Mla.schema().names.iter().position(|column| *column == name).expect("a column")
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        for kernel in ["default", "flash_attention", "triton", "trtllm_mla"] {
+            for (phase, group) in [
+                (Phase::Prefill, (1, 1, 0)),
+                (Phase::Prefill, (256, 32_768, 0)),
+                (Phase::Decode, (1, 1, 1)),
+                (Phase::Decode, (1024, 1, 131_071)),
+            ] {
+                for kv in [Dtype::Bf16, Dtype::Fp8] {
+                    let row = on("h100-sxm", kernel, phase, group, kv).expect("learned");
+                    assert_eq!(row.len(), Family::Mla.schema().names.len());
+                    assert!(row.iter().all(|value| value.is_finite()), "{kernel} {group:?} {row:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn attending_to_latents_takes_longer_than_to_expanded_keys() {
+        let reference = column("ln_reference");
+        let of = |kernel| on("h100-sxm", kernel, Phase::Prefill, (4, 4096, 0), Dtype::Bf16).expect("learned");
+        assert!(of("flash_attention")[reference] > of("default")[reference] + 0.5);
+    }
+
+    #[test]
+    fn decoding_streams_the_cache_once_for_all_heads() {
+        // 64 sequences of 8192 tokens of 1152 bytes: 604 MB, 180 µs at 3.35 TB/s, and the launch.
+        let row = on("h100-sxm", "default", Phase::Decode, (64, 1, 8191), Dtype::Bf16).expect("learned");
+        let reference = row[column("ln_reference")].exp();
+        assert!((180.0..200.0).contains(&reference), "{reference}");
+    }
+
+    #[test]
+    fn unknown_kernels_have_no_row() {
+        assert_eq!(on("h100-sxm", "fa3", Phase::Decode, (1, 1, 9), Dtype::Bf16), None);
+    }
+}

@@ -1,0 +1,225 @@
+//! Linear attention: layers whose state does not grow with the sequence (gated delta net, Mamba). Convolutions move
+//! bytes; the delta rule and the scan work over a constant state.
+
+mod vector;
+
+pub use vector::FAMILY;
+
+use super::sequences::{first_group, lengths, number, tokens};
+use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::units::{Bytes, Flops};
+
+const BF16_BYTES: f64 = 2.0;
+/// States of the delta rule, gates and strengths are f32.
+const F32_BYTES: f64 = 4.0;
+/// Tokens that the chunked delta rule takes at once (flash-linear-attention and FlashInfer alike).
+const CHUNK: f64 = 64.0;
+/// Tokens that Mamba-2's chunked scan takes at once (`chunk_size` of Nemotron-H).
+const SCAN_CHUNK: f64 = 128.0;
+
+/// A depthwise causal convolution along the sequence, with its activation: each channel over its own last
+/// `taps` tokens, those before this step kept as a state.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CausalConv {
+    pub phase: Phase,
+    pub sequences: Vec<Sequences>,
+    /// Channels on this rank.
+    pub channels: u64,
+    pub taps: u64,
+}
+
+/// The gated delta rule: each value head keeps a matrix of `key_dim` by `value_dim`, decayed and corrected
+/// by each token, read by its query. Chunk by chunk in prefill, token by token in decode.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DeltaRule {
+    pub phase: Phase,
+    pub sequences: Vec<Sequences>,
+    /// Heads of queries and keys on this rank; each serves `value_heads / key_heads` states.
+    pub key_heads: u64,
+    /// Heads of values, and states, on this rank.
+    pub value_heads: u64,
+    pub key_dim: u64,
+    pub value_dim: u64,
+}
+
+/// The state-space scan of Mamba-2: each head keeps a matrix of `head_dim` by `state`, decayed and driven by
+/// each token. Chunk by chunk in prefill, token by token in decode.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Scan {
+    pub phase: Phase,
+    pub sequences: Vec<Sequences>,
+    /// Heads on this rank.
+    pub heads: u64,
+    pub head_dim: u64,
+    /// Groups of heads on this rank that share their input and output matrices.
+    pub groups: u64,
+    pub state: u64,
+}
+
+/// Sequences and new tokens in them.
+fn totals(sequences: &[Sequences]) -> (f64, f64) {
+    (number(sequences) as f64, tokens(sequences) as f64)
+}
+
+impl Kernel for CausalConv {
+    /// Each token in and out once, weights once, the state of each sequence read and written. Its few
+    /// multiply-adds hide behind the bytes.
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        let (sequences, tokens) = totals(&self.sequences);
+        let (channels, taps) = (self.channels as f64, self.taps as f64);
+        let state = sequences * channels * (taps - 1.0) * BF16_BYTES;
+        let weights = channels * taps * BF16_BYTES;
+        let activations = 2.0 * tokens * channels * BF16_BYTES + state;
+        Count::new(Flops::ZERO, None, Bytes(state + weights), Bytes(activations), gpu)
+    }
+
+    fn shape(&self) -> String {
+        format!("{}, {} channels", lengths(&self.sequences), self.channels)
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(Family::LinearAttention)
+    }
+
+    /// Convolutions are named alike by all engines.
+    fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
+        engine.variants_on(launch.gpu.arch)?;
+        Some(Launch { kernel: self.phase.choose("causal_conv1d_fn", "causal_conv1d_update"), ..launch })
+    }
+
+    fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+        vector::of_conv(self, launch)
+    }
+
+    fn point(&self) -> Point {
+        let shape = [self.channels, 0, number(&self.sequences), self.phase as u64];
+        Point { shape, size: first_group(&self.sequences) }
+    }
+
+    fn formats(&self, _: Dtype) -> String {
+        format!("{} convolution", self.phase.id())
+    }
+}
+
+impl Kernel for DeltaRule {
+    /// Per token and value head, with keys of `k` and values of `v` elements: the state is corrected, read and
+    /// updated (`6 k v` FLOP); chunks of `c` tokens add the products within them, halved by the causal mask:
+    /// keys with keys, queries with keys, and both through the triangular inverse (`c (3 k + 2 v)`). Decoding
+    /// does the first part only. Arithmetic of the decode kernel runs on the FP32 pipes behind the state's
+    /// bytes and is left out of the tensor time.
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        let (sequences, tokens) = totals(&self.sequences);
+        let (key, value) = (self.key_dim as f64, self.value_dim as f64);
+        let (key_heads, value_heads) = (self.key_heads as f64, self.value_heads as f64);
+        let per_token = 6.0 * key * value;
+        let (flops, math) = match self.phase {
+            Phase::Prefill => (per_token + CHUNK * (3.0 * key + 2.0 * value), Some(Dtype::Bf16)),
+            Phase::Decode => (per_token, None),
+        };
+        let state = sequences * value_heads * key * value * F32_BYTES;
+        // Queries and keys; values and results; decay and strength of each head.
+        let token = 2.0 * key_heads * key * BF16_BYTES
+            + 2.0 * value_heads * value * BF16_BYTES
+            + 2.0 * value_heads * F32_BYTES;
+        let flops = Flops(flops * tokens * value_heads);
+        Count::new(flops, math, Bytes(state), Bytes(tokens * token + state), gpu)
+    }
+
+    fn shape(&self) -> String {
+        let lengths = lengths(&self.sequences);
+        format!("{lengths}, {}/{} heads × {}", self.key_heads, self.value_heads, self.value_dim)
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(Family::LinearAttention)
+    }
+
+    fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
+        let choice = engine.variants_on(launch.gpu.arch)?;
+        Some(Launch { kernel: self.phase.choose(&choice.delta_prefill, &choice.delta_decode), ..launch })
+    }
+
+    fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+        vector::of_delta(self, launch)
+    }
+
+    fn point(&self) -> Point {
+        let shape = [self.key_heads, self.value_heads, number(&self.sequences), self.phase as u64];
+        Point { shape, size: first_group(&self.sequences) }
+    }
+
+    fn formats(&self, _: Dtype) -> String {
+        format!("{} delta rule", self.phase.id())
+    }
+}
+
+impl Kernel for Scan {
+    /// Per token and head of `d` elements with a state of `n` each: the state is driven and read (`4 d n` FLOP);
+    /// chunks of `c` tokens add the products within them, halved by the causal mask (`c (n + d)`), and decay is
+    /// not counted. Input and output matrices are read once a group.
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        let (sequences, tokens) = totals(&self.sequences);
+        let (heads, head_dim, state) = (self.heads as f64, self.head_dim as f64, self.state as f64);
+        let per_token = 4.0 * head_dim * state;
+        let (flops, math) = match self.phase {
+            Phase::Prefill => (per_token + SCAN_CHUNK * (state + head_dim), Some(Dtype::Bf16)),
+            Phase::Decode => (per_token, None),
+        };
+        let states = sequences * heads * head_dim * state * F32_BYTES;
+        let token = 2.0 * heads * head_dim * BF16_BYTES
+            + 2.0 * self.groups as f64 * state * BF16_BYTES
+            + heads * F32_BYTES;
+        let flops = Flops(flops * tokens * heads);
+        Count::new(flops, math, Bytes(states), Bytes(tokens * token + states), gpu)
+    }
+
+    fn shape(&self) -> String {
+        let lengths = lengths(&self.sequences);
+        format!("{lengths}, {} heads × {} × {}", self.heads, self.head_dim, self.state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    fn counted(call: &dyn Kernel) -> Count {
+        call.count(catalog().gpu("h100-sxm").expect("in the catalog")).expect("complete")
+    }
+
+    fn delta(phase: Phase, new: u64) -> DeltaRule {
+        let sequences = vec![Sequences { count: 2, new, past: 0 }];
+        DeltaRule { phase, sequences, key_heads: 4, value_heads: 8, key_dim: 128, value_dim: 128 }
+    }
+
+    #[test]
+    fn a_convolution_by_hand() {
+        let sequences = vec![Sequences { count: 2, new: 10, past: 0 }];
+        let conv = CausalConv { phase: Phase::Prefill, sequences, channels: 100, taps: 4 };
+        let count = counted(&conv);
+        // Two states of 100 x 3 read, and weights of 100 x 4.
+        assert_eq!(count.stored.0, 2.0 * 600.0 + 800.0);
+        // 20 tokens in and out, the states written.
+        assert_eq!(count.operands.0, count.stored.0 + 20.0 * 400.0 + 1200.0);
+    }
+
+    #[test]
+    fn the_state_does_not_grow_with_the_sequence() {
+        let of = |new| counted(&delta(Phase::Prefill, new));
+        let state = 2.0 * 8.0 * 128.0 * 128.0 * 4.0;
+        assert_eq!((of(64).stored.0, of(6400).stored.0), (state, state));
+        assert_eq!(of(6400).flops.0, 100.0 * of(64).flops.0);
+        // 98,304 for the state and 40,960 within the chunk.
+        assert_eq!(of(1).flops.0, 2.0 * 8.0 * (98_304.0 + 40_960.0));
+    }
+
+    #[test]
+    fn decoding_moves_the_state_twice() {
+        let count = counted(&delta(Phase::Decode, 1));
+        let state = 2.0 * 8.0 * 128.0 * 128.0 * 4.0;
+        assert!(count.operands.0 > 2.0 * state && count.operands.0 < 2.1 * state);
+        assert_eq!(count.math, None);
+    }
+}

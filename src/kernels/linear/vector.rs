@@ -1,0 +1,290 @@
+//! The feature vector of linear attention: convolutions, and the gated delta rule.
+
+use super::{BF16_BYTES, CHUNK, CausalConv, DeltaRule, F32_BYTES, totals};
+use crate::config::{Arch, MissingFigure};
+use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector};
+use crate::kernels::{Family, FamilySpec, Launch, Phase, Sequences};
+
+pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: REFERENCE };
+
+/// What each launch takes besides its work, in cycles, inside a CUDA graph.
+const LAUNCH_CYCLES: f64 = 3500.0;
+/// Launches of the chunked delta rule: gates, products within chunks, their inverse, states, results.
+const CHUNKED_LAUNCHES: f64 = 6.0;
+/// Cycles from one chunk's state to the next one's, which waits for it: long sequences alone on the GPU.
+const CHUNK_CYCLES: f64 = 4500.0;
+/// Tensors of a value's width that pass between the chunked kernels per token, written and read: corrected
+/// keys and values, and what is left of them after the state.
+const PASSED_ROWS: f64 = 3.0 * 2.0;
+/// Columns of a state that one thread block keeps.
+const STATE_COLUMNS: f64 = 64.0;
+/// Tokens and channels that one thread block of a Triton convolution takes, and the cycles it needs.
+const CONV_TILE: [f64; 2] = [8.0, 256.0];
+const CONV_TILE_CYCLES: f64 = 800.0;
+/// Tokens that one thread block of a CUDA convolution, which has one channel of one sequence, takes at a
+/// time, and the cycles it needs.
+const CONV_STEP: f64 = 1024.0;
+const CONV_STEP_CYCLES: f64 = 230.0;
+
+/// How a call is launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kernel {
+    /// Triton kernels of vLLM and SGLang.
+    Triton,
+    /// FlashInfer's chunked rule, as vLLM launches it.
+    FlashInfer,
+    /// TensorRT-LLM's.
+    Trtllm,
+    /// The CUDA convolution that SGLang launched before: a thread block for each channel of each sequence,
+    /// as TensorRT-LLM's.
+    Cuda,
+}
+
+impl Kernel {
+    fn from_name(name: &str, engine: &str) -> Option<Self> {
+        Some(match name {
+            "chunk_gated_delta_rule_flashinfer" => Self::FlashInfer,
+            "causal_conv1d_fn_cuda" | "causal_conv1d_update_cuda" => Self::Cuda,
+            "causal_conv1d_fn"
+            | "causal_conv1d_update"
+            | "chunk_gated_delta_rule"
+            | "chunk_gated_delta_rule_triton"
+            | "fused_recurrent_gated_delta_rule"
+            | "fused_recurrent_gated_delta_rule_packed_decode" => match engine {
+                "trtllm" => Self::Trtllm,
+                _ => Self::Triton,
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// One call, in elements, bytes and µs.
+#[derive(Debug, Clone, Copy)]
+struct Stateful {
+    device: DeviceSpec,
+    arch: Arch,
+    kernel: Kernel,
+    sglang: bool,
+    phase: Phase,
+    convolution: bool,
+    sequences: f64,
+    tokens: f64,
+    /// Channels, or value heads.
+    width: f64,
+    /// Value heads that share a key head.
+    group: f64,
+    /// Thread blocks.
+    tasks: f64,
+    compute: f64,
+    memory: f64,
+    /// Thread blocks of a convolution, one after another on each SM.
+    issue: f64,
+    /// States of the chunks, one waiting for the other.
+    chain: f64,
+    launches: f64,
+    hits: f64,
+    operands: f64,
+    ideal: f64,
+}
+
+/// The vector of a convolution; none where no model has learned the kernel or there is nothing to do.
+pub fn of_conv(conv: &CausalConv, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(mut call) = Stateful::new(conv, &conv.sequences, conv.phase, launch)? else { return Ok(None) };
+    call.convolution = true;
+    call.width = conv.channels as f64;
+    let cycles = if matches!(call.kernel, Kernel::Trtllm | Kernel::Cuda) {
+        call.tasks = call.sequences * call.width;
+        (call.new_tokens() / CONV_STEP).ceil() * CONV_STEP_CYCLES
+    } else {
+        let columns = (call.width / CONV_TILE[1]).ceil();
+        call.tasks = call.sequences * (call.new_tokens() / CONV_TILE[0]).ceil() * columns;
+        CONV_TILE_CYCLES
+    };
+    if call.phase == Phase::Prefill {
+        call.issue = call.tasks / call.device.sms * cycles / call.device.clock;
+    }
+    Ok(Some(call.vector(call.operands)))
+}
+
+/// The vector of a delta rule; none where no model has learned the kernel or there is nothing to do.
+pub fn of_delta(delta: &DeltaRule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let Some(mut call) = Stateful::new(delta, &delta.sequences, delta.phase, launch)? else {
+        return Ok(None);
+    };
+    let (heads, value) = (delta.value_heads as f64, delta.value_dim as f64);
+    let mut moved = call.operands;
+    call.width = heads;
+    call.group = heads / delta.key_heads as f64;
+    call.tasks = call.sequences * heads * (value / STATE_COLUMNS).ceil();
+    if call.phase == Phase::Prefill {
+        let chunks = (call.new_tokens() / CHUNK).ceil();
+        if call.kernel == Kernel::FlashInfer {
+            // One fused launch, a head to a thread block.
+            call.tasks = call.sequences * heads;
+        } else {
+            let state = value * delta.key_dim as f64 * 2.0 * BF16_BYTES;
+            let inverse = CHUNK * CHUNK * 2.0 * F32_BYTES;
+            let rows = CHUNK * value * PASSED_ROWS * BF16_BYTES;
+            moved += call.sequences * chunks * heads * (state + inverse + rows);
+            call.launches *= CHUNKED_LAUNCHES;
+        }
+        let waves = (call.tasks / call.device.sms).max(1.0);
+        call.chain = chunks * waves * CHUNK_CYCLES / call.device.clock;
+    }
+    Ok(Some(call.vector(moved)))
+}
+
+impl Stateful {
+    /// What both kinds of call share; the rest is filled in by kind.
+    fn new(
+        call: &dyn crate::kernels::Kernel,
+        sequences: &[Sequences],
+        phase: Phase,
+        launch: &Launch<'_>,
+    ) -> Result<Option<Self>, MissingFigure> {
+        let &Launch { gpu, floor, engine, .. } = launch;
+        let Some(kernel) = Kernel::from_name(launch.kernel, engine) else { return Ok(None) };
+        let (sequences, tokens) = totals(sequences);
+        if tokens <= 0.0 {
+            return Ok(None);
+        }
+        let device = DeviceSpec::new(gpu, Family::LinearAttention)?;
+        let count = call.count(gpu)?;
+        Ok(Some(Self {
+            device,
+            arch: gpu.arch,
+            kernel,
+            sglang: engine == "sglang",
+            phase,
+            convolution: false,
+            sequences,
+            tokens,
+            width: 0.0,
+            group: 1.0,
+            tasks: 0.0,
+            compute: count.compute(gpu)?.micros() / device.sustained,
+            memory: 0.0,
+            issue: 0.0,
+            chain: 0.0,
+            launches: LAUNCH_CYCLES / device.clock,
+            hits: 0.0,
+            operands: count.operands.0,
+            ideal: count.ideal(gpu, floor)?.micros(),
+        }))
+    }
+
+    /// The columns where the kernels move so many bytes in all.
+    fn vector(mut self, moved: f64) -> Vec<f32> {
+        self.hits = self.device.resident(moved);
+        self.memory = self.device.read(moved, self.hits);
+        vector(&[TERMS], &self)
+    }
+
+    fn new_tokens(&self) -> f64 {
+        self.tokens / self.sequences
+    }
+}
+
+impl Inputs for Stateful {
+    fn device(&self) -> &DeviceSpec {
+        &self.device
+    }
+
+    fn ideal(&self) -> f64 {
+        self.ideal
+    }
+
+    fn reference(&self) -> f64 {
+        self.compute.max(self.memory).max(self.issue) + self.chain + self.launches
+    }
+}
+
+/// Logarithms of ratios, unless said otherwise.
+const TERMS: &[Term<Stateful>] = &[
+    ("reference_over_ideal", |l| l.over_ideal()),
+    ("compute", |l| l.share(l.compute)),
+    ("memory", |l| l.share(l.memory)),
+    ("issue", |l| l.share(l.issue)),
+    ("chain", |l| l.share(l.chain)),
+    ("launches", |l| l.share(l.launches)),
+    // µs.
+    ("ln_reference", |l| l.reference().ln()),
+    ("ln_tokens", |l| l.tokens.ln()),
+    ("ln_new", |l| l.new_tokens().ln()),
+    ("ln_sequences", |l| l.sequences.ln()),
+    ("ln_width", |l| l.width.ln()),
+    ("ln_group", |l| l.group.ln()),
+    ("tasks", |l| (l.tasks / l.device.sms).ln()),
+    ("rounding", |l| l.device.rounding(l.tasks)),
+    ("chunk_padding", |l| ln_rounding(l.new_tokens(), CHUNK)),
+    ("operands_over_l2", |l| (l.operands / l.device.l2).ln()),
+    // Share of the operands, in [0, 1].
+    ("l2_hits", |l| l.hits),
+    ("convolution", |l| flag(l.convolution)),
+    ("decode", |l| flag(l.phase == Phase::Decode)),
+    ("conv_prefill", |l| flag(l.convolution && l.phase == Phase::Prefill)),
+    ("sglang", |l| flag(l.sglang)),
+    ("trtllm", |l| flag(l.kernel == Kernel::Trtllm)),
+    ("cuda_conv", |l| flag(matches!(l.kernel, Kernel::Trtllm | Kernel::Cuda) && l.convolution)),
+    ("flashinfer", |l| flag(l.kernel == Kernel::FlashInfer)),
+    ("flashinfer_on_hopper", |l| flag(l.kernel == Kernel::FlashInfer && l.arch == Arch::Hopper)),
+    ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
+    ("on_blackwell", |l| flag(l.arch == Arch::Blackwell)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Dtype;
+    use crate::config::catalog::catalog;
+    use crate::kernels::Kernel as Call;
+    use crate::units::Seconds;
+
+    fn on(call: &dyn Call, kernel: &str) -> Option<Vec<f32>> {
+        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
+        let floor = Seconds(1.5e-6);
+        let launch = Launch { gpu, engine: "sglang", kernel, math: Dtype::Bf16, floor };
+        call.vector(&launch).expect("complete record")
+    }
+
+    fn sequences(count: u64, new: u64) -> Vec<Sequences> {
+        vec![Sequences { count, new, past: 0 }]
+    }
+
+    fn delta(phase: Phase, count: u64, new: u64) -> DeltaRule {
+        let sequences = sequences(count, new);
+        DeltaRule { phase, sequences, key_heads: 4, value_heads: 8, key_dim: 128, value_dim: 128 }
+    }
+
+    #[test]
+    fn rows_are_finite_and_as_wide_as_the_schema() {
+        let phase = Phase::Prefill;
+        let conv = CausalConv { phase, sequences: sequences(64, 32_768), channels: 12_288, taps: 4 };
+        for (call, kernel) in [
+            (&conv as &dyn Call, "causal_conv1d_fn"),
+            (&delta(Phase::Prefill, 1, 1), "chunk_gated_delta_rule_flashinfer"),
+            (&delta(Phase::Decode, 1024, 1), "fused_recurrent_gated_delta_rule_packed_decode"),
+        ] {
+            let row = on(call, kernel).expect("learned");
+            assert_eq!(row.len(), Family::LinearAttention.schema().names.len());
+            assert!(row.iter().all(|value| value.is_finite()), "{kernel} {row:?}");
+        }
+    }
+
+    #[test]
+    fn one_long_sequence_takes_longer_than_many_short_ones() {
+        let names = Family::LinearAttention.schema().names;
+        let reference = names.iter().position(|name| *name == "ln_reference").expect("a column");
+        let of = |count, new| {
+            on(&delta(Phase::Prefill, count, new), "chunk_gated_delta_rule").expect("learned")[reference]
+        };
+        assert!(of(1, 16_384) > of(64, 256) + 1.0);
+    }
+
+    #[test]
+    fn unknown_kernels_and_empty_batches_have_no_row() {
+        assert_eq!(on(&delta(Phase::Prefill, 1, 64), "mamba_chunk_scan"), None);
+        assert_eq!(on(&delta(Phase::Prefill, 0, 64), "chunk_gated_delta_rule"), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! Routed experts of one layer, as one rank computes them in one fused call.
+
+mod kernel;
+pub mod routing;
+mod vector;
+
+pub use routing::{ExpertLoad, Pool, Routing};
+pub use vector::FAMILY;
+
+use super::{Count, Family, Kernel, Launch, Point, Schedule};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::units::{Bytes, Flops};
+use routing::TILE_ROWS;
+
+/// Tokens come and go as bf16; FP8 and FP4 kernels quantise them on the way.
+const ACTIVATION_BYTES: f64 = 2.0;
+/// Columns of an output tile, and its depth: what most kernels take where the weights are wide.
+const TILE_COLUMNS: u64 = 128;
+const TILE_DEPTH: u32 = 64;
+
+/// Permutation, the grouped products with the activation between them, and the weighted sum of each
+/// token's experts. The router's product, shared experts and communication are calls of their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moe {
+    /// Tokens of the expert-parallel group: of all its ranks together.
+    pub tokens: u64,
+    /// Width of a token.
+    pub hidden: u64,
+    /// Width of one expert, before it is sharded over `tp` ranks.
+    pub inter: u64,
+    /// Routed experts of the layer, over all ranks.
+    pub experts: u64,
+    /// Experts that each token visits.
+    pub topk: u64,
+    /// Ranks that share each expert's width.
+    pub tp: u64,
+    /// Ranks that the experts are sharded over.
+    pub ep: u64,
+    /// Gate and up projection (SwiGLU); otherwise the up projection alone (squared ReLU).
+    pub gated: bool,
+    /// Format of the experts; those multiplied in FP8 or FP4 also quantise the activations.
+    pub weights: Dtype,
+    pub part: Part,
+    /// What the rank is given, the busiest one of its group.
+    pub load: ExpertLoad,
+}
+
+/// How much of the layer one call computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// The grouped gate and up projection alone.
+    First,
+}
+
+impl Kernel for Moe {
+    /// The busiest rank's share: two FLOP per weight of an expert and token that visits it; the weights of experts with a
+    /// token from device memory, once; tokens in and out as activations. What lies between the two products is not
+    /// counted: a kernel that fuses them need not write it.
+    fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
+        let load = &self.load;
+        let weights = self.expert_weights() as f64;
+        let flops = 2.0 * load.pairs * weights;
+        let stored = load.touched * weights * self.weights.bytes();
+        // Tokens that visit none of the rank's experts need not be read.
+        let tokens = load.pairs.min(self.tokens as f64);
+        let hidden = self.hidden as f64;
+        let elements = match self.part {
+            Part::Whole => 2.0 * tokens * hidden,
+            Part::First => tokens * hidden + load.pairs * self.first_columns() as f64,
+        };
+        let activations = Bytes(elements * ACTIVATION_BYTES);
+        let math = Some(self.weights.math());
+        let count = Count::new(Flops(flops), math, Bytes(stored), activations, gpu)?;
+        Ok(Count { schedule: self.schedule(gpu), ..count })
+    }
+
+    fn shape(&self) -> String {
+        let (tokens, hidden) = (self.tokens, self.hidden);
+        format!("{tokens} tokens, {} experts × {hidden} × {}", self.local_experts(), self.width())
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(Family::Moe)
+    }
+
+    fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
+        let kernel = engine.kernels_on(launch.gpu.arch)?.moe(self.weights, self.tokens, self.ep)?;
+        Some(Launch { kernel, math: self.weights.math(), ..launch })
+    }
+
+    fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+        vector::of(self, launch)
+    }
+
+    fn point(&self) -> Point {
+        Point {
+            shape: [self.hidden, self.inter, self.topk, self.experts],
+            size: [self.tokens, self.tp, self.ep, 0],
+        }
+    }
+}
+
+impl Moe {
+    /// Columns of one expert on this rank.
+    pub fn width(&self) -> u64 {
+        self.inter.div_ceil(self.tp.max(1))
+    }
+
+    /// Experts on this rank.
+    pub fn local_experts(&self) -> u64 {
+        self.experts.div_ceil(self.ep.max(1))
+    }
+
+    /// Columns of the first product of one expert: gate and up, or up.
+    pub fn first_columns(&self) -> u64 {
+        self.width() * if self.gated { 2 } else { 1 }
+    }
+
+    /// Weights of one expert on this rank that the call multiplies with.
+    pub fn expert_weights(&self) -> u64 {
+        let down = match self.part {
+            Part::Whole => self.width(),
+            Part::First => 0,
+        };
+        self.hidden * (self.first_columns() + down)
+    }
+
+    /// Place in `TILE_ROWS` of the tile height that suits the mean tokens of an expert: the least that holds
+    /// them, the greatest where none does.
+    pub fn tile_rows(&self) -> usize {
+        let mean = self.load.pairs / self.load.touched.max(1.0);
+        TILE_ROWS.iter().position(|&rows| rows as f64 >= mean).unwrap_or(TILE_ROWS.len() - 1)
+    }
+
+    /// The first product's tiles over the SMs. None where the GPU's record lacks their number.
+    fn schedule(&self, gpu: &Gpu) -> Option<Schedule> {
+        let slots = gpu.sm_count().ok()? as u64;
+        let place = self.tile_rows();
+        let (rows, padded) = (TILE_ROWS[place], self.load.padded[place]);
+        let row_tiles = (padded / rows as f64).round() as u64;
+        let column_tiles = self.first_columns().div_ceil(TILE_COLUMNS);
+        let padding = padded / self.load.pairs.max(1.0);
+        let tile = [rows as u32, TILE_COLUMNS as u32, TILE_DEPTH];
+        Some(Schedule::new(tile, row_tiles.saturating_mul(column_tiles), slots, padding))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Dtype;
+    use crate::config::catalog::catalog;
+
+    fn moe(tokens: u64, ep: u64) -> Moe {
+        let (experts, topk) = (8, 2);
+        let load = Routing::Even.load(&Pool { tokens, experts, topk, ep });
+        let (hidden, inter, tp) = (1024, 512, 2);
+        let (gated, weights, part) = (true, Dtype::Bf16, Part::Whole);
+        Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load }
+    }
+
+    fn count_on_h100(moe: &Moe) -> Count {
+        moe.count(catalog().gpu("h100-sxm").expect("in the catalog")).expect("complete")
+    }
+
+    #[test]
+    fn by_hand() {
+        // 256 columns of each expert on this rank: 3 * 256 * 1024 weights. 4 tokens visit all 8 experts.
+        let weights = 3.0 * 256.0 * 1024.0;
+        let whole = count_on_h100(&moe(4, 1));
+        assert_eq!(whole.flops, Flops(2.0 * 8.0 * weights));
+        assert_eq!(whole.stored, Bytes(8.0 * weights * 2.0));
+        assert_eq!(whole.operands - whole.stored, Bytes(2.0 * 4.0 * 1024.0 * 2.0));
+        // Two ranks: 4 pairs on 4 experts each, one token to an expert.
+        let half = count_on_h100(&moe(4, 2));
+        assert_eq!((half.flops, half.stored), (Flops(8.0 * weights), Bytes(8.0 * weights)));
+        // The first product alone: two thirds of the weights, and its result is written.
+        let first = count_on_h100(&Moe { part: Part::First, ..moe(4, 1) });
+        assert_eq!(first.flops, Flops(2.0 * 8.0 * weights * 2.0 / 3.0));
+        assert_eq!(first.operands - first.stored, Bytes((4.0 * 1024.0 + 8.0 * 512.0) * 2.0));
+    }
+
+    #[test]
+    fn tiles_by_hand() {
+        // 100 tokens are 200 pairs, 25 an expert: tiles of 32, one an expert; 512 columns are four tiles.
+        let schedule = count_on_h100(&moe(100, 1)).schedule.expect("a launch");
+        assert_eq!((schedule.tile, schedule.tasks), ([32, 128, 64], 32));
+        assert_eq!(schedule.padding, 256.0 / 200.0);
+    }
+
+    #[test]
+    fn experts_without_gates_have_a_third_less() {
+        let (gated, plain) = (moe(4, 1), Moe { gated: false, ..moe(4, 1) });
+        let (gated, plain) = (count_on_h100(&gated), count_on_h100(&plain));
+        assert_eq!(plain.flops.0 * 3.0, gated.flops.0 * 2.0);
+        assert_eq!(plain.stored.0 * 3.0, gated.stored.0 * 2.0);
+    }
+}

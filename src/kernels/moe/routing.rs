@@ -1,0 +1,262 @@
+//! How many tokens each expert gets: of the layer, and of the busiest expert-parallel rank.
+
+/// Heights of the row tiles of grouped products, in tokens.
+pub const TILE_ROWS: [u64; 5] = [8, 16, 32, 64, 128];
+
+/// Draws of a random routing that a load is the mean of.
+const DRAWS: u64 = 8;
+const SEED: u64 = 0x5EED;
+
+/// What is routed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Pool {
+    /// Tokens of the whole expert-parallel group.
+    pub tokens: u64,
+    pub experts: u64,
+    /// Experts that each token visits.
+    pub topk: u64,
+    /// Ranks that the experts are sharded over, in runs.
+    pub ep: u64,
+}
+
+/// How tokens choose their experts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Routing {
+    /// In turn: as evenly as can be.
+    Even,
+    /// Expert popularity drawn from a power law with this exponent (not 1): 1.01 resembles DeepSeek-V3, 1.2
+    /// Qwen3-235B, as aiconfigurator observed them.
+    PowerLaw(f64),
+}
+
+/// What one rank is given. Means over draws where routing is random.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExpertLoad {
+    /// Pairs of a token and an expert of this rank that it visits.
+    pub pairs: f64,
+    /// Experts with at least one token.
+    pub touched: f64,
+    /// Tokens of the expert with most.
+    pub largest: f64,
+    /// Pairs with each expert's padded to a multiple of each of `TILE_ROWS`.
+    pub padded: [f64; TILE_ROWS.len()],
+}
+
+impl ExpertLoad {
+    /// The mean over `draws` of one rank's tokens by expert.
+    pub fn mean<'a>(draws: impl IntoIterator<Item = &'a [u64]>) -> Self {
+        let mut sum = Self { pairs: 0.0, touched: 0.0, largest: 0.0, padded: [0.0; TILE_ROWS.len()] };
+        let mut draws_seen: f64 = 0.0;
+        for tokens in draws {
+            draws_seen += 1.0;
+            sum.pairs += tokens.iter().sum::<u64>() as f64;
+            sum.touched += tokens.iter().filter(|&&tokens| tokens > 0).count() as f64;
+            sum.largest += tokens.iter().copied().max().unwrap_or(0) as f64;
+            for (padded, rows) in sum.padded.iter_mut().zip(TILE_ROWS) {
+                *padded += tokens.iter().map(|tokens| tokens.next_multiple_of(rows)).sum::<u64>() as f64;
+            }
+        }
+        let scale = 1.0 / draws_seen.max(1.0);
+        Self {
+            pairs: sum.pairs * scale,
+            touched: sum.touched * scale,
+            largest: sum.largest * scale,
+            padded: sum.padded.map(|rows| rows * scale),
+        }
+    }
+}
+
+impl Routing {
+    /// What the busiest rank is given.
+    pub fn load(self, pool: &Pool) -> ExpertLoad {
+        let draws = self.draws(pool);
+        let local = pool.local_experts();
+        ExpertLoad::mean(draws.iter().map(|tokens| &tokens[..local.min(tokens.len())]))
+    }
+
+    /// Tokens by expert, the busiest rank's experts first: one draw, or several of a random routing.
+    pub fn draws(self, pool: &Pool) -> Vec<Vec<u64>> {
+        if pool.experts == 0 || pool.topk == 0 {
+            return vec![Vec::new()];
+        }
+        match self {
+            Self::Even => vec![pool.even()],
+            Self::PowerLaw(exponent) => {
+                let mut random = Random(SEED);
+                (0..DRAWS).map(|_| pool.drawn(exponent, &mut random)).collect()
+            }
+        }
+    }
+}
+
+impl Pool {
+    pub fn local_experts(&self) -> usize {
+        self.experts.div_ceil(self.ep.max(1)) as usize
+    }
+
+    /// The expert that token `token` of an even routing visits as its `slot`th: `topk` runs of experts, evenly
+    /// apart, along which all tokens spread.
+    pub fn even_expert(&self, token: u64, slot: u64) -> u64 {
+        let stride = self.experts.div_ceil(self.topk);
+        let along = if self.tokens >= stride { token } else { token * stride / self.tokens };
+        (along + slot * stride) % self.experts
+    }
+
+    fn even(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.experts as usize];
+        // After as many tokens as there are experts, the round begins anew.
+        let (rounds, rest) = (self.tokens / self.experts, self.tokens % self.experts);
+        for token in 0..self.tokens.min(self.experts) {
+            for slot in 0..self.topk {
+                let expert = self.even_expert(token, slot) as usize;
+                counts[expert] +=
+                    if self.tokens < self.experts { 1 } else { rounds + u64::from(token < rest) };
+            }
+        }
+        counts
+    }
+
+    /// Popularity between 1 and 0.8 of the tokens (a hundredth and 2 where pairs are fewer than experts),
+    /// scaled to all pairs, rounded, no expert above one visit of each token; what that leaves over or
+    /// short is spread over the ranks. As aiconfigurator draws it.
+    fn drawn(&self, exponent: f64, random: &mut Random) -> Vec<u64> {
+        let pairs = self.tokens * self.topk;
+        let (least, most) = if pairs > self.experts { (1.0, self.tokens as f64 * 0.8) } else { (0.01, 2.0) };
+        let power = 1.0 - exponent;
+        let (low, high) = (f64::powf(least, power), f64::powf(most, power));
+        let popularity: Vec<f64> =
+            (0..self.experts).map(|_| (low + (high - low) * random.uniform()).powf(1.0 / power)).collect();
+        let scale = pairs as f64 / popularity.iter().sum::<f64>();
+        let mut counts: Vec<u64> =
+            popularity.iter().map(|one| ((one * scale).round_ties_even() as u64).min(self.tokens)).collect();
+        let total: u64 = counts.iter().sum();
+        let local = self.local_experts();
+        for (rank, experts) in counts.chunks_mut(local).enumerate() {
+            let share = |amount: u64| amount / self.ep + u64::from((rank as u64) < amount % self.ep);
+            pour(experts, share(pairs.saturating_sub(total)), self.tokens);
+            drain(experts, share(total.saturating_sub(pairs)));
+        }
+        let busiest = counts.chunks(local).enumerate().max_by_key(|(_, experts)| experts.iter().sum::<u64>());
+        let start = busiest.map_or(0, |(rank, _)| rank * local);
+        for expert in 0..local.min(counts.len() - start) {
+            counts.swap(expert, start + expert);
+        }
+        counts
+    }
+}
+
+/// Adds `amount` tokens to the experts with fewest, none beyond `most`.
+fn pour(experts: &mut [u64], mut amount: u64, most: u64) {
+    while amount > 0 {
+        let Some(&level) = experts.iter().min().filter(|&&level| level < most) else { return };
+        let next = experts.iter().copied().filter(|&tokens| tokens > level).min().unwrap_or(most).min(most);
+        let lowest = experts.iter().filter(|&&tokens| tokens == level).count() as u64;
+        let step = (amount / lowest).min(next - level);
+        let mut left_over = if step == 0 { amount } else { 0 };
+        for tokens in experts.iter_mut().filter(|tokens| **tokens == level) {
+            let one = u64::from(left_over > 0);
+            left_over -= one;
+            *tokens += step + one;
+            amount -= step + one;
+        }
+    }
+}
+
+/// Takes `amount` tokens from the experts with most: as if one by one, from the last of them each time.
+fn drain(experts: &mut [u64], mut amount: u64) {
+    while amount > 0 {
+        let Some(&level) = experts.iter().max().filter(|&&level| level > 0) else { return };
+        let next = experts.iter().copied().filter(|&tokens| tokens < level).max().unwrap_or(0);
+        let highest = experts.iter().filter(|&&tokens| tokens == level).count() as u64;
+        let step = (amount / highest).min(level - next);
+        let mut left_over = if step == 0 { amount } else { 0 };
+        for tokens in experts.iter_mut().rev().filter(|tokens| **tokens == level) {
+            let one = u64::from(left_over > 0);
+            left_over -= one;
+            *tokens -= step + one;
+            amount -= step + one;
+        }
+    }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    /// In [0, 1).
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POOL: Pool = Pool { tokens: 4, experts: 8, topk: 2, ep: 2 };
+
+    #[test]
+    fn even_by_hand() {
+        // Stride 4: token t visits experts t and t + 4, each expert once; four on each rank.
+        let load = Routing::Even.load(&POOL);
+        assert_eq!((load.pairs, load.touched, load.largest), (4.0, 4.0, 1.0));
+        assert_eq!(load.padded, [32.0, 64.0, 128.0, 256.0, 512.0]);
+        // Two tokens spread along the stride: experts 0, 2 and 4, 6.
+        let few = Pool { tokens: 2, ..POOL };
+        assert_eq!(Routing::Even.draws(&few), [[1, 0, 1, 0, 1, 0, 1, 0]]);
+        // 19 tokens: two rounds of eight, then three more.
+        let many = Pool { tokens: 19, ..POOL };
+        assert_eq!(Routing::Even.draws(&many), [[5, 5, 5, 4, 5, 5, 5, 4]]);
+    }
+
+    #[test]
+    fn draws_keep_every_pair_and_the_busiest_rank_leads() {
+        for (tokens, experts, topk, ep) in
+            [(1, 256, 8, 32), (16, 256, 8, 8), (4096, 8, 2, 4), (1000, 32, 4, 1), (7, 384, 6, 384)]
+        {
+            let pool = Pool { tokens, experts, topk, ep };
+            for draw in Routing::PowerLaw(1.2).draws(&pool) {
+                assert_eq!(draw.iter().sum::<u64>(), tokens * topk);
+                assert!(draw.iter().all(|&count| count <= tokens));
+                let mut ranks = draw.chunks(pool.local_experts()).map(|rank| rank.iter().sum::<u64>());
+                let first = ranks.next().expect("a rank");
+                assert!(ranks.all(|other| other <= first), "{pool:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_steeper_law_loads_the_busiest_rank_more() {
+        let pool = Pool { tokens: 8192, experts: 256, topk: 8, ep: 8 };
+        let pairs = |routing: Routing| routing.load(&pool).pairs;
+        // An eighth of all pairs is 8192; with aiconfigurator's own draws 12,500 and 14,600.
+        assert_eq!(pairs(Routing::Even), 8192.0);
+        let (mild, steep) = (pairs(Routing::PowerLaw(1.01)), pairs(Routing::PowerLaw(1.2)));
+        assert!((11_500.0..13_500.0).contains(&mild), "{mild}");
+        assert!((13_000.0..16_500.0).contains(&steep), "{steep}");
+    }
+
+    #[test]
+    fn nothing_to_route_loads_nothing() {
+        for pool in [Pool { tokens: 0, ..POOL }, Pool { experts: 0, ..POOL }, Pool { topk: 0, ..POOL }] {
+            for routing in [Routing::Even, Routing::PowerLaw(1.01)] {
+                assert_eq!(routing.load(&pool).pairs, 0.0, "{pool:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pouring_levels_the_lowest_up_to_the_limit() {
+        let mut experts = [5, 1, 2, 0];
+        pour(&mut experts, 6, 5);
+        assert_eq!(experts, [5, 3, 3, 3]);
+        pour(&mut experts, 100, 5);
+        assert_eq!(experts, [5; 4]);
+        drain(&mut experts, 3);
+        assert_eq!(experts.iter().sum::<u64>(), 17);
+    }
+}
