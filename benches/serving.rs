@@ -2,9 +2,10 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Batching, Scenario, Setup, check};
+use rooflight::config::{Batching, Load, Scenario, Setup, check};
 use rooflight::efficiency::Efficiencies;
-use rooflight::serving::sim::{Arrivals, Limits, Policy, Preempt, StepLoad, lengths, simulate};
+use rooflight::serving::run::requests;
+use rooflight::serving::sim::{Arrivals, Limits, Policy, Preempt, RankStep, simulate};
 use rooflight::serving::{finish, plan};
 
 fn default_setup() -> Setup {
@@ -23,15 +24,15 @@ fn roofline(criterion: &mut Criterion) {
 
 /// 2,560 requests of about 900 tokens in and out from 256 clients, on steps whose time costs nothing to know.
 fn simulation(criterion: &mut Criterion) {
-    let range = lengths::Distribution::Uniform { low: 819, high: 1024 };
-    let requests = lengths::draw(&range, &range, 2560, 0).expect("the range is sound");
-    let cost = |ranks: &[StepLoad<'_>]| {
-        let of_rank = |load: &StepLoad| {
-            let prompts: u32 = load.chunks.iter().map(|chunk| chunk.new).sum();
+    let spread = Setup { prompts: vec![921], osl: 921, spread: 0.11, ..default_setup() };
+    let requests = requests(&spread, Load::Concurrency(256), 2560, 0);
+    let cost = |ranks: &[RankStep<'_>]| {
+        let of_rank = |rank: &RankStep| {
+            let prompts: u32 = rank.chunks.iter().map(|chunk| chunk.new).sum();
             0.005
                 + 2e-5 * f64::from(prompts)
-                + 1e-5 * f64::from(load.decoding)
-                + 1e-8 * load.decoding_kv as f64
+                + 1e-5 * f64::from(rank.decoding)
+                + 1e-8 * rank.decoding_kv as f64
         };
         ranks.iter().map(of_rank).fold(0.0, f64::max)
     };

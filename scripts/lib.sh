@@ -1,22 +1,22 @@
-# Sourced by the scripts beside it: where things are, and how to say what happens.
+# Sourced by the other scripts: paths, versions and messages.
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-# Newer Trunks want a newer Rust than rust-toolchain.toml pins.
-trunk_version=0.21.14
-# The CLI must be exactly the version of the library that the page links.
+# Newer releases of Trunk need a newer Rust than rust-toolchain.toml pins.
+trunk_version=$(awk '$1 == "trunk" { print $2; exit }' scripts/tools.txt)
+# The command must be of exactly the version of the library that the page links.
 bindgen_version=$(sed -n '/^name = "wasm-bindgen"$/{n;s/^version = "\(.*\)"$/\1/p;}' Cargo.lock)
 
-# Built tools outlive a checkout: they take minutes to build.
+# Installed tools outlive a checkout, each version in a folder of its own.
 tools=${ROOFLIGHT_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/rooflight/tools}
 target=${CARGO_TARGET_DIR:-$root/target}
 
 # Trunk finds wasm-bindgen and wasm-opt on PATH, and must never download its own.
-export PATH="$tools/bin:$root/node_modules/.bin:$PATH"
+export PATH="$tools/trunk-$trunk_version/bin:$tools/wasm-bindgen-$bindgen_version/bin:$root/node_modules/.bin:$PATH"
 export TRUNK_OFFLINE=true
-# Trunk takes only `true` or `false` for what elsewhere is any text.
+# Trunk accepts only `true` or `false` here; elsewhere any text counts.
 [ -z "${NO_COLOR:-}" ] || export NO_COLOR=true
 
 say() { printf '%s\n' "$*" >&2; }
@@ -26,7 +26,7 @@ die() {
 }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# The browser the tests drive: $CHROME, or the first one on PATH.
+# The browser for the tests: $CHROME, or the first one on PATH.
 find_chrome() {
   local name
   for name in "${CHROME:-}" chromium chromium-browser google-chrome google-chrome-stable; do

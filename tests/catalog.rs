@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rooflight::config::catalog::{Catalog, catalog};
+use rooflight::config::catalog::{Catalog, catalog, sources};
 use rooflight::config::{Arch, Dtype};
 use serde_json::Value;
 
@@ -217,6 +217,14 @@ fn check_figures(
                 }
             }
         },
+        Value::Object(fields) if fields.contains_key("value") => {
+            let source = fields["source"].as_str().unwrap_or_default();
+            assert!(sources.contains_key(source), "{at}: unknown source {source}");
+            for text in ["unit", "what"] {
+                assert!(fields[text].as_str().is_some_and(|text| !text.is_empty()), "{at} has no {text}");
+            }
+            used.insert(source.into());
+        }
         Value::Object(fields) => {
             for (key, field) in fields {
                 check_figures(&format!("{at}.{key}"), field, sources, used);
@@ -289,5 +297,14 @@ fn collective_curves_rise_and_belong_to_known_gpus() {
                 "{gpu} {key}"
             );
         }
+    }
+}
+
+#[test]
+fn every_constant_of_the_kernels_is_listed_with_its_source() {
+    let listed = sources();
+    assert!(listed.len() > 60, "{}", listed.len());
+    for constant in &listed {
+        assert!(constant.url.starts_with("https://") && !constant.source.is_empty(), "{constant:?}");
     }
 }

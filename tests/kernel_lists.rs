@@ -50,10 +50,10 @@ fn the_layer_that_drafts_is_listed() {
         let passes = finish(&plan, &Efficiencies::Roofline).expect("an answer").passes;
         let decode = passes.into_iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
         let lines = decode.kernels.into_iter().filter(|line| line.block == Block::Drafting);
-        let told = issues.iter().any(|issue| issue.field == Field::Drafted);
-        (lines.map(|line| (line.name, line.shape, line.count)).collect::<Vec<_>>(), told)
+        let warned = issues.iter().any(|issue| issue.field == Field::Drafted);
+        (lines.map(|line| (line.name, line.shape, line.count)).collect::<Vec<_>>(), warned)
     };
-    let (lines, told) = drafting("deepseek-r1");
+    let (lines, warned) = drafting("deepseek-r1");
     let of = |name: &str| -> Vec<(&str, u64)> {
         let found = lines.iter().filter(|line| line.0 == name);
         found.map(|line| (line.1.as_str(), line.2)).collect()
@@ -62,10 +62,10 @@ fn the_layer_that_drafts_is_listed() {
     assert_eq!(of("lm_head"), [("16 × 16160 × 7168", 3)]);
     assert_eq!(of("fused_moe").iter().map(|line| line.1).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(of("mla_decode").iter().map(|line| line.1).sum::<u64>(), 3, "{lines:?}");
-    assert!(!told, "nothing is left out");
+    assert!(!warned, "nothing is left out");
     // Llama has no such layer: what drafts for it is not known, and that is said.
-    let (lines, told) = drafting("llama-3.1-70b");
-    assert!(lines.is_empty() && told);
+    let (lines, warned) = drafting("llama-3.1-70b");
+    assert!(lines.is_empty() && warned);
 }
 
 /// Lines that stand for several groups of layers stand for equal times.

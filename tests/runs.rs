@@ -8,9 +8,8 @@ use rooflight::config::{Bin, Drafts, Lengths, Load, ModelChoice, Scenario, Setup
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Rows};
 use rooflight::kernels::Family;
 use rooflight::serving::report::Headline;
-use rooflight::serving::run::{Run, RunPlan, Runner, Sweep};
-use rooflight::serving::sim::lengths::draw;
-use rooflight::serving::sim::{Arrivals, Distribution, Limits, Metrics, metrics, simulate};
+use rooflight::serving::run::{Run, RunPlan, Runner, Sweep, requests};
+use rooflight::serving::sim::{Arrivals, Limits, Metrics, metrics, simulate};
 use rooflight::serving::table::TablePlan;
 use rooflight::serving::{finish, memory_of, plan, replica};
 
@@ -54,13 +53,13 @@ fn form(setup: &Setup) -> Headline {
 /// in step, and the closed form is of clients that do not.
 fn varied(setup: &Setup, count: usize, arrivals: &Arrivals) -> Metrics {
     let policy = replica::policy(setup, &memory_of(setup).expect("the catalog has every figure"));
-    let (isl, osl) = (setup.prompts[0], setup.osl);
-    let extent = replica::extent(setup, policy.max_seqs, isl * 11 / 10, osl * 11 / 10);
+    let setup = &Setup { spread: 0.1, ..setup.clone() };
+    let (prompt, output) = setup.longest();
+    let extent = replica::extent(setup, policy.max_seqs, prompt, output);
     let physics = catalog().constants.physics().expect("complete");
     let plan = TablePlan::new(setup, &physics, &extent).expect("the catalog has every figure");
     let table = plan.finish(&flat(plan.rows())).expect("every row is answered");
-    let range = |length: u32| Distribution::Uniform { low: length * 9 / 10, high: length * 11 / 10 };
-    let requests = draw(&range(isl), &range(osl), count, 1).expect("sound");
+    let requests = requests(setup, setup.load, count, 1);
     let cost = table.under(&setup.engine.host);
     let outcome = simulate(&policy, &requests, arrivals, &cost, Limits::default()).expect("it can be served");
     metrics(&outcome).expect("requests were served")
@@ -203,7 +202,15 @@ fn replicas_share_the_load_and_add_up() {
 fn too_high_a_rate_is_saturation_and_keeps_no_limit() {
     let slos = Slos { ttft_ms: Some(1e6), tpot_ms: None };
     let flooded = run(&setup("vllm", 1024, 128, Load::Rate(500.0), slos));
-    assert!(flooded.saturation.is_some());
+    let saturation = flooded.saturation.expect("far too many");
+    // What is said to be served is served, and a fifth more is not.
+    let at = |share: f64| setup("vllm", 1024, 128, Load::Rate(saturation.served_per_s * share), slos);
+    assert_eq!(run(&at(0.9)).saturation, None);
+    let beyond = run(&at(1.2)).saturation.expect("too many");
+    assert!(
+        (beyond.served_per_s / saturation.served_per_s - 1.0).abs() < 1e-12,
+        "one capacity, whatever the rate"
+    );
     assert_eq!(flooded.keeps(), Some(false));
     assert_eq!(run(&setup("vllm", 1024, 128, Load::Rate(1.0), slos)).keeps(), Some(true));
     assert_eq!(run(&setup("vllm", 1024, 128, Load::Rate(1.0), Slos::default())).keeps(), None);

@@ -104,6 +104,46 @@ fn what_does_not_fit_gives_a_reason_and_no_throughput() {
     }
 }
 
+/// Whoever waits for a slot holds no KV cache, and a rank's GPUs hold that of its own requests.
+#[test]
+fn what_fits_adds_up_to_the_memory_there_is() {
+    for engine in ENGINES {
+        for (model, gpu, dp) in [("qwen3-8b", "h100-sxm", 1), ("deepseek-r1", "h200-sxm", 8)] {
+            for load in [Load::Concurrency(16), Load::Concurrency(4000), Load::Rate(1.0), Load::Batch(4)] {
+                let asked = Scenario { dp, ep: dp, ..scenario(model, gpu, engine, 2048, 512, load) };
+                let report = report(&asked, -0.3);
+                let memory = report.memory;
+                assert!(!report.passes.is_empty(), "{engine} {model} {load:?}: {:?}", report.issues);
+                let fixed = memory.weights + memory.activations + memory.reserve;
+                let whole = fixed + memory.kv_room + memory.unused();
+                assert!((whole / memory.total - 1.0).abs() < 1e-9, "{engine} {model} {load:?}: {memory:?}");
+                assert!(memory.kv_needed <= memory.kv_room, "{engine} {model} {load:?}: {memory:?}");
+            }
+        }
+    }
+}
+
+/// Two replicas with half of a list each are as fast as one with that half, and serve twice as much.
+#[test]
+fn a_list_of_prompts_is_shared_out_over_the_replicas() {
+    let asked = |prompts: &[u32], replicas| Scenario {
+        replicas,
+        workload: Workload {
+            isl: Lengths::Each(prompts.to_vec()),
+            osl: 64,
+            load: Load::Batch(prompts.len() as u32),
+            ..Workload::default()
+        },
+        ..Scenario::default()
+    };
+    let one = report(&asked(&[4096, 2048], 1), -0.3);
+    let two = report(&asked(&[4096, 4096, 2048, 2048], 2), -0.3);
+    assert_eq!(two.memory, one.memory);
+    let (one, two) = (one.headline.unwrap(), two.headline.unwrap());
+    assert_eq!((two.ttft, two.tpot, two.running), (one.ttft, one.tpot, one.running));
+    assert!((two.requests_per_s / one.requests_per_s - 2.0).abs() < 1e-9);
+}
+
 /// The page and its worker each plan the setup.
 #[test]
 fn two_plans_of_a_setup_take_the_same_answers() {

@@ -5,15 +5,15 @@ use js_sys::{Array, Float32Array};
 use rooflight::config::{Field, Issue};
 use rooflight::study::{Block, Document, Row, Topic};
 use rooflight::worker::protocol::{
-    Answered, Ask, BadMessage, Failed, FromWorker, Loaded, Read, Simulate, Simulated, Stop, Studied,
-    StudyAsked, Swept, Text, ToWorker, Up, VERSION, pack, unpack,
+    BadMessage, FromWorker, Read, Simulate, Simulated, Studied, StudyAsked, Swept, Text, ToWorker, VERSION,
+    pack, unpack,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
 fn tables_arrive_as_they_were_sent() {
-    let header = FromWorker::Answered(Answered { id: 7, ..Answered::default() });
+    let header = FromWorker::Answered { id: 7, release: String::new(), issues: Vec::new() };
     let tables = [Float32Array::from(&[1.0_f32, -2.5, 3.0][..]), Float32Array::from(&[0.5_f32][..])];
     let (message, buffers) = pack(&header, &tables);
     assert_eq!(buffers.length(), 2);
@@ -30,15 +30,15 @@ fn every_answer_round_trips() {
     let blocks = vec![table, Block::fold("why", "Why", vec![Block::code("Run", "", "vllm serve \\\n  --x")])];
     let document = Document { blocks, ..Document::default() };
     for header in [
-        FromWorker::Up(Up { version: VERSION }),
-        FromWorker::Loaded(Loaded { release: "2026-11-21".into() }),
-        FromWorker::Answered(Answered { id: 1, release: "2026-11-21".into(), issues: Vec::new() }),
-        FromWorker::Answered(Answered { id: 2, release: String::new(), issues: issues.clone() }),
+        FromWorker::Up { version: VERSION },
+        FromWorker::Loaded { release: "2026-11-21".into() },
+        FromWorker::Answered { id: 1, release: "2026-11-21".into(), issues: Vec::new() },
+        FromWorker::Answered { id: 2, release: String::new(), issues: issues.clone() },
         FromWorker::Simulated(Simulated { id: 3, issues, goes_on: true, document: document.clone() }),
         FromWorker::Studied(Studied { id: 4, done: 2, total: 36, document: document.clone() }),
         FromWorker::Swept(Swept { id: 3, done: 1, total: 7, finished: false, document: document.clone() }),
-        FromWorker::Failed(Failed { id: None, reason: "no \"models\"".into() }),
-        FromWorker::Failed(Failed { id: Some(3), reason: String::new() }),
+        FromWorker::Failed { id: None, reason: "no \"models\"".into() },
+        FromWorker::Failed { id: Some(3), reason: String::new() },
         FromWorker::Read(Read { field: Field::Trace, trace: "Trace".into(), ..Read::default() }),
         FromWorker::Read(Read { field: Field::Measured, link: "v=1&me=ttft-5".into(), ..Read::default() }),
     ] {
@@ -52,7 +52,7 @@ fn every_question_round_trips() {
     let link = "v=1&m=qwen3-32b&r=2.5".to_string();
     let page = "https://example.org/".to_string();
     for header in [
-        ToWorker::Ask(Ask { id: 1, link: link.clone() }),
+        ToWorker::Ask { id: 1, link: link.clone() },
         ToWorker::Study(StudyAsked {
             id: 3,
             topic: Topic::Sweep,
@@ -60,9 +60,9 @@ fn every_question_round_trips() {
             link: link.clone(),
             page,
         }),
-        ToWorker::EndStudy(Stop { id: 3 }),
+        ToWorker::EndStudy { id: 3 },
         ToWorker::Simulate(Simulate { id: 2, link: link.clone(), replay: true }),
-        ToWorker::Stop(Stop { id: 2 }),
+        ToWorker::Stop { id: 2 },
         ToWorker::Read(Text { field: Field::Trace, text: "arrival,prompt,output\n0,1,1\n".into(), link }),
     ] {
         let (message, _) = pack(&header, &[]);
@@ -75,7 +75,7 @@ fn strange_messages_are_refused() {
     assert!(matches!(unpack::<FromWorker>(&JsValue::from("hello")), Err(BadMessage::Form)));
     let unknown = Array::of1(&JsValue::from("{\"unknown\":{}}"));
     assert!(matches!(unpack::<FromWorker>(&unknown), Err(BadMessage::Header(_))));
-    let (message, _) = pack(&FromWorker::Up(Up { version: 1 }), &[]);
+    let (message, _) = pack(&FromWorker::Up { version: 1 }, &[]);
     message.push(&JsValue::from(3));
     assert!(matches!(unpack::<FromWorker>(&message), Err(BadMessage::Form)));
 }

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::catalog::catalog;
-use crate::config::link::{self, Link};
+use crate::config::link::Link;
 use crate::config::{Field, Issue, Setup, check, json};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::measured::{Beside, beside};
+use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;
 use crate::serving::run::{Commands, Point, Run, RunPlan, Runner, Sweep};
 use crate::serving::{Report, finish, plan};
@@ -21,7 +21,7 @@ pub struct Asked {
     pub issues: Vec<Issue>,
 }
 
-/// What to answer beside the report; nothing of it where it is left out.
+/// What to answer besides the report; off by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
@@ -40,14 +40,15 @@ pub struct Options {
 pub struct Prediction {
     /// The fragment of a link to the scenario as understood; empty where none could be read.
     pub link: String,
-    /// What is wrong with the input, or to be kept in mind of the answer.
+    /// What is wrong with the input or worth knowing about the answer; includes the issues of `report`.
     pub issues: Vec<Issue>,
-    /// None where an issue of severity `error` stands in its way, or a failure.
+    /// None after a failure, or where the input has an issue of severity `error`. Without a `headline` where the
+    /// configuration does not fit.
     pub report: Option<Report>,
-    /// What the scenario says was measured, beside what the report predicts; left out where nothing was.
+    /// What the scenario says was measured, next to what the report predicts; left out without measurements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, ts(as = "Option<Vec<Beside>>", optional))]
-    pub measured: Vec<Beside>,
+    #[cfg_attr(test, ts(as = "Option<Vec<Deviation>>", optional))]
+    pub measured: Vec<Deviation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub run: Option<Run>,
@@ -64,7 +65,7 @@ pub struct Prediction {
     pub failure: Option<Failure>,
 }
 
-/// Loads beside each other.
+/// A curve over loads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Curve {
@@ -73,7 +74,7 @@ pub struct Curve {
     pub largest: Option<f64>,
 }
 
-/// What went wrong that no other input would mend.
+/// A failure that no other input would avoid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
@@ -89,7 +90,7 @@ pub enum FailureKind {
     Unreachable,
     /// A file is not what the release says it is.
     Damaged,
-    /// The learned models were not loaded, and a roofline was not asked for.
+    /// The learned models were not loaded, and `roofline` is off.
     NoModels,
     /// The models did not answer.
     Models,
@@ -117,10 +118,10 @@ impl Options {
 impl Asked {
     /// Reads a link, or a scenario in the JSON form.
     pub fn read(text: &str) -> Self {
-        let (link, mut issues) = read(text);
+        let (link, mut issues) = Link::read(text);
         let checked = link.as_ref().map(|link| check(&link.scenario, catalog()));
         let (setup, found) = checked.unwrap_or_default();
-        // A value that could not be read has its default in the scenario, which nobody asked for.
+        // A value that could not be read has its default in the scenario, which is not what was meant.
         let setup = setup.filter(|_| !issues.iter().any(Issue::is_error));
         issues.extend(found);
         Self { link, setup, issues }
@@ -141,24 +142,15 @@ impl Asked {
         prediction.failure = prediction.answer(&setup, options, ask).err();
         let headline = prediction.report.as_ref().and_then(|report| report.headline.as_ref());
         if let (Some(link), Some(headline)) = (&self.link, headline) {
-            let measured = beside(&link.scenario.measured, headline);
-            prediction.measured = measured.into_iter().map(|(_, beside)| beside).collect();
+            let measured = deviations(&link.scenario.measured, headline);
+            prediction.measured = measured.into_iter().map(|(_, deviation)| deviation).collect();
         }
         let basis = prediction.report.as_ref().map(|report| &report.basis);
         if let (Some(link), Some(Basis::Learned { release })) = (self.link, basis) {
-            let said = link.then_and_now(release);
-            prediction.issues.extend(said);
+            prediction.issues.extend(link.then_and_now(release));
         }
         prediction
     }
-}
-
-pub(super) fn read(text: &str) -> (Option<Link>, Vec<Issue>) {
-    if text.trim_start().starts_with('{') {
-        return Link::from_json(text);
-    }
-    let (link, issues) = link::decode(text);
-    (Some(link), issues)
 }
 
 impl Prediction {
@@ -174,7 +166,10 @@ impl Prediction {
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Result<(), Failure> {
         match plan(setup) {
-            Ok((plan, rows)) => self.report = finish(&plan, &ask(&rows)?),
+            Ok((plan, rows)) => {
+                self.report = finish(&plan, &ask(&rows)?);
+                self.issues.extend(self.report.iter().flat_map(|report| report.issues.clone()));
+            }
             Err(found) => self.issues.extend(found),
         }
         let [run, sweep] = [options.run, options.sweep].map(|asked| asked == Some(true));
@@ -217,5 +212,31 @@ impl Prediction {
             }
         }
         Curve { points: sweep.curve().to_vec(), largest: sweep.largest() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roofline(config: &str) -> Prediction {
+        let options = Options::from_json(r#"{"roofline": true}"#).expect("known options");
+        Asked::read(config).predict(options, |_| Ok(Efficiencies::Roofline))
+    }
+
+    #[test]
+    fn what_does_not_fit_is_among_the_issues() {
+        let prediction = roofline(r#"{"model": "deepseek-r1", "gpu": "l4"}"#);
+        let report = prediction.report.expect("memory is known");
+        assert!(report.headline.is_none());
+        let errors: Vec<&Issue> = report.issues.iter().filter(|issue| issue.is_error()).collect();
+        assert!(!errors.is_empty() && errors.iter().all(|error| prediction.issues.contains(error)));
+        assert!(!roofline("v=1").issues.iter().any(Issue::is_error));
+    }
+
+    #[test]
+    fn unknown_options_are_named() {
+        let issue = Options::from_json(r#"{"rofline": true}"#).expect_err("a slip");
+        assert!(issue.text.contains("rofline"), "{}", issue.text);
     }
 }

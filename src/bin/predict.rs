@@ -1,6 +1,7 @@
 //! A scenario in, a report out.
 
-use std::io::Read;
+use std::borrow::Cow;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -10,50 +11,56 @@ use rooflight::api::{Asked, Failure, FailureKind, Options, Prediction};
 use rooflight::chart::svg::svg;
 use rooflight::chart::{Chart, Palette, Roofline, Theme, runs};
 use rooflight::config::link::Link;
-use rooflight::config::{Issue, Setup};
-use rooflight::efficiency::onnx::Models;
+use rooflight::config::{Issue, Setup, Severity};
+use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::evidence::models::open_models;
+use rooflight::evidence::models::{SHIPPED_EVIDENCE, open_models, shipped_models};
 use rooflight::serving::accuracy::Accuracy;
 use rooflight::study::{Study, Topic};
 
 #[derive(Parser)]
-#[command(about = "Predicts TTFT, TPOT and throughput of one scenario")]
+#[command(
+    name = "predict",
+    version,
+    about = "Predicts TTFT, TPOT and throughput of one scenario",
+    after_help = "Exit status: 0 with an answer; 1 where something failed; 2 where the arguments or the scenario are wrong, \
+or the scenario has no answer, with the reason on standard error."
+)]
 struct Cli {
-    /// A link (or its fragment), or a JSON scenario; `-` reads it from standard input.
+    /// A link (or its fragment) or a JSON scenario; `-` reads it from standard input.
     scenario: String,
-    /// The folder of the ONNX models and their manifest.
-    #[arg(long, default_value = "models")]
-    models: PathBuf,
-    /// Answers with every kernel at its ideal instead of the learned efficiencies.
+    /// A folder of ONNX models with their manifest, instead of the models built in.
+    #[arg(long)]
+    models: Option<PathBuf>,
+    /// Takes every kernel at its ideal time instead of the learned efficiencies.
     #[arg(long)]
     roofline: bool,
     /// Also simulates a run of this load, with percentiles and a timeline.
     #[arg(long)]
     run: bool,
-    /// Also simulates the loads around it, and looks for the largest that keeps to the SLOs.
+    /// Also simulates lower and higher loads, and finds the largest within the SLOs.
     #[arg(long)]
     sweep: bool,
-    /// Prints this chart as SVG instead, and what stands in its way on standard error.
+    /// Prints this chart as SVG instead.
     #[arg(long, value_enum)]
     svg: Option<Drawing>,
-    /// For a dark page.
+    /// Draws for a dark page.
     #[arg(long)]
     dark: bool,
-    /// Prints what a study of the scenario says instead, as Markdown: breakdown, explain, change, compare, sweep,
-    /// tradeoff, share or export.
+    /// Prints this study of the scenario as Markdown instead: breakdown, explain, change, compare, sweep, tradeoff, share
+    /// or export.
     #[arg(long, value_parser = topic)]
     study: Option<Topic>,
-    /// What of the study: `sweep` goes along load, isl, osl, tp, gpu, engine, weights, token_budget or max_seqs.
+    /// What the study varies or explains: `sweep` takes load, isl, osl, tp, gpu, engine, weights, token_budget or max_seqs.
     #[arg(long, default_value = "")]
     of: String,
-    /// The page that a study's links open.
+    /// The page that links in a study open.
     #[arg(long, default_value = "")]
     page: String,
 }
 
 impl Cli {
-    /// What the answer is to hold: what was asked for, and what the drawing shows.
+    /// What was asked for, and what the chart needs.
     fn options(&self) -> Options {
         Options {
             roofline: Some(self.roofline),
@@ -63,15 +70,22 @@ impl Cli {
     }
 
     /// None for the roofline.
-    fn models(&self) -> Result<Option<Models>, String> {
-        let models = (!self.roofline).then(|| open_models(&self.models)).transpose();
-        models.map_err(|error| error.to_string())
+    fn models(&self) -> Result<Option<Models>, ModelError> {
+        if self.roofline {
+            return Ok(None);
+        }
+        self.models.as_deref().map_or_else(shipped_models, open_models).map(Some)
+    }
+
+    fn evidence(&self) -> std::io::Result<Cow<'static, str>> {
+        let Some(folder) = &self.models else { return Ok(SHIPPED_EVIDENCE.into()) };
+        std::fs::read_to_string(folder.join("evidence.json")).map(Cow::from)
     }
 }
 
 fn topic(id: &str) -> Result<Topic, String> {
     let all = || Topic::ALL.iter().map(|topic| topic.id()).collect::<Vec<_>>().join(", ");
-    Topic::from_id(id).ok_or_else(|| format!("there are {}", all()))
+    Topic::from_id(id).ok_or_else(|| format!("expected one of {}", all()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -94,53 +108,77 @@ impl Drawing {
     }
 }
 
+/// Why there is no answer.
+enum Stop {
+    /// The scenario has errors, each already on standard error.
+    Input,
+    Failure(String),
+}
+
+impl<E: ToString> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failure(error.to_string())
+    }
+}
+
 fn main() -> ExitCode {
     match run(&Cli::parse()) {
-        Ok(answered) => ExitCode::from(u8::from(!answered)),
-        Err(error) => {
-            eprintln!("predict: {error}");
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::Input) => ExitCode::from(2),
+        Err(Stop::Failure(text)) => {
+            eprintln!("predict: {text}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Whether there was an answer.
-fn run(cli: &Cli) -> Result<bool, String> {
+fn run(cli: &Cli) -> Result<(), Stop> {
     let text = match cli.scenario.as_str() {
-        "-" => {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map_err(|error| error.to_string())?;
-            text
-        }
+        "-" => std::io::read_to_string(std::io::stdin())?,
         given => given.to_owned(),
     };
     let asked = Asked::read(&text);
-    if let (Some(topic), Some(link)) = (cli.study, &asked.link) {
-        said(&asked.issues);
-        return study(cli, topic, link);
+    let models = cli.models()?;
+    if let Some(topic) = cli.study {
+        print_issues(&asked.issues);
+        return match (&asked.link, &asked.setup) {
+            (Some(link), Some(_)) => study(cli, topic, link, models.as_ref()),
+            _ => Err(Stop::Input),
+        };
     }
     let setup = asked.setup.clone();
-    let models = match setup {
-        Some(_) => cli.models()?,
-        None => None,
-    };
     let prediction = asked.predict(cli.options(), |rows| ask(models.as_ref(), rows));
+    print_issues(&prediction.issues);
     if let Some(failure) = prediction.failure {
-        return Err(failure.text);
+        return Err(Stop::Failure(failure.text));
     }
-    let answered = prediction.is_answered();
-    let Some(drawing) = cli.svg else {
-        println!("{}", serde_json::to_string_pretty(&prediction).map_err(|error| error.to_string())?);
-        return Ok(answered);
-    };
-    said(&prediction.issues);
-    let chart = chart(drawing, setup.as_ref(), &prediction).ok_or("there is nothing to draw")?;
-    println!("{}", svg(&chart, drawing.size(), Theme::new(Palette::of(cli.dark), 1.0))?);
-    Ok(answered)
+    match cli.svg {
+        None => print(&serde_json::to_string_pretty(&prediction)?)?,
+        Some(drawing) => {
+            let chart = chart(drawing, setup.as_ref(), &prediction).ok_or(Stop::Input)?;
+            print(&svg(&chart, drawing.size(), Theme::new(Palette::of(cli.dark), 1.0))?)?;
+        }
+    }
+    if prediction.is_answered() { Ok(()) } else { Err(Stop::Input) }
 }
 
-fn said(issues: &[Issue]) {
-    issues.iter().for_each(|issue| eprintln!("{}: {}", issue.field.id(), issue.text));
+/// Writes `text` and a line break; nothing is wrong where the reader has left, as `head` does.
+fn print(text: &str) -> std::io::Result<()> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+fn print_issues(issues: &[Issue]) {
+    for issue in issues {
+        let severity = match issue.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        eprintln!("{severity}: {}: {}", issue.field.id(), issue.text);
+    }
 }
 
 fn chart(drawing: Drawing, setup: Option<&Setup>, answer: &Prediction) -> Option<Chart> {
@@ -151,16 +189,13 @@ fn chart(drawing: Drawing, setup: Option<&Setup>, answer: &Prediction) -> Option
     }
 }
 
-/// Whether there was anything to say.
-fn study(cli: &Cli, topic: Topic, link: &Link) -> Result<bool, String> {
-    let models = cli.models()?;
-    let evidence = std::fs::read_to_string(cli.models.join("evidence.json")).ok();
-    let accuracy = evidence.map(|text| Accuracy::parse(&text)).transpose()?.map(Rc::new);
-    let mut study = Study::new(topic, &cli.of, &link.encode(), &cli.page).with(accuracy);
-    while study.step(|rows| ask(models.as_ref(), rows).map_err(|failure| failure.text))? {}
+fn study(cli: &Cli, topic: Topic, link: &Link, models: Option<&Models>) -> Result<(), Stop> {
+    let accuracy = Accuracy::parse(&cli.evidence()?)?;
+    let mut study = Study::new(topic, &cli.of, &link.encode(), &cli.page).with(Some(Rc::new(accuracy)));
+    while study.step(|rows| ask(models, rows).map_err(|failure| failure.text))? {}
     let document = study.document();
-    println!("{}", document.to_markdown(&cli.page));
-    Ok(!document.blocks.is_empty())
+    print(&document.to_markdown(&cli.page))?;
+    if document.blocks.is_empty() { Err("the study has nothing to say".into()) } else { Ok(()) }
 }
 
 fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, Failure> {

@@ -24,7 +24,7 @@ pub enum MemoryShareOf {
     /// All device memory: weights, activations, context and KV cache fit into the share.
     #[default]
     Total,
-    /// All device memory: weights and KV cache fit into the share, the rest lives beside it.
+    /// All device memory: weights and KV cache fit into the share, everything else into the rest.
     Static,
     /// What is free after weights, activations and context: the KV cache takes the share of that.
     Free,
@@ -82,7 +82,7 @@ pub struct HostTime {
     pub prefill_step_us: Figure,
     /// One kernel launched without a graph, in µs; hidden while the GPU is busy longer.
     pub eager_launch_us: Figure,
-    /// What a layer of experts takes the host besides its launches, without a graph, in µs.
+    /// Host time of a MoE layer besides its launches, without a CUDA graph, in µs.
     pub expert_layer_us: Figure,
     /// One kernel inside a CUDA graph: the gap to the next, in µs.
     pub graph_gap_us: Figure,
@@ -113,15 +113,15 @@ pub struct MoeKernel {
     pub kernel: String,
     /// Launched for at most this many tokens.
     pub most_tokens: Option<u32>,
-    /// Launched where the experts are dealt over at most this many ranks.
+    /// Launched where the experts are sharded over at most this many ranks.
     pub most_ranks: Option<u32>,
-    /// What such a layer takes the host besides its launches, without a graph, in µs; none where it is what
-    /// the engine's layers of experts take in general.
+    /// Host time of such a layer besides its launches, without a CUDA graph, in µs; none for the engine's
+    /// `expert_layer_us`.
     pub host_us: Option<u32>,
 }
 
 impl KernelChoice {
-    /// The fused-MoE kernel for experts in `weights`, dealt over `ranks`, and `tokens` of all of them.
+    /// The fused-MoE kernel for experts in `weights` sharded over `ranks`, which together hold `tokens`.
     pub fn moe(&self, weights: Dtype, tokens: u64, ranks: u64) -> Option<&str> {
         let within = |most: Option<u32>, number| most.is_none_or(|most| number <= u64::from(most));
         let fits = |choice: &&MoeKernel| {
@@ -168,7 +168,7 @@ pub struct Engine {
     pub rope_in_attention: bool,
     /// Activations are quantised to FP8 by the kernel before the product, where one scale holds for all.
     pub quantises_before: bool,
-    /// Shared experts run beside the routed ones and add only what they keep busy.
+    /// Shared experts run in parallel with the routed ones and add only the resources they occupy.
     pub shared_beside_routed: bool,
     /// The norm behind an all-reduce is part of it.
     pub norm_in_all_reduce: bool,

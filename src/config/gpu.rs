@@ -9,7 +9,7 @@ use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Watts};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure<T = f64>(pub Option<T>, pub String);
 
-/// The source id of figures that nobody measured: taken from a sibling GPU, and said so wherever used.
+/// Source id of estimates: figures taken from a sibling GPU, labelled wherever they are used.
 pub const ESTIMATE: &str = "sibling";
 
 /// A figure that a calculation needs and the catalog does not have.
@@ -86,6 +86,8 @@ pub struct Gpu {
     /// L2 read bandwidth, in GB/s (1e9).
     pub l2_gb_per_s: Figure,
     pub sms: Figure,
+    /// Threads that one SM holds at once.
+    pub threads_per_sm: Figure,
     /// Boost clock at which the peak rates are quoted, in MHz.
     pub clock_mhz: Figure,
     /// Shared memory per SM, in KiB.
@@ -133,6 +135,10 @@ impl Gpu {
 
     pub fn sm_count(&self) -> Result<f64, MissingFigure> {
         self.need(&self.sms, "number of SMs")
+    }
+
+    pub fn threads_per_sm(&self) -> Result<f64, MissingFigure> {
+        self.need(&self.threads_per_sm, "number of threads per SM")
     }
 
     /// Boost clock, in Hz.

@@ -11,12 +11,12 @@ pub struct Setup {
     pub engine: Engine,
     pub tp: u32,
     pub pp: u32,
-    /// Groups of `tp` GPUs that attend to requests of their own and share the experts.
+    /// Attention data-parallel degree: groups of `tp` GPUs with requests of their own that share the experts.
     pub dp: u32,
-    /// GPUs of a stage that the experts are dealt over; the others cut each expert.
+    /// Expert-parallel degree: GPUs of a stage over which experts are sharded whole; the rest of the stage shards each expert.
     pub ep: u32,
     pub replicas: u32,
-    /// What the checkpoint is named by.
+    /// The format the checkpoint is named by.
     pub weights: Dtype,
     /// Its formats, by class of layer.
     pub formats: Formats,
@@ -26,9 +26,9 @@ pub struct Setup {
     pub osl: u32,
     /// Share by which both are longer or shorter, uniformly.
     pub spread: f64,
-    /// Standard deviation of the logarithm of both; 0 where they are not log-normal.
+    /// Standard deviation of the logarithm of both; 0 unless they are log-normal.
     pub log_spread: f64,
-    /// What both are drawn from, where they are the means of that.
+    /// The histogram both are drawn from, if any; they are then its means.
     pub histogram: Vec<Bin>,
     pub load: Load,
     /// Shape of the gamma distributed gaps of a rate: 1 is Poisson.
@@ -75,14 +75,14 @@ impl Setup {
         self.tp * self.dp
     }
 
-    /// Machines of one replica: stages one after another, as many in a machine as fit whole.
+    /// Nodes of one replica: as many whole stages in a node as fit.
     pub fn machines(&self) -> u32 {
         let stage = self.gpus_per_stage();
         let own = self.gpu.in_one_machine(stage);
         stage.div_ceil(own.max(1)) * self.pp.div_ceil(self.stages_per_machine())
     }
 
-    /// Stages whose next one stands in another machine.
+    /// Stages whose successor is in another node.
     pub fn crossings(&self) -> u32 {
         self.pp.saturating_sub(1) / self.stages_per_machine()
     }

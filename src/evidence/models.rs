@@ -1,8 +1,44 @@
-//! The models of a release, read from their folder.
+//! The models of a release: those built in, or those of a folder.
 
 use std::path::Path;
 
 use crate::efficiency::onnx::{ModelError, Models};
+
+/// `models/evidence.json` as it was when this was built.
+pub const SHIPPED_EVIDENCE: &str = include_str!("../../models/evidence.json");
+
+const SHIPPED_MANIFEST: &str = include_str!("../../models/manifest.json");
+
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        /// Name and content of every file the manifest names.
+        const SHIPPED: &[(&str, &[u8])] = &[$(($name, include_bytes!(concat!("../../models/", $name)))),*];
+    };
+}
+
+shipped!(
+    "attention_decode.onnx"
+    "attention_prefill.onnx"
+    "dsa_module.onnx"
+    "elementwise.onnx"
+    "gemm.onnx"
+    "linear_attention.onnx"
+    "mla.onnx"
+    "mla_bmm.onnx"
+    "mla_module.onnx"
+    "moe.onnx"
+);
+
+/// The models of `models/` as they were when this was built.
+///
+/// # Errors
+/// As [`Models::new`], and where the manifest names a file that is not built in.
+pub fn shipped_models() -> Result<Models, ModelError> {
+    Models::new(SHIPPED_MANIFEST, |name| {
+        let file = SHIPPED.iter().find(|(known, _)| *known == name);
+        file.map(|(_, bytes)| bytes.to_vec()).ok_or_else(|| unreadable(name, "not built in"))
+    })
+}
 
 /// Loads `manifest.json` and the files it names from `folder`.
 ///
@@ -11,9 +47,12 @@ use crate::efficiency::onnx::{ModelError, Models};
 pub fn open_models(folder: &Path) -> Result<Models, ModelError> {
     let read = |name: &str| {
         let path = folder.join(name);
-        std::fs::read(&path)
-            .map_err(|error| ModelError::File { path: path.display().to_string(), reason: error.to_string() })
+        std::fs::read(&path).map_err(|error| unreadable(&path.display().to_string(), error))
     };
     let manifest = String::from_utf8_lossy(&read("manifest.json")?).into_owned();
     Models::new(&manifest, read)
+}
+
+fn unreadable(path: &str, reason: impl ToString) -> ModelError {
+    ModelError::File { path: path.to_owned(), reason: reason.to_string() }
 }

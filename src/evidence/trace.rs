@@ -8,7 +8,7 @@ use super::serving::{Ask, Skipped, texts};
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::Efficiencies;
-use crate::serving::sim::{self, Arrivals, Limits, Metrics, metrics, simulate};
+use crate::serving::sim::{Arrivals, Limits, Metrics, Request, metrics, simulate};
 use crate::serving::table::TablePlan;
 use crate::serving::{memory_of, replica};
 use crate::units::significant;
@@ -88,10 +88,10 @@ fn compare(
     let plan = TablePlan::new(&setup, physics, &extent).map_err(|missing| missing.to_string())?;
     let learned = Efficiencies::Learned(ask(plan.rows())?);
     let table = plan.finish(&learned).ok_or("the models did not answer every row")?;
-    let requests: Vec<sim::Lengths> = case
+    let requests: Vec<Request> = case
         .requests
         .iter()
-        .map(|request| sim::Lengths { prompt: request.prompt, output: request.output })
+        .map(|request| Request { prompt: request.prompt, output: request.output })
         .collect();
     let arrivals = Arrivals::Times(case.requests.iter().map(|request| request.arrival_s).collect());
     let policy = replica::policy(&setup, &memory);

@@ -3,6 +3,7 @@
 
 pub mod attention;
 pub mod collective;
+pub(crate) mod constants;
 mod count;
 pub mod elementwise;
 mod features;

@@ -22,7 +22,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
             shape: planned.call.op.shape(),
             count: launches,
             flops: planned.count.flops,
-            bytes: planned.count.bytes,
+            bytes: planned.count.operands,
             intensity: intensity(planned.count.flops, planned.count.bytes),
             roofline: time.ideal,
             ceiling: time.ceiling,

@@ -7,7 +7,7 @@ use crate::units::{Dollars, Seconds, count};
 
 use super::breakdown::breakdown;
 use super::fit::{prompts_of_one_replica, tokens_held};
-use super::plan::{Beside, Offered, Offline, Plan, Steady, Steps};
+use super::plan::{MixedPrefill, Offered, Offline, Plan, Steady, Steps};
 use super::replica::{admission, decides_ahead};
 use super::report::{Basis, Headline, PassReport, Report};
 use super::steady::{self, Costs, solve, solve_rate};
@@ -24,7 +24,7 @@ pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
     let passes = shown.iter().map(|&(step, phase)| finisher.report(step, phase)).collect::<Option<_>>()?;
     let mut memory = plan.memory.clone();
     if let (Load::Rate(_), Some(headline)) = (plan.setup.load, &headline) {
-        memory.kv_needed = memory.kv_per_token * (headline.running * tokens_held(&plan.setup));
+        memory = memory.holding(&plan.setup, headline.running, tokens_held(&plan.setup));
     }
     let issues = plan.issues.iter().cloned().chain(too_much).collect();
     Some(Report { basis, memory, headline, passes, issues })
@@ -92,7 +92,7 @@ impl<'a> Finisher<'a> {
     fn steady(&self, steady: &'a Steady) -> Option<Answer<'a>> {
         let decode = self.curve(&steady.decode)?;
         let mixed = self.setup().engine.scheduler.batching != Batching::PrefillFirst;
-        let stalls = steady.prefill.iter().map(|beside| self.stalls(beside, &decode));
+        let stalls = steady.prefill.iter().map(|mixed| self.stalls(mixed, &decode));
         let stalls = stalls.collect::<Option<Vec<_>>>()?;
         let costs = Costs {
             decode: &|sequences| Seconds(interpolate(&decode, sequences)),
@@ -158,21 +158,18 @@ impl<'a> Finisher<'a> {
     fn too_much(&self, rate: f64, served: f64) -> Issue {
         let replicas = f64::from(self.setup().replicas);
         let text = format!(
-            "Arrivals exceed capacity: {} requests come per second and {} are served, so TTFT grows without bound. \
-             Lower the rate, or take {} replicas.",
-            count(rate * replicas),
-            count(served * replicas),
+            "Arrivals exceed capacity: TTFT grows without bound. Lower the rate, or take {} replicas.",
             count((rate * replicas / (served * FULL_USE)).ceil()),
         );
         Issue::error(Field::Rate, text)
     }
 
     /// Sequences that decode, and what prompts add to their steps, by number of prompts.
-    fn stalls(&self, beside: &Beside, decode: &[(f64, f64)]) -> Option<(f64, Vec<(f64, f64)>)> {
-        let decoding = beside.decoding as f64;
-        let alone = if beside.decoding == 0 { 0.0 } else { interpolate(decode, decoding) };
+    fn stalls(&self, mixed: &MixedPrefill, decode: &[(f64, f64)]) -> Option<(f64, Vec<(f64, f64)>)> {
+        let decoding = mixed.decoding as f64;
+        let alone = if mixed.decoding == 0 { 0.0 } else { interpolate(decode, decoding) };
         let mut stalls = Vec::new();
-        for (prompts, chunks) in &beside.prompts {
+        for (prompts, chunks) in &mixed.prompts {
             let mut stall = 0.0;
             for (weight, chunk) in chunks {
                 stall += weight * (self.time(chunk)?.0 - alone).max(0.0);

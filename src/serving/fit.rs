@@ -1,4 +1,4 @@
-//! Whether a setup fits, what bounds it, and the smallest change that mends it.
+//! Whether a setup fits, what bounds it, and the smallest change that makes it fit.
 
 use crate::config::catalog::Physics;
 use crate::config::check::divides;
@@ -55,17 +55,22 @@ pub fn clients_per_replica(setup: &Setup, clients: u32) -> (f64, f64) {
     (clients / busy, busy)
 }
 
-/// The prompts of the fullest replica of an offline batch; none where the load is no batch.
+/// The prompts of an offline batch that the fullest replica gets: replicas take them in turn. None where the load
+/// is no batch.
 pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
     let Load::Batch(size) = setup.load else { return Vec::new() };
-    let size = size.div_ceil(setup.replicas.max(1)).max(1) as usize;
+    let replicas = setup.replicas.max(1) as usize;
     match setup.prompts.as_slice() {
-        [one] => vec![*one; size],
-        each => each.to_vec(),
+        [one] => vec![*one; (size as usize).div_ceil(replicas).max(1)],
+        each => {
+            let of = |replica| each.iter().copied().skip(replica).step_by(replicas).collect::<Vec<_>>();
+            let tokens = |prompts: &Vec<u32>| prompts.iter().copied().map(u64::from).sum::<u64>();
+            (0..replicas.min(each.len())).map(of).max_by_key(tokens).unwrap_or_default()
+        }
     }
 }
 
-/// Those of its fullest rank of attention data parallelism: they are dealt in turn.
+/// Those of its fullest rank of attention data parallelism: ranks take them in turn.
 pub fn prompts_of_one_rank(setup: &Setup) -> Vec<u32> {
     prompts_of_one_replica(setup).into_iter().step_by(setup.dp.max(1) as usize).collect()
 }
@@ -113,7 +118,7 @@ pub fn verdict(
             need.print(),
             memory.usable.print(),
             setup.gpu.name,
-            mend(setup, physics, demand)?,
+            smallest_change(setup, physics, demand)?,
         );
         return Ok((None, vec![Issue::error(Field::Gpu, text)]));
     }
@@ -126,7 +131,7 @@ pub fn verdict(
             (memory.kv_per_token * demand.sequence_tokens).print(),
             memory.kv_room.print(),
             decimal(kv_tokens),
-            mend(setup, physics, demand)?,
+            smallest_change(setup, physics, demand)?,
         );
         return Ok((None, vec![Issue::error(Field::Isl, text)]));
     }
@@ -157,7 +162,7 @@ fn batch_verdict(
         memory.kv_needed.print(),
         memory.kv_room.print(),
         decimal(largest),
-        mend(setup, physics, demand)?,
+        smallest_change(setup, physics, demand)?,
     );
     Ok((None, vec![Issue::error(Field::Batch, text)]))
 }
@@ -207,9 +212,9 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option
 }
 
 /// The smallest single change that makes room: more tensor parallelism first, then a narrower format.
-fn mend(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, MissingFigure> {
+fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, MissingFigure> {
     let fits = |trial: &Setup| -> Result<bool, MissingFigure> {
-        let memory = memory(trial, physics, demand.kv_tokens, demand.step_tokens, demand.sequence_tokens)?;
+        let memory = memory(trial, physics, demand)?;
         let needed = match trial.load {
             Load::Batch(_) => demand.kv_tokens,
             Load::Concurrency(_) | Load::Rate(_) => demand.sequence_tokens,

@@ -6,10 +6,10 @@ use super::report::Headline;
 use crate::config::{Measured, Metric};
 use crate::units::{Printed, Seconds, count, fixed};
 
-/// One number of both. Times in seconds, rates per second.
+/// A predicted number beside its measurement. Times in seconds, rates per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Beside {
+pub struct Deviation {
     /// `ttft`, `tpot`, `e2e`, `throughput` (output tokens), `requests` or `total` (prompt and output tokens).
     pub name: &'static str,
     pub predicted: f64,
@@ -20,7 +20,7 @@ pub struct Beside {
     pub difference: f64,
 }
 
-impl Beside {
+impl Deviation {
     /// None where this was not measured.
     pub fn of(measured: &Measured, metric: Metric, predicted: f64) -> Option<Self> {
         let figure = measured.of(metric);
@@ -53,7 +53,7 @@ pub fn print(metric: Metric, value: f64) -> Printed {
 }
 
 /// Everything that was measured and is predicted.
-pub fn beside(measured: &Measured, headline: &Headline) -> Vec<(Metric, Beside)> {
+pub fn deviations(measured: &Measured, headline: &Headline) -> Vec<(Metric, Deviation)> {
     let predicted = |metric| match metric {
         Metric::Ttft => Some(headline.ttft.0),
         Metric::Tpot => headline.tpot.map(|time| time.0),
@@ -62,7 +62,7 @@ pub fn beside(measured: &Measured, headline: &Headline) -> Vec<(Metric, Beside)>
         Metric::Requests => Some(headline.requests_per_s),
         Metric::Total => Some(headline.total_per_s),
     };
-    let one = |&metric: &Metric| Some((metric, Beside::of(measured, metric, predicted(metric)?)?));
+    let one = |&metric: &Metric| Some((metric, Deviation::of(measured, metric, predicted(metric)?)?));
     Metric::ALL.iter().filter_map(one).collect()
 }
 
@@ -74,14 +74,15 @@ mod tests {
     fn a_difference_is_of_the_prediction_from_what_was_measured() {
         let mut measured = Measured::default();
         assert_eq!(measured.set(Metric::Ttft, true, 200.0), Ok(()));
-        let beside =
-            |measured: &Measured, predicted| Beside::of(measured, Metric::Ttft, predicted).expect("measured");
-        let median = beside(&measured, 0.1);
+        let deviation = |measured: &Measured, predicted| {
+            Deviation::of(measured, Metric::Ttft, predicted).expect("measured")
+        };
+        let median = deviation(&measured, 0.1);
         assert_eq!((median.measured, median.difference, median.median), (0.2, -0.5, Some(0.2)));
         assert_eq!(measured.set(Metric::Ttft, false, 80.0), Ok(()));
-        assert_eq!(beside(&measured, 0.1).difference(), "+25.0\u{a0}%");
-        assert_eq!(beside(&measured, 0.076).difference(), "−5.0\u{a0}%");
-        assert_eq!(Beside::of(&measured, Metric::Tpot, 0.1), None);
+        assert_eq!(deviation(&measured, 0.1).difference(), "+25.0\u{a0}%");
+        assert_eq!(deviation(&measured, 0.076).difference(), "−5.0\u{a0}%");
+        assert_eq!(Deviation::of(&measured, Metric::Tpot, 0.1), None);
         assert_eq!(print(Metric::Requests, 2.5).to_string(), "2.50\u{a0}/s");
     }
 }

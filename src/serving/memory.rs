@@ -1,41 +1,31 @@
 //! Device memory of the fullest GPU: weights, activations, KV cache, and what is left.
 
 use crate::config::catalog::Physics;
-use crate::config::model::{Attention, Blocks, Compressed, Cut, Ffn, Formats, Model, Tensor};
+use crate::config::model::{Attention, Blocks, Compressed, Ffn, Formats, Model, Sharding, Tensor};
 use crate::config::{Dtype, MemoryShareOf, MissingFigure, Setup};
+use crate::kernels::constants::constants;
 use crate::units::Bytes;
 
+use super::fit::Demand;
 use super::report::Memory;
 
 const BF16_BYTES: f64 = 2.0;
 const F32_BYTES: f64 = 4.0;
 /// The f32 scale of an indexer's FP8 key.
 const INDEX_SCALE_BYTES: f64 = 4.0;
-/// Scales of an FP8 entry of compressed keys.
-const ENTRY_SCALE_BYTES: f64 = 8.0;
-/// Logits are kept once as bf16 and once as f32 for sampling.
-const LOGIT_BYTES: f64 = 6.0;
 
-/// Sequences whose logits a step holds at once; more are sampled in turns.
-const SAMPLED_SEQUENCES: f64 = 256.0;
+constants!("memory": logit_bytes, sampled_sequences, entry_scale_bytes);
 
-/// Memory by part for `setup`, with `tokens` tokens of KV cache asked of each replica and steps of up to
-/// `step_tokens` tokens.
+/// Memory by part for `setup` under `demand`.
 ///
 /// # Errors
 /// Where the GPU's record lacks its memory size.
-pub fn memory(
-    setup: &Setup,
-    physics: &Physics,
-    tokens: f64,
-    step_tokens: f64,
-    sequence_tokens: f64,
-) -> Result<Memory, MissingFigure> {
+pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memory, MissingFigure> {
     let total = setup.gpu.memory()?;
     let communication = if setup.gpus_per_replica() > 1 { physics.communication } else { Bytes::ZERO };
     let reserve = physics.context + communication;
     let weights = weights(setup);
-    let activations = activations(&setup.model, setup, step_tokens);
+    let activations = activations(&setup.model, setup, demand.step_tokens);
     let share = setup.memory_share;
     let kv_room = match setup.engine.scheduler.memory_share_of {
         MemoryShareOf::Total => total * share - weights - activations - reserve,
@@ -46,7 +36,8 @@ pub fn memory(
         MemoryShareOf::Total | MemoryShareOf::Static => total * share,
         MemoryShareOf::Free => total,
     };
-    let kv_per_token = kv_per_sequence(setup, sequence_tokens.max(1.0)) / sequence_tokens.max(1.0);
+    let sequence_tokens = demand.sequence_tokens.max(1.0);
+    let kv_per_token = kv_per_sequence(setup, sequence_tokens) / sequence_tokens;
     let groups = f64::from(setup.dp);
     let kv_tokens = (kv_room / kv_per_token * groups).max(0.0).floor();
     Ok(Memory {
@@ -55,15 +46,15 @@ pub fn memory(
         weights,
         activations,
         reserve,
-        kv_needed: kv_per_token * (tokens / groups),
+        kv_needed: kv_per_token * (demand.kv_tokens / groups),
         kv_room: kv_room.max(Bytes::ZERO),
         kv_per_token,
         kv_tokens,
-        max_concurrency: kv_tokens / sequence_tokens.max(1.0),
+        max_concurrency: kv_tokens / sequence_tokens,
     })
 }
 
-/// Share of the layers on the fullest pipeline stage; layers are dealt evenly, whatever their shapes.
+/// Share of the layers on the fullest pipeline stage; stages hold equal numbers of layers, whatever their shapes.
 fn fullest_stage(model: &Model, pp: u32) -> f64 {
     f64::from(model.layers().div_ceil(pp.max(1))) / f64::from(model.layers().max(1))
 }
@@ -91,11 +82,11 @@ fn drafting_bytes(setup: &Setup) -> f64 {
 /// One rank's bytes of all layers of a group; KV projections are replicated below one head per rank.
 fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
     let one = |tensor: &Tensor| {
-        let parts = match tensor.cut {
-            Cut::Whole => 1.0,
-            Cut::Ranks => f64::from(setup.tp),
-            Cut::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
-            Cut::Experts => f64::from(setup.gpus_per_stage()),
+        let parts = match tensor.sharding {
+            Sharding::Replicated => 1.0,
+            Sharding::Tp => f64::from(setup.tp),
+            Sharding::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
+            Sharding::Experts => f64::from(setup.gpus_per_stage()),
         };
         tensor.elements / parts * tensor.class.dtype(formats).bytes()
     };
@@ -139,7 +130,7 @@ pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
 /// added: 584 bytes of 512 elements, in vLLM and in SGLang. Tokens whose group is not complete wait in f32.
 fn compressed_cache(compressed: &Compressed, kv: Dtype, tokens: f64) -> f64 {
     let (rope, plain) = (f64::from(compressed.rope), f64::from(compressed.head_dim - compressed.rope));
-    let scales = if kv.math() == Dtype::Fp8 { ENTRY_SCALE_BYTES } else { 0.0 };
+    let scales = if kv.math() == Dtype::Fp8 { constants().entry_scale_bytes } else { 0.0 };
     let entry = rope * BF16_BYTES + plain * kv.bytes() + scales;
     let index = compressed.indexer.map_or(0.0, |indexer| f64::from(indexer.head_dim) + INDEX_SCALE_BYTES);
     let window = tokens.min(f64::from(compressed.window)) * entry;
@@ -179,6 +170,6 @@ fn activations(model: &Model, setup: &Setup, step_tokens: f64) -> Bytes {
     });
     let widest = attention.chain(mlp).map(|width| width / tp).fold(0.0, f64::max);
     let per_token = (2.0 * hidden + widest) * BF16_BYTES;
-    let logits = f64::from(model.vocab) / tp * LOGIT_BYTES;
-    Bytes(step_tokens * per_token + SAMPLED_SEQUENCES.min(step_tokens) * logits)
+    let logits = f64::from(model.vocab) / tp * constants().logit_bytes;
+    Bytes(step_tokens * per_token + constants().sampled_sequences.min(step_tokens) * logits)
 }

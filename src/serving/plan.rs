@@ -36,7 +36,7 @@ pub(super) struct Offline {
     pub decode: Vec<(u64, PlannedStep)>,
 }
 
-/// What is asked of one replica.
+/// The load of one replica.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Offered {
     /// Clients of one busy replica, and how many replicas have a client.
@@ -56,14 +56,14 @@ pub(super) struct Steady {
     /// Decode steps by number of sequences.
     pub decode: Vec<(u64, PlannedStep)>,
     /// Prefill by the sequences that decode in the same step.
-    pub prefill: Vec<Beside>,
+    pub prefill: Vec<MixedPrefill>,
     /// One prompt (or its first chunk) alone, for the breakdown.
     pub alone: PlannedStep,
 }
 
 /// Prefill in steps that also decode so many sequences.
 #[derive(Debug, Clone)]
-pub(super) struct Beside {
+pub(super) struct MixedPrefill {
     pub decoding: u64,
     /// By number of prompts that all ranks take together: the chunks each, with the number of alike ones.
     pub prompts: Vec<(u64, Vec<(f64, PlannedStep)>)>,
@@ -87,7 +87,7 @@ pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
 
 fn build(setup: &Setup, physics: Physics, rows: &mut Rows) -> Result<Plan, MissingFigure> {
     let demand = Demand::of(setup);
-    let memory = memory(setup, &physics, demand.kv_tokens, demand.step_tokens, demand.sequence_tokens)?;
+    let mut memory = memory(setup, &physics, &demand)?;
     let (running, issues) = fit::verdict(setup, &physics, &demand, &memory)?;
     let steps = match running {
         None => None,
@@ -95,6 +95,7 @@ fn build(setup: &Setup, physics: Physics, rows: &mut Rows) -> Result<Plan, Missi
             Load::Batch(size) => Steps::Offline(offline(setup, &physics, size, rows)?),
             Load::Concurrency(clients) => {
                 let (clients, replicas) = fit::clients_per_replica(setup, clients);
+                memory = memory.holding(setup, running, fit::tokens_held(setup));
                 let offered = Offered::Clients { clients, replicas };
                 Steps::Steady(Box::new(steady(setup, &physics, offered, running, rows)?))
             }
@@ -112,9 +113,7 @@ fn build(setup: &Setup, physics: Physics, rows: &mut Rows) -> Result<Plan, Missi
 /// # Errors
 /// Where a catalog lacks a figure.
 pub fn memory_of(setup: &Setup) -> Result<Memory, Vec<Issue>> {
-    let demand = Demand::of(setup);
-    let Demand { kv_tokens, step_tokens, sequence_tokens } = demand;
-    let found = memory(setup, &physics()?, kv_tokens, step_tokens, sequence_tokens);
+    let found = memory(setup, &physics()?, &Demand::of(setup));
     found.map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
 }
 
@@ -172,8 +171,8 @@ fn steady(
     let prompts_per_step = room as f64 / computed as f64;
     let ranks = u64::from(setup.dp);
     let together = (prompts_per_step.floor().max(1.0) as u64).min(most) * ranks;
-    // `count` prompts dealt to the ranks, of which each also decodes so many sequences.
-    let dealt = |count: u64, chunk: Sequences, others: Batch| {
+    // `count` prompts shared out to the ranks, of which each also decodes so many sequences.
+    let over_ranks = |count: u64, chunk: Sequences, others: Batch| {
         let of_all = count * chunk.new + ranks * others.tokens();
         let busiest = Batch::of(Sequences { count: count.div_ceil(ranks), ..chunk }).with(others);
         let replayed = busiest.tokens() <= setup.mixed_graph();
@@ -181,28 +180,28 @@ fn steady(
         busiest.pooling(pooled)
     };
     // Where steps mix, what prompts add depends on how many decode beside them: in between it is linear.
-    let beside = match setup.engine.scheduler.batching {
+    let decoding_too = match setup.engine.scheduler.batching {
         Batching::PrefillFirst => vec![0],
         Batching::MixedChunks | Batching::InFlight if most == 1 => vec![1],
         Batching::MixedChunks | Batching::InFlight => vec![1, most],
     };
     let mut prefill = Vec::new();
-    for beside in beside {
+    for decoding_too in decoding_too {
         let mut prompts = Vec::new();
         for count in sizes(together) {
             let mut chunks = Vec::new();
             for (weight, new, past_of_chunk) in chunks_of(computed, room) {
                 let chunk = Sequences { count, new, past: cached + past_of_chunk };
-                let others = if beside == 0 { Batch::default() } else { decoding(beside) };
-                let batch = dealt(count, chunk, others);
+                let others = if decoding_too == 0 { Batch::default() } else { decoding(decoding_too) };
+                let batch = over_ranks(count, chunk, others);
                 chunks.push((weight, PlannedStep::new(setup, physics, batch, rows)?));
             }
             prompts.push((count, chunks));
         }
-        prefill.push(Beside { decoding: beside, prompts });
+        prefill.push(MixedPrefill { decoding: decoding_too, prompts });
     }
     let first = Sequences { count: 1, new: computed.min(room), past: cached };
-    let alone = dealt(1, first, Batch::default());
+    let alone = over_ranks(1, first, Batch::default());
     let alone = PlannedStep::new(setup, physics, alone, rows)?;
     Ok(Steady { offered, running, prompts_per_step, decode, prefill, alone })
 }

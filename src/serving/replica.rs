@@ -1,14 +1,13 @@
 //! A setup's replica as the simulator takes it.
 
 use super::report::Memory;
-use super::sim::{Policy, Preempt, Speculation};
+use super::sim::{Policy, Preempt};
 use super::table::Extent;
-use crate::config::{Batching, Drafts, Figure, HostTime, Setup};
+use crate::config::{Batching, Figure, HostTime, Setup};
+use crate::kernels::constants::constants;
 use crate::units::Seconds;
 
-/// Sequences that the engines capture CUDA graphs for: a few small batches, then multiples of this.
-const GRAPH_STEP: u32 = 8;
-const SMALL_GRAPHS: [u32; 3] = [1, 2, 4];
+constants!("graphs": step);
 
 /// The scheduler of one replica of `setup`, with the engine's rules and the memory's room.
 ///
@@ -31,16 +30,11 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
             Batching::InFlight => Preempt::Never,
         },
         cached_share: setup.cached_share,
-        speculation: speculation(setup.drafts),
+        drafts: setup.drafts,
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         graph_sizes: Some(graph_sizes(setup.max_seqs)),
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
     }
-}
-
-fn speculation(drafts: Drafts) -> Option<Speculation> {
-    let Drafts { drafted, accepted } = drafts;
-    (drafted > 0).then_some(Speculation { drafted, accepted })
 }
 
 /// Whether steps are decided while the one before them runs: without pipeline stages, all engines do so by default.
@@ -57,8 +51,10 @@ pub fn admission(host: &HostTime, prompt: f64) -> Seconds {
 
 /// Batches that decode in a CUDA graph, up to `most` sequences.
 pub fn graph_sizes(most: u32) -> Vec<u32> {
-    let multiples = (1..).map(|count| count * GRAPH_STEP).take_while(|&size| size < most);
-    let mut sizes: Vec<u32> = SMALL_GRAPHS.into_iter().filter(|&size| size < most).chain(multiples).collect();
+    let step = constants().step as u32;
+    let small = std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size < step);
+    let multiples = (1..).map(|count| count * step);
+    let mut sizes: Vec<u32> = small.chain(multiples).take_while(|&size| size < most).collect();
     sizes.push(most);
     sizes
 }

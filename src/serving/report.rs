@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::config::{Dtype, Issue};
+use crate::config::{Dtype, Issue, Setup};
 use crate::graph::{Block, Phase};
 use crate::kernels::Schedule;
 use crate::latency::{Provenance, Resource};
@@ -89,17 +89,31 @@ pub struct Memory {
     pub activations: Bytes,
     /// CUDA context, graphs, communication buffers.
     pub reserve: Bytes,
-    /// KV cache at the load asked for.
+    /// KV cache of the requests that run at this load. More than the room only where it does not fit.
     pub kv_needed: Bytes,
     /// Room for the KV cache.
     pub kv_room: Bytes,
-    /// KV bytes of one token on one GPU, on average over the longest sequence asked for: layers with a window
+    /// KV bytes of one token on one GPU, on average over the longest sequence: layers with a window
     /// keep its tokens only, recurrences a state.
     pub kv_per_token: Bytes,
     /// Tokens that fit into the cache of one replica.
     pub kv_tokens: f64,
     /// Sequences of full length that fit at once.
     pub max_concurrency: f64,
+}
+
+impl Memory {
+    /// What neither the engine uses nor its KV cache may take. With it, weights, activations, reserve and the room
+    /// for the KV cache are all of the memory, where they fit.
+    pub fn unused(&self) -> Bytes {
+        (self.total - self.weights - self.activations - self.reserve - self.kv_room).max(Bytes::ZERO)
+    }
+
+    /// With the KV cache of `running` requests on each replica of `setup`, which hold `tokens` each.
+    pub(super) fn holding(self, setup: &Setup, running: f64, tokens: f64) -> Self {
+        let needed = self.kv_per_token * (running * tokens / f64::from(setup.dp));
+        Self { kv_needed: needed.min(self.kv_room), ..self }
+    }
 }
 
 /// Headline numbers. TTFT, TPOT and E2E are those of `vllm bench serve`: means over requests.
@@ -131,7 +145,7 @@ pub struct Headline {
 pub struct Report {
     pub basis: Basis,
     pub memory: Memory,
-    /// None where it does not fit; `issues` then says why and what would mend it.
+    /// None where it does not fit; `issues` then says why, and what would make it fit.
     pub headline: Option<Headline>,
     /// Prefill, decode; empty where it does not fit.
     pub passes: Vec<PassReport>,

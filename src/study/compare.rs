@@ -3,7 +3,8 @@
 use super::{Block, Case, Row, Span, Study, edit, metric};
 use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
-use crate::config::link::{Link, MOST_COMPARED, keys};
+use crate::config::inputs;
+use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Load};
 use crate::units::percent;
 
@@ -83,11 +84,11 @@ fn offers(study: &Study) -> Block {
 fn differences(columns: &[&Case]) -> Vec<Row> {
     let links: Vec<Link> = columns.iter().map(|case| Link::new(case.scenario.clone())).collect();
     let mut rows = Vec::new();
-    for key in keys::all().filter(|key| key.in_json()) {
+    for input in inputs::in_links().filter(|input| input.in_json()) {
         let values: Vec<String> =
-            links.iter().map(|link| (key.show)(link).unwrap_or_else(|| "–".into())).collect();
+            links.iter().map(|link| input.get(link).unwrap_or_else(|| "–".into())).collect();
         if values.windows(2).any(|pair| pair[0] != pair[1]) {
-            rows.push(row(&key.field.id().replace('_', " "), values));
+            rows.push(row(&input.field.id().replace('_', " "), values));
         }
     }
     rows

@@ -6,7 +6,7 @@ use super::{Block, Document, Row, Study, breakdown, measured, metric, refused};
 use crate::chart::csv;
 use crate::config::link;
 use crate::serving::Report;
-use crate::serving::measured::Beside;
+use crate::serving::measured::Deviation;
 use crate::serving::report::{Basis, KernelLine, PassReport};
 use crate::serving::words;
 use crate::units::decimal;
@@ -21,13 +21,13 @@ struct File<'a> {
     scenario: serde_json::Value,
     report: &'a Report,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    measured: Vec<Beside>,
+    measured: Vec<Deviation>,
 }
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
     let Some(report) = own.report() else { return refused(own.issues()) };
-    let measured: Vec<Beside> = measured::numbers(study).into_iter().map(|(_, both)| both).collect();
+    let measured: Vec<Deviation> = measured::numbers(study).into_iter().map(|(_, both)| both).collect();
     match study.chosen.as_str() {
         "csv" => {
             let mut blocks = vec![Block::code("Kernels of both phases", "rooflight.csv", kernels(report))];
@@ -91,8 +91,8 @@ fn kernels(report: &Report) -> String {
 }
 
 /// One line per number, in seconds or per second.
-fn differences(measured: &[Beside]) -> String {
-    let cells = |both: &Beside| {
+fn differences(measured: &[Deviation]) -> String {
+    let cells = |both: &Deviation| {
         let median = both.median.map(number).unwrap_or_default();
         vec![both.name.into(), number(both.predicted), number(both.measured), median, number(both.difference)]
     };

@@ -2,17 +2,17 @@
 
 use super::{Block, Study};
 use crate::config::Metric;
-use crate::serving::measured::{Beside, beside, print};
+use crate::serving::measured::{Deviation, deviations, print};
 
 /// The numbers that are both measured and predicted.
-pub fn numbers(study: &Study) -> Vec<(Metric, Beside)> {
+pub fn numbers(study: &Study) -> Vec<(Metric, Deviation)> {
     let own = study.own();
-    own.headline().map(|headline| beside(&own.scenario.measured, headline)).unwrap_or_default()
+    own.headline().map(|headline| deviations(&own.scenario.measured, headline)).unwrap_or_default()
 }
 
 /// The same as a table; none without measurements.
 pub fn table(study: &Study) -> Option<Block> {
-    let row = |(metric, both): (Metric, Beside)| {
+    let row = |(metric, both): (Metric, Deviation)| {
         let number = |value: f64| print(metric, value).to_string();
         let name = match metric {
             Metric::Ttft => "TTFT",

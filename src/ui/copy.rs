@@ -1,26 +1,40 @@
 //! A button that copies a text.
 
+use gloo::timers::callback::Timeout;
+use gloo::utils::window;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wasm_bindgen_futures::JsFuture;
 
-use super::clipboard::copy;
+/// How long the button says what became of the text.
+const SHOWN_FOR_MS: u32 = 2_000;
 
 /// `refused` says where else the text is, for browsers that refuse their clipboard.
 #[component]
 pub fn Copy(
-    id: &'static str,
+    #[prop(into)] id: String,
     label: &'static str,
     refused: &'static str,
-    read: Box<dyn Fn() -> String>,
+    read: impl Fn() -> String + 'static,
 ) -> impl IntoView {
-    let said = RwSignal::new(label);
+    let shown = RwSignal::new(label);
     let copy = move |_| {
-        copy(read(), refused, move |words| {
-            said.try_set(words.unwrap_or(label));
+        let text = read();
+        spawn_local(async move {
+            let clipboard = window().navigator().clipboard();
+            // Pages that are not secure have none, and browsers may refuse theirs.
+            let copied =
+                !clipboard.is_undefined() && JsFuture::from(clipboard.write_text(&text)).await.is_ok();
+            shown.try_set(if copied { "Copied" } else { refused });
+            let reset = move || {
+                shown.try_set(label);
+            };
+            Timeout::new(SHOWN_FOR_MS, reset).forget();
         });
     };
     view! {
         <button type="button" class="action" data-testid=id on:click=copy>
-            <span aria-live="polite">{move || said.get().to_string()}</span>
+            <span aria-live="polite">{move || shown.get()}</span>
         </button>
     }
 }

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 
 use super::copy::Copy;
-use super::state::{State, ThemeChoice};
+use super::history::History;
+use super::state::{State, ThemeChoice, frame};
 
 #[component]
 pub fn Header() -> impl IntoView {
@@ -12,9 +13,10 @@ pub fn Header() -> impl IntoView {
         <header class="top">
             <h1>"Rooflight"</h1>
             <p class="tagline">"LLM serving speed, predicted in your browser"</p>
+            {frame::view().is_none().then(|| view! { <History /> })}
             <Copy
                 id="copy-link" label="Copy link" refused="See address bar"
-                read=Box::new(move || state.shared_address())
+                read=move || state.shared_address()
             />
             <Theme />
         </header>

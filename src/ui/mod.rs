@@ -1,13 +1,15 @@
 //! The page: one screen of inputs and results. `README.md` is the map and lists the test selectors.
 
-mod canvas;
-mod clipboard;
+mod charts;
 mod copy;
+mod document;
 mod header;
+mod history;
 mod inputs;
+mod keys;
 mod panic;
 mod results;
-mod show;
+mod search;
 mod state;
 
 use gloo::utils::document;
@@ -19,7 +21,8 @@ use crate::config::catalog::catalog;
 use header::Header;
 use inputs::Inputs;
 use results::Results;
-use state::State;
+use search::Search;
+use state::{State, frame};
 
 /// Reads the catalogs. Loading, mounting and predicting are tasks of their own, so that none holds the browser up.
 pub fn start() {
@@ -44,13 +47,13 @@ fn App() -> impl IntoView {
             replace_skeleton();
         }
     });
-    Effect::new(move |_| show::install(state));
     view! {
         <Header />
         <main class="columns">
             <Inputs />
             <Results />
         </main>
+        {frame::view().is_none_or(|view| view == "full").then(|| view! { <Search /> })}
     }
 }
 

@@ -1,8 +1,4 @@
 //! The one place that turns a number or a quantity into text: three significant digits, SI or binary prefixes.
-//!
-//! `{}` of a float prints the shortest text that reads the same, and `{:.3}` rounds the exact binary value.
-//! Nobody sees the difference, and each brings a big-number library and its tables, together 8 KB (gzip) of
-//! the page's first download: here floats are printed as whole numbers with a point.
 
 use super::quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Seconds, Watts};
 
@@ -30,28 +26,10 @@ const WHOLE: f64 = 1e15;
 
 /// With so many decimals, the last one rounded half up; `NaN` and `inf` as they are.
 pub fn fixed(value: f64, places: usize) -> String {
-    if !value.is_finite() {
-        let name = if value.is_nan() { "NaN" } else { "inf" };
-        return if value < 0.0 { format!("-{name}") } else { name.into() };
-    }
-    let mut size = value.abs() * 10f64.powi(places as i32);
-    let mut zeros = 0;
-    if size >= WHOLE {
-        zeros = size.log10() as usize + 1 - DIGITS;
-        size /= 10f64.powi(zeros as i32);
-    }
-    let mut text = (size.round() as u64).to_string();
-    text.extend(std::iter::repeat_n('0', zeros));
-    if places > 0 {
-        while text.len() <= places {
-            text.insert(0, '0');
-        }
-        text.insert(text.len() - places, '.');
-    }
-    if value < 0.0 {
-        text.insert(0, '-');
-    }
-    text
+    let scale = 10f64.powi(places as i32);
+    let rounded = if value.abs() * scale < WHOLE { (value * scale).round() / scale } else { value };
+    // No minus before a zero.
+    format!("{:.places$}", rounded + 0.0)
 }
 
 /// As many digits as there are, at most 15, without an exponent: what a link or a file holds of a number.

@@ -9,11 +9,7 @@ use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker};
 
-use super::protocol::{
-    Answered, Ask, FromWorker, Load, Read, Simulate, Simulated, Stop, Studied, StudyAsked, Swept, Text,
-    ToWorker, Up, VERSION, pack, unpack,
-};
-use crate::config::Issue;
+use super::protocol::{FromWorker, Simulate, StudyAsked, Text, ToWorker, VERSION, pack, unpack};
 use crate::efficiency::{CallAnswer, Learned};
 
 /// After this long without models the page says that they are late; it keeps listening.
@@ -31,33 +27,19 @@ pub struct Files {
 /// What the page hears of its worker.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The models of this release are loaded.
-    Ready {
-        release: String,
-    },
     /// The answer to the question `id`.
-    Answer {
-        id: u32,
-        learned: Learned,
-    },
-    /// Why there is none.
-    Refused {
-        id: u32,
-        issues: Vec<Issue>,
-    },
-    /// What a text of the visitor's holds.
-    Read(Read),
-    /// What a simulation says.
-    Simulated(Simulated),
-    Swept(Swept),
-    /// What a study says.
-    Studied(Studied),
+    Answer { id: u32, learned: Learned },
+    /// Anything else it says. An answer without a table was refused.
+    Message(FromWorker),
     /// Still nothing; it may come.
     Late,
+}
+
+impl Event {
     /// No learned answer will come, or none to the last question.
-    Failed {
-        reason: String,
-    },
+    fn failed(reason: String) -> Self {
+        Self::Message(FromWorker::Failed { id: None, reason })
+    }
 }
 
 /// A running worker. Dropping it ends the worker.
@@ -80,7 +62,7 @@ struct Session {
     /// The models are there.
     loaded: bool,
     under_way: Option<u32>,
-    next: Option<Ask>,
+    next: Option<(u32, String)>,
     /// A simulation to begin when no question waits.
     simulate: Option<Simulate>,
     /// A study likewise, before it: it is what the visitor looks at.
@@ -110,7 +92,7 @@ impl Client {
             let on_event = on_event.clone();
             Closure::new(move |error: ErrorEvent| {
                 error.prevent_default();
-                on_event(Event::Failed { reason: reason(&error) });
+                on_event(Event::failed(reason(&error)));
             })
         };
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
@@ -130,7 +112,7 @@ impl Client {
     /// question replaces one that still waits.
     pub fn ask(&self, id: u32, link: String) {
         let mut session = self.session.borrow_mut();
-        session.next = Some(Ask { id, link });
+        session.next = Some((id, link));
         // A refused post is a defect that the worker's error event reports.
         let _ = session.send(&self.worker);
     }
@@ -160,13 +142,13 @@ impl Client {
     /// Ends the study `id`, or never begins it.
     pub fn end_study(&self, id: u32) {
         self.session.borrow_mut().study = None;
-        let _ = post(&self.worker, ToWorker::EndStudy(Stop { id }));
+        let _ = post(&self.worker, ToWorker::EndStudy { id });
     }
 
     /// Ends the simulation `id`, or never begins it.
     pub fn stop(&self, id: u32) {
         self.session.borrow_mut().simulate = None;
-        let _ = post(&self.worker, ToWorker::Stop(Stop { id }));
+        let _ = post(&self.worker, ToWorker::Stop { id });
     }
 }
 
@@ -181,45 +163,38 @@ impl Drop for Client {
 impl Session {
     /// Takes one message in; what the page should know of it.
     fn hear(&mut self, worker: &Worker, message: &JsValue) -> Option<Event> {
-        let failed = |reason: String| Some(Event::Failed { reason });
+        let failed = |reason: String| Some(Event::failed(reason));
         let (header, tables) = match unpack::<FromWorker>(message) {
             Ok(read) => read,
             Err(error) => return failed(error.to_string()),
         };
         let event = match header {
-            FromWorker::Up(Up { version }) if version != VERSION => {
+            FromWorker::Up { version } if version != VERSION => {
                 let hint = "reload the page to fetch both anew";
                 return failed(format!("the page speaks version {VERSION}, its worker {version}: {hint}"));
             }
-            FromWorker::Up(_) => {
+            FromWorker::Up { .. } => {
                 self.up = true;
-                let load = ToWorker::Load(Load { models: self.models.clone() });
-                if let Err(error) = post(worker, load) {
+                if let Err(error) = post(worker, ToWorker::Load { models: self.models.clone() }) {
                     return failed(format!("{error:?}"));
                 }
                 None
             }
-            FromWorker::Loaded(loaded) => {
-                self.loaded = true;
-                Some(Event::Ready { release: loaded.release })
-            }
-            FromWorker::Answered(Answered { id, release, issues }) => {
+            FromWorker::Answered { id, release, issues } => {
                 self.under_way = None;
                 Some(match tables.first() {
                     Some(table) => Event::Answer { id, learned: Learned { release, calls: answers(table) } },
-                    None => Event::Refused { id, issues },
+                    None => Event::Message(FromWorker::Answered { id, release, issues }),
                 })
             }
-            FromWorker::Failed(fault) => {
-                if fault.id == self.under_way {
-                    self.under_way = None;
+            message => {
+                match &message {
+                    FromWorker::Loaded { .. } => self.loaded = true,
+                    FromWorker::Failed { id, .. } if *id == self.under_way => self.under_way = None,
+                    _ => {}
                 }
-                failed(fault.reason)
+                Some(Event::Message(message))
             }
-            FromWorker::Read(read) => Some(Event::Read(read)),
-            FromWorker::Simulated(simulated) => Some(Event::Simulated(simulated)),
-            FromWorker::Swept(swept) => Some(Event::Swept(swept)),
-            FromWorker::Studied(studied) => Some(Event::Studied(studied)),
         };
         match self.send(worker) {
             Ok(()) => event,
@@ -238,15 +213,15 @@ impl Session {
         if !self.loaded || self.under_way.is_some() {
             return Ok(());
         }
-        let Some(question) = self.next.take() else {
+        let Some((id, link)) = self.next.take() else {
             if let Some(asked) = self.study.take() {
                 post(worker, ToWorker::Study(asked))?;
             }
             let simulate = self.simulate.take();
             return simulate.map_or(Ok(()), |asked| post(worker, ToWorker::Simulate(asked)));
         };
-        self.under_way = Some(question.id);
-        post(worker, ToWorker::Ask(question))
+        self.under_way = Some(id);
+        post(worker, ToWorker::Ask { id, link })
     }
 }
 

@@ -12,8 +12,7 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 use super::asked::setup;
 use super::fetch;
 use super::protocol::{
-    Answered, Ask, Failed, FromWorker, Loaded as Introduction, Simulate, Simulated, Studied, StudyAsked,
-    ToWorker, Up, VERSION, pack, unpack,
+    FromWorker, Simulate, Simulated, Studied, StudyAsked, ToWorker, VERSION, pack, unpack,
 };
 use super::simulation::Simulation;
 use super::texts;
@@ -27,7 +26,7 @@ use crate::study::{Document, Study, Topic};
 
 /// What the worker holds between messages.
 #[derive(Clone, Default)]
-struct Desk {
+struct Session {
     /// The models, once loaded.
     models: Rc<RefCell<Option<Models>>>,
     /// The simulation under way.
@@ -44,7 +43,7 @@ struct Desk {
     trace: Rc<RefCell<Option<Trace>>>,
 }
 
-impl Desk {
+impl Session {
     /// The report of measured cases, fetched when first asked for.
     async fn accuracy(&self, scope: &DedicatedWorkerGlobalScope) -> Option<Rc<Accuracy>> {
         if let Some(known) = self.accuracy.borrow().as_ref() {
@@ -70,28 +69,28 @@ impl Desk {
 pub fn listen() {
     console_error_panic_hook::set_once();
     let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
-    let desk = Desk::default();
+    let session = Session::default();
     let listening = scope.clone();
     let listen = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
-        hear(&listening, &desk, &message.data());
+        hear(&listening, &session, &message.data());
     });
     scope.set_onmessage(Some(listen.as_ref().unchecked_ref()));
     // The worker ends with its page.
     listen.forget();
-    post(&scope, FromWorker::Up(Up { version: VERSION }), &[]);
+    post(&scope, FromWorker::Up { version: VERSION }, &[]);
 }
 
-fn hear(scope: &DedicatedWorkerGlobalScope, desk: &Desk, message: &JsValue) {
-    let failed = |id, reason| FromWorker::Failed(Failed { id, reason });
+fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue) {
+    let failed = |id, reason| FromWorker::Failed { id, reason };
     match unpack::<ToWorker>(message) {
-        Ok((ToWorker::Load(asked), _)) => {
-            let (scope, loaded) = (scope.clone(), desk.models.clone());
-            desk.folder.borrow_mut().clone_from(&asked.models);
+        Ok((ToWorker::Load { models }, _)) => {
+            let (scope, loaded) = (scope.clone(), session.models.clone());
+            session.folder.borrow_mut().clone_from(&models);
             spawn_local(async move {
-                let answer = match fetch::load(&scope, &asked.models).await {
+                let answer = match fetch::load(&scope, &models).await {
                     Ok(models) => {
                         let release = models.manifest().release.clone();
-                        let answer = FromWorker::Loaded(Introduction { release });
+                        let answer = FromWorker::Loaded { release };
                         *loaded.borrow_mut() = Some(models);
                         answer
                     }
@@ -100,71 +99,71 @@ fn hear(scope: &DedicatedWorkerGlobalScope, desk: &Desk, message: &JsValue) {
                 post(&scope, answer, &[]);
             });
         }
-        Ok((ToWorker::Ask(asked), _)) => match answer(desk, &asked) {
-            Ok((answered, table)) => post(scope, FromWorker::Answered(answered), table.as_slice()),
-            Err(reason) => post(scope, failed(Some(asked.id), reason), &[]),
+        Ok((ToWorker::Ask { id, link }, _)) => match answer(session, id, &link) {
+            Ok((answered, table)) => post(scope, answered, table.as_slice()),
+            Err(reason) => post(scope, failed(Some(id), reason), &[]),
         },
         Ok((ToWorker::Read(asked), _)) => {
             let (read, trace) = texts::read(&asked);
             post(scope, FromWorker::Read(read), &[]);
             if asked.field == Field::Trace {
-                *desk.trace.borrow_mut() = trace;
+                *session.trace.borrow_mut() = trace;
             }
         }
         Ok((ToWorker::Simulate(asked), _)) => {
-            let (simulated, simulation) = simulate(desk, &asked).unwrap_or_else(|reason| {
+            let (simulated, simulation) = simulate(session, &asked).unwrap_or_else(|reason| {
                 let issues = vec![Issue::error(Field::Load, reason)];
                 (Simulated { id: asked.id, issues, ..Simulated::default() }, None)
             });
             post(scope, FromWorker::Simulated(simulated), &[]);
             let goes_on = simulation.is_some();
-            *desk.simulation.borrow_mut() = simulation;
+            *session.simulation.borrow_mut() = simulation;
             if goes_on {
-                go_on(scope, desk, asked.id);
+                go_on(scope, session, asked.id);
             }
         }
-        Ok((ToWorker::Stop(stop), _)) => {
-            desk.simulation.borrow_mut().take_if(|simulation| simulation.id == stop.id);
+        Ok((ToWorker::Stop { id }, _)) => {
+            session.simulation.borrow_mut().take_if(|simulation| simulation.id == id);
         }
         Ok((ToWorker::Study(asked), _)) => {
-            desk.study.borrow_mut().take();
-            desk.studied.set(Some(asked.id));
-            let (scope, desk) = (scope.clone(), desk.clone());
+            session.study.borrow_mut().take();
+            session.studied.set(Some(asked.id));
+            let (scope, session) = (scope.clone(), session.clone());
             spawn_local(async move {
                 let StudyAsked { id, topic, of, link, page } = asked;
                 let accuracy = match topic {
-                    Topic::Evidence | Topic::Explain => desk.accuracy(&scope).await,
+                    Topic::Evidence | Topic::Explain => session.accuracy(&scope).await,
                     _ => None,
                 };
                 // Another may have been asked for, while this one waited for its report.
-                if desk.studied.get() != Some(id) {
+                if session.studied.get() != Some(id) {
                     return;
                 }
-                *desk.study.borrow_mut() = Some((id, Study::new(topic, &of, &link, &page).with(accuracy)));
-                study_on(&scope, &desk, id, 0.0);
+                *session.study.borrow_mut() = Some((id, Study::new(topic, &of, &link, &page).with(accuracy)));
+                study_on(&scope, &session, id, 0.0);
             });
         }
-        Ok((ToWorker::EndStudy(stop), _)) => {
-            if desk.studied.get() == Some(stop.id) {
-                desk.studied.set(None);
-                desk.study.borrow_mut().take();
+        Ok((ToWorker::EndStudy { id }, _)) => {
+            if session.studied.get() == Some(id) {
+                session.studied.set(None);
+                session.study.borrow_mut().take();
             }
         }
         Err(error) => post(scope, failed(None, error.to_string()), &[]),
     }
 }
 
-fn simulate(desk: &Desk, asked: &Simulate) -> Result<(Simulated, Option<Simulation>), String> {
-    let trace = desk.trace.borrow().clone().filter(|_| asked.replay);
-    Simulation::start(asked, trace, |rows| desk.ask(rows))
+fn simulate(session: &Session, asked: &Simulate) -> Result<(Simulated, Option<Simulation>), String> {
+    let trace = session.trace.borrow().clone().filter(|_| asked.replay);
+    Simulation::start(asked, trace, |rows| session.ask(rows))
 }
 
 /// One more load of the simulation, in a task of its own: what the page asks meanwhile comes first.
-fn go_on(scope: &DedicatedWorkerGlobalScope, desk: &Desk, id: u32) {
-    let (listening, desk) = (scope.clone(), desk.clone());
+fn go_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
+    let (listening, session) = (scope.clone(), session.clone());
     later(scope, move || {
         let swept = {
-            let mut simulation = desk.simulation.borrow_mut();
+            let mut simulation = session.simulation.borrow_mut();
             let Some(simulation) = simulation.as_mut().filter(|simulation| simulation.id == id) else {
                 return;
             };
@@ -173,9 +172,9 @@ fn go_on(scope: &DedicatedWorkerGlobalScope, desk: &Desk, id: u32) {
         let finished = swept.finished;
         post(&listening, FromWorker::Swept(swept), &[]);
         if finished {
-            desk.simulation.borrow_mut().take();
+            session.simulation.borrow_mut().take();
         } else {
-            go_on(&listening, &desk, id);
+            go_on(&listening, &session, id);
         }
     });
 }
@@ -184,28 +183,28 @@ fn go_on(scope: &DedicatedWorkerGlobalScope, desk: &Desk, id: u32) {
 const STUDY_SHOWN_EVERY_MS: f64 = 150.0;
 
 /// One more configuration of the study, likewise; `shown` is when the page was last told.
-fn study_on(scope: &DedicatedWorkerGlobalScope, desk: &Desk, id: u32, mut shown: f64) {
-    let (listening, desk) = (scope.clone(), desk.clone());
+fn study_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32, mut shown: f64) {
+    let (listening, session) = (scope.clone(), session.clone());
     later(scope, move || {
-        let told = {
-            let mut study = desk.study.borrow_mut();
+        let studied = {
+            let mut study = session.study.borrow_mut();
             let Some((_, study)) = study.as_mut().filter(|(of, _)| *of == id) else { return };
-            let document = match study.step(|rows| desk.ask(rows)) {
+            let document = match study.step(|rows| session.ask(rows)) {
                 Ok(_) => study.document(),
                 Err(reason) => Document::saying(reason),
             };
             let (done, total) = study.progress();
             Studied { id, done: done as u32, total: total as u32, document }
         };
-        let (now, over) = (Date::now(), told.done == told.total);
+        let (now, over) = (Date::now(), studied.done == studied.total);
         if over || now - shown >= STUDY_SHOWN_EVERY_MS {
             shown = now;
-            post(&listening, FromWorker::Studied(told), &[]);
+            post(&listening, FromWorker::Studied(studied), &[]);
         }
         if over {
-            desk.study.borrow_mut().take();
+            session.study.borrow_mut().take();
         } else {
-            study_on(&listening, &desk, id, shown);
+            study_on(&listening, &session, id, shown);
         }
     });
 }
@@ -218,17 +217,17 @@ fn later(scope: &DedicatedWorkerGlobalScope, task: impl FnOnce() + 'static) {
 }
 
 /// The answers to the calls of a configuration, as a table, or the issues that stand in their way.
-fn answer(desk: &Desk, asked: &Ask) -> Result<(Answered, Option<Float32Array>), String> {
-    let loaded = desk.models.borrow();
+fn answer(session: &Session, id: u32, link: &str) -> Result<(FromWorker, Option<Float32Array>), String> {
+    let loaded = session.models.borrow();
     let models = loaded.as_ref().ok_or("a question came before the models")?;
-    let (id, release) = (asked.id, models.manifest().release.clone());
-    let (_, rows) = match setup(&asked.link).and_then(|setup| plan(&setup)) {
+    let release = models.manifest().release.clone();
+    let (_, rows) = match setup(link).and_then(|setup| plan(&setup)) {
         Ok(planned) => planned,
-        Err(issues) => return Ok((Answered { id, release, issues }, None)),
+        Err(issues) => return Ok((FromWorker::Answered { id, release, issues }, None)),
     };
     let learned = models.answer(&rows).map_err(|error| error.to_string())?;
     let numbers: Vec<f32> = learned.calls.into_iter().flat_map(CallAnswer::to_numbers).collect();
-    Ok((Answered { id, release, issues: Vec::new() }, Some(Float32Array::from(&numbers[..]))))
+    Ok((FromWorker::Answered { id, release, issues: Vec::new() }, Some(Float32Array::from(&numbers[..]))))
 }
 
 fn post(scope: &DedicatedWorkerGlobalScope, header: FromWorker, tables: &[Float32Array]) {

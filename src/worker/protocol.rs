@@ -19,29 +19,27 @@ pub const VERSION: u32 = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToWorker {
-    Load(Load),
-    Ask(Ask),
+    /// Fetch the models below this absolute URL, which ends in a slash.
+    Load {
+        models: String,
+    },
+    /// Plan the configuration of this link and answer its calls. The answer has one table, of `CallAnswer::WIDTH`
+    /// numbers per call.
+    Ask {
+        id: u32,
+        link: String,
+    },
     Read(Text),
     Simulate(Simulate),
-    /// End the simulation under way.
-    Stop(Stop),
+    /// End the simulation with this id.
+    Stop {
+        id: u32,
+    },
     Study(StudyAsked),
-    /// End the study under way.
-    EndStudy(Stop),
-}
-
-/// Fetch the models below this absolute URL, which ends in a slash.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Load {
-    pub models: String,
-}
-
-/// Plan the configuration of this link and answer its calls. The answer has one table, of `CallAnswer::WIDTH`
-/// numbers per call.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ask {
-    pub id: u32,
-    pub link: String,
+    /// End the study with this id.
+    EndStudy {
+        id: u32,
+    },
 }
 
 /// Read this text of the visitor's: a `config.json` (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
@@ -73,11 +71,6 @@ pub struct Simulate {
     pub replay: bool,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stop {
-    pub id: u32,
-}
-
 /// Study the configuration of this link. Ends the study under way.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudyAsked {
@@ -103,40 +96,28 @@ pub struct Studied {
 #[serde(rename_all = "snake_case")]
 pub enum FromWorker {
     /// The first message.
-    Up(Up),
-    /// The models are ready.
-    Loaded(Loaded),
-    Answered(Answered),
-    /// Loading failed, or the request with this id.
-    Failed(Failed),
+    Up {
+        version: u32,
+    },
+    /// The models of this release are ready.
+    Loaded {
+        release: String,
+    },
+    /// With the calls' answers in a table, or with what stands in their way.
+    Answered {
+        id: u32,
+        release: String,
+        issues: Vec<Issue>,
+    },
+    /// Loading failed, or the question with this id.
+    Failed {
+        id: Option<u32>,
+        reason: String,
+    },
     Read(Read),
     Simulated(Simulated),
     Swept(Swept),
     Studied(Studied),
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Up {
-    pub version: u32,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loaded {
-    pub release: String,
-}
-
-/// With the calls' answers in a table, or with what stands in their way.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answered {
-    pub id: u32,
-    pub release: String,
-    pub issues: Vec<Issue>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failed {
-    pub id: Option<u32>,
-    pub reason: String,
 }
 
 /// A run, as a document.

@@ -1,4 +1,4 @@
-//! Bytes of weights and of KV caches against figures worked by hand, for every kind of layer and cut.
+//! Bytes of weights and of KV caches against figures worked by hand, for every kind of layer and sharding.
 //!
 //! Each expectation is the arithmetic itself, from the sizes in the model's published `config.json`.
 
@@ -11,8 +11,8 @@ use rooflight::serving::{finish, plan};
 
 mod caches;
 mod compressed;
-mod cuts;
 mod drafts;
+mod sharding;
 mod states;
 mod sums;
 mod weights;
@@ -33,36 +33,37 @@ fn model(id: &str) -> &'static Model {
     catalog().model(id).unwrap_or_else(|| panic!("{id} is missing"))
 }
 
-/// A served model: how it is cut, and the format of its cache.
+/// A served model: its parallelism, and the format of its cache.
 #[derive(Clone)]
 struct Served {
     model: ModelChoice,
-    cut: [u32; 4],
+    /// TP, PP, DP, EP.
+    parallel: [u32; 4],
     kv: Dtype,
 }
 
 fn served(id: &str) -> Served {
-    Served { model: ModelChoice::Catalog(id.into()), cut: [1, 1, 1, 1], kv: Dtype::Bf16 }
+    Served { model: ModelChoice::Catalog(id.into()), parallel: [1, 1, 1, 1], kv: Dtype::Bf16 }
 }
 
 impl Served {
     fn tp(mut self, tp: u32) -> Self {
-        self.cut[0] = tp;
+        self.parallel[0] = tp;
         self
     }
 
     fn pp(mut self, pp: u32) -> Self {
-        self.cut[1] = pp;
+        self.parallel[1] = pp;
         self
     }
 
     fn dp(mut self, dp: u32) -> Self {
-        self.cut[2] = dp;
+        self.parallel[2] = dp;
         self
     }
 
     fn ep(mut self, ep: u32) -> Self {
-        self.cut[3] = ep;
+        self.parallel[3] = ep;
         self
     }
 
@@ -72,7 +73,7 @@ impl Served {
     }
 
     fn scenario(&self, tokens: u32) -> Scenario {
-        let [tp, pp, dp, ep] = self.cut;
+        let [tp, pp, dp, ep] = self.parallel;
         Scenario {
             model: self.model.clone(),
             gpu: "b300".into(),

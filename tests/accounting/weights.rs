@@ -67,4 +67,4 @@ fn hybrids_by_class() {
     bytes("nemotron-3-super-120b-a12b-fp8", Class::Shared, shared * 40.0, FP8);
 }
 
-// Weights on one GPU, by cut.
+// Weights on one GPU, by sharding.

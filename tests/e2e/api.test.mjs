@@ -40,9 +40,9 @@ async function inPage(address, html, body) {
   if (html) await page.route(address, (route) => route.fulfill({ contentType: "text/html", body: html }));
   try {
     await page.goto(address);
-    const said = await body(page);
+    const result = await body(page);
     assert.deepEqual(findings, [], "the page stays silent");
-    return said;
+    return result;
   } finally {
     await context.close();
   }
@@ -133,8 +133,8 @@ test("in a Vite bundle, and in a worker there, it answers as the native tool doe
     onmessage = async ({ data }) => postMessage((await load()).predict(...data));
   `);
   const warnings = [];
-  const said = (text) => warnings.push(text);
-  const customLogger = { info() {}, warn: said, warnOnce: said, error: said, clearScreen() {}, hasErrorLogged: () => false, hasWarned: false };
+  const warn = (text) => warnings.push(text);
+  const customLogger = { info() {}, warn, warnOnce: warn, error: warn, clearScreen() {}, hasErrorLogged: () => false, hasWarned: false };
   await build({ root: project, base: "./", configFile: false, customLogger, worker: { format: "es" }, build: { target: "esnext" } });
   assert.deepEqual(warnings.filter((text) => !/chunks are larger/.test(text)), []);
   const site = await serve(join(project, "dist"));
@@ -219,7 +219,7 @@ test("what does not fit is an issue beside the memory it would take", async () =
   const { issues, report } = (await inNode()).predict({ model: "llama-3.1-405b", gpu: "l4" });
   assert.equal(report.headline, null);
   assert.ok(report.memory.weights > report.memory.total);
-  assert.ok([...issues, ...report.issues].some(({ severity }) => severity === "error"));
+  assert.ok(issues.some(({ severity }) => severity === "error"));
 });
 
 /** A copy of the package in which `spoil(folder)` has changed something. */
@@ -231,7 +231,7 @@ async function spoilt(name, spoil) {
 }
 
 test("files that are missing or damaged reject the loading, by name", async () => {
-  for (const [name, kind, said, spoil] of [
+  for (const [name, kind, reason, spoil] of [
     ["no-model", "unreachable", /gemm\.onnx/, (folder) => rmSync(join(folder, "models/gemm.onnx"))],
     ["cut-model", "damaged", /gemm/, (folder) => writeFileSync(join(folder, "models/gemm.onnx"), "garbage")],
     ["no-manifest", "unreachable", /manifest/, (folder) => rmSync(join(folder, "models/manifest.json"))],
@@ -243,7 +243,7 @@ test("files that are missing or damaged reject the loading, by name", async () =
     await assert.rejects(load(), (error) => {
       assert.ok(error instanceof RooflightError);
       assert.equal(error.failure.kind, kind, error.message);
-      assert.match(error.failure.text, said);
+      assert.match(error.failure.text, reason);
       return true;
     });
     // Without them there is still the roofline, and no silence about it.
@@ -320,7 +320,7 @@ function compile(source) {
 
 test("the types refuse what the functions would", () => {
   const source = join(project, "wrong.mts");
-  for (const [line, said] of [
+  for (const [line, message] of [
     ['rooflight.predict({ modle: "qwen3-8b" });', /modle/],
     ['rooflight.predict({ weights: "fp16" });', /fp16/],
     ["rooflight.predict({}).report.headline;", /null/],
@@ -328,7 +328,7 @@ test("the types refuse what the functions would", () => {
     ['const kind: "late" = rooflight.predict({}).failure!.kind;', /late/],
   ]) {
     writeFileSync(source, `import { load } from "rooflight";\nconst rooflight = await load();\n${line}\n`);
-    assert.throws(() => compile(source), said);
+    assert.throws(() => compile(source), message);
   }
 });
 

@@ -15,10 +15,10 @@ const link = "v=1&m=qwen3-32b&g=h200-sxm&tp=2&isl=700&osl=100&c=8";
 const around = (frames) => `<!doctype html><title>Around</title><meta name="viewport" content="width=device-width">
 <style>iframe { width: 100%; height: 500px; border: 0 }</style>
 <script>
-  const said = [];
+  const messages = [];
   const named = (source) => [...document.querySelectorAll("iframe")].find((frame) => frame.contentWindow === source)?.name;
-  addEventListener("message", ({ source, origin, data }) => said.push({ frame: named(source), origin, ...data }));
-  const last = (type, frame = "f") => said.findLast((message) => message.type === type && message.frame === frame);
+  addEventListener("message", ({ source, origin, data }) => messages.push({ frame: named(source), origin, ...data }));
+  const last = (type, frame = "f") => messages.findLast((message) => message.type === type && message.frame === frame);
   const say = (data, frame = "f") => frames[frame].postMessage(data, "*");
 </script>
 ${frames}`;
@@ -64,12 +64,12 @@ for (const sandbox of ['sandbox="allow-scripts"', ""]) {
 
 frameTest("it repeats that it is ready until the host says hello, then says all again", {}, async ({ page, inside, say, until }) => {
   await settled(inside);
-  const count = (type) => page.evaluate((type) => said.filter((message) => message.type === type).length, type);
-  await page.waitForFunction(() => said.filter(({ type }) => type === "ready").length > 2);
+  const count = (type) => page.evaluate((type) => messages.filter((message) => message.type === type).length, type);
+  await page.waitForFunction(() => messages.filter(({ type }) => type === "ready").length > 2);
   await until("result", 'message.basis === "learned"');
   const results = await count("result");
   await say("hello");
-  await page.waitForFunction((before) => said.filter(({ type }) => type === "result").length > before, results);
+  await page.waitForFunction((before) => messages.filter(({ type }) => type === "result").length > before, results);
   const ready = await count("ready");
   await page.waitForTimeout(800);
   assert.equal(await count("ready"), ready);

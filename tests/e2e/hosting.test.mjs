@@ -1,13 +1,14 @@
 // The built page as any static host serves it: below any path, without a network, after an update.
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { launch, path } from "./browser.mjs";
 import { settled, value } from "./page.mjs";
-import { serve } from "./server.mjs";
+import { serve, servePages } from "./server.mjs";
 import { NAMED } from "../../scripts/hooks/named.mjs";
 
 const dist = process.env.DIST ?? path("dist");
@@ -190,6 +191,24 @@ hostTest("two deployments on one origin keep to themselves", async ({ page, fold
     await page.goto(url);
     await settled(page);
   }
+});
+
+hostTest("a frame in a sandbox says what is missing where its host sends no CORS headers", async ({ page, host }) => {
+  const site = await host("/rooflight/", {}, {});
+  const around = await servePages({ "/": `<iframe sandbox="allow-scripts" src="${site.url}embed.html#v=1"></iframe>` });
+  await page.goto(around.url);
+  await page.frameLocator("iframe").getByText("Access-Control-Allow-Origin").waitFor({ timeout: 5_000 });
+  await around.stop();
+});
+
+hostTest("what `trunk serve` with automatic reload leaves is refused", async ({ folder }) => {
+  const sizes = () => spawnSync(process.execPath, [path("scripts/sizes.mjs"), folder], { encoding: "utf8" });
+  assert.equal(sizes().status, 0);
+  const index = join(folder, "index.html");
+  writeFileSync(index, readFileSync(index, "utf8").replace("</body>", "<script>reload()</script></body>"));
+  const { status, stdout } = sizes();
+  assert.equal(status, 1);
+  assert.match(stdout, /inline script/);
 });
 
 hostTest("files of the page are named by their content, and the shell names no other", async ({ folder }) => {

@@ -80,7 +80,7 @@ pageTest("a report of another load is read, and the difference said", {}, async 
   await page.getByTestId("measured-panel").locator("summary").click();
   await page.getByTestId("measured-file").setInputFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from(report) });
   await fragmentHolds(page, { me });
-  await said(page, /with 16 requests at once, the form has 32 clients/);
+  await said(page, /with 16 concurrent requests, configured with 32 clients/);
   await said(page, /1024 tokens on average, those of the form 2048/);
 });
 

@@ -29,7 +29,7 @@ const links = {
 const predictTool = `${process.env.ROOFLIGHT_BIN ?? path("target/debug")}/predict`;
 
 function predict(link) {
-  return JSON.parse(execFileSync(predictTool, [link, "--models", path("models")], { encoding: "utf8" }));
+  return JSON.parse(execFileSync(predictTool, [link], { encoding: "utf8" }));
 }
 
 for (const [name, link] of Object.entries(links)) {
@@ -52,7 +52,7 @@ for (const [name, link] of Object.entries(links)) {
 for (const [drawing, shows] of Object.entries({ roofline: "Memory 3.35 TB/s", timeline: "KV cache in use", loads: "TTFT: mean, P50 to P99" })) {
   test(`the native tool draws the ${drawing}, alike each time`, () => {
     const draw = (...more) =>
-      execFileSync(predictTool, ["v=1&isl=300&osl=64&c=4", "--models", path("models"), "--svg", drawing, ...more], { encoding: "utf8" });
+      execFileSync(predictTool, ["v=1&isl=300&osl=64&c=4", "--svg", drawing, ...more], { encoding: "utf8" });
     const light = draw();
     assert.match(light, /^<svg [\s\S]*<\/svg>\s*$/);
     assert.ok(light.includes(shows), `it shows ${shows}`);

@@ -15,7 +15,7 @@ export async function studied(page, options = {}) {
   await page.locator("[data-testid=study-status][data-status=done] ~ #study-document[data-drawn]").waitFor({ state: "attached", ...options });
 }
 
-/** Waits until the chart's own module has drawn. */
+/** Waits until the roofline is drawn. */
 export async function charted(page) {
   await page.locator("[data-testid=roofline][data-drawn]").waitFor();
 }

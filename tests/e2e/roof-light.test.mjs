@@ -10,9 +10,9 @@ import { settled } from "./page.mjs";
 /** A page with the element, that keeps what it tells. */
 const around = (site, body, style = "") => `<!doctype html><html><title>Around</title><style>${style}</style>
 <script>
-  const told = [];
+  const events = [];
   for (const type of ["rooflight-result", "rooflight-state"])
-    addEventListener(type, ({ target, detail }) => told.push({ type, on: target.id, ...detail }));
+    addEventListener(type, ({ target, detail }) => events.push({ type, on: target.id, ...detail }));
 </script>
 <script type="module" src="${site}roof-light.js"></script>
 ${body}</html>`;
@@ -33,8 +33,8 @@ pageTest("attributes say what to predict; what stands inside shows until it is l
   await page.getByText("Instead").waitFor();
   await settled(inside(page, "one"));
   await page.getByText("Instead").waitFor({ state: "hidden" });
-  await page.waitForFunction(() => told.some(({ type, basis }) => type === "rooflight-result" && basis === "learned"));
-  const result = await page.evaluate(() => told.findLast(({ type }) => type === "rooflight-result"));
+  await page.waitForFunction(() => events.some(({ type, basis }) => type === "rooflight-result" && basis === "learned"));
+  const result = await page.evaluate(() => events.findLast(({ type }) => type === "rooflight-result"));
   assert.equal(result.link, "v=1&m=qwen3-32b&g=h200-sxm&tp=2&st=800");
   assert.ok(result.ttft > 0.01 && result.fits);
   assert.ok(await inside(page, "one").getByTestId("model").isDisabled());
@@ -47,7 +47,7 @@ pageTest("changed attributes are followed", { pages: (site) => ({ "/": around(si
   await settled(inside(page, "one"));
   const set = (name, text) => page.locator("#one").evaluate((element, [name, text]) => element.setAttribute(name, text), [name, text]);
   await set("isl", "3000");
-  await page.waitForFunction(() => told.at(-1)?.link === "v=1&m=qwen3-32b&g=h200-sxm&tp=2&isl=3000&st=800");
+  await page.waitForFunction(() => events.at(-1)?.link === "v=1&m=qwen3-32b&g=h200-sxm&tp=2&isl=3000&st=800");
   assert.equal(await inside(page, "one").getByTestId("isl").inputValue(), "3000");
   await set("height", "333");
   assert.equal(await height(page, "one"), 333);
@@ -59,7 +59,7 @@ pageTest("a link is one attribute, and others count over it", {
   pages: (site) => ({ "/": around(site, `<roof-light id="one" link="https://example.org/x/#v=1&m=qwen3-32b&isl=99" isl="77"></roof-light>`) }),
 }, async ({ page, host }) => {
   await page.goto(host);
-  await page.waitForFunction(() => told.some(({ link }) => link === "v=1&m=qwen3-32b&isl=77"));
+  await page.waitForFunction(() => events.some(({ link }) => link === "v=1&m=qwen3-32b&isl=77"));
 });
 
 const far = '<roof-light id="one">One</roof-light><p style="height: 4000px"></p><roof-light id="two" gpu="l4">Two</roof-light>';

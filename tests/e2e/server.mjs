@@ -16,10 +16,10 @@ const types = {
 };
 
 /**
- * Starts serving `folder` below `base`, and other folders below other bases; resolves to the page's address and a function that
+ * Starts serving `folder` below `base`, and other folders below other bases, with these headers for other origins; resolves to the page's address and a function that
  * stops the server.
  */
-export async function serve(folder, base = "/rooflight/", others = {}) {
+export async function serve(folder, base = "/rooflight/", others = {}, cors = { "access-control-allow-origin": "*" }) {
   const folders = Object.entries({ [base]: folder, ...others });
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
@@ -34,7 +34,7 @@ export async function serve(folder, base = "/rooflight/", others = {}) {
         // As hosts should: what is named by its content never changes.
         "cache-control": NAMED.test(file) ? "max-age=31536000, immutable" : "no-store",
         // Frames without an origin, and others' pages, are given scripts and data only with it.
-        "access-control-allow-origin": "*",
+        ...cors,
       });
       response.end(content);
     } catch {
@@ -57,7 +57,8 @@ export async function servePages(pages) {
   return listening(server, "/");
 }
 
-async function listening(server, base) {
+/** Starts `server` on a free port. */
+export async function listening(server, base) {
   await new Promise((started) => server.listen(0, "127.0.0.1", started));
   const { port } = server.address();
   const stop = () =>

@@ -73,7 +73,7 @@ pageTest("a rate in place of clients, like the load shown, and its limits in the
   assert.match(await page.getByTestId("simulation-what").textContent(), /1000 requests, 2\.50? per second/);
   assert.match(await page.getByTestId("simulation-facts").textContent(), /goodput/);
   await page.getByTestId("rate").fill("0");
-  assert.match(await issue(page, "rate"), /from 0\.001 to 1000000 is right/);
+  assert.match(await issue(page, "rate"), /between 0\.001 and 1000000/);
 });
 
 pageTest("arrivals beyond capacity are named, and have no headline", {}, async ({ page, open }) => {
@@ -148,7 +148,7 @@ pageTest("a trace is replayed, at its own pace and at another, and removed", {},
 
 for (const [text, said] of [
   ["time,prompt\n1,2", /no output/],
-  ["arrival,prompt,output\n0,10,5\n-1,10,5", /line 3: `-1` is no time/],
+  ["arrival,prompt,output\n0,10,5\n-1,10,5", /line 3: `-1` is not a time/],
   ["arrival,prompt,output\n0,10,5\n1,200000,5", /request 1 .*leave it out, or shorten it/],
 ]) {
   pageTest(`a trace is refused by name: ${said}`, {}, async ({ page, open }) => {

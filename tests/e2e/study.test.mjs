@@ -26,12 +26,20 @@ async function sweepOverGpus(page) {
   await studied(page);
 }
 
-// The document is put in again, as a change of the form or a further configuration does.
-const renew = (page) => page.evaluate(() => {
-  const { target, detail } = window.shown;
-  target.dispatchEvent(new CustomEvent("rooflight:document", { bubbles: true, detail }));
-});
-const watched = (page) => page.addInitScript(() => addEventListener("rooflight:document", ({ target, detail }) => (window.shown = { target, detail })));
+/** Types another prompt length, without moving the focus: the study is then asked again. */
+const change = (page, isl) => page.getByTestId("isl").evaluate((input, text) => {
+  input.value = text;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+}, String(isl));
+async function renew(page, isl) {
+  await change(page, isl);
+  await settled(page);
+  await studied(page);
+}
+/** The document's text, once it is another than `before`. */
+async function changed(page, before) {
+  await page.waitForFunction((before) => document.querySelector("#study-document").textContent !== before, before);
+}
 
 function native(topic, of = "") {
   const binary = `${process.env.ROOFLIGHT_BIN ?? path("target/debug")}/predict`;
@@ -72,69 +80,54 @@ pageTest("the page says what the native tool says", {}, async ({ page, open }) =
   for (const [name, ...cells] of rows) assert.ok(plain.includes(`[${name}](`) && plain.includes(cells.join(" | ")), `${name}: ${cells}`);
 });
 
-pageTest("a fold that opens as its document is replaced stays silent", {}, async ({ page, open }) => {
-  await watched(page);
+pageTest("a fold stays open as its document is renewed", {}, async ({ page, open }) => {
   await open(link);
   await settled(page);
   await show(page, "explain");
-  const [opened, gone] = await page.evaluate(async () => {
-    const { target, detail } = window.shown;
-    const fold = target.querySelector("details:not([open])");
-    fold.open = true;
-    // The document is put in before the browser tells of the fold.
-    target.dispatchEvent(new CustomEvent("rooflight:document", { bubbles: true, detail }));
-    const told = new Promise((told) => fold.addEventListener("toggle", told, { once: true }));
-    await Promise.resolve();
-    await told;
-    return [fold.open, !fold.isConnected];
-  });
-  assert.deepEqual([opened, gone], [true, true]);
+  const fold = document_(page).locator("details").first();
+  await fold.locator("summary").first().click();
+  await fold.locator("p, table, dl").first().waitFor();
+  const before = await document_(page).textContent();
+  await renew(page, 1500);
+  await changed(page, before);
+  assert.equal(await fold.evaluate((fold) => fold.open), true);
+  await fold.locator("p, table, dl").first().waitFor();
 });
 
 pageTest("a link is followed though its document is renewed while it is pressed", {}, async ({ page, open }) => {
-  await watched(page);
   await open("v=1&m=qwen3-32b&tp=2&c=32");
   await settled(page);
   await show(page, "compare");
   const offer = document_(page).getByRole("link", { name: "H200 SXM", exact: true });
   const pressed = await offer.elementHandle();
+  const before = await document_(page).textContent();
   await offer.hover();
   await page.mouse.down();
-  await renew(page);
+  await renew(page, 1500);
   assert.ok(await pressed.evaluate((link) => link.isConnected), "a document being pressed stays");
+  assert.equal(await document_(page).textContent(), before);
   await page.mouse.up();
   await page.waitForFunction(() => location.hash.includes("vs="));
-  await pressed.evaluate((link) => new Promise((gone) => {
-    const look = () => (link.isConnected ? requestAnimationFrame(look) : gone());
-    look();
-  }));
 });
 
 pageTest("a press that follows another at once is a press of its own", {}, async ({ page, open }) => {
-  await watched(page);
   await open(link);
   await settled(page);
   await show(page, "compare");
-  const connected = await page.evaluate(async () => {
-    const { target, detail } = window.shown;
-    const pressed = target.querySelector("a");
-    const tell = (type) => pressed.dispatchEvent(new PointerEvent(type, { bubbles: true }));
-    const later = () => new Promise((later) => setTimeout(later, 200));
-    tell("pointerdown");
-    target.dispatchEvent(new CustomEvent("rooflight:document", { bubbles: true, detail }));
-    tell("pointerup");
-    tell("pointerdown");
-    await later();
-    const during = pressed.isConnected;
-    tell("pointerup");
-    await later();
-    return [during, pressed.isConnected];
-  });
-  assert.deepEqual(connected, [true, false]);
+  const before = await document_(page).textContent();
+  const press = (...types) => document_(page).locator("a").first().evaluate((link, types) => {
+    for (const type of types) link.dispatchEvent(new PointerEvent(type, { bubbles: true }));
+  }, types);
+  await press("pointerdown");
+  await renew(page, 1500);
+  await press("pointerup", "pointerdown");
+  await page.waitForTimeout(200);
+  assert.equal(await document_(page).textContent(), before, "it is pressed again");
+  await press("pointerup");
+  await changed(page, before);
 });
 
 pageTest("the focus stays where it is as its document is renewed", {}, async ({ page, open }) => {
-  await watched(page);
   await open(link);
   await settled(page);
   await sweepOverGpus(page);
@@ -143,9 +136,10 @@ pageTest("the focus stays where it is as its document is renewed", {}, async ({ 
   const second = document_(page).locator("a").nth(1);
   const name = await second.textContent();
   await second.focus();
-  const before = await second.elementHandle();
-  await renew(page);
-  assert.deepEqual(await before.evaluate((link) => [link.isConnected, document.activeElement.textContent]), [false, name]);
+  const before = await document_(page).textContent();
+  await renew(page, 1500);
+  await changed(page, before);
+  await page.waitForFunction((name) => document.activeElement.textContent === name, name);
 });
 
 pageTest("a single change is one click, and back takes it back", {}, async ({ page, open }) => {

@@ -39,12 +39,6 @@ pageTest("without its worker a config.json is refused with the reason, and a cha
   assert.match(await issue(page, "model"), /worker/);
 });
 
-pageTest("without the chart's module the page answers", { prepare: (page) => page.context().route(/chart[^/]*\.wasm$/, answers["cannot be fetched"]), expected }, async ({ page, open }) => {
-  await open();
-  await settled(page);
-  assert.match(await page.getByTestId("roofline-summary").textContent(), /\d/);
-});
-
 pageTest("a worker that never answers is called late", { prepare: silence }, async ({ page, open }) => {
   await open();
   await settled(page, "roofline");

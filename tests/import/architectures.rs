@@ -1,7 +1,7 @@
 //! What a config says of the architecture.
 
 use rooflight::config::model::import::import;
-use rooflight::config::model::{Attention, Blocks};
+use rooflight::config::model::{Attention, Blocks, Ffn};
 use rooflight::config::{Model, Severity};
 use serde_json::{Value, json};
 
@@ -10,10 +10,7 @@ use super::{QWEN3, accepted, changed, refused};
 #[test]
 fn unknown_architectures_are_refused_by_name() {
     let one = |change: Value| refused(&changed(change)).join("\n");
-    assert!(
-        one(json!({"model_type": "grok"}))
-            .starts_with("`model_type` is grok, which this release does not know")
-    );
+    assert!(one(json!({"model_type": "grok"})).starts_with("`model_type` grok is not supported"));
     assert_eq!(
         one(json!({"architectures": ["Qwen3ForSequenceClassification"]})),
         "no text generation (`architectures` is Qwen3ForSequenceClassification): not covered by this release"
@@ -92,15 +89,16 @@ fn compressed_keys_are_read_layer_by_layer() {
     let layers: Vec<_> = model.blocks.iter().map(of).collect();
     assert_eq!(layers, [(1, None, None), (2, Some(4), Some(512)), (1, Some(128), None)]);
     assert!(model.blocks.iter().all(|blocks| blocks.streams == Some(4)));
-    assert!(model.notes[0].contains("never measured"), "{:?}", model.notes);
+    assert!(model.notes[0].starts_with("No kernel"), "{:?}", model.notes);
 
     let one = |change: Value| refused(&changed(with(change))).join("\n");
     assert!(one(json!({"compress_ratios": [0, 4]})).contains("`compress_ratios` has 2 entries"));
     assert!(one(json!({"compress_ratios": [0, 4, -1, 4]})).contains("`compress_ratios[2]` is -1"));
     assert!(one(json!({"compress_ratios": null})).contains("`compress_ratios` is missing"));
-    assert!(one(json!({"o_groups": 5})).contains("the second has to divide the first"));
+    assert!(one(json!({"o_groups": 5})).contains("is not divisible by `o_groups` (5)"));
     assert!(
-        one(json!({"qk_rope_head_dim": 512, "head_dim": 256})).contains("the first is a part of the second")
+        one(json!({"qk_rope_head_dim": 512, "head_dim": 256}))
+            .contains("(512) is larger than `head_dim` (256)")
     );
     // Another family does not have them.
     let other = one(json!({"model_type": "qwen3", "q_lora_rank": null}));
@@ -132,4 +130,27 @@ fn chosen_blocks_of_keys_are_read() {
     assert!(text.contains("`sparse_attention_config.sparse_attention_freq` has 2 entries"), "{text}");
     let text = refused(&changed(json!({"sparse_attention_config": sparse}))).join("\n");
     assert!(text.contains("block-sparse attention (`sparse_topk_blocks` 16)"), "{text}");
+}
+
+#[test]
+fn mlps_without_a_gate_are_told_apart() {
+    let gates = |model: &Model| -> Vec<bool> {
+        let of = |blocks: &Blocks| match blocks.ffn.as_ref()? {
+            Ffn::Dense(dense) => Some(dense.gated()),
+            Ffn::Moe(moe) => Some(moe.gated() && moe.shared().is_none_or(|shared| shared.gated())),
+        };
+        model.blocks.iter().filter_map(of).collect()
+    };
+    assert_eq!(gates(&accepted(json!({}))), [true]);
+    let hybrid = json!({
+        "model_type": "nemotron_h", "hidden_act": null, "mlp_hidden_act": "relu2", "num_hidden_layers": 3,
+        "hybrid_override_pattern": "*-E", "n_routed_experts": 16, "num_experts_per_tok": 4,
+        "moe_intermediate_size": 1856, "moe_shared_expert_intermediate_size": 3712,
+    });
+    assert_eq!(gates(&accepted(hybrid)), [false, false]);
+    // An activation that the family's MLPs do not have says nothing of a gate: refused, not guessed.
+    for name in ["relu2", "gelu", "gelu_pytorch_tanh"] {
+        let text = refused(&changed(json!({"hidden_act": name}))).join("\n");
+        assert!(text.contains(&format!("{name} activation")), "{text}");
+    }
 }

@@ -1,8 +1,9 @@
 //! Formats of weights.
 
-use rooflight::config::Dtype;
+use rooflight::config::catalog::catalog;
 use rooflight::config::model::Formats;
 use rooflight::config::model::import::import;
+use rooflight::config::{Dtype, ModelChoice, Scenario, check};
 use serde_json::{Value, json};
 
 use super::{QWEN3, accepted, changed, refused};
@@ -34,7 +35,7 @@ fn four_bit_formats_are_read() {
     assert_eq!(weights(group(4, "float", 16)), Dtype::Nvfp4);
     assert_eq!(weights(group(4, "float", 32)), Dtype::Mxfp4);
     let small = accepted(json!({"quantization_config": group(4, "int", 32)}));
-    assert!(small.notes[0].contains("One scale per 32"), "{:?}", small.notes);
+    assert!(small.notes[0].contains("one scale per 32"), "{:?}", small.notes);
     let (model, _) = import(QWEN3, Some(r#"{"quantization": {"quant_algo": "NVFP4"}}"#));
     assert_eq!(model.map(|model| model.weights), Some(Dtype::Nvfp4));
 }
@@ -55,8 +56,8 @@ fn weight_formats_without_kernels_are_refused_by_name() {
     let mixed = json!({"quant_algo": "MIXED_PRECISION"});
     let text = "weights in several formats (`quant_algo` MIXED_PRECISION without a list)";
     assert_eq!(one(mixed), format!("{text}{end}"));
-    let odd = json!({"quant_method": "fp8", "modules_to_not_convert": ["re:(a(b))"]});
-    assert_eq!(one(odd), format!("modules by a pattern that is not understood (re:(a(b))){end}"));
+    let odd = json!({"quant_method": "fp8", "modules_to_not_convert": ["re:(?!a)b"]});
+    assert_eq!(one(odd), format!("modules by a regular expression that is not supported (re:(?!a)b){end}"));
     let (model, issues) = import(QWEN3, Some(r#"{"quantization": {"quant_algo": "W4A8_AWQ"}}"#));
     assert!(model.is_none());
     assert_eq!(issues[0].text, format!("W4A8_AWQ weights (`quant_algo`){end}"));
@@ -74,7 +75,7 @@ fn layers_kept_in_bf16_are_said() {
         "modules_to_not_convert": ["lm_head", "model.layers.0.mlp.down_proj", "model.layers.0.input_layernorm"],
     });
     let model = accepted(json!({"quantization_config": config}));
-    assert_eq!(model.notes, ["1 of 108 linear layers of MLPs are in other formats and counted as fp8."]);
+    assert_eq!(model.notes, ["1 of 108 linear layers of MLPs use other formats and are counted as fp8."]);
     assert_eq!((model.weights, model.checkpoints.len()), (Dtype::Fp8, 0));
 }
 
@@ -106,4 +107,24 @@ fn classes_kept_in_bf16_are_counted_so() {
     });
     let model = accepted(json!({"quantization_config": listed}));
     assert_eq!(model.formats(Dtype::Nvfp4), Formats { attention: Dtype::Fp8, ..uniform });
+}
+
+#[test]
+fn int8_with_int8_activations_is_served_dense_and_refused_for_experts() {
+    let group = json!({"weights": {"num_bits": 8, "type": "int", "strategy": "channel"},
+        "input_activations": {"num_bits": 8, "type": "int"}, "targets": ["Linear"]});
+    let config = json!({"quant_method": "compressed-tensors", "config_groups": {"group_0": group}, "ignore": ["lm_head"]});
+    let model = accepted(json!({"quantization_config": config}));
+    assert_eq!(model.weights, Dtype::W8a8);
+    // Tensor cores of B300 and V100 have no published INT8 rate.
+    let accepts = |gpu: &str| {
+        let model = ModelChoice::Custom(Box::new(model.clone()));
+        check(&Scenario { model, gpu: gpu.into(), ..Scenario::default() }, catalog()).0.is_some()
+    };
+    assert_eq!(["a100-sxm-80gb", "h100-sxm", "b300"].map(accepts), [true, true, false]);
+    let moe = json!({
+        "model_type": "qwen3_moe", "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768,
+        "quantization_config": config,
+    });
+    assert_eq!(refused(&changed(moe)), ["INT8 experts with INT8 activations: not covered by this release"]);
 }

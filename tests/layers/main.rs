@@ -1,31 +1,26 @@
-//! Data flows one way through `src`: a module uses only the folders that stand before its own.
+//! The structure that `src/README.md` describes: data flows one way through the folders of `src`, the core is pure, and folders
+//! and files stay small.
 //!
-//! The sources are read as tokens, so comments, strings and doc links do not count, and macros do.
+//! The sources are read as tokens, so that comments, strings and doc links do not count, and macros do.
 
 mod paths;
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use paths::{SourceFile, UsedPath};
 
-/// The folders of `src` in the order of `src/lib.rs`; `bin` may use all of them.
-const ORDER: [&str; 13] = [
-    "units",
-    "config",
-    "kernels",
-    "graph",
-    "efficiency",
-    "latency",
-    "serving",
-    "evidence",
-    "chart",
-    "study",
-    "api",
-    "worker",
-    "ui",
-];
+/// The folders of `src` in the order in which `src/lib.rs` declares them; `bin` stands after them and may use all.
+static ORDER: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let library = read(&src().join("lib.rs"));
+    let modules = library.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    modules.map(str::to_owned).collect()
+});
 /// The folders before this one are the core: no web, file, clock or thread.
 const FIRST_OUTSIDE_THE_CORE: &str = "evidence";
+/// How many folders deep a file may lie in `src`.
+const DEEPEST: usize = 3;
+const LONGEST: usize = 500;
 /// What the core may not name, as the beginning of a path.
 const FORBIDDEN_IN_THE_CORE: [&[&str]; 13] = [
     &["web_sys"],
@@ -75,100 +70,120 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The folders of `src`, `bin` aside.
-fn folders() -> Vec<String> {
-    let entries = std::fs::read_dir(src()).expect("src can be listed");
-    let folders = entries.map(|entry| entry.expect("src can be listed").path()).filter(|path| path.is_dir());
-    let names = folders.map(|path| path.file_name().expect("it has a name").to_string_lossy().into_owned());
-    names.filter(|name| name != "bin").collect()
+/// Every file below `folder`.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder can be listed");
+    let paths = entries.map(|entry| entry.expect("a folder can be listed").path());
+    paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// Every Rust file in the folders of `src`, `bin` aside.
-fn files() -> Vec<SourceFile> {
-    let mut files = Vec::new();
-    let mut open: Vec<PathBuf> = folders().iter().map(|folder| src().join(folder)).collect();
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(folder).expect("a folder can be listed") {
-            let path = entry.expect("a folder can be listed").path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path.strip_prefix(src()).expect("it lies in src").to_string_lossy();
-                files.push(SourceFile::parse(&name, &read(&path)));
-            }
-        }
-    }
-    files
+/// Path below `src`, with `/` between its parts.
+fn name(path: &Path) -> String {
+    let parts = path.strip_prefix(src()).expect("it lies in src").iter();
+    parts.map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// Every Rust file in the folders of `ORDER`.
+fn sources() -> Vec<SourceFile> {
+    let files = ORDER.iter().flat_map(|folder| files_below(&src().join(folder)));
+    let rust = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    rust.map(|path| SourceFile::parse(&name(&path), &read(&path))).collect()
 }
 
 #[test]
 fn modules_use_only_what_stands_before_them() {
-    let found: Vec<String> = files().iter().flat_map(violations).collect();
+    let found: Vec<String> = sources().iter().flat_map(violations).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
 fn tract_is_named_in_one_file() {
-    let files: Vec<String> = files().into_iter().filter(names_tract).map(|file| file.name).collect();
+    let files: Vec<String> = sources().into_iter().filter(names_tract).map(|file| file.name).collect();
     assert_eq!(files.len(), 1, "tract is named in {files:?}");
 }
 
 #[test]
-fn the_library_declares_the_folders_in_order() {
-    let library = read(&src().join("lib.rs"));
-    let declared: Vec<&str> =
-        library.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
-    assert_eq!(declared, ORDER);
+fn the_map_lists_the_folders_in_order() {
+    let map = read(&src().join("README.md"));
+    let listed: Vec<&str> = map
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once("/` | "))
+        .map(|(folder, _)| folder)
+        .collect();
+    let expected: Vec<&str> = ORDER.iter().map(String::as_str).chain(["bin"]).collect();
+    assert_eq!(listed, expected);
 }
 
 #[test]
-fn the_map_names_every_folder() {
-    let map = read(&src().join("README.md"));
-    for folder in folders() {
-        assert!(rank(&folder).is_some(), "the order knows no folder {folder}");
-        assert!(map.contains(&format!("`{folder}/`")), "src/README.md does not name `{folder}/`");
+fn the_folders_are_those_declared() {
+    let entries = std::fs::read_dir(src()).expect("src can be listed");
+    let folders = entries.map(|entry| entry.expect("src can be listed").path()).filter(|path| path.is_dir());
+    let mut found: Vec<String> = folders.map(|path| name(&path)).collect();
+    let mut expected = [&ORDER[..], &["bin".to_owned()]].concat();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn folders_are_shallow_and_files_short() {
+    for path in files_below(&src()) {
+        let name = name(&path);
+        assert!(name.split('/').count() <= DEEPEST + 1, "src/{name} lies more than {DEEPEST} folders deep");
+        let lines = read(&path).lines().count();
+        assert!(lines <= LONGEST, "src/{name} has {lines} lines, more than {LONGEST}");
     }
 }
 
-/// The checks above are worth something: each finds what it is there to find.
-mod the_checks_can_fail {
+mod the_checks_find {
     use super::*;
 
     fn found(name: &str, source: &str) -> usize {
         violations(&SourceFile::parse(name, source)).len()
     }
 
+    #[track_caller]
+    fn each_found(cases: &[(usize, &str, &str)]) {
+        for (count, name, source) in cases {
+            assert_eq!(found(name, source), *count, "{name}: {source}");
+        }
+    }
+
     #[test]
     fn a_later_folder() {
-        assert_eq!(found("graph/call.rs", "use crate::serving::Report;"), 1);
-        assert_eq!(found("graph/call.rs", "fn f() { crate::ui::draw() }"), 1);
-        assert_eq!(found("graph/call.rs", "use crate::{config::Dtype, latency::{self, Time}};"), 2);
-        assert_eq!(found("kernels/gemm/mod.rs", "assert!(crate::graph::count() > 0);"), 1);
-        assert_eq!(found("kernels/mod.rs", "use super::graph::Call;"), 1);
-        assert_eq!(found("kernels/count.rs", "use super::super::graph::Call;"), 1);
-        assert_eq!(found("graph/call.rs", "mod tests { use super::super::super::ui::Page; }"), 1);
+        each_found(&[
+            (1, "graph/op.rs", "use crate::serving::Report;"),
+            (1, "graph/op.rs", "fn f() { crate::ui::draw() }"),
+            (2, "graph/op.rs", "use crate::{config::Dtype, latency::{self, Time}};"),
+            (1, "config/op.rs", "assert!(crate::latency::count() > 0);"),
+            (1, "config/mod.rs", "use super::latency::Count;"),
+            (1, "graph/op.rs", "use super::super::latency::Count;"),
+            (1, "graph/op.rs", "mod tests { use super::super::super::ui::Page; }"),
+        ]);
     }
 
     #[test]
     fn an_earlier_folder_is_fine() {
         let source = r#"
             //! See [`crate::ui`] and crate::serving.
-            use crate::{config::Dtype, units::Bytes, kernels};
+            use crate::{config::Dtype, units::Bytes};
             use super::Gemm;
             mod tests { use super::super::reference; }
             const TEXT: &str = "crate::ui"; // crate::ui
         "#;
-        assert_eq!(found("kernels/gemm/mod.rs", source), 0);
+        assert_eq!(found("kernels/gemm.rs", source), 0);
     }
 
     #[test]
     fn the_outside_world_in_the_core() {
-        assert_eq!(found("latency/step.rs", "use web_sys::window;"), 1);
-        assert_eq!(found("latency/step.rs", "use std::{fmt, fs::File, thread};"), 2);
-        assert_eq!(found("latency/step.rs", "let now = std::time::Instant::now();"), 1);
-        assert_eq!(found("latency/step.rs", "use std::time::Duration; use std::collections::HashMap;"), 0);
-        assert_eq!(found("evidence/cases.rs", "use std::fs::read_to_string;"), 0);
-        assert_eq!(found("ui/mod.rs", "use leptos::prelude::*; use std::time::Instant;"), 0);
+        each_found(&[
+            (1, "latency/step.rs", "use web_sys::window;"),
+            (2, "latency/step.rs", "use std::{fmt, fs::File, thread};"),
+            (1, "latency/step.rs", "let now = std::time::Instant::now();"),
+            (0, "latency/step.rs", "use std::time::Duration; use std::collections::HashMap;"),
+            (0, "evidence/cases.rs", "use std::fs::read_to_string;"),
+            (0, "ui/mod.rs", "use leptos::prelude::*; use std::time::Instant;"),
+        ]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Physical constants that belong to no single GPU or engine.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::Sources;
@@ -14,7 +16,7 @@ pub struct Constants {
     pub launch_floor_us: Figure,
     /// Share of the memory bandwidth that kernels without a learned model reach.
     pub streaming_share: Figure,
-    /// What such a kernel takes besides its bytes, in µs.
+    /// Latency of such a kernel besides its bytes, in µs.
     pub streaming_latency_us: Figure,
     /// Memory of the CUDA context, graphs and libraries on each GPU, in GiB.
     pub context_gib: Figure,
@@ -28,6 +30,22 @@ pub struct Constants {
     pub network_share: Figure,
     /// Share of the dense peak that scores of an indexer reach, the choice of the best included.
     pub score_share: Figure,
+    /// Facts about kernels and serving, and what was fitted for features, by part of the code and name.
+    pub kernels: BTreeMap<String, BTreeMap<String, Constant>>,
+}
+
+/// One number that code reads by its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constant {
+    pub value: f64,
+    pub unit: String,
+    /// Id of a source.
+    pub source: String,
+    /// What measurements it was fitted on or read off, where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fitted_on: Option<String>,
+    pub what: String,
 }
 
 /// The same, with units.
@@ -48,7 +66,53 @@ pub struct Physics {
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
+/// One constant as it is listed for a reader.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Listed {
+    /// `part.name`.
+    pub name: String,
+    pub what: String,
+    pub value: f64,
+    pub unit: String,
+    pub fitted_on: Option<String>,
+    /// Title and address of the source.
+    pub source: String,
+    pub url: String,
+}
+
 impl Constants {
+    /// Every constant of kernels and their features, with its source.
+    pub fn sources(&self) -> Vec<Listed> {
+        let listed = |part: &str, name: &str, constant: &Constant| {
+            let source = self.sources.get(&constant.source);
+            Listed {
+                name: format!("{part}.{name}"),
+                what: constant.what.clone(),
+                value: constant.value,
+                unit: constant.unit.clone(),
+                fitted_on: constant.fitted_on.clone(),
+                source: source.map_or_else(|| constant.source.clone(), |source| source.title.clone()),
+                url: source.map_or_else(String::new, |source| source.url.clone()),
+            }
+        };
+        let of_part = |(part, constants): (&String, &BTreeMap<String, Constant>)| {
+            constants.iter().map(|(name, constant)| listed(part, name, constant)).collect::<Vec<_>>()
+        };
+        self.kernels.iter().flat_map(of_part).collect()
+    }
+
+    /// The constants of one part, each in the field of its name.
+    ///
+    /// # Errors
+    /// Where the file lacks a constant, or has one that no field reads.
+    pub fn of<T: serde::de::DeserializeOwned>(&self, part: &str) -> Result<T, String> {
+        let none = BTreeMap::new();
+        let named = self.kernels.get(part).unwrap_or(&none).iter();
+        let values: serde_json::Map<String, serde_json::Value> =
+            named.map(|(name, constant)| (name.clone(), constant.value.into())).collect();
+        serde_json::from_value(values.into()).map_err(|fault| format!("constants.json, {part}: {fault}"))
+    }
+
     /// None where a figure is missing from the file, which `tests/catalog.rs` rules out for this build.
     pub fn physics(&self) -> Option<Physics> {
         Some(Physics {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use build::{BuildError, ConfigFile, build, id_of, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
-pub use constants::{Constants, Physics};
+pub use constants::{Constant, Constants, Listed, Physics};
 
 use super::{Engine, Gpu, Model, json};
 
@@ -74,6 +74,11 @@ static CATALOG: LazyLock<Catalog> = LazyLock::new(|| match Catalog::shipped() {
 /// The catalogs this build ships.
 pub fn catalog() -> &'static Catalog {
     &CATALOG
+}
+
+/// Every constant of kernels and their features, with its unit, its source and what it was fitted on.
+pub fn sources() -> Vec<Listed> {
+    catalog().constants.sources()
 }
 
 macro_rules! shipped {

@@ -10,7 +10,7 @@ pub enum Ffn {
     Moe(Moe),
 }
 
-/// An MLP, gated unless said otherwise: `down(silu(gate(x)) * up(x))`.
+/// An MLP, gated by default: `down(silu(gate(x)) * up(x))`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]

@@ -1,7 +1,7 @@
 //! How large an architecture may be, and whether its parts fit together. The same checks serve a
 //! pasted `config.json` and a custom model that came in a link.
 
-use super::{Attention, Compressed, Ffn, Gqa, Indexer, Mla, Model};
+use super::{Attention, Ffn, Indexer, Model};
 use crate::units::decimal;
 
 /// The range one count of the architecture may take, under its name in `config.json`.
@@ -20,12 +20,12 @@ impl Limit {
     /// What is wrong with `value`, if anything.
     pub fn objection(&self, value: f64) -> Option<String> {
         let inside = value.fract() == 0.0 && (f64::from(self.min)..=f64::from(self.max)).contains(&value);
-        (!inside).then(|| self.against(&decimal(value)))
+        (!inside).then(|| format!("`{}` is {}: expected {}", self.key, decimal(value), self.range()))
     }
 
-    /// That what is given is no such number.
-    pub fn against(&self, given: &str) -> String {
-        format!("`{}` is {given}: a whole number from {} to {} is right", self.key, self.min, self.max)
+    /// The valid range, for a sentence.
+    pub fn range(&self) -> String {
+        format!("a whole number from {} to {}", self.min, self.max)
     }
 }
 
@@ -103,10 +103,7 @@ impl Model {
             _ => None,
         });
         found.extend(choosing.map(|moe| {
-            format!(
-                "`num_experts_per_tok` is {} and `num_experts` {}: a token cannot visit more experts than there are",
-                moe.topk, moe.experts
-            )
+            format!("`num_experts_per_tok` ({}) is larger than `num_experts` ({})", moe.topk, moe.experts)
         }));
         if self.id.len() > NAME_BYTES || self.name.len() > NAME_BYTES {
             found.push(format!("the model's id or name is longer than {NAME_BYTES} bytes"));
@@ -189,64 +186,42 @@ fn ffn_counts(ffn: &Ffn, check: &mut dyn FnMut(Limit, u32)) {
 
 /// What does not divide or exceeds the other. Called with every count within its limits.
 fn misfits(attention: &Attention) -> Vec<String> {
-    match attention {
-        Attention::Gqa(gqa) => gqa_misfits(gqa),
-        Attention::Mla(mla) => mla_misfits(mla),
-        Attention::Delta(delta) if !delta.value_heads.is_multiple_of(delta.key_heads) => vec![format!(
-            "`linear_num_value_heads` is {} and `linear_num_key_heads` {}: the second has to divide the first",
-            delta.value_heads, delta.key_heads
-        )],
-        Attention::Mamba(mamba) if !mamba.heads.is_multiple_of(mamba.groups) => vec![format!(
-            "`mamba_num_heads` is {} and `n_groups` {}: the second has to divide the first",
-            mamba.heads, mamba.groups
-        )],
-        Attention::Compressed(compressed) => compressed_misfits(compressed),
-        Attention::Delta(_) | Attention::Mamba(_) => Vec::new(),
-    }
-}
-
-fn mla_misfits(mla: &Mla) -> Vec<String> {
-    let odd = [("qk_rope_head_dim", mla.rope), ("qk_nope_head_dim", mla.nope), ("v_head_dim", mla.value)];
-    let odd = odd.into_iter().filter(|(_, width)| !width.is_multiple_of(HEAD_DIM_STEP));
-    odd.map(|(key, width)| format!("`{key}` is {width}: attention kernels take multiples of {HEAD_DIM_STEP}"))
-        .collect()
-}
-
-fn compressed_misfits(compressed: &Compressed) -> Vec<String> {
-    let &Compressed { heads, head_dim, rope, groups, .. } = compressed;
-    let mut found = Vec::new();
-    if !heads.is_multiple_of(groups) {
-        found.push(format!(
-            "`num_attention_heads` is {heads} and `o_groups` {groups}: the second has to divide the first"
-        ));
-    }
-    if rope > head_dim {
-        found.push(format!(
-            "`qk_rope_head_dim` is {rope} and `head_dim` {head_dim}: the first is a part of the second"
-        ));
-    }
-    if !head_dim.is_multiple_of(HEAD_DIM_STEP) {
-        found.push(format!("`head_dim` is {head_dim}: attention kernels take multiples of {HEAD_DIM_STEP}"));
-    }
-    if compressed.indexer.is_some() && compressed.ratio.is_none() {
-        found.push("`index_topk` chooses among compressed keys, and `compress_ratios` has none".into());
-    }
-    found
-}
-
-fn gqa_misfits(gqa: &Gqa) -> Vec<String> {
-    let mut found = Vec::new();
-    if !gqa.heads.is_multiple_of(gqa.kv_heads) {
-        found.push(format!(
-            "`num_attention_heads` is {} and `num_key_value_heads` {}: the second has to divide the first",
-            gqa.heads, gqa.kv_heads
-        ));
-    }
-    if !gqa.head_dim.is_multiple_of(HEAD_DIM_STEP) {
-        found.push(format!(
-            "`head_dim` is {}: attention kernels take multiples of {HEAD_DIM_STEP}",
-            gqa.head_dim
-        ));
+    let (heads, head_dim, rope) = (HEADS.key, HEAD_DIM.key, ROPE.key);
+    // A count, one that has to divide it; widths that kernels have to take.
+    let (quotient, widths) = match attention {
+        Attention::Gqa(gqa) => {
+            (Some((heads, gqa.heads, KV_HEADS.key, gqa.kv_heads)), vec![(head_dim, gqa.head_dim)])
+        }
+        Attention::Mla(mla) => {
+            (None, vec![(rope, mla.rope), (NOPE.key, mla.nope), (VALUE_DIM.key, mla.value)])
+        }
+        Attention::Delta(delta) => {
+            let (values, keys) = (LINEAR_VALUE_HEADS.key, LINEAR_KEY_HEADS.key);
+            (Some((values, delta.value_heads, keys, delta.key_heads)), Vec::new())
+        }
+        Attention::Mamba(mamba) => {
+            (Some((MAMBA_HEADS.key, mamba.heads, MAMBA_GROUPS.key, mamba.groups)), Vec::new())
+        }
+        Attention::Compressed(one) => {
+            (Some((heads, one.heads, OUTPUT_GROUPS.key, one.groups)), vec![(head_dim, one.head_dim)])
+        }
+    };
+    let indivisible = quotient.filter(|(_, count, _, by)| !count.is_multiple_of(*by));
+    let mut found: Vec<String> = indivisible
+        .map(|(key, count, by_key, by)| format!("`{key}` ({count}) is not divisible by `{by_key}` ({by})"))
+        .into_iter()
+        .collect();
+    let odd = widths.into_iter().filter(|(_, width)| !width.is_multiple_of(HEAD_DIM_STEP));
+    found.extend(odd.map(|(key, width)| {
+        format!("`{key}` is {width}: attention kernels need a multiple of {HEAD_DIM_STEP}")
+    }));
+    if let Attention::Compressed(one) = attention {
+        if one.rope > one.head_dim {
+            found.push(format!("`{rope}` ({}) is larger than `{head_dim}` ({})", one.rope, one.head_dim));
+        }
+        if one.indexer.is_some() && one.ratio.is_none() {
+            found.push("`index_topk` selects compressed keys, but `compress_ratios` has none".into());
+        }
     }
     found
 }

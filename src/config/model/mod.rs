@@ -12,4 +12,4 @@ pub use attention::{Attention, Delta, Gates, Gqa, GqaTrait, Indexer, Mamba, Mla}
 pub use compressed::{Compressed, KeyBlocks};
 pub use ffn::{Dense, Ffn, Moe};
 pub use shape::{Blocks, Formats, Model, Norms};
-pub use tensors::{Class, Cut, Tensor};
+pub use tensors::{Class, Sharding, Tensor};

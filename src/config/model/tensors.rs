@@ -1,4 +1,4 @@
-//! What a model's weights are: how many, of which class, and how parallelism cuts them.
+//! What a model's weights are: how many, of which class, and how they are sharded.
 //!
 //! One list gives the published numbers of parameters and the bytes on a GPU.
 
@@ -19,24 +19,24 @@ pub enum Class {
     Kept,
 }
 
-/// Over how many GPUs a tensor is dealt.
+/// How a tensor is sharded over GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
+pub enum Sharding {
     /// Over the ranks of tensor parallelism.
-    Ranks,
+    Tp,
     /// Over those, down to one of so many heads each.
     Heads(u32),
     /// Over all ranks that share the experts.
     Experts,
-    /// Whole on every rank.
-    Whole,
+    /// On every rank.
+    Replicated,
 }
 
-/// Weights of one block that share class and cut.
+/// Weights of one block that share class and sharding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tensor {
     pub class: Class,
-    pub cut: Cut,
+    pub sharding: Sharding,
     pub elements: f64,
     /// Share of the elements that one token is multiplied with.
     pub active: f64,
@@ -58,13 +58,13 @@ struct Tensors(Vec<Tensor>);
 
 impl Tensors {
     /// `rows` by `columns` elements.
-    fn add(&mut self, class: Class, cut: Cut, rows: u32, columns: u32) {
+    fn add(&mut self, class: Class, sharding: Sharding, rows: u32, columns: u32) {
         let elements = f64::from(rows) * f64::from(columns);
-        self.0.push(Tensor { class, cut, elements, active: 1.0 });
+        self.0.push(Tensor { class, sharding, elements, active: 1.0 });
     }
 
     fn kept(&mut self, elements: u32) {
-        self.add(Class::Kept, Cut::Whole, elements, 1);
+        self.add(Class::Kept, Sharding::Replicated, elements, 1);
     }
 }
 
@@ -100,7 +100,7 @@ impl Blocks {
             Norms::Pre => 1,
             Norms::Sandwich => 2,
         };
-        tensors.add(Class::Kept, Cut::Whole, sides * each, hidden);
+        tensors.add(Class::Kept, Sharding::Replicated, sides * each, hidden);
         match &self.attention {
             Some(Attention::Gqa(gqa)) => tensors.gqa(gqa, hidden),
             Some(Attention::Mla(mla)) => tensors.mla(mla, hidden),
@@ -117,7 +117,8 @@ impl Blocks {
         if let Some(streams) = self.streams {
             // Of each part: what collapses the streams, what spreads the result, what mixes them.
             let weights = (streams + 2) * streams;
-            (0..sides).for_each(|_| tensors.add(Class::Kept, Cut::Whole, weights, streams * hidden + 1));
+            (0..sides)
+                .for_each(|_| tensors.add(Class::Kept, Sharding::Replicated, weights, streams * hidden + 1));
         }
         tensors.0
     }
@@ -127,10 +128,10 @@ impl Tensors {
     fn gqa(&mut self, gqa: &Gqa, hidden: u32) {
         let of = Class::Attention;
         let queries = if gqa.has(GqaTrait::OutputGate) { 2 } else { 1 };
-        self.add(of, Cut::Ranks, hidden, queries * gqa.q_width());
+        self.add(of, Sharding::Tp, hidden, queries * gqa.q_width());
         let per_head = if gqa.has(GqaTrait::ValuesFromKeys) { gqa.head_dim } else { gqa.cached_per_head() };
-        self.add(of, Cut::Heads(gqa.kv_heads), hidden, gqa.kv_heads * per_head);
-        self.add(of, Cut::Ranks, hidden, gqa.heads * gqa.value_dim());
+        self.add(of, Sharding::Heads(gqa.kv_heads), hidden, gqa.kv_heads * per_head);
+        self.add(of, Sharding::Tp, hidden, gqa.heads * gqa.value_dim());
         if gqa.qk_norm {
             self.kept(2 * gqa.head_dim);
         }
@@ -141,8 +142,8 @@ impl Tensors {
             self.kept(gqa.heads);
         }
         if let Some(blocks) = gqa.blocks {
-            self.add(of, Cut::Heads(blocks.heads), hidden, blocks.heads * blocks.head_dim);
-            self.add(of, Cut::Whole, hidden, blocks.head_dim);
+            self.add(of, Sharding::Heads(blocks.heads), hidden, blocks.heads * blocks.head_dim);
+            self.add(of, Sharding::Replicated, hidden, blocks.head_dim);
             self.kept(2 * blocks.head_dim);
         }
     }
@@ -150,22 +151,22 @@ impl Tensors {
     fn compressed(&mut self, compressed: &Compressed, hidden: u32) {
         let of = Class::Attention;
         let &Compressed { heads, head_dim, query_rank, groups, output_rank, .. } = compressed;
-        self.add(of, Cut::Whole, hidden, query_rank + head_dim);
-        self.add(of, Cut::Ranks, query_rank, compressed.q_width());
+        self.add(of, Sharding::Replicated, hidden, query_rank + head_dim);
+        self.add(of, Sharding::Tp, query_rank, compressed.q_width());
         // Each group of heads by a matrix of its own, then all groups together.
-        self.add(of, Cut::Ranks, compressed.q_width(), output_rank);
-        self.add(of, Cut::Ranks, groups * output_rank, hidden);
+        self.add(of, Sharding::Tp, compressed.q_width(), output_rank);
+        self.add(of, Sharding::Tp, groups * output_rank, hidden);
         self.kept(query_rank + head_dim + heads);
         if let Some(ratio) = compressed.ratio {
             let width = compressed.compressor() + compressed.index_compressor();
-            self.add(Class::Kept, Cut::Whole, hidden, width);
+            self.add(Class::Kept, Sharding::Replicated, hidden, width);
             // A bias for each place in a group of tokens, to the gates alone.
-            self.add(Class::Kept, Cut::Whole, ratio, width / 2);
+            self.add(Class::Kept, Sharding::Replicated, ratio, width / 2);
             self.kept(head_dim);
         }
         if let Some(indexer) = compressed.indexer {
-            self.add(of, Cut::Whole, query_rank, indexer.heads * indexer.head_dim);
-            self.add(Class::Kept, Cut::Whole, hidden, indexer.heads);
+            self.add(of, Sharding::Replicated, query_rank, indexer.heads * indexer.head_dim);
+            self.add(Class::Kept, Sharding::Replicated, hidden, indexer.heads);
             self.kept(indexer.head_dim);
         }
     }
@@ -175,76 +176,76 @@ impl Tensors {
         let queries = mla.heads * (mla.nope + mla.rope);
         match mla.query_rank {
             Some(rank) => {
-                self.add(of, Cut::Whole, hidden, rank);
-                self.add(of, Cut::Ranks, rank, queries);
+                self.add(of, Sharding::Replicated, hidden, rank);
+                self.add(of, Sharding::Tp, rank, queries);
                 self.kept(rank);
             }
-            None => self.add(of, Cut::Ranks, hidden, queries),
+            None => self.add(of, Sharding::Tp, hidden, queries),
         }
-        self.add(of, Cut::Whole, hidden, mla.cached());
+        self.add(of, Sharding::Replicated, hidden, mla.cached());
         self.kept(mla.latent);
-        self.add(of, Cut::Ranks, mla.latent, mla.heads * (mla.nope + mla.value));
-        self.add(of, Cut::Ranks, hidden, mla.heads * mla.value);
+        self.add(of, Sharding::Tp, mla.latent, mla.heads * (mla.nope + mla.value));
+        self.add(of, Sharding::Tp, hidden, mla.heads * mla.value);
         if mla.gated() {
-            self.add(of, Cut::Ranks, hidden, mla.heads * mla.value);
+            self.add(of, Sharding::Tp, hidden, mla.heads * mla.value);
         }
         if let Some(indexer) = mla.indexer.filter(|indexer| indexer.borrowed != Some(true)) {
             // Queries from the compressed ones, one key, a weight a head.
             let from = mla.query_rank.unwrap_or(hidden);
-            self.add(of, Cut::Whole, from, indexer.heads * indexer.head_dim);
-            self.add(of, Cut::Whole, hidden, indexer.head_dim);
-            self.add(Class::Kept, Cut::Whole, hidden, indexer.heads);
+            self.add(of, Sharding::Replicated, from, indexer.heads * indexer.head_dim);
+            self.add(of, Sharding::Replicated, hidden, indexer.head_dim);
+            self.add(Class::Kept, Sharding::Replicated, hidden, indexer.heads);
             self.kept(2 * indexer.head_dim);
         }
     }
 
     fn delta(&mut self, delta: &Delta, hidden: u32) {
         let of = Class::Attention;
-        self.add(of, Cut::Ranks, hidden, delta.channels());
+        self.add(of, Sharding::Tp, hidden, delta.channels());
         match delta.gates {
             Gates::PerHead => {
                 // The output gate, and decay and step of each value head.
-                self.add(of, Cut::Ranks, hidden, delta.value_width());
-                self.add(Class::Kept, Cut::Ranks, hidden, 2 * delta.value_heads);
+                self.add(of, Sharding::Tp, hidden, delta.value_width());
+                self.add(Class::Kept, Sharding::Tp, hidden, 2 * delta.value_heads);
                 self.kept(2 * delta.value_heads);
             }
             Gates::PerChannel => {
                 // Decay and, where it is not projected at once, output gate through a bottleneck of one head,
                 // the step of each head.
-                self.add(of, Cut::Whole, hidden, delta.key_dim);
-                self.add(of, Cut::Ranks, delta.key_dim, delta.key_width());
+                self.add(of, Sharding::Replicated, hidden, delta.key_dim);
+                self.add(of, Sharding::Tp, delta.key_dim, delta.key_width());
                 if delta.full_gate == Some(true) {
-                    self.add(of, Cut::Ranks, hidden, delta.value_width());
+                    self.add(of, Sharding::Tp, hidden, delta.value_width());
                 } else {
-                    self.add(of, Cut::Whole, hidden, delta.value_dim);
-                    self.add(of, Cut::Ranks, delta.value_dim, delta.value_width());
+                    self.add(of, Sharding::Replicated, hidden, delta.value_dim);
+                    self.add(of, Sharding::Tp, delta.value_dim, delta.value_width());
                 }
-                self.add(Class::Kept, Cut::Ranks, hidden, delta.value_heads);
+                self.add(Class::Kept, Sharding::Tp, hidden, delta.value_heads);
                 self.kept(delta.key_width() + delta.value_heads);
             }
         }
-        self.add(Class::Kept, Cut::Ranks, delta.channels(), delta.taps);
+        self.add(Class::Kept, Sharding::Tp, delta.channels(), delta.taps);
         self.kept(delta.value_dim);
-        self.add(of, Cut::Ranks, hidden, delta.value_width());
+        self.add(of, Sharding::Tp, hidden, delta.value_width());
     }
 
     fn mamba(&mut self, mamba: &Mamba, hidden: u32) {
         let of = Class::Attention;
         // Gate and values, input and output matrices, a step a head.
-        self.add(of, Cut::Ranks, hidden, mamba.width() + mamba.channels() + mamba.heads);
-        self.add(Class::Kept, Cut::Ranks, mamba.channels(), mamba.taps + 1);
+        self.add(of, Sharding::Tp, hidden, mamba.width() + mamba.channels() + mamba.heads);
+        self.add(Class::Kept, Sharding::Tp, mamba.channels(), mamba.taps + 1);
         self.kept(3 * mamba.heads + mamba.width());
-        self.add(of, Cut::Ranks, hidden, mamba.width());
+        self.add(of, Sharding::Tp, hidden, mamba.width());
     }
 
     fn dense(&mut self, class: Class, dense: &Dense, hidden: u32) {
-        self.add(class, Cut::Ranks, hidden, dense.columns());
-        self.add(class, Cut::Ranks, hidden, dense.intermediate);
+        self.add(class, Sharding::Tp, hidden, dense.columns());
+        self.add(class, Sharding::Tp, hidden, dense.intermediate);
     }
 
     fn moe(&mut self, moe: &Moe, hidden: u32) {
         let width = moe.width(hidden);
-        self.add(Class::Kept, Cut::Whole, hidden, moe.experts);
+        self.add(Class::Kept, Sharding::Replicated, hidden, moe.experts);
         let columns = moe.intermediate * if moe.gated() { 3 } else { 2 };
         let mut expert = f64::from(width) * f64::from(columns);
         if moe.bias == Some(true) {
@@ -252,12 +253,12 @@ impl Tensors {
         }
         self.0.push(Tensor {
             class: Class::Experts,
-            cut: Cut::Experts,
+            sharding: Sharding::Experts,
             elements: expert * f64::from(moe.experts),
             active: f64::from(moe.topk) / f64::from(moe.experts.max(1)),
         });
         if moe.latent.is_some() {
-            self.add(Class::Shared, Cut::Whole, hidden, 2 * width);
+            self.add(Class::Shared, Sharding::Replicated, hidden, 2 * width);
         }
         if let Some(shared) = moe.shared() {
             self.dense(Class::Shared, &shared, hidden);
@@ -266,7 +267,7 @@ impl Tensors {
             self.kept(hidden);
         }
         if let Some(intermediate) = moe.beside {
-            self.dense(Class::Mlp, &Dense { intermediate, ungated: None }, hidden);
+            self.dense(Class::Mlp, &Dense { intermediate, ungated: moe.ungated }, hidden);
         }
     }
 }

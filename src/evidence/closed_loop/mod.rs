@@ -16,7 +16,7 @@ use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Setup, check, link};
 use crate::efficiency::Efficiencies;
 use crate::serving::sim::{
-    Arrivals, BalanceWait, Lengths, Limits, Policy, StepCost, StepLoad, metrics, simulate,
+    Arrivals, BalanceWait, Limits, Policy, RankStep, Request, StepCost, metrics, simulate,
 };
 use crate::serving::table::{Extent, StepTable, TablePlan};
 use crate::serving::{memory_of, replica};
@@ -37,7 +37,7 @@ pub struct Run {
     pub setup: Setup,
     pub launch: Launch,
     pub policy: Policy,
-    pub requests: Vec<Lengths>,
+    pub requests: Vec<Request>,
     pub extent: Extent,
     /// As near as a link comes to it.
     pub link: String,
@@ -59,7 +59,7 @@ impl Run {
         let mut requests = match launch.client.length_range {
             Some(range) => numpy::requests(launch.client.requests, case.isl, case.osl, range),
             None => {
-                vec![Lengths { prompt: case.isl, output: case.osl }; launch.client.requests as usize]
+                vec![Request { prompt: case.isl, output: case.osl }; launch.client.requests as usize]
             }
         };
         let stretched = |tokens: u32| (f64::from(tokens) * launch.client.prompt_stretch) as u32;
@@ -121,9 +121,9 @@ struct Cold<'a> {
 }
 
 impl StepCost for Cold<'_> {
-    fn seconds(&self, ranks: &[StepLoad<'_>]) -> f64 {
+    fn seconds(&self, ranks: &[RankStep<'_>]) -> f64 {
         let seconds = self.cost.seconds(ranks);
-        let prompts = |load: &StepLoad| load.chunks.iter().map(|chunk| chunk.new).sum::<u32>();
+        let prompts = |rank: &RankStep| rank.chunks.iter().map(|chunk| chunk.new).sum::<u32>();
         let tokens = ranks.iter().map(prompts).max().unwrap_or(0);
         match self.start.filter(|start| self.due.get() && tokens >= start.tokens) {
             Some(start) => {

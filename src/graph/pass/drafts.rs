@@ -47,6 +47,6 @@ impl Calls<'_> {
         self.plain_norm(of, "hidden_norm", count);
         self.gemm(of, "joined_proj", count, width, 2 * width, Dtype::Bf16);
         self.blocks(&Blocks { count: count as u32, ..layer.clone() }, batch);
-        self.norm(of, "final_norm", count);
+        self.norm(of, "final_norm", count, if self.reduced { 0 } else { count });
     }
 }

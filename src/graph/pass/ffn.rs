@@ -18,9 +18,10 @@ impl Calls<'_> {
         let (hidden, tp) = (self.hidden, u64::from(self.layout.tp));
         let [into, activation, out] = names;
         let width = u64::from(dense.intermediate).div_ceil(tp);
-        let columns = width * if dense.gated() { 2 } else { 1 };
+        let (columns, kind) =
+            if dense.gated() { (2 * width, Kind::SiluMul) } else { (width, Kind::Activation) };
         self.gemm(Block::Mlp, into, count, columns, hidden, weights);
-        self.element(Block::Mlp, activation, count, Kind::SiluMul, width);
+        self.element(Block::Mlp, activation, count, kind, width);
         self.gemm(Block::Mlp, out, count, hidden, width, weights);
     }
 
@@ -30,7 +31,7 @@ impl Calls<'_> {
         let formats = self.formats;
         let width = u64::from(moe.width(hidden as u32));
         if let Some(intermediate) = moe.beside {
-            let dense = model::Dense { intermediate, ungated: None };
+            let dense = model::Dense { intermediate, ungated: moe.ungated };
             self.dense(["gate_up_proj", "silu_and_mul", "down_proj"], &dense, count, formats.mlp);
         }
         if let Some(shared) = moe.shared() {
@@ -53,6 +54,8 @@ impl Calls<'_> {
         }
         if self.layout.dp <= 1 {
             self.all_reduce(count);
+        } else {
+            self.reduced = false;
         }
     }
 

@@ -47,6 +47,7 @@ fn calls(model: &Model, layout: &Layout, batch: &Batch, only: Option<Scope>) -> 
         base: Scope::Tokens,
         scope: Scope::Tokens,
         beside: false,
+        reduced: false,
         drafting: false,
     };
     calls.element(Block::Embedding, "embedding", 1, Kind::Embedding, hidden);
@@ -75,6 +76,8 @@ struct Calls<'a> {
     /// Of the calls added next.
     scope: Scope,
     beside: bool,
+    /// The part before ended in an all-reduce.
+    reduced: bool,
     /// The calls added next are those of the layer that drafts.
     drafting: bool,
 }
@@ -120,6 +123,7 @@ impl Calls<'_> {
 
     fn all_reduce(&mut self, count: u64) {
         let ranks = self.layout.tp;
+        self.reduced = ranks > 1;
         if ranks > 1 {
             let bytes = Bytes((self.tokens * self.hidden) as f64 * ACTIVATION_BYTES);
             self.collective("all_reduce", count, Collective::AllReduce { ranks, bytes });
@@ -129,8 +133,12 @@ impl Calls<'_> {
     fn blocks(&mut self, blocks: &model::Blocks, batch: &Batch) {
         let count = u64::from(blocks.count);
         let after = blocks.norms == model::Norms::Sandwich;
+        // Of the layers of a block all but the first follow one of their own: where attention is data-parallel, that ended
+        // in a reduce-scatter.
+        let scatters = matches!(blocks.ffn, Some(model::Ffn::Moe(_))) && self.layout.dp > 1;
+        let mut unreduced = u64::from(!self.reduced) + if scatters { count.saturating_sub(1) } else { 0 };
         if let Some(attention) = &blocks.attention {
-            self.before(Block::Attention, ["mhc_pre", "input_norm"], count, blocks.streams);
+            self.before(Block::Attention, ["mhc_pre", "input_norm"], [count, unreduced], blocks.streams);
             match attention {
                 model::Attention::Gqa(gqa) => self.gqa(gqa, count, batch),
                 model::Attention::Mla(mla) => self.mla(mla, count, batch),
@@ -139,6 +147,7 @@ impl Calls<'_> {
                 model::Attention::Compressed(compressed) => self.compressed(compressed, count, batch),
             }
             self.all_reduce(count);
+            unreduced = 0;
             blocks
                 .streams
                 .iter()
@@ -148,7 +157,7 @@ impl Calls<'_> {
             }
         }
         if let Some(ffn) = &blocks.ffn {
-            self.before(Block::Mlp, ["mhc_mlp_pre", "post_norm"], count, blocks.streams);
+            self.before(Block::Mlp, ["mhc_mlp_pre", "post_norm"], [count, unreduced], blocks.streams);
             match ffn {
                 model::Ffn::Dense(dense) => {
                     self.dense(["gate_up_proj", "silu_and_mul", "down_proj"], dense, count, self.formats.mlp);
@@ -171,7 +180,7 @@ impl Calls<'_> {
         &mut self,
         block: Block,
         [collapse, norm]: [&'static str; 2],
-        count: u64,
+        [count, unreduced]: [u64; 2],
         streams: Option<u32>,
     ) {
         match streams {
@@ -179,16 +188,18 @@ impl Calls<'_> {
                 self.collapse(block, collapse, count, streams);
                 self.plain_norm(block, norm, count);
             }
-            None => self.norm(block, norm, count),
+            None => self.norm(block, norm, count, unreduced),
         }
     }
 
-    /// With the residual added before. Each follows an all-reduce, which may do it in passing.
-    fn norm(&mut self, block: Block, name: &'static str, count: u64) {
-        if self.layout.norm_in_all_reduce && self.layout.tp > 1 {
-            return;
+    /// With the residual added before. An all-reduce before it may do it in passing, which `unreduced` of them do not
+    /// follow.
+    fn norm(&mut self, block: Block, name: &'static str, count: u64, unreduced: u64) {
+        let fused = self.layout.norm_in_all_reduce && self.layout.tp > 1;
+        let count = if fused { unreduced } else { count };
+        if count > 0 {
+            self.element(block, name, count, Kind::AddNorm, self.hidden);
         }
-        self.element(block, name, count, Kind::AddNorm, self.hidden);
     }
 
     fn plain_norm(&mut self, block: Block, name: &'static str, count: u64) {
@@ -212,7 +223,7 @@ impl Calls<'_> {
                 }
             }
         }
-        self.norm(Block::Head, "final_norm", 1);
+        self.norm(Block::Head, "final_norm", 1, u64::from(!self.reduced));
         self.scope = Scope::Logits;
         self.choose(model, rows, 1);
     }

@@ -1,23 +1,12 @@
 //! What attention kernels execute beyond the useful work: hidden keys, and keys that could have been shared.
 
-use super::causal_pairs;
 use super::kernel::Kernel;
-use crate::kernels::features::{DeviceSpec, Equivalent, L2_BYTES_PER_CLOCK};
+use super::{causal_pairs, constants};
+use crate::kernels::features::{DeviceSpec, Equivalent};
 use crate::kernels::{Attention, Phase, Sequences};
 
 /// Rows of the output that one thread block takes, in kernels for prompts.
 pub const TILE_ROWS: [f64; 2] = [64.0, 128.0];
-/// FP32 operations per query-key pair: scale, maximum, sum, rescale and conversion.
-pub const SOFTMAX_FP32: f64 = 6.0;
-/// KV tokens of one step of a decode kernel.
-pub const KV_STEP: f64 = 128.0;
-/// Bytes of an FP8 cache per clock that a thread block takes alone where it keeps a sequence and head whole: 6.3
-/// on L40S and 11.4 on RTX PRO 6000, whatever the head's size.
-const SERIAL_BYTES_PER_CLOCK: f64 = 8.5;
-/// Thread blocks that one SM runs at once where each takes a sequence and head.
-const BLOCKS_PER_SM: f64 = 2.0;
-/// Elements of keys and values per clock that one SM converts and multiplies, with one query each.
-const ELEMENTS_PER_CLOCK: f64 = 10.0;
 
 /// Pairs that the kernel multiplies: a tile of queries takes the keys that any of its rows sees.
 pub fn executed_pairs(attention: &Attention, batch: Equivalent, kernel: Kernel) -> f64 {
@@ -57,13 +46,13 @@ pub fn alone(
     let tasks = tasks(attention, batch, kernel);
     let mut time = tasks * kernel.block_cycles(group, device.arch) / (device.sms * device.clock);
     if let Some(rows) = kernel.decode_rows() {
-        let keys = (batch.kv_length() / KV_STEP).ceil() * KV_STEP;
-        let tile = keys * rows * device.pair_cycles(head_dim, SOFTMAX_FP32) / device.clock;
+        let keys = (batch.kv_length() / constants().kv_step).ceil() * constants().kv_step;
+        let tile = keys * rows * device.pair_cycles(head_dim, constants().softmax_fp32) / device.clock;
         let splits = kernel.splits(group, attention.window.is_some());
         if !splits {
-            let rounds = (batch.sequences * heads / (device.sms * BLOCKS_PER_SM)).ceil();
+            let rounds = (batch.sequences * heads / (device.sms * constants().blocks_per_sm)).ceil();
             let bytes = 2.0 * keys * head_dim * attention.kv.bytes();
-            time = time.max(rounds * (tile + bytes / (L2_BYTES_PER_CLOCK * device.clock)));
+            time = time.max(rounds * (tile + bytes / device.sm_l2_bandwidth()));
         }
         let filled = if splits { (group / rows).ceil() } else { 1.0 };
         let tiles = tasks * filled * tile / device.sms;
@@ -76,9 +65,10 @@ pub fn alone(
         });
     }
     if kernel.keeps_whole(group, attention.kv, device.arch) {
-        let rounds = (batch.sequences * attention.kv_heads as f64 / (device.sms * BLOCKS_PER_SM)).ceil();
+        let rounds =
+            (batch.sequences * attention.kv_heads as f64 / (device.sms * constants().blocks_per_sm)).ceil();
         let bytes = 2.0 * batch.kv_length() * head_dim * attention.kv.bytes();
-        time = time.max(rounds * bytes / (SERIAL_BYTES_PER_CLOCK * device.clock));
+        time = time.max(rounds * bytes / (constants().serial_bytes_per_clock * device.clock));
     }
     if !kernel.packs(group) {
         time = time.max(elements(2.0 * batch.kv_tokens * heads * head_dim, device));
@@ -96,7 +86,7 @@ fn tasks(attention: &Attention, batch: &Equivalent, kernel: Kernel) -> f64 {
 
 /// Time to multiply so many elements of keys and values, with one query each, at the pace of the SMs.
 pub fn elements(elements: f64, device: &DeviceSpec) -> f64 {
-    elements / (ELEMENTS_PER_CLOCK * device.sms * device.clock)
+    elements / (constants().elements_per_clock * device.sms * device.clock)
 }
 
 #[cfg(test)]

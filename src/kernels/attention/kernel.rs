@@ -1,5 +1,6 @@
 //! Attention kernels, as the measured tables and the engine catalog name them.
 
+use super::constants;
 use crate::config::{Arch, Dtype, Gpu};
 use crate::kernels::{Attention, Phase};
 
@@ -73,7 +74,7 @@ impl Kernel {
     /// Whether a single new token's query heads of one KV head share its keys. TensorRT-LLM's kernel for it ends
     /// at a `group` of 32; beyond, every query head reads all keys, and takes as much longer.
     pub fn packs(self, group: f64) -> bool {
-        self != Self::Trtllm || group <= 32.0
+        self != Self::Trtllm || group <= constants().packed_group
     }
 
     /// Whether a KV head's keys of one sequence stay with one thread block, however long: TensorRT-LLM's kernel for
@@ -90,8 +91,8 @@ impl Kernel {
     /// `tile_size_fwd_sm8x`.
     pub fn decode_rows(self) -> Option<f64> {
         match self {
-            Self::Fa2 => Some(64.0),
-            Self::Fa3Ampere => Some(128.0),
+            Self::Fa2 => Some(constants().fa2_decode_rows),
+            Self::Fa3Ampere => Some(constants().fa3_ampere_decode_rows),
             _ => None,
         }
     }
@@ -102,15 +103,13 @@ impl Kernel {
         self == Self::Fa3Ampere
     }
 
-    /// Cycles that a decoding thread block takes however few its keys, of rows with up to 64 keys and 16 blocks an
-    /// SM or more: 5,300 to 6,800 for FlashAttention-3 on A100 and Hopper; for TensorRT-LLM 2,700 to 3,500 on
-    /// sm100, elsewhere 3,000 for single query heads and 7,600 to 8,900 for groups. Others are taken for 3,000
-    /// (FlashInfer: 1,400 to 4,900); those of FlashAttention-2 take longer for their tiles.
+    /// Cycles that a decoding thread block takes however few its keys; those of FlashAttention-2 take longer for their
+    /// tiles.
     pub fn block_cycles(self, group: f64, arch: Arch) -> f64 {
         match self {
-            Self::Fa3 | Self::VllmFa3 | Self::Fa3Ampere => 5500.0,
-            Self::Trtllm if arch != Arch::Blackwell && group > 1.0 => 8500.0,
-            _ => 3000.0,
+            Self::Fa3 | Self::VllmFa3 | Self::Fa3Ampere => constants().fa3_block_cycles,
+            Self::Trtllm if arch != Arch::Blackwell && group > 1.0 => constants().trtllm_group_block_cycles,
+            _ => constants().block_cycles,
         }
     }
 

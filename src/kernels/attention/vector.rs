@@ -1,8 +1,8 @@
 //! The feature vectors of attention: one for prompts, one for single new tokens.
 
-use super::Attention;
-use super::executed::{KV_STEP, SOFTMAX_FP32, TILE_ROWS, alone, elements, executed_pairs};
+use super::executed::{TILE_ROWS, alone, elements, executed_pairs};
 use super::kernel::Kernel as Code;
+use super::{Attention, constants};
 use crate::config::{Dtype, MissingFigure};
 use crate::kernels::features::{
     DeviceSpec, Equivalent, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector,
@@ -13,12 +13,6 @@ pub const PREFILL: FamilySpec =
     FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS), measured: REFERENCE };
 pub const DECODE: FamilySpec =
     FamilySpec { version: 4, columns: || names(DECODE_COLUMNS), measured: REFERENCE };
-
-/// What every launch takes besides its work, in cycles: launch, one pass over a tile, and the write of the
-/// result. Between 13,000 and 28,000 on all measured GPUs, whatever their clock.
-const SHORTEST_CYCLES: f64 = 16_000.0;
-/// Query heads of one KV head that a decode tile packs.
-const PACKED_HEADS: f64 = 16.0;
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -87,14 +81,14 @@ impl Attended {
             memory,
             hits,
             alone: alone(attention, &batch, kernel, &device, memory),
-            softmax: heads * executed * (1.0 / device.xu + SOFTMAX_FP32 / device.fma)
+            softmax: heads * executed * (1.0 / device.xu + constants().softmax_fp32 / device.fma)
                 / (device.clock * device.sms),
             ideal: count.ideal(gpu, floor)?.micros(),
         })
     }
 
     fn shortest(&self) -> f64 {
-        SHORTEST_CYCLES / self.device.clock
+        constants().shortest_cycles / self.device.clock
     }
 
     fn group(&self) -> f64 {
@@ -230,9 +224,9 @@ const SPLIT: &[Term<Attended>] = &[
     ("head_tasks", |l| l.device.per_sm(l.batch.sequences * l.heads)),
     ("head_rounding", |l| l.device.rounding(l.batch.sequences * l.heads)),
     ("one_head", |l| l.one_head()),
-    ("head_padding", |l| ln_rounding(l.group(), PACKED_HEADS)),
-    ("more_than_packed", |l| flag(l.group() > PACKED_HEADS)),
-    ("kv_steps", |l| (l.batch.kv_length() / KV_STEP).ln()),
+    ("head_padding", |l| ln_rounding(l.group(), constants().packed_heads)),
+    ("more_than_packed", |l| flag(l.group() > constants().packed_heads)),
+    ("kv_steps", |l| (l.batch.kv_length() / constants().kv_step).ln()),
     ("alone", |l| l.share(l.alone)),
     ("elements", |l| l.share(l.elements())),
 ];

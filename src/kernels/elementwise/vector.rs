@@ -1,38 +1,23 @@
 //! The feature vector of kernels that move bytes.
 
 use super::{Elementwise, Kind};
-use crate::config::{Gpu, MissingFigure};
-use crate::kernels::features::{
-    DeviceSpec, Inputs, L2_BYTES_PER_CLOCK, Term, flag, ln_rounding, names, vector,
-};
+use crate::config::MissingFigure;
+use crate::kernels::constants::constants;
+use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: MEASURED };
 
 const MEASURED: &[&str] = &["a100-sxm-80gb", "a40", "h100-sxm", "rtx-4090", "rtx-pro-6000-server"];
 
+constants!(
+    "elementwise":
+    shortest_cycles, shortest_add_cycles, hit_half, hit_power, full_threads, qk_norm_pace, norm_pace, activation_pace, copy_pace, block_elements, few_rows,
+);
+
 /// The kernel name of engines of 2023, before fused and vectorised norms: those that Vidur measured, in
 /// Sarathi-Serve. No engine of the catalog launches them; they tell how GPUs compare.
 pub const EARLIER: &str = "sarathi";
-
-/// What every launch takes besides its bytes, in cycles: read, reduce, write, one after another. Between
-/// 4,000 and 7,000 on all measured GPUs, whatever their clock.
-const SHORTEST_CYCLES: f64 = 5000.0;
-/// A residual add waits for nothing in between.
-const SHORTEST_ADD_CYCLES: f64 = 2500.0;
-
-/// Working set over L2 size at which half of the accesses hit, and how sharply that falls: less than for
-/// what a loop reads over and over, for a third to a half of these accesses are writes.
-const HIT_HALF: f64 = 0.9;
-const HIT_POWER: i32 = 3;
-
-/// Threads per SM of the GPUs that the rates of `elements_per_clock` are quoted for.
-const FULL_THREADS: f64 = 2048.0;
-
-/// Elements that a block takes at once, one a thread.
-const BLOCK_ELEMENTS: f64 = 1024.0;
-/// Up to so many rows PyTorch gathers by another kernel, whose time grows with every row.
-const FEW_ROWS: f64 = 16.0;
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -52,9 +37,9 @@ struct Streamed {
     ideal: f64,
 }
 
-/// The vector of one launch; none for what nobody measured: sampling, and the mixing of residual streams.
+/// The vector of one launch; none for what nobody measured: sampling, the mixing of residual streams, and activations without a gate.
 pub fn of(call: &Elementwise, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let measured = !matches!(call.kind, Kind::Mix | Kind::Sampling);
+    let measured = !matches!(call.kind, Kind::Mix | Kind::Sampling | Kind::Activation);
     if !measured || call.rows * call.width == 0 {
         return Ok(None);
     }
@@ -65,19 +50,10 @@ pub fn of(call: &Elementwise, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, M
 /// fit the L2.
 fn elements_per_clock(kind: Kind) -> f64 {
     match kind {
-        Kind::QkNorm => 0.7,
-        Kind::Norm | Kind::AddNorm => 1.2,
-        Kind::SiluMul | Kind::Rope => 1.7,
-        Kind::Add | Kind::Embedding | Kind::Mix | Kind::Sampling => 3.4,
-    }
-}
-
-/// Threads that one SM holds, by compute capability (CUDA C++ Programming Guide, technical specifications).
-fn threads_per_sm(gpu: &Gpu) -> f64 {
-    match gpu.sm {
-        75 => 1024.0,
-        86 | 89 | 120 => 1536.0,
-        _ => 2048.0,
+        Kind::QkNorm => constants().qk_norm_pace,
+        Kind::Norm | Kind::AddNorm => constants().norm_pace,
+        Kind::SiluMul | Kind::Rope | Kind::Activation => constants().activation_pace,
+        Kind::Add | Kind::Embedding | Kind::Mix | Kind::Sampling => constants().copy_pace,
     }
 }
 
@@ -88,8 +64,9 @@ impl Streamed {
         let count = call.count(gpu)?;
         let (rows, width, bytes) = (call.rows as f64, call.width as f64, count.operands.0);
         // Activations come from the kernel before, in service as in a measuring loop.
-        let hits = 1.0 / (1.0 + (bytes / (device.l2 * HIT_HALF)).powi(HIT_POWER));
-        let pace = elements_per_clock(call.kind) * device.sms * device.clock * threads_per_sm(gpu);
+        let hits =
+            1.0 / (1.0 + (bytes / (device.l2 * constants().hit_half)).powi(constants().hit_power as i32));
+        let pace = elements_per_clock(call.kind) * device.sms * device.clock * gpu.threads_per_sm()?;
         Ok(Self {
             device,
             kind: call.kind,
@@ -99,20 +76,23 @@ impl Streamed {
             bytes,
             memory: device.read(bytes, hits),
             hits,
-            issue: rows * width * FULL_THREADS / pace,
+            issue: rows * width * constants().full_threads / pace,
             ideal: count.ideal(gpu, floor)?.micros(),
         })
     }
 
     fn shortest(&self) -> f64 {
-        let cycles = if self.kind == Kind::Add { SHORTEST_ADD_CYCLES } else { SHORTEST_CYCLES };
+        let cycles = match self.kind {
+            Kind::Add => constants().shortest_add_cycles,
+            _ => constants().shortest_cycles,
+        };
         cycles / self.device.clock
     }
 
     /// Time the busiest SM takes to move its rows, one block a row, at the L2's pace.
     fn busiest(&self) -> f64 {
         let bytes = (self.rows / self.device.sms).ceil() * self.bytes / self.rows;
-        bytes / (L2_BYTES_PER_CLOCK * self.device.clock)
+        bytes / self.device.sm_l2_bandwidth()
     }
 }
 
@@ -143,7 +123,7 @@ const TERMS: &[Term<Streamed>] = &[
     ("ln_width", |l| l.width.ln()),
     ("rows_per_sm", |l| l.device.per_sm(l.rows)),
     ("rounding", |l| l.device.rounding(l.rows)),
-    ("width_rounding", |l| ln_rounding(l.width, BLOCK_ELEMENTS)),
+    ("width_rounding", |l| ln_rounding(l.width, constants().block_elements)),
     // Share of the operands, in [0, 1].
     ("l2_hits", |l| l.hits),
     ("over_l2", |l| (l.bytes / l.device.l2).ln()),
@@ -153,7 +133,7 @@ const TERMS: &[Term<Streamed>] = &[
     ("silu_mul", |l| flag(l.kind == Kind::SiluMul)),
     ("rope", |l| flag(l.kind == Kind::Rope)),
     ("embedding", |l| flag(l.kind == Kind::Embedding)),
-    ("few_embedded", |l| flag(l.kind == Kind::Embedding && l.rows <= FEW_ROWS)),
+    ("few_embedded", |l| flag(l.kind == Kind::Embedding && l.rows <= constants().few_rows)),
     ("earlier", |l| flag(l.earlier)),
 ];
 

@@ -3,10 +3,12 @@
 use super::term::{Term, flag, ln_rounding};
 use crate::config::{Arch, Dtype, Gpu, MissingFigure};
 use crate::kernels::Family;
+use crate::kernels::constants::constants;
 
-/// Working set over L2 size at which half of it stays there, and how sharply that falls.
-const RESIDENT_HALF: f64 = 0.9;
-const RESIDENT_POWER: i32 = 6;
+constants!(
+    "device":
+    resident_half, resident_power, l2_bytes_per_clock, l2_reached,
+);
 
 /// GPUs whose kernels the reference source measured, for most families all of them.
 pub const REFERENCE: &[&str] = &[
@@ -20,11 +22,6 @@ pub const REFERENCE: &[&str] = &[
     "l40s",
     "rtx-pro-6000-server",
 ];
-
-/// Bytes per clock that one SM reads from L2 at best (sm70 and later).
-pub const L2_BYTES_PER_CLOCK: f64 = 64.0;
-/// Share of it that all SMs together reach, where nobody has measured: that of the Ada and GDDR parts.
-const L2_REACHED: f64 = 0.25;
 
 /// Rows and columns of an output tile.
 pub type Tile = (f64, f64);
@@ -62,7 +59,8 @@ impl DeviceSpec {
         Ok(Self {
             sms,
             clock,
-            l2_bandwidth: l2_bandwidth.unwrap_or(L2_BYTES_PER_CLOCK * L2_REACHED * sms * clock),
+            l2_bandwidth: l2_bandwidth
+                .unwrap_or(constants().l2_bytes_per_clock * constants().l2_reached * sms * clock),
             rate: gpu.tensor_rate(Dtype::Bf16)?,
             bandwidth: gpu.bandwidth()?.0 * 1e-6,
             l2: gpu.l2()?.0,
@@ -89,12 +87,17 @@ impl DeviceSpec {
     /// Share of a working set of `bytes` that the L2 keeps from one round to the next: all of a small one,
     /// nothing of one read round and round past the L2's size.
     pub fn resident(&self, bytes: f64) -> f64 {
-        1.0 / (1.0 + (bytes / (self.l2 * RESIDENT_HALF)).powi(RESIDENT_POWER))
+        1.0 / (1.0 + (bytes / (self.l2 * constants().resident_half)).powi(constants().resident_power as i32))
     }
 
     /// Time to read `bytes`, `hits` of them from L2.
     pub fn read(&self, bytes: f64, hits: f64) -> f64 {
         bytes * ((1.0 - hits) / self.bandwidth + hits / self.l2_bandwidth)
+    }
+
+    /// Bytes per µs that one SM reads from L2 at best.
+    pub fn sm_l2_bandwidth(&self) -> f64 {
+        constants().l2_bytes_per_clock * self.clock
     }
 
     /// Tasks of each SM, as a logarithm.
@@ -116,7 +119,7 @@ impl DeviceSpec {
     /// each row and column of a tile.
     pub fn operands(&self, tiles: f64, tile: Tile, depth: f64, bytes: f64) -> f64 {
         let read = (tiles / self.sms).ceil() * (tile.0 + tile.1) * depth * bytes;
-        read / (L2_BYTES_PER_CLOCK * self.clock)
+        read / self.sm_l2_bandwidth()
     }
 
     /// What reading `bytes` from device memory takes longer than with those from L2 that a measuring loop

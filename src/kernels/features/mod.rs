@@ -9,6 +9,6 @@ mod device;
 mod equivalent;
 mod term;
 
-pub use device::{DeviceSpec, L2_BYTES_PER_CLOCK, REFERENCE, Tile, identity_names};
+pub use device::{DeviceSpec, REFERENCE, Tile, identity_names};
 pub use equivalent::Equivalent;
 pub use term::{Inputs, Term, flag, ln_rounding, names, vector};

@@ -64,14 +64,35 @@ impl Kernel for Gemm {
 }
 
 impl Gemm {
-    /// The launch by rule. None where the GPU's record lacks a figure that the rule weighs.
+    /// The launch by rule. None where nobody published the tiles of the architecture or the format, or the GPU's record
+    /// lacks a figure that the rule weighs.
     fn schedule(&self, gpu: &Gpu) -> Option<Schedule> {
-        let record = Record::of(gpu).ok()?;
+        let record = Record::of(gpu).ok().filter(reference::published)?;
         let shape = [self.m, self.n, self.k];
         let choice = match self.weights.math() {
             Dtype::Fp8 => reference::choose_fp8(shape),
-            _ => reference::choose(shape, &record),
+            Dtype::Bf16 => reference::choose(shape, &record),
+            _ => return None,
         };
         Some(reference::schedule(shape, &choice, &record))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    #[test]
+    fn tiles_that_nobody_published_are_not_shown() {
+        let tile = |gpu: &str, weights| {
+            let gpu = catalog().gpu(gpu).expect("in the catalog");
+            let gemm = Gemm { m: 4096, n: 4096, k: 4096, weights };
+            gemm.count(gpu).expect("complete").schedule.map(|schedule| schedule.tile)
+        };
+        assert_eq!(tile("h100-sxm", Dtype::Bf16), Some([160, 256, 64]));
+        assert_eq!(tile("b200", Dtype::Bf16), None);
+        assert_eq!(tile("b200", Dtype::Fp8), None);
+        assert_eq!(tile("rtx-pro-6000-server", Dtype::Nvfp4), None);
     }
 }

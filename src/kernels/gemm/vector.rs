@@ -2,6 +2,7 @@
 
 use super::Gemm;
 use crate::config::{Arch, Dtype, MissingFigure};
+use crate::kernels::constants::constants;
 use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
@@ -21,6 +22,11 @@ const MEASURED: &[&str] = &[
     "a40",
     "rtx-a6000",
 ];
+
+constants!(
+    "gemm":
+    library_cycles, deep_gemm_cycles, scaled_fp8_cycles, fp4_cycles, deep_gemm_packed_cycles, tensor_fp8_cycles, rotated_weights, trtllm_rotated_weights,
+);
 
 /// Formats the model has learned.
 const LEARNED: [Dtype; 7] =
@@ -81,14 +87,11 @@ enum Backend {
     Plugin,
 }
 
-/// The vector of one product; none where no model has learned its format.
-///
-/// Engines other than the catalog's are taken for vLLM, whose products are plain library calls.
+/// The vector of one product; none where no model has learned its format, or the engine's products.
 pub fn of(gemm: &Gemm, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    if !LEARNED.contains(&gemm.weights) {
-        return Ok(None);
-    }
-    Ok(Some(vector(&[TERMS], &Product::new(gemm, launch)?)))
+    let engine = Engine::of(launch.engine).filter(|_| LEARNED.contains(&gemm.weights));
+    let Some(engine) = engine else { return Ok(None) };
+    Ok(Some(vector(&[TERMS], &Product::new(gemm, engine, launch)?)))
 }
 
 impl Backend {
@@ -114,12 +117,12 @@ impl Backend {
     /// shortest measured products, alike on all GPUs.
     fn shortest_cycles(self) -> f64 {
         match self {
-            Self::Library => 4000.0,
-            Self::DeepGemm => 6000.0,
-            Self::ScaledFp8 | Self::Blocks | Self::TrtllmDeepGemm => 8000.0,
-            Self::CuteDsl | Self::CutlassFp4 | Self::TrtllmFp4 | Self::Plugin => 10_000.0,
-            Self::DeepGemmPacked => 17_000.0,
-            Self::TensorFp8 => 22_000.0,
+            Self::Library => constants().library_cycles,
+            Self::DeepGemm => constants().deep_gemm_cycles,
+            Self::ScaledFp8 | Self::Blocks | Self::TrtllmDeepGemm => constants().scaled_fp8_cycles,
+            Self::CuteDsl | Self::CutlassFp4 | Self::TrtllmFp4 | Self::Plugin => constants().fp4_cycles,
+            Self::DeepGemmPacked => constants().deep_gemm_packed_cycles,
+            Self::TensorFp8 => constants().tensor_fp8_cycles,
         }
     }
 }
@@ -140,28 +143,29 @@ pub fn quantising(gemm: &Gemm, device: &DeviceSpec) -> f64 {
 /// and 32 MB).
 pub fn rotated_weights(engine: &str) -> f64 {
     match Engine::of(engine) {
-        Engine::Vllm | Engine::Sglang => 6.0,
-        Engine::Trtllm => 4.0,
+        Some(Engine::Trtllm) => constants().trtllm_rotated_weights,
+        _ => constants().rotated_weights,
     }
 }
 
 impl Engine {
-    fn of(id: &str) -> Self {
+    /// By catalog id; sources that name no engine called the library, as vLLM does.
+    fn of(id: &str) -> Option<Self> {
         match id {
-            "sglang" => Self::Sglang,
-            "trtllm" => Self::Trtllm,
-            _ => Self::Vllm,
+            "vllm" | "" => Some(Self::Vllm),
+            "sglang" => Some(Self::Sglang),
+            "trtllm" => Some(Self::Trtllm),
+            _ => None,
         }
     }
 }
 
 impl Product {
-    fn new(gemm: &Gemm, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
+    fn new(gemm: &Gemm, own: Engine, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
         let &Launch { gpu, engine, floor, .. } = launch;
         let device = DeviceSpec::new(gpu, Family::Gemm)?;
         let count = gemm.count(gpu)?;
         let at_peak = (count.flops / gpu.peak(gemm.weights)?).micros();
-        let own = Engine::of(engine);
         let (weights, activations) = (count.stored.0, (count.operands - count.stored).0);
         let hits = device.resident(weights * rotated_weights(engine));
         Ok(Self {
@@ -342,6 +346,12 @@ mod tests {
         };
         // 8 MB and 67 MB of weights, six times over against 101 MB of L2.
         assert!(hits(4096) > 0.9 && hits(32_768) < 0.1);
+    }
+
+    #[test]
+    fn an_unknown_engine_has_no_row() {
+        let gemm = Gemm { m: 8, n: 1024, k: 1024, weights: Dtype::Bf16 };
+        assert_eq!(on("b200", "some other engine", gemm), None);
     }
 
     #[test]

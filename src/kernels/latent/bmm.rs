@@ -1,6 +1,6 @@
 //! The batched products that latent attention absorbs its expansion with.
 
-use super::ACTIVATION_BYTES;
+use super::{ACTIVATION_BYTES, constants};
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
 use crate::kernels::{Count, Family, FamilySpec, Kernel as Call, Launch, Point};
@@ -54,9 +54,6 @@ impl Call for BatchedGemm {
         Point { shape: [self.count, self.m, 0, 0], size: [self.n, self.k, 0, 0] }
     }
 }
-
-/// What every launch takes besides its work, in cycles: about the shortest measured product.
-const SHORTEST_CYCLES: f64 = 7000.0;
 
 /// How a product is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,7 +131,7 @@ impl Products {
     }
 
     fn shortest(&self) -> f64 {
-        SHORTEST_CYCLES / self.device.clock
+        constants().bmm_shortest_cycles / self.device.clock
     }
 
     /// Tiles of all products.

@@ -3,12 +3,9 @@
 //! Names that only tell the format of the KV cache apart stand for one kernel here: the format is an input
 //! of its own.
 
-use super::Form;
+use super::{Form, constants};
 use crate::config::{Arch, Dtype};
 use crate::kernels::Phase;
-
-/// Cycles per token of a decode kernel that leaves a sequence to one SM, measured with one sequence.
-const SERIAL_CYCLES: f64 = 190.0;
 
 /// What an engine launches for latent attention on one family of GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +86,7 @@ impl Kernel {
         let whole = self == Self::Trtllm && phase == Phase::Decode;
         match arch {
             Arch::Hopper | Arch::Blackwell => 0.0,
-            _ if whole => length * SERIAL_CYCLES,
+            _ if whole => length * constants().serial_cycles,
             _ => 0.0,
         }
     }

@@ -26,10 +26,16 @@ pub use scores::Scores;
 pub use span::Span;
 pub use vector::FAMILY as ATTENTION;
 
+use super::constants::constants;
 use super::sequences::{first_group, lengths, number};
 use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops};
+
+constants!(
+    "latent":
+    shortest_cycles, softmax_fp32, widening_bytes, kv_step, serial_cycles, bmm_shortest_cycles, launch_cycles, launches, quantise_launches, indexer_launches, vllm_dispatch_us, vllm_quantised_dispatch_us, sglang_dispatch_us, sglang_one_more_dispatch_us, sglang_both_dispatch_us,
+);
 
 /// Activations are bf16.
 const ACTIVATION_BYTES: f64 = 2.0;

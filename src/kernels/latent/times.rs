@@ -1,22 +1,12 @@
 //! What the launches of a block take, each by the pipe it waits for.
 
-use super::Span;
 use super::block::{Kind, LatentModule, Part};
 use super::kernel::{Engine, Kernel};
+use super::{Span, constants};
 use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::kernels::Phase;
 use crate::kernels::features::{DeviceSpec, Equivalent};
 
-/// What each launch takes besides its work, in cycles, inside a CUDA graph.
-const LAUNCH_CYCLES: f64 = 5000.0;
-/// Launches of a block: norms, rotary embedding and KV write beside its products.
-const LAUNCHES: f64 = 9.0;
-/// Further launches where activations are quantised before each product.
-const QUANTISE_LAUNCHES: f64 = 4.0;
-/// Further launches of an indexer: projections, norm, rotary embedding, quantisation, scores, choice.
-const INDEXER_LAUNCHES: f64 = 9.0;
-/// FP32 operations per query-key pair of the softmax.
-const SOFTMAX_FP32: f64 = 6.0;
 /// Scores are f32, written by the indexer and read by the choice.
 const SCORE_BYTES: f64 = 2.0 * 4.0;
 /// Element-wise kernels read and write bf16.
@@ -93,7 +83,7 @@ impl Times {
         }
         let heads = module.heads.heads as f64;
         let pairs = heads * span.pairs / (device.clock * device.sms);
-        times.softmax = pairs * (1.0 / device.xu + SOFTMAX_FP32 / device.fma);
+        times.softmax = pairs * (1.0 / device.xu + constants().softmax_fp32 / device.fma);
         let length = batch.past + batch.new;
         times.serial = kernel.serial_cycles(module.phase, gpu.arch, length) / device.clock;
         times.attention =
@@ -107,10 +97,10 @@ impl Times {
             times.choice = device.read(scores, device.resident(scores));
         }
         let quantises = module.weights.math() != Dtype::Bf16;
-        let launches = LAUNCHES
-            + if quantises { QUANTISE_LAUNCHES } else { 0.0 }
-            + if indexes { INDEXER_LAUNCHES } else { 0.0 };
-        times.launches = launches * LAUNCH_CYCLES / device.clock;
+        let launches = constants().launches
+            + if quantises { constants().quantise_launches } else { 0.0 }
+            + if indexes { constants().indexer_launches } else { 0.0 };
+        times.launches = launches * constants().launch_cycles / device.clock;
         if work.sparse && module.phase == Phase::Prefill {
             times.dispatch = dispatch(kernel, module, indexes);
         }
@@ -130,10 +120,12 @@ fn dispatch(kernel: Kernel, module: &LatentModule, indexes: bool) -> f64 {
     let quantised = module.weights.math() != Dtype::Bf16;
     match (kernel.engine(), quantised, indexes) {
         (Engine::Trtllm, ..) => 0.0,
-        (Engine::Vllm, false, _) => 1200.0,
-        (Engine::Vllm, true, _) => 1600.0,
-        (Engine::Sglang, false, false) => 300.0,
-        (Engine::Sglang, false, true) | (Engine::Sglang, true, false) => 500.0,
-        (Engine::Sglang, true, true) => 800.0,
+        (Engine::Vllm, false, _) => constants().vllm_dispatch_us,
+        (Engine::Vllm, true, _) => constants().vllm_quantised_dispatch_us,
+        (Engine::Sglang, false, false) => constants().sglang_dispatch_us,
+        (Engine::Sglang, false, true) | (Engine::Sglang, true, false) => {
+            constants().sglang_one_more_dispatch_us
+        }
+        (Engine::Sglang, true, true) => constants().sglang_both_dispatch_us,
     }
 }

@@ -1,24 +1,15 @@
 //! The feature vector of the latent attention kernel, prompts and single new tokens alike.
 
 use super::kernel::Kernel;
-use super::{Form, LatentAttention, Span, attention};
+use super::{Form, LatentAttention, Span, attention, constants};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, REFERENCE, Term, flag, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel as _, Launch, Phase};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: REFERENCE };
 
-/// What every launch takes besides its work, in cycles: about the shortest measured kernel.
-const SHORTEST_CYCLES: f64 = 16_000.0;
-/// FP32 operations per query-key pair: scale, maximum, sum, rescale and conversion.
-const SOFTMAX_FP32: f64 = 6.0;
-/// Bytes moved per element of an FP8 cache that is widened before it is read: measured, constant over
-/// heads and lengths.
-const WIDENING_BYTES: f64 = 10.0;
 /// Rows of the output that one thread block takes.
 const TILE_ROWS: [f64; 2] = [64.0, 128.0];
-/// KV tokens of one step of a decode kernel.
-const KV_STEP: f64 = 64.0;
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -89,8 +80,9 @@ impl Attended {
         let heads = call.heads.heads as f64;
         let cached = call.heads.cached() as f64 * call.kv.bytes();
         let widens = kernel == Kernel::SglangFa3 && call.kv.math() == Dtype::Fp8;
-        let widened = if widens { (batch.kv_tokens - batch.tokens) * cached * WIDENING_BYTES } else { 0.0 };
-        let softmax = 1.0 / device.xu + SOFTMAX_FP32 / device.fma;
+        let widened =
+            if widens { (batch.kv_tokens - batch.tokens) * cached * constants().widening_bytes } else { 0.0 };
+        let softmax = 1.0 / device.xu + constants().softmax_fp32 / device.fma;
         Ok(Self {
             device,
             arch: gpu.arch,
@@ -115,7 +107,7 @@ impl Attended {
     }
 
     fn shortest(&self) -> f64 {
-        SHORTEST_CYCLES / self.device.clock
+        constants().shortest_cycles / self.device.clock
     }
 
     fn tasks(&self, rows: f64) -> f64 {
@@ -139,7 +131,8 @@ impl Attended {
 
     /// Steps along the KV length of all tiles, over the SMs.
     fn steps(&self) -> f64 {
-        (self.tasks(TILE_ROWS[0]) * (self.batch.kv_length() / KV_STEP).ceil() / self.device.sms).ln()
+        (self.tasks(TILE_ROWS[0]) * (self.batch.kv_length() / constants().kv_step).ceil() / self.device.sms)
+            .ln()
     }
 }
 

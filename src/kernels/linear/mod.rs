@@ -5,6 +5,7 @@ mod vector;
 
 pub use vector::FAMILY;
 
+use super::constants::constants;
 use super::sequences::{first_group, lengths, number, tokens};
 use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
@@ -13,10 +14,11 @@ use crate::units::{Bytes, Flops};
 const BF16_BYTES: f64 = 2.0;
 /// States of the delta rule, gates and strengths are f32.
 const F32_BYTES: f64 = 4.0;
-/// Tokens that the chunked delta rule takes at once (flash-linear-attention and FlashInfer alike).
-const CHUNK: f64 = 64.0;
-/// Tokens that Mamba-2's chunked scan takes at once (`chunk_size` of Nemotron-H).
-const SCAN_CHUNK: f64 = 128.0;
+
+constants!(
+    "linear":
+    launch_cycles, chunked_launches, chunk_cycles, state_columns, conv_tile_tokens, conv_tile_channels, conv_tile_cycles, conv_step, conv_step_cycles, chunk, scan_chunk,
+);
 
 /// A depthwise causal convolution along the sequence, with its activation: each channel over its own last
 /// `taps` tokens, those before this step kept as a state.
@@ -114,7 +116,7 @@ impl Kernel for DeltaRule {
         let (key_heads, value_heads) = (self.key_heads as f64, self.value_heads as f64);
         let per_token = 6.0 * key * value;
         let (flops, math) = match self.phase {
-            Phase::Prefill => (per_token + CHUNK * (3.0 * key + 2.0 * value), Some(Dtype::Bf16)),
+            Phase::Prefill => (per_token + constants().chunk * (3.0 * key + 2.0 * value), Some(Dtype::Bf16)),
             Phase::Decode => (per_token, None),
         };
         let state = sequences * value_heads * key * value * F32_BYTES;
@@ -163,7 +165,7 @@ impl Kernel for Scan {
         let (heads, head_dim, state) = (self.heads as f64, self.head_dim as f64, self.state as f64);
         let per_token = 4.0 * head_dim * state;
         let (flops, math) = match self.phase {
-            Phase::Prefill => (per_token + SCAN_CHUNK * (state + head_dim), Some(Dtype::Bf16)),
+            Phase::Prefill => (per_token + constants().scan_chunk * (state + head_dim), Some(Dtype::Bf16)),
             Phase::Decode => (per_token, None),
         };
         let states = sequences * heads * head_dim * state * F32_BYTES;

@@ -1,30 +1,15 @@
 //! The feature vector of linear attention: convolutions, and the gated delta rule.
 
-use super::{BF16_BYTES, CHUNK, CausalConv, DeltaRule, F32_BYTES, totals};
+use super::{BF16_BYTES, CausalConv, DeltaRule, F32_BYTES, constants, totals};
 use crate::config::{Arch, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Launch, Phase, Sequences};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: REFERENCE };
 
-/// What each launch takes besides its work, in cycles, inside a CUDA graph.
-const LAUNCH_CYCLES: f64 = 3500.0;
-/// Launches of the chunked delta rule: gates, products within chunks, their inverse, states, results.
-const CHUNKED_LAUNCHES: f64 = 6.0;
-/// Cycles from one chunk's state to the next one's, which waits for it: long sequences alone on the GPU.
-const CHUNK_CYCLES: f64 = 4500.0;
 /// Tensors of a value's width that pass between the chunked kernels per token, written and read: corrected
 /// keys and values, and what is left of them after the state.
 const PASSED_ROWS: f64 = 3.0 * 2.0;
-/// Columns of a state that one thread block keeps.
-const STATE_COLUMNS: f64 = 64.0;
-/// Tokens and channels that one thread block of a Triton convolution takes, and the cycles it needs.
-const CONV_TILE: [f64; 2] = [8.0, 256.0];
-const CONV_TILE_CYCLES: f64 = 800.0;
-/// Tokens that one thread block of a CUDA convolution, which has one channel of one sequence, takes at a
-/// time, and the cycles it needs.
-const CONV_STEP: f64 = 1024.0;
-const CONV_STEP_CYCLES: f64 = 230.0;
 
 /// How a call is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +37,8 @@ impl Kernel {
             | "fused_recurrent_gated_delta_rule"
             | "fused_recurrent_gated_delta_rule_packed_decode" => match engine {
                 "trtllm" => Self::Trtllm,
-                _ => Self::Triton,
+                "vllm" | "sglang" => Self::Triton,
+                _ => return None,
             },
             _ => return None,
         })
@@ -95,11 +81,11 @@ pub fn of_conv(conv: &CausalConv, launch: &Launch<'_>) -> Result<Option<Vec<f32>
     call.width = conv.channels as f64;
     let cycles = if matches!(call.kernel, Kernel::Trtllm | Kernel::Cuda) {
         call.tasks = call.sequences * call.width;
-        (call.new_tokens() / CONV_STEP).ceil() * CONV_STEP_CYCLES
+        (call.new_tokens() / constants().conv_step).ceil() * constants().conv_step_cycles
     } else {
-        let columns = (call.width / CONV_TILE[1]).ceil();
-        call.tasks = call.sequences * (call.new_tokens() / CONV_TILE[0]).ceil() * columns;
-        CONV_TILE_CYCLES
+        let columns = (call.width / constants().conv_tile_channels).ceil();
+        call.tasks = call.sequences * (call.new_tokens() / constants().conv_tile_tokens).ceil() * columns;
+        constants().conv_tile_cycles
     };
     if call.phase == Phase::Prefill {
         call.issue = call.tasks / call.device.sms * cycles / call.device.clock;
@@ -116,21 +102,21 @@ pub fn of_delta(delta: &DeltaRule, launch: &Launch<'_>) -> Result<Option<Vec<f32
     let mut moved = call.operands;
     call.width = heads;
     call.group = heads / delta.key_heads as f64;
-    call.tasks = call.sequences * heads * (value / STATE_COLUMNS).ceil();
+    call.tasks = call.sequences * heads * (value / constants().state_columns).ceil();
     if call.phase == Phase::Prefill {
-        let chunks = (call.new_tokens() / CHUNK).ceil();
+        let chunks = (call.new_tokens() / constants().chunk).ceil();
         if call.kernel == Kernel::FlashInfer {
             // One fused launch, a head to a thread block.
             call.tasks = call.sequences * heads;
         } else {
             let state = value * delta.key_dim as f64 * 2.0 * BF16_BYTES;
-            let inverse = CHUNK * CHUNK * 2.0 * F32_BYTES;
-            let rows = CHUNK * value * PASSED_ROWS * BF16_BYTES;
+            let inverse = constants().chunk * constants().chunk * 2.0 * F32_BYTES;
+            let rows = constants().chunk * value * PASSED_ROWS * BF16_BYTES;
             moved += call.sequences * chunks * heads * (state + inverse + rows);
-            call.launches *= CHUNKED_LAUNCHES;
+            call.launches *= constants().chunked_launches;
         }
         let waves = (call.tasks / call.device.sms).max(1.0);
-        call.chain = chunks * waves * CHUNK_CYCLES / call.device.clock;
+        call.chain = chunks * waves * constants().chunk_cycles / call.device.clock;
     }
     Ok(Some(call.vector(moved)))
 }
@@ -167,7 +153,7 @@ impl Stateful {
             memory: 0.0,
             issue: 0.0,
             chain: 0.0,
-            launches: LAUNCH_CYCLES / device.clock,
+            launches: constants().launch_cycles / device.clock,
             hits: 0.0,
             operands: count.operands.0,
             ideal: count.ideal(gpu, floor)?.micros(),
@@ -217,7 +203,7 @@ const TERMS: &[Term<Stateful>] = &[
     ("ln_group", |l| l.group.ln()),
     ("tasks", |l| (l.tasks / l.device.sms).ln()),
     ("rounding", |l| l.device.rounding(l.tasks)),
-    ("chunk_padding", |l| ln_rounding(l.new_tokens(), CHUNK)),
+    ("chunk_padding", |l| ln_rounding(l.new_tokens(), constants().chunk)),
     ("operands_over_l2", |l| (l.operands / l.device.l2).ln()),
     // Share of the operands, in [0, 1].
     ("l2_hits", |l| l.hits),

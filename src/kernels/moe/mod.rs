@@ -7,6 +7,7 @@ mod vector;
 pub use routing::{ExpertLoad, Pool, Routing};
 pub use vector::FAMILY;
 
+use super::constants::constants;
 use super::{Count, Family, Kernel, Launch, Point, Schedule};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops};
@@ -14,9 +15,11 @@ use routing::TILE_ROWS;
 
 /// Tokens come and go as bf16; FP8 and FP4 kernels quantise them on the way.
 const ACTIVATION_BYTES: f64 = 2.0;
-/// Columns of an output tile, and its depth: what most kernels take where the weights are wide.
-const TILE_COLUMNS: u64 = 128;
-const TILE_DEPTH: u32 = 64;
+
+constants!(
+    "moe":
+    shortest_cycles, synchronous_rate, tile_columns, tile_depth,
+);
 
 /// Permutation, the grouped products with the activation between them, and the weighted sum of each
 /// token's experts. The router's product, shared experts and communication are calls of their own.
@@ -138,11 +141,12 @@ impl Moe {
     fn schedule(&self, gpu: &Gpu) -> Option<Schedule> {
         let slots = gpu.sm_count().ok()? as u64;
         let place = self.tile_rows();
+        let columns = constants().tile_columns as u64;
         let (rows, padded) = (TILE_ROWS[place], self.load.padded[place]);
         let row_tiles = (padded / rows as f64).round() as u64;
-        let column_tiles = self.first_columns().div_ceil(TILE_COLUMNS);
+        let column_tiles = self.first_columns().div_ceil(columns);
         let padding = padded / self.load.pairs.max(1.0);
-        let tile = [rows as u32, TILE_COLUMNS as u32, TILE_DEPTH];
+        let tile = [rows as u32, columns as u32, constants().tile_depth as u32];
         Some(Schedule::new(tile, row_tiles.saturating_mul(column_tiles), slots, padding))
     }
 }

@@ -2,22 +2,15 @@
 
 use super::kernel::{Caller, Code as Multiplier, Kernel as Code, Wrapper};
 use super::routing::TILE_ROWS;
-use super::{Moe, Part};
+use super::{Moe, Part, constants};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: REFERENCE };
 
-/// What every call takes besides its work, in cycles: routing, permutation, two products, activation and
-/// sum of at least one tile each. 15 µs where all are one launch, 20 to 60 where each is its own.
-const SHORTEST_CYCLES: f64 = 40_000.0;
 /// Intermediate activations are bf16.
 const ACTIVATION_BYTES: f64 = 2.0;
-/// Dense BF16 FLOP per clock and SM that sm80's instructions reach at most, on whatever tensor cores.
-const SYNCHRONOUS_RATE: f64 = 2048.0;
-/// Columns of an output tile.
-const TILE_COLUMNS: f64 = 128.0;
 
 /// The vector of one call; none where no model has learned the kernel or nothing is routed to the rank.
 pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
@@ -70,7 +63,8 @@ impl Experts {
         let empty_bytes = empty_pairs * a_pair * ACTIVATION_BYTES;
         let tile = moe.tile_rows();
         let stretch = load.padded[tile] / load.pairs;
-        let slowed = if kernel.synchronous() { (device.rate / SYNCHRONOUS_RATE).max(1.0) } else { 1.0 };
+        let slowed =
+            if kernel.synchronous() { (device.rate / constants().synchronous_rate).max(1.0) } else { 1.0 };
         Ok(Self {
             device,
             kernel,
@@ -87,7 +81,7 @@ impl Experts {
     }
 
     fn shortest(&self) -> f64 {
-        SHORTEST_CYCLES / self.device.clock
+        constants().shortest_cycles / self.device.clock
     }
 
     /// Mean over touched experts.
@@ -101,7 +95,7 @@ impl Experts {
     }
 
     fn tiles(&self, rows: usize, columns: f64) -> f64 {
-        self.moe.load.padded[rows] / TILE_ROWS[rows] as f64 * (columns / TILE_COLUMNS).ceil()
+        self.moe.load.padded[rows] / TILE_ROWS[rows] as f64 * (columns / constants().tile_columns).ceil()
     }
 
     fn first_tiles(&self, rows: usize) -> f64 {

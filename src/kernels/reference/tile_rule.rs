@@ -19,8 +19,8 @@ const HOPPER_ROWS: [u32; 6] = [64, 128, 160, 192, 208, 256];
 const HOPPER_COLUMNS: [u32; 4] = [128, 160, 192, 256];
 const TILED_SIDES: [u32; 3] = [64, 128, 256];
 
-/// The launch that `C[m,n] = A[m,k] B[k,n]` in bf16 gets; `shape` is `[m, n, k]`. Architectures
-/// without published tiles (sm70, sm75, sm100) are taken for Ampere.
+/// The launch that `C[m,n] = A[m,k] B[k,n]` in bf16 gets; `shape` is `[m, n, k]`. For the architectures
+/// of [`published`] alone: others launch tiles that nobody published.
 pub fn choose(shape: [u64; 3], record: &Record) -> TileChoice {
     let fixed = launch(shape, fixed_tile(shape[0], record), record);
     if shape[0] <= SMALL_M || shape[0] > LARGE_M {
@@ -31,6 +31,11 @@ pub fn choose(shape: [u64; 3], record: &Record) -> TileChoice {
         .map(|choice| (Ideal::of(shape, &choice, record), choice))
         .min_by(|(a, _), (b, _)| a.rank().partial_cmp(&b.rank()).unwrap_or(std::cmp::Ordering::Equal))
         .map_or(fixed, |(_, choice)| choice)
+}
+
+/// Whether launches on the architecture were published: not those of sm70, sm75 and data-centre Blackwell.
+pub fn published(record: &Record) -> bool {
+    matches!(record.sm, 80 | 86 | 89 | 90 | 120)
 }
 
 /// How a launch of `shape` lies over the SMs: its thread blocks, or the tiles that persistent ones take.

@@ -1,49 +1,69 @@
-//! The lengths of a run's requests, drawn as the setup says.
+//! The lengths of a run's requests, drawn as the setup says: the one place that draws them.
 
-use super::super::sim::{Distribution, Lengths, SimError, lengths};
-use crate::config::{Load, Setup};
+use crate::config::{Bin, Load, Setup};
+use crate::serving::fit::prompts_of_one_replica;
+use crate::serving::sim::Request;
+use crate::serving::sim::random::SplitMix64;
 
-/// `count` requests; the same for the same seed.
-///
-/// # Errors
-/// Where there is no length to draw.
-pub fn of(setup: &Setup, load: Load, count: usize, seed: u64) -> Result<Vec<Lengths>, SimError> {
+/// `count` requests of one replica, or its share of a batch; the same for the same seed.
+pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Request> {
     let Setup { prompts, osl, histogram, .. } = setup;
-    if matches!(load, Load::Batch(_)) || !setup.varies() {
-        let prompts = prompts.iter().cycle().take(count);
-        return Ok(prompts.map(|&prompt| Lengths { prompt, output: *osl }).collect());
-    }
-    if !histogram.is_empty() {
-        // Prompts and outputs go together, so it is the bins that are drawn, numbered from 1.
-        let numbered = (1..).zip(histogram).map(|(number, bin)| (number, f64::from(bin.weight)));
-        let drawn = Distribution::Histogram(numbered.collect()).draw(count, seed)?;
-        let bins = drawn.iter().filter_map(|&number| histogram.get(number as usize - 1));
-        return Ok(bins.map(|bin| Lengths { prompt: bin.prompt, output: bin.output }).collect());
+    if let Load::Batch(_) = load {
+        let prompts = prompts_of_one_replica(&Setup { load, ..setup.clone() });
+        return prompts.into_iter().map(|prompt| Request { prompt, output: *osl }).collect();
     }
     let prompt = prompts.first().copied().unwrap_or(1);
-    let most = setup.longest();
-    let about = |length, most| match setup.log_spread > 0.0 {
-        true => log_normal(length, setup.log_spread, most),
-        false => uniform(length, setup.spread, most),
+    if !setup.varies() {
+        return vec![Request { prompt, output: *osl }; count];
+    }
+    if !histogram.is_empty() {
+        let mut random = SplitMix64::new(seed);
+        let total: f64 = histogram.iter().map(|bin| f64::from(bin.weight)).sum();
+        return (0..count).map(|_| pick(histogram, random.unit() * total)).collect();
+    }
+    let mut seeds = SplitMix64::new(seed);
+    let mut about = |length, most| {
+        let mut random = SplitMix64::new(seeds.next_u64());
+        match setup.log_spread > 0.0 {
+            true => log_normal(length, setup.log_spread, most, count, &mut random),
+            false => uniform(length, setup.spread, most, count, &mut random),
+        }
     };
-    lengths::draw(&about(prompt, most.0), &about(*osl, most.1), count, seed)
+    let (longest_prompt, longest_output) = setup.longest();
+    let prompts = about(prompt, longest_prompt);
+    let outputs = about(*osl, longest_output);
+    prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
 }
 
-fn uniform(length: u32, spread: f64, most: u32) -> Distribution {
-    let low = (f64::from(length) * (1.0 - spread)).ceil().max(1.0) as u32;
-    Distribution::Uniform { low, high: most }
+/// The bin in which `at` lies, of all weights one after the other.
+fn pick(bins: &[Bin], mut at: f64) -> Request {
+    let mut picked = Request { prompt: 1, output: 1 };
+    for bin in bins.iter().filter(|bin| bin.weight > 0) {
+        picked = Request { prompt: bin.prompt, output: bin.output };
+        if at < f64::from(bin.weight) {
+            break;
+        }
+        at -= f64::from(bin.weight);
+    }
+    picked
+}
+
+fn uniform(length: u32, spread: f64, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
+    let least = (f64::from(length) * (1.0 - spread)).ceil().max(1.0) as u32;
+    (0..count).map(|_| random.between(least, most)).collect()
 }
 
 /// Log-normal lengths that are `length` on average once they are cut to 1 ..= `most`.
-fn log_normal(length: u32, sigma: f64, most: u32) -> Distribution {
+fn log_normal(length: u32, sigma: f64, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
     let (wanted, top) = (f64::from(length), f64::from(most));
     let (mut low, mut high) = (0.0, top * (FURTHEST * sigma + sigma * sigma / 2.0).exp());
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
         if mean_of_cut(middle, sigma, top) > wanted { high = middle } else { low = middle }
     }
-    let variation = (sigma * sigma).exp_m1().sqrt();
-    Distribution::LogNormal { mean: 0.5 * (low + high), variation, most }
+    let median = (0.5 * (low + high)).ln() - sigma * sigma / 2.0;
+    let draw = |_| ((median + sigma * random.normal()).exp().round().max(1.0) as u32).min(most);
+    (0..count).map(draw).collect()
 }
 
 /// Standard deviations of the sum below, and its points.
@@ -66,11 +86,45 @@ fn mean_of_cut(mean: f64, sigma: f64, most: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::catalog::catalog;
+    use crate::config::{Scenario, check};
+
+    const LOAD: Load = Load::Rate(1.0);
+
+    fn setup() -> Setup {
+        check(&Scenario::default(), catalog()).0.expect("the default scenario is valid")
+    }
+
+    fn means(requests: &[Request]) -> (f64, f64) {
+        let mean = |of: fn(&Request) -> u32| {
+            requests.iter().map(|request| f64::from(of(request))).sum::<f64>() / requests.len() as f64
+        };
+        (mean(|request| request.prompt), mean(|request| request.output))
+    }
+
+    #[test]
+    fn lengths_keep_their_means() {
+        let plain = Setup { prompts: vec![1024], osl: 200, ..setup() };
+        let bin = |prompt, output, weight| Bin { prompt, output, weight };
+        let histogram = vec![bin(10, 1, 3), bin(50, 9, 1), bin(90, 90, 0)];
+        for (varied, (prompt, output)) in [
+            (Setup { prompts: vec![7], osl: 5, ..plain.clone() }, (7.0, 5.0)),
+            (Setup { spread: 0.2, ..plain.clone() }, (1024.0, 200.0)),
+            (Setup { log_spread: 1.0, ..plain.clone() }, (1024.0, 200.0)),
+            (Setup { histogram, ..plain.clone() }, (20.0, 3.0)),
+        ] {
+            let found = means(&requests(&varied, LOAD, 20_000, 3));
+            assert!(
+                (found.0 / prompt - 1.0).abs() < 0.03 && (found.1 / output - 1.0).abs() < 0.03,
+                "{found:?}"
+            );
+        }
+    }
 
     #[test]
     fn cut_lengths_keep_their_mean() {
         for (length, sigma, most) in [(1024, 0.5, 4050), (200, 1.5, 5000), (1024, 1.0, 2048), (4, 1.0, 40)] {
-            let lengths = log_normal(length, sigma, most).draw(50_000, 7).expect("sound");
+            let lengths = log_normal(length, sigma, most, 50_000, &mut SplitMix64::new(7));
             let mean = lengths.iter().map(|&tokens| f64::from(tokens)).sum::<f64>() / lengths.len() as f64;
             assert!((mean / f64::from(length) - 1.0).abs() < 0.03, "{length} {sigma} {most}: {mean}");
             assert!(lengths.iter().all(|&tokens| tokens <= most));
@@ -79,7 +133,29 @@ mod tests {
 
     #[test]
     fn where_there_is_no_room_above_the_mean_all_are_alike() {
-        let lengths = log_normal(100, 0.5, 100).draw(100, 7).expect("sound");
+        let lengths = log_normal(100, 0.5, 100, 100, &mut SplitMix64::new(7));
         assert!(lengths.iter().all(|&tokens| tokens == 100), "{lengths:?}");
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same() {
+        let spread = Setup { prompts: vec![500], osl: 500, spread: 0.9, ..setup() };
+        let drawn = |seed| requests(&spread, LOAD, 50, seed);
+        assert_eq!(drawn(1), drawn(1));
+        assert_ne!(drawn(1), drawn(2));
+        assert!(drawn(1).iter().any(|request| request.prompt != request.output), "they are independent");
+    }
+
+    #[test]
+    fn replicas_take_the_prompts_of_a_list_in_turn() {
+        let load = Load::Batch(5);
+        let prompts = |replicas| {
+            let listed = Setup { load, replicas, prompts: vec![1, 20, 3, 40, 5], ..setup() };
+            let requests = requests(&listed, load, 5, 0);
+            requests.iter().map(|request| request.prompt).collect::<Vec<_>>()
+        };
+        assert_eq!(prompts(1), [1, 20, 3, 40, 5]);
+        assert_eq!(prompts(2), [20, 40], "the one with more tokens");
+        assert_eq!(prompts(9), [40]);
     }
 }

@@ -11,16 +11,17 @@ mod sweep;
 mod trace;
 
 pub use commands::Commands;
+pub use lengths::requests;
 pub use report::{Point, Run};
 pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
 
 use super::fit::clients_per_replica;
 use super::plan::physics;
-use super::sim::{self, Arrivals, Limits, Policy, SimError, Slo, simulate};
+use super::sim::{Arrivals, Limits, Policy, Request, SimError, simulate};
 use super::table::{Extent, StepTable, TablePlan};
 use super::{memory_of, replica};
-use crate::config::{Field, Issue, Load, Setup, Slos};
+use crate::config::{Field, Issue, Load, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 
 /// Requests of each client of a closed loop, as in the measured runs of InferenceX.
@@ -68,7 +69,7 @@ impl RunPlan {
     /// # Errors
     /// As [`RunPlan::new`], and where a trace has no pace.
     pub fn of_trace(setup: &Setup, trace: Trace) -> Result<Self, Vec<Issue>> {
-        let none = "all requests of the trace come at once: a batch is right for that";
+        let none = "all requests of the trace arrive at once: use a batch instead";
         let own = trace.rate().ok_or_else(|| vec![Issue::error(Field::Trace, none)])?;
         let rate = if let Load::Rate(rate) = setup.load { rate } else { own };
         let (prompt, output) = trace.means();
@@ -124,24 +125,39 @@ impl Runner {
     /// # Errors
     /// What to change so that it can be served.
     pub fn run(&self, load: Load) -> Result<Run, Issue> {
-        let (requests, arrivals, replicas) = self.asked(load).map_err(|error| self.issue(load, &error))?;
+        let (requests, arrivals, replicas) = self.requests(load);
         let cost = self.table.under(&self.setup.engine.host);
         let limits = Limits { steps: STEPS, moments: MOMENTS };
         let outcome = simulate(&self.policy, &requests, &arrivals, &cost, limits)
             .map_err(|error| self.issue(load, &error))?;
-        let capacity = self.policy.kv_tokens * u64::from(self.policy.ranks);
-        Run::of(load, &outcome, replicas, capacity, slo(self.setup.slos))
-            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))
+        let kv_tokens = self.policy.kv_tokens * u64::from(self.policy.ranks);
+        let mut run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
+            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
+        if let Some(saturation) = &mut run.saturation {
+            saturation.served_per_s = self.capacity().unwrap_or(saturation.served_per_s);
+        }
+        Ok(run)
+    }
+
+    /// Requests per second that all replicas serve when none ever idles: those of as many clients as they have slots.
+    /// Where more arrive, TTFT grows without bound. None where nothing can be served.
+    pub fn capacity(&self) -> Option<f64> {
+        let prompt = self.setup.prompts.first().copied().unwrap_or(1);
+        let tokens = u64::from(prompt) + u64::from(self.setup.osl);
+        let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
+        let slots = of_rank.saturating_mul(self.policy.ranks).saturating_mul(self.setup.replicas);
+        let full = self.run(Load::Concurrency(slots.min(sweep::MOST_CLIENTS))).ok()?;
+        Some(full.metrics.requests_per_s)
     }
 
     /// The requests of one replica, how they arrive, and how many replicas are so loaded.
-    fn asked(&self, load: Load) -> Result<(Vec<sim::Lengths>, Arrivals, f64), SimError> {
+    fn requests(&self, load: Load) -> (Vec<Request>, Arrivals, f64) {
         let replicas = f64::from(self.setup.replicas.max(1));
         if let (Some(trace), Load::Rate(rate)) = (&self.trace, load) {
             let (arrivals, requests) = trace.share(self.setup.replicas as usize);
             let slower = trace.rate().map_or(1.0, |own| own / rate);
             let arrivals = arrivals.into_iter().map(|arrival| arrival * slower).collect();
-            return Ok((requests, Arrivals::Times(arrivals), replicas));
+            return (requests, Arrivals::Times(arrivals), replicas);
         }
         let (arrivals, replicas) = match load {
             Load::Concurrency(clients) => {
@@ -155,7 +171,7 @@ impl Runner {
             Load::Batch(_) => (Arrivals::AtOnce, replicas),
         };
         let count = requests_of(&self.setup, load);
-        Ok((lengths::of(&self.setup, load, count as usize, SEED)?, arrivals, replicas))
+        (requests(&self.setup, load, count as usize, SEED), arrivals, replicas)
     }
 
     fn issue(&self, load: Load, error: &SimError) -> Issue {
@@ -192,9 +208,4 @@ fn requests_of(setup: &Setup, load: Load) -> u32 {
         Load::Rate(_) => REQUESTS_AT_RATE,
         Load::Batch(size) => size.div_ceil(setup.replicas.max(1)),
     }
-}
-
-fn slo(slos: Slos) -> Slo {
-    let seconds = |limit: Option<f64>| limit.map(|milliseconds| milliseconds * 1e-3);
-    Slo { ttft: seconds(slos.ttft_ms), tpot: seconds(slos.tpot_ms), e2e: None }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::Load;
-use crate::serving::sim::{Metrics, Outcome, Saturation, Slo, Stats, goodput, metrics};
+use crate::config::{Load, Slos};
+use crate::serving::sim::{Metrics, Outcome, Saturation, Stats, goodput, metrics};
 
 /// Share of requests that must keep to the SLOs.
 pub const KEPT: f64 = 0.99;
@@ -52,8 +52,14 @@ pub struct Point {
 }
 
 impl Run {
-    /// `outcome` is that of one of `replicas`, with `capacity` tokens of KV cache.
-    pub(super) fn of(load: Load, outcome: &Outcome, replicas: f64, capacity: u64, slo: Slo) -> Option<Self> {
+    /// `outcome` is that of one of `replicas`, with so many tokens of KV cache.
+    pub(super) fn of(
+        load: Load,
+        outcome: &Outcome,
+        replicas: f64,
+        kv_tokens: u64,
+        slos: Slos,
+    ) -> Option<Self> {
         let one = metrics(outcome)?;
         let moments = &outcome.timeline;
         let column = |of: &dyn Fn(&crate::serving::sim::Moment) -> f64| moments.iter().map(of).collect();
@@ -71,14 +77,14 @@ impl Run {
                 total_per_s: one.total_per_s * replicas,
                 ..one
             },
-            goodput_per_s: (slo != Slo::default()).then(|| goodput(outcome, &slo) * replicas),
+            goodput_per_s: (slos != Slos::default()).then(|| goodput(outcome, &slos) * replicas),
             preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
             saturation,
             timeline: Timeline {
                 time: column(&|moment| moment.time),
                 running: column(&|moment| f64::from(moment.running)),
                 waiting: column(&|moment| f64::from(moment.waiting)),
-                kv: column(&|moment| moment.kv_tokens as f64 / capacity.max(1) as f64),
+                kv: column(&|moment| moment.kv_tokens as f64 / kv_tokens.max(1) as f64),
             },
         })
     }

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use super::{Point, Run, Runner};
 use crate::config::{Issue, Load};
 
-/// A curve over clients begins at one and ends at so many times those asked for, or here if that is more.
+/// A curve over clients begins at one and ends at so many times those of the load, or here if that is more.
 const BEYOND: u32 = 4;
 const LEAST_TOP: u32 = 64;
-const MOST_CLIENTS: u32 = 4096;
+pub const MOST_CLIENTS: u32 = 4096;
 /// A curve over rates, as shares of what the setup serves when it never idles.
 const SHARES: [f64; 12] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2];
 /// The largest load is known this well.
@@ -61,7 +61,7 @@ impl Sweep {
             Some(known) => known,
             None => runner.run(load)?,
         };
-        self.tell(&run);
+        self.record(&run);
         self.curve.extend(drawn.then(|| run.point()));
         Ok(true)
     }
@@ -84,8 +84,8 @@ impl Sweep {
         }
     }
 
-    /// What came of a load.
-    fn tell(&mut self, run: &Run) {
+    /// Takes note of what came of a load.
+    fn record(&mut self, run: &Run) {
         match run.keeps() {
             Some(true) => self.kept = Some(self.kept.map_or(run.load, |kept| kept.max(run.load))),
             Some(false) => self.missed = Some(self.missed.map_or(run.load, |missed| missed.min(run.load))),
@@ -124,18 +124,9 @@ fn clients_around(clients: u32) -> impl Iterator<Item = u32> {
 }
 
 impl Runner {
-    /// Requests that run at once on all replicas.
-    fn slots(&self) -> u32 {
-        let prompt = self.setup.prompts.first().copied().unwrap_or(1);
-        let tokens = u64::from(prompt) + u64::from(self.setup.osl);
-        let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
-        of_rank.saturating_mul(self.policy.ranks).saturating_mul(self.setup.replicas).min(MOST_CLIENTS)
-    }
-
     /// Rates up to what is just too much, and `rate` itself where that is within reach.
     fn rates_around(&self, rate: f64) -> Vec<f64> {
-        let Ok(full) = self.run(Load::Concurrency(self.slots())) else { return vec![rate] };
-        let capacity = full.metrics.requests_per_s;
+        let Some(capacity) = self.capacity() else { return vec![rate] };
         let mut rates: Vec<f64> = SHARES.iter().map(|share| share * capacity).collect();
         if rates.last().is_some_and(|&last| rate < last) {
             rates.push(rate);
@@ -164,7 +155,7 @@ mod tests {
         let mut sweep = Sweep::new(points, false);
         let mut runs = 0;
         while let Some((load, _)) = sweep.next_load() {
-            sweep.tell(&run(load, limit));
+            sweep.record(&run(load, limit));
             runs += 1;
         }
         (sweep.largest(), runs)
@@ -181,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_holds_what_is_asked() {
+    fn the_curve_holds_the_load_itself() {
         for clients in [1, 3, 16, 100, 5000] {
             let all: Vec<u32> = clients_around(clients).collect();
             assert!(all.contains(&clients) && all.is_sorted() && all[0] == 1, "{all:?}");

@@ -10,6 +10,8 @@ use super::random::SplitMix64;
 pub enum Arrivals {
     /// Each of the clients sends its next request when its last one has ended; all begin at 0 s.
     Closed { clients: u32 },
+    /// The same with clients that begin one after the other, evenly over so many seconds.
+    Ramp { clients: u32, seconds: f64 },
     /// Seconds at which each request arrives, rising.
     Times(Vec<f64>),
     /// Requests per second with gamma distributed gaps, the first at 0 s; an infinite rate is `AtOnce`.
@@ -19,7 +21,7 @@ pub enum Arrivals {
         burstiness: f64,
         seed: u64,
     },
-    /// All at 0 s.
+    /// All at 0 s: a burst, an offline queue, a static batch.
     AtOnce,
 }
 
@@ -32,13 +34,8 @@ pub(super) enum Source {
 impl Source {
     pub fn new(arrivals: &Arrivals, count: usize) -> Result<Self, SimError> {
         let times = match arrivals {
-            Arrivals::Closed { clients: 0 } => {
-                return Err(SimError::Arrivals("a closed loop needs a client"));
-            }
-            Arrivals::Closed { clients } => {
-                let first = count.min(*clients as usize);
-                return Ok(Self::Closed { due: vec![0.0; first].into(), left: count - first });
-            }
+            Arrivals::Closed { clients } => return Self::closed(*clients, 0.0, count),
+            Arrivals::Ramp { clients, seconds } => return Self::closed(*clients, *seconds, count),
             Arrivals::Times(times) => {
                 let sound = times.iter().all(|&time| time.is_finite() && time >= 0.0);
                 if times.len() != count || !sound || !times.is_sorted() {
@@ -50,6 +47,18 @@ impl Source {
             Arrivals::AtOnce => vec![0.0; count],
         };
         Ok(Self::Open { times, next: 0 })
+    }
+
+    fn closed(clients: u32, seconds: f64, count: usize) -> Result<Self, SimError> {
+        if clients == 0 {
+            return Err(SimError::Arrivals("a closed loop needs a client"));
+        }
+        if !seconds.is_finite() || seconds < 0.0 {
+            return Err(SimError::Arrivals("a ramp must take 0 s or more"));
+        }
+        let first = count.min(clients as usize);
+        let due = (0..first).map(|client| seconds * client as f64 / f64::from(clients)).collect();
+        Ok(Self::Closed { due, left: count - first })
     }
 
     /// When the next request arrives, if that is known yet.
@@ -67,13 +76,14 @@ impl Source {
         }
     }
 
-    /// A client has its answer at `time`; these times rise.
+    /// A client has its answer at `time`, and sends its next request.
     pub fn ended(&mut self, time: f64) {
         if let Self::Closed { due, left } = self
             && *left > 0
         {
             *left -= 1;
-            due.push_back(time);
+            let place = due.partition_point(|&earlier| earlier <= time);
+            due.insert(place, time);
         }
     }
 }

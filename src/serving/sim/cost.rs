@@ -11,7 +11,7 @@ pub struct Chunk {
 
 /// What one rank does in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StepLoad<'a> {
+pub struct RankStep<'a> {
     pub chunks: &'a [Chunk],
     /// Sequences that decode, padded up to a graph size where the step runs in a CUDA graph.
     pub decoding: u32,
@@ -23,13 +23,13 @@ pub struct StepLoad<'a> {
 
 /// Time of a step.
 pub trait StepCost {
-    /// Seconds of one step in which the ranks (attention data parallel; usually one) do these loads. A rank
-    /// without work has an empty load. The time is that of all pipeline stages, host time included.
-    fn seconds(&self, ranks: &[StepLoad<'_>]) -> f64;
+    /// Seconds of one step in which the ranks (of attention data parallelism; usually one) do this. A rank
+    /// without work has an empty step. The time is that of all pipeline stages, host time included.
+    fn seconds(&self, ranks: &[RankStep<'_>]) -> f64;
 }
 
-impl<F: Fn(&[StepLoad<'_>]) -> f64> StepCost for F {
-    fn seconds(&self, ranks: &[StepLoad<'_>]) -> f64 {
+impl<F: Fn(&[RankStep<'_>]) -> f64> StepCost for F {
+    fn seconds(&self, ranks: &[RankStep<'_>]) -> f64 {
         self(ranks)
     }
 }

@@ -19,8 +19,8 @@ pub enum SimError {
     Policy(&'static str),
     #[error("{0}")]
     Arrivals(&'static str),
-    #[error("{0}")]
-    Lengths(&'static str),
+    #[error("there are too many requests")]
+    TooManyRequests,
     #[error("a step time is negative or not a number (step {step})")]
     StepTime { step: u64 },
     #[error("stopped after {steps} steps with {finished} requests finished")]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::outcome::{Gap, Outcome, Served};
+use crate::config::Slos;
 
 /// Mean and quantiles, in seconds. Quantiles lie on the line between neighbours, as NumPy's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -92,26 +93,11 @@ fn duration(requests: &[Served]) -> f64 {
     last - first
 }
 
-/// What a request must keep to, in seconds; none: no limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Slo {
-    pub ttft: Option<f64>,
-    pub tpot: Option<f64>,
-    pub e2e: Option<f64>,
-}
-
-impl Slo {
-    /// A request of one output token keeps any TPOT.
-    pub fn kept_by(&self, served: &Served) -> bool {
-        let keeps = |limit: Option<f64>, value: f64| limit.is_none_or(|limit| value <= limit);
-        keeps(self.ttft, served.ttft())
-            && keeps(self.tpot, served.tpot().unwrap_or(0.0))
-            && keeps(self.e2e, served.e2e())
-    }
-}
-
-/// Requests per second that keep to all limits, over the duration of the run.
-pub fn goodput(outcome: &Outcome, slo: &Slo) -> f64 {
-    let good = outcome.requests.iter().filter(|served| slo.kept_by(served)).count();
-    good as f64 / duration(&outcome.requests)
+/// Requests per second that keep to all limits, over the duration of the run. One output token keeps any TPOT.
+pub fn goodput(outcome: &Outcome, limits: &Slos) -> f64 {
+    let keeps = |limit: Option<f64>, seconds: f64| limit.is_none_or(|limit| seconds <= limit * 1e-3);
+    let good = outcome.requests.iter().filter(|served| {
+        keeps(limits.ttft_ms, served.ttft()) && keeps(limits.tpot_ms, served.tpot().unwrap_or(0.0))
+    });
+    good.count() as f64 / duration(&outcome.requests)
 }

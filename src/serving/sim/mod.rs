@@ -1,12 +1,12 @@
 //! A discrete-event simulation of an engine's scheduler over an abstract step time.
 //!
 //! What decides TTFT under load is not how long a step takes but which requests it holds. So the scheduler's
-//! own rules run here, step by step, for vLLM, SGLang and TensorRT-LLM; what a step costs is asked of a
-//! [`StepCost`]. Everything is a pure function of its arguments: no clock, no threads, and random draws come
+//! own rules run here, step by step, for vLLM, SGLang and TensorRT-LLM; what a step costs a
+//! [`StepCost`] says. Everything is a pure function of its arguments: no clock, no threads, and random draws come
 //! from a seed.
 //!
 //! A step costs time in proportion to its prompts and to the sequences that end in it, not to those that
-//! run: sequences that decode together are kept as one crew.
+//! run: sequences that decode together are kept as one batch.
 //!
 //! Not modelled: which prefixes the cache holds (only a share of each prompt), priorities, limits on long
 //! prompts, KV caches that do not grow with every token, and blocks for drafts that are not accepted.
@@ -14,31 +14,31 @@
 mod admission;
 mod arrivals;
 mod cost;
-mod crew;
+mod decoding;
 mod error;
-mod job;
-pub mod lengths;
 pub mod metrics;
 mod outcome;
 mod policy;
 pub mod random;
 mod rank;
 mod replica;
+mod request;
+mod schedule;
+mod sglang;
 mod system;
 #[cfg(test)]
 mod tests;
-mod turn;
 
 pub use arrivals::Arrivals;
-pub use cost::{Chunk, StepCost, StepLoad};
+pub use cost::{Chunk, RankStep, StepCost};
 pub use error::SimError;
-pub use lengths::{Distribution, Lengths};
-pub use metrics::{Metrics, Slo, Stats, goodput, metrics};
+pub use metrics::{Metrics, Stats, goodput, metrics};
 pub use outcome::{Counts, Gap, Gaps, Moment, Outcome, Saturation, Served};
-pub use policy::{BalanceWait, BatchWait, Policy, Preempt, Speculation};
+pub use policy::{BalanceWait, BatchWait, Policy, Preempt};
+pub use request::Request;
 pub use system::Limits;
 
-use system::{Second, System};
+use system::System;
 
 /// Serves `requests`, in this order, on one replica.
 ///
@@ -47,14 +47,14 @@ use system::{Second, System};
 /// its limit; a cost that is no time.
 pub fn simulate(
     policy: &Policy,
-    requests: &[Lengths],
+    requests: &[Request],
     arrivals: &Arrivals,
     cost: &dyn StepCost,
     limits: Limits,
 ) -> Result<Outcome, SimError> {
     policy.check()?;
     policy.check_requests(requests)?;
-    System::new((policy, cost, 1), None, requests, arrivals, limits)?.run()
+    System::new(Pool { policy, cost, replicas: 1 }, None, requests, arrivals, limits)?.run()
 }
 
 /// Replicas that share one kind of work, in disaggregated serving.
@@ -87,7 +87,7 @@ pub fn simulate_disaggregated(
     prefill: Pool<'_>,
     decode: Pool<'_>,
     transfer: Transfer,
-    requests: &[Lengths],
+    requests: &[Request],
     arrivals: &Arrivals,
     limits: Limits,
 ) -> Result<Outcome, SimError> {
@@ -100,13 +100,10 @@ pub fn simulate_disaggregated(
     }
     prefill.policy.check()?;
     decode.policy.check()?;
-    let prompts: Vec<Lengths> =
-        requests.iter().map(|lengths| Lengths { output: lengths.output.min(1), ..*lengths }).collect();
+    let prompts: Vec<Request> =
+        requests.iter().map(|request| Request { output: request.output.min(1), ..*request }).collect();
     prefill.policy.check_requests(&prompts)?;
     // Prompts are not computed there, unless anew.
     Policy { chunked: true, ..decode.policy.clone() }.check_requests(requests)?;
-    let second =
-        Second { policy: decode.policy, cost: decode.cost, replicas: decode.replicas as usize, transfer };
-    let first = (prefill.policy, prefill.cost, prefill.replicas as usize);
-    System::new(first, Some(second), requests, arrivals, limits)?.run()
+    System::new(prefill, Some((decode, transfer)), requests, arrivals, limits)?.run()
 }

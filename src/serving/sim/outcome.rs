@@ -98,8 +98,11 @@ pub struct Moment {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Saturation {
-    /// Requests that arrive, and that are served, per second in the second half of the arrivals.
+    /// Requests that arrive per second in the second half of the arrivals.
     pub offered_per_s: f64,
+    /// Requests served per second meanwhile; in a run of a setup, its capacity ([`Runner::capacity`]).
+    ///
+    /// [`Runner::capacity`]: crate::serving::run::Runner::capacity
     pub served_per_s: f64,
     /// Requests that waited when the last one arrived.
     pub backlog: u32,
@@ -108,7 +111,7 @@ pub struct Saturation {
 /// The whole run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// In the order asked.
+    /// In the order given.
     pub requests: Vec<Served>,
     /// Between outputs of a sequence; several tokens may come at once where drafts are accepted.
     pub gaps: Gaps,
@@ -119,7 +122,7 @@ pub struct Outcome {
     pub saturation: Option<Saturation>,
 }
 
-/// Moments of a run, thinned as it goes on: no more than twice as many as asked are kept.
+/// Moments of a run, thinned as it goes on: no more than twice `most` are kept.
 #[derive(Debug)]
 pub(super) struct Timeline {
     moments: Vec<Moment>,
@@ -133,7 +136,7 @@ impl Timeline {
         Self { moments: Vec::new(), most, every: 1, seen: 0 }
     }
 
-    /// Whether the moment after this step is to be kept; to be asked once a step.
+    /// Whether the moment after this step is to be kept; to be called once a step.
     pub fn is_due(&mut self) -> bool {
         self.seen += 1;
         self.most > 0 && (self.seen - 1).is_multiple_of(self.every)

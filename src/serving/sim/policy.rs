@@ -1,8 +1,8 @@
 //! The rules of one replica's scheduler.
 
-use crate::config::{Batching, cached_tokens};
+use crate::config::{Batching, Drafts, cached_tokens};
 
-use super::{Lengths, SimError};
+use super::{Request, SimError};
 
 /// How a scheduler works. Budgets and limits are those of one rank of attention data parallelism, each of
 /// which has its own queue, slots and KV cache; the ranks step together.
@@ -48,7 +48,8 @@ pub struct Policy {
     /// Share of each prompt found in the prefix cache, rounded down to blocks. It takes KV cache as if the
     /// sequence were alone to use it.
     pub cached_share: f64,
-    pub speculation: Option<Speculation>,
+    /// Speculative decoding: a step yields `1 + accepted` tokens of each sequence on average, the same for all.
+    pub drafts: Drafts,
     /// Seconds from a request's arrival until the scheduler can see it.
     pub admission_delay: f64,
     /// Seconds from the end of a step until the client sees its tokens.
@@ -90,15 +91,6 @@ pub enum Preempt {
     LookAhead,
 }
 
-/// Speculative decoding: a step yields `1 + accepted` tokens per sequence on average, the same for all.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Speculation {
-    /// Tokens drafted per step and sequence.
-    pub drafted: u32,
-    /// Of which are accepted on average; 0 to `drafted`.
-    pub accepted: f64,
-}
-
 impl Policy {
     /// vLLM's kind of scheduler (mixed chunks, recomputation) with this budget, slots and KV tokens: the rest
     /// is off, blocks have 16 tokens.
@@ -122,14 +114,10 @@ impl Policy {
             preempt: Preempt::Recompute,
             graph_sizes: None,
             cached_share: 0.0,
-            speculation: None,
+            drafts: Drafts::default(),
             admission_delay: 0.0,
             output_delay: 0.0,
         }
-    }
-
-    pub(super) fn drafted(&self) -> u32 {
-        self.speculation.map_or(0, |speculation| speculation.drafted)
     }
 
     /// Sequences one rank may run, with room for their tokens in a step.
@@ -137,7 +125,7 @@ impl Policy {
         match self.batching {
             Batching::PrefillFirst => self.max_seqs,
             Batching::MixedChunks | Batching::InFlight => {
-                self.max_seqs.min(self.token_budget / self.drafted().saturating_add(1))
+                self.max_seqs.min(self.token_budget / self.drafts.drafted.saturating_add(1))
             }
         }
     }
@@ -158,13 +146,13 @@ impl Policy {
 
     /// Tokens the KV cache must hold for a request on its own. The last token is never written, but drafts are.
     pub(super) fn whole(&self, prompt: u32, output: u32) -> u64 {
-        u64::from(prompt) + u64::from(output) + u64::from(self.drafted())
+        u64::from(prompt) + u64::from(output) + u64::from(self.drafts.drafted)
     }
 
     /// # Errors
     /// What is wrong with the policy itself.
     pub(super) fn check(&self) -> Result<(), SimError> {
-        let speculation = self.speculation.unwrap_or(Speculation { drafted: 0, accepted: 0.0 });
+        let Drafts { drafted, accepted } = self.drafts;
         let conservativeness = match self.preempt {
             Preempt::Retract { conservativeness } => conservativeness,
             _ => 0.0,
@@ -182,10 +170,10 @@ impl Policy {
             (self.kv_block > 0 && self.kv_block <= 65_536, "a KV block must have 1 to 65536 tokens"),
             (self.cached_share >= 0.0 && self.cached_share <= 1.0, "the cached share must be 0 to 1"),
             (
-                speculation.accepted >= 0.0 && speculation.accepted <= f64::from(speculation.drafted),
+                accepted >= 0.0 && accepted <= f64::from(drafted),
                 "accepted tokens must be 0 to the number drafted",
             ),
-            (speculation.drafted <= 65_536, "at most 65536 tokens can be drafted"),
+            (drafted <= 65_536, "at most 65536 tokens can be drafted"),
             (delay(conservativeness), "the conservativeness must be finite and not negative"),
             (
                 delay(self.admission_delay) && delay(self.output_delay),
@@ -205,10 +193,9 @@ impl Policy {
 
     /// # Errors
     /// The first request that this scheduler could never serve.
-    pub(super) fn check_requests(&self, requests: &[Lengths]) -> Result<(), SimError> {
+    pub(super) fn check_requests(&self, requests: &[Request]) -> Result<(), SimError> {
         let capacity = self.blocks();
-        for (request, lengths) in requests.iter().enumerate() {
-            let Lengths { prompt, output } = *lengths;
+        for (request, &Request { prompt, output }) in requests.iter().enumerate() {
             if prompt == 0 || output == 0 {
                 let what = if prompt == 0 { "prompt" } else { "output" };
                 return Err(SimError::EmptyRequest { request, what });

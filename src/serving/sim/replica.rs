@@ -1,17 +1,14 @@
 //! One replica: reads requests, schedules steps, and says when tokens come out.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
-use super::job::Job;
 use super::outcome::Counts;
 use super::policy::Policy;
 use super::rank::Rank;
-use super::turn::{RankBatch, Turn};
-use super::{Gaps, SimError, StepCost, StepLoad};
-
-/// What SGLang's receive counter gains by a step with prompts.
-const PREFILL_STEP_COUNTS: u32 = 1000;
+use super::request::RequestState;
+use super::schedule::Scheduled;
+use super::sglang::constants as sglang;
+use super::{Gaps, RankStep, SimError, StepCost};
 
 /// A request's first or last token.
 #[derive(Debug, Clone, Copy)]
@@ -22,30 +19,13 @@ pub(super) struct Token {
     pub last: bool,
 }
 
-/// A time that can be ordered.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Time(f64);
-impl Eq for Time {}
-impl PartialOrd for Time {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Time {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
 pub(super) struct Replica<'a> {
     pub policy: &'a Policy,
     cost: &'a dyn StepCost,
-    pub ranks: Vec<Rank>,
-    /// What the scheduler has not read yet, by the time it can see it.
-    unread: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The batch of each lane, by rank.
-    batches: Vec<Vec<RankBatch>>,
-    /// Lanes whose batch is under way, with its end; in order.
+    ranks: Vec<Rank<'a>>,
+    /// What the scheduler has not read yet, by the time it can see it, rising.
+    unread: VecDeque<(f64, u32)>,
+    /// Micro-batches whose step is under way, with its end; in order.
     in_flight: VecDeque<(usize, f64)>,
     idle: VecDeque<usize>,
     /// When each pipeline stage is free again.
@@ -60,23 +40,22 @@ pub(super) struct Replica<'a> {
     held: u32,
     unbalanced: u32,
     gathered: u32,
-    pub counts: Counts,
+    pub steps: u64,
+    prompt_steps: u64,
     pub gaps: Gaps,
 }
 
 impl<'a> Replica<'a> {
     pub fn new(policy: &'a Policy, cost: &'a dyn StepCost) -> Self {
-        let lanes = policy.stages as usize;
-        let batch = || (0..policy.ranks).map(|_| RankBatch::default()).collect();
+        let stages = policy.stages as usize;
         Self {
             policy,
             cost,
             ranks: (0..policy.ranks).map(|_| Rank::new(policy)).collect(),
-            unread: BinaryHeap::new(),
-            batches: (0..lanes).map(|_| batch()).collect(),
+            unread: VecDeque::new(),
             in_flight: VecDeque::new(),
-            idle: (0..lanes).collect(),
-            stages: vec![0.0; lanes],
+            idle: (0..stages).collect(),
+            stages: vec![0.0; stages],
             now: 0.0,
             began: 0.0,
             stalled: false,
@@ -84,20 +63,21 @@ impl<'a> Replica<'a> {
             held: 0,
             unbalanced: 0,
             gathered: 0,
-            counts: Counts::default(),
+            steps: 0,
+            prompt_steps: 0,
             gaps: Gaps::default(),
         }
     }
 
     /// `id` arrives where the scheduler can see it at `visible` seconds.
     pub fn submit(&mut self, id: u32, visible: f64) {
-        self.unread.push(Reverse((Time(visible), id)));
+        let place = self.unread.partition_point(|&earlier| earlier < (visible, id));
+        self.unread.insert(place, (visible, id));
     }
 
     /// Requests here that have not ended.
     pub fn load(&self) -> usize {
-        let inside = |rank: &Rank| rank.waiting.len() + rank.running as usize;
-        self.unread.len() + self.ranks.iter().map(inside).sum::<usize>()
+        self.unread.len() + self.ranks.iter().map(Rank::load).sum::<usize>()
     }
 
     pub fn running(&self) -> u32 {
@@ -108,6 +88,14 @@ impl<'a> Replica<'a> {
     pub fn kv_taken(&self) -> u64 {
         let taken = |rank: &Rank| self.policy.blocks() - rank.free;
         self.ranks.iter().map(taken).sum::<u64>() * u64::from(self.policy.kv_block)
+    }
+
+    pub fn counts(&self) -> Counts {
+        Counts { steps: self.steps, prompt_steps: self.prompt_steps, preemptions: self.preemptions() }
+    }
+
+    fn preemptions(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.preemptions).sum()
     }
 
     /// When something happens here next, in seconds; infinite if nothing will unless a request arrives.
@@ -123,71 +111,72 @@ impl<'a> Replica<'a> {
         let ready = if !self.stalled && self.has_work() {
             self.now
         } else {
-            self.unread.peek().map_or(f64::INFINITY, |Reverse((time, _))| time.0.max(self.now))
+            self.unread.front().map_or(f64::INFINITY, |&(time, _)| time.max(self.now))
         };
         ready.max(self.stages[0])
     }
 
     fn has_work(&self) -> bool {
-        let waits = |rank: &Rank| !rank.waiting.is_empty();
-        let runs = |rank: &Rank| self.idle.iter().any(|&lane| rank.lanes[lane].has_work());
-        self.ranks.iter().any(|rank| waits(rank) || runs(rank))
+        let runs = |rank: &Rank| self.idle.iter().any(|&micro| rank.micro_batches[micro].has_work());
+        self.ranks.iter().any(|rank| !rank.waiting.is_empty() || runs(rank))
     }
 
     /// Lets the next thing happen; tokens are added to `tokens`.
     ///
     /// # Errors
     /// Where the cost is no time.
-    pub fn step(&mut self, jobs: &mut [Job], tokens: &mut Vec<Token>) -> Result<(), SimError> {
+    pub fn step(&mut self, requests: &mut [RequestState], tokens: &mut Vec<Token>) -> Result<(), SimError> {
         let decision = self.next_decision();
         match self.in_flight.front() {
-            Some(&(lane, end)) if end <= decision => {
+            Some(&(micro, end)) if end <= decision => {
                 self.in_flight.pop_front();
-                self.complete(lane, end, jobs, tokens);
+                self.complete(micro, end, requests, tokens);
                 Ok(())
             }
             _ => {
                 self.now = decision;
-                self.decide(jobs)
+                self.decide(requests)
             }
         }
     }
 
-    fn decide(&mut self, jobs: &mut [Job]) -> Result<(), SimError> {
+    fn decide(&mut self, requests: &mut [RequestState]) -> Result<(), SimError> {
         self.read();
         loop {
-            let before = self.counts.preemptions;
+            let before = self.preemptions();
             for _ in 0..self.idle.len() {
-                let Some(lane) = self.idle.pop_front() else { break };
-                self.plan(lane, jobs);
-                if self.batches[lane].iter().all(RankBatch::is_empty) {
-                    self.idle.push_back(lane);
+                let Some(micro) = self.idle.pop_front() else { break };
+                self.plan(micro, requests);
+                if self.scheduled(micro).all(Scheduled::is_empty) {
+                    self.idle.push_back(micro);
                 } else {
                     self.stalled = false;
-                    return self.launch(lane);
+                    return self.launch(micro);
                 }
             }
-            // What a later lane gave up an earlier one may use.
-            let freed = self.counts.preemptions > before;
-            if !freed && (!self.in_flight.is_empty() || !self.unblock(jobs)) {
+            // What a later micro-batch gave up an earlier one may use.
+            let freed = self.preemptions() > before;
+            if !freed && (!self.in_flight.is_empty() || !self.unblock(requests)) {
                 break;
             }
         }
         self.stalled = true;
-        for rank in self.ranks.iter_mut().filter(|rank| rank.running == 0) {
-            rank.reset_share(self.policy.preempt);
-        }
+        self.ranks.iter_mut().filter(|rank| rank.running == 0).for_each(Rank::reset_share);
         Ok(())
     }
 
-    /// Preempts one sequence where the batches of several stages hold all memory and none can go on.
-    fn unblock(&mut self, jobs: &mut [Job]) -> bool {
+    /// What each rank does in the step of a micro-batch.
+    fn scheduled(&self, micro: usize) -> impl Iterator<Item = &Scheduled> {
+        self.ranks.iter().map(move |rank| &rank.micro_batches[micro].scheduled)
+    }
+
+    /// Preempts one sequence where several micro-batches hold all memory and none can go on.
+    fn unblock(&mut self, requests: &mut [RequestState]) -> bool {
         for rank in &mut self.ranks {
-            let spared = rank.spared(jobs);
-            for &lane in self.idle.iter().rev() {
-                if let Some(id) = rank.lanes[lane].latest(jobs, spared) {
-                    rank.preempt(self.policy, lane, id, jobs);
-                    self.counts.preemptions += 1;
+            let spared = rank.spared(requests);
+            for &micro in self.idle.iter().rev() {
+                if let Some(id) = rank.micro_batches[micro].latest(requests, spared) {
+                    rank.preempt(micro, id, requests);
                     return true;
                 }
             }
@@ -195,7 +184,7 @@ impl<'a> Replica<'a> {
         false
     }
 
-    /// Reads what has arrived and deals it to the ranks.
+    /// Reads what has arrived and sends it to the ranks with the fewest requests.
     fn read(&mut self) {
         let idle = self.stalled || !self.has_work();
         if !idle && self.receive_count < self.policy.receive_interval {
@@ -204,42 +193,29 @@ impl<'a> Replica<'a> {
         self.receive_count = 0;
         let ahead = self.policy.ahead && self.policy.stages == 1 && !idle;
         let seen = if ahead { self.began } else { self.now };
-        while let Some(&Reverse((time, id))) = self.unread.peek()
-            && time.0 <= seen
-        {
-            self.unread.pop();
-            let fewest = self.ranks.iter_mut().min_by_key(|rank| rank.waiting.len() + rank.running as usize);
-            if let Some(rank) = fewest {
+        while let Some((_, id)) = self.unread.pop_front_if(|&mut (time, _)| time <= seen) {
+            if let Some(rank) = self.ranks.iter_mut().min_by_key(|rank| rank.load()) {
                 rank.waiting.push_back(id);
             }
         }
     }
 
-    fn plan(&mut self, lane: usize, jobs: &mut [Job]) {
-        let policy = self.policy;
-        let preemptions = &mut self.counts.preemptions;
-        let parts = self.ranks.iter_mut().zip(&mut self.batches[lane]);
-        for (rank, batch) in parts {
-            Turn { policy, rank, lane, jobs, batch, preemptions }.plan();
-        }
-        if self.hold(lane) {
-            self.batches[lane].iter_mut().for_each(|batch| batch.candidates.clear());
-            return;
-        }
-        let preemptions = &mut self.counts.preemptions;
-        let parts = self.ranks.iter_mut().zip(&mut self.batches[lane]);
-        for (rank, batch) in parts.filter(|(_, batch)| !batch.candidates.is_empty()) {
-            Turn { policy, rank, lane, jobs, batch, preemptions }.start();
+    fn plan(&mut self, micro: usize, requests: &mut [RequestState]) {
+        self.ranks.iter_mut().for_each(|rank| rank.plan(micro, requests));
+        if self.hold(micro) {
+            let held = self.ranks.iter_mut().map(|rank| &mut rank.micro_batches[micro].scheduled);
+            held.for_each(|scheduled| scheduled.candidates.clear());
+        } else {
+            self.ranks.iter_mut().for_each(|rank| rank.start_candidates(micro, requests));
         }
     }
 
     /// Whether new prompts wait for more of them.
-    fn hold(&mut self, lane: usize) -> bool {
-        let batches = &self.batches[lane];
+    fn hold(&mut self, micro: usize) -> bool {
         if let Some(wait) = self.policy.balance_wait.filter(|_| self.policy.ranks > 1) {
-            let all_prompts = batches.iter().all(|batch| !batch.candidates.is_empty());
-            let all_decode = batches.iter().all(|batch| batch.decoding > 0);
-            let free_slots = batches.iter().all(|batch| batch.decoding < self.policy.slots());
+            let all_prompts = self.scheduled(micro).all(|rank| !rank.candidates.is_empty());
+            let all_decode = self.scheduled(micro).all(|rank| rank.decoding > 0);
+            let free_slots = self.scheduled(micro).all(|rank| rank.decoding < self.policy.slots());
             if all_prompts && free_slots {
                 self.unbalanced = 0;
                 let hold = all_decode && self.gathered < wait.gather;
@@ -251,13 +227,14 @@ impl<'a> Replica<'a> {
             self.unbalanced = if hold { self.unbalanced } else { 0 };
             return hold;
         }
-        let (Some(wait), [batch]) = (self.policy.batch_wait, batches.as_slice()) else { return false };
-        if batch.candidates.is_empty() || batch.decoding == 0 {
+        let (Some(wait), [rank]) = (self.policy.batch_wait, self.ranks.as_slice()) else { return false };
+        let scheduled = &rank.micro_batches[micro].scheduled;
+        if scheduled.candidates.is_empty() || scheduled.decoding == 0 {
             return false;
         }
-        let prompts = batch.candidates.iter().map(|candidate| candidate.1);
-        let prompts: u64 = prompts.chain(batch.chunks.iter().map(|chunk| chunk.new)).map(u64::from).sum();
-        let decode = u64::from(batch.decoding) * u64::from(self.policy.drafted() + 1);
+        let prompts = scheduled.candidates.iter().map(|candidate| candidate.1);
+        let prompts: u64 = prompts.chain(scheduled.chunks.iter().map(|chunk| chunk.new)).map(u64::from).sum();
+        let decode = u64::from(scheduled.decoding) * u64::from(self.policy.drafts.drafted + 1);
         if self.held >= wait.iterations || prompts + decode >= u64::from(wait.tokens) {
             self.held = 0;
             return false;
@@ -266,25 +243,24 @@ impl<'a> Replica<'a> {
         true
     }
 
-    fn launch(&mut self, lane: usize) -> Result<(), SimError> {
-        let batches = &self.batches[lane];
-        let prompts = batches.iter().any(|batch| !batch.chunks.is_empty());
-        let most = batches.iter().map(|batch| batch.decoding).max().unwrap_or(0);
+    fn launch(&mut self, micro: usize) -> Result<(), SimError> {
+        let prompts = self.scheduled(micro).any(|rank| !rank.chunks.is_empty());
+        let most = self.scheduled(micro).map(|rank| rank.decoding).max().unwrap_or(0);
         let padded = if prompts { 0 } else { self.graph_size(most) };
-        let loads: Vec<StepLoad> = batches
-            .iter()
-            .map(|batch| StepLoad {
-                chunks: &batch.chunks,
-                decoding: batch.decoding.max(padded),
-                decoding_kv: batch.decoding_kv,
-                drafted: self.policy.drafted(),
+        let steps: Vec<RankStep> = self
+            .scheduled(micro)
+            .map(|rank| RankStep {
+                chunks: &rank.chunks,
+                decoding: rank.decoding.max(padded),
+                decoding_kv: rank.decoding_kv,
+                drafted: self.policy.drafts.drafted,
             })
             .collect();
-        let seconds = self.cost.seconds(&loads);
-        self.counts.steps += 1;
-        self.counts.prompt_steps += u64::from(prompts);
+        let seconds = self.cost.seconds(&steps);
+        self.steps += 1;
+        self.prompt_steps += u64::from(prompts);
         if !(seconds.is_finite() && seconds >= 0.0) {
-            return Err(SimError::StepTime { step: self.counts.steps });
+            return Err(SimError::StepTime { step: self.steps });
         }
         self.began = self.now;
         let part = seconds / self.stages.len() as f64;
@@ -293,8 +269,9 @@ impl<'a> Replica<'a> {
             end = end.max(*free) + part;
             *free = end;
         }
-        self.in_flight.push_back((lane, end));
-        self.receive_count = self.receive_count.saturating_add(if prompts { PREFILL_STEP_COUNTS } else { 1 });
+        self.in_flight.push_back((micro, end));
+        let counts = if prompts { sglang().prefill_receive_count as u32 } else { 1 };
+        self.receive_count = self.receive_count.saturating_add(counts);
         Ok(())
     }
 
@@ -305,39 +282,39 @@ impl<'a> Replica<'a> {
         sizes.get(index).copied().unwrap_or(decoding)
     }
 
-    fn complete(&mut self, lane: usize, end: f64, jobs: &mut [Job], tokens: &mut Vec<Token>) {
+    fn complete(&mut self, micro: usize, end: f64, requests: &mut [RequestState], tokens: &mut Vec<Token>) {
         self.now = end;
         self.stalled = false;
-        self.idle.push_back(lane);
-        for (rank, batch) in self.ranks.iter_mut().zip(&self.batches[lane]) {
-            if batch.decoding > 0 {
-                rank.lanes[lane].crew.advance(end, &mut self.gaps);
-                while let Some(id) = rank.lanes[lane].crew.pop_ended(jobs) {
-                    let job = &mut jobs[id as usize];
-                    let kv = rank.lanes[lane].crew.kv_of(job);
-                    job.generated = job.target;
-                    rank.release(self.policy, lane, job, kv);
+        self.idle.push_back(micro);
+        for rank in &mut self.ranks {
+            if rank.micro_batches[micro].scheduled.decoding > 0 {
+                rank.micro_batches[micro].decoding.advance(end, &mut self.gaps);
+                while let Some(id) = rank.micro_batches[micro].decoding.pop_ended(requests) {
+                    let request = &mut requests[id as usize];
+                    let kv = rank.micro_batches[micro].decoding.kv_of(request);
+                    request.generated = request.target;
+                    rank.release(micro, request, kv);
                     tokens.push(Token { id, at: end, last: true });
                 }
             }
-            for &id in &batch.filling {
-                let job = &mut jobs[id as usize];
-                if job.filled < job.fill {
+            for index in 0..rank.micro_batches[micro].scheduled.prefilling.len() {
+                let id = rank.micro_batches[micro].scheduled.prefilling[index];
+                let request = &mut requests[id as usize];
+                if request.filled < request.fill {
                     continue;
                 }
-                if job.generated == 0 {
+                if request.generated == 0 {
                     tokens.push(Token { id, at: end, last: false });
                 } else {
-                    self.gaps.add(end - job.last, 1);
+                    self.gaps.add(end - request.last, 1);
                 }
-                job.generated += 1;
-                job.last = end;
-                if job.left() == 0 {
-                    let kv = u64::from(job.fill);
-                    rank.release(self.policy, lane, job, kv);
+                request.generated += 1;
+                request.last = end;
+                if request.left() == 0 {
+                    rank.release(micro, request, u64::from(request.fill));
                     tokens.push(Token { id, at: end, last: true });
                 } else {
-                    rank.lanes[lane].crew.join(id, job);
+                    rank.micro_batches[micro].decoding.join(id, request);
                 }
             }
         }

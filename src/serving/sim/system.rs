@@ -1,11 +1,10 @@
 //! Replicas on one clock, with the clients around them.
 
 use super::arrivals::Source;
-use super::job::Job;
 use super::outcome::{QueueWatch, Timeline};
-use super::policy::Policy;
 use super::replica::{Replica, Token};
-use super::{Arrivals, Counts, Gaps, Lengths, Moment, Outcome, Served, SimError, StepCost, Transfer};
+use super::request::RequestState;
+use super::{Arrivals, Counts, Gaps, Moment, Outcome, Pool, Request, Served, SimError, Transfer};
 
 /// Where a run must end, and how much of it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,21 +21,13 @@ impl Default for Limits {
     }
 }
 
-/// Decode of disaggregated serving: where it runs, and the way there.
-pub(super) struct Second<'a> {
-    pub policy: &'a Policy,
-    pub cost: &'a dyn StepCost,
-    pub replicas: usize,
-    pub transfer: Transfer,
-}
-
 pub(super) struct System<'a> {
     replicas: Vec<Replica<'a>>,
     /// Replicas before this one take new requests; the others decode what those have prefilled.
-    fronts: usize,
+    decode_from: usize,
     transfer: Option<Transfer>,
-    requests: &'a [Lengths],
-    jobs: Vec<Job>,
+    requests: &'a [Request],
+    states: Vec<RequestState>,
     source: Source,
     served: Vec<Served>,
     arrived: usize,
@@ -47,10 +38,11 @@ pub(super) struct System<'a> {
 }
 
 impl<'a> System<'a> {
+    /// `decode`: replicas that decode what those of `first` prefill, and the way there.
     pub fn new(
-        (policy, cost, replicas): (&'a Policy, &'a dyn StepCost, usize),
-        second: Option<Second<'a>>,
-        requests: &'a [Lengths],
+        first: Pool<'a>,
+        decode: Option<(Pool<'a>, Transfer)>,
+        requests: &'a [Request],
         arrivals: &Arrivals,
         limits: Limits,
     ) -> Result<Self, SimError> {
@@ -58,26 +50,27 @@ impl<'a> System<'a> {
             return Err(SimError::NoRequests);
         }
         if requests.len() >= u32::MAX as usize {
-            return Err(SimError::Lengths("there are too many requests"));
+            return Err(SimError::TooManyRequests);
         }
-        let mut all: Vec<Replica> = (0..replicas).map(|_| Replica::new(policy, cost)).collect();
-        if let Some(second) = &second {
-            all.extend((0..second.replicas).map(|_| Replica::new(second.policy, second.cost)));
-        }
-        let target = |lengths: &Lengths| if second.is_some() { 1 } else { lengths.output };
-        let unserved = |lengths: &Lengths| Served {
+        let pools = std::iter::once(first).chain(decode.map(|(pool, _)| pool));
+        let replicas =
+            pools.flat_map(|pool| (0..pool.replicas).map(move |_| Replica::new(pool.policy, pool.cost)));
+        let state = |request: &Request| {
+            RequestState::new(request.prompt, if decode.is_some() { 1 } else { request.output })
+        };
+        let unserved = |&Request { prompt, output }: &Request| Served {
             arrival: 0.0,
             first: 0.0,
             last: 0.0,
-            prompt: lengths.prompt,
-            output: lengths.output,
+            prompt,
+            output,
         };
         Ok(Self {
-            replicas: all,
-            fronts: replicas,
-            transfer: second.as_ref().map(|second| second.transfer),
+            replicas: replicas.collect(),
+            decode_from: first.replicas as usize,
+            transfer: decode.map(|(_, transfer)| transfer),
             requests,
-            jobs: requests.iter().map(|lengths| Job::new(lengths.prompt, target(lengths))).collect(),
+            states: requests.iter().map(state).collect(),
             source: Source::new(arrivals, requests.len())?,
             served: requests.iter().map(unserved).collect(),
             arrived: 0,
@@ -96,9 +89,9 @@ impl<'a> System<'a> {
             match self.source.peek() {
                 Some(arrival) if arrival <= time => self.arrive(arrival),
                 _ if time.is_finite() => {
-                    let before = self.replicas[index].counts.steps;
-                    self.replicas[index].step(&mut self.jobs, &mut tokens)?;
-                    if self.replicas[index].counts.steps > before {
+                    let before = self.replicas[index].steps;
+                    self.replicas[index].step(&mut self.states, &mut tokens)?;
+                    if self.replicas[index].steps > before {
                         steps += 1;
                         if self.timeline.is_due() {
                             self.timeline.push(self.moment(time));
@@ -118,14 +111,8 @@ impl<'a> System<'a> {
     }
 
     fn next_replica(&self) -> (usize, f64) {
-        let mut best = (0, f64::INFINITY);
-        for (index, replica) in self.replicas.iter().enumerate() {
-            let time = replica.next();
-            if time < best.1 {
-                best = (index, time);
-            }
-        }
-        best
+        let times = self.replicas.iter().map(Replica::next).enumerate();
+        times.fold((0, f64::INFINITY), |best, next| if next.1 < best.1 { next } else { best })
     }
 
     fn arrive(&mut self, time: f64) {
@@ -135,8 +122,8 @@ impl<'a> System<'a> {
         self.watch.arrival(time, waiting, self.finished);
         self.arrived += 1;
         self.served[id].arrival = time;
-        let front = least_loaded(&self.replicas[..self.fronts]);
-        let replica = &mut self.replicas[front];
+        let index = least_loaded(&self.replicas[..self.decode_from]);
+        let replica = &mut self.replicas[index];
         replica.submit(id as u32, time + replica.policy.admission_delay);
     }
 
@@ -154,7 +141,7 @@ impl<'a> System<'a> {
     fn token(&mut self, index: usize, token: Token) {
         let id = token.id as usize;
         let seen = token.at + self.replicas[index].policy.output_delay;
-        match self.transfer.filter(|_| index < self.fronts && self.requests[id].output > 1) {
+        match self.transfer.filter(|_| index < self.decode_from && self.requests[id].output > 1) {
             Some(transfer) if token.last => self.hand_over(token, transfer),
             Some(_) => self.served[id].first = seen,
             None if token.last => {
@@ -169,21 +156,21 @@ impl<'a> System<'a> {
     /// The KV cache of a prompt goes to where it is decoded.
     fn hand_over(&mut self, token: Token, transfer: Transfer) {
         let id = token.id as usize;
-        let lengths = self.requests[id];
-        let there = token.at + transfer.seconds + transfer.seconds_per_token * f64::from(lengths.prompt);
-        let back = least_loaded(&self.replicas[self.fronts..]) + self.fronts;
-        let replica = &mut self.replicas[back];
+        let Request { prompt, output } = self.requests[id];
+        let there = token.at + transfer.seconds + transfer.seconds_per_token * f64::from(prompt);
+        let index = least_loaded(&self.replicas[self.decode_from..]) + self.decode_from;
+        let replica = &mut self.replicas[index];
         let last = if transfer.first_token_waits { there } else { token.at };
         if transfer.first_token_waits {
             self.served[id].first = there + replica.policy.output_delay;
         }
-        self.jobs[id] = Job {
+        self.states[id] = RequestState {
             generated: 1,
-            filled: lengths.prompt,
+            filled: prompt,
             last,
             // Entries of the prefill replica stay stale.
-            epoch: self.jobs[id].epoch,
-            ..Job::new(lengths.prompt, lengths.output)
+            epoch: self.states[id].epoch,
+            ..RequestState::new(prompt, output)
         };
         replica.submit(token.id, there + replica.policy.admission_delay);
     }
@@ -196,7 +183,7 @@ impl<'a> System<'a> {
         }
         let (mut counts, mut gaps) = (Counts::default(), Gaps::default());
         for replica in self.replicas {
-            counts.add(replica.counts);
+            counts.add(replica.counts());
             gaps.append(replica.gaps);
         }
         let open = matches!(self.source, Source::Open { .. });

@@ -5,11 +5,11 @@
 //! ranks together, the number of tokens chosen, the number of sequences that draft, or the lengths of prompts or of decoding sequences. Each part has a
 //! grid of its own, so a step that mixes all costs six lookups.
 
-mod cost;
 mod grid;
 mod lengths;
 mod rows;
 
+use super::sim::{RankStep, StepCost};
 use super::step::PlannedStep;
 use crate::config::catalog::Physics;
 use crate::config::{HostTime, MissingFigure, Setup};
@@ -53,21 +53,28 @@ const LENGTHS: u32 = 3;
 /// Shortest prompt chunk and shortest decoding sequence of the grids: below, a launch costs the same.
 const SHORTEST: u64 = 16;
 
+/// One for each part of a step's calls.
+#[derive(Debug, Clone)]
+struct Parts<T> {
+    tokens: T,
+    experts: T,
+    logits: T,
+    drafts: T,
+    prompts: T,
+    decodes: T,
+}
+
 /// A table's steps, counted; the models have not answered yet.
 #[derive(Debug, Clone)]
 pub struct TablePlan {
     setup: Setup,
     physics: Physics,
-    tokens: Points,
-    experts: Points,
-    logits: Points,
-    drafts: Points,
-    prompts: Points,
-    decodes: Points,
+    parts: Parts<Points>,
     rows: Rows,
     launches: Launches,
 }
 
+/// The points of a grid, each with its calls.
 #[derive(Debug, Clone)]
 struct Points {
     axes: Vec<Axis>,
@@ -77,12 +84,7 @@ struct Points {
 /// Step times of one setup.
 #[derive(Debug, Clone)]
 pub struct StepTable {
-    tokens: Grid,
-    experts: Grid,
-    logits: Grid,
-    drafts: Grid,
-    prompts: Grid,
-    decodes: Grid,
+    parts: Parts<Grid>,
     launches: Launches,
     /// As [`Setup::mixed_graph`].
     mixed_graph: f64,
@@ -111,63 +113,32 @@ impl TablePlan {
     /// Where a catalog record lacks a figure the counting needs.
     pub fn new(setup: &Setup, physics: &Physics, extent: &Extent) -> Result<Self, MissingFigure> {
         let mut rows = Rows::default();
-        let mut plan = |scope, batch| PlannedStep::of_scope(setup, physics, batch, &mut rows, scope);
-        let one = |count: u64, new: u64, past: u64| Batch::of(Sequences { count, new, past });
-
-        let axis = numbers(extent.tokens);
-        let steps = axis.iter().map(|&tokens| plan(Scope::Tokens, one(1, tokens, 0)));
-        let tokens = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
-
-        let axis = numbers(extent.tokens * u64::from(setup.dp));
-        let steps = axis.iter().map(|&tokens| plan(Scope::Experts, Batch::default().pooling(tokens)));
-        let experts = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
-
+        let mut points = |scope, axes: &[Vec<u64>], batch: fn(&[u64]) -> Batch| {
+            let step = |at: Vec<u64>| PlannedStep::of_scope(setup, physics, batch(&at), &mut rows, scope);
+            let steps = every_point(axes).into_iter().map(step).collect::<Result<_, _>>()?;
+            Ok(Points { axes: axes.iter().map(|axis| logarithmic(axis)).collect(), steps })
+        };
+        let (longest, newest) = (extent.length.max(SHORTEST), extent.prompt.max(SHORTEST));
         let verified = 1 + u64::from(setup.drafts.drafted);
-        let axis = octaves(1, extent.sequences * verified, SEQUENCES);
-        let steps = axis.iter().map(|&count| plan(Scope::Logits, one(count, 1, 1)));
-        let logits = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
-
-        let axis = numbers(extent.sequences);
-        let steps = axis.iter().map(|&count| plan(Scope::Drafts, one(count, 1, 1)));
-        let drafts = Points::new(vec![axis.clone()], steps.collect::<Result<_, _>>()?);
-
-        let axis = octaves(1, extent.sequences, SEQUENCES);
-        let lengths = octaves(SHORTEST, extent.length.max(SHORTEST), LENGTHS);
-        let scope = Scope::Lengths(Phase::Decode);
-        let mut steps = Vec::new();
-        for &count in &axis {
-            for &length in &lengths {
-                steps.push(plan(scope, one(count, 1, length))?);
-            }
-        }
-        let decodes = Points::new(vec![axis, lengths], steps);
-
-        let scope = Scope::Lengths(Phase::Prefill);
-        let news = octaves(SHORTEST, extent.prompt.max(SHORTEST), LENGTHS);
-        let pasts = lengths::pasts(extent);
-        let counts = octaves(1, lengths::most_prompts(extent), 1);
-        let mut steps = Vec::new();
-        for &new in &news {
-            for &past in &pasts {
-                for &count in &counts {
-                    steps.push(plan(scope, one(count, new, past))?);
-                }
-            }
-        }
-        let prompts = Points::new(vec![news, pasts, counts], steps);
+        let decoding = octaves(1, extent.sequences, SEQUENCES);
+        let of_all = numbers(extent.tokens * u64::from(setup.dp));
+        let verifying = octaves(1, extent.sequences * verified, SEQUENCES);
+        let (lengths, news) = (octaves(SHORTEST, longest, LENGTHS), octaves(SHORTEST, newest, LENGTHS));
+        let (pasts, counts) = (lengths::pasts(extent), octaves(1, lengths::most_prompts(extent), 1));
+        let parts = Parts {
+            tokens: points(Scope::Tokens, &[numbers(extent.tokens)], |at| alike(1, at[0], 0))?,
+            experts: points(Scope::Experts, &[of_all], |at| Batch::default().pooling(at[0]))?,
+            logits: points(Scope::Logits, &[verifying], |at| alike(at[0], 1, 1))?,
+            drafts: points(Scope::Drafts, &[numbers(extent.sequences)], |at| alike(at[0], 1, 1))?,
+            decodes: points(Scope::Lengths(Phase::Decode), &[decoding, lengths], |at| {
+                alike(at[0], 1, at[1])
+            })?,
+            prompts: points(Scope::Lengths(Phase::Prefill), &[news, pasts, counts], |at| {
+                alike(at[2], at[0], at[1])
+            })?,
+        };
         let launches = PlannedStep::launches(setup, physics);
-        Ok(Self {
-            setup: setup.clone(),
-            physics: *physics,
-            tokens,
-            experts,
-            logits,
-            drafts,
-            prompts,
-            decodes,
-            rows,
-            launches,
-        })
+        Ok(Self { setup: setup.clone(), physics: *physics, parts, rows, launches })
     }
 
     /// The rows the models are asked for.
@@ -177,33 +148,41 @@ impl TablePlan {
 
     /// The table. None where `efficiencies` does not answer every row of the plan.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<StepTable> {
-        let grid = |points: &Points| points.finish(&self.setup, &self.physics, efficiencies);
-        Some(StepTable {
-            tokens: grid(&self.tokens)?,
-            experts: grid(&self.experts)?,
-            logits: grid(&self.logits)?,
-            drafts: grid(&self.drafts)?,
-            prompts: grid(&self.prompts)?,
-            decodes: grid(&self.decodes)?,
-            launches: self.launches,
-            mixed_graph: self.setup.mixed_graph() as f64,
-        })
+        let grid = |points: &Points| {
+            let seconds =
+                |step: &PlannedStep| Some(step.kernels(&self.setup, &self.physics, efficiencies)?.0);
+            Grid::new(points.axes.clone(), points.steps.iter().map(seconds).collect::<Option<_>>()?)
+        };
+        let Parts { tokens, experts, logits, drafts, prompts, decodes } = &self.parts;
+        let parts = Parts {
+            tokens: grid(tokens)?,
+            experts: grid(experts)?,
+            logits: grid(logits)?,
+            drafts: grid(drafts)?,
+            prompts: grid(prompts)?,
+            decodes: grid(decodes)?,
+        };
+        Some(StepTable { parts, launches: self.launches, mixed_graph: self.setup.mixed_graph() as f64 })
     }
 }
 
-impl Points {
-    fn new(axes: Vec<Vec<u64>>, steps: Vec<PlannedStep>) -> Self {
-        let axis = |points: Vec<u64>| {
-            let offset = if points.first() == Some(&0) { lengths::PAST_OFFSET } else { 0.0 };
-            Axis::new(points.into_iter().map(|point| point as f64), offset)
-        };
-        Self { axes: axes.into_iter().map(axis).collect(), steps }
-    }
+fn alike(count: u64, new: u64, past: u64) -> Batch {
+    Batch::of(Sequences { count, new, past })
+}
 
-    fn finish(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Grid> {
-        let times = self.steps.iter().map(|step| Some(step.kernels(setup, physics, efficiencies)?.0));
-        Grid::new(self.axes.clone(), times.collect::<Option<_>>()?)
-    }
+/// An axis from zero is that of cached tokens.
+fn logarithmic(points: &[u64]) -> Axis {
+    let offset = if points.first() == Some(&0) { lengths::PAST_OFFSET } else { 0.0 };
+    Axis::new(points.iter().map(|&point| point as f64), offset)
+}
+
+/// All combinations of the axes' points, the last axis running fastest.
+fn every_point(axes: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    axes.iter().fold(vec![Vec::new()], |points, axis| {
+        let extended =
+            |point: &Vec<u64>| axis.iter().map(|&at| [point.as_slice(), &[at]].concat()).collect::<Vec<_>>();
+        points.iter().flat_map(extended).collect()
+    })
 }
 
 impl StepTable {
@@ -232,22 +211,22 @@ impl StepTable {
         let pooled: f64 = ranks.iter().map(each).sum();
         let logits = most(&Work::logits);
         let attention = most(&|work| self.attention(work));
-        let of_ranks = self.tokens.at(&[tokens]) + self.logits.at(&[logits]) + attention;
+        let of_ranks = self.parts.tokens.at(&[tokens]) + self.parts.logits.at(&[logits]) + attention;
         let decoding = most(&|work| work.decoding);
-        let drafts = if decoding > 0.0 { self.drafts.at(&[decoding]) } else { 0.0 };
-        Seconds(of_ranks + self.experts.at(&[pooled]) + drafts)
+        let drafts = if decoding > 0.0 { self.parts.drafts.at(&[decoding]) } else { 0.0 };
+        Seconds(of_ranks + self.parts.experts.at(&[pooled]) + drafts)
     }
 
     fn attention(&self, work: &Work) -> f64 {
         let prompts = work.prompts.map_or(0.0, |prompts| {
-            self.prompts.at(&[prompts.new.max(SHORTEST as f64), prompts.past, prompts.count])
+            self.parts.prompts.at(&[prompts.new.max(SHORTEST as f64), prompts.past, prompts.count])
         });
         if work.decoding <= 0.0 {
             return prompts;
         }
         // A verified token attends to the whole sequence as the newest does, and reads it no second time.
         let length = (work.decoding_kv / work.decoding).max(SHORTEST as f64);
-        prompts + self.decodes.at(&[work.decoding, length])
+        prompts + self.parts.decodes.at(&[work.decoding, length])
     }
 }
 
@@ -262,7 +241,24 @@ impl Hosted<'_> {
     }
 }
 
+impl StepCost for Hosted<'_> {
+    fn seconds(&self, ranks: &[RankStep<'_>]) -> f64 {
+        let works: Vec<Work> = ranks.iter().map(Work::of).collect();
+        self.step(&works).map_or(f64::NAN, |seconds| seconds.0)
+    }
+}
+
 impl Work {
+    fn of(rank: &RankStep<'_>) -> Self {
+        let chunks = rank.chunks.iter().map(|chunk| (f64::from(chunk.new), f64::from(chunk.past)));
+        Self {
+            prompts: Prompts::of(chunks),
+            decoding: f64::from(rank.decoding),
+            decoding_kv: rank.decoding_kv as f64,
+            drafted: f64::from(rank.drafted),
+        }
+    }
+
     fn logits(&self) -> f64 {
         self.prompts.map_or(0.0, |prompts| prompts.count) + self.decoding * (1.0 + self.drafted)
     }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::config::Metric;
-use crate::serving::measured::{Beside, print};
+use crate::serving::measured::{Deviation, print};
 use crate::serving::reading::Reading;
 use crate::serving::report::Headline;
 use crate::study::Topic;
@@ -22,11 +22,12 @@ pub fn Gauge(
     let reading = move || state.of_answer(|answer| answer.report.headline.as_ref().and_then(read));
     let show = move |part: fn((f64, Printed)) -> String| move || reading().map(part).unwrap_or_default();
     let number = move || reading().map_or("–".into(), |(_, printed)| printed.number);
-    let beside = move || {
+    let deviation = move || {
         let metric = Metric::from_id(id)?;
         let (predicted, _) = reading()?;
-        let beside = state.form.with(|form| Beside::of(&form.scenario().measured, metric, predicted))?;
-        Some(format!("{} measured, {}", print(metric, beside.measured), beside.difference()))
+        let deviation =
+            state.form.with(|form| Deviation::of(&form.scenario().measured, metric, predicted))?;
+        Some(format!("{} measured, {}", print(metric, deviation.measured), deviation.difference()))
     };
     view! {
         <div class="gauge">
@@ -38,7 +39,7 @@ pub fn Gauge(
                 <span class="unit">{show(|(_, printed)| printed.unit.to_string())}</span>
             </dd>
             // Empty, it takes no room.
-            <dd class="measured" data-measured=id>{move || beside().unwrap_or_default()}</dd>
+            <dd class="measured" data-measured=id>{move || deviation().unwrap_or_default()}</dd>
         </div>
     }
 }

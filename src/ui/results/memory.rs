@@ -42,14 +42,13 @@ type MemoryPart = (&'static str, &'static str, Bytes);
 /// KV cache beyond its room counts as needed, not as free.
 fn parts(memory: &Memory) -> [MemoryPart; 6] {
     let free = Bytes((memory.kv_room - memory.kv_needed).0.max(0.0));
-    let outside = Bytes((memory.total - memory.usable).0.max(0.0));
     [
         ("weights", "weights", memory.weights),
         ("activations", "activations", memory.activations),
         ("reserve", "CUDA and buffers", memory.reserve),
         ("kv", "KV cache needed", memory.kv_needed),
         ("free", "KV cache free", free),
-        ("outside", "not for the engine", outside),
+        ("outside", "not for the engine", memory.unused()),
     ]
 }
 

@@ -1,12 +1,11 @@
 //! The right column: what is answered.
 
-mod chart;
-mod document;
 mod gauge;
 mod headline;
 mod kernels;
 mod limits;
 mod memory;
+mod problems;
 mod roofline;
 mod simulation;
 mod status;
@@ -19,6 +18,7 @@ use headline::HeadlineView;
 use kernels::Kernels;
 use limits::Limits;
 use memory::MemoryView;
+use problems::Problems;
 use roofline::RooflineView;
 use simulation::SimulationView;
 use status::Status;
@@ -38,6 +38,7 @@ pub fn Results() -> impl IntoView {
             aria-busy=move || state.stale.get().to_string()
         >
             <Status />
+            <Problems />
             <HeadlineView />
             <MemoryView />
             <Limits />

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::chart::ChartView;
 use crate::chart::{Chart, Roofline, summary};
 use crate::graph::Phase;
+use crate::ui::charts::ChartView;
 use crate::ui::state::State;
 
 #[component]

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::document::DocumentView;
+use crate::ui::document::DocumentView;
 use crate::ui::inputs::issue_list;
 use crate::ui::state::{Progress, State};
 use crate::worker::protocol::Swept;

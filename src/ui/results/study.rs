@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::document::DocumentView;
 use crate::study::{Topic, tabs};
+use crate::ui::document::DocumentView;
 use crate::ui::state::{STUDY, State};
 
 #[component]

@@ -1,10 +1,8 @@
 //! The page's state: every signal, made once at the root.
 
 mod address;
-mod form;
-mod frame;
+pub mod frame;
 mod predict;
-pub mod quantity;
 mod simulate;
 mod study;
 mod texts;
@@ -12,18 +10,17 @@ mod theme;
 
 use leptos::prelude::*;
 
+use crate::config::inputs::Input;
 use crate::config::{Field, Issue, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::PassReport;
-use crate::study::Topic;
 use crate::worker::client::Client;
 
-pub use form::Form;
+pub use crate::config::inputs::Form;
 use gloo::timers::callback::Timeout;
 use predict::Predictor;
 pub use predict::WorkerStatus;
-pub use quantity::Quantity;
 pub use simulate::{Progress, Simulation};
 pub use study::{OpenStudy, STUDY};
 pub use theme::ThemeChoice;
@@ -54,6 +51,8 @@ pub struct State {
     /// What the trace to be replayed holds; empty without one.
     pub trace: RwSignal<String>,
     pub study: RwSignal<OpenStudy>,
+    /// How often the search was asked for.
+    pub search: RwSignal<u32>,
     /// Begins the next study.
     study_timer: StoredValue<Option<Timeout>, LocalStorage>,
     /// Begins the next simulation.
@@ -82,6 +81,7 @@ impl State {
             simulation: RwSignal::new(Simulation::default()),
             trace: RwSignal::new(String::new()),
             study: RwSignal::new(OpenStudy::default()),
+            search: RwSignal::new(0),
             study_timer: StoredValue::new_local(None),
             simulation_timer: StoredValue::new_local(None),
             predictor: StoredValue::new_local(Predictor::default()),
@@ -91,7 +91,6 @@ impl State {
         };
         address::follow(state);
         predict::start(state);
-        study::start(state);
         frame::tell(state);
         state
     }
@@ -102,8 +101,8 @@ impl State {
     }
 
     /// A keystroke: replaces the history entry.
-    pub fn type_text(self, quantity: &'static Quantity, text: String) {
-        self.form.update(|form| form.type_text(quantity, text));
+    pub fn type_text(self, input: &'static Input, text: String) {
+        self.form.update(|form| form.type_text(input, text));
         self.last_pushed.set_value(None);
         address::replace(&self.form.with_untracked(Form::link));
     }
@@ -159,16 +158,6 @@ impl State {
         simulate::stop(self);
     }
 
-    /// Shows a study instead of the overview, with one of its folds open, or the overview.
-    pub fn show(self, topic: Option<Topic>, fold: &str) {
-        study::show(self, topic, fold);
-    }
-
-    /// The fold that the document in `holder` is to open and to bring into view, once.
-    pub fn take_sought(self, holder: &str) -> String {
-        study::take_sought(self, holder)
-    }
-
     /// Does something with the worker, if there is one.
     fn with_client(self, with: impl FnOnce(&Client)) {
         self.predictor.with_value(|predictor| {
@@ -196,11 +185,11 @@ impl State {
             || self.findings.with(|findings| findings.iter().any(Issue::is_error))
     }
 
-    /// Everything found about `field`, of the form first.
-    pub fn issues_of(self, field: Field) -> Vec<Issue> {
+    /// Everything found, of the form first.
+    pub fn issues(self) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.form.with(|form| form.issues().to_vec());
         self.findings.with(|findings| issues.extend_from_slice(findings));
-        if let (Field::Data, WorkerStatus::Ready { release }) = (field, self.worker.get()) {
+        if let WorkerStatus::Ready { release } = self.worker.get() {
             issues.extend(self.form.with(|form| form.then_and_now(&release)));
         }
         if !self.stale.get() {
@@ -208,6 +197,13 @@ impl State {
                 issues.extend(answer.iter().flat_map(|answer| answer.report.issues.iter().cloned()));
             });
         }
+        issues.dedup();
+        issues
+    }
+
+    /// Everything found about `field`.
+    pub fn issues_of(self, field: Field) -> Vec<Issue> {
+        let mut issues = self.issues();
         issues.retain(|issue| issue.field == field);
         issues.dedup();
         issues

@@ -7,11 +7,11 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 
 use super::{Answer, Form, State, simulate, study, texts};
-use crate::config::{self, Field, catalog::catalog};
+use crate::config::{self, Field, Issue, catalog::catalog};
 use crate::efficiency::{Efficiencies, Learned};
 use crate::serving::{Plan, finish, plan};
 use crate::worker::client::{Client, Event, Files};
-use crate::worker::protocol::Text;
+use crate::worker::protocol::{FromWorker, Text};
 
 /// How long the last learned answer stays before the roofline of a new scenario takes its
 /// place: a warm worker answers sooner, and the numbers then do not jump twice.
@@ -128,28 +128,36 @@ fn ask(state: State, plan: Plan) {
 
 /// Shows the newest question at its ideal, unless its learned answer stands.
 fn show_roofline(state: State) {
-    let report = state.predictor.with_value(|predictor| {
+    let answered = state.predictor.with_value(|predictor| {
         let question = predictor.newest.as_ref().filter(|question| !question.answered)?;
-        answer(question, &Efficiencies::Roofline)
+        Some(answer(question, &Efficiencies::Roofline))
     });
-    show(state, report);
+    match answered {
+        Some(Some(answer)) => show(state, answer),
+        Some(None) => mismatch(state),
+        None => {}
+    }
 }
 
 /// Shows the learned answer with this id, unless a newer question has been asked since.
 fn show_learned(state: State, id: u32, learned: Learned) {
-    let report = state.predictor.try_update_value(|predictor| {
+    let answered = state.predictor.try_update_value(|predictor| {
         let question = predictor.newest.as_mut().filter(|question| question.id == id)?;
         question.answered = true;
         predictor.grace = None;
-        answer(question, &Efficiencies::Learned(learned))
+        Some(answer(question, &Efficiencies::Learned(learned)))
     });
-    if let Some(report) = report.flatten() {
-        // Where nothing fits there is nothing to run; arrivals beyond capacity are worth a look.
-        let runs = !report.report.passes.is_empty();
-        show(state, Some(report));
-        if runs {
-            simulate::begin(state);
+    match answered.flatten() {
+        Some(Some(answer)) => {
+            // Where nothing fits there is nothing to run; arrivals beyond capacity are worth a look.
+            let runs = !answer.report.passes.is_empty();
+            show(state, answer);
+            if runs {
+                simulate::begin(state);
+            }
         }
+        Some(None) => mismatch(state),
+        None => {}
     }
 }
 
@@ -158,11 +166,16 @@ fn answer(question: &Question, efficiencies: &Efficiencies) -> Option<Answer> {
     Some(Answer { setup: question.plan.setup.clone(), report })
 }
 
-fn show(state: State, answer: Option<Answer>) {
-    if answer.is_some() {
-        state.answer.set(answer);
-        state.stale.set(false);
-    }
+fn show(state: State, answer: Answer) {
+    state.answer.set(Some(answer));
+    state.stale.set(false);
+}
+
+/// An answer that does not belong to its plan: whatever stands on the page is another configuration's.
+fn mismatch(state: State) {
+    let text = "the efficiencies do not match this configuration: reload the page, and report it if that does not help";
+    state.findings.update(|findings| findings.push(Issue::error(Field::Data, text)));
+    state.stale.set(true);
 }
 
 fn start_worker(state: State) {
@@ -187,8 +200,6 @@ fn start_worker(state: State) {
 
 fn hear(state: State, event: Event) {
     match event {
-        Event::Ready { release } => state.worker.set(WorkerStatus::Ready { release }),
-        Event::Studied(studied) => study::heard(state, studied),
         Event::Answer { id, learned } => {
             // It may have failed over another question before.
             let ready = WorkerStatus::Ready { release: learned.release.clone() };
@@ -197,18 +208,23 @@ fn hear(state: State, event: Event) {
             }
             show_learned(state, id, learned);
         }
-        Event::Refused { id, issues } => {
-            let newest = state.predictor.with_value(|predictor| predictor.asked);
-            if id == newest {
-                state.findings.update(|findings| findings.extend(issues));
-                show_roofline(state);
-            }
-        }
-        Event::Read(read) => texts::heard(state, read),
-        Event::Simulated(run) => simulate::simulated(state, run),
-        Event::Swept(curve) => simulate::swept(state, curve),
         Event::Late => state.worker.set(WorkerStatus::Late),
-        Event::Failed { reason } => fail(state, reason),
+        Event::Message(message) => match message {
+            // Answered by the client.
+            FromWorker::Up { .. } => {}
+            FromWorker::Loaded { release } => state.worker.set(WorkerStatus::Ready { release }),
+            FromWorker::Answered { id, issues, .. } => {
+                if id == state.predictor.with_value(|predictor| predictor.asked) {
+                    state.findings.update(|findings| findings.extend(issues));
+                    show_roofline(state);
+                }
+            }
+            FromWorker::Read(read) => texts::heard(state, read),
+            FromWorker::Simulated(run) => simulate::simulated(state, run),
+            FromWorker::Swept(curve) => simulate::swept(state, curve),
+            FromWorker::Studied(studied) => study::heard(state, studied),
+            FromWorker::Failed { reason, .. } => fail(state, reason),
+        },
     }
 }
 

@@ -1,32 +1,23 @@
-//! The study that is open, if one is: asked anew when the form has changed.
+//! The study that is open, if one is, asked again when the form has changed; and the search.
 
-use gloo::events::EventListener;
 use gloo::timers::callback::Timeout;
-use gloo::utils::window;
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
-use web_sys::CustomEvent;
 
 use super::predict::not_done;
 use super::{Form, State, WorkerStatus, address};
-use crate::study::Topic;
-use crate::ui::show::show as show_document;
+use crate::study::{Document, Topic};
 use crate::worker::protocol::{Studied, StudyAsked};
 
 /// A pause this long in the changes begins a study: while a slider moves there is none.
 const PAUSE_MS: u32 = 150;
 
-/// The element of the second module's search that holds what was found.
-const FOUND: &str = "found";
-
-/// The element that holds its document.
+/// The element that holds the document of the open study.
 pub const STUDY: &str = "study-document";
 
-/// What is known of it.
 #[derive(Debug, Clone, Default)]
 pub struct OpenStudy {
     id: u32,
-    /// The search under way has this one.
+    /// The id of the search under way.
     finding: u32,
     /// Questions so far.
     asked: u32,
@@ -34,76 +25,65 @@ pub struct OpenStudy {
     pub topic: Option<Topic>,
     /// What of the topic was chosen.
     of: String,
-    /// What is shown is another configuration's, until this one's comes.
+    /// Whether the document is still that of another configuration.
     pub due: bool,
     pub studied: Studied,
     /// Why there is nothing to show; empty where there is.
     pub failed: String,
-    /// The fold to open and to bring into view; empty where none is sought.
-    pub sought: String,
+    /// The fold to open and to bring into view; empty where none is.
+    sought: String,
+    /// What the search has found.
+    pub found: Document,
 }
 
-/// Hears of choices made in documents, and of searches.
-pub fn start(state: State) {
-    on("rooflight:choose", move |chosen| {
-        let chosen = chosen.unwrap_or_default();
-        match chosen.split_once(':') {
-            Some((_, view)) => show(state, Topic::from_id(view), ""),
-            None => choose(state, chosen),
-        }
-    });
-    on("rooflight:find", move |words| match words {
-        Some(words) => {
-            let finding = state.study.try_update_untracked(|study| {
-                study.asked = study.asked.wrapping_add(1);
-                study.finding = study.asked;
-                study.finding
-            });
-            if let Some(id) = finding {
-                ask_worker(state, id, Topic::Find, words);
+impl State {
+    /// Shows a study instead of the overview, with one of its folds open, or the overview.
+    pub fn show(self, topic: Option<Topic>, fold: &str) {
+        self.study.update(|study| {
+            if study.topic != topic {
+                let OpenStudy { id, finding, asked, .. } = *study;
+                let found = std::mem::take(&mut study.found);
+                *study = OpenStudy { id, finding, asked, topic, found, ..OpenStudy::default() };
             }
-        }
-        // The worker does one thing at a time: what was open goes on.
-        None => ask(state),
-    });
-}
+            study.sought = fold.into();
+        });
+        ask(self);
+    }
 
-/// Hears of an event with a text, or nothing, as long as the page lives.
-fn on(event: &'static str, hear: impl Fn(Option<String>) + 'static) {
-    let listener = EventListener::new(&window(), event, move |event| {
-        hear(event.dyn_ref::<CustomEvent>().and_then(|event| event.detail().as_string()));
-    });
-    listener.forget();
+    pub fn choose_study(self, of: String) {
+        self.study.update(|study| study.of = of);
+        ask(self);
+    }
+
+    /// Has the worker search for `words`.
+    pub fn find(self, words: String) {
+        let finding = self.study.try_update_untracked(|study| {
+            study.asked = study.asked.wrapping_add(1);
+            study.finding = study.asked;
+            study.finding
+        });
+        if let Some(id) = finding {
+            ask_worker(self, id, Topic::Find, words);
+        }
+    }
+
+    /// The worker does one thing at a time: the study that was open goes on.
+    pub fn end_search(self) {
+        ask(self);
+    }
+
+    /// The fold that the document in `holder` is to open and to bring into view, once.
+    pub fn take_sought(self, holder: &str) -> String {
+        let take = |study: &mut OpenStudy| std::mem::take(&mut study.sought);
+        let sought = (holder == STUDY).then(|| self.study.try_update_untracked(take)).flatten();
+        sought.unwrap_or_default()
+    }
 }
 
 fn ask_worker(state: State, id: u32, topic: Topic, of: String) {
     let link = state.form.with_untracked(Form::link);
     let asked = StudyAsked { id, topic, of, link, page: address::page() };
     state.with_client(|client| client.study(asked));
-}
-
-/// The fold sought, if `holder` is the study's: it is then no longer sought.
-pub fn take_sought(state: State, holder: &str) -> String {
-    let take = |study: &mut OpenStudy| std::mem::take(&mut study.sought);
-    let sought = (holder == STUDY).then(|| state.study.try_update_untracked(take)).flatten();
-    sought.unwrap_or_default()
-}
-
-/// Shows `topic`, or the overview; `fold` is opened there.
-pub fn show(state: State, topic: Option<Topic>, fold: &str) {
-    state.study.update(|study| {
-        if study.topic != topic {
-            let (id, finding, asked) = (study.id, study.finding, study.asked);
-            *study = OpenStudy { id, finding, asked, topic, ..OpenStudy::default() };
-        }
-        study.sought = fold.into();
-    });
-    ask(state);
-}
-
-fn choose(state: State, of: String) {
-    state.study.update(|study| study.of = of);
-    ask(state);
 }
 
 /// The form has changed.
@@ -116,7 +96,6 @@ pub fn changed(state: State) {
     state.study_timer.set_value(Some(Timeout::new(PAUSE_MS, move || ask(state))));
 }
 
-/// The visitor has seen enough of this one.
 fn end(state: State) {
     let id = state.study.with_untracked(|study| study.id);
     state.with_client(|client| client.end_study(id));
@@ -139,11 +118,10 @@ pub fn ask(state: State) {
 }
 
 pub fn heard(state: State, studied: Studied) {
-    if state.study.with_untracked(|study| study.finding) == studied.id {
-        return show_document(FOUND, studied.document, state.dark.get_untracked(), String::new());
-    }
     state.study.update(|study| {
-        if study.id == studied.id {
+        if study.finding == studied.id {
+            study.found = studied.document;
+        } else if study.id == studied.id {
             study.due = false;
             study.studied = studied;
         }

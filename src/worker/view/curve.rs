@@ -66,8 +66,8 @@ fn words(setup: &Setup, points: &[Point]) -> String {
         count(round(first.output_per_s)),
         count(round(last.output_per_s))
     );
-    if let Some(point) = points.iter().find(|point| point.saturated) {
-        text += &format!(" Saturated from {} on: TTFT grows without bound.", load(point));
+    if points.iter().any(|point| point.saturated) {
+        text += " Beyond capacity TTFT grows without bound.";
     }
     text
 }

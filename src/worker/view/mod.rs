@@ -139,10 +139,10 @@ fn facts(run: &Run) -> Vec<Fact> {
 pub fn saturated(run: &Run) -> Option<Issue> {
     let found = run.saturation?;
     let text = format!(
-        "Arrivals exceed capacity: {} requests come per second, {} are served. The queue and TTFT grow without bound; \
-         the times here say how long the run was.",
+        "Arrivals exceed capacity: {} requests come per second, {} can be served. The queue and TTFT grow without \
+         bound; the times here say how long the run was.",
         count(found.offered_per_s),
-        count(run.metrics.requests_per_s),
+        count(found.served_per_s),
     );
     Some(Issue::warning(Field::Rate, text))
 }

@@ -52,7 +52,7 @@ export function arrange(answer, locks, notes) {
 /** Hides the panels that the view has not; a mark of its own, as the page itself hides and shows some. */
 function show(panels) {
   for (const panel of document.querySelectorAll(".results > *, .overview > *"))
-    panel.toggleAttribute("data-unseen", panels !== undefined && !panel.matches(`.status, ${panels}`));
+    panel.toggleAttribute("data-unseen", panels !== undefined && !panel.matches(`.status, .problems, ${panels}`));
 }
 
 /** What is predicted, as the inputs read: numbers alone would say little where these are folded away. */

@@ -9,6 +9,21 @@ const { view, locks, theme, notes } = asked(location.search);
 root.dataset.view = view;
 root.dataset.theme = theme;
 
+// Without an origin of its own the frame is given scripts with CORS headers only; refused ones raise an error event and no more.
+addEventListener(
+  "error",
+  ({ target }) => {
+    if (!(target instanceof HTMLScriptElement)) return;
+    const say = () => {
+      document.querySelector(".loading").textContent =
+        "Rooflight could not be loaded: its host is not reachable, or does not send Access-Control-Allow-Origin, which a frame in a sandbox needs.";
+    };
+    if (document.readyState === "loading") addEventListener("DOMContentLoaded", say);
+    else say();
+  },
+  true,
+);
+
 // The way back is that of the page around it.
 history.pushState = history.replaceState.bind(history);
 

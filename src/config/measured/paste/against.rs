@@ -1,4 +1,4 @@
-//! What a report says of its run, against the configuration it is to be set beside.
+//! Checks what a report says of its run against the configuration it is compared with.
 
 use crate::config::{Field, Issue, Lengths, Load, Scenario, Workload};
 use crate::units::{count, decimal, percent};
@@ -48,8 +48,8 @@ impl Stated {
     /// Warnings where the run was another.
     pub fn against(&self, scenario: &Scenario) -> Vec<Issue> {
         let workload = &scenario.workload;
-        let mut said: Vec<String> = Vec::new();
-        said.extend(self.load(workload.load));
+        let mut found: Vec<String> = Vec::new();
+        found.extend(self.load(workload.load));
         let lengths = mean_lengths(workload);
         for (what, own, each, total) in [
             ("prompts", lengths.0, Fact::Prompt, Fact::InputTokens),
@@ -58,21 +58,21 @@ impl Stated {
             let mean = || Some(self.positive(total)? / self.positive(Fact::Requests)?);
             let Some(measured) = self.positive(each).or_else(mean) else { continue };
             if differ(measured, own, SAME_LENGTH) {
-                said.push(format!(
-                    "the {what} that were measured have {} tokens on average, those of the form {}",
+                found.push(format!(
+                    "the measured {what} average {} tokens, the configured ones {}",
                     count(measured.round()),
                     count(own.round()),
                 ));
             }
         }
         if let (Some(failed), Some(requests)) = (self.positive(Fact::Failed), self.get(Fact::Requests)) {
-            said.push(format!(
+            found.push(format!(
                 "{} of the measured requests failed ({})",
                 count(failed),
                 percent(failed / (failed + requests))
             ));
         }
-        said.into_iter().map(|text| Issue::warning(Field::Measured, text)).collect()
+        found.into_iter().map(|text| Issue::warning(Field::Measured, text)).collect()
     }
 
     fn load(&self, load: Load) -> Option<String> {
@@ -85,20 +85,20 @@ impl Stated {
                 let own = count(clients);
                 match (concurrency, requests) {
                     (Some(most), _) if differ(most, clients, 0.0) => Some(format!(
-                        "it was measured with {} requests at once, the form has {own} clients",
+                        "measured with {} concurrent requests, configured with {own} clients",
                         count(most)
                     )),
                     (Some(_), Some(sent)) if sent < clients => Some(format!(
-                        "{} requests were measured: fewer than the {own} clients of the form",
+                        "only {} requests were measured, fewer than the {own} configured clients",
                         count(sent)
                     )),
                     (Some(_), _) => None,
                     (None, _) if !unbounded => Some(format!(
-                        "it was measured at {} requests per second, the form has {own} clients",
+                        "measured at {} requests per second, configured with {own} clients",
                         decimal(rate.unwrap_or_default())
                     )),
                     (None, Some(sent)) if rate.is_some() && sent > clients => Some(format!(
-                        "all {} requests were sent at once, the form has {own} clients",
+                        "all {} requests were sent at once, configured are {own} clients",
                         count(sent)
                     )),
                     (None, _) => None,
@@ -106,18 +106,21 @@ impl Stated {
             }
             Load::Rate(own) => match rate.filter(|rate| rate.is_finite()) {
                 Some(rate) if differ(rate, own, SAME_RATE) => Some(format!(
-                    "it was measured at {} requests per second, the form has {}",
+                    "measured at {} requests per second, configured with {}",
                     decimal(rate),
                     decimal(own)
                 )),
                 Some(_) => None,
                 None => concurrency.map(|most| {
-                    format!("it was measured with {} requests at once, the form has a rate", count(most))
+                    format!(
+                        "measured with {} concurrent requests, configured with a request rate",
+                        count(most)
+                    )
                 }),
             },
             Load::Batch(size) => requests.filter(|sent| differ(*sent, f64::from(size), 0.0)).map(|sent| {
                 format!(
-                    "{} requests were measured, the batch of the form has {}",
+                    "{} requests were measured, the configured batch has {}",
                     count(sent),
                     count(f64::from(size))
                 )

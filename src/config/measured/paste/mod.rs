@@ -51,7 +51,7 @@ fn of_json(text: &str) -> Result<Report, String> {
             let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
             let [.., _, last] = lines[..] else { return Err(fault) };
             report.take_all(&json::object(last).map_err(|_| fault)?);
-            let text = format!("of {} runs the last one was read", lines.len());
+            let text = format!("the last of {} runs was read", lines.len());
             report.issues.push(Issue::note(Field::Measured, text));
         }
     }
@@ -117,7 +117,7 @@ impl Report {
             Err(_) if number == 0.0 && metric == Metric::Tpot => {}
             Err(fault) => self.warn(name, &fault),
             Ok(()) if before.is_some_and(|before| before != number) => {
-                self.warn(name, "it is given more than once: the last number counts");
+                self.warn(name, "given more than once: the last number counts");
             }
             Ok(()) => {}
         }
@@ -129,8 +129,8 @@ impl Report {
 
     fn finish(mut self, scenario: Option<&Scenario>) -> (Option<Measured>, Vec<Issue>) {
         if self.measured.is_empty() {
-            let text = "no measured number was found: the table that `vllm bench serve` or SGLang's bench_serving \
-                        prints is right, or the JSON that it saves, such as `Mean TTFT (ms): 123.4`";
+            let text = "no measured number was found: expected the table that `vllm bench serve` or SGLang's bench_serving \
+                        prints, such as `Mean TTFT (ms): 123.4`, or the JSON that it saves";
             self.issues.push(Issue::error(Field::Measured, text));
             return (None, self.issues);
         }
@@ -139,8 +139,7 @@ impl Report {
             let more = self.unknown.len().saturating_sub(NAMED);
             self.unknown.truncate(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let text =
-                format!("not read, as their meaning is not known: `{}`{more}", self.unknown.join("`, `"));
+            let text = format!("unknown, and not read: `{}`{more}", self.unknown.join("`, `"));
             self.issues.push(Issue::note(Field::Measured, text));
         }
         if let Some(scenario) = scenario {

@@ -1,4 +1,4 @@
-//! What a line of a report is about, by its name.
+//! What a line of a report means, by its name.
 
 use super::against::Fact;
 use crate::config::Metric;
@@ -15,7 +15,7 @@ pub enum Statistic {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Name {
-    /// `scale` brings the number to the metric's unit, or is what would be right instead of the unit it has.
+    /// `scale` brings the number to the metric's unit, or says which unit was expected.
     Measured {
         metric: Metric,
         median: bool,
@@ -23,7 +23,7 @@ pub enum Name {
     },
     /// What the report says of its run.
     Stated(Fact),
-    /// Known, and of no use here: percentiles, say.
+    /// Known but not used, such as percentiles.
     Unused,
     Unknown,
 }
@@ -70,7 +70,7 @@ const FACTS: [(&str, Fact); 18] = [
     ("output sequence length", Fact::Output),
 ];
 
-/// Words of names that reports have beside these.
+/// Words in names of other lines of reports.
 const UNUSED: [&str; 15] = [
     "std",
     "min",
@@ -156,13 +156,13 @@ pub fn of(text: &str, statistic: Statistic) -> Name {
 
 fn scale(metric: Metric, unit: Option<&str>) -> Result<f64, &'static str> {
     match (metric.is_time(), unit) {
-        (true, None) => Err("it has no unit: ms is right, or s"),
+        (true, None) => Err("it has no unit: expected ms or s"),
         (true, Some(unit)) => {
             let known = TIMES.iter().find(|(name, _)| *name == unit);
-            known.map(|(_, scale)| *scale).ok_or("its unit is not known: ms is right, or s")
+            known.map(|(_, scale)| *scale).ok_or("unknown unit: expected ms or s")
         }
         (false, Some(unit)) if !RATES.contains(&unit) => {
-            Err("its unit is not known: tokens or requests per second of the whole system are right")
+            Err("unknown unit: expected tokens or requests per second of the whole system")
         }
         (false, _) => Ok(1.0),
     }

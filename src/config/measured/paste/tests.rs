@@ -73,7 +73,7 @@ const SAVED: &str = r#"{"date": "20261122-102233", "endpoint_type": "vllm", "mod
  "p99_ttft_ms": 201.33, "mean_tpot_ms": 5.51, "median_tpot_ms": 5.49, "mean_itl_ms": 5.5, "p99_itl_ms": 11.3,
  "ttfts": [0.1, 0.2]}"#;
 
-/// What was read, as a link has it, and what was said.
+/// What was read, as a link has it, and its issues.
 fn read_in(text: &str, fragment: &str) -> (String, Vec<String>) {
     let (measured, issues) = read(text, &link::decode(fragment).0.scenario);
     assert_eq!(measured.is_none(), issues.iter().any(Issue::is_error), "{text}");
@@ -136,45 +136,45 @@ Average time-per-output-token [TPOT] (ms):        18.25";
 
 #[test]
 fn a_run_of_another_load_is_said() {
-    for (fragment, said) in [
-        ("c=32", "with 16 requests at once, the form has 32 clients"),
-        ("r=5", "with 16 requests at once, the form has a rate"),
-        ("b=16", "320 requests were measured, the batch of the form has 16"),
-        ("isl=512", "the prompts that were measured have 1024 tokens on average, those of the form 512"),
-        ("osl=2048", "the outputs that were measured have 512 tokens on average"),
+    for (fragment, expected) in [
+        ("c=32", "with 16 concurrent requests, configured with 32 clients"),
+        ("r=5", "with 16 concurrent requests, configured with a request rate"),
+        ("b=16", "320 requests were measured, the configured batch has 16"),
+        ("isl=512", "the measured prompts average 1024 tokens, the configured ones 512"),
+        ("osl=2048", "the measured outputs average 512 tokens"),
     ] {
         let (_, issues) = read_in(VLLM, fragment);
-        assert!(issues.len() == 1 && issues[0].contains(said), "{fragment}: {issues:?}");
+        assert!(issues.len() == 1 && issues[0].contains(expected), "{fragment}: {issues:?}");
     }
     let few = VLLM.replace("Failed requests:                         0", "Failed requests: 80");
     assert!(of_default(&few).1[0].contains("80 of the measured requests failed (20"));
     let all = SGLANG.replace("Max request concurrency:                 16\n", "");
     assert!(of_default(&all).1[0].contains("all 320 requests were sent at once"));
     let rate = all.replace("rate:                    inf", "rate: 4.0");
-    assert!(of_default(&rate).1[0].contains("measured at 4 requests per second, the form has 16 clients"));
+    assert!(of_default(&rate).1[0].contains("measured at 4 requests per second, configured with 16 clients"));
     assert_eq!(read_in(&rate, "r=4").1, Vec::<String>::new());
-    assert!(read_in(&rate, "r=8").1[0].contains("at 4 requests per second, the form has 8"));
+    assert!(read_in(&rate, "r=8").1[0].contains("at 4 requests per second, configured with 8"));
 }
 
 #[test]
 fn what_is_wrong_is_named() {
-    for (text, said) in [
+    for (text, expected) in [
         ("", "no measured number was found"),
         ("hello", "no measured number was found"),
         ("Mean TTFT (ms): soon", "no measured number was found"),
-        ("Mean TTFT (ms): -3", "a measured time is -3: from 0.001 to 10000000 is right"),
-        ("Mean TTFT (ms): nan", "a measured time is NaN"),
-        ("Mean TTFT (ms): 0.00", "a measured time is 0"),
-        ("Output token throughput (tok/s): 1e12", "a measured rate is 1000000000000"),
-        ("Mean TTFT (h): 3", "`Mean TTFT (h)`: its unit is not known: ms is right"),
+        ("Mean TTFT (ms): -3", "a measured time must be a number between 0.001 and 10000000, not `-3`"),
+        ("Mean TTFT (ms): nan", "a measured time must be a number between 0.001 and 10000000, not `NaN`"),
+        ("Mean TTFT (ms): 0.00", "not `0`"),
+        ("Output token throughput (tok/s): 1e12", "not `1000000000000`"),
+        ("Mean TTFT (h): 3", "`Mean TTFT (h)`: unknown unit: expected ms"),
         ("Mean TTFT: 3", "it has no unit"),
-        ("Output throughput (tok/s/gpu): 3", "of the whole system are right"),
+        ("Output throughput (tok/s/gpu): 3", "of the whole system"),
         ("{\"mean_ttft_ms\": 1", "not JSON"),
         ("{\"a\": 1}\n{\"b\": ", "not JSON"),
     ] {
         let (shown, issues) = of_default(text);
         assert_eq!(shown, "", "{text}");
-        assert!(issues.iter().any(|issue| issue.contains(said)), "{text}: {issues:?}");
+        assert!(issues.iter().any(|issue| issue.contains(expected)), "{text}: {issues:?}");
     }
     let (shown, issues) =
         of_default("Mean TTFT (ms): 5\nMean TTFT (ms): 7\nFlux capacity (GW): 1.21\nTPOT (ms): 0");

@@ -44,7 +44,7 @@ pub fn report(text: &str) -> Report {
     report
 }
 
-/// A name and what stands beside it. Lines of logs have no number there.
+/// A name and its value. Lines of logs have no number there.
 fn pair(report: &mut Report, name: &str, value: &str) {
     let Some(number) = number(value).filter(|_| name.contains(char::is_alphabetic)) else { return };
     // `Mean TTFT: 123 ms`.

@@ -2,260 +2,197 @@
 
 use super::family::{Family, Mixers, QkNorm, QkvBias};
 use super::fields::Fields;
-use super::layers::{Kind, kinds, window};
-use super::sparse;
-use crate::config::model::limits::HEAD_DIM;
+use super::layers::Kind;
+use super::{layers, sparse};
 use crate::config::model::limits::{
-    HEADS, INDEX_DIM, INDEX_HEADS, INDEX_TOPK, KV_HEADS, LATENT, LINEAR_KEY_DIM, LINEAR_KEY_HEADS,
-    LINEAR_VALUE_DIM, LINEAR_VALUE_HEADS, Limit, NOPE, QUERY_RANK, ROPE, TAPS, VALUE_DIM,
+    HEAD_DIM, HEADS, INDEX_DIM, INDEX_HEADS, INDEX_TOPK, KV_HEADS, LATENT, LINEAR_KEY_DIM, LINEAR_KEY_HEADS,
+    LINEAR_VALUE_DIM, LINEAR_VALUE_HEADS, NOPE, QUERY_RANK, ROPE, TAPS, VALUE_DIM,
 };
 use crate::config::model::{Attention, Delta, Gates, Gqa, GqaTrait, Indexer, Mla};
 
-/// What the layers of each kind hold; a kind that the family does not have is as the full one.
-pub struct Sizes {
-    full: Option<Attention>,
-    local: Option<Attention>,
-    linear: Option<Attention>,
-    window: Option<u32>,
-}
-
-impl Sizes {
-    /// Reads every size at once, whichever are missing.
-    pub fn read(fields: &mut Fields<'_>, family: &Family, hidden: Option<u32>) -> Self {
-        if family.latent() {
-            let linear = match family.mixers {
-                Mixers::DeltaLatent => kimi_delta(fields),
-                _ => None,
-            };
-            let full = latent(fields).map(Attention::Mla);
-            return Self { local: full.clone(), full, linear: linear.map(Attention::Delta), window: None };
-        }
-        let window = window(fields, family);
+/// The attention of every layer. Every size is read at once, whichever are missing.
+pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: usize) -> Vec<Attention> {
+    let mut window = None;
+    let (full, local) = if family.latent() {
+        let full = Attention::Mla(latent(fields));
+        (full.clone(), full)
+    } else {
+        window = layers::window(fields, family);
         let base = heads(fields, family, hidden);
-        let linear = match family.mixers {
-            Mixers::DeltaHeads => gated_delta(fields).map(Attention::Delta),
-            _ => None,
-        };
         let (full, local) = match family.mixers {
             Mixers::Swa => {
                 (with_sink(fields, base.clone(), "add_full_attention_sink_bias"), swa(fields, base))
             }
             Mixers::Global => (global(fields, base.clone()), base),
             // Layers without a rotary embedding do not normalise (`Llama4TextAttention`).
-            Mixers::Chunks => (base.clone().map(|gqa| Gqa { qk_norm: false, ..gqa }), base),
+            Mixers::Chunks => (Gqa { qk_norm: false, ..base.clone() }, base),
             _ => (base.clone(), base),
         };
-        let local = local.map(|gqa| Gqa { window, ..gqa });
-        Self { full: full.map(Attention::Gqa), local: local.map(Attention::Gqa), linear, window }
-    }
-}
-
-/// The attention of every layer.
-pub fn per_layer(
-    fields: &mut Fields<'_>,
-    family: &Family,
-    sizes: Sizes,
-    layers: u32,
-) -> Option<Vec<Attention>> {
-    let kinds = kinds(fields, family, sizes.window, layers)?;
-    let (full, local, linear) = (sizes.full?, sizes.local?, sizes.linear);
-    let of = |kind: &Kind| match kind {
-        Kind::Full => Some(full.clone()),
-        Kind::Local => Some(local.clone()),
+        (Attention::Gqa(full), Attention::Gqa(Gqa { window, ..local }))
+    };
+    let linear = match family.mixers {
+        Mixers::DeltaLatent => Attention::Delta(kimi_delta(fields)),
+        Mixers::DeltaHeads => Attention::Delta(gated_delta(fields)),
+        _ => full.clone(),
+    };
+    let kinds = layers::kinds(fields, family, window, layers);
+    let of = |kind: Kind| match kind {
+        Kind::Full => full.clone(),
+        Kind::Local => local.clone(),
         Kind::Linear => linear.clone(),
     };
-    let mut attentions = kinds.iter().map(of).collect::<Option<Vec<Attention>>>()?;
-    borrow(fields, &mut attentions)?;
-    choose(fields, &mut attentions)?;
-    Some(attentions)
+    let mut attentions: Vec<Attention> = kinds.into_iter().map(of).collect();
+    borrow(fields, &mut attentions);
+    choose(fields, &mut attentions);
+    attentions
 }
 
 /// Attention by heads, as most layers have it.
-pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: Option<u32>) -> Option<Gqa> {
+pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Gqa {
     let heads = fields.count(HEADS);
-    let kv_heads = if family.heads_without_groups {
-        fields.count_or(KV_HEADS, heads.unwrap_or(KV_HEADS.min))
-    } else {
-        fields.count(KV_HEADS)
+    let kv_heads = match family.heads_without_groups {
+        true => fields.count_or(KV_HEADS, heads),
+        false => fields.count(KV_HEADS),
     };
     let head_dim = fields.head_dim(hidden, heads);
-    let value_dim = match family.mixers {
-        Mixers::Swa => fields.optional(VALUE_DIM),
-        _ => None,
-    };
-    let bias = fields.flag("attention_bias");
-    let normalised = fields.flag("use_qk_norm");
+    let value_dim = if family.mixers == Mixers::Swa { fields.optional(VALUE_DIM) } else { None };
+    let [bias, normalised] = ["attention_bias", "use_qk_norm"].map(|key| fields.flag(key) == Some(true));
     // Qwen3-Next's class has the gate whatever the config says.
     let gated = fields.flag("attn_output_gate").unwrap_or(family.mixers == Mixers::DeltaHeads);
-    let mut traits = Vec::new();
-    if family.mixers == Mixers::Sinks {
-        traits.push(GqaTrait::Sinks);
-    }
-    if gated {
-        traits.push(GqaTrait::OutputGate);
-    }
-    if fields.object()["qk_norm_type"].as_str() == Some("per_layer") {
-        traits.push(GqaTrait::NormOverHeads);
-    }
-    let head_dim = head_dim?;
-    Some(Gqa {
-        heads: heads?,
-        kv_heads: kv_heads?,
+    let over_heads = fields.object()["qk_norm_type"] == "per_layer";
+    let traits = [
+        (family.mixers == Mixers::Sinks, GqaTrait::Sinks),
+        (gated, GqaTrait::OutputGate),
+        (over_heads, GqaTrait::NormOverHeads),
+    ];
+    Gqa {
+        heads,
+        kv_heads,
         head_dim,
         qk_norm: match family.qk_norm {
             QkNorm::Never => false,
             QkNorm::Always => true,
-            QkNorm::Key => normalised.unwrap_or(false),
+            QkNorm::Key => normalised,
         },
         qkv_bias: match family.qkv_bias {
             QkvBias::Never => false,
             QkvBias::Always => true,
-            QkvBias::Key => bias.unwrap_or(false),
+            QkvBias::Key => bias,
         },
         value_dim: value_dim.filter(|width| *width != head_dim),
         window: None,
-        traits,
+        traits: traits.into_iter().filter(|(has, _)| *has).map(|(_, one)| one).collect(),
         blocks: None,
-    })
+    }
 }
 
-/// MiMo-V2's layers that slide have sizes of their own.
-fn swa(fields: &mut Fields<'_>, base: Option<Gqa>) -> Option<Gqa> {
-    let heads = fields.optional(Limit { key: "swa_num_attention_heads", ..HEADS });
-    let kv_heads = fields.optional(Limit { key: "swa_num_key_value_heads", ..KV_HEADS });
-    let head_dim = fields.optional(Limit { key: "swa_head_dim", ..HEAD_DIM });
-    let value_dim = fields.optional(Limit { key: "swa_v_head_dim", ..VALUE_DIM });
-    let base = with_sink(fields, base, "add_swa_attention_sink_bias")?;
-    let head_dim = head_dim.unwrap_or(base.head_dim);
-    Some(Gqa {
-        heads: heads.unwrap_or(base.heads),
-        kv_heads: kv_heads.unwrap_or(base.kv_heads),
+/// MiMo-V2's layers with a window have sizes of their own.
+fn swa(fields: &mut Fields<'_>, base: Gqa) -> Gqa {
+    let base = with_sink(fields, base, "add_swa_attention_sink_bias");
+    let head_dim = fields.optional_as("swa_head_dim", HEAD_DIM).unwrap_or(base.head_dim);
+    let value_dim = fields.optional_as("swa_v_head_dim", VALUE_DIM).or(base.value_dim);
+    Gqa {
+        heads: fields.optional_as("swa_num_attention_heads", HEADS).unwrap_or(base.heads),
+        kv_heads: fields.optional_as("swa_num_key_value_heads", KV_HEADS).unwrap_or(base.kv_heads),
         head_dim,
-        value_dim: value_dim.or(base.value_dim).filter(|width| *width != head_dim),
+        value_dim: value_dim.filter(|width| *width != head_dim),
         ..base
-    })
+    }
 }
 
-fn with_sink(fields: &mut Fields<'_>, base: Option<Gqa>, key: &str) -> Option<Gqa> {
-    let sink = fields.flag(key) == Some(true);
-    let mut base = base?;
-    if sink {
+fn with_sink(fields: &mut Fields<'_>, mut base: Gqa, key: &str) -> Gqa {
+    if fields.flag(key) == Some(true) {
         base.traits.push(GqaTrait::Sinks);
     }
-    Some(base)
+    base
 }
 
 /// Gemma 4's layers that see all have wider heads, and fewer where values are the keys.
-fn global(fields: &mut Fields<'_>, base: Option<Gqa>) -> Option<Gqa> {
-    let head_dim = fields.optional(Limit { key: "global_head_dim", ..HEAD_DIM });
-    let kv_heads = fields.optional(Limit { key: "num_global_key_value_heads", ..KV_HEADS });
-    let shared = fields.flag("attention_k_eq_v") == Some(true);
-    let mut gqa = base?;
-    gqa.head_dim = head_dim.unwrap_or(gqa.head_dim);
-    if shared {
+fn global(fields: &mut Fields<'_>, mut gqa: Gqa) -> Gqa {
+    gqa.head_dim = fields.optional_as("global_head_dim", HEAD_DIM).unwrap_or(gqa.head_dim);
+    let kv_heads = fields.optional_as("num_global_key_value_heads", KV_HEADS);
+    if fields.flag("attention_k_eq_v") == Some(true) {
         gqa.kv_heads = kv_heads.unwrap_or(gqa.kv_heads);
         gqa.traits.push(GqaTrait::ValuesFromKeys);
     }
-    Some(gqa)
+    gqa
 }
 
-fn gated_delta(fields: &mut Fields<'_>) -> Option<Delta> {
-    let key_heads = fields.count(LINEAR_KEY_HEADS);
-    let value_heads = fields.count(LINEAR_VALUE_HEADS);
-    let key_dim = fields.count(LINEAR_KEY_DIM);
-    let value_dim = fields.count(LINEAR_VALUE_DIM);
-    let taps = fields.count_as("linear_conv_kernel_dim", TAPS);
-    Some(Delta {
-        key_heads: key_heads?,
-        value_heads: value_heads?,
-        key_dim: key_dim?,
-        value_dim: value_dim?,
-        taps: taps?,
+fn gated_delta(fields: &mut Fields<'_>) -> Delta {
+    Delta {
+        key_heads: fields.count(LINEAR_KEY_HEADS),
+        value_heads: fields.count(LINEAR_VALUE_HEADS),
+        key_dim: fields.count(LINEAR_KEY_DIM),
+        value_dim: fields.count(LINEAR_VALUE_DIM),
+        taps: fields.count_as("linear_conv_kernel_dim", TAPS),
         gates: Gates::PerHead,
         full_gate: None,
-    })
+    }
 }
 
 /// Keys and values have as many heads and the same width.
-fn kimi_delta(fields: &mut Fields<'_>) -> Option<Delta> {
+fn kimi_delta(fields: &mut Fields<'_>) -> Delta {
     let heads = fields.count_as("linear_attn_config.num_heads", LINEAR_KEY_HEADS);
     let width = fields.count_as("linear_attn_config.head_dim", LINEAR_KEY_DIM);
-    let taps = fields.count_as("linear_attn_config.short_conv_kernel_size", TAPS);
-    let full_gate = fields.flag("linear_attn_config.use_full_rank_gate");
-    Some(Delta {
-        key_heads: heads?,
-        value_heads: heads?,
-        key_dim: width?,
-        value_dim: width?,
-        taps: taps?,
+    Delta {
+        key_heads: heads,
+        value_heads: heads,
+        key_dim: width,
+        value_dim: width,
+        taps: fields.count_as("linear_attn_config.short_conv_kernel_size", TAPS),
         gates: Gates::PerChannel,
-        full_gate: full_gate.filter(|full| *full),
-    })
+        full_gate: fields.flag("linear_attn_config.use_full_rank_gate").filter(|full| *full),
+    }
 }
 
-fn latent(fields: &mut Fields<'_>) -> Option<Mla> {
-    let heads = fields.count(HEADS);
-    let query_rank = fields.optional(QUERY_RANK);
-    let latent = fields.count(LATENT);
-    let rope = fields.count(ROPE);
-    let nope = fields.count(NOPE);
-    let value = fields.count(VALUE_DIM);
-    let gate = fields.flag("mla_use_output_gate").filter(|gate| *gate);
-    let sparse = fields.get(INDEX_TOPK.key).is_some();
-    let indexer = if sparse { indexer(fields) } else { None };
-    Some(Mla {
-        heads: heads?,
-        query_rank,
-        latent: latent?,
-        rope: rope?,
-        nope: nope?,
-        value: value?,
-        indexer,
-        gate,
-    })
+fn latent(fields: &mut Fields<'_>) -> Mla {
+    Mla {
+        heads: fields.count(HEADS),
+        query_rank: fields.optional(QUERY_RANK),
+        latent: fields.count(LATENT),
+        rope: fields.count(ROPE),
+        nope: fields.count(NOPE),
+        value: fields.count(VALUE_DIM),
+        indexer: fields.get(INDEX_TOPK.key).is_some().then(|| indexer(fields)),
+        gate: fields.flag("mla_use_output_gate").filter(|gate| *gate),
+    }
 }
 
-pub fn indexer(fields: &mut Fields<'_>) -> Option<Indexer> {
-    let heads = fields.count(INDEX_HEADS);
-    let head_dim = fields.count(INDEX_DIM);
-    let topk = fields.count(INDEX_TOPK);
-    Some(Indexer { heads: heads?, head_dim: head_dim?, topk: topk?, borrowed: None })
+pub fn indexer(fields: &mut Fields<'_>) -> Indexer {
+    Indexer {
+        heads: fields.count(INDEX_HEADS),
+        head_dim: fields.count(INDEX_DIM),
+        topk: fields.count(INDEX_TOPK),
+        borrowed: None,
+    }
 }
 
 /// Chosen blocks of keys, in the layers that have them.
-fn choose(fields: &mut Fields<'_>, attentions: &mut [Attention]) -> Option<()> {
-    let Some((blocks, marks)) = sparse::blocks(fields, attentions.len())? else { return Some(()) };
+fn choose(fields: &mut Fields<'_>, attentions: &mut [Attention]) {
+    let Some((blocks, marks)) = sparse::blocks(fields, attentions.len()) else { return };
     for (attention, _) in attentions.iter_mut().zip(marks).filter(|(_, marked)| *marked) {
         match attention {
             Attention::Gqa(gqa) => gqa.blocks = Some(blocks),
             _ => {
-                fields.error("`sparse_attention_config` chooses keys, and this attention has latents".into());
-                return None;
+                return fields
+                    .error("`sparse_attention_config` selects keys, and latent attention has none".into());
             }
         }
     }
-    Some(())
 }
 
-/// GLM-5.2 says which layers take the choice of an earlier one.
-fn borrow(fields: &mut Fields<'_>, attentions: &mut [Attention]) -> Option<()> {
-    const KEY: &str = "indexer_types";
-    if fields.get(KEY).is_none() {
-        return Some(());
-    }
-    let types = fields.per_layer(KEY, attentions.len())?;
-    for (place, (kind, attention)) in types.iter().zip(attentions).enumerate() {
-        let borrowed = match kind.as_str() {
-            Some("full") => None,
-            Some("shared") if place > 0 => Some(true),
-            _ => {
-                fields.stranger(KEY, place, kind, "full, or shared after the first layer,");
-                return None;
-            }
-        };
+/// GLM-5.2 says which layers take the selection of an earlier one.
+fn borrow(fields: &mut Fields<'_>, attentions: &mut [Attention]) {
+    let wanted = "full, or shared after the first layer";
+    let borrowed =
+        fields.per_layer("indexer_types", attentions.len(), wanted, |place, kind| match kind.as_str()? {
+            "full" => Some(None),
+            "shared" if place > 0 => Some(Some(true)),
+            _ => None,
+        });
+    for (attention, borrowed) in attentions.iter_mut().zip(borrowed) {
         if let Attention::Mla(Mla { indexer: Some(indexer), .. }) = attention {
             indexer.borrowed = borrowed;
         }
     }
-    Some(())
 }

@@ -1,7 +1,6 @@
 //! The longest sequence a model is made for.
 
 use super::fields::Fields;
-use crate::config::json;
 use crate::config::model::limits::{CONTEXT, Limit};
 
 /// Tokens of context: `max_position_embeddings`, stretched by `rope_scaling` where that key does not
@@ -9,26 +8,22 @@ use crate::config::model::limits::{CONTEXT, Limit};
 ///
 /// The rule is vLLM's (`_get_and_verify_max_len`): YaRN multiplies the original context by its factor,
 /// linear and dynamic scaling multiply the stated one; Llama 3's and LongRoPE's are already stated.
-pub fn longest(fields: &mut Fields<'_>) -> Option<u32> {
-    let stated = fields.count(CONTEXT)?;
+pub fn longest(fields: &mut Fields<'_>) -> u32 {
+    let stated = fields.count(CONTEXT);
     let object = fields.object();
-    let Some(rope) = json::inner(object, "rope_scaling").or_else(|| json::inner(object, "rope_parameters"))
-    else {
-        return Some(stated);
-    };
-    let kind = rope["rope_type"].as_str().or_else(|| rope["type"].as_str()).unwrap_or("default");
+    let ropes = ["rope_scaling", "rope_parameters"].map(|key| &object[key]);
+    let Some(rope) = ropes.into_iter().find(|rope| rope.is_object()) else { return stated };
+    let kind = rope["rope_type"].as_str().or(rope["type"].as_str()).unwrap_or("default");
     let base = match kind {
         "yarn" => rope["original_max_position_embeddings"].as_f64().unwrap_or(f64::from(stated)),
         "linear" | "dynamic" => f64::from(stated),
-        _ => return Some(stated),
+        _ => return stated,
     };
-    let Some(factor) = rope["factor"].as_f64() else { return Some(stated) };
-    let stretched = base * factor;
-    match (Limit { key: "rope_scaling.factor × context", ..CONTEXT }).objection(stretched.floor()) {
-        None => Some(stretched as u32),
-        Some(text) => {
-            fields.error(text);
-            None
-        }
+    let Some(factor) = rope["factor"].as_f64() else { return stated };
+    let stretched = (base * factor).floor();
+    let limit = Limit { key: "rope_scaling.factor × context", ..CONTEXT };
+    if stated > 0 {
+        limit.objection(stretched).into_iter().for_each(|text| fields.error(text));
     }
+    stretched as u32
 }

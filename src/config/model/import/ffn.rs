@@ -5,24 +5,21 @@ use serde_json::Value;
 use super::experts::{Experts, Shared};
 use super::family::Family;
 use super::fields::Fields;
-use super::layers::marks;
 use crate::config::model::limits::{EXPERT_WIDTH, EXPERTS, INTERMEDIATE, LAYERS, Limit, TOPK};
 use crate::config::model::{Dense, Ffn, Moe};
 
 /// The MLP or the experts of every layer.
-pub fn per_layer(fields: &mut Fields<'_>, family: &Family, layers: Option<u32>) -> Option<Vec<Ffn>> {
+pub fn per_layer(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<Ffn> {
     let Some(experts) = experts_of(fields, family) else {
-        let dense = Ffn::Dense(dense(fields, family, INTERMEDIATE.key)?);
-        return Some(vec![dense; layers? as usize]);
+        return vec![Ffn::Dense(dense(fields, family, INTERMEDIATE.key)); layers];
     };
-    let moe = mixture(fields, family, &experts).map(Ffn::Moe);
-    let sparse = sparse(fields, layers?)?;
+    let moe = Ffn::Moe(mixture(fields, family, &experts));
+    let sparse = sparse(fields, layers);
     let dense = match sparse.contains(&false) {
-        true => Some(Ffn::Dense(dense(fields, family, experts.dense)?)),
-        false => None,
+        true => Ffn::Dense(dense(fields, family, experts.dense)),
+        false => moe.clone(),
     };
-    let moe = moe?;
-    sparse.iter().map(|sparse| if *sparse { Some(moe.clone()) } else { dense.clone() }).collect()
+    sparse.iter().map(|sparse| if *sparse { moe.clone() } else { dense.clone() }).collect()
 }
 
 /// The family's experts, unless this model of it has none (Gemma 4).
@@ -31,89 +28,63 @@ fn experts_of(fields: &mut Fields<'_>, family: &Family) -> Option<Experts> {
     family.experts.filter(|_| !without)
 }
 
-pub fn dense(fields: &mut Fields<'_>, family: &Family, key: &'static str) -> Option<Dense> {
-    let intermediate = fields.count_as(key, INTERMEDIATE)?;
-    Some(Dense { intermediate, ungated: (!family.gated).then_some(true) })
+pub fn dense(fields: &mut Fields<'_>, family: &Family, key: &'static str) -> Dense {
+    let intermediate = fields.count_as(key, INTERMEDIATE);
+    Dense { intermediate, ungated: (!family.gated).then_some(true) }
 }
 
-pub fn mixture(fields: &mut Fields<'_>, family: &Family, experts: &Experts) -> Option<Moe> {
-    let count = fields.count_as(experts.count, EXPERTS);
-    let topk = fields.count_as(experts.topk, TOPK);
-    let width = fields.count_as(experts.width, EXPERT_WIDTH);
-    let latent = experts.latent.and_then(|key| fields.optional(Limit { key, ..INTERMEDIATE }));
-    let (shared, gate) = match experts.shared {
-        Shared::None => (0, None),
-        Shared::Width(key) => (fields.some_of(key, INTERMEDIATE), None),
-        Shared::Gated(key) => (fields.some_of(key, INTERMEDIATE), Some(true)),
+pub fn mixture(fields: &mut Fields<'_>, family: &Family, experts: &Experts) -> Moe {
+    let intermediate = fields.count_as(experts.width, EXPERT_WIDTH);
+    let shared = match experts.shared {
+        Shared::None => 0,
+        Shared::Width(key) | Shared::Gated(key) => fields.some_of(key, INTERMEDIATE),
         Shared::Count(key) => {
-            let number = fields.some_of(key, EXPERTS);
-            let product = f64::from(number) * f64::from(width.unwrap_or(0));
+            let product = f64::from(fields.some_of(key, EXPERTS)) * f64::from(intermediate);
             let limit = Limit { key: "moe_intermediate_size × shared experts", min: 0, ..INTERMEDIATE };
-            if let Some(text) = limit.objection(product) {
-                fields.error(text);
-            }
-            (product as u32, None)
+            limit.objection(product).into_iter().for_each(|text| fields.error(text));
+            product as u32
         }
-        Shared::One => (width.unwrap_or(0), None),
+        Shared::One => intermediate,
     };
-    let beside = if experts.beside { Some(dense(fields, family, experts.dense)?.intermediate) } else { None };
-    let there = shared > 0;
-    Some(Moe {
-        experts: count?,
-        topk: topk?,
-        intermediate: width?,
-        shared: there.then_some(shared),
-        shared_gate: gate.filter(|_| there),
+    let gated = matches!(experts.shared, Shared::Gated(_));
+    Moe {
+        experts: fields.count_as(experts.count, EXPERTS),
+        topk: fields.count_as(experts.topk, TOPK),
+        intermediate,
+        shared: (shared > 0).then_some(shared),
+        shared_gate: (gated && shared > 0).then_some(true),
         ungated: (!family.gated).then_some(true),
-        latent,
+        latent: experts.latent.and_then(|key| fields.optional_as(key, INTERMEDIATE)),
         bias: experts.bias.then_some(true),
-        beside,
-    })
+        beside: experts.beside.then(|| dense(fields, family, experts.dense).intermediate),
+    }
 }
 
 /// Which layers choose among experts: all but those that one of the config's rules takes out.
-fn sparse(fields: &mut Fields<'_>, layers: u32) -> Option<Vec<bool>> {
-    let mut sparse = vec![true; layers as usize];
-    let first = fields.some_of("first_k_dense_replace", LAYERS);
-    let step = fields.count_or(Limit { key: "decoder_sparse_step", ..LAYERS }, 1)?;
-    let interleaved = fields.count_or(Limit { key: "interleave_moe_layer_step", ..LAYERS }, 1)?;
+fn sparse(fields: &mut Fields<'_>, layers: usize) -> Vec<bool> {
+    let first = fields.some_of("first_k_dense_replace", LAYERS) as usize;
+    let mut steps = ["decoder_sparse_step", "interleave_moe_layer_step"]
+        .map(|key| fields.count_or(Limit { key, ..LAYERS }, 1) as usize);
+    steps.iter_mut().for_each(|step| *step = (*step).max(1));
     let dense = fields.layers("mlp_only_layers");
     let (every, marked) = match fields.get("moe_layer_freq") {
-        Some(Value::Array(_)) => (1, Some(marks(fields, "moe_layer_freq", sparse.len())?)),
-        _ => (fields.count_or(Limit { key: "moe_layer_freq", ..LAYERS }, 1)?, None),
+        Some(Value::Array(_)) => (1, fields.marks("moe_layer_freq", layers)),
+        _ => (fields.count_or(Limit { key: "moe_layer_freq", ..LAYERS }, 1) as usize, Vec::new()),
     };
-    let named = named(fields, sparse.len())?;
-    for ((place, entry), layer) in sparse.iter_mut().enumerate().zip(0u32..) {
-        let of = |list: &Option<Vec<bool>>| list.as_ref().is_none_or(|list| list.get(place) == Some(&true));
-        // With marks of its own a model's first layers are among them.
-        *entry = (layer >= first || marked.is_some())
-            && layer % every == 0
-            && (layer + 1) % step == 0
-            && (layer + 1) % interleaved == 0
-            && !dense.contains(&f64::from(layer))
-            && of(&marked)
-            && of(&named);
-    }
-    Some(sparse)
-}
-
-/// `mlp_layer_types` of GLM-5; the outer option is for what cannot be read.
-#[expect(clippy::option_option, reason = "left out is not the same as wrong")]
-fn named(fields: &mut Fields<'_>, layers: usize) -> Option<Option<Vec<bool>>> {
-    const KEY: &str = "mlp_layer_types";
-    if fields.get(KEY).is_none() {
-        return Some(None);
-    }
-    let mut named = Vec::new();
-    for (place, kind) in fields.per_layer(KEY, layers)?.iter().enumerate() {
-        named.push(match kind.as_str() {
-            Some("dense") => false,
-            Some("sparse") => true,
-            _ => {
-                fields.stranger(KEY, place, kind, "dense or sparse");
-                return None;
-            }
+    // GLM-5.
+    let named =
+        fields.per_layer("mlp_layer_types", layers, "dense or sparse", |_, kind| match kind.as_str()? {
+            "dense" => Some(false),
+            "sparse" => Some(true),
+            _ => None,
         });
-    }
-    Some(Some(named))
+    let sparse = |layer: usize| {
+        // With marks of its own a model's first layers are among them.
+        (layer >= first || !marked.is_empty())
+            && layer.is_multiple_of(every.max(1))
+            && steps.iter().all(|step| (layer + 1).is_multiple_of(*step))
+            && !dense.contains(&(layer as f64))
+            && [&marked, &named].into_iter().all(|list| list.get(layer) != Some(&false))
+    };
+    (0..layers).map(sparse).collect()
 }

@@ -9,20 +9,37 @@ use crate::units::decimal;
 
 /// A reader of one object that collects what is wrong with it.
 ///
-/// A key with dots (`linear_attn_config.head_dim`) leads into objects. What cannot be read is `None` with an
-/// error among the issues, and an import with errors has no model: callers may go on with any default.
+/// A key with dots (`linear_attn_config.head_dim`) leads into objects. What cannot be read is an error among the issues
+/// and 0, none or empty to the caller, who reads on so that every fault is named at once: an import with errors has
+/// no model.
 pub struct Fields<'a> {
     object: &'a Value,
+    /// What stands before every key in messages.
+    prefix: String,
     issues: Vec<Issue>,
 }
 
 impl<'a> Fields<'a> {
     pub fn new(object: &'a Value) -> Self {
-        Self { object, issues: Vec::new() }
+        Self::within(object, String::new())
+    }
+
+    /// Of an object inside another.
+    pub fn within(object: &'a Value, prefix: String) -> Self {
+        Self { object, prefix, issues: Vec::new() }
+    }
+
+    /// Takes over what was found in an inner object.
+    pub fn take(&mut self, inner: Self) {
+        self.issues.extend(inner.issues);
     }
 
     pub fn into_issues(self) -> Vec<Issue> {
         self.issues
+    }
+
+    pub fn is_sound(&self) -> bool {
+        !self.issues.iter().any(Issue::is_error)
     }
 
     pub fn object(&self) -> &'a Value {
@@ -44,118 +61,126 @@ impl<'a> Fields<'a> {
     }
 
     /// A whole number that has to be there.
-    pub fn count(&mut self, limit: Limit) -> Option<u32> {
+    pub fn count(&mut self, limit: Limit) -> u32 {
         if self.get(limit.key).is_none() {
-            let Limit { key, min, max } = limit;
-            self.error(format!("`{key}` is missing: a whole number from {min} to {max}"));
+            self.error(format!("`{}{}` is missing: expected {}", self.prefix, limit.key, limit.range()));
         }
-        self.optional(limit)
+        self.optional(limit).unwrap_or(0)
     }
 
     /// The same under another of its names.
-    pub fn count_as(&mut self, key: &'static str, limit: Limit) -> Option<u32> {
+    pub fn count_as(&mut self, key: &'static str, limit: Limit) -> u32 {
         self.count(Limit { key, ..limit })
     }
 
-    /// A whole number with a default; none only where what is given is wrong.
-    pub fn count_or(&mut self, limit: Limit, default: u32) -> Option<u32> {
-        match self.get(limit.key) {
-            None => Some(default),
-            Some(_) => self.optional(limit),
-        }
+    /// A whole number with a default.
+    pub fn count_or(&mut self, limit: Limit, default: u32) -> u32 {
+        if self.get(limit.key).is_none() { default } else { self.count(limit) }
     }
 
-    /// A whole number that may be left out, and then is nought.
+    /// A whole number from 0 that may be left out, and then is 0.
     pub fn some_of(&mut self, key: &'static str, limit: Limit) -> u32 {
         self.optional(Limit { key, min: 0, ..limit }).unwrap_or(0)
     }
 
+    pub fn optional_as(&mut self, key: &'static str, limit: Limit) -> Option<u32> {
+        self.optional(Limit { key, ..limit })
+    }
+
     pub fn optional(&mut self, limit: Limit) -> Option<u32> {
-        let objection = match self.get(limit.key)? {
-            Value::Number(number) => {
-                let value = number.as_f64().unwrap_or(f64::NAN);
-                match limit.objection(value) {
-                    None => return Some(value as u32),
-                    objection => objection,
-                }
-            }
-            other => Some(limit.against(&shown(other))),
-        };
-        objection.into_iter().for_each(|text| self.error(text));
-        None
+        let value = self.get(limit.key)?;
+        let number = value.as_f64().filter(|number| limit.objection(*number).is_none());
+        if number.is_none() {
+            self.expected(limit.key, value, &limit.range());
+        }
+        number.map(|number| number as u32)
     }
 
     /// `true`, `false`, or none where it is left out.
     pub fn flag(&mut self, key: &str) -> Option<bool> {
-        match self.get(key)? {
-            Value::Bool(flag) => Some(*flag),
-            other => {
-                let text = format!("`{key}` is {}: true or false is right", json::kind(other));
-                self.error(text);
-                None
-            }
+        let value = self.get(key)?;
+        if !value.is_boolean() {
+            self.expected(key, value, "true or false");
         }
+        value.as_bool()
     }
 
-    /// An entry for each layer; none where the key is left out, or its length is wrong.
-    pub fn per_layer(&mut self, key: &str, layers: usize) -> Option<&'a [Value]> {
-        let list = self.list(key)?;
-        if list.len() != layers {
-            let given = list.len();
+    pub fn list(&mut self, key: &str) -> Option<&'a Vec<Value>> {
+        let value = self.get(key)?;
+        if !value.is_array() {
+            self.expected(key, value, "a list");
+        }
+        value.as_array()
+    }
+
+    /// An entry for each of so many layers; `of` reads one at its place, and `wanted` says what it may be. Without layers
+    /// their number is wrong, which is an issue already.
+    pub fn per_layer<T>(
+        &mut self,
+        key: &str,
+        layers: usize,
+        wanted: &str,
+        of: impl Fn(usize, &'a Value) -> Option<T>,
+    ) -> Vec<T> {
+        let Some(list) = self.list(key) else { return Vec::new() };
+        if list.len() != layers && layers > 0 {
             self.error(format!(
-                "`{key}` has {given} entries and the model {layers} layers: one a layer is right"
+                "`{key}` has {} entries for {layers} layers: expected one per layer",
+                list.len()
             ));
-            return None;
+            return Vec::new();
         }
-        Some(list)
+        self.each(key, list, wanted, of)
     }
 
-    pub fn list(&mut self, key: &str) -> Option<&'a [Value]> {
-        match self.get(key)? {
-            Value::Array(items) => Some(items),
-            other => {
-                let text = format!("`{key}` is {}: a list is right", json::kind(other));
-                self.error(text);
-                None
-            }
+    /// Every entry of a list, up to one that is not what is wanted.
+    pub fn each<T>(
+        &mut self,
+        key: &str,
+        list: &'a [Value],
+        wanted: &str,
+        of: impl Fn(usize, &'a Value) -> Option<T>,
+    ) -> Vec<T> {
+        let read: Vec<T> = list.iter().enumerate().map_while(|(place, entry)| of(place, entry)).collect();
+        if let Some(entry) = list.get(read.len()) {
+            self.expected(&format!("{key}[{}]", read.len()), entry, wanted);
         }
+        read
     }
 
-    /// Layers that a list of whole numbers names.
+    /// For each layer whether a list of noughts and ones marks it.
+    pub fn marks(&mut self, key: &str, layers: usize) -> Vec<bool> {
+        self.per_layer(key, layers, "0 or 1", |_, entry| match (entry.as_bool(), entry.as_f64()) {
+            (Some(mark), _) => Some(mark),
+            (None, Some(number)) if number == 0.0 || number == 1.0 => Some(number == 1.0),
+            _ => None,
+        })
+    }
+
+    /// Layers that a list names by number.
     pub fn layers(&mut self, key: &str) -> Vec<f64> {
-        let mut numbers = Vec::new();
-        for item in self.list(key).unwrap_or_default() {
-            let Some(number) = item.as_f64() else {
-                self.error(format!("`{key}` holds {}: numbers of layers are right", json::kind(item)));
-                break;
-            };
-            numbers.push(number);
-        }
-        numbers
+        let list = self.list(key).map(Vec::as_slice).unwrap_or_default();
+        self.each(key, list, "the number of a layer", |_, entry| entry.as_f64())
     }
 
-    /// That an entry of a list is none of those known.
-    pub fn stranger(&mut self, key: &str, place: usize, entry: &Value, right: &str) {
-        self.error(format!("`{key}[{place}]` is {}: {right} is right", shown(entry)));
+    pub fn expected(&mut self, key: &str, given: &Value, wanted: &str) {
+        self.error(format!("`{}{key}` is {}: expected {wanted}", self.prefix, shown(given)));
     }
 
     /// The head dimension, which many configs leave to be derived.
-    pub fn head_dim(&mut self, hidden: Option<u32>, heads: Option<u32>) -> Option<u32> {
-        // Nemotron-H's name of it.
+    pub fn head_dim(&mut self, hidden: u32, heads: u32) -> u32 {
+        // The second is Nemotron-H's name of it.
         for key in [HEAD_DIM.key, "attention_head_dim"] {
             if self.get(key).is_some() {
-                return self.optional(Limit { key, ..HEAD_DIM });
+                return self.count_as(key, HEAD_DIM);
             }
         }
-        let (hidden, heads) = (hidden?, heads?);
-        if !hidden.is_multiple_of(heads) {
+        if !hidden.is_multiple_of(heads) && heads > 0 {
             self.error(format!(
-                "`hidden_size` is {hidden} and `num_attention_heads` {heads}: the second has to divide the first, \
-                 or `head_dim` has to be given"
+                "`hidden_size` ({hidden}) is not divisible by `num_attention_heads` ({heads}), and `head_dim` is missing"
             ));
-            return None;
         }
-        Some(hidden / heads)
+        hidden.checked_div(heads).unwrap_or(0)
     }
 }
 

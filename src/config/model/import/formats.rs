@@ -10,7 +10,7 @@ use crate::config::model::Formats;
 use crate::config::{Dtype, json};
 
 /// How the linear layers are stored.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Quantization {
     /// Of experts; of what else no list names, unless only experts are quantised.
     experts: Dtype,
@@ -21,14 +21,14 @@ pub struct Quantization {
     kept: Globs,
     /// Modules that lists exclude were quantised before, and stay so.
     requantised: bool,
-    /// The record says nowhere what stays in 16 bits.
-    untold: bool,
+    /// The record lists nowhere what stays in 16 bits.
+    unlisted: bool,
     /// The checkpoint carries scales for an FP8 KV cache.
     pub fp8_kv: bool,
     notes: Vec<&'static str>,
 }
 
-const UNNAMED: &str = "weights in a format that `quantization_config` does not name";
+const UNNAMED: &str = "weights in an unnamed format (`quantization_config`)";
 const LISTS: [&str; 3] = ["modules_to_not_convert", "ignore", "exclude_modules"];
 
 /// Reads the record; the error is the trait by which the model is refused.
@@ -45,7 +45,7 @@ pub fn read(top: &Value, text: &Value, separate: Option<&Value>) -> Result<Quant
         others: Dtype::Bf16,
         own: Globs::default(),
         kept: Globs::default(),
-        untold: !both.iter().any(|config| LISTS.iter().any(|key| config.get(*key).is_some())),
+        unlisted: !both.iter().any(|config| LISTS.iter().any(|key| config.get(*key).is_some())),
         requantised: false,
         fp8_kv: both.iter().any(|config| fp8_kv(config)),
         notes: Vec::new(),
@@ -65,7 +65,7 @@ pub fn read(top: &Value, text: &Value, separate: Option<&Value>) -> Result<Quant
         if read.requantised {
             continue;
         }
-        let name = name.as_str().ok_or("excluded modules that are no names (`quantization_config`)")?;
+        let name = name.as_str().ok_or("excluded modules that are not names (`quantization_config`)")?;
         read.kept.add(name, Dtype::Bf16)?;
     }
     read.notes.dedup();
@@ -102,7 +102,7 @@ impl Quantization {
             }
         };
         // Only ModelOpt always excludes something: elsewhere no list means no exclusion.
-        self.untold &= config["quant_algo"].as_str().is_some();
+        self.unlisted &= config["quant_algo"].as_str().is_some();
         self.all(scheme);
         Ok(())
     }
@@ -122,7 +122,7 @@ impl Quantization {
             self.own.add(name, scheme.dtype)?;
             self.notes.extend(scheme.note);
         }
-        self.untold = false;
+        self.unlisted = false;
         self.notes.sort_unstable();
         Ok(())
     }
@@ -130,7 +130,7 @@ impl Quantization {
     /// compressed-tensors: a scheme and the modules it is for, `Linear` for all.
     fn groups(&mut self, config: &Value) -> Result<(), String> {
         let groups = json::inner(config, "config_groups").ok_or(UNNAMED)?;
-        self.untold = false;
+        self.unlisted = false;
         let mut general: Option<Dtype> = None;
         let mut any = false;
         for group in groups.as_object().into_iter().flat_map(Map::values) {
@@ -165,10 +165,10 @@ impl Quantization {
     pub fn formats(&self, modules: &[Module]) -> (Formats, Vec<String>) {
         let mut notes: Vec<String> = self.notes.iter().map(|note| (*note).to_owned()).collect();
         let experts = modules.iter().any(|module| module.part == Part::Experts);
-        if self.untold && self.experts != Dtype::Bf16 {
+        if self.unlisted && self.experts != Dtype::Bf16 {
             let formats = Formats::usual(self.experts, experts);
             if formats != Formats::uniform(self.experts) {
-                notes.push("The checkpoint does not say which layers it leaves in 16 bits: attention and shared experts are counted so.".into());
+                notes.push("The checkpoint does not say which layers it keeps in 16 bits; attention and shared experts are assumed to be.".into());
             }
             return (formats, notes);
         }
@@ -178,7 +178,7 @@ impl Quantization {
             if others > 0 {
                 let (what, id) = (part.name(), chosen.id());
                 notes.push(format!(
-                    "{others} of {all} linear layers of {what} are in other formats and counted as {id}."
+                    "{others} of {all} linear layers of {what} use other formats and are counted as {id}."
                 ));
             }
             Some(chosen)
@@ -188,8 +188,8 @@ impl Quantization {
         let quantised = [mlp, attention].into_iter().flatten().find(|dtype| *dtype != Dtype::Bf16);
         let weights = routed.or(quantised).unwrap_or(Dtype::Bf16);
         let usual = Formats::usual(weights, experts);
-        if self.own.names("lm_head").is_some() {
-            notes.push("The head is counted in 16 bits, though the checkpoint quantises it.".into());
+        if self.own.names("lm_head") {
+            notes.push("The checkpoint quantises the output head, which is counted in 16 bits.".into());
         }
         let formats = Formats {
             weights,

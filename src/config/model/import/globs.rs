@@ -1,13 +1,14 @@
 //! Names of modules by pattern, as quantisation records list them.
 //!
-//! Three dialects share the lists: plain names, which stand for all below them; shell patterns with `*` and
-//! `?` (ModelOpt); and regular expressions after `re:` (compressed-tensors).
+//! Lists mix three dialects: plain names, which stand for all below them; shell patterns with `*` and `?`
+//! (ModelOpt); and regular expressions after `re:` (compressed-tensors).
 
 use std::collections::BTreeMap;
 
-use super::regex::Regex;
-use crate::config::Dtype;
-use crate::config::issue::excerpt;
+use regex_lite::{Regex, RegexBuilder};
+use wildmatch::WildMatch;
+
+use crate::config::{Dtype, excerpt};
 
 /// What stands before `layers.` in the names of the language model's modules.
 const PREFIXES: [&str; 8] = [
@@ -21,45 +22,45 @@ const PREFIXES: [&str; 8] = [
     "language_model.",
 ];
 
+/// Longest regular expression read, and the memory it may take: real ones are a line.
+const CHARACTERS: usize = 400;
+const SIZE: usize = 20_000;
+
 /// Formats by pattern.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Globs {
     /// Without wildcards.
     plain: BTreeMap<String, Dtype>,
     /// By the digits after `layers.` that a name has to begin with, where the pattern has some: most lists
     /// name every layer, and this skips the others' at once.
-    others: BTreeMap<String, Vec<Pattern>>,
+    others: BTreeMap<String, Vec<(Pattern, Dtype)>>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-struct Pattern {
-    matcher: Matcher,
-    dtype: Dtype,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Matcher {
-    Shell(String),
+#[derive(Debug, Clone)]
+enum Pattern {
+    Shell(WildMatch),
+    /// Matched from the start, as Python's `re.match` does.
     Regex(Regex),
 }
 
 impl Globs {
     /// # Errors
-    /// What is wrong with a pattern that is not understood.
+    /// What is wrong with a pattern that cannot be read.
     pub fn add(&mut self, text: &str, dtype: Dtype) -> Result<(), String> {
         if let Some(expression) = text.strip_prefix("re:") {
-            let regex = Regex::parse(expression)
-                .ok_or_else(|| format!("modules by a pattern that is not understood ({})", excerpt(text)))?;
-            let pattern = Pattern { matcher: Matcher::Regex(regex), dtype };
-            self.others.entry(String::new()).or_default().push(pattern);
+            let anchored = RegexBuilder::new(&format!("^(?:{expression})")).size_limit(SIZE).build();
+            let regex = anchored.ok().filter(|_| expression.len() <= CHARACTERS);
+            let regex = regex.ok_or_else(|| {
+                format!("modules by a regular expression that is not supported ({})", excerpt(text))
+            })?;
+            self.others.entry(String::new()).or_default().push((Pattern::Regex(regex), dtype));
             return Ok(());
         }
         let text = of_language(text);
         if text.contains(['*', '?']) {
             let digits = text.strip_prefix("layers.").unwrap_or_default();
             let digits = digits.chars().take_while(char::is_ascii_digit).collect();
-            let pattern = Pattern { matcher: Matcher::Shell(text.into()), dtype };
-            self.others.entry(digits).or_default().push(pattern);
+            self.others.entry(digits).or_default().push((Pattern::Shell(WildMatch::new(text)), dtype));
         } else {
             self.plain.insert(text.into(), dtype);
         }
@@ -76,19 +77,19 @@ impl Globs {
         let own = name.strip_prefix("layers.").unwrap_or_default();
         let digits = own.find(|c: char| !c.is_ascii_digit()).unwrap_or(own.len());
         let mut able = (0..=digits).filter_map(|end| self.others.get(own.get(..end)?)).flatten();
-        let matches = |pattern: &&Pattern| match &pattern.matcher {
-            Matcher::Shell(shell) => parts.clone().any(|part| shell_matches(shell, part)),
-            Matcher::Regex(regex) => PREFIXES
+        let matches = |pattern: &Pattern| match pattern {
+            Pattern::Shell(shell) => parts.clone().any(|part| shell.matches(part)),
+            Pattern::Regex(regex) => PREFIXES
                 .iter()
                 .filter(|prefix| !prefix.contains('*'))
-                .any(|prefix| regex.matches_start(&format!("{prefix}{name}"))),
+                .any(|prefix| regex.is_match(&format!("{prefix}{name}"))),
         };
-        plain.copied().or_else(|| able.find(matches).map(|pattern| pattern.dtype))
+        plain.copied().or_else(|| able.find(|(pattern, _)| matches(pattern)).map(|(_, dtype)| *dtype))
     }
 
-    /// Whether a name stands in the list as it is.
-    pub fn names(&self, name: &str) -> Option<Dtype> {
-        self.plain.get(name).copied()
+    /// Whether the list holds exactly this name.
+    pub fn names(&self, name: &str) -> bool {
+        self.plain.contains_key(name)
     }
 }
 
@@ -100,32 +101,6 @@ fn of_language(text: &str) -> &str {
         }
         _ => text,
     }
-}
-
-/// `*` stands for any characters, dots included, and `?` for one, as in Python's `fnmatch`.
-fn shell_matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t) = (0, 0);
-    // Where to go on after the last star, should what follows it not match.
-    let mut back: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                back = Some((p + 1, t));
-                p += 1;
-            }
-            Some(byte) if *byte == b'?' || Some(byte) == text.get(t) => {
-                p += 1;
-                t += 1;
-            }
-            _ => {
-                let Some((after, start)) = back else { return false };
-                back = Some((after, start + 1));
-                (p, t) = (after, start + 1);
-            }
-        }
-    }
-    pattern.get(p..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
 }
 
 #[cfg(test)]
@@ -159,5 +134,28 @@ mod tests {
         assert!(finds("model.layers.1*", "layers.11.mlp.up_proj"));
         assert!(!finds("mtp.layers.0*", "layers.0.mlp.up_proj"));
         assert!(!finds("model.visual*", "layers.0.mlp.up_proj"));
+    }
+
+    #[test]
+    fn expressions_match_from_the_start_and_up_to_a_dollar() {
+        assert!(finds("re:.*self_attn.*", "layers.0.self_attn.q_proj"));
+        let mlp = r"re:.*mlp\.(gate|up|gate_up|down)_proj.*";
+        assert!(finds(mlp, "layers.0.mlp.gate_up_proj"));
+        assert!(!finds(mlp, "layers.0.mlp.experts.0.up_proj"));
+        assert!(finds(r"re:model\.layers\.\d+\.mlp", "layers.12.mlp.up_proj"));
+        assert!(!finds(r"re:model\.layers\.[0-3]\.", "layers.4.mlp"));
+        assert!(!finds("re:mlp", "layers.0.mlp.up_proj"));
+        assert!(finds("re:.*mlp.gate$", "layers.0.mlp.gate"));
+        assert!(!finds("re:.*mlp.gate$", "layers.0.mlp.gate_proj"));
+    }
+
+    #[test]
+    fn unsupported_expressions_are_refused() {
+        let long = format!("re:{}", "a".repeat(CHARACTERS + 1));
+        for odd in ["re:(?!a)b", "re:[", "re:(", "re:*", "re:((a{100}){100}){100}", &long] {
+            assert!(Globs::default().add(odd, Dtype::Bf16).is_err(), "{odd}");
+        }
+        let slow = format!("re:{}y", ".*".repeat(150));
+        assert!(!finds(&slow, &format!("layers.0.{}", "x".repeat(500))));
     }
 }

@@ -1,8 +1,5 @@
 //! Which layer is what: one entry a layer, then alike layers together.
 
-use serde_json::Value;
-
-use super::attention::Sizes;
 use super::family::{Family, Mixers, Window};
 use super::fields::Fields;
 use super::{attention, ffn, single, sparse, uneven};
@@ -25,24 +22,19 @@ pub enum Kind {
 }
 
 /// Every layer of the model, in order.
-pub fn read(fields: &mut Fields<'_>, family: &Family, hidden: Option<u32>) -> Option<Vec<Layer>> {
+pub fn read(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {
     match family.mixers {
         Mixers::Single => return single::layers(fields, family, hidden),
         Mixers::Listed => return uneven::layers(fields, family, hidden),
         _ => {}
     }
-    // Each is read before the first `?`, so that every missing field is named at once.
-    let layers = fields.count(LAYERS);
+    let layers = fields.count(LAYERS) as usize;
     let attentions = match family.mixers {
         Mixers::Compressed => sparse::compressed(fields, layers),
-        _ => {
-            let sizes = Sizes::read(fields, family, hidden);
-            layers.and_then(|layers| attention::per_layer(fields, family, sizes, layers))
-        }
+        _ => attention::per_layer(fields, family, hidden, layers),
     };
-    let ffns = ffn::per_layer(fields, family, layers);
-    let pairs = attentions?.into_iter().zip(ffns?);
-    Some(pairs.map(|(attention, ffn)| Layer { attention: Some(attention), ffn: Some(ffn) }).collect())
+    let pairs = attentions.into_iter().zip(ffn::per_layer(fields, family, layers));
+    pairs.map(|(attention, ffn)| Layer { attention: Some(attention), ffn: Some(ffn) }).collect()
 }
 
 /// Alike layers together, in order of first appearance.
@@ -83,105 +75,62 @@ pub fn window(fields: &mut Fields<'_>, family: &Family) -> Option<u32> {
 }
 
 /// The kind of each layer.
-pub fn kinds(
-    fields: &mut Fields<'_>,
-    family: &Family,
-    window: Option<u32>,
-    layers: u32,
-) -> Option<Vec<Kind>> {
-    let count = layers as usize;
-    let named = |of: &dyn Fn(u32) -> bool, yes: Kind, no: Kind| {
-        Some((0..layers).map(|layer| if of(layer) { yes } else { no }).collect())
-    };
+pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, layers: usize) -> Vec<Kind> {
+    let local = |is: bool| if is { Kind::Local } else { Kind::Full };
     if fields.get("layer_types").is_some() && family.mixers != Mixers::Latent {
-        return by_name(fields, family, count);
+        return by_name(fields, family, layers);
     }
     match family.mixers {
         Mixers::Swa => {
-            let marks = marks(fields, "hybrid_layer_pattern", count);
-            if marks.is_none() && fields.get("hybrid_layer_pattern").is_none() {
-                fields.error(
-                    "`hybrid_layer_pattern` is missing: a one for each layer that slides is right".into(),
-                );
+            if fields.get("hybrid_layer_pattern").is_none() {
+                fields.error("`hybrid_layer_pattern` is missing: expected 1 for each layer with a window, 0 for others".into());
             }
-            let marks = marks?;
-            named(&|layer| marks.get(layer as usize) == Some(&true), Kind::Local, Kind::Full)
+            fields.marks("hybrid_layer_pattern", layers).into_iter().map(local).collect()
         }
-        Mixers::Chunks => {
-            // Marks the layers with a rotary embedding, which are the local ones; empty for every fourth.
-            let empty = fields.list("no_rope_layers").is_none_or(<[Value]>::is_empty);
-            if empty {
-                return named(&|layer| (layer + 1) % 4 != 0, Kind::Local, Kind::Full);
-            }
-            let marks = marks(fields, "no_rope_layers", count)?;
-            named(&|layer| marks.get(layer as usize) == Some(&true), Kind::Local, Kind::Full)
+        // Marks the layers with a rotary embedding, which are the local ones; empty for all but every fourth.
+        Mixers::Chunks if fields.list("no_rope_layers").is_none_or(Vec::is_empty) => {
+            (0..layers).map(|layer| local((layer + 1) % 4 != 0)).collect()
         }
+        Mixers::Chunks => fields.marks("no_rope_layers", layers).into_iter().map(local).collect(),
         Mixers::Global => {
-            fields.error("`layer_types` is missing: it says which layers slide".into());
-            None
+            fields.error("`layer_types` is missing: it says which layers have a window".into());
+            Vec::new()
         }
-        // `GptOssConfig`: every second layer slides, from the first on.
-        Mixers::Sinks => named(&|layer| layer % 2 == 0, Kind::Local, Kind::Full),
+        // `GptOssConfig`: every second layer has a window, from the first on.
+        Mixers::Sinks => (0..layers).map(|layer| local(layer % 2 == 0)).collect(),
         Mixers::DeltaHeads => {
-            let every = fields.count_or(Limit { key: "full_attention_interval", ..LAYERS }, 4)?;
-            named(&|layer| (layer + 1) % every == 0, Kind::Full, Kind::Linear)
+            let every = fields.count_or(Limit { key: "full_attention_interval", ..LAYERS }, 4) as usize;
+            let full = |layer: usize| (layer + 1).is_multiple_of(every);
+            (0..layers).map(|layer| if full(layer) { Kind::Full } else { Kind::Linear }).collect()
         }
-        Mixers::DeltaLatent => delta_latent(fields, count),
+        Mixers::DeltaLatent => delta_latent(fields, layers),
         Mixers::Heads => {
             let from = match family.window {
-                Window::Flagged => fields.some_of("max_window_layers", CONTEXT),
+                Window::Flagged => fields.some_of("max_window_layers", CONTEXT) as usize,
                 _ => 0,
             };
-            named(&|layer| window.is_some() && layer >= from, Kind::Local, Kind::Full)
+            (0..layers).map(|layer| local(window.is_some() && layer >= from)).collect()
         }
-        Mixers::Latent | Mixers::Single | Mixers::Listed | Mixers::Compressed => {
-            named(&|_| true, Kind::Full, Kind::Full)
-        }
+        Mixers::Latent | Mixers::Single | Mixers::Listed | Mixers::Compressed => vec![Kind::Full; layers],
     }
 }
 
-fn by_name(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Option<Vec<Kind>> {
-    let names = fields.per_layer("layer_types", layers)?;
+fn by_name(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<Kind> {
     let linear = matches!(family.mixers, Mixers::DeltaHeads | Mixers::DeltaLatent);
-    let mut kinds = Vec::new();
-    for (place, name) in names.iter().enumerate() {
-        kinds.push(match name.as_str() {
-            Some("full_attention" | "attention") => Kind::Full,
-            Some("sliding_attention" | "chunked_attention") if !linear => Kind::Local,
-            Some("linear_attention") if linear => Kind::Linear,
-            _ => {
-                let right = match linear {
-                    true => "full_attention or linear_attention",
-                    false => "full_attention or sliding_attention",
-                };
-                fields.stranger("layer_types", place, name, right);
-                return None;
-            }
-        });
-    }
-    Some(kinds)
-}
-
-/// A list of noughts and ones.
-pub fn marks(fields: &mut Fields<'_>, key: &str, layers: usize) -> Option<Vec<bool>> {
-    let entries = fields.per_layer(key, layers)?;
-    let mut marks = Vec::new();
-    for (place, entry) in entries.iter().enumerate() {
-        marks.push(match entry {
-            Value::Bool(mark) => *mark,
-            number if number.as_f64() == Some(0.0) => false,
-            number if number.as_f64() == Some(1.0) => true,
-            other => {
-                fields.stranger(key, place, other, "0 or 1");
-                return None;
-            }
-        });
-    }
-    Some(marks)
+    let wanted = match linear {
+        true => "full_attention or linear_attention",
+        false => "full_attention or sliding_attention",
+    };
+    fields.per_layer("layer_types", layers, wanted, |_, name| match name.as_str()? {
+        "full_attention" | "attention" => Some(Kind::Full),
+        "sliding_attention" | "chunked_attention" if !linear => Some(Kind::Local),
+        "linear_attention" if linear => Some(Kind::Linear),
+        _ => None,
+    })
 }
 
 /// Kimi lists its layers by number, from one.
-fn delta_latent(fields: &mut Fields<'_>, layers: usize) -> Option<Vec<Kind>> {
+fn delta_latent(fields: &mut Fields<'_>, layers: usize) -> Vec<Kind> {
     const LINEAR: &str = "linear_attn_config.kda_layers";
     const FULL: &str = "linear_attn_config.full_attn_layers";
     let mut kinds: Vec<Option<Kind>> = vec![None; layers];
@@ -190,14 +139,14 @@ fn delta_latent(fields: &mut Fields<'_>, layers: usize) -> Option<Vec<Kind>> {
             let place = (number.fract() == 0.0 && number >= 1.0).then(|| number as usize - 1);
             match place.and_then(|place| kinds.get_mut(place)) {
                 Some(entry @ None) => *entry = Some(kind),
-                Some(_) => fields.error(format!("`{key}` names layer {number:.0}, which is named already")),
+                Some(_) => fields.error(format!("`{key}` names layer {number:.0}, which is listed already")),
                 None => fields.error(format!("`{key}` names a layer other than 1 to {layers}")),
             }
         }
     }
-    let named: Option<Vec<Kind>> = kinds.into_iter().collect();
-    if named.is_none() {
-        fields.error(format!("`{LINEAR}` and `{FULL}` leave out a layer: each of {layers} is named once"));
+    if kinds.contains(&None) {
+        fields
+            .error(format!("`{LINEAR}` and `{FULL}` together have to list each of the {layers} layers once"));
     }
-    named
+    kinds.into_iter().flatten().collect()
 }

@@ -12,7 +12,6 @@ mod layers;
 mod modules;
 mod notes;
 mod refusals;
-mod regex;
 mod schemes;
 mod single;
 mod sparse;
@@ -21,7 +20,7 @@ mod uneven;
 use serde_json::Value;
 
 use crate::config::issue::excerpt;
-use crate::config::{Field, Issue, json};
+use crate::config::{Dtype, Field, Issue, json};
 use crate::units::fixed;
 
 use super::{Blocks, Formats, Model, limits};
@@ -72,16 +71,10 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Model, Vec<
     }
     let model = architecture(&top, &mut fields, &family, &quantization);
     let mut issues = fields.into_issues();
-    let Some(model) = model else {
-        // Every reader that gives nothing says why; this is for one that forgot.
-        if !issues.iter().any(Issue::is_error) {
-            issues.push(error("the sizes do not make a model"));
-        }
-        return Err(issues);
-    };
+    let Some(model) = model else { return Err(issues) };
     issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
     if quantization.fp8_kv {
-        issues.push(Issue::note(Field::Model, "the checkpoint carries scales for an FP8 KV cache"));
+        issues.push(Issue::note(Field::Model, "the checkpoint has scales for an FP8 KV cache"));
     }
     Ok((model, issues))
 }
@@ -101,10 +94,7 @@ fn family_of(top: &Value, text: &Value) -> Result<(String, Option<Family>), Stri
 fn refusal(model_type: &str, uncovered: &[String]) -> String {
     if uncovered.is_empty() {
         let known: Vec<&str> = FAMILIES.iter().map(|family| family.model_type).collect();
-        return format!(
-            "`model_type` is {model_type}, which this release does not know; it knows {}",
-            known.join(", ")
-        );
+        return format!("`model_type` {model_type} is not supported; supported are {}", known.join(", "));
     }
     format!("{}: not covered by this release", uncovered.join(", "))
 }
@@ -117,42 +107,44 @@ fn predicting(fields: &mut Fields<'_>) -> Option<u32> {
     layers.filter(|_| fields.flag("use_mtp") != Some(false))
 }
 
+/// None where a field is wrong, which is then among the issues.
 fn architecture(
     top: &Value,
     fields: &mut Fields<'_>,
     family: &Family,
     quantization: &Quantization,
 ) -> Option<Model> {
-    // Each is read before the first `?`, so that every missing field is named at once.
     let hidden = fields.count(limits::HIDDEN);
     let vocab = fields.count(limits::VOCAB);
     let max_context = context::longest(fields);
-    let tied = fields.flag("tie_word_embeddings").or_else(|| top["tie_word_embeddings"].as_bool());
-    let streams = match family.mixers {
-        Mixers::Compressed => fields.count(limits::STREAMS),
-        _ => None,
-    };
-    let layers = layers::read(fields, family, hidden)?;
+    let tied = fields.flag("tie_word_embeddings").or(top["tie_word_embeddings"].as_bool());
+    let streams = (family.mixers == Mixers::Compressed).then(|| fields.count(limits::STREAMS));
+    let layers = layers::read(fields, family, hidden);
     let mtp = predicting(fields);
+    if !fields.is_sound() {
+        return None;
+    }
     let (formats, rounded) = quantization.formats(&modules::of(&layers, family));
     let mut notes = notes::of(top, fields.object(), family);
     notes.extend(rounded);
+    let blocks = layers::group(&layers, family.norms).into_iter();
     let mut model = Model {
         id: CUSTOM_ID.into(),
         name: String::new(),
-        hidden: hidden?,
-        vocab: vocab?,
-        max_context: max_context?,
+        hidden,
+        vocab,
+        max_context,
         tied_embeddings: tied.unwrap_or(false),
         weights: formats.weights,
-        blocks: layers::group(&layers, family.norms)
-            .into_iter()
-            .map(|blocks| Blocks { streams, ..blocks })
-            .collect(),
+        blocks: blocks.map(|blocks| Blocks { streams, ..blocks }).collect(),
         checkpoints: Vec::new(),
         notes,
         mtp,
     };
+    if formats.weights == Dtype::W8a8 && model.has_experts() {
+        fields.error("INT8 experts with INT8 activations: not covered by this release".into());
+        return None;
+    }
     if formats != Formats::usual(formats.weights, model.has_experts()) {
         model.checkpoints.push(formats);
     }

@@ -1,4 +1,4 @@
-//! What the published model holds beyond what is counted, a sentence each.
+//! What of the published model is not modelled or only approximated, one sentence each.
 
 use serde_json::Value;
 
@@ -6,35 +6,27 @@ use super::family::{Family, Mixers};
 use crate::units::decimal;
 
 pub fn of(top: &Value, text: &Value, family: &Family) -> Vec<String> {
-    let mut notes = Vec::new();
-    if top["vision_config"].is_object() {
-        notes.push("The vision encoder is not counted: image tokens count as prompt tokens.".to_owned());
-    }
-    if top["audio_config"].is_object() {
-        notes.push("The audio encoder is not counted: audio tokens count as prompt tokens.".to_owned());
-    }
-    if family.mixers == Mixers::Chunks {
-        notes.push("Attention in chunks is counted as a sliding window of a chunk's length.".into());
-    }
-    if family.mixers == Mixers::Compressed {
-        notes.push(
-            "Attention over compressed keys was never measured: it is timed as latent attention over as many keys, \
-             and the choice among them by counted work."
-                .into(),
-        );
-    }
-    if text["sparse_attention_config"].is_object() {
-        notes.push(
-            "Attention over chosen blocks of keys was never measured: it is timed as attention in a window of as \
-             many keys, and the choice among them by counted work."
-                .into(),
-        );
-    }
-    if let Some(blocks) = text["attn_res_block_size"].as_f64() {
-        let blocks = decimal(blocks);
-        notes.push(format!(
-            "Attention over earlier blocks' results (`attn_res_block_size` {blocks}) is not counted."
-        ));
-    }
-    notes
+    const COMPRESSED: &str = "No kernel for attention over compressed keys was measured: it is timed as latent attention \
+         over the same number of keys, and key selection by counted work.";
+    const BLOCKS: &str = "No kernel for block-sparse attention was measured: it is timed as sliding-window attention over \
+         the same number of keys, and block selection by counted work.";
+    let encoder = |of: &str, tokens: &str| {
+        format!("The {of} encoder is not modelled; count {tokens} tokens as prompt tokens.")
+    };
+    let chunks = "Chunked attention is modelled as a sliding window of one chunk.";
+    let blocks = text["attn_res_block_size"].as_f64().map(decimal);
+    let results = |size| {
+        format!(
+            "Attention over the results of earlier blocks (`attn_res_block_size` {size}) is not modelled."
+        )
+    };
+    let notes = [
+        top["vision_config"].is_object().then(|| encoder("vision", "image")),
+        top["audio_config"].is_object().then(|| encoder("audio", "audio")),
+        (family.mixers == Mixers::Chunks).then(|| chunks.to_owned()),
+        (family.mixers == Mixers::Compressed).then(|| COMPRESSED.to_owned()),
+        text["sparse_attention_config"].is_object().then(|| BLOCKS.to_owned()),
+        blocks.map(results),
+    ];
+    notes.into_iter().flatten().collect()
 }

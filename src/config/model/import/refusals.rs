@@ -105,7 +105,7 @@ fn linear_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
 /// Windows and chunks that only families of their own have.
 fn local_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     if text["hybrid_layer_pattern"].as_array().is_some() && mixers != Some(Mixers::Swa) {
-        return Some("layers that slide by a pattern (`hybrid_layer_pattern`)".into());
+        return Some("sliding-window layers by a pattern (`hybrid_layer_pattern`)".into());
     }
     let chunk = text["attention_chunk_size"].as_f64()?;
     let known = matches!(mixers, Some(Mixers::Chunks | Mixers::Swa));

@@ -18,8 +18,10 @@ impl From<Dtype> for Scheme {
     }
 }
 
-const WEIGHT_ONLY: &str = "The checkpoint's FP4 weights meet 16-bit activations; FP4 products are counted.";
-const SMALL_GROUPS: &str = "One scale per 32 INT4 weights is counted as one per 128: 8 % fewer bytes.";
+const WEIGHT_ONLY: &str =
+    "The checkpoint multiplies FP4 weights with 16-bit activations; FP4 activations are assumed.";
+const SMALL_GROUPS: &str =
+    "INT4 weights with one scale per 32 values are counted with one per 128, 8 % fewer bytes.";
 
 /// ModelOpt's `quant_algo`.
 pub fn algorithm(name: &str) -> Result<Scheme, String> {
@@ -44,7 +46,7 @@ pub fn integers(method: &str, config: &Value) -> Result<Scheme, String> {
         Some(4.0) => Ok(int4(group)),
         Some(8.0) => Ok(Dtype::Int8.into()),
         Some(bits) => Err(format!("{bits:.0}-bit weights (`quant_method` {method})")),
-        None => Err(format!("weights of unnamed width (`bits` is missing, `quant_method` {method})")),
+        None => Err(format!("weights of unknown width (`bits` is missing, `quant_method` {method})")),
     }
 }
 
@@ -74,8 +76,7 @@ fn block(sides: &[Value]) -> Result<Scheme, String> {
 
 /// One group of compressed-tensors.
 pub fn group(group: &Value) -> Result<Scheme, String> {
-    let weights =
-        json::inner(group, "weights").ok_or("weights in a format that `config_groups` does not name")?;
+    let weights = json::inner(group, "weights").ok_or("weights in an unnamed format (`config_groups`)")?;
     let kind = weights["type"].as_str().unwrap_or("float");
     let size = weights["group_size"].as_f64();
     let wide = json::inner(group, "input_activations").is_none();
@@ -95,6 +96,6 @@ pub fn group(group: &Value) -> Result<Scheme, String> {
         (Some(8.0), "int") => Ok(Dtype::W8a8.into()),
         (Some(bits), "int") => Err(format!("INT{bits:.0} weights (`num_bits`)")),
         (Some(bits), kind) => Err(format!("{bits:.0}-bit {} weights (`num_bits`)", excerpt(kind))),
-        (None, _) => Err("weights of unnamed width (`num_bits` is missing)".into()),
+        (None, _) => Err("weights of unknown width (`num_bits` is missing)".into()),
     }
 }

@@ -6,7 +6,6 @@ use super::family::Family;
 use super::fields::Fields;
 use super::layers::Layer;
 use super::{attention, ffn};
-use crate::config::json;
 use crate::config::model::limits::{
     INTERMEDIATE, LAYERS, MAMBA_DIM, MAMBA_GROUPS, MAMBA_HEADS, MAMBA_STATE, TAPS,
 };
@@ -20,65 +19,70 @@ enum Kind {
     Experts,
 }
 
-pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: Option<u32>) -> Option<Vec<Layer>> {
-    let kinds = kinds(fields)?;
+pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {
+    let kinds = kinds(fields);
     // Only what a layer needs has to be there.
-    let has = |kind: Kind| kinds.contains(&kind);
-    let mamba = if has(Kind::Mamba) { mamba(fields) } else { None };
-    let heads = if has(Kind::Attention) { attention::heads(fields, family, hidden) } else { None };
-    let mlp = if has(Kind::Mlp) { ffn::dense(fields, family, INTERMEDIATE.key) } else { None };
-    let experts = if has(Kind::Experts) { family.experts } else { None };
-    let moe = experts.and_then(|experts| ffn::mixture(fields, family, &experts));
-    let mixer = |attention: Option<Attention>| Some(Layer { attention: Some(attention?), ffn: None });
-    let of = |kind: &Kind| match kind {
-        Kind::Mamba => mixer(mamba.clone().map(Attention::Mamba)),
-        Kind::Attention => mixer(heads.clone().map(Attention::Gqa)),
-        Kind::Mlp => Some(Layer { attention: None, ffn: Some(Ffn::Dense(mlp.clone()?)) }),
-        Kind::Experts => Some(Layer { attention: None, ffn: Some(Ffn::Moe(moe.clone()?)) }),
+    let mut of = |kind: Kind| {
+        if !kinds.contains(&kind) {
+            return Layer::default();
+        }
+        match kind {
+            Kind::Mamba => Layer { attention: Some(Attention::Mamba(mamba(fields))), ffn: None },
+            Kind::Attention => {
+                let heads = attention::heads(fields, family, hidden);
+                Layer { attention: Some(Attention::Gqa(heads)), ffn: None }
+            }
+            Kind::Mlp => {
+                let mlp = ffn::dense(fields, family, INTERMEDIATE.key);
+                Layer { attention: None, ffn: Some(Ffn::Dense(mlp)) }
+            }
+            Kind::Experts => {
+                let moe = family.experts.map(|experts| ffn::mixture(fields, family, &experts));
+                Layer { attention: None, ffn: moe.map(Ffn::Moe) }
+            }
+        }
     };
-    kinds.iter().map(of).collect()
+    let layers = [Kind::Mamba, Kind::Attention, Kind::Mlp, Kind::Experts].map(&mut of);
+    kinds.iter().map(|kind| layers[*kind as usize].clone()).collect()
 }
 
-/// From a letter or a name a layer.
-fn kinds(fields: &mut Fields<'_>) -> Option<Vec<Kind>> {
+/// From a letter or a name per layer.
+fn kinds(fields: &mut Fields<'_>) -> Vec<Kind> {
     const LETTERS: &str = "hybrid_override_pattern";
     const NAMES: &str = "layers_block_type";
     let (key, kinds) = match (fields.get(LETTERS), fields.get(NAMES)) {
-        (Some(Value::String(pattern)), _) => (LETTERS, pattern.chars().map(letter).collect::<Vec<_>>()),
-        (None, Some(Value::Array(names))) => (NAMES, names.iter().map(name).collect()),
-        (Some(other), _) => {
-            fields.error(format!("`{LETTERS}` is {}: a letter a layer is right", json::kind(other)));
-            return None;
+        (Some(Value::String(pattern)), _) => {
+            let kinds: Vec<Kind> = pattern.chars().map_while(letter).collect();
+            if kinds.len() < pattern.chars().count() {
+                fields.error(format!("`{LETTERS}` has an unknown letter: expected M, E, * and -"));
+            }
+            (LETTERS, kinds)
         }
-        (None, Some(other)) => {
-            fields.error(format!("`{NAMES}` is {}: a list is right", json::kind(other)));
-            return None;
+        (Some(other), _) => {
+            fields.expected(LETTERS, other, "text with a letter per layer");
+            return Vec::new();
+        }
+        (None, Some(_)) => {
+            let list = fields.list(NAMES).map(Vec::as_slice).unwrap_or_default();
+            (NAMES, fields.each(NAMES, list, "mamba, moe, attention or mlp", |_, kind| name(kind)))
         }
         (None, None) => {
-            fields.error(format!("`{LETTERS}` is missing: a letter a layer, of M, E, * and -"));
-            return None;
+            fields.error(format!("`{LETTERS}` is missing: expected a letter per layer, of M, E, * and -"));
+            return Vec::new();
         }
     };
     let count = kinds.len();
+    if !fields.is_sound() {
+        return kinds;
+    }
     if let Some(text) = LAYERS.objection(count as f64) {
         fields.error(format!("`{key}` has {count} layers: {text}"));
-        return None;
+        return Vec::new();
     }
-    let stated = fields.optional(LAYERS);
-    if let Some(stated) = stated.filter(|stated| *stated as usize != count) {
-        fields.error(format!(
-            "`num_hidden_layers` is {stated} and `{key}` has {count} layers: both have to agree"
-        ));
+    if let Some(stated) = fields.optional(LAYERS).filter(|stated| *stated as usize != count) {
+        fields.error(format!("`num_hidden_layers` is {stated}, but `{key}` has {count} layers"));
     }
-    let known: Option<Vec<Kind>> = kinds.into_iter().collect();
-    if known.is_none() {
-        let right = match key {
-            LETTERS => "M, E, * and - are right",
-            _ => "mamba, moe, attention and mlp are right",
-        };
-        fields.error(format!("`{key}` has a layer of another kind: {right}"));
-    }
-    known
+    kinds
 }
 
 fn letter(letter: char) -> Option<Kind> {
@@ -101,11 +105,12 @@ fn name(name: &Value) -> Option<Kind> {
     }
 }
 
-fn mamba(fields: &mut Fields<'_>) -> Option<Mamba> {
-    let heads = fields.count(MAMBA_HEADS);
-    let head_dim = fields.count(MAMBA_DIM);
-    let groups = fields.count(MAMBA_GROUPS);
-    let state = fields.count(MAMBA_STATE);
-    let taps = fields.count(TAPS);
-    Some(Mamba { heads: heads?, head_dim: head_dim?, groups: groups?, state: state?, taps: taps? })
+fn mamba(fields: &mut Fields<'_>) -> Mamba {
+    Mamba {
+        heads: fields.count(MAMBA_HEADS),
+        head_dim: fields.count(MAMBA_DIM),
+        groups: fields.count(MAMBA_GROUPS),
+        state: fields.count(MAMBA_STATE),
+        taps: fields.count(TAPS),
+    }
 }

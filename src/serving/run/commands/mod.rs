@@ -37,7 +37,7 @@ impl Commands {
             notes += &format!("# One of {} replicas, and its share of the load.\n", setup.replicas);
         }
         if setup.log_spread > 0.0 || !setup.histogram.is_empty() {
-            notes += "# Of the mean lengths: it draws none like those asked for.\n";
+            notes += "# At the mean lengths: it cannot draw this distribution.\n";
         }
         Self { launch: draft_note(setup) + &launch.0, bench: notes + &bench(setup).0 }
     }
@@ -48,14 +48,14 @@ fn model(setup: &Setup) -> String {
     shlex::try_quote(&setup.model.name).map_or_else(|_| "MODEL".into(), |quoted| quoted.into_owned())
 }
 
-/// Which drafts are accepted depends on what makes them, and that is not asked for.
+/// Acceptance depends on the draft model, which is not an input.
 const DRAFT_MODEL: &str = "DRAFT_MODEL";
 
 fn draft_note(setup: &Setup) -> String {
     if setup.drafts.drafted == 0 || drafts_itself(setup) {
         return String::new();
     }
-    format!("# {DRAFT_MODEL}: what drafts tokens for this model.\n")
+    format!("# {DRAFT_MODEL}: the draft model of this one.\n")
 }
 
 /// By a layer of its own checkpoint.

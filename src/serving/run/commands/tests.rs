@@ -10,7 +10,7 @@ fn commands(change: impl FnOnce(&mut Scenario)) -> Commands {
 }
 
 #[test]
-fn every_engine_is_told_what_the_form_says() {
+fn every_engine_gets_the_settings_of_the_form() {
     let common = |scenario: &mut Scenario| {
         scenario.model = ModelChoice::Catalog("deepseek-r1".into());
         scenario.gpu = "b200".into();
@@ -101,7 +101,7 @@ fn the_benchmark_asks_for_the_load_of_one_replica() {
 }
 
 #[test]
-fn caches_drafts_and_bursts_are_asked_for() {
+fn caches_drafts_and_bursts_have_their_flags() {
     for (engine, flags) in [
         ("vllm", ["--enable-prefix-caching", "\"num_speculative_tokens\": 3", "DRAFT_MODEL"]),
         ("sglang", ["--speculative-num-steps 3", "--speculative-num-draft-tokens 4", "DRAFT_MODEL"]),
@@ -138,7 +138,7 @@ fn caches_drafts_and_bursts_are_asked_for() {
         assert!(own(engine).contains(flag) && !own(engine).contains("DRAFT_MODEL"), "{}", own(engine));
     }
     let log_normal = commands(|scenario| scenario.workload.log_spread = 0.5);
-    assert!(log_normal.bench.starts_with("# Of the mean lengths"), "{}", log_normal.bench);
+    assert!(log_normal.bench.starts_with("# At the mean lengths"), "{}", log_normal.bench);
 }
 
 #[test]

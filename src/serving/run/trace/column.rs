@@ -111,7 +111,7 @@ fn missing(column: Column) -> String {
         Column::Prompt => "`prompt`, `prompt_tokens` or `input_length`",
         Column::Output => "`output`, `output_tokens` or `output_length`",
     };
-    format!("the header has no {}: {names} is right", column.name())
+    format!("the header has no {}: expected {names}", column.name())
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Lengths with their weights, from CSV without arrivals.
+//! Request with their weights, from CSV without arrivals.
 
 use std::collections::BTreeMap;
 
 use super::column::{Column, plain};
 use super::enough;
-use crate::config::check::range::MAX_BINS;
+use crate::config::check::MAX_BINS;
 use crate::config::{Bin, Field, Issue, excerpt};
 
 const WEIGHT: [&str; 4] = ["weight", "count", "requests", "share"];
@@ -43,7 +43,7 @@ fn bins(
         let whole = |place: usize, what: &str| {
             let text = record.get(place).ok_or_else(|| format!("line {number} has no {what}"))?;
             text.parse::<u32>().ok().filter(|value| *value > 0).ok_or_else(|| {
-                format!("line {number}: `{}` is no {what}: a whole number from 1 is right", excerpt(text))
+                format!("line {number}: `{}` is not a {what}: expected a whole number from 1", excerpt(text))
             })
         };
         let weight = weight.map_or(Ok(1), |place| whole(place, "weight"))?;
@@ -52,9 +52,9 @@ fn bins(
         *sum = sum.saturating_add(weight);
     }
     match weights.len() {
-        0 => Err("the histogram has no lengths: a line for each is right".into()),
+        0 => Err("the histogram has no lengths: expected a line for each".into()),
         bins if bins > MAX_BINS => Err(format!(
-            "{bins} pairs of lengths: at most {MAX_BINS} are right, so round them or give their arrivals"
+            "{bins} pairs of lengths, at most {MAX_BINS} are supported: round them, or add arrivals"
         )),
         _ => {
             Ok(weights.into_iter().map(|((prompt, output), weight)| Bin { prompt, output, weight }).collect())
@@ -75,13 +75,13 @@ mod tests {
             Ok(vec![bin(128, 16, 1), bin(512, 64, 5)])
         );
         assert_eq!(read("output_tokens,prompt_tokens\n9,5\n"), Ok(vec![bin(5, 9, 1)]));
-        for (text, said) in [
+        for (text, expected) in [
             ("prompt,output\n", "no lengths"),
             ("prompt,output\n1\n", "line 2 has no number of output tokens"),
-            ("prompt,output,weight\n1,1,0.5\n", "line 2: `0.5` is no weight"),
-            ("prompt,output\n1,1\n0,1\n", "line 3: `0` is no number of prompt tokens"),
+            ("prompt,output,weight\n1,1,0.5\n", "line 2: `0.5` is not a weight"),
+            ("prompt,output\n1,1\n0,1\n", "line 3: `0` is not a number of prompt tokens"),
         ] {
-            assert!(read(text).is_err_and(|text| text.contains(said)), "{text}");
+            assert!(read(text).is_err_and(|text| text.contains(expected)), "{text}");
         }
         let many: String = (1..=101).map(|length| format!("{length},1\n")).collect();
         assert!(read(&format!("prompt,output\n{many}")).is_err_and(|text| text.contains("101 pairs")));

@@ -7,7 +7,7 @@ mod time;
 use serde_json::Value;
 
 use crate::config::{Field, Issue, excerpt, json};
-use crate::serving::sim::Lengths;
+use crate::serving::sim::Request;
 use crate::units::count;
 use column::{Column, Columns};
 
@@ -19,14 +19,14 @@ pub const MOST_REQUESTS: usize = 50_000;
 pub struct Trace {
     /// Seconds.
     pub arrivals: Vec<f64>,
-    pub requests: Vec<Lengths>,
+    pub requests: Vec<Request>,
 }
 
 /// One request as read.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     arrival: f64,
-    lengths: Lengths,
+    lengths: Request,
 }
 
 impl Trace {
@@ -48,14 +48,14 @@ impl Trace {
 
     fn of_lines(mut lines: Vec<Line>) -> Result<(Self, Vec<Issue>), String> {
         if lines.is_empty() {
-            return Err("the trace has no requests: a header and a line for each request are right".into());
+            return Err("the trace has no requests: expected a header and a line per request".into());
         }
         let mut notes = Vec::new();
         if !lines.is_sorted_by(|one, other| one.arrival <= other.arrival) {
             lines.sort_by(|one, other| one.arrival.total_cmp(&other.arrival));
             notes.push(Issue::note(
                 Field::Trace,
-                "the requests were not in the order of their arrivals: they are now",
+                "the requests were not in the order of their arrivals and have been sorted",
             ));
         }
         let first = lines[0].arrival;
@@ -71,7 +71,7 @@ impl Trace {
 
     /// Mean tokens of prompt and output.
     pub fn means(&self) -> (f64, f64) {
-        let mean = |of: fn(&Lengths) -> u32| {
+        let mean = |of: fn(&Request) -> u32| {
             let total: f64 = self.requests.iter().map(|lengths| f64::from(of(lengths))).sum();
             total / self.requests.len().max(1) as f64
         };
@@ -80,12 +80,12 @@ impl Trace {
 
     /// The most tokens of a prompt, and of an output.
     pub fn longest(&self) -> (u32, u32) {
-        let most = |of: fn(&Lengths) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
+        let most = |of: fn(&Request) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
         (most(|lengths| lengths.prompt), most(|lengths| lengths.output))
     }
 
     /// Every `of`-th request: what one of so many replicas gets in turn.
-    pub fn share(&self, of: usize) -> (Vec<f64>, Vec<Lengths>) {
+    pub fn share(&self, of: usize) -> (Vec<f64>, Vec<Request>) {
         let of = of.max(1);
         (
             self.arrivals.iter().copied().step_by(of).collect(),
@@ -138,7 +138,7 @@ fn enough(lines: usize) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the trace has more than {} requests: cut it to a part that is typical",
+        "the trace has more than {} requests: shorten it to a typical part",
         count(MOST_REQUESTS as f64)
     ))
 }
@@ -150,7 +150,10 @@ impl Columns {
         };
         let arrival = text(Column::Arrival)?;
         let seconds = self.seconds(&arrival).ok_or_else(|| {
-            format!("line {number}: `{}` is no time: seconds from the start are right", excerpt(&arrival))
+            format!(
+                "line {number}: `{}` is not a time: expected seconds from the start, or a date with a time",
+                excerpt(&arrival)
+            )
         })?;
         let tokens = |column: Column| {
             let text = text(column)?;
@@ -158,13 +161,13 @@ impl Columns {
             match tokens {
                 Some(tokens) if (1.0..=1e8).contains(&tokens) => Ok(tokens as u32),
                 _ => Err(format!(
-                    "line {number}: `{}` is no number of {}: a whole number from 1 is right",
+                    "line {number}: `{}` is not a number of {}: expected a whole number from 1",
                     excerpt(&text),
                     column.name(),
                 )),
             }
         };
-        let lengths = Lengths { prompt: tokens(Column::Prompt)?, output: tokens(Column::Output)? };
+        let lengths = Request { prompt: tokens(Column::Prompt)?, output: tokens(Column::Output)? };
         Ok(Line { arrival: seconds, lengths })
     }
 }
@@ -189,7 +192,7 @@ mod tests {
     fn published_forms_are_the_same_trace() {
         let plain = read("arrival,prompt,output\n0,100,20\n1.5,200,1\n");
         assert_eq!(plain.arrivals, [0.0, 1.5]);
-        assert_eq!(plain.requests[1], Lengths { prompt: 200, output: 1 });
+        assert_eq!(plain.requests[1], Request { prompt: 200, output: 1 });
         let azure = "TIMESTAMP,ContextTokens,GeneratedTokens\r\n2023-11-16 23:59:59.5,100,20\r\n2023-11-17 00:00:01.0,200,1\r\n";
         let mooncake = "{\"timestamp\": 27000, \"input_length\": 100, \"output_length\": 20, \"hash_ids\": [0]}\n\
                         {\"timestamp\": 28500, \"input_length\": 200, \"output_length\": 1, \"hash_ids\": [1]}\n";
@@ -205,24 +208,24 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_by_its_line() {
-        for (text, said) in [
+        for (text, expected) in [
             ("", "the header has no arrival"),
             ("arrival,prompt,output\n", "no requests"),
             ("time,prompt\n1,2\n", "no output"),
-            ("arrival,prompt,output\n-1,100,20\n", "line 2: `-1` is no time"),
-            ("arrival,prompt,output\n0,100,20\nsoon,100,20\n", "line 3: `soon` is no time"),
-            ("arrival,prompt,output\n0,0,20\n", "line 2: `0` is no number of prompt tokens"),
-            ("arrival,prompt,output\n0,10,1.5\n", "line 2: `1.5` is no number of output tokens"),
+            ("arrival,prompt,output\n-1,100,20\n", "line 2: `-1` is not a time"),
+            ("arrival,prompt,output\n0,100,20\nsoon,100,20\n", "line 3: `soon` is not a time"),
+            ("arrival,prompt,output\n0,0,20\n", "line 2: `0` is not a number of prompt tokens"),
+            ("arrival,prompt,output\n0,10,1.5\n", "line 2: `1.5` is not a number of output tokens"),
             ("arrival,prompt,output\n0,10\n", "line 2 has no output"),
             ("{\"arrival\": 0}\n", "line 1: the header has no prompt"),
             ("{\"arrival\": 0,\n", "line 1: not JSON"),
-            ("{\"arrival\": [], \"prompt\": 1, \"output\": 1}\n", "line 1: `a list` is no time"),
+            ("{\"arrival\": [], \"prompt\": 1, \"output\": 1}\n", "line 1: `a list` is not a time"),
         ] {
             let issue = refused(text);
-            assert!(issue.contains(said), "{text}: {issue}");
+            assert!(issue.contains(expected), "{text}: {issue}");
         }
         let long = format!("arrival,prompt,output\n{}", "0,1,1\n".repeat(MOST_REQUESTS + 1));
-        assert!(refused(&long).contains("requests: cut it"), "{}", refused(&long));
+        assert!(refused(&long).contains("requests: shorten it"), "{}", refused(&long));
     }
 
     #[test]
@@ -230,7 +233,7 @@ mod tests {
         let (trace, issues) = Trace::parse("arrival,prompt,output\n9,2,2\n4,1,1\n");
         let trace = trace.expect("sound");
         assert_eq!((trace.arrivals[1], trace.requests[0].prompt), (5.0, 1));
-        assert!(!issues[0].is_error() && issues[0].text.contains("order"));
+        assert!(!issues[0].is_error() && issues[0].text.contains("sorted"));
         assert_eq!(trace.share(2).1.len(), 1);
         assert_eq!(read("arrival,prompt,output\n3,1,1\n").rate(), None);
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn second(_: &[StepLoad<'_>]) -> f64 {
+fn second(_: &[RankStep<'_>]) -> f64 {
     1.0
 }
 
@@ -50,8 +50,8 @@ fn policies_without_sense_are_errors() {
         Policy { admission_delay: -1.0, ..sound.clone() },
         Policy { output_delay: f64::INFINITY, ..sound.clone() },
         Policy { graph_sizes: Some(vec![4, 2]), ..sound.clone() },
-        Policy { speculation: Some(Speculation { drafted: 2, accepted: 3.0 }), ..sound.clone() },
-        Policy { speculation: Some(Speculation { drafted: 9, accepted: 1.0 }), ..sound.clone() },
+        Policy { drafts: Drafts { drafted: 2, accepted: 3.0 }, ..sound.clone() },
+        Policy { drafts: Drafts { drafted: 9, accepted: 1.0 }, ..sound.clone() },
         Policy { batch_wait: Some(BatchWait { tokens: 1, iterations: 1 }), ranks: 2, ..sound.clone() },
         Policy { batch_wait: Some(BatchWait { tokens: 1, iterations: 1 }), ..sglang(8, 4, 64) },
     ];
@@ -66,6 +66,8 @@ fn arrivals_without_sense_are_errors() {
     let policy = vllm(8, 4, 64);
     for arrivals in [
         Arrivals::Closed { clients: 0 },
+        Arrivals::Ramp { clients: 1, seconds: -1.0 },
+        Arrivals::Ramp { clients: 1, seconds: f64::INFINITY },
         Arrivals::Times(vec![0.0]),
         Arrivals::Times(vec![1.0, 0.5]),
         Arrivals::Times(vec![0.0, f64::NAN]),
@@ -82,7 +84,7 @@ fn arrivals_without_sense_are_errors() {
 fn costs_and_limits_end_a_run() {
     let policy = vllm(8, 4, 64);
     for bad in [f64::NAN, f64::INFINITY, -1.0] {
-        let cost = |_: &[StepLoad<'_>]| bad;
+        let cost = |_: &[RankStep<'_>]| bad;
         let result = simulate(&policy, &requests(&[(1, 1)]), &Arrivals::AtOnce, &cost, Limits::default());
         assert_eq!(result, Err(SimError::StepTime { step: 1 }));
     }
@@ -90,7 +92,7 @@ fn costs_and_limits_end_a_run() {
     let result = simulate(&policy, &requests(&[(1, 30)]), &Arrivals::AtOnce, &second, limits);
     assert!(matches!(result, Err(SimError::StepLimit { .. })), "{result:?}");
     // Steps that take no time end as well.
-    let nothing = |_: &[StepLoad<'_>]| 0.0;
+    let nothing = |_: &[RankStep<'_>]| 0.0;
     let outcome = simulate(&policy, &requests(&[(9, 30)]), &Arrivals::AtOnce, &nothing, Limits::default());
     assert_eq!(lasts(&outcome.expect("served")), [0.0]);
 }

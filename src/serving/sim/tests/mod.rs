@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::*;
-use crate::config::Batching;
+use crate::config::{Batching, Drafts};
 
 mod edges;
 mod metric_vectors;
@@ -12,8 +12,8 @@ mod properties;
 mod schedules;
 
 /// `(prompt, output)` of each request.
-fn requests(lengths: &[(u32, u32)]) -> Vec<Lengths> {
-    lengths.iter().map(|&(prompt, output)| Lengths { prompt, output }).collect()
+fn requests(lengths: &[(u32, u32)]) -> Vec<Request> {
+    lengths.iter().map(|&(prompt, output)| Request { prompt, output }).collect()
 }
 
 /// Steps of one second each, written as `new+past,...|decoding/kv`, with ` & ` between ranks.
@@ -21,11 +21,11 @@ fn requests(lengths: &[(u32, u32)]) -> Vec<Lengths> {
 struct Recorder(RefCell<Vec<String>>);
 
 impl StepCost for Recorder {
-    fn seconds(&self, ranks: &[StepLoad<'_>]) -> f64 {
-        let of_rank = |load: &StepLoad| {
+    fn seconds(&self, ranks: &[RankStep<'_>]) -> f64 {
+        let of_rank = |rank: &RankStep| {
             let chunks: Vec<String> =
-                load.chunks.iter().map(|chunk| format!("{}+{}", chunk.new, chunk.past)).collect();
-            format!("{}|{}/{}", chunks.join(","), load.decoding, load.decoding_kv)
+                rank.chunks.iter().map(|chunk| format!("{}+{}", chunk.new, chunk.past)).collect();
+            format!("{}|{}/{}", chunks.join(","), rank.decoding, rank.decoding_kv)
         };
         self.0.borrow_mut().push(ranks.iter().map(of_rank).collect::<Vec<_>>().join(" & "));
         1.0

@@ -83,8 +83,8 @@ fn pipeline_stages_keep_as_many_batches_in_flight() {
 
 #[test]
 fn accepted_drafts_come_at_once() {
-    let speculation = Some(Speculation { drafted: 2, accepted: 1.0 });
-    let policy = Policy { speculation, ..vllm(8, 4, 1 << 20) };
+    let drafts = Drafts { drafted: 2, accepted: 1.0 };
+    let policy = Policy { drafts, ..vllm(8, 4, 1 << 20) };
     let (steps, outcome) = record(&policy, &[(5, 5), (5, 2)], &Arrivals::AtOnce);
     // A decode step takes 3 tokens of the budget and makes 2; what is too much at the end is dropped.
     assert_eq!(steps, ["5+0,3+0|0/0", "2+3|1/6", "|2/14"]);
@@ -111,8 +111,8 @@ fn decode_steps_are_padded_to_graph_sizes() {
 #[test]
 fn prefill_and_decode_on_replicas_of_their_own() {
     let (policy, lengths) = (vllm(16, 8, 1 << 20), requests(&[(10, 3), (10, 1), (10, 3)]));
-    let prefill = |_: &[StepLoad<'_>]| 1.0;
-    let decode = |_: &[StepLoad<'_>]| 0.125;
+    let prefill = |_: &[RankStep<'_>]| 1.0;
+    let decode = |_: &[RankStep<'_>]| 0.125;
     let run = |replicas, first_token_waits| {
         let transfer = Transfer { seconds: 0.25, seconds_per_token: 0.025, first_token_waits };
         let prefill =

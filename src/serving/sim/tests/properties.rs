@@ -4,7 +4,7 @@ use super::random::SplitMix64;
 use super::*;
 
 /// A policy, requests and arrivals drawn from `seed`; memory is often tight.
-fn scenario(seed: u64) -> (Policy, Vec<Lengths>, Arrivals) {
+fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
     let mut random = SplitMix64::new(seed);
     let mut pick = |low, high| random.between(low, high);
     let kinds = [Batching::MixedChunks, Batching::PrefillFirst, Batching::InFlight];
@@ -17,8 +17,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Lengths>, Arrivals) {
     ];
     let separate = batching == Batching::PrefillFirst;
     let drafted = pick(0, 3).saturating_sub(1);
-    let speculation =
-        (drafted > 0).then(|| Speculation { drafted, accepted: f64::from(drafted * pick(0, 10)) / 10.0 });
+    let accepted = if drafted > 0 { f64::from(drafted * pick(0, 10)) / 10.0 } else { 0.0 };
     let ranks = [1, 1, 1, 3][pick(0, 3) as usize];
     let balance =
         (!separate && pick(0, 1) == 0).then(|| BalanceWait { iterations: pick(1, 20), gather: pick(0, 3) });
@@ -44,12 +43,12 @@ fn scenario(seed: u64) -> (Policy, Vec<Lengths>, Arrivals) {
         preempt: preempts[pick(0, 3) as usize],
         graph_sizes: None,
         cached_share: [0.0, 0.5][pick(0, 1) as usize],
-        speculation,
+        drafts: Drafts { drafted, accepted },
         admission_delay: f64::from(pick(0, 1)) * 0.01,
         output_delay: f64::from(pick(0, 1)) * 0.02,
     };
     let count = pick(1, 60) as usize;
-    let requests = (0..count).map(|_| Lengths { prompt: pick(1, 38), output: pick(1, 35) }).collect();
+    let requests = (0..count).map(|_| Request { prompt: pick(1, 38), output: pick(1, 35) }).collect();
     let arrivals = match pick(0, 2) {
         0 => Arrivals::Closed { clients: pick(1, 20) },
         1 => Arrivals::AtOnce,
@@ -65,21 +64,21 @@ struct Checked<'a> {
 }
 
 impl StepCost for Checked<'_> {
-    fn seconds(&self, ranks: &[StepLoad<'_>]) -> f64 {
+    fn seconds(&self, ranks: &[RankStep<'_>]) -> f64 {
         assert_eq!(ranks.len(), self.policy.ranks as usize);
         let (mut prompts, mut decoding) = (0, 0);
-        for load in ranks {
-            let new: u32 = load.chunks.iter().map(|chunk| chunk.new).sum();
+        for rank in ranks {
+            let new: u32 = rank.chunks.iter().map(|chunk| chunk.new).sum();
             let mixed = self.policy.batching != Batching::PrefillFirst || self.policy.mixed_chunk && new > 0;
-            let decode = if mixed { load.decoding * (1 + load.drafted) } else { 0 };
-            assert!(new + decode <= self.policy.token_budget, "{load:?}");
-            assert!(mixed || new == 0 || load.decoding == 0, "{load:?}");
-            assert!(load.chunks.iter().all(|chunk| chunk.new > 0));
-            assert!(load.decoding <= self.policy.max_seqs);
-            let held: u32 = load.chunks.iter().map(|chunk| chunk.new + chunk.past).sum();
-            assert!(u64::from(held) + load.decoding_kv <= self.policy.kv_tokens, "{load:?}");
+            let decode = if mixed { rank.decoding * (1 + rank.drafted) } else { 0 };
+            assert!(new + decode <= self.policy.token_budget, "{rank:?}");
+            assert!(mixed || new == 0 || rank.decoding == 0, "{rank:?}");
+            assert!(rank.chunks.iter().all(|chunk| chunk.new > 0));
+            assert!(rank.decoding <= self.policy.max_seqs);
+            let held: u32 = rank.chunks.iter().map(|chunk| chunk.new + chunk.past).sum();
+            assert!(u64::from(held) + rank.decoding_kv <= self.policy.kv_tokens, "{rank:?}");
             prompts += new;
-            decoding += load.decoding;
+            decoding += rank.decoding;
         }
         assert!(prompts + decoding > 0, "a step without work");
         *self.prompt_tokens.borrow_mut() += u64::from(prompts);
@@ -104,8 +103,8 @@ fn whatever_the_policy_every_request_is_served_within_its_rules() {
             assert!(moment.running <= policy.max_seqs * policy.ranks, "seed {seed}: {moment:?}");
         }
         let mut from_requests = 0.0;
-        for (served, asked) in outcome.requests.iter().zip(&requests) {
-            assert_eq!((served.prompt, served.output), (asked.prompt, asked.output));
+        for (served, request) in outcome.requests.iter().zip(&requests) {
+            assert_eq!((served.prompt, served.output), (request.prompt, request.output));
             assert!(served.arrival < served.first && served.first <= served.last, "seed {seed}: {served:?}");
             assert_eq!(served.output == 1, served.first >= served.last, "seed {seed}: {served:?}");
             from_requests += served.last - served.first;
@@ -113,15 +112,17 @@ fn whatever_the_policy_every_request_is_served_within_its_rules() {
         let gaps = outcome.gaps.as_slice();
         let from_gaps: f64 = gaps.iter().map(|gap| gap.seconds * gap.count as f64).sum();
         assert!((from_gaps - from_requests).abs() < 1e-6, "seed {seed}: {from_gaps} and {from_requests}");
-        let outputs: u64 = requests.iter().map(|asked| u64::from(asked.output)).sum();
+        let outputs: u64 = requests.iter().map(|request| u64::from(request.output)).sum();
         let counted = gaps.iter().map(|gap| gap.count).sum::<u64>() + requests.len() as u64;
-        match policy.speculation {
-            None => assert_eq!(counted, outputs, "seed {seed}: every token comes once"),
-            Some(_) => assert!(counted <= outputs, "seed {seed}"),
+        match policy.drafts.drafted {
+            0 => assert_eq!(counted, outputs, "seed {seed}: every token comes once"),
+            _ => assert!(counted <= outputs, "seed {seed}"),
         }
         if outcome.counts.preemptions == 0 {
-            let computed: u64 =
-                requests.iter().map(|asked| u64::from(asked.prompt - policy.cached(asked.prompt))).sum();
+            let computed: u64 = requests
+                .iter()
+                .map(|request| u64::from(request.prompt - policy.cached(request.prompt)))
+                .sum();
             assert_eq!(*cost.prompt_tokens.borrow(), computed, "seed {seed}: every prompt is computed once");
         }
         assert!(policy.preempt != Preempt::Never || outcome.counts.preemptions == 0);
@@ -133,7 +134,7 @@ fn the_same_run_twice_is_the_same() {
     for seed in 0..50 {
         let (policy, requests, arrivals) = scenario(seed);
         let run = || {
-            let cost = |ranks: &[StepLoad<'_>]| 0.01 + 0.001 * f64::from(ranks[0].decoding);
+            let cost = |ranks: &[RankStep<'_>]| 0.01 + 0.001 * f64::from(ranks[0].decoding);
             simulate(&policy, &requests, &arrivals, &cost, Limits::default())
         };
         assert_eq!(run(), run());
@@ -144,8 +145,8 @@ fn the_same_run_twice_is_the_same() {
 fn littles_law_holds_in_the_closed_loop() {
     for seed in 0..60 {
         let (policy, _, _) = scenario(seed);
-        let lengths: Vec<Lengths> =
-            (0..200u32).map(|index| Lengths { prompt: 30, output: 5 + index % 20 }).collect();
+        let lengths: Vec<Request> =
+            (0..200u32).map(|index| Request { prompt: 30, output: 5 + index % 20 }).collect();
         let cost = Checked { policy: &policy, prompt_tokens: RefCell::new(0) };
         let arrivals = Arrivals::Closed { clients: 12 };
         let outcome = simulate(&policy, &lengths, &arrivals, &cost, Limits::default()).expect("served");
@@ -165,9 +166,9 @@ fn disaggregated_requests_are_served_whatever_the_pools() {
         let (front, requests, arrivals) = scenario(seed);
         let (back, _, _) = scenario(seed + 1_000_000);
         let back = Policy { output_delay: front.output_delay, ..back };
-        let cost = |ranks: &[StepLoad<'_>]| {
+        let cost = |ranks: &[RankStep<'_>]| {
             let of_rank =
-                |load: &StepLoad| 0.001 + 0.0001 * (load.chunks.len() as f64 + f64::from(load.decoding));
+                |rank: &RankStep| 0.001 + 0.0001 * (rank.chunks.len() as f64 + f64::from(rank.decoding));
             ranks.iter().map(of_rank).sum()
         };
         let pool = |policy| Pool { policy, cost: &cost, replicas: 1 + (seed % 3) as u32 };
@@ -188,10 +189,10 @@ fn disaggregated_requests_are_served_whatever_the_pools() {
                 .iter()
                 .all(|served| served.arrival < served.first && served.first <= served.last)
         );
-        let outputs: u64 = requests.iter().map(|asked| u64::from(asked.output) - 1).sum();
+        let outputs: u64 = requests.iter().map(|request| u64::from(request.output) - 1).sum();
         let gaps: u64 = outcome.gaps.as_slice().iter().map(|gap| gap.count).sum();
         assert!(
-            gaps == outputs || back.speculation.is_some() && gaps < outputs,
+            gaps == outputs || back.drafts.drafted > 0 && gaps < outputs,
             "seed {seed}: {gaps}, {outputs}"
         );
     }

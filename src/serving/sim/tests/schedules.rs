@@ -54,6 +54,15 @@ fn a_client_sends_its_next_request_when_the_last_one_ends() {
 }
 
 #[test]
+fn clients_of_a_ramp_begin_one_after_the_other() {
+    let ramp = Arrivals::Ramp { clients: 2, seconds: 9.0 };
+    let (_, outcome) = record(&vllm(8, 4, 1 << 20), &[(4, 2); 5], &ramp);
+    // The first client sends its second and third request before the other begins, in the middle of the third.
+    let arrivals: Vec<f64> = outcome.requests.iter().map(|served| served.arrival).collect();
+    assert_eq!(arrivals, [0.0, 2.0, 4.0, 4.5, 6.0]);
+}
+
+#[test]
 fn delays_add_to_what_the_client_sees() {
     let slow = Policy { admission_delay: 0.5, output_delay: 0.25, ..vllm(8, 4, 1 << 20) };
     let (_, outcome) = record(&slow, &[(4, 2), (4, 1)], &Arrivals::Closed { clients: 1 });

@@ -1,0 +1,144 @@
+//! The JSON form of a link: one object, its keys the fields' ids, its values those of a link.
+
+use serde_json::{Map, Value};
+
+use super::{Draft, Link, values};
+use crate::config::inputs::{self, Kind};
+use crate::config::issue::excerpt;
+use crate::config::measured::paste;
+use crate::config::{Field, Issue, Lengths, Load, Measured, Metric, ModelChoice, Scenario, json};
+use crate::units::decimal;
+
+impl Link {
+    /// Reads `{"model": "qwen3-32b", "gpu": "h100-sxm", "tp": 2, ...}`; what is left out takes its default.
+    /// `isl` may be a list of lengths, `model` an object like those of the model catalog.
+    ///
+    /// Without a link the issues hold at least one error. A field of another name is an error: it is
+    /// more likely a slip than a wish to have it ignored.
+    pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
+        let object = match json::parse(text) {
+            Ok(object) => object,
+            Err(fault) => return (None, vec![Issue::error(Field::Link, fault)]),
+        };
+        let repeated =
+            json::repeated(text).into_iter().map(|name| format!("`{}` is given twice", excerpt(&name)));
+        let mut issues: Vec<Issue> = repeated.map(|text| Issue::error(Field::Link, text)).collect();
+        issues.extend(several_loads(&object));
+        let mut draft = Draft::default();
+        for (name, value) in object.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+            match (inputs::by_name(name), value) {
+                (None, _) => issues.push(unknown(name)),
+                (Some(input), Value::Object(_)) if input.field == Field::Model => match json::of(value) {
+                    Ok(model) => draft.link.scenario.model = ModelChoice::Custom(Box::new(model)),
+                    Err(fault) => issues.push(Issue::error(Field::Model, fault)),
+                },
+                (Some(input), Value::Object(_)) if input.field == Field::Measured => {
+                    let (measured, found) = paste::of(value);
+                    issues.extend(found);
+                    draft.link.scenario.measured = measured.unwrap_or_default();
+                }
+                (Some(input), value) => match plain(value, input.kind()) {
+                    Ok(text) => draft.read(input, &text, &mut issues),
+                    Err(wanted) => {
+                        let text = format!("`{name}` must be {wanted}, not {}", json::kind(value));
+                        issues.push(Issue::error(input.field, text));
+                    }
+                },
+            }
+        }
+        let link = draft.finish(&mut issues);
+        let sound = !issues.iter().any(Issue::is_error);
+        (sound.then_some(link), issues)
+    }
+
+    /// The JSON form with every field that holds a value.
+    pub fn to_json(&self) -> Value {
+        let default = Self::new(Scenario::default());
+        let mut map = Map::new();
+        for input in inputs::in_links().filter(|input| input.in_json()) {
+            let left_out = |text: &String| input.later && input.get(&default).as_ref() == Some(text);
+            if let Some(text) = input.get(self).filter(|text| !left_out(text)) {
+                map.insert(input.field.id().into(), typed(&text, input.kind()));
+            }
+        }
+        if let ModelChoice::Custom(model) = &self.scenario.model {
+            let model = serde_json::to_value(model).unwrap_or_default();
+            map.insert(Field::Model.id().into(), model);
+        }
+        Value::Object(map)
+    }
+}
+
+impl Scenario {
+    /// As [`Link::from_json`], without what a link holds beside its scenario.
+    pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
+        let (link, issues) = Link::from_json(text);
+        (link.map(|link| link.scenario), issues)
+    }
+
+    pub fn to_json(&self) -> Value {
+        Link::new(self.clone()).to_json()
+    }
+}
+
+/// An error about the sizes of several kinds of load.
+fn several_loads(object: &Value) -> Option<Issue> {
+    let sizes = Load::SIZES.map(Field::id);
+    let given: Vec<&str> = sizes.into_iter().filter(|size| object.get(size).is_some()).collect();
+    let text = format!("`{}` exclude each other: give one of them", given.join("` and `"));
+    (given.len() > 1).then(|| Issue::error(Field::Load, text))
+}
+
+fn unknown(name: &str) -> Issue {
+    let known: Vec<&str> =
+        inputs::in_links().filter(|input| input.in_json()).map(|input| input.field.id()).collect();
+    let text = format!("`{}` is not a known name: choose one of {}", excerpt(name), known.join(", "));
+    Issue::error(Field::Link, text)
+}
+
+/// A JSON value as the text a link would hold, or what it must be instead.
+fn plain(value: &Value, kind: Kind) -> Result<String, &'static str> {
+    let number = |value: &Value| value.as_f64().map(decimal);
+    match kind {
+        Kind::Whole => number(value).ok_or("a whole number"),
+        Kind::Real => number(value).ok_or("a number"),
+        Kind::Lengths => match value {
+            Value::Array(items) => {
+                let items = items.iter().map(|item| values::whole(&number(item)?).ok());
+                let all = items.collect::<Option<_>>().ok_or("a whole number or a list of them")?;
+                Ok(values::show_lengths(&Lengths::Each(all)))
+            }
+            value => number(value).ok_or("a whole number or a list of them"),
+        },
+        Kind::Measured => value.as_str().map(str::to_owned).ok_or("an object or text"),
+        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links => {
+            value.as_str().map(str::to_owned).ok_or("text")
+        }
+    }
+}
+
+fn typed(text: &str, kind: Kind) -> Value {
+    match kind {
+        Kind::Whole => text.parse::<u64>().map_or(Value::Null, Value::from),
+        Kind::Real => values::real(text).map_or(Value::Null, Value::from),
+        Kind::Lengths => match values::lengths(text) {
+            Ok(Lengths::Fixed(length)) => length.into(),
+            Ok(Lengths::Each(all)) => all.into(),
+            Err(_) => Value::Null,
+        },
+        Kind::Measured => values::measured(text).map_or(Value::Null, |measured| named(&measured)),
+        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links => text.into(),
+    }
+}
+
+/// A measurement by the names that `vllm bench serve` gives its numbers.
+fn named(measured: &Measured) -> Value {
+    let mut map = Map::new();
+    for &metric in Metric::ALL {
+        let (figure, mean) = (measured.of(metric), metric.key(false));
+        let pairs = [(mean, figure.mean), (metric.key(true), figure.median)];
+        let known = pairs.into_iter().filter_map(|(name, number)| Some((name.to_owned(), number?.into())));
+        map.extend(known);
+    }
+    Value::Object(map)
+}

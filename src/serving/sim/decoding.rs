@@ -1,0 +1,220 @@
+//! The sequences of one micro-batch that decode on one rank: all gain the same tokens in each step, so what
+//! belongs to one is kept relative to a common position, and a step costs the same for any number of them.
+
+use std::collections::VecDeque;
+
+use super::Gaps;
+use super::request::RequestState;
+
+/// One sequence.
+#[derive(Debug, Clone, Copy)]
+struct Sequence {
+    /// Position at which it has all its tokens.
+    end: u64,
+    id: u32,
+    /// KV length less position.
+    offset: i64,
+}
+
+impl Sequence {
+    fn of(id: u32, request: &RequestState) -> Self {
+        let end = request.joined_at + u64::from(request.left());
+        Self { end, id, offset: i64::from(request.fill) - request.joined_at as i64 }
+    }
+
+    fn key(&self) -> (u64, u32) {
+        (self.end, self.id)
+    }
+}
+
+/// What is still to come of a sequence, and what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Remaining {
+    pub id: u32,
+    /// Tokens to produce.
+    pub left: u64,
+    /// Tokens in the KV cache.
+    pub held: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct DecodeBatch {
+    /// Tokens that a sequence gained which was here from the beginning.
+    pub position: u64,
+    pub count: u32,
+    /// Those that end first come first.
+    sequences: VecDeque<Sequence>,
+    steps: u64,
+    per_step: f64,
+    /// Sums of the sequences' offsets and ends.
+    offsets: i64,
+    ends: u64,
+    /// Sequences by that difference, modulo the block.
+    phases: Vec<u32>,
+    /// Sequences by the time of their last token.
+    cohorts: Vec<(f64, u32)>,
+    last: f64,
+}
+
+impl DecodeBatch {
+    pub fn new(block: u32, per_step: f64) -> Self {
+        Self {
+            position: 0,
+            count: 0,
+            sequences: VecDeque::new(),
+            steps: 0,
+            per_step,
+            offsets: 0,
+            ends: 0,
+            phases: vec![0; block.max(1) as usize],
+            cohorts: Vec::new(),
+            last: 0.0,
+        }
+    }
+
+    /// Tokens each sequence gains in the next step: drafts are accepted so that the mean is right.
+    pub fn next_gain(&self) -> u64 {
+        ((self.steps + 1) as f64 * self.per_step) as u64 - self.position
+    }
+
+    /// KV tokens of all sequences.
+    pub fn kv(&self) -> u64 {
+        (self.offsets + (u64::from(self.count) * self.position) as i64).max(0) as u64
+    }
+
+    /// KV tokens of a sequence that decodes here.
+    pub fn kv_of(&self, request: &RequestState) -> u64 {
+        u64::from(request.fill) + (self.position - request.joined_at)
+    }
+
+    /// Tokens such a sequence has produced.
+    pub fn generated(&self, request: &RequestState) -> u32 {
+        let gained = (self.position - request.joined_at).min(u64::from(request.left()));
+        request.generated + gained as u32
+    }
+
+    /// KV blocks the next `gain` tokens of every sequence take.
+    pub fn blocks_for(&self, gain: u64) -> u64 {
+        let block = self.phases.len() as u64;
+        let crossing = |token: u64| {
+            let phase = (block - (self.position + token) % block) % block;
+            u64::from(self.phases[phase as usize])
+        };
+        (0..gain).map(crossing).sum()
+    }
+
+    pub fn join(&mut self, id: u32, request: &mut RequestState) {
+        request.decoding = true;
+        request.joined_at = self.position;
+        let sequence = Sequence::of(id, request);
+        let index = self.sequences.partition_point(|other| other.key() < sequence.key());
+        self.sequences.insert(index, sequence);
+        self.place(sequence, 1);
+        match self.cohorts.iter_mut().find(|cohort| cohort.0.total_cmp(&request.last).is_eq()) {
+            Some(cohort) => cohort.1 += 1,
+            None => self.cohorts.push((request.last, 1)),
+        }
+    }
+
+    /// Takes a sequence out before its end; it remembers how far it came.
+    pub fn leave(&mut self, id: u32, request: &mut RequestState) {
+        let last = if request.joined_at == self.position { request.last } else { self.last };
+        if let Some(cohort) = self.cohorts.iter_mut().find(|cohort| cohort.0.total_cmp(&last).is_eq()) {
+            cohort.1 -= 1;
+        }
+        let sequence = Sequence::of(id, request);
+        if let Ok(index) = self.sequences.binary_search_by_key(&sequence.key(), Sequence::key) {
+            self.sequences.remove(index);
+            self.place(sequence, -1);
+        }
+        request.generated = self.generated(request);
+        request.last = last;
+        request.decoding = false;
+    }
+
+    /// Ends a step in which all sequences decoded.
+    pub fn advance(&mut self, end: f64, gaps: &mut Gaps) {
+        for &(last, count) in &self.cohorts {
+            gaps.add(end - last, count);
+        }
+        self.cohorts.clear();
+        self.cohorts.push((end, self.count));
+        self.position += self.next_gain();
+        self.steps += 1;
+        self.last = end;
+    }
+
+    /// The next sequence that has all its tokens, taken out of the batch.
+    pub fn pop_ended(&mut self, requests: &mut [RequestState]) -> Option<u32> {
+        let sequence = self.sequences.pop_front_if(|sequence| sequence.end <= self.position)?;
+        self.place(sequence, -1);
+        if let Some(cohort) = self.cohorts.first_mut() {
+            cohort.1 -= 1;
+        }
+        requests[sequence.id as usize].decoding = false;
+        Some(sequence.id)
+    }
+
+    /// Tokens still to come of all sequences.
+    pub fn left(&self) -> u64 {
+        self.ends - u64::from(self.count) * self.position
+    }
+
+    /// The sequences, those that end first before the others.
+    pub fn remaining(&self) -> impl Iterator<Item = Remaining> {
+        self.sequences.iter().map(|sequence| Remaining {
+            id: sequence.id,
+            left: sequence.end - self.position,
+            held: (sequence.offset + self.position as i64) as u64,
+        })
+    }
+
+    fn place(&mut self, sequence: Sequence, by: i64) {
+        self.offsets += by * sequence.offset;
+        self.ends = self.ends.wrapping_add_signed(by * sequence.end as i64);
+        let index = sequence.offset.rem_euclid(self.phases.len() as i64) as usize;
+        let phase = &mut self.phases[index];
+        *phase = phase.saturating_add_signed(by as i32);
+        self.count = self.count.saturating_add_signed(by as i32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks and KV tokens, kept one by one.
+    #[test]
+    fn blocks_and_tokens_are_those_counted_one_by_one() {
+        let mut batch = DecodeBatch::new(4, 1.0);
+        let mut requests: Vec<RequestState> = [5, 8, 11].map(|prompt| RequestState::new(prompt, 100)).into();
+        let mut lengths: Vec<u64> = Vec::new();
+        let mut gaps = Gaps::default();
+        for step in 0..20u32 {
+            if step % 3 == 0 && lengths.len() < requests.len() {
+                let id = lengths.len();
+                requests[id].generated = 1;
+                batch.join(id as u32, &mut requests[id]);
+                lengths.push(u64::from(requests[id].fill));
+            }
+            let blocks = |lengths: &[u64]| lengths.iter().map(|length| length.div_ceil(4)).sum::<u64>();
+            let before = blocks(&lengths);
+            assert_eq!(batch.kv(), lengths.iter().sum::<u64>());
+            let predicted = batch.blocks_for(batch.next_gain());
+            batch.advance(f64::from(step), &mut gaps);
+            lengths.iter_mut().for_each(|length| *length += 1);
+            assert_eq!(predicted, blocks(&lengths) - before, "step {step}");
+        }
+    }
+
+    #[test]
+    fn accepted_drafts_add_up() {
+        let mut batch = DecodeBatch::new(1, 1.7);
+        let mut gaps = Gaps::default();
+        for step in 0..1000 {
+            assert!((1..=2).contains(&batch.next_gain()));
+            batch.advance(f64::from(step), &mut gaps);
+        }
+        assert_eq!(batch.position, 1700);
+    }
+}

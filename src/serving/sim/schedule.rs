@@ -1,0 +1,300 @@
+//! What one rank does in its next step.
+
+use std::cmp::Reverse;
+
+use crate::config::Batching;
+
+use super::Chunk;
+use super::admission::Claims;
+use super::decoding::Remaining;
+use super::policy::Preempt;
+use super::rank::Rank;
+use super::request::RequestState;
+use super::sglang::constants as sglang;
+
+/// One rank's part of a step.
+#[derive(Debug, Default)]
+pub(super) struct Scheduled {
+    pub chunks: Vec<Chunk>,
+    /// Whose they are.
+    pub prefilling: Vec<u32>,
+    pub decoding: u32,
+    pub decoding_kv: u64,
+    /// Requests that could start, with the tokens of their first chunk.
+    pub candidates: Vec<(u32, u32)>,
+}
+
+impl Scheduled {
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty() && self.decoding == 0
+    }
+
+    fn clear(&mut self) {
+        self.chunks.clear();
+        self.prefilling.clear();
+        self.candidates.clear();
+        self.decoding = 0;
+        self.decoding_kv = 0;
+    }
+}
+
+impl Rank<'_> {
+    /// Decides on decode and on prompts under way in the next step of a micro-batch, and names the requests that
+    /// could start beside them.
+    pub fn plan(&mut self, micro: usize, requests: &mut [RequestState]) {
+        let batch = &mut self.micro_batches[micro];
+        batch.scheduled.clear();
+        batch.tidy(requests);
+        self.join_ready(micro, requests);
+        match self.policy.batching {
+            Batching::PrefillFirst if !self.policy.mixed_chunk => self.prefill_or_decode(micro, requests),
+            Batching::PrefillFirst | Batching::MixedChunks | Batching::InFlight => {
+                self.decode_and_prefill(micro, requests);
+            }
+        }
+    }
+
+    /// Starts the candidates.
+    pub fn start_candidates(&mut self, micro: usize, requests: &mut [RequestState]) {
+        for index in 0..self.micro_batches[micro].scheduled.candidates.len() {
+            let (id, tokens) = self.micro_batches[micro].scheduled.candidates[index];
+            let request = &mut requests[id as usize];
+            self.waiting.pop_front();
+            self.start(micro, id, request);
+            self.free = self.free.saturating_sub(self.blocks_to_fill(request, tokens));
+            self.add_chunk(micro, id, request, tokens);
+            if request.filled < request.fill {
+                self.micro_batches[micro].partial.push_back(id);
+            }
+        }
+        self.micro_batches[micro].scheduled.candidates.clear();
+    }
+
+    /// Sequences whose KV cache came from elsewhere begin to decode.
+    fn join_ready(&mut self, micro: usize, requests: &mut [RequestState]) {
+        while let Some(&id) = self.waiting.front()
+            && requests[id as usize].is_ready()
+            && self.free_slots(micro) > 0
+        {
+            let request = &requests[id as usize];
+            if !Claims::default().admit(self, requests, request, request.fill) {
+                break;
+            }
+            self.waiting.pop_front();
+            let request = &mut requests[id as usize];
+            self.start(micro, id, request);
+            self.micro_batches[micro].decoding.join(id, request);
+        }
+    }
+
+    /// vLLM, TensorRT-LLM, SGLang with mixed chunks: decode, then prompts under way, then new ones, in one
+    /// budget.
+    fn decode_and_prefill(&mut self, micro: usize, requests: &mut [RequestState]) {
+        let before = self.preemptions;
+        self.decode(micro, requests);
+        let decoding = self.micro_batches[micro].scheduled.decoding;
+        let decode_tokens = decoding.saturating_mul(self.policy.drafts.drafted + 1);
+        let mut budget = self.policy.token_budget.saturating_sub(decode_tokens);
+        let mut claims = Claims::default();
+        let whole = budget;
+        self.continue_prompts(micro, requests, &mut budget, &mut claims);
+        let taken = decode_tokens.saturating_add(whole - budget);
+        // What was just preempted for lack of room must not start over in the same step.
+        if self.preemptions == before {
+            self.find_candidates(micro, requests, budget, taken, claims);
+        }
+    }
+
+    /// SGLang: prompts if there are any and room for them, else decode.
+    fn prefill_or_decode(&mut self, micro: usize, requests: &mut [RequestState]) {
+        let before = self.preemptions;
+        let mut budget = self.policy.token_budget;
+        let mut claims = Claims::default();
+        self.continue_prompts(micro, requests, &mut budget, &mut claims);
+        if self.preemptions == before {
+            let taken = self.policy.token_budget - budget;
+            self.find_candidates(micro, requests, budget, taken, claims);
+        }
+        let scheduled = &self.micro_batches[micro].scheduled;
+        if scheduled.chunks.is_empty() && scheduled.candidates.is_empty() {
+            self.decode(micro, requests);
+        }
+    }
+
+    fn free_slots(&self, micro: usize) -> u32 {
+        let slots = self.policy.slots();
+        let free = slots.saturating_sub(self.running);
+        match self.policy.batching {
+            // SGLang shares its slots out to the micro-batches.
+            Batching::PrefillFirst => {
+                let own = slots.div_ceil(self.policy.stages);
+                free.min(own.saturating_sub(self.micro_batches[micro].running))
+            }
+            Batching::MixedChunks | Batching::InFlight => free,
+        }
+    }
+
+    /// Chooses waiting requests within `budget` tokens; `taken` tokens are in the step already.
+    fn find_candidates(
+        &mut self,
+        micro: usize,
+        requests: &[RequestState],
+        mut budget: u32,
+        taken: u32,
+        mut claims: Claims,
+    ) {
+        // Prompt tokens from which on no further request is taken.
+        let mut input = self.policy.max_prefill_tokens.map_or(u32::MAX, |most| most.saturating_sub(taken));
+        let mut candidates = std::mem::take(&mut self.micro_batches[micro].scheduled.candidates);
+        for &id in self.waiting.iter().take(self.free_slots(micro) as usize) {
+            let request = &requests[id as usize];
+            if budget == 0 || input == 0 || request.is_ready() {
+                break;
+            }
+            let cached = self.policy.cached(request.prompt);
+            let left = request.fill - cached;
+            // After a preemption the prompt may have outgrown the budget.
+            let divisible = self.policy.chunked || left > self.policy.token_budget;
+            if left > budget && !divisible {
+                break;
+            }
+            let tokens = left.min(budget);
+            if !claims.admit(self, requests, request, cached + tokens) {
+                break;
+            }
+            candidates.push((id, tokens));
+            budget -= tokens;
+            input = input.saturating_sub(tokens);
+        }
+        self.micro_batches[micro].scheduled.candidates = candidates;
+    }
+
+    fn continue_prompts(
+        &mut self,
+        micro: usize,
+        requests: &mut [RequestState],
+        budget: &mut u32,
+        claims: &mut Claims,
+    ) {
+        let mut index = 0;
+        while *budget > 0
+            && let Some(&id) = self.micro_batches[micro].partial.get(index)
+        {
+            let request = &mut requests[id as usize];
+            let tokens = self.affordable(request, (request.fill - request.filled).min(*budget));
+            let blocks = self.blocks_to_fill(request, tokens);
+            if tokens == 0 || blocks > self.free {
+                // The youngest prompt under way gives way, this one if it is itself the youngest.
+                let spared = self.spared(requests);
+                let youngest = self.micro_batches[micro].partial.back().copied();
+                let youngest = youngest.filter(|&id| Some(id) != spared);
+                match (self.policy.preempt, youngest) {
+                    (Preempt::Recompute, Some(youngest)) => self.preempt(micro, youngest, requests),
+                    _ => index += 1,
+                }
+                continue;
+            }
+            self.free -= blocks;
+            let ends = request.filled + tokens == request.fill;
+            claims.continue_prompt(request, tokens, ends);
+            self.add_chunk(micro, id, request, tokens);
+            *budget -= tokens;
+            if ends {
+                self.micro_batches[micro].partial.remove(index);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    /// `tokens`, or what SGLang cuts a chunk to when fewer are free.
+    fn affordable(&self, request: &RequestState, tokens: u32) -> u32 {
+        if matches!(self.policy.preempt, Preempt::Recompute | Preempt::Never) {
+            return tokens;
+        }
+        let block = u64::from(self.policy.kv_block);
+        let slack = u64::from(request.filled).next_multiple_of(block) - u64::from(request.filled);
+        let room = slack + self.free * block;
+        tokens.min(u32::try_from(room).unwrap_or(u32::MAX))
+    }
+
+    fn add_chunk(&mut self, micro: usize, id: u32, request: &mut RequestState, tokens: u32) {
+        let scheduled = &mut self.micro_batches[micro].scheduled;
+        scheduled.chunks.push(Chunk { new: tokens, past: request.filled });
+        scheduled.prefilling.push(id);
+        request.filled += tokens;
+    }
+
+    /// Takes KV blocks for the next token of all that decode, and lets them decode if that succeeds.
+    fn decode(&mut self, micro: usize, requests: &mut [RequestState]) {
+        if !self.make_room(micro, requests) {
+            return;
+        }
+        let batch = &mut self.micro_batches[micro];
+        batch.scheduled.decoding = batch.decoding.count;
+        batch.scheduled.decoding_kv = batch.decoding.kv() + u64::from(batch.decoding.count);
+        if batch.decoding.count > 0 {
+            self.lower_share();
+        }
+    }
+
+    fn make_room(&mut self, micro: usize, requests: &mut [RequestState]) -> bool {
+        if self.policy.preempt == Preempt::Never {
+            return true;
+        }
+        let mut retracted = false;
+        loop {
+            let decoding = &self.micro_batches[micro].decoding;
+            let blocks = decoding.blocks_for(decoding.next_gain());
+            let spare = f64::from(decoding.count) * sglang().retract_steps;
+            let enough = blocks <= self.free
+                && (!retracted
+                    || decoding.count < 2
+                    || (self.free * u64::from(self.policy.kv_block)) as f64 >= spare);
+            if enough {
+                self.free -= blocks;
+                if retracted {
+                    self.raise_share(micro, requests);
+                }
+                return true;
+            }
+            let Some(victim) = self.victim(micro, requests) else { return false };
+            retracted = self.policy.preempt != Preempt::Recompute;
+            self.preempt(micro, victim, requests);
+        }
+    }
+
+    fn victim(&mut self, micro: usize, requests: &[RequestState]) -> Option<u32> {
+        let spared = self.spared(requests);
+        let batch = &mut self.micro_batches[micro];
+        if self.policy.preempt == Preempt::Recompute {
+            return batch.latest(requests, spared);
+        }
+        if batch.decoding.count < 2 {
+            return batch.partial.back().copied().filter(|&id| Some(id) != spared);
+        }
+        let order = |sequence: &Remaining| {
+            let request = &requests[sequence.id as usize];
+            (batch.decoding.generated(request), Reverse(request.prompt), Reverse(sequence.id))
+        };
+        let others = batch.decoding.remaining().filter(|sequence| Some(sequence.id) != spared);
+        others.min_by_key(order).map(|sequence| sequence.id)
+    }
+
+    /// After a retraction SGLang keeps free what the outputs so far let it expect.
+    fn raise_share(&mut self, micro: usize, requests: &[RequestState]) {
+        if !matches!(self.policy.preempt, Preempt::Retract { .. }) {
+            return;
+        }
+        let decoding = &self.micro_batches[micro].decoding;
+        let (mut made, mut wanted) = (0.0, 0.0);
+        for sequence in decoding.remaining() {
+            let request = &requests[sequence.id as usize];
+            made += f64::from(decoding.generated(request)) + sglang().retract_steps;
+            wanted += f64::from(request.target);
+        }
+        if wanted > 0.0 {
+            self.share = f64::min(made / wanted, 1.0);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A chart, what of it is shown, and its picture on a canvas.
+
+use gloo::utils::window;
+use leptos::html::Canvas;
+use leptos::prelude::*;
+use plotters::drawing::IntoDrawingArea;
+use plotters_canvas::CanvasBackend;
+use web_sys::HtmlCanvasElement;
+
+use crate::chart::reading::{Reading, draw_reading, nearest};
+use crate::chart::{Chart, Palette, Theme, draw};
+use crate::ui::state::State;
+
+/// How far from a point a pointer still means it, in CSS pixels.
+const REACH: f64 = 60.0;
+
+#[derive(Clone, Copy)]
+pub struct Drawing {
+    canvas: NodeRef<Canvas>,
+    pub chart: Signal<Option<Chart>>,
+    /// Names of the legend that are left out.
+    pub hidden: RwSignal<Vec<String>>,
+    /// The chart without them.
+    pub shown: Memo<Option<Chart>>,
+    /// The point that is read out.
+    read: RwSignal<Option<usize>>,
+    dark: Signal<bool>,
+}
+
+impl Drawing {
+    pub fn new(canvas: NodeRef<Canvas>, chart: Signal<Option<Chart>>) -> Self {
+        let hidden = RwSignal::new(Vec::new());
+        let shown = Memo::new(move |_| Some(chart.get()?.without(&hidden.get())));
+        let drawing =
+            Self { canvas, chart, hidden, shown, read: RwSignal::new(None), dark: State::get().dark };
+        // Another chart has other points.
+        Effect::new(move |_| {
+            shown.track();
+            drawing.read.set(None);
+        });
+        drawing
+    }
+
+    /// Subscribes to everything the picture depends on but the point that is read out.
+    pub fn track(self) {
+        self.shown.track();
+        self.dark.track();
+    }
+
+    /// Where the page still holds it: frames come late.
+    pub fn canvas(self) -> Option<HtmlCanvasElement> {
+        self.canvas.try_get_untracked().flatten()
+    }
+
+    /// For the screen, where the legend stands beside the chart.
+    pub fn theme(self) -> Theme {
+        let theme = Theme::new(self.palette(), ratio());
+        let keyed =
+            self.chart.with_untracked(|chart| chart.as_ref().is_none_or(|chart| chart.legend().is_empty()));
+        if keyed { theme } else { theme.without_key() }
+    }
+
+    pub fn palette(self) -> Palette {
+        Palette::of(self.dark.get_untracked())
+    }
+
+    pub fn draw(self) {
+        if self.canvas().is_some() {
+            self.draw_with(self.theme(), true);
+        }
+    }
+
+    /// Draws with or without the point that is read out. A hidden canvas has no room to draw in.
+    pub fn draw_with(self, theme: Theme, reading: bool) {
+        let (Some(canvas), Some(chart)) = (self.canvas(), self.shown.get_untracked()) else { return };
+        if canvas.client_width() == 0 {
+            return;
+        }
+        let (width, height) = size(&canvas);
+        // Only where it changes, since setting it clears the canvas.
+        if (canvas.width(), canvas.height()) != (width, height) {
+            canvas.set_width(width);
+            canvas.set_height(height);
+        }
+        let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
+        let area = backend.into_drawing_area();
+        // A canvas that refuses to draw leaves its summary and the tables.
+        let _ = draw(&area, &chart, theme);
+        let read = self.read.get_untracked().filter(|_| reading);
+        if let Some(reading) = read.and_then(|index| self.readings().into_iter().nth(index)) {
+            let _ = draw_reading(&area, &reading, theme);
+        }
+        let _ = canvas.set_attribute("data-drawn", "");
+    }
+
+    fn readings(self) -> Vec<Reading> {
+        let (Some(canvas), Some(chart)) = (self.canvas(), self.shown.get_untracked()) else {
+            return Vec::new();
+        };
+        let (width, height) = size(&canvas);
+        chart.readings((f64::from(width), f64::from(height)), self.theme())
+    }
+
+    pub fn read_out(self, index: Option<usize>) {
+        if self.read.get_untracked() != index {
+            self.read.set(index);
+            self.draw();
+        }
+    }
+
+    /// Reads out what is near a place, in CSS pixels.
+    pub fn point(self, x: f64, y: f64) {
+        let ratio = ratio();
+        self.read_out(nearest(&self.readings(), (x * ratio, y * ratio), REACH * ratio));
+    }
+
+    /// Arrow keys go from point to point; the text of the point reached, and none for other keys.
+    pub fn step(self, key: &str) -> Option<String> {
+        let readings = self.readings();
+        let last = readings.len().checked_sub(1)?;
+        let read = self.read.get_untracked();
+        let next = match key {
+            "ArrowRight" | "ArrowDown" => read.map_or(0, |at| (at + 1).min(last)),
+            "ArrowLeft" | "ArrowUp" => read.map_or(last, |at| at.saturating_sub(1)),
+            "Home" => 0,
+            "End" => last,
+            "Escape" => {
+                self.read_out(None);
+                return None;
+            }
+            _ => return None,
+        };
+        self.read_out(Some(next));
+        Some(readings.get(next)?.text.clone())
+    }
+}
+
+fn ratio() -> f64 {
+    window().device_pixel_ratio()
+}
+
+/// Of the backing store.
+fn size(canvas: &HtmlCanvasElement) -> (u32, u32) {
+    let size = |css: i32| (f64::from(css) * ratio()).round().max(1.0) as u32;
+    (size(canvas.client_width()), size(canvas.client_height()))
+}

@@ -1,0 +1,94 @@
+//! Charts on canvases, sharp at any pixel ratio, whose points are read out to pointer and keyboard.
+
+mod drawing;
+mod tools;
+
+use leptos::ev::{KeyboardEvent, PointerEvent};
+use leptos::html::Canvas;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+use web_sys::{HtmlCanvasElement, ResizeObserver};
+
+use crate::chart::Chart;
+use drawing::Drawing;
+use tools::Tools;
+
+/// A canvas, its tools and its summary; tests find it by `id`.
+#[component]
+pub fn ChartView(
+    #[prop(into)] id: String,
+    #[prop(into)] label: String,
+    #[prop(into)] chart: Signal<Option<Chart>>,
+    /// What it shows, in words.
+    #[prop(into)]
+    words: Signal<String>,
+) -> impl IntoView {
+    let canvas = NodeRef::<Canvas>::new();
+    let drawing = Drawing::new(canvas, chart);
+    let resized = RwSignal::new(());
+    let watch = StoredValue::new_local(None);
+    Effect::new(move |_| watch.set_value(canvas.get().and_then(|canvas| Watch::new(&canvas, resized))));
+    let waiting = StoredValue::new(false);
+    Effect::new(move |_| {
+        resized.track();
+        drawing.track();
+        // At most once a frame, however many changes there are.
+        if !waiting.get_value() {
+            waiting.set_value(true);
+            request_animation_frame(move || {
+                waiting.try_set_value(false);
+                drawing.draw();
+            });
+        }
+    });
+    // What is read out is said to those who do not see it, unless the pointer asked.
+    let voice = RwSignal::new(String::new());
+    let point =
+        move |event: PointerEvent| drawing.point(f64::from(event.offset_x()), f64::from(event.offset_y()));
+    let key = move |event: KeyboardEvent| {
+        if let Some(text) = drawing.step(&event.key()) {
+            // Keys that move along the points do not scroll the page as well.
+            event.prevent_default();
+            voice.set(text);
+        }
+    };
+    let summary = format!(
+        "{}-summary",
+        if id.is_empty() { label.replace(' ', "-").to_lowercase() } else { id.clone() }
+    );
+    view! {
+        <canvas
+            node_ref=canvas role="img" tabindex="0" data-testid=id.clone() aria-label=label.clone()
+            aria-describedby=summary.clone()
+            on:pointermove=point on:pointerleave=move |_| drawing.read_out(None)
+            on:keydown=key on:blur=move |_| drawing.read_out(None)
+        ></canvas>
+        <span class="unseen" aria-live="polite">{voice}</span>
+        <Tools drawing=drawing label=label id=id />
+        <p class="summary" id=summary.clone() data-testid=summary>{words}</p>
+    }
+}
+
+/// Tells of changes of the canvas's size and of the pixel ratio (zoom changes both) as long as it lives.
+struct Watch {
+    observer: ResizeObserver,
+    _changed: Closure<dyn FnMut()>,
+}
+
+impl Watch {
+    fn new(canvas: &HtmlCanvasElement, resized: RwSignal<()>) -> Option<Self> {
+        let changed = Closure::<dyn FnMut()>::new(move || {
+            resized.try_set(());
+        });
+        let observer = ResizeObserver::new(changed.as_ref().unchecked_ref()).ok()?;
+        observer.observe(canvas);
+        Some(Self { observer, _changed: changed })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.observer.disconnect();
+    }
+}

@@ -1,0 +1,121 @@
+//! Below a canvas: the legend, whose names leave their part of the chart out, and the chart as a file.
+
+use gloo::timers::callback::Timeout;
+use gloo::utils::document;
+use js_sys::Array;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
+
+use super::drawing::Drawing;
+use crate::chart::legend::Key;
+use crate::chart::svg::svg;
+use crate::chart::{Chart, Theme};
+
+/// After which a browser has begun to read a file to be saved.
+const BEGUN_AFTER_MS: u32 = 2_000;
+
+#[component]
+pub fn Tools(drawing: Drawing, label: String, id: String) -> impl IntoView {
+    let keys =
+        Memo::new(move |_| drawing.chart.with(|chart| chart.as_ref().map(Chart::legend)).unwrap_or_default());
+    let entry = move |Key { name, swatch }: Key| {
+        let (of, own) = (name.clone(), name.clone());
+        let shown = move || (!drawing.hidden.with(|hidden| hidden.contains(&of))).to_string();
+        let toggle = move |_| toggle(drawing, &own, keys.with_untracked(Vec::len));
+        view! {
+            <button type="button" data-key=name.clone() aria-pressed=shown on:click=toggle>
+                <i class=format!("swatch {}", swatch.class()) aria-hidden="true"></i>
+                <span>{name.clone()}</span>
+            </button>
+        }
+    };
+    let files = ["SVG", "PNG", "CSV"].map(|format| {
+        let name = id.clone();
+        view! {
+            <button type="button" data-save=format aria-label=format!("Save the chart as {format}")
+                on:click=move |_| save_as(drawing, format, &name)>{format}</button>
+        }
+    });
+    view! {
+        <div class="chart-tools" role="group" aria-label=format!("{label}: tools")>
+            <span class="chart-legend">{move || keys.get().into_iter().map(entry).collect_view()}</span>
+            <span class="chart-save">{files.into_iter().collect_view()}</span>
+        </div>
+    }
+}
+
+/// Leaves a part of the chart out, or takes it in again. Leaving out the last of the `all` shows everything.
+fn toggle(drawing: Drawing, key: &str, all: usize) {
+    drawing.hidden.update(|hidden| {
+        match hidden.iter().position(|name| name == key) {
+            Some(at) => drop(hidden.remove(at)),
+            None => hidden.push(key.to_owned()),
+        }
+        if hidden.len() == all {
+            hidden.clear();
+        }
+    });
+    drawing.read_out(None);
+    drawing.draw();
+}
+
+fn save_as(drawing: Drawing, format: &str, id: &str) {
+    let (Some(canvas), Some(chart)) = (drawing.canvas(), drawing.shown.get_untracked()) else { return };
+    let kind = match chart {
+        Chart::Roofline(_) => "roofline",
+        Chart::Curves(_) => "curves",
+        Chart::Bars(_) => "bars",
+    };
+    let name = if id.is_empty() { kind } else { id };
+    let file = format!("rooflight-{name}.{}", format.to_ascii_lowercase());
+    match format {
+        "SVG" => {
+            let size = (canvas.client_width().max(1) as u32, canvas.client_height().max(1) as u32);
+            if let Ok(picture) = svg(&chart, size, Theme::new(drawing.palette(), 1.0)) {
+                save_text(&file, &picture, "image/svg+xml");
+            }
+        }
+        "CSV" => save_text(&file, &chart.to_csv(), "text/csv"),
+        _ => {
+            // At the pixels it has on the screen, and with the legend, which stands beside it there.
+            drawing.draw_with(Theme { keyed: true, ..drawing.theme() }, false);
+            let done = Closure::once_into_js(move |blob: Option<Blob>| {
+                if let Some(blob) = blob {
+                    save(&file, &blob);
+                }
+            });
+            // A canvas that refuses leaves SVG.
+            let _ = canvas.to_blob(done.unchecked_ref());
+            // The picture is that of the moment it was asked for.
+            drawing.draw();
+        }
+    }
+}
+
+fn save_text(file: &str, text: &str, media: &str) {
+    let options = BlobPropertyBag::new();
+    options.set_type(media);
+    // Spreadsheets take a table for one of the system's old encodings, unless a mark says that it is UTF-8.
+    let mark = if media == "text/csv" && !text.is_ascii() { "\u{feff}" } else { "" };
+    let parts = Array::of2(&mark.into(), &text.into());
+    if let Ok(blob) = Blob::new_with_str_sequence_and_options(&parts, &options) {
+        save(file, &blob);
+    }
+}
+
+/// Saves `content` as a file of this name; where the page may not, nothing happens.
+fn save(file: &str, content: &Blob) {
+    let Ok(url) = Url::create_object_url_with_blob(content) else { return };
+    let link = document().create_element("a").ok().and_then(|link| link.dyn_into::<HtmlAnchorElement>().ok());
+    if let Some(link) = link {
+        link.set_href(&url);
+        link.set_download(file);
+        link.click();
+    }
+    let revoke = move || {
+        let _ = Url::revoke_object_url(&url);
+    };
+    Timeout::new(BEGUN_AFTER_MS, revoke).forget();
+}

@@ -1,0 +1,160 @@
+//! The blocks of a document.
+
+use leptos::ev::MouseEvent;
+use leptos::prelude::*;
+use web_sys::{Element, Event};
+
+use crate::study::{Block, Code, Fact, Facts, Figure, Fold, Row, Span, Table, Topic};
+use crate::ui::charts::ChartView;
+use crate::ui::copy::Copy;
+use crate::ui::state::State;
+
+/// Ids of the folds of a document that are open.
+#[derive(Clone, Copy)]
+pub struct Folds(RwSignal<Vec<String>>);
+
+impl Default for Folds {
+    fn default() -> Self {
+        Self(RwSignal::new(Vec::new()))
+    }
+}
+
+impl Folds {
+    /// Opens a fold of the document; the id of its element.
+    pub fn open(self, fold: &str) -> String {
+        let id = format!("fold-{fold}");
+        self.set(&id, true);
+        id
+    }
+
+    fn set(self, id: &str, open: bool) {
+        if self.0.with_untracked(|all| all.iter().any(|one| one == id)) != open {
+            self.0.update(|all| {
+                all.retain(|one| one != id);
+                all.extend(open.then(|| id.to_owned()));
+            });
+        }
+    }
+}
+
+/// Each block is rendered anew only where it has changed.
+pub fn blocks(all: Signal<Vec<Block>>, folds: Folds) -> impl IntoView {
+    let block = move |index: usize| {
+        let block = Memo::new(move |_| all.with(|all| all.get(index).cloned()));
+        move || block.get().map(|block| of_block(block, folds))
+    };
+    view! { <For each=move || 0..all.with(Vec::len) key=|index| *index children=block /> }
+}
+
+fn of_block(block: Block, folds: Folds) -> AnyView {
+    match block {
+        Block::Text(text) => {
+            let spans = text.spans.into_iter().map(span).collect_view();
+            view! { <p data-testid=text.id>{spans}</p> }.into_any()
+        }
+        Block::Heading(heading) => view! { <h2>{heading.text}</h2> }.into_any(),
+        Block::Table(of) => table(of),
+        Block::Figure(of) => figure(of),
+        Block::Code(of) => code(of),
+        Block::Facts(of) => facts(of),
+        Block::Fold(of) => fold(of, folds),
+    }
+}
+
+fn span(span: Span) -> AnyView {
+    let Span { text, link } = span;
+    if link.is_empty() || link.starts_with('#') {
+        let href = (!link.is_empty()).then_some(link);
+        return match href {
+            Some(href) => view! { <a href=href>{text}</a> }.into_any(),
+            None => view! { <span>{text}</span> }.into_any(),
+        };
+    }
+    // A view of the page.
+    let state = State::get();
+    let show = move |event: MouseEvent| {
+        event.prevent_default();
+        let topic = link.split_once(':').and_then(|(_, view)| Topic::from_id(view));
+        state.show(topic, "");
+    };
+    view! { <a href="" on:click=show>{text}</a> }.into_any()
+}
+
+/// The first cell of each row names it.
+fn table(of: Table) -> AnyView {
+    let head = of.head.into_iter().map(|name| view! { <th scope="col">{name}</th> }).collect_view();
+    let row = |Row { cells, own }: Row| {
+        let mut cells = cells.into_iter().map(span);
+        let name = cells.next().map(|name| view! { <th scope="row">{name}</th> });
+        let cells = cells.map(|cell| view! { <td>{cell}</td> }).collect_view();
+        view! { <tr class:own=own>{name}{cells}</tr> }
+    };
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label=of.name>
+            <table class="numbers" data-testid=of.id>
+                <thead><tr>{head}</tr></thead>
+                <tbody>{of.rows.into_iter().map(row).collect_view()}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+fn figure(of: Figure) -> AnyView {
+    let (chart, words) = (Signal::stored(Some(of.chart)), Signal::stored(of.words));
+    view! {
+        <div
+            class="figure" style=("--height", format!("{}px", of.height))
+            style=("--panels", of.panels.to_string())
+        >
+            <h3>{of.name.clone()}</h3>
+            <ChartView id=of.id label=of.name chart=chart words=words />
+        </div>
+    }
+    .into_any()
+}
+
+fn facts(of: Facts) -> AnyView {
+    let fact = |Fact { name, value, help }: Fact| {
+        view! { <div><dt title=help>{name}</dt><dd>{value}</dd></div> }
+    };
+    view! { <dl class="facts" data-testid=of.id>{of.facts.into_iter().map(fact).collect_view()}</dl> }
+        .into_any()
+}
+
+/// A text to be copied, and saved where it is a file.
+fn code(of: Code) -> AnyView {
+    let data = String::from(js_sys::encode_uri_component(&of.text));
+    let save = (!of.file.is_empty()).then(|| {
+        let link = format!("data:text/plain;charset=utf-8,{data}");
+        view! { <a class="action" href=link download=of.file data-testid="save">"Save"</a> }
+    });
+    let text = of.text.clone();
+    view! {
+        <div class="command">
+            <h3>{of.name.clone()}</h3>
+            {save}
+            <Copy id=format!("copy-{}", of.id) label="Copy" refused="Select it" read=move || text.clone() />
+        </div>
+        <pre class="scroll" tabindex="0" data-testid=of.id aria-label=of.name>{of.text}</pre>
+    }
+    .into_any()
+}
+
+/// Closed folds hold nothing: thousands of rows that few open would hold the page up.
+fn fold(of: Fold, folds: Folds) -> AnyView {
+    let id = format!("fold-{}", of.id);
+    let open = folds.0.with(|all| all.contains(&id));
+    let own = id.clone();
+    let toggle = move |event: Event| {
+        folds.set(&own, event_target::<Element>(&event).has_attribute("open"));
+    };
+    let inside = open.then(|| of.blocks.into_iter().map(|block| of_block(block, folds)).collect_view());
+    view! {
+        <details id=id data-testid=of.id prop:open=open on:toggle=toggle>
+            <summary>{of.name}</summary>
+            {inside}
+        </details>
+    }
+    .into_any()
+}

@@ -1,0 +1,77 @@
+//! What a visitor holds of a document: the focus, and what a pointer is pressing.
+
+use gloo::timers::callback::Timeout;
+use gloo::utils::document;
+use leptos::ev::{pointercancel, pointerdown, pointerup};
+use leptos::html::Div;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, FocusOptions, HtmlElement, Node};
+
+/// A press becomes a click this long after the pointer is lifted, or sooner: by touch it is an event of its own.
+const CLICK_MS: u32 = 50;
+
+/// Whether something within `root` is being pressed.
+pub fn pressed(root: NodeRef<Div>) -> RwSignal<bool> {
+    let pressed = RwSignal::new(false);
+    let lifted = StoredValue::new_local(None);
+    let down = window_event_listener(pointerdown, move |event| {
+        let on = event.target().and_then(|target| target.dyn_into::<Node>().ok());
+        let within = root.try_get_untracked().flatten().is_some_and(|root| root.contains(on.as_ref()));
+        lifted.set_value(None);
+        pressed.set(within);
+    });
+    let lift = move |_| {
+        if pressed.get_untracked() {
+            lifted.set_value(Some(Timeout::new(CLICK_MS, move || {
+                pressed.try_set(false);
+            })));
+        }
+    };
+    let (up, cancel) = (window_event_listener(pointerup, lift), window_event_listener(pointercancel, lift));
+    on_cleanup(move || [down, up, cancel].into_iter().for_each(|listener| listener.remove()));
+    pressed
+}
+
+/// The element that has the focus, by its tag and its words.
+#[derive(Debug)]
+pub struct Focus {
+    tag: String,
+    words: Option<String>,
+}
+
+impl Focus {
+    pub fn of(root: &Element) -> Option<Self> {
+        let active = document().active_element().filter(|active| root.contains(Some(active)))?;
+        Some(Self { tag: active.tag_name(), words: active.text_content() })
+    }
+
+    /// Gives the element that now reads so the focus, where that which had it reads otherwise.
+    pub fn restore(&self, root: &Element) {
+        let reads =
+            |element: &Element| element.tag_name() == self.tag && element.text_content() == self.words;
+        let active = document().active_element();
+        if active.is_some_and(|active| {
+            reads(&active) || !(root.contains(Some(&active)) || active.tag_name() == "BODY")
+        }) {
+            return;
+        }
+        let Ok(found) = root.query_selector_all(&self.tag) else { return };
+        let all = (0..found.length()).filter_map(|index| found.item(index)?.dyn_into::<Element>().ok());
+        if let Some(element) = all.filter(reads).find_map(|element| element.dyn_into::<HtmlElement>().ok()) {
+            let options = FocusOptions::new();
+            options.set_prevent_scroll(true);
+            // An element that takes no focus stays without.
+            let _ = element.focus_with_options(&options);
+        }
+    }
+}
+
+/// Shows the fold with this id, and gives it the focus.
+pub fn bring_into_view(id: &str) {
+    let Some(fold) = document().get_element_by_id(id) else { return };
+    fold.scroll_into_view();
+    if let Some(summary) = fold.first_element_child().and_then(|child| child.dyn_into::<HtmlElement>().ok()) {
+        let _ = summary.focus();
+    }
+}

@@ -1,0 +1,70 @@
+//! Undo, redo, and the configurations looked at last.
+//!
+//! The page keeps its configuration in the address. Each one that stands for a moment is noted here; going back or
+//! forth sets the address, which the page follows.
+
+mod past;
+pub mod recent;
+
+use gloo::timers::callback::Timeout;
+use gloo::utils::window;
+use leptos::ev::{KeyboardEvent, keydown};
+use leptos::prelude::*;
+
+use super::keys::{is_shortcut, is_writing};
+use super::state::{Form, State};
+use past::Past;
+
+/// A configuration that stands this long was looked at.
+const LOOKED_AT_MS: u32 = 4_000;
+
+/// The buttons, and their keys.
+#[component]
+pub fn History() -> impl IntoView {
+    let state = State::get();
+    let past = RwSignal::new(Past::default());
+    let timer = StoredValue::new_local(None);
+    Effect::new(move |_| {
+        let link = state.form.with(Form::link);
+        past.update(|past| past.note(&link, js_sys::Date::now()));
+        timer
+            .set_value(Some(Timeout::new(LOOKED_AT_MS, move || state.form.with_untracked(recent::remember))));
+    });
+    let travel = move |undo: bool| {
+        let to = past.try_update(|past| if undo { past.back() } else { past.forth() }).flatten();
+        if let Some(to) = to {
+            // The page hears of it as of any change of the address.
+            let _ = window().location().set_hash(&to);
+        }
+    };
+    let listener = window_event_listener(keydown, move |event: KeyboardEvent| {
+        let undo = match event.key().as_str() {
+            "z" => !event.shift_key(),
+            "Z" | "y" => false,
+            _ => return,
+        };
+        // Keys of a text are its own.
+        if is_shortcut(&event) && !is_writing(&event) {
+            event.prevent_default();
+            travel(undo);
+        }
+    });
+    on_cleanup(move || listener.remove());
+    let button = move |undo: bool, name: &'static str, sign: &'static str, keys: &'static str| {
+        // Not `disabled`: a button that has the focus would lose it.
+        let disabled =
+            move || past.with(|past| if undo { !past.has_before() } else { !past.has_after() }).to_string();
+        view! {
+            <button
+                type="button" class="action" data-testid=name.to_ascii_lowercase() title=name aria-label=name
+                aria-keyshortcuts=keys aria-disabled=disabled on:click=move |_| travel(undo)
+            >{sign}</button>
+        }
+    };
+    view! {
+        <span class="history" role="group" aria-label="History">
+            {button(true, "Undo", "\u{21b6}", "Control+Z")}
+            {button(false, "Redo", "\u{21b7}", "Control+Shift+Z")}
+        </span>
+    }
+}

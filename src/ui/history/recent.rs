@@ -1,0 +1,77 @@
+//! The configurations looked at last, kept in the browser where it keeps anything.
+
+use gloo::utils::window;
+use serde::{Deserialize, Serialize};
+use web_sys::Storage;
+
+use crate::config::catalog::catalog;
+use crate::config::{Lengths, Load, ModelChoice, Scenario};
+use crate::ui::state::Form;
+
+const KEPT_AS: &str = "rooflight-recent";
+const MOST: usize = 8;
+
+#[derive(Default, Serialize, Deserialize)]
+struct Recent {
+    all: Vec<Looked>,
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct Looked {
+    pub link: String,
+    pub name: String,
+}
+
+/// None where the browser refuses.
+fn storage() -> Option<Storage> {
+    window().local_storage().ok().flatten()
+}
+
+/// What another version or another page left there is no list.
+fn kept() -> Vec<Looked> {
+    let text = storage().and_then(|storage| storage.get_item(KEPT_AS).ok().flatten());
+    text.and_then(|text| serde_json::from_str::<Recent>(&text).ok()).unwrap_or_default().all
+}
+
+/// All but the one that is shown, the newest first.
+pub fn others(form: &Form) -> Vec<Looked> {
+    let shown = form.link();
+    kept().into_iter().filter(|looked| looked.link != shown).collect()
+}
+
+/// The newest first, each once.
+pub fn remember(form: &Form) {
+    let Some(storage) = storage() else { return };
+    let (link, name) = (form.link(), name(form.scenario()));
+    let mut all = kept();
+    all.retain(|looked| looked.link != link && looked.name != name);
+    all.insert(0, Looked { link, name });
+    all.truncate(MOST);
+    // A full storage forgets.
+    if let Ok(text) = serde_json::to_string(&Recent { all }) {
+        let _ = storage.set_item(KEPT_AS, &text);
+    }
+}
+
+/// What no catalog holds is called by its id.
+fn name(scenario: &Scenario) -> String {
+    let model = match &scenario.model {
+        ModelChoice::Catalog(id) => catalog().model(id).map_or(id, |model| &model.name),
+        ModelChoice::Custom(model) => &model.name,
+    };
+    let gpu = catalog().gpu(&scenario.gpu).map_or(&scenario.gpu, |gpu| &gpu.name);
+    let engine = catalog().engine(&scenario.engine).map_or(&scenario.engine, |engine| &engine.name);
+    let workload = &scenario.workload;
+    let load = match workload.load {
+        Load::Concurrency(clients) => format!("{clients} clients"),
+        Load::Rate(rate) => format!("{rate} requests/s"),
+        Load::Batch(prompts) => format!("batch of {prompts}"),
+    };
+    let Scenario { tp, pp, replicas, .. } = scenario;
+    let mean = |all: &[u32]| all.iter().sum::<u32>() / all.len().max(1) as u32;
+    let (isl, osl) = workload.means().unwrap_or(match &workload.isl {
+        Lengths::Fixed(isl) => (*isl, workload.osl),
+        Lengths::Each(all) => (mean(all), workload.osl),
+    });
+    format!("{model} on {gpu}, {engine}, TP {tp}, PP {pp}, {replicas} replicas, {isl} in, {osl} out, {load}")
+}

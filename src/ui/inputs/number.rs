@@ -1,0 +1,104 @@
+//! A number: a box to type into, a slider beside it, findings below.
+
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use super::issues::{Issues, invalid, list_id};
+use crate::config::catalog::catalog;
+use crate::config::inputs::{Input, Number};
+use crate::ui::state::State;
+
+#[component]
+pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoView {
+    let state = State::get();
+    let (field, id) = (input.field, input.field.id());
+    let stops = StoredValue::new(number.stops.values());
+    // What applies: the number set, else the catalog's.
+    let default = move || {
+        state.form.with(|form| {
+            let scenario = form.scenario();
+            let (engine, gpu) = (catalog().engine(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
+            number.catalog?(engine, gpu)
+        })
+    };
+    let value = move || state.form.with(|form| (number.read)(form.scenario())).or_else(default);
+    let position = move || value().map_or(0, |value| number.stops.nearest(value));
+    let print = |value: Option<f64>| value.map(|value| number.print(value)).unwrap_or_default();
+    let spoken = move || format!("{} {}", print(value()), number.unit);
+    let choose = move |index: usize| {
+        if let Some(stop) = stops.with_value(|stops| stops.get(index).copied()) {
+            state.choose(id, |form| form.set(field, stop));
+        }
+    };
+    // The box itself answers the arrow keys, as a number field would: one stop up or down.
+    let step = move |event: KeyboardEvent| {
+        let by = match event.key().as_str() {
+            "ArrowUp" => 1,
+            "ArrowDown" => -1,
+            _ => return,
+        };
+        event.prevent_default();
+        if let Some(value) = value() {
+            choose(stops.with_value(|stops| stop_beside(stops, value, by)));
+        }
+    };
+    let slide = move |event| {
+        let value = event_target_value(&event);
+        if let Ok(index) = value.parse() {
+            choose(index);
+        }
+    };
+    let last = stops.with_value(|stops| stops.len().saturating_sub(1));
+    let range_id = format!("{id}-range");
+    view! {
+        <div class="quantity">
+            <label for=id title=input.help>{input.label}</label>
+            <input
+                type="range" class="slider" id=range_id.clone() data-testid=range_id
+                min="0" max=last step="1" aria-label=format!("{}, slider", input.label)
+                aria-valuetext=spoken
+                prop:value=move || position().to_string()
+                on:input=slide
+            />
+            <span class="entry">
+                <input
+                    type="text" class="number" id=id data-testid=id autocomplete="off" spellcheck="false"
+                    inputmode=if number.whole { "numeric" } else { "decimal" }
+                    aria-describedby=list_id(field)
+                    aria-invalid=move || invalid(state, field).to_string()
+                    placeholder=move || print(default())
+                    prop:value=move || state.form.with(|form| form.text(input))
+                    on:input=move |event| state.type_text(input, event_target_value(&event))
+                    on:change=move |_| state.form.update(|form| form.leave(input))
+                    on:keydown=step
+                />
+                <label class="unit" for=id aria-hidden="true">{number.unit}</label>
+            </span>
+        </div>
+        <Issues fields=std::slice::from_ref(&input.field) />
+    }
+}
+
+/// The index of the first stop above (`by` 1) or below (`by` -1) `value`, or of the last one that way.
+fn stop_beside(stops: &[f64], value: f64, by: i32) -> usize {
+    let last = stops.len().saturating_sub(1);
+    if by > 0 {
+        stops.iter().position(|stop| *stop > value).unwrap_or(last)
+    } else {
+        stops.iter().rposition(|stop| *stop < value).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stop_beside;
+
+    #[test]
+    fn arrow_keys_go_to_the_next_stop() {
+        let stops = [1.0, 2.0, 4.0];
+        assert_eq!(stop_beside(&stops, 2.0, 1), 2);
+        assert_eq!(stop_beside(&stops, 3.0, -1), 1);
+        assert_eq!(stop_beside(&stops, 4.0, 1), 2);
+        assert_eq!(stop_beside(&stops, 1.0, -1), 0);
+    }
+}

@@ -1,0 +1,101 @@
+//! The `predict` command: what it exits with, and what it needs.
+#![cfg(feature = "tools")]
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const LINK: &str = "v=1&isl=300&osl=64&c=4";
+
+/// Away from the repository, so nothing is found there.
+fn predict(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_predict"));
+    command.args(arguments).current_dir(std::env::temp_dir()).stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> (i32, Output) {
+    let output = predict(arguments).output().unwrap();
+    (output.status.code().expect("it exits by itself"), output)
+}
+
+fn report(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The fields that standard error names errors of.
+fn error_fields(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let errors = text.lines().filter_map(|line| line.strip_prefix("error: ")?.split(':').next());
+    errors.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_models_are_built_in() {
+    let (code, output) = run(&[LINK]);
+    assert_eq!(code, 0);
+    assert!(error_fields(&output).is_empty());
+    assert_eq!(report(&output)["report"]["basis"]["kind"], "learned");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let (_, of_folder) = run(&[LINK, "--models", folder.to_str().unwrap()]);
+    assert_eq!(output.stdout, of_folder.stdout);
+}
+
+#[test]
+fn a_study_needs_no_folder_either() {
+    let (code, output) = run(&[LINK, "--study", "evidence"]);
+    assert_eq!(code, 0);
+    assert!(output.stdout.len() > 1000);
+}
+
+#[test]
+fn a_wrong_scenario_exits_with_2_and_names_the_field() {
+    for more in [&[][..], &["--svg", "roofline"], &["--study", "breakdown"]] {
+        for (scenario, field) in [("m=nope", "model"), ("tp=3&n=1&tp=x", "tp"), (r#"{"model": 1"#, "link")] {
+            let (code, output) = run(&[&[scenario], more].concat());
+            assert_eq!(code, 2, "{scenario} {more:?}");
+            assert!(error_fields(&output).contains(&field.to_owned()), "{scenario} {more:?}");
+        }
+    }
+    let (code, _) = run(&[LINK, "--study", "nope"]);
+    assert_eq!(code, 2);
+}
+
+#[test]
+fn what_does_not_fit_exits_with_2() {
+    let (code, output) = run(&["v=1&m=llama-3.3-70b-instruct&g=rtx-a6000&n=1&tp=1"]);
+    assert_eq!(code, 2, "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn a_failure_exits_with_1() {
+    let (code, output) = run(&[LINK, "--models", "/no/such/folder"]);
+    assert_eq!(code, 1);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such/folder"));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_failure() {
+    let mut child = predict(&[LINK, "--run"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Longer than a pipe holds, so that the rest meets a closed one.
+    let mut first = [0];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_scenario_from_standard_input() {
+    let mut child = predict(&["-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(LINK.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.stdout, run(&[LINK]).1.stdout);
+}
+
+#[test]
+fn its_version() {
+    let (code, output) = run(&["--version"]);
+    assert_eq!(code, 0);
+    assert!(String::from_utf8_lossy(&output.stdout).contains(env!("CARGO_PKG_VERSION")));
+}
