@@ -30,7 +30,7 @@ pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>) -> Document 
         let output = count(round(point.output_per_s));
         Row::texts([load, time(point.ttft.mean), time(point.ttft.p99), mean, p99, output])
     });
-    let table = Block::table("Other loads", &head, rows.collect()).called("points");
+    let table = Block::table("Other loads", &head, rows).called("points");
     let mut blocks = vec![Block::heading("Other loads")];
     let largest = most_within(setup, points, largest);
     if !largest.is_empty() {

@@ -33,7 +33,7 @@ pub fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
     let head = ["", "Mean", "P50", "P90", "P99"];
     let blocks = vec![
         Block::text(what).called("simulation-what"),
-        Block::table("Latencies of the run", &head, rows.collect()).called("latencies"),
+        Block::table("Latencies of the run", &head, rows).called("latencies"),
         Block::Facts(Facts { id: "simulation-facts".into(), facts: facts(run) }),
         Block::figure("The replica over time", HEIGHT, runs::timeline(run), timeline_words(run))
             .called("timeline"),
