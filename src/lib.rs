@@ -17,14 +17,14 @@ pub mod latency;
 
 pub mod serving;
 
-#[cfg(all(feature = "tools", not(target_arch = "wasm32")))]
-pub mod evidence;
-
 #[cfg(any(feature = "chart", feature = "infer-worker"))]
 pub mod chart;
 
 #[cfg(any(feature = "chart", feature = "infer-worker"))]
 pub mod study;
+
+#[cfg(all(feature = "tools", not(target_arch = "wasm32")))]
+pub mod evidence;
 
 pub mod api;
 

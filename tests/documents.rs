@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use rooflight::serving::accuracy::{Accuracy, Group};
+use rooflight::study::accuracy::{Accuracy, Group};
 use serde::Deserialize;
 
 fn file(name: &str) -> PathBuf {

@@ -7,8 +7,8 @@ use rooflight::chart::Chart;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Issue, check, link};
 use rooflight::efficiency::{Efficiencies, Manifest};
-use rooflight::serving::accuracy::Accuracy;
 use rooflight::serving::{finish, plan};
+use rooflight::study::accuracy::Accuracy;
 use rooflight::study::{Block, Document, Span, Study, Table, Topic};
 
 const PAGE: &str = "https://example.org/rooflight/";

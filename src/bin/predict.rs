@@ -15,7 +15,7 @@ use rooflight::config::{Issue, Setup, Severity};
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::{SHIPPED_EVIDENCE, open_models, shipped_models};
-use rooflight::serving::accuracy::Accuracy;
+use rooflight::study::accuracy::Accuracy;
 use rooflight::study::{Study, Topic};
 
 #[derive(Parser)]

@@ -7,7 +7,7 @@ use super::compared::{Compared, Metric, Metrics, Report, Skipped as Left, Times}
 use super::errors::Errors;
 use super::kernels::FamilyReport;
 use crate::efficiency::Manifest;
-use crate::serving::accuracy::{Accuracy, Error, Group, Kernels, Point, Skipped, Weights};
+use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point, Skipped, Weights};
 use crate::units::significant;
 
 /// Digits kept of times and of errors.

@@ -1,13 +1,11 @@
 //! TTFT, TPOT, throughput and memory from step times: `plan`, then `finish`, both pure.
 
-pub mod accuracy;
 mod breakdown;
 mod finish;
 mod fit;
 pub mod measured;
 mod memory;
 mod plan;
-pub mod reading;
 pub mod replica;
 pub mod report;
 pub mod run;
@@ -15,7 +13,6 @@ pub mod sim;
 mod steady;
 pub mod step;
 pub mod table;
-pub mod words;
 
 pub use finish::finish;
 pub use plan::{Plan, memory_of, plan};

@@ -5,7 +5,7 @@ use crate::chart::{Bar, Bars, Unit};
 use crate::graph;
 use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
-use crate::serving::words;
+use crate::study::words;
 use crate::units::{Seconds, percent};
 
 /// Kernels that have a bar of their own; the others share one.

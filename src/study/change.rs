@@ -7,7 +7,7 @@ use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::{Dtype, Load, Scenario};
 use crate::graph::Phase;
-use crate::serving::words;
+use crate::study::words;
 use crate::units::{count, percent};
 
 /// Every single change worth trying. Those the checks refuse are not shown.

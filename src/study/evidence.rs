@@ -5,7 +5,7 @@ use super::{Block, Row, Span, Study};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::{Lengths, Load, link};
-use crate::serving::accuracy::{Accuracy, Error, Group, Kernels, Point};
+use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point};
 use crate::units::{count, fixed};
 
 pub const CHOICES: [(&str, &str); 5] = [

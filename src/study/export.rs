@@ -8,7 +8,7 @@ use crate::config::link;
 use crate::serving::Report;
 use crate::serving::measured::Deviation;
 use crate::serving::report::{Basis, KernelLine, PassReport};
-use crate::serving::words;
+use crate::study::words;
 use crate::units::decimal;
 
 pub const CHOICES: [(&str, &str); 4] =

@@ -8,7 +8,7 @@ use super::{Block, Row, Span, Study, Topic, edit, tabs};
 use crate::config::catalog::catalog;
 use crate::config::model::Attention;
 use crate::config::{Dtype, Gpu, Issue, Model, ModelChoice, Scenario, check, link};
-use crate::serving::words;
+use crate::study::words;
 use crate::units::{count, decimal};
 
 /// Results shown at most.

@@ -3,6 +3,7 @@
 //! A study predicts other configurations next to the one on the form, one at a time, and reports what it found as a
 //! [`Document`]. Whoever runs it has the models answer: the page's worker between two messages, `predict` in place.
 
+pub mod accuracy;
 mod breakdown;
 mod case;
 mod change;
@@ -19,7 +20,9 @@ mod metric;
 mod share;
 mod sweep;
 mod tradeoff;
+pub mod words;
 
+use accuracy::Accuracy;
 pub use case::{Case, Outcome};
 pub use document::{
     Block, Choice, Code, Document, Fact, Facts, Figure, Fold, Heading, Row, Span, Table, Text,
@@ -34,7 +37,6 @@ use crate::config::ids::ids;
 use crate::config::link::{self, Link};
 use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::accuracy::Accuracy;
 
 /// What is asked about a configuration; [`VIEWS`] says what each shows.
 #[derive(

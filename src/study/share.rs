@@ -3,7 +3,7 @@
 use super::markdown::plain;
 use super::{Block, Document, Span, Study, measured};
 use crate::config::link;
-use crate::serving::words;
+use crate::study::words;
 
 /// Views of the embedded page, and their height in CSS pixels until it reports its own.
 const VIEWS: [(&str, &str, u32); 3] =

@@ -6,7 +6,7 @@ use crate::chart::{Axis, Bar, Bars, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::{Dtype, Lengths, Load, ModelChoice, Scenario};
-use crate::serving::words;
+use crate::study::words;
 use crate::units::{count, decimal};
 
 /// Settings to vary; the load first.

@@ -9,7 +9,7 @@ use web_sys::{DedicatedWorkerGlobalScope, RequestCache, RequestInit, Response};
 
 use crate::efficiency::Manifest;
 use crate::efficiency::onnx::Models;
-use crate::serving::accuracy::Accuracy;
+use crate::study::accuracy::Accuracy;
 
 /// Fetches the manifest, then every model it names at once.
 pub async fn load(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Result<Models, String> {

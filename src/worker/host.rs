@@ -19,9 +19,9 @@ use super::texts;
 use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
 use crate::efficiency::{CallAnswer, Efficiencies, Rows};
-use crate::serving::accuracy::Accuracy;
 use crate::serving::plan;
 use crate::serving::run::Trace;
+use crate::study::accuracy::Accuracy;
 use crate::study::{Document, Study, Topic};
 
 /// What the worker holds between messages.

@@ -17,7 +17,7 @@ static ORDER: LazyLock<Vec<String>> = LazyLock::new(|| {
     modules.map(str::to_owned).collect()
 });
 /// The folders before this one are the core: no web, file, clock or thread.
-const FIRST_OUTSIDE_THE_CORE: &str = "evidence";
+const FIRST_OUTSIDE_THE_CORE: &str = "chart";
 /// How many folders deep a file may lie in `src`.
 const DEEPEST: usize = 3;
 const LONGEST: usize = 500;

@@ -4,7 +4,7 @@ use crate::config::{Load, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::{KernelLine, PassReport};
-use crate::serving::words;
+use crate::study::words;
 use crate::study::{Block, Row};
 use crate::units::{Seconds, count, decimal, percent, ratio};
 

@@ -3,8 +3,8 @@
 use crate::config::{Load, MemoryShareOf, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
-use crate::serving::accuracy::{Accuracy, Group};
 use crate::serving::report::{Headline, Memory, PassReport};
+use crate::study::accuracy::{Accuracy, Group};
 use crate::study::{Block, Row};
 use crate::units::{Bytes, Dollars, Flops, Seconds, count, decimal, fixed, percent};
 

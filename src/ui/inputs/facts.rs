@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Dtype, Gpu, LinkKind, Model, Scenario};
-use crate::serving::words;
+use crate::study::words;
 use crate::ui::state::State;
 use crate::units::{Watts, count};
 

@@ -2,7 +2,7 @@
 
 use crate::config::catalog::catalog;
 use crate::config::{Arch, Dtype, Field, ModelChoice, Scenario, check};
-use crate::serving::words;
+use crate::study::words;
 
 /// The list of one input, and what choosing from it does.
 #[derive(Clone, Copy)]

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
+use super::reading::Reading;
 use crate::config::Metric;
 use crate::serving::measured::{Deviation, print};
-use crate::serving::reading::Reading;
 use crate::serving::report::Headline;
 use crate::study::Topic;
 use crate::ui::state::State;

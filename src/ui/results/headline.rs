@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use super::gauge::Gauge;
+use super::reading;
 use super::status::basis_label;
-use crate::serving::reading;
 use crate::serving::report::Basis;
 use crate::ui::state::{Answer, State};
 

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use super::roofline::phase_mark;
 use crate::graph::Phase;
 use crate::serving::report::{KernelLine, PassReport};
-use crate::serving::words;
 use crate::study::Topic;
+use crate::study::words;
 use crate::ui::state::State;
 use crate::units::{Seconds, count, fixed, percent};
 

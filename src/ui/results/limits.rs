@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::roofline::phase_mark;
 use crate::graph::Phase;
 use crate::serving::report::PassReport;
-use crate::serving::words;
+use crate::study::words;
 use crate::ui::state::State;
 use crate::units::{count, percent};
 

@@ -6,6 +6,7 @@ mod kernels;
 mod limits;
 mod memory;
 mod problems;
+mod reading;
 mod roofline;
 mod simulation;
 mod status;

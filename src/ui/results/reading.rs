@@ -1,6 +1,6 @@
 //! Numbers of a headline as they are shown, wherever that is.
 
-use super::report::Headline;
+use crate::serving::report::Headline;
 use crate::units::{Printed, Seconds, count};
 
 /// The unrounded number, and how it reads. None where there is none: TPOT of a single token, the cost without a price.
