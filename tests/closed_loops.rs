@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rooflight::evidence::cases::{Case, ClosedLoopCase, read_cases};
+use rooflight::evidence::cases::{Cases, ClosedLoopCase};
 use rooflight::evidence::contradictions::contradictions;
 use rooflight::evidence::copies::copies;
 use rooflight::evidence::launch::{Origin, launch};
@@ -20,8 +20,9 @@ fn cases() -> Option<Vec<ClosedLoopCase>> {
         println!("skipped: no {}", path.display());
         return None;
     };
-    let cases = read_cases(&text).expect("the cases parse");
-    Some(cases.iter().filter_map(Case::closed_loop).cloned().collect())
+    let mut cases = Cases::default();
+    cases.read(&text).expect("the cases parse");
+    Some(cases.closed_loops().cloned().collect())
 }
 
 #[test]
@@ -29,21 +30,21 @@ fn every_case_has_a_launch_that_fits_a_node() {
     let Some(cases) = cases() else { return };
     let (mut origins, mut excluded): (BTreeMap<_, usize>, BTreeMap<_, usize>) = Default::default();
     for case in &cases {
-        let launch = launch(case);
-        let origin = match launch.origin {
+        let launch = launch(case).expect("a launch");
+        let origin = match &launch.origin {
             Origin::Recorded => "recorded".to_owned(),
             Origin::Assumed => "assumed".to_owned(),
             Origin::Defaults(why) => format!("defaults: {why}"),
         };
         *origins.entry(origin).or_default() += 1;
-        if let Some(reason) = launch.excluded {
-            *excluded.entry(reason.text()).or_default() += 1;
+        if let Some(reason) = launch.excluded.clone() {
+            *excluded.entry(reason).or_default() += 1;
         }
         let layout = launch.layout;
         assert!(layout.gpus <= 8 && layout.gpus.is_multiple_of(layout.ep), "{}: {layout:?}", case.id);
         assert_eq!(layout.tp * layout.attention_dp, layout.gpus, "{}", case.id);
-        assert!(launch.scheduler.token_budget.is_some_and(|tokens| tokens >= 1024), "{}", case.id);
-        assert!(launch.client.requests >= 10 * case.concurrency, "{}", case.id);
+        assert!(launch.token_budget >= 1024, "{}", case.id);
+        assert!(launch.requests(case.concurrency) >= 10 * case.concurrency, "{}", case.id);
     }
     println!("{} cases\n{origins:#?}\nexcluded: {excluded:#?}", cases.len());
 }

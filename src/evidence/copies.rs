@@ -11,7 +11,7 @@ const ROUNDING_MS: f64 = 0.0051;
 /// The same run stands under two names of its model, under two labels of one layout, or rounded. A report
 /// that counts rows gives such runs more weight than others.
 pub fn copies(cases: &[&ClosedLoopCase]) -> Vec<(usize, usize)> {
-    let layouts: Vec<_> = cases.iter().map(|case| launch(case).layout).collect();
+    let gpus: Vec<_> = cases.iter().map(|case| launch(case).ok().map(|launch| launch.layout.gpus)).collect();
     let same = |a: usize, b: usize| {
         let (one, other) = (cases[a], cases[b]);
         let close = |x: f64, y: f64| (x - y).abs() < ROUNDING_MS;
@@ -20,7 +20,7 @@ pub fn copies(cases: &[&ClosedLoopCase]) -> Vec<(usize, usize)> {
             && close(one.measured.ttft_ms, other.measured.ttft_ms)
             && close(one.measured.tpot_ms, other.measured.tpot_ms)
             && (&one.gpu, &one.engine, &one.precision) == (&other.gpu, &other.engine, &other.precision)
-            && layouts[a].gpus == layouts[b].gpus
+            && gpus[a] == gpus[b]
     };
     let first = |row: usize| (0..row).find(|&earlier| same(row, earlier)).map(|earlier| (row, earlier));
     (0..cases.len()).filter_map(first).collect()

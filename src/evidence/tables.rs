@@ -1,4 +1,4 @@
-//! Columns of a Parquet file in memory.
+//! Columns of a Parquet file in memory, and its rows as records.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,6 +9,9 @@ use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use serde::de::value::{Error as RowError, MapDeserializer};
+use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
 
 /// Values read from a column at once.
 const BATCH: usize = 65_536;
@@ -19,18 +22,18 @@ pub enum TableError {
     Open { path: PathBuf, error: std::io::Error },
     #[error("{path}: {error}")]
     Read { path: PathBuf, error: ParquetError },
-    #[error("{path}: column {column} is {found}")]
-    Column { path: PathBuf, column: String, found: &'static str },
+    #[error("{path}: row {row}: {error}")]
+    Row { path: PathBuf, row: usize, error: RowError },
 }
 
 /// A text column: codes into the distinct texts.
-#[derive(Debug, Clone, Default)]
-pub struct Texts {
-    pub names: Vec<String>,
-    pub codes: Vec<u16>,
+#[derive(Debug, Default)]
+struct Texts {
+    names: Vec<String>,
+    codes: Vec<u16>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Column {
     Texts(Texts),
     Numbers(Vec<f64>),
@@ -40,62 +43,100 @@ enum Column {
 #[derive(Debug)]
 pub struct Table {
     path: PathBuf,
-    columns: HashMap<String, Column>,
-}
-
-impl Texts {
-    pub fn get(&self, row: usize) -> &str {
-        self.codes.get(row).and_then(|&code| self.names.get(usize::from(code))).map_or("", String::as_str)
-    }
+    rows: usize,
+    columns: Vec<(String, Column)>,
 }
 
 impl Table {
-    /// Reads the columns named in `wanted`; those the file lacks are missing only when asked for.
+    /// Reads a table of kernels under `data`.
     ///
     /// # Errors
     /// Where the file cannot be opened or decoded, or a column holds nulls.
-    pub fn read(path: &Path, wanted: &[&str]) -> Result<Self, TableError> {
-        let file = File::open(path).map_err(|error| TableError::Open { path: path.into(), error })?;
-        let wrap = |error| TableError::Read { path: path.into(), error };
-        let reader = SerializedFileReader::new(file).map_err(wrap)?;
-        let schema = reader.metadata().file_metadata().schema_descr_ptr();
-        let mut columns = HashMap::new();
-        for index in 0..schema.num_columns() {
-            let name = schema.column(index).name().to_owned();
-            if wanted.contains(&name.as_str()) {
-                let column = match schema.column(index).physical_type() {
-                    Type::BYTE_ARRAY => Column::Texts(texts(&reader, index).map_err(wrap)?),
-                    _ => Column::Numbers(numbers(&reader, index).map_err(wrap)?),
-                };
-                columns.insert(name, column);
+    pub fn read(data: &Path, name: &str) -> Result<Self, TableError> {
+        let path = data.join("kernels").join(name).with_extension("parquet");
+        let file = File::open(&path).map_err(|error| TableError::Open { path: path.clone(), error })?;
+        match columns(file) {
+            Ok((rows, columns)) => Ok(Self { path, rows, columns }),
+            Err(error) => Err(TableError::Read { path, error }),
+        }
+    }
+
+    /// Every row, as two records: each takes the columns named like its fields.
+    pub fn rows<'t, A: Deserialize<'t>, B: Deserialize<'t>>(
+        &'t self,
+    ) -> impl Iterator<Item = Result<(A, B), TableError>> {
+        (0..self.rows).map(|row| {
+            let both = self.record(row).and_then(|first| Ok((first, self.record(row)?)));
+            both.map_err(|error| TableError::Row { path: self.path.clone(), row, error })
+        })
+    }
+
+    fn record<'t, T: Deserialize<'t>>(&'t self, row: usize) -> Result<T, RowError> {
+        let cells = self.columns.iter().map(|(name, column)| (name.as_str(), column.cell(row)));
+        T::deserialize(MapDeserializer::new(cells))
+    }
+}
+
+/// One value of a row.
+enum Cell<'t> {
+    Text(&'t str),
+    Number(f64),
+}
+
+impl Column {
+    fn cell(&self, row: usize) -> Cell<'_> {
+        match self {
+            Self::Texts(texts) => Cell::Text(&texts.names[usize::from(texts.codes[row])]),
+            Self::Numbers(numbers) => Cell::Number(numbers[row]),
+        }
+    }
+}
+
+impl<'t> IntoDeserializer<'t, RowError> for Cell<'t> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'t> Deserializer<'t> for Cell<'t> {
+    type Error = RowError;
+
+    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, RowError> {
+        match self {
+            Self::Text(text) => visitor.visit_borrowed_str(text),
+            Self::Number(number) if number.fract() == 0.0 && number >= 0.0 => {
+                visitor.visit_u64(number as u64)
             }
-        }
-        Ok(Self { path: path.into(), columns })
-    }
-
-    /// # Errors
-    /// Where the file has no such text column.
-    pub fn texts(&self, name: &str) -> Result<&Texts, TableError> {
-        match self.columns.get(name) {
-            Some(Column::Texts(texts)) => Ok(texts),
-            Some(Column::Numbers(_)) => Err(self.unlike(name, "a number")),
-            None => Err(self.unlike(name, "missing")),
+            Self::Number(number) => visitor.visit_f64(number),
         }
     }
 
-    /// # Errors
-    /// Where the file has no such number column.
-    pub fn numbers(&self, name: &str) -> Result<&[f64], TableError> {
-        match self.columns.get(name) {
-            Some(Column::Numbers(numbers)) => Ok(numbers),
-            Some(Column::Texts(_)) => Err(self.unlike(name, "text")),
-            None => Err(self.unlike(name, "missing")),
-        }
+    fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, RowError> {
+        visitor.visit_some(self)
     }
 
-    fn unlike(&self, column: &str, found: &'static str) -> TableError {
-        TableError::Column { path: self.path.clone(), column: column.into(), found }
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }
+}
+
+/// The number of rows, and the columns with their names.
+fn columns(file: File) -> Result<(usize, Vec<(String, Column)>), ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let metadata = reader.metadata().file_metadata();
+    let schema = metadata.schema_descr_ptr();
+    let column = |index: usize| {
+        let column = match schema.column(index).physical_type() {
+            Type::BYTE_ARRAY => Column::Texts(texts(&reader, index)?),
+            _ => Column::Numbers(numbers(&reader, index)?),
+        };
+        Ok((schema.column(index).name().to_owned(), column))
+    };
+    let columns: Result<Vec<_>, ParquetError> = (0..schema.num_columns()).map(column).collect();
+    Ok((usize::try_from(metadata.num_rows()).unwrap_or(0), columns?))
 }
 
 type Reader = SerializedFileReader<File>;

@@ -11,6 +11,7 @@ mod gemm;
 pub mod latent;
 mod linear;
 pub mod moe;
+pub mod random;
 pub mod reference;
 mod registry;
 mod sequences;

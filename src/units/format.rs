@@ -21,9 +21,6 @@ impl std::fmt::Display for Printed {
 /// Significant digits of `decimal`: as many as any decimal keeps through a double.
 const DIGITS: usize = 15;
 
-/// Whole numbers below this have at most `DIGITS` digits, and doubles hold all of them.
-const WHOLE: f64 = 1e15;
-
 /// With so many decimals, the last one rounded half up; `NaN` and `inf` as they are.
 pub fn fixed(value: f64, places: usize) -> String {
     let scale = 10f64.powi(places as i32);
@@ -31,6 +28,9 @@ pub fn fixed(value: f64, places: usize) -> String {
     // No minus before a zero.
     format!("{:.places$}", rounded + 0.0)
 }
+
+/// Below this a double holds every whole number, and halves between them.
+const WHOLE: f64 = 1e15;
 
 /// As many digits as there are, at most 15, without an exponent: what a link or a file holds of a number.
 pub fn decimal(value: f64) -> String {

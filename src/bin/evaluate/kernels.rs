@@ -9,6 +9,8 @@ use rooflight::evidence::errors::Errors;
 use rooflight::evidence::kernels::{Comparison, FamilyReport, compare, compare_collectives};
 use rooflight::evidence::models::open_models;
 
+use super::serving::cell;
+
 pub fn run(data: &Path, comparison: &Comparison<'_>, models: &Path, json: bool) -> Result<(), String> {
     let models = open_models(models).map_err(|error| error.to_string())?;
     let families = reports(data, comparison, &models)?;
@@ -40,10 +42,12 @@ pub fn reports(
 }
 
 fn print_family(name: &str, report: &FamilyReport) {
-    println!("{name}: {} rows, errors in %: mean / median / p90 (bias)", report.rows);
-    let FamilyReport { mean, median, p90, bias, roofline_mean, .. } = report;
-    println!("  {:48}{mean:6.1} / {median:5.1} / {p90:5.1} ({bias:+.1})", "all");
-    println!("  {:48}{roofline_mean:6.1}", "plain roofline");
+    let line = |name: &str, errors: &Errors| {
+        println!("  {name:48}{:>30} {:>8} rows", cell(Some(*errors)), errors.cases);
+    };
+    println!("{name}, errors in %: mean / median / p90 (bias)");
+    line("all", &report.errors);
+    println!("  {:48}{:6.1}", "plain roofline", report.roofline_mean);
     if let Some(covered) = report.covered80 {
         println!(
             "  {:48}{covered:6.1} % of the rows, {} beyond the training rows",
@@ -58,9 +62,7 @@ fn print_family(name: &str, report: &FamilyReport) {
         &report.by_size,
         &report.by_source,
     ];
-    for (name, Errors { mean, median, p90, bias, cases }) in groups.into_iter().flatten() {
-        println!("  {name:48}{mean:6.1} / {median:5.1} / {p90:5.1} ({bias:+.1}) {cases:>8} rows");
-    }
+    groups.into_iter().flatten().for_each(|(name, errors)| line(name, errors));
     for (reason, rows) in &report.skipped {
         println!("  skipped {rows}: {reason}");
     }

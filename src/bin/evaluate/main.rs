@@ -22,9 +22,9 @@ struct Cli {
 enum What {
     /// End-to-end cases: prefill, decode step and total of offline batches, TTFT and TPOT of closed loops.
     Serving {
-        /// Measured cases, one JSON object a line.
-        #[arg(long)]
-        cases: PathBuf,
+        /// Measured cases, one JSON object a line (repeatable).
+        #[arg(long, required = true)]
+        cases: Vec<PathBuf>,
         /// What other predictors say for the same ids (CSV).
         #[arg(long)]
         peers: Option<PathBuf>,
@@ -43,9 +43,9 @@ enum What {
     },
     /// Fits the engines' host times on closed loops, and prints them with their spread.
     Fit {
-        /// Measured cases, one JSON object a line.
-        #[arg(long)]
-        cases: PathBuf,
+        /// Measured cases, one JSON object a line (repeatable).
+        #[arg(long, required = true)]
+        cases: Vec<PathBuf>,
         /// The folder of the ONNX models and their manifest.
         #[arg(long, default_value = "models")]
         models: PathBuf,

@@ -1,44 +1,67 @@
 //! Errors end to end.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rooflight::config::catalog::catalog;
 use rooflight::efficiency::onnx::Models;
-use rooflight::evidence::cases::{Case, read_cases};
+use rooflight::evidence::cases::{BatchCase, Cases, TraceCase};
 use rooflight::evidence::closed_loop::coverage::Coverage;
 use rooflight::evidence::closed_loop::fit;
-use rooflight::evidence::closed_loop::report::{
-    Compared as Looped, LoopReport, Metrics as LoopMetrics, loop_report,
-};
+use rooflight::evidence::closed_loop::report::{LoopReport, loop_report};
+use rooflight::evidence::compared::{Compared, Metric, Metrics, PeerRow, Report, Skipped};
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::models::open_models;
-use rooflight::evidence::serving::{BatchReport, Compared as Batched, Metrics, PeerRow, batch_report};
-use rooflight::evidence::trace::{Compared as Traced, TraceReport, trace_report};
+use serde_json::json;
 
-/// What was found of all kinds of cases, and the cases themselves.
+/// What was found of all kinds of cases.
 pub struct Found {
-    pub batches: (BatchReport, Vec<Batched>),
-    pub loops: (LoopReport, Vec<Looped>),
-    pub traces: (TraceReport, Vec<Traced>),
+    pub batches: Report,
+    pub loops: LoopReport,
+    pub traces: Report,
+    /// Lines of other kinds.
+    pub skipped: Vec<Skipped>,
 }
 
-/// Predicts every case of the file, every so many-th of the closed loops.
-pub fn found(cases: &Path, peers: Option<&Path>, every: usize, models: &Models) -> Result<Found, String> {
-    let cases = read_cases(&read(cases)?).map_err(|error| format!("{}: {error}", cases.display()))?;
+/// Predicts every case of the files, every so many-th of the closed loops.
+pub fn found(
+    files: &[PathBuf],
+    peers: Option<&Path>,
+    every: usize,
+    models: &Models,
+) -> Result<Found, String> {
+    let cases = read_cases(files)?;
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
     let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
-    let loops: Vec<_> = cases.iter().filter_map(Case::closed_loop).step_by(every).collect();
-    let traces: Vec<_> = cases.iter().filter_map(Case::trace).collect();
+    let core = (catalog(), &physics);
+    let loops: Vec<_> = cases.closed_loops().step_by(every).collect();
+    let batches = cases.batches().map(|case| (&case.id, case.compare(catalog(), &ask)));
+    let traces = cases.traces().map(|case| (&case.id, case.compare(core, &ask)));
     Ok(Found {
-        batches: batch_report(&cases, catalog(), &ask, &peers),
-        loops: loop_report(&loops, (catalog(), &physics), &ask, &peers)?,
-        traces: trace_report(&traces, (catalog(), &physics), &ask),
+        batches: report(&BatchCase::METRICS, batches, &peers),
+        loops: loop_report(&loops, core, &ask, &peers)?,
+        traces: report(&TraceCase::METRICS, traces, &peers),
+        skipped: cases.skipped,
     })
 }
 
+fn report<'a>(
+    metrics: &'static [Metric],
+    cases: impl Iterator<Item = (&'a String, Result<Compared, String>)>,
+    peers: &[PeerRow],
+) -> Report {
+    let (mut compared, mut skipped) = (Vec::new(), Vec::new());
+    for (id, case) in cases {
+        match case {
+            Ok(case) => compared.push(case),
+            Err(reason) => skipped.push(Skipped { id: id.clone(), reason }),
+        }
+    }
+    Report::of(metrics, compared, skipped, peers)
+}
+
 pub fn run(
-    cases: &Path,
+    files: &[PathBuf],
     peers: Option<&Path>,
     every: usize,
     per_case: Option<&Path>,
@@ -46,157 +69,123 @@ pub fn run(
     json: bool,
 ) -> Result<(), String> {
     let models = open_models(models).map_err(|error| error.to_string())?;
-    let Found { batches: (batch, batches), loops: (closed_loop, looped), traces: (trace, traced) } =
-        found(cases, peers, every, &models)?;
+    let Found { batches, loops, traces, skipped } = found(files, peers, every, &models)?;
     if let Some(path) = per_case {
-        let mut lines = Lines::default();
-        batches.iter().try_for_each(|case| lines.add(case))?;
-        looped.iter().try_for_each(|case| lines.add(case))?;
-        traced.iter().try_for_each(|case| lines.add(case))?;
-        std::fs::write(path, lines.0).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut lines = String::new();
+        for case in [&batches, &loops.all, &traces].into_iter().flat_map(|report| &report.compared) {
+            lines += &serde_json::to_string(case).map_err(|error| error.to_string())?;
+            lines.push('\n');
+        }
+        std::fs::write(path, lines).map_err(|error| in_file(path, error))?;
     }
     if json {
-        let report = serde_json::json!({ "batch": batch, "closed_loop": closed_loop, "trace": trace });
+        let mut report = json!({ "batch": batches, "closed_loop": loops, "trace": traces });
+        if !skipped.is_empty() {
+            report["skipped"] = json!(skipped);
+        }
         println!("{}", serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?);
     } else {
-        print_batches(&batch);
-        print_loops(&closed_loop);
-        print_traces(&trace, &traced);
+        println!("errors in %: mean / median / p90 (bias)");
+        print_report("offline batches", &batches);
+        print_report("closed loops", &loops.all);
+        print_loops(&loops);
+        print_report("traces", &traces);
+        print_skipped(&skipped);
     }
     Ok(())
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn read_peers(path: &Path) -> Result<Vec<PeerRow>, String> {
-    let mut reader = csv::Reader::from_path(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let rows: Result<Vec<PeerRow>, _> = reader.deserialize().collect();
-    rows.map_err(|error| format!("{}: {error}", path.display()))
-}
-
 /// Fits the engines' host times and prints them as JSON.
-pub fn fit_host(cases: &Path, models: &Path) -> Result<(), String> {
-    let cases = read_cases(&read(cases)?).map_err(|error| format!("{}: {error}", cases.display()))?;
+pub fn fit_host(files: &[PathBuf], models: &Path) -> Result<(), String> {
+    let cases = read_cases(files)?;
     let models = open_models(models).map_err(|error| error.to_string())?;
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
     let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
-    let loops: Vec<_> = cases.iter().filter_map(Case::closed_loop).collect();
-    let fitted = fit::fit(&loops, (catalog(), &physics), &ask)?;
+    let fitted = fit::fit(&cases.closed_loops().collect::<Vec<_>>(), (catalog(), &physics), &ask)?;
     println!("{}", serde_json::to_string_pretty(&fitted).map_err(|error| error.to_string())?);
     Ok(())
 }
 
-/// One JSON object a line.
-#[derive(Default)]
-struct Lines(String);
-
-impl Lines {
-    fn add(&mut self, case: &impl serde::Serialize) -> Result<(), String> {
-        self.0 += &serde_json::to_string(case).map_err(|error| error.to_string())?;
-        self.0.push('\n');
-        Ok(())
-    }
+fn in_file(path: &Path, error: impl std::fmt::Display) -> String {
+    format!("{}: {error}", path.display())
 }
 
-fn print_batches(report: &BatchReport) {
-    println!("offline batches: {} predicted, {} skipped", report.cases, report.skipped.len());
-    println!("errors in %: mean / median / p90 (bias)\n");
-    println!("{:24}{:>26}{:>26}{:>26}", "", "prefill", "decode step", "total");
+fn read_cases(files: &[PathBuf]) -> Result<Cases, String> {
+    let mut cases = Cases::default();
+    for path in files {
+        let text = std::fs::read_to_string(path).map_err(|error| in_file(path, error))?;
+        cases.read(&text).map_err(|error| in_file(path, error))?;
+    }
+    Ok(cases)
+}
+
+fn read_peers(path: &Path) -> Result<Vec<PeerRow>, String> {
+    let mut reader = csv::Reader::from_path(path).map_err(|error| in_file(path, error))?;
+    let rows: Result<Vec<PeerRow>, _> = reader.deserialize().collect();
+    rows.map_err(|error| in_file(path, error))
+}
+
+fn print_report(kind: &str, report: &Report) {
+    println!("\n{kind}: {} predicted, {} skipped", report.cases, report.skipped.len());
+    print!("{:36}", "");
+    report.metrics_of.iter().for_each(|metric| print!("{:>30}", metric.name()));
+    println!();
     line("rooflight", &report.metrics);
     line("plain roofline", &report.roofline);
     for (peer, metrics) in &report.peers {
         line(peer, &metrics.peer);
         line("  rooflight, same cases", &metrics.ours);
     }
-    println!();
-    for (name, metrics) in report.by_gpu.iter().chain(&report.by_model) {
-        line(name, metrics);
-    }
-    for skipped in &report.skipped {
-        println!("skipped {}: {}", skipped.id, skipped.reason);
-    }
-}
-
-fn line(name: &str, metrics: &Metrics) {
-    let [prefill, decode, total] = [metrics.prefill, metrics.decode_step, metrics.total].map(cell);
-    println!("{name:24}{prefill:>26}{decode:>26}{total:>26}");
-}
-
-fn cell(errors: Option<Errors>) -> String {
-    errors
-        .map_or("–".into(), |e| format!("{:.1} / {:.1} / {:.1} ({:+.1})", e.mean, e.median, e.p90, e.bias))
+    [&report.by_engine, &report.by_gpu, &report.by_model].into_iter().for_each(group);
+    print_skipped(&report.skipped);
 }
 
 fn print_loops(report: &LoopReport) {
-    println!("\nclosed loops: {} predicted, {} skipped\n", report.cases, report.skipped.len());
-    println!("{:36}{:>30}{:>30}", "", "TTFT", "TPOT");
-    loop_line("rooflight", &report.metrics);
-    loop_line("plain roofline", &report.roofline);
-    loop_line("rooflight, up to 4 clients", &report.few_clients);
-    let named = report.contradictions.len();
-    loop_line(&format!("without {named} contradictions"), &report.without_contradictions);
-    loop_line("started as told", &report.without_inferred);
+    println!();
+    line("up to 4 clients", &report.few_clients);
+    line(&format!("without {} contradictions", report.contradictions.len()), &report.without_contradictions);
+    line("with nothing inferred of the start", &report.without_inferred);
     for (what, cases) in &report.inferred {
-        println!("  read off the runs, of {cases}: {what}");
+        println!("  inferred from the runs, of {cases}: {what}");
     }
-    for (name, bounds) in [("TTFT", report.coverage80.ttft), ("TPOT", report.coverage80.tpot)] {
+    for (metric, bounds) in &report.coverage80 {
         if let Some(Coverage { factor, covered }) = bounds {
+            let name = metric.name();
             println!(
                 "80 % bounds of {name}: a factor of {factor:.2}; those of other models hold for {covered:.0} %"
             );
         }
     }
-    for (peer, metrics) in &report.peers {
-        loop_line(peer, &metrics.peer);
-        loop_line("  rooflight, same cases", &metrics.ours);
-    }
-    for groups in [&report.by_engine, &report.by_gpu, &report.by_model, &report.by_source] {
-        println!();
-        groups.iter().for_each(|(name, metrics)| loop_line(name, metrics));
-    }
+    group(&report.by_source);
     println!();
-    report
-        .by_concurrency
-        .iter()
-        .for_each(|(clients, metrics)| loop_line(&format!("{clients} clients"), metrics));
+    report.by_concurrency.iter().for_each(|(clients, metrics)| line(&format!("{clients} clients"), metrics));
     println!("\nup to 4 clients");
-    report.few_clients_by_model.iter().for_each(|(name, metrics)| loop_line(name, metrics));
-    report.few_clients_by_engine.iter().for_each(|(name, metrics)| loop_line(name, metrics));
-    println!();
-    report.few_clients_by_model_and_engine.iter().for_each(|(name, metrics)| loop_line(name, metrics));
+    group(&report.few_clients_by_engine);
+    group(&report.few_clients_by_model_and_engine);
     println!();
     for one in &report.contradictions {
         println!("contradicts {}: {}", one.id, one.reasons.join("; "));
     }
-    for skipped in &report.skipped {
-        println!("skipped {}: {}", skipped.id, skipped.reason);
-    }
 }
 
-fn print_traces(report: &TraceReport, traced: &[Traced]) {
-    println!("\ntraces: {} predicted, {} skipped", report.cases, report.skipped.len());
-    println!("{:32}{:>30}{:>30}{:>30}", "", "throughput", "TTFT", "TPOT");
-    let [throughput, ttft, tpot] = [report.throughput, report.ttft, report.tpot].map(cell);
-    println!("{:32}{throughput:>30}{ttft:>30}{tpot:>30}", "rooflight");
-    for case in traced {
-        let (ours, real) = (case.predicted, case.measured);
-        let cell = |ours: f64, real: f64| format!("{ours:.1} of {real:.1}");
-        println!(
-            "{:32}{:>30}{:>30}{:>30}",
-            case.id,
-            cell(ours.output_per_s, real.output_per_s),
-            cell(ours.ttft_ms, real.ttft_ms),
-            cell(ours.tpot_ms, real.tpot_ms)
-        );
-    }
-    for skipped in &report.skipped {
-        println!("skipped {}: {}", skipped.id, skipped.reason);
-    }
+fn group(groups: &std::collections::BTreeMap<String, Metrics>) {
+    println!();
+    groups.iter().for_each(|(name, metrics)| line(name, metrics));
 }
 
-fn loop_line(name: &str, metrics: &LoopMetrics) {
-    let cases = metrics.tpot.map_or(0, |errors| errors.cases);
-    println!("{name:36}{:>30}{:>30} {cases:>6} cases", cell(metrics.ttft), cell(metrics.tpot));
+fn line(name: &str, metrics: &Metrics) {
+    print!("{name:36}");
+    metrics.values().for_each(|errors| print!("{:>30}", cell(*errors)));
+    let cases = metrics.values().flatten().map(|errors| errors.cases).max().unwrap_or(0);
+    println!(" {cases:>6} cases");
+}
+
+fn print_skipped(skipped: &[Skipped]) {
+    skipped.iter().for_each(|one| println!("skipped {}: {}", one.id, one.reason));
+}
+
+/// Mean, median, 90th percentile and bias.
+pub fn cell(errors: Option<Errors>) -> String {
+    errors
+        .map_or("–".into(), |e| format!("{:.1} / {:.1} / {:.1} ({:+.1})", e.mean, e.median, e.p90, e.bias))
 }

@@ -6,21 +6,17 @@ use rooflight::evidence::kernels::Comparison;
 use rooflight::evidence::models::open_models;
 use rooflight::evidence::summary::{Reports, summary};
 
-use super::serving::{Found, found};
+use super::serving::found;
 
 /// Predicts everything in `data` and writes the report to `evidence.json` of the models' folder.
 pub fn run(data: &Path, comparison: &Comparison<'_>, folder: &Path) -> Result<(), String> {
     let models = open_models(folder).map_err(|error| error.to_string())?;
     let measured = data.join("e2e");
     let peers = measured.join("peer_predictions.csv");
-    let Found { batches, loops, traces } = found(&measured.join("cases.jsonl"), Some(&peers), 1, &models)?;
+    let found = found(&[measured.join("cases.jsonl")], Some(&peers), 1, &models)?;
     let kernels = super::kernels::reports(data, comparison, &models)?;
-    let reports = Reports {
-        loops: (&loops.0, &loops.1),
-        batches: (&batches.0, &batches.1),
-        traces: (&traces.0, &traces.1),
-        kernels: &kernels,
-    };
+    let reports =
+        Reports { loops: &found.loops, batches: &found.batches, traces: &found.traces, kernels: &kernels };
     let path = folder.join("evidence.json");
     std::fs::write(&path, summary(&reports, models.manifest()).print())
         .map_err(|error| format!("{}: {error}", path.display()))

@@ -9,9 +9,9 @@ mod scenario;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::cases::ClosedLoopCase;
+use super::cases::{Ask, ClosedLoopCase, texts};
+use super::compared::Times;
 use super::launch::{ColdStart, Launch, launch};
-use super::serving::{Ask, texts};
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Setup, check, link};
 use crate::efficiency::Efficiencies;
@@ -23,13 +23,6 @@ use crate::serving::{memory_of, replica};
 
 /// Requests of each client before the measured ones, where prompts are sent again.
 const WARMUP_ROUNDS: f64 = 2.0;
-
-/// TTFT and TPOT, means over the requests of a run, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Times {
-    pub ttft_ms: f64,
-    pub tpot_ms: f64,
-}
 
 /// A case ready to be simulated.
 #[derive(Debug, Clone)]
@@ -47,22 +40,21 @@ impl Run {
     /// # Errors
     /// Why the case cannot be run again.
     pub fn of(case: &ClosedLoopCase, catalog: &Catalog) -> Result<Self, String> {
-        let launch = launch(case);
-        if let Some(excluded) = launch.excluded {
-            return Err(excluded.text().into());
+        let launch = launch(case)?;
+        if let Some(excluded) = &launch.excluded {
+            return Err(excluded.clone());
         }
         let scenario = scenario::of(case, &launch, catalog)?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
         let setup = with_kernels(setup, &launch);
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
-        let mut requests = match launch.client.length_range {
-            Some(range) => numpy::requests(launch.client.requests, case.isl, case.osl, range),
-            None => {
-                vec![Request { prompt: case.isl, output: case.osl }; launch.client.requests as usize]
-            }
+        let count = launch.requests(case.concurrency);
+        let mut requests = match launch.length_range {
+            Some(range) => numpy::requests(count, case.isl, case.osl, range),
+            None => vec![Request { prompt: case.isl, output: case.osl }; count as usize],
         };
-        let stretched = |tokens: u32| (f64::from(tokens) * launch.client.prompt_stretch) as u32;
+        let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
         requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
         let extent = replica::extent(&setup, case.concurrency, stretched(case.isl), case.osl);
         let policy = started(replica::policy(&setup, &memory), &launch, case);
@@ -74,8 +66,7 @@ impl Run {
     pub fn table_key(&self) -> String {
         let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, .. } = &self.setup;
         let (model, gpu, engine) = (&model.id, &gpu.id, &engine.id);
-        let kernels = &self.launch.kernels;
-        let (moe, fused) = (kernels.moe.as_deref().unwrap_or_default(), kernels.all_reduce_fusion);
+        let (moe, fused) = (self.launch.moe.as_deref().unwrap_or_default(), self.launch.all_reduce_fusion);
         let drafted = self.setup.drafts.drafted;
         format!(
             "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {moe} {fused:?} {drafted}",
@@ -103,12 +94,13 @@ impl Run {
         cost: &dyn StepCost,
     ) -> Result<Times, String> {
         let arrivals = Arrivals::Closed { clients };
-        let cost = &Cold { cost, start: self.launch.client.cold_start, due: Cell::new(true) };
+        let cost = &Cold { cost, start: self.launch.cold_start, due: Cell::new(true) };
         let outcome = simulate(policy, &self.requests, &arrivals, cost, Limits::default())
             .map_err(|error| error.to_string())?;
         let found = metrics(&outcome).ok_or("no request was served")?;
         let tpot = found.tpot.ok_or("no output has a second token")?;
-        Ok(Times { ttft_ms: found.ttft.mean * 1e3, tpot_ms: tpot.mean * 1e3 })
+        let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
+        Ok(Times { ttft_ms, tpot_ms, ..Times::default() })
     }
 }
 
@@ -137,10 +129,10 @@ impl StepCost for Cold<'_> {
 
 /// The setup with the kernels that the run's script named, where they were measured.
 fn with_kernels(mut setup: Setup, launch: &Launch) -> Setup {
-    if let Some(fused) = launch.kernels.all_reduce_fusion {
+    if let Some(fused) = launch.all_reduce_fusion {
         setup.engine.norm_in_all_reduce = fused;
     }
-    let measured = match (setup.engine.id.as_str(), launch.kernels.moe.as_deref()) {
+    let measured = match (setup.engine.id.as_str(), launch.moe.as_deref()) {
         ("trtllm", Some("cutlass")) => "moe_torch_flow_cutlass",
         ("trtllm", Some("deepgemm")) => "deepgemm",
         _ => return setup,
@@ -157,23 +149,22 @@ fn with_kernels(mut setup: Setup, launch: &Launch) -> Setup {
 ///
 /// The recorded budgets leave room for a token of each client; where drafts are verified, each has as many more.
 fn started(policy: Policy, launch: &Launch, case: &ClosedLoopCase) -> Policy {
-    let own = &launch.scheduler;
     let drafted = launch.drafts.drafted.saturating_mul(case.concurrency);
     let ranks = policy.ranks;
     Policy {
         token_budget: policy.token_budget.saturating_add(drafted),
-        max_prefill_tokens: own.max_prefill_tokens,
-        mixed_chunk: own.mixed_chunk,
-        ahead: policy.ahead && own.async_scheduling,
-        chunked: own.chunked.unwrap_or(policy.chunked),
-        receive_interval: own.receive_interval,
-        batch_wait: own.batch_wait.filter(|_| ranks == 1),
-        balance_wait: own
+        max_prefill_tokens: launch.max_prefill_tokens,
+        mixed_chunk: launch.mixed_chunk,
+        ahead: policy.ahead && launch.async_scheduling,
+        chunked: launch.chunked,
+        receive_interval: launch.receive_interval,
+        batch_wait: launch.batch_wait(),
+        balance_wait: launch
             .balance_wait
             .filter(|_| ranks > 1)
             .map(|wait| BalanceWait { iterations: wait.iterations, gather: wait.batching }),
         cached_share: cached_share(&policy, launch, case),
-        kv_block: launch.memory.kv_block_tokens.unwrap_or(policy.kv_block),
+        kv_block: launch.kv_block_tokens.unwrap_or(policy.kv_block),
         ..policy
     }
 }
@@ -183,7 +174,7 @@ fn started(policy: Policy, launch: &Launch, case: &ClosedLoopCase) -> Policy {
 /// A prompt misses the first time it comes, unless the warm-up sent it. What running sequences leave of the
 /// KV cache holds that share of the prompts which fits: they come in any order, so none is kept by preference.
 fn cached_share(policy: &Policy, launch: &Launch, case: &ClosedLoopCase) -> f64 {
-    let Some(distinct) = launch.client.distinct_prompts.filter(|_| launch.scheduler.prefix_cache) else {
+    let Some(distinct) = launch.distinct_prompts.filter(|_| launch.prefix_cache) else {
         return 0.0;
     };
     let distinct = f64::from(distinct);
@@ -192,7 +183,7 @@ fn cached_share(policy: &Policy, launch: &Launch, case: &ClosedLoopCase) -> f64 
     let room = policy.kv_tokens as f64 * f64::from(policy.ranks) - running;
     let held = (room / (distinct * f64::from(case.isl))).clamp(0.0, 1.0);
     let first = (distinct - WARMUP_ROUNDS * clients).max(0.0);
-    held * (1.0 - first / f64::from(launch.client.requests)).max(0.0)
+    held * (1.0 - first / f64::from(launch.requests(case.concurrency))).max(0.0)
 }
 
 /// Step times of one setup.

@@ -19,7 +19,7 @@ pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<S
         ep: launch.layout.ep,
         replicas: 1,
         weights: Some(weights(case, model)?),
-        kv: launch.memory.kv,
+        kv: launch.kv(case),
         workload: Workload {
             isl: Lengths::Fixed(case.isl),
             osl: case.osl,
@@ -28,10 +28,10 @@ pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<S
             ..Workload::default()
         },
         overrides: Overrides {
-            token_budget: launch.scheduler.token_budget,
+            token_budget: Some(launch.token_budget),
             // Without a limit of its own the run is bounded by its clients.
-            max_seqs: launch.scheduler.max_seqs,
-            memory_share: launch.memory.share,
+            max_seqs: launch.max_seqs,
+            memory_share: launch.memory_share,
             ..Overrides::default()
         },
         measured: crate::config::Measured::default(),
@@ -41,7 +41,7 @@ pub fn of(case: &ClosedLoopCase, launch: &Launch, catalog: &Catalog) -> Result<S
 
 /// The same with the lengths that its client drew: uniformly between two shares of those asked for.
 pub fn as_sent(scenario: Scenario, launch: &Launch) -> Scenario {
-    let Some([least, most]) = launch.client.length_range else { return scenario };
+    let Some([least, most]) = launch.length_range else { return scenario };
     let middle = |asked: u32| (f64::from(asked) * (most + least) / 2.0).round() as u32;
     let isl = match scenario.workload.isl {
         Lengths::Fixed(asked) => Lengths::Fixed(middle(asked)),

@@ -16,10 +16,8 @@ const SIZES: [f64; 3] = [20.0, 100.0, 1000.0];
 pub struct FamilyReport {
     /// Rows compared.
     pub rows: usize,
-    pub mean: f64,
-    pub median: f64,
-    pub p90: f64,
-    pub bias: f64,
+    #[serde(flatten)]
+    pub errors: Errors,
     /// Mean error of the plain roofline on the same rows.
     pub roofline_mean: f64,
     /// Share of the rows within their 80 % bounds, in %; none where nothing calibrated them.
@@ -53,15 +51,12 @@ pub(super) fn report(compared: &[Compared], skipped: BTreeMap<String, usize>) ->
     let counted: Vec<&Compared> = compared.iter().filter(of_reference).collect();
     let pairs: Vec<(f64, f64)> = counted.iter().map(|row| (row.predicted, row.measured.micros)).collect();
     let roofline: Vec<(f64, f64)> = counted.iter().map(|row| (row.ideal, row.measured.micros)).collect();
-    let Errors { cases, mean, median, p90, bias } = Errors::of(&pairs)?;
+    let errors = Errors::of(&pairs)?;
     let held: Vec<bool> = counted.iter().filter_map(|row| row.within).collect();
     let covered = held.iter().filter(|&&within| within).count();
     Some(FamilyReport {
-        rows: cases,
-        mean,
-        median,
-        p90,
-        bias,
+        rows: errors.cases,
+        errors,
         roofline_mean: Errors::of(&roofline)?.mean,
         covered80: (!held.is_empty()).then(|| 100.0 * covered as f64 / held.len() as f64),
         outside: counted.iter().filter(|row| row.outside).count(),
@@ -122,7 +117,7 @@ mod tests {
             [row(REFERENCE_SOURCE, 10.0, 12.0), row(REFERENCE_SOURCE, 50.0, 45.0), row("vidur", 10.0, 30.0)];
         let report = report(&rows, BTreeMap::new()).expect("rows");
         assert_eq!(report.rows, 2);
-        assert!((report.mean - 15.0).abs() < 1e-9 && (report.bias - 5.0).abs() < 1e-9);
+        assert!((report.errors.mean - 15.0).abs() < 1e-9 && (report.errors.bias - 5.0).abs() < 1e-9);
         assert_eq!((report.roofline_mean, report.covered80), (50.0, Some(50.0)));
         assert!((report.by_source["vidur"].mean - 200.0).abs() < 1e-9);
         assert_eq!(report.by_size.keys().collect::<Vec<_>>(), ["<=   20 µs", "<=  100 µs"]);

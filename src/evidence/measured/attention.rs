@@ -1,107 +1,70 @@
 //! Measured attention kernels.
 
-use std::path::Path;
+use serde::Deserialize;
 
-use super::calls::{self, Calls};
-use super::{Measured, Visitor};
+use super::Visitor;
+use super::rows::visit;
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{Attention, Op, Phase, Sequences};
 
+#[derive(Deserialize)]
+struct Row<'t> {
+    dtype: &'t str,
+    kv_dtype: &'t str,
+    batch: u64,
+    q_len: u64,
+    kv_len: u64,
+    heads: u64,
+    kv_heads: u64,
+    head_dim: u64,
+    window: u64,
+}
+
 /// Visits the rows of one phase in the reference source's table.
-pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let own = ["dtype", "kv_dtype", "batch", "q_len", "kv_len", "heads", "kv_heads", "head_dim", "window"];
-    let table = calls::read(path, &own)?;
-    let calls = Calls::of(&table)?;
-    let (dtype, kv) = (table.texts("dtype")?, table.texts("kv_dtype")?);
-    let numbers = |name| table.numbers(name);
-    let (batch, q_len, kv_len) = (numbers("batch")?, numbers("q_len")?, numbers("kv_len")?);
-    let (heads, kv_heads, head_dim) = (numbers("heads")?, numbers("kv_heads")?, numbers("head_dim")?);
-    let window = numbers("window")?;
-    for row in 0..calls.micros.len() {
-        let (Some(math), Some(kv)) = (Dtype::from_id(dtype.get(row)), Dtype::from_id(kv.get(row))) else {
-            visitor(Err(format!("attention in {} over {}", dtype.get(row), kv.get(row))));
-            continue;
+pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    visit(table.rows(), visitor, |run, row: Row| {
+        let Row { dtype, kv_dtype, batch, q_len, kv_len, heads, kv_heads, head_dim, window } = row;
+        let (Some(math), Some(kv)) = (Dtype::from_id(dtype), Dtype::from_id(kv_dtype)) else {
+            return Err(format!("attention in {dtype} over {kv_dtype}"));
         };
-        let new = q_len[row] as u64;
-        let sequences = Sequences { count: batch[row] as u64, new, past: kv_len[row] as u64 - new };
-        let attention = Attention {
-            phase,
-            sequences: vec![sequences],
-            heads: heads[row] as u64,
-            kv_heads: kv_heads[row] as u64,
-            head_dim: head_dim[row] as u64,
-            kv,
-            window: (window[row] > 0.0).then_some(window[row] as u64),
-        };
-        visitor(Ok(calls.measured(row, math, Op::Attention(attention))));
-    }
-    Ok(())
+        let sequences = vec![Sequences { count: batch, new: q_len, past: kv_len.saturating_sub(q_len) }];
+        let window = (window > 0).then_some(window);
+        Ok((math, Op::Attention(Attention { phase, sequences, heads, kv_heads, head_dim, kv, window }), run))
+    })
 }
 
 /// The second sources whose decode rows say without doubt how long each sequence is.
 const CLEAR_DECODE: [&str; 3] = ["infersim", "inference-sim", "llmservingsim-v1.1"];
 
+#[derive(Deserialize)]
+struct SecondRow<'t> {
+    kv_dtype: &'t str,
+    heads: u64,
+    kv_heads: u64,
+    head_dim: u64,
+    prefill_tokens: u64,
+    prefill_past_kv: u64,
+    decode_seqs: u64,
+    decode_kv: u64,
+}
+
 /// Visits the rows of one phase in the second sources' table. Launches with a prompt and decoding sequences
 /// are prompts'.
-pub(super) fn visit_second(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let wanted = [
-        "source",
-        "gpu",
-        "kernel",
-        "kv_dtype",
-        "heads",
-        "kv_heads",
-        "head_dim",
-        "prefill_tokens",
-        "prefill_past_kv",
-        "decode_seqs",
-        "decode_kv",
-        "latency_us",
-    ];
-    let table = Table::read(path, &wanted)?;
-    let texts = |name| table.texts(name);
-    let (source, gpu, kernel, kv) = (texts("source")?, texts("gpu")?, texts("kernel")?, texts("kv_dtype")?);
-    let numbers = |name| table.numbers(name);
-    let (heads, kv_heads, head_dim) = (numbers("heads")?, numbers("kv_heads")?, numbers("head_dim")?);
-    let (prompt, prompt_past) = (numbers("prefill_tokens")?, numbers("prefill_past_kv")?);
-    let (decoding, decode_kv) = (numbers("decode_seqs")?, numbers("decode_kv")?);
-    for (row, &micros) in numbers("latency_us")?.iter().enumerate() {
-        let of_prompt = prompt[row] > 0.0;
-        // The other phase's, which its own family visits.
-        if of_prompt != (phase == Phase::Prefill) {
-            continue;
+pub(super) fn visit_second(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    // The other phase's rows are visited by its own family.
+    let others = |row: &SecondRow| (row.prefill_tokens > 0) != (phase == Phase::Prefill);
+    let rows = table.rows().filter(|row| !row.as_ref().is_ok_and(|(_, row)| others(row)));
+    visit(rows, visitor, |run, row| {
+        let SecondRow { heads, kv_heads, head_dim, kv_dtype, .. } = row;
+        if phase == Phase::Decode && !CLEAR_DECODE.contains(&run.source) {
+            return Err(format!("lengths of decoding sequences in doubt in {}", run.source));
         }
-        if !of_prompt && !CLEAR_DECODE.contains(&source.get(row)) {
-            visitor(Err(format!("lengths of decoding sequences in doubt in {}", source.get(row))));
-            continue;
-        }
-        let prompts = Sequences { count: 1, new: prompt[row] as u64, past: prompt_past[row] as u64 };
-        let decodes = Sequences { count: decoding[row] as u64, new: 1, past: decode_kv[row] as u64 };
-        let sequences: Vec<Sequences> =
-            [prompts, decodes].into_iter().filter(|group| group.count * group.new > 0).collect();
-        let Some(kv) = Dtype::from_id(kv.get(row)) else {
-            visitor(Err(format!("KV cache in {}", kv.get(row))));
-            continue;
-        };
-        let attention = Attention {
-            phase,
-            sequences,
-            heads: heads[row] as u64,
-            kv_heads: kv_heads[row] as u64,
-            head_dim: head_dim[row] as u64,
-            kv,
-            window: None,
-        };
-        visitor(Ok(Measured {
-            source: source.get(row).into(),
-            gpu: gpu.get(row).into(),
-            engine: String::new(),
-            kernel: kernel.get(row).into(),
-            dtype: Dtype::Bf16,
-            op: Op::Attention(attention),
-            micros,
-        }));
-    }
-    Ok(())
+        let prompts = Sequences { count: 1, new: row.prefill_tokens, past: row.prefill_past_kv };
+        let decodes = Sequences { count: row.decode_seqs, new: 1, past: row.decode_kv };
+        let sequences = [prompts, decodes].into_iter().filter(|group| group.count * group.new > 0).collect();
+        let kv = Dtype::from_id(kv_dtype).ok_or_else(|| format!("KV cache in {kv_dtype}"))?;
+        let attention = Attention { phase, sequences, heads, kv_heads, head_dim, kv, window: None };
+        Ok((Dtype::Bf16, Op::Attention(attention), run))
+    })
 }

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use super::{Measured, REFERENCE_SOURCE, Visitor};
+use serde::Deserialize;
+
+use super::Visitor;
+use super::rows::visit;
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{Collective, Op};
@@ -14,51 +17,40 @@ pub const NCCL: &str = "nccl";
 /// A source whose machines are not the ones that the catalog describes.
 const UNLIKE: &str = "vidur";
 
+#[derive(Deserialize)]
+struct Row<'t> {
+    collective: &'t str,
+    num_gpus: u32,
+    bytes: f64,
+}
+
 /// Visits every measured collective under `data`, or the reason why it is left out.
 ///
 /// # Errors
 /// Where a table cannot be read.
 pub fn visit_collectives(data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     for name in ["collectives", "collectives_second_source"] {
-        visit(&data.join("kernels").join(name).with_extension("parquet"), visitor)?;
-    }
-    Ok(())
-}
-
-fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let table =
-        Table::read(path, &["source", "gpu", "engine", "collective", "num_gpus", "bytes", "latency_us"])?;
-    let (gpu, kind) = (table.texts("gpu")?, table.texts("collective")?);
-    let (source, engine) = (table.texts("source").ok(), table.texts("engine").ok());
-    let (ranks, bytes) = (table.numbers("num_gpus")?, table.numbers("bytes")?);
-    for (row, &micros) in table.numbers("latency_us")?.iter().enumerate() {
-        // The second sources name no engine: they called the library.
-        if source.is_some_and(|source| source.get(row) == UNLIKE) {
-            visitor(Err(format!("{UNLIKE}: its GPUs are not all joined by NVLink")));
-            continue;
-        }
-        let engine = engine.map_or(NCCL, |engine| engine.get(row));
-        let (ranks, bytes) = (ranks[row] as u32, Bytes(bytes[row]));
-        let op = match kind.get(row) {
-            "all_reduce" => Collective::AllReduce { ranks, bytes },
-            "all_gather" => Collective::AllGather { ranks, bytes },
-            "reduce_scatter" => Collective::ReduceScatter { ranks, bytes },
-            "alltoall" => Collective::AllToAll { ranks, bytes },
-            "send_recv" if ranks == 2 => Collective::SendRecv { bytes, across: false },
-            other => {
-                visitor(Err(format!("{other} over {ranks} GPUs")));
-                continue;
+        let table = Table::read(data, name)?;
+        visit(table.rows(), visitor, |mut run, Row { collective, num_gpus: ranks, bytes }| {
+            if run.source == UNLIKE {
+                return Err(format!("{UNLIKE}: its GPUs are not all joined by NVLink"));
             }
-        };
-        visitor(Ok(Measured {
-            source: source.map_or(REFERENCE_SOURCE, |source| source.get(row)).into(),
-            gpu: gpu.get(row).into(),
-            engine: engine.into(),
-            kernel: kind.get(row).into(),
-            dtype: Dtype::Bf16,
-            op: Op::Collective(op),
-            micros,
-        }));
+            // The second sources name no engine: they called the library.
+            if run.engine.is_empty() {
+                run.engine = NCCL;
+            }
+            run.kernel = collective.into();
+            let bytes = Bytes(bytes);
+            let op = match collective {
+                "all_reduce" => Collective::AllReduce { ranks, bytes },
+                "all_gather" => Collective::AllGather { ranks, bytes },
+                "reduce_scatter" => Collective::ReduceScatter { ranks, bytes },
+                "alltoall" => Collective::AllToAll { ranks, bytes },
+                "send_recv" if ranks == 2 => Collective::SendRecv { bytes, across: false },
+                other => return Err(format!("{other} over {ranks} GPUs")),
+            };
+            Ok((Dtype::Bf16, Op::Collective(op), run))
+        })?;
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! Measured norms, activations, rotary embeddings and their like.
 
-use std::path::Path;
+use serde::Deserialize;
 
-use super::{Measured, Visitor};
+use super::Visitor;
+use super::rows::visit;
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::Op;
@@ -19,19 +20,21 @@ const EARLIER_SOURCE: &str = "vidur";
 const PHI_2: [(&str, u64); 4] =
     [("rmsnorm", 2560), ("add_rmsnorm", 2560), ("add", 2560), ("silu_and_mul", 10_240)];
 
+#[derive(Deserialize)]
+struct Row<'t> {
+    op: &'t str,
+    tokens: u64,
+    width: u64,
+}
+
 /// Visits the rows of the table.
-pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let table = Table::read(path, &["source", "gpu", "op", "tokens", "width", "latency_us"])?;
-    let (source, gpu, name) = (table.texts("source")?, table.texts("gpu")?, table.texts("op")?);
-    let (tokens, widths) = (table.numbers("tokens")?, table.numbers("width")?);
-    for (row, &micros) in table.numbers("latency_us")?.iter().enumerate() {
-        let earlier = source.get(row) == EARLIER_SOURCE;
-        let (rows, width) = (tokens[row] as u64, widths[row] as u64);
-        if earlier && PHI_2.contains(&(name.get(row), width)) {
-            visitor(Err(format!("another operator of Phi-2 listed as {}", name.get(row))));
-            continue;
+pub(super) fn visit_rows(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    visit(table.rows(), visitor, |mut run, Row { op, tokens: rows, width }| {
+        let earlier = run.source == EARLIER_SOURCE;
+        if earlier && PHI_2.contains(&(op, width)) {
+            return Err(format!("another operator of Phi-2 listed as {op}"));
         }
-        let kind = match name.get(row) {
+        let kind = match op {
             "rmsnorm" => Kind::Norm,
             "add_rmsnorm" if earlier => Kind::Norm,
             "add_rmsnorm" => Kind::AddNorm,
@@ -40,20 +43,11 @@ pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableE
             "silu_and_mul" => Kind::SiluMul,
             "rope" => Kind::Rope,
             "embedding" => Kind::Embedding,
-            other => {
-                visitor(Err(format!("element-wise {other}")));
-                continue;
-            }
+            other => return Err(format!("element-wise {other}")),
         };
-        visitor(Ok(Measured {
-            source: source.get(row).into(),
-            gpu: gpu.get(row).into(),
-            engine: String::new(),
-            kernel: if earlier { EARLIER.into() } else { String::new() },
-            dtype: Dtype::Bf16,
-            op: Op::Elementwise(Elementwise { kind, rows, width }),
-            micros,
-        }));
-    }
-    Ok(())
+        if earlier {
+            run.kernel = EARLIER.into();
+        }
+        Ok((Dtype::Bf16, Op::Elementwise(Elementwise { kind, rows, width }), run))
+    })
 }

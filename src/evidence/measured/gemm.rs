@@ -1,8 +1,9 @@
 //! Measured matrix products.
 
-use std::path::Path;
+use serde::Deserialize;
 
-use super::{Measured, REFERENCE_SOURCE, Visitor};
+use super::Visitor;
+use super::rows::visit;
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{Gemm, Op};
@@ -10,35 +11,23 @@ use crate::kernels::{Gemm, Op};
 /// Block-scaled products of second sources come from DeepGEMM, which SGLang launches.
 const DEEP_GEMM: [&str; 2] = ["deep_gemm", "DeepGEMM"];
 
+#[derive(Deserialize)]
+struct Row<'t> {
+    dtype: &'t str,
+    m: u64,
+    n: u64,
+    k: u64,
+}
+
 /// Visits the rows of one table of products.
-pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let wanted = ["source", "gpu", "engine", "kernel", "dtype", "m", "n", "k", "latency_us"];
-    let table = Table::read(path, &wanted)?;
-    let (gpu, kernel, dtype) = (table.texts("gpu")?, table.texts("kernel")?, table.texts("dtype")?);
-    let (m, n, k) = (table.numbers("m")?, table.numbers("n")?, table.numbers("k")?);
-    // The reference table names engines, the second ones sources.
-    let (source, engine) = (table.texts("source").ok(), table.texts("engine").ok());
-    for (row, &micros) in table.numbers("latency_us")?.iter().enumerate() {
-        let Some(weights) = weights(dtype.get(row)) else {
-            visitor(Err(format!("weights in {}", dtype.get(row))));
-            continue;
-        };
-        let engine = match engine {
-            Some(engine) => engine.get(row),
-            None if DEEP_GEMM.contains(&kernel.get(row)) => "sglang",
-            None => "",
-        };
-        visitor(Ok(Measured {
-            source: source.map_or(REFERENCE_SOURCE, |source| source.get(row)).into(),
-            gpu: gpu.get(row).into(),
-            engine: engine.into(),
-            kernel: kernel.get(row).into(),
-            dtype: weights,
-            op: Op::Gemm(Gemm { m: m[row] as u64, n: n[row] as u64, k: k[row] as u64, weights }),
-            micros,
-        }));
-    }
-    Ok(())
+pub(super) fn visit_products(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    visit(table.rows(), visitor, |mut run, Row { dtype, m, n, k }| {
+        let weights = weights(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
+        if run.engine.is_empty() && DEEP_GEMM.contains(&&*run.kernel) {
+            run.engine = "sglang";
+        }
+        Ok((weights, Op::Gemm(Gemm { m, n, k, weights }), run))
+    })
 }
 
 /// The format by the table's name.

@@ -1,13 +1,14 @@
 //! Measured latent attention: the kernel, the batched products around it, dense and sparse blocks.
 
 use std::collections::HashMap;
-use std::path::Path;
+
+use serde::Deserialize;
 
 use super::Visitor;
-use super::calls::{self, Calls};
-use super::siblings::{Point, SUSPECT, Siblings};
+use super::rows::{Run, visit, visit_agreeing};
+use super::siblings::point;
 use crate::config::Dtype;
-use crate::evidence::tables::TableError;
+use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{
     BatchedGemm, Indexer, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences, SparseModule,
 };
@@ -55,162 +56,128 @@ impl Published {
         }
     }
 
-    fn heads(&self, heads: f64) -> LatentHeads {
-        LatentHeads { heads: heads as u64, ..self.heads }
+    fn heads(&self, heads: u64) -> LatentHeads {
+        LatentHeads { heads, ..self.heads }
     }
 }
 
 /// An engine whose shortest kernel on a GPU is so much longer than another's was timed launch by launch.
 const EAGER: f64 = 8.0;
 
+#[derive(Deserialize)]
+struct Row<'t> {
+    dtype: &'t str,
+    kv_dtype: &'t str,
+    batch: u64,
+    q_len: u64,
+    kv_len: u64,
+    heads: u64,
+}
+
 /// Visits the rows of one phase of the attention kernel, but those of engines that were timed launch by
 /// launch: what the host adds there is no kernel's time.
-pub(super) fn visit(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let table = calls::read(path, &["dtype", "kv_dtype", "batch", "q_len", "kv_len", "heads"])?;
-    let calls = Calls::of(&table)?;
-    let Calls { gpu, engine, .. } = calls;
-    let (dtype, kv) = (table.texts("dtype")?, table.texts("kv_dtype")?);
-    let numbers = |name| table.numbers(name);
-    let (batch, heads) = (numbers("batch")?, numbers("heads")?);
-    let (q_len, kv_len) = (numbers("q_len")?, numbers("kv_len")?);
+pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     let mut shortest: HashMap<&str, HashMap<&str, f64>> = HashMap::new();
-    for (row, &micros) in calls.micros.iter().enumerate() {
-        let engines = shortest.entry(gpu.get(row)).or_default();
-        let least = engines.entry(engine.get(row)).or_insert(micros);
-        *least = least.min(micros);
+    for row in table.rows::<Run, Row>() {
+        let (run, _) = row?;
+        let least = shortest.entry(run.gpu).or_default().entry(run.engine).or_insert(run.latency_us);
+        *least = least.min(run.latency_us);
     }
-    let eager = |row: usize| {
-        let engines = &shortest[gpu.get(row)];
+    let eager = |run: &Run| {
+        let engines = &shortest[run.gpu];
         let least = engines.values().copied().fold(f64::INFINITY, f64::min);
-        engines[engine.get(row)] > EAGER * least
+        engines[run.engine] > EAGER * least
     };
-    for row in 0..calls.micros.len() {
-        if eager(row) {
-            visitor(Err(format!("timed launch by launch ({} on {})", engine.get(row), gpu.get(row))));
-            continue;
+    visit(table.rows(), visitor, |run, row| {
+        let Row { dtype, kv_dtype, batch, q_len, kv_len, heads } = row;
+        if eager(&run) {
+            return Err(format!("timed launch by launch ({} on {})", run.engine, run.gpu));
         }
-        let (Some(math), Some(kv)) = (Dtype::from_id(dtype.get(row)), Dtype::from_id(kv.get(row))) else {
-            visitor(Err(format!("latent attention in {} over {}", dtype.get(row), kv.get(row))));
-            continue;
+        let (Some(math), Some(kv)) = (Dtype::from_id(dtype), Dtype::from_id(kv_dtype)) else {
+            return Err(format!("latent attention in {dtype} over {kv_dtype}"));
         };
-        let call = LatentAttention {
-            phase,
-            sequences: vec![sequences(batch[row], q_len[row], kv_len[row] - q_len[row])],
-            heads: DEEPSEEK.heads(heads[row]),
-            kv,
-            reach: None,
-        };
-        visitor(Ok(calls.measured(row, math, Op::LatentAttention(call))));
-    }
-    Ok(())
+        let sequences = vec![Sequences { count: batch, new: q_len, past: kv_len.saturating_sub(q_len) }];
+        let heads = DEEPSEEK.heads(heads);
+        Ok((math, Op::LatentAttention(LatentAttention { phase, sequences, heads, kv, reach: None }), run))
+    })
+}
+
+#[derive(Deserialize)]
+struct BmmRow<'t> {
+    stage: &'t str,
+    dtype: &'t str,
+    tokens: u64,
+    heads: u64,
 }
 
 /// Visits the batched products: `pre` into the latents, `post` out of them.
-pub(super) fn visit_bmm(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let table = calls::read(path, &["stage", "dtype", "tokens", "heads"])?;
-    let calls = Calls::of(&table)?;
-    let (stage, dtype) = (table.texts("stage")?, table.texts("dtype")?);
-    let (tokens, heads) = (table.numbers("tokens")?, table.numbers("heads")?);
-    for row in 0..calls.micros.len() {
-        let Some(weights) = Dtype::from_id(dtype.get(row)) else {
-            visitor(Err(format!("weights in {}", dtype.get(row))));
-            continue;
-        };
+pub(super) fn visit_bmm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    visit(table.rows(), visitor, |run, BmmRow { stage, dtype, tokens, heads }| {
+        let weights = Dtype::from_id(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
         let LatentHeads { latent, nope, value, .. } = DEEPSEEK.heads;
-        let (n, k) = match stage.get(row) {
+        let (n, k) = match stage {
             "pre" => (latent, nope),
             "post" => (value, latent),
-            other => {
-                visitor(Err(format!("batched products of stage {other}")));
-                continue;
-            }
+            other => return Err(format!("batched products of stage {other}")),
         };
-        let bmm = BatchedGemm { count: heads[row] as u64, m: tokens[row] as u64, n, k, weights };
-        visitor(Ok(calls.measured(row, weights, Op::BatchedGemm(bmm))));
-    }
-    Ok(())
+        let bmm = BatchedGemm { count: heads, m: tokens, n, k, weights };
+        Ok((weights, Op::BatchedGemm(bmm), run))
+    })
 }
 
-/// Visits the rows of one phase of dense blocks, but those sibling GPUs contradict.
-pub(super) fn visit_module(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    visit_blocks(path, phase, ["q_len", "kv_len"], false, visitor)
+/// A whole block: dense with the lengths of all tokens, sparse with those before the new ones.
+#[derive(Deserialize)]
+struct BlockRow<'t> {
+    model: &'t str,
+    dtype: &'t str,
+    kv_dtype: &'t str,
+    gemm_dtype: &'t str,
+    batch: u64,
+    heads: u64,
+    #[serde(alias = "isl")]
+    q_len: u64,
+    kv_len: Option<u64>,
+    past_kv: Option<u64>,
 }
 
-/// Visits the rows of one phase of sparse blocks, but those sibling GPUs contradict.
-pub(super) fn visit_sparse(path: &Path, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    visit_blocks(path, phase, ["isl", "past_kv"], true, visitor)
-}
-
-fn visit_blocks(
-    path: &Path,
-    phase: Phase,
-    lengths: [&str; 2],
-    sparse: bool,
-    visitor: &mut Visitor<'_>,
-) -> Result<(), TableError> {
-    let own = ["model", "dtype", "kv_dtype", "gemm_dtype", "batch", "heads"];
-    let table = calls::read(path, &[own.as_slice(), &lengths].concat())?;
-    let calls = Calls::of(&table)?;
-    let Calls { gpu, engine, kernel, micros } = calls;
-    let texts = |name| table.texts(name);
-    let (model, math) = (texts("model")?, texts("dtype")?);
-    let (kv, weights) = (texts("kv_dtype")?, texts("gemm_dtype")?);
-    let numbers = |name| table.numbers(name);
-    let (batch, heads) = (numbers("batch")?, numbers("heads")?);
-    // New tokens; then all tokens of a sequence, or those before the new ones.
-    let (new, other) = (numbers(lengths[0])?, numbers(lengths[1])?);
+/// Visits the rows of one phase of dense or sparse blocks, but those sibling GPUs contradict.
+pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     // Models of one shape are one point.
-    let point = |row: usize| -> Point {
-        let codes = [engine, kernel, math, kv, weights].map(|texts| u64::from(texts.codes[row]));
-        let sizes = [batch, heads, new, other].map(|numbers| numbers[row] as u64);
-        let hidden = Published::of(model.get(row)).map(|published| published.hidden);
-        codes.into_iter().chain(sizes).chain(hidden).collect()
+    let shared = |run: &Run, row: &BlockRow| {
+        let formats = [row.dtype, row.kv_dtype, row.gemm_dtype];
+        let sizes = [row.batch, row.heads, row.q_len];
+        let hidden = Published::of(row.model).map(|published| published.hidden);
+        point((run.engine, &run.kernel, formats, sizes, row.kv_len, row.past_kv, hidden))
     };
-    let mut siblings = Siblings::default();
-    for (row, &micros) in micros.iter().enumerate() {
-        siblings.add(point(row), gpu.get(row), micros);
-    }
-    for (row, &micros) in micros.iter().enumerate() {
-        if !siblings.agree(point(row), gpu.get(row), micros) {
-            visitor(Err(format!("{SUSPECT} ({} on {})", engine.get(row), gpu.get(row))));
-            continue;
-        }
-        let formats = [math, kv, weights].map(|texts| Dtype::from_id(texts.get(row)));
+    visit_agreeing(table, visitor, shared, |run, row| {
+        let formats = [row.dtype, row.kv_dtype, row.gemm_dtype].map(Dtype::from_id);
         let [Some(math), Some(kv), Some(weights)] = formats else {
-            visitor(Err(format!("a block in {} over {}", weights.get(row), kv.get(row))));
-            continue;
+            return Err(format!("a block in {} over {}", row.gemm_dtype, row.kv_dtype));
         };
-        let Some(published) = Published::of(model.get(row)) else {
-            visitor(Err(format!("no shape of {}", model.get(row))));
-            continue;
-        };
-        let past = if sparse { other[row] } else { other[row] - new[row] };
+        let published = Published::of(row.model).ok_or_else(|| format!("no shape of {}", row.model))?;
+        let dense_past = row.kv_len.map(|all| all.saturating_sub(row.q_len));
+        let past = row.past_kv.or(dense_past).ok_or("a block without a length of its history")?;
         let module = LatentModule {
             phase,
-            sequences: vec![sequences(batch[row], new[row], past)],
-            heads: published.heads(heads[row]),
+            sequences: vec![Sequences { count: row.batch, new: row.q_len, past }],
+            heads: published.heads(row.heads),
             hidden: published.hidden,
             query_rank: published.query_rank,
             weights,
             kv,
         };
-        let op = if sparse {
+        let op = if row.past_kv.is_some() {
             let indexer = Indexer { heads: published.index_heads, head_dim: INDEX_WIDTH, topk: TOPK };
-            Op::SparseModule(SparseModule { module, indexer, indexes: indexes(kernel.get(row)) })
+            Op::SparseModule(SparseModule { module, indexer, indexes: indexes(&run.kernel) })
         } else {
             Op::LatentModule(module)
         };
-        visitor(Ok(calls.measured(row, math, op)));
-    }
-    Ok(())
+        Ok((math, op, run))
+    })
 }
 
 /// Whether a sparse block ran its indexer. SGLang's dense blocks take the same time in layers with one and
 /// without.
 fn indexes(kernel: &str) -> bool {
     !kernel.contains("skip_indexer") && !kernel.contains("dense_mha")
-}
-
-fn sequences(batch: f64, new: f64, past: f64) -> Sequences {
-    Sequences { count: batch as u64, new: new as u64, past: past as u64 }
 }

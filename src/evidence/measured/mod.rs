@@ -1,7 +1,6 @@
 //! Measured kernel calls, read from the tables as the calls the core counts.
 
 mod attention;
-mod calls;
 mod collective;
 mod elementwise;
 mod gate;
@@ -10,11 +9,12 @@ mod latent;
 mod linear;
 mod moe;
 mod row;
+mod rows;
 mod siblings;
 
 use std::path::Path;
 
-use super::tables::TableError;
+use super::tables::{Table, TableError};
 use crate::config::Dtype;
 use crate::kernels::{Family, Op, Phase, Point};
 
@@ -68,48 +68,49 @@ pub type Skipped = String;
 /// Takes each row of a table.
 pub type Visitor<'a> = dyn FnMut(Result<Measured, Skipped>) + 'a;
 
+/// Visits the rows of one table.
+type Reader = fn(&Table, &mut Visitor<'_>) -> Result<(), TableError>;
+
+/// The tables of a family, and how their rows are read.
+fn tables(family: Family) -> Vec<(&'static str, Reader)> {
+    use Phase::{Decode, Prefill};
+    match family {
+        Family::Gemm => ["gemm", "gemm_second_source", "gemm_fp8_pipeweave"]
+            .map(|name| (name, gemm::visit_products as Reader))
+            .into(),
+        Family::AttentionPrefill => vec![
+            ("attention_prefill", |table, visitor| attention::visit_phase(table, Prefill, visitor)),
+            ("attention_second_source", |table, visitor| attention::visit_second(table, Prefill, visitor)),
+        ],
+        Family::AttentionDecode => vec![
+            ("attention_decode", |table, visitor| attention::visit_phase(table, Decode, visitor)),
+            ("attention_second_source", |table, visitor| attention::visit_second(table, Decode, visitor)),
+        ],
+        Family::Elementwise => vec![("elementwise", elementwise::visit_rows)],
+        Family::Moe => vec![("moe", moe::visit_layers), ("moe_triton_w13", moe::visit_first)],
+        Family::Mla => vec![
+            ("mla_prefill", |table, visitor| latent::visit_phase(table, Prefill, visitor)),
+            ("mla_decode", |table, visitor| latent::visit_phase(table, Decode, visitor)),
+        ],
+        Family::MlaBmm => vec![("mla_bmm", latent::visit_bmm)],
+        Family::MlaModule => vec![
+            ("mla_module_prefill", |table, visitor| latent::visit_blocks(table, Prefill, visitor)),
+            ("mla_module_decode", |table, visitor| latent::visit_blocks(table, Decode, visitor)),
+        ],
+        Family::DsaModule => vec![
+            ("dsa_module_prefill", |table, visitor| latent::visit_blocks(table, Prefill, visitor)),
+            ("dsa_module_decode", |table, visitor| latent::visit_blocks(table, Decode, visitor)),
+        ],
+        Family::LinearAttention => {
+            vec![("gated_delta_net", linear::visit_delta), ("mamba2", linear::visit_mamba)]
+        }
+    }
+}
+
 /// Visits every row of the family's tables under `data`, or the reason why it is left out.
 ///
 /// # Errors
 /// Where a table cannot be read.
 pub fn visit(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let table = |name: &str| data.join("kernels").join(name).with_extension("parquet");
-    match family {
-        Family::Gemm => {
-            for name in ["gemm", "gemm_second_source", "gemm_fp8_pipeweave"] {
-                gemm::visit(&table(name), visitor)?;
-            }
-            Ok(())
-        }
-        Family::AttentionPrefill => {
-            attention::visit(&table("attention_prefill"), Phase::Prefill, visitor)?;
-            attention::visit_second(&table("attention_second_source"), Phase::Prefill, visitor)
-        }
-        Family::AttentionDecode => {
-            attention::visit(&table("attention_decode"), Phase::Decode, visitor)?;
-            attention::visit_second(&table("attention_second_source"), Phase::Decode, visitor)
-        }
-        Family::Elementwise => elementwise::visit(&table("elementwise"), visitor),
-        Family::Moe => {
-            moe::visit(&table("moe"), visitor)?;
-            moe::visit_first(&table("moe_triton_w13"), visitor)
-        }
-        Family::Mla => {
-            latent::visit(&table("mla_prefill"), Phase::Prefill, visitor)?;
-            latent::visit(&table("mla_decode"), Phase::Decode, visitor)
-        }
-        Family::MlaBmm => latent::visit_bmm(&table("mla_bmm"), visitor),
-        Family::MlaModule => {
-            latent::visit_module(&table("mla_module_prefill"), Phase::Prefill, visitor)?;
-            latent::visit_module(&table("mla_module_decode"), Phase::Decode, visitor)
-        }
-        Family::DsaModule => {
-            latent::visit_sparse(&table("dsa_module_prefill"), Phase::Prefill, visitor)?;
-            latent::visit_sparse(&table("dsa_module_decode"), Phase::Decode, visitor)
-        }
-        Family::LinearAttention => {
-            linear::visit_delta(&table("gated_delta_net"), visitor)?;
-            linear::visit_mamba(&table("mamba2"), visitor)
-        }
-    }
+    tables(family).into_iter().try_for_each(|(name, read)| read(&Table::read(data, name)?, visitor))
 }

@@ -1,12 +1,13 @@
 //! Measured mixtures of experts.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use super::calls::{self, Calls};
+use serde::Deserialize;
+
+use super::Visitor;
 use super::gate::through_gate;
-use super::siblings::{Point, SUSPECT, Siblings};
-use super::{Measured, Visitor};
+use super::rows::{Run, visit, visit_agreeing};
+use super::siblings::point;
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{ExpertLoad, Moe, Op, Part, Pool, Routing};
@@ -14,56 +15,44 @@ use crate::kernels::{ExpertLoad, Moe, Op, Part, Pool, Routing};
 /// The name by which the features know the Triton kernel of SGLang, which PipeWeave timed.
 const PIPEWEAVE_KERNEL: &str = "sglang_fused_moe_triton";
 
+#[derive(Deserialize)]
+struct Row<'t> {
+    dtype: &'t str,
+    distribution: &'t str,
+    tokens: u64,
+    hidden: u64,
+    inter: u64,
+    topk: u64,
+    experts: u64,
+    tp: u64,
+    ep: u64,
+}
+
 /// Visits the rows of the reference source's table. Siblings tell where a kernel's tuner fell back on one GPU: a whole layer then
 /// takes several times as long as on the others.
-pub(super) fn visit(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let own = ["dtype", "tokens", "hidden", "inter", "topk", "experts", "tp", "ep", "distribution"];
-    let table = calls::read(path, &own)?;
-    let calls = Calls::of(&table)?;
-    let (dtype, distribution) = (table.texts("dtype")?, table.texts("distribution")?);
-    let numbers = |name| table.numbers(name);
-    let (tokens, hidden, inter) = (numbers("tokens")?, numbers("hidden")?, numbers("inter")?);
-    let (topk, experts, tp, ep) = (numbers("topk")?, numbers("experts")?, numbers("tp")?, numbers("ep")?);
-    let point = |row: usize| -> Point {
-        let names =
-            [calls.engine, calls.kernel, dtype, distribution].map(|texts| u64::from(texts.codes[row]));
-        let sizes = [tokens, hidden, inter, topk, experts, tp, ep].map(|column| column[row] as u64);
-        names.into_iter().chain(sizes).collect()
+pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    let shared = |run: &Run, row: &Row| {
+        let Row { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = *row;
+        let sizes = [tokens, hidden, inter, topk, experts, tp, ep];
+        point((run.engine, &run.kernel, dtype, distribution, sizes))
     };
-    let mut siblings = Siblings::default();
-    for (row, &micros) in calls.micros.iter().enumerate() {
-        siblings.add(point(row), calls.gpu.get(row), micros);
-    }
-    let mut loads: HashMap<(Pool, u16, bool), ExpertLoad> = HashMap::new();
-    for row in 0..calls.micros.len() {
-        if !siblings.agree(point(row), calls.gpu.get(row), calls.micros[row]) {
-            visitor(Err(format!("{SUSPECT} ({} on {})", calls.engine.get(row), calls.gpu.get(row))));
-            continue;
-        }
-        let Some(weights) = weights(dtype.get(row)) else {
-            visitor(Err(format!("experts in {}", dtype.get(row))));
-            continue;
-        };
-        let Some(routing) = routing(distribution.get(row)) else {
-            visitor(Err(format!("tokens routed by {}", distribution.get(row))));
-            continue;
-        };
-        let [tokens, hidden, inter] = [tokens[row], hidden[row], inter[row]].map(|number| number as u64);
-        let [topk, experts, tp, ep] = [topk[row], experts[row], tp[row], ep[row]].map(|number| number as u64);
+    let mut loads: HashMap<(Pool, &str, bool), ExpertLoad> = HashMap::new();
+    visit_agreeing(table, visitor, shared, |run, row| {
+        let Row { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = row;
+        let weights = weights(dtype).ok_or_else(|| format!("experts in {dtype}"))?;
+        let routing = routing(distribution).ok_or_else(|| format!("tokens routed by {distribution}"))?;
         let shape = [hidden, inter, topk, experts];
         let pool = Pool { tokens, experts, topk, ep };
-        let gate = grouped_gate(calls.kernel.get(row), calls.engine.get(row), weights, shape);
-        let key = (pool, distribution.codes[row], gate);
-        let load = *loads.entry(key).or_insert_with(|| match gate {
+        let gate = grouped_gate(&run.kernel, run.engine, weights, shape);
+        let load = *loads.entry((pool, distribution, gate)).or_insert_with(|| match gate {
             true => through_gate(routing, &pool),
             false => routing.load(&pool),
         });
         let gated = !WITHOUT_GATE_PROJECTION.contains(&shape);
         let part = Part::Whole;
         let moe = Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load };
-        visitor(Ok(calls.measured(row, weights, Op::Moe(moe))));
-    }
-    Ok(())
+        Ok((weights, Op::Moe(moe), run))
+    })
 }
 
 /// Layers whose experts have no gate projection, as `[hidden, inter, topk, experts]`: Nemotron 3 Nano,
@@ -104,34 +93,28 @@ fn routing(name: &str) -> Option<Routing> {
     }
 }
 
+#[derive(Deserialize)]
+struct FirstRow<'t> {
+    gemm: &'t str,
+    tokens: u64,
+    experts: u64,
+    topk: u64,
+    hidden: u64,
+    inter: u64,
+}
+
 /// Visits the rows of PipeWeave's table: the first grouped product alone, in bf16, on one GPU.
-pub(super) fn visit_first(path: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let wanted = ["source", "gpu", "gemm", "tokens", "experts", "topk", "hidden", "inter", "latency_us"];
-    let table = Table::read(path, &wanted)?;
-    let (source, gpu, product) = (table.texts("source")?, table.texts("gpu")?, table.texts("gemm")?);
-    let numbers = |name| table.numbers(name);
-    let (tokens, experts, topk) = (numbers("tokens")?, numbers("experts")?, numbers("topk")?);
-    let (hidden, inter) = (numbers("hidden")?, numbers("inter")?);
-    for (row, &micros) in numbers("latency_us")?.iter().enumerate() {
-        if product.get(row) != "w13" {
-            visitor(Err(format!("the product {} alone", product.get(row))));
-            continue;
+pub(super) fn visit_first(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    visit(table.rows(), visitor, |mut run, row: FirstRow| {
+        let FirstRow { gemm, tokens, experts, topk, hidden, inter } = row;
+        if gemm != "w13" {
+            return Err(format!("the product {gemm} alone"));
         }
-        let [tokens, experts, topk] = [tokens[row], experts[row], topk[row]].map(|number| number as u64);
-        let [hidden, inter] = [hidden[row], inter[row]].map(|number| number as u64);
+        (run.engine, run.kernel) = ("sglang", PIPEWEAVE_KERNEL.into());
         let load = Routing::Even.load(&Pool { tokens, experts, topk, ep: 1 });
         let (tp, ep, gated, part) = (1, 1, true, Part::First);
         let weights = Dtype::Bf16;
         let moe = Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load };
-        visitor(Ok(Measured {
-            source: source.get(row).into(),
-            gpu: gpu.get(row).into(),
-            engine: "sglang".into(),
-            kernel: PIPEWEAVE_KERNEL.into(),
-            dtype: weights,
-            op: Op::Moe(moe),
-            micros,
-        }));
-    }
-    Ok(())
+        Ok((weights, Op::Moe(moe), run))
+    })
 }

@@ -6,6 +6,7 @@
 //! what lies further away than the records explain is left out, by name.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::config::catalog::catalog;
 use crate::config::{Arch, Dtype, Gpu};
@@ -16,18 +17,22 @@ const TOLERANCE: f64 = 1.35;
 /// What a suspect row is called where rows are counted.
 pub(super) const SUSPECT: &str = "suspect: sibling GPUs contradict it beyond what their records explain";
 
-/// Numbers that tell calls apart, the GPU aside.
-pub(super) type Point = Vec<u64>;
+/// A number for what tells calls apart, the GPU aside: equal for equal calls.
+pub(super) fn point(call: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    call.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// The least time of each call on each GPU.
 #[derive(Debug, Default)]
 pub(super) struct Siblings {
-    calls: HashMap<(Point, Arch), Vec<(&'static Gpu, f64)>>,
+    calls: HashMap<(u64, Arch), Vec<(&'static Gpu, f64)>>,
 }
 
 impl Siblings {
     /// Takes one measured time into account; GPUs without a record are nobody's siblings.
-    pub fn add(&mut self, point: Point, gpu: &str, micros: f64) {
+    pub fn add(&mut self, point: u64, gpu: &str, micros: f64) {
         let Some(gpu) = catalog().gpu(gpu) else { return };
         let times = self.calls.entry((point, gpu.arch)).or_default();
         match times.iter_mut().find(|(other, _)| other.id == gpu.id) {
@@ -37,7 +42,7 @@ impl Siblings {
     }
 
     /// Whether the siblings' common time explains this one; a GPU alone agrees with itself.
-    pub fn agree(&self, point: Point, gpu: &str, micros: f64) -> bool {
+    pub fn agree(&self, point: u64, gpu: &str, micros: f64) -> bool {
         let Some(gpu) = catalog().gpu(gpu) else { return true };
         let Some(times) = self.calls.get(&(point, gpu.arch)) else { return true };
         let support = |of: (&Gpu, f64)| times.iter().filter(|other| explain(of, **other)).count();
@@ -67,7 +72,7 @@ mod tests {
     fn four(times: [f64; 4]) -> Siblings {
         let mut siblings = Siblings::default();
         for (gpu, micros) in ["b200", "b300", "gb200", "gb300"].into_iter().zip(times) {
-            siblings.add(vec![1], gpu, micros);
+            siblings.add(1, gpu, micros);
         }
         siblings
     }
@@ -75,35 +80,35 @@ mod tests {
     #[test]
     fn the_odd_one_out_is_suspect() {
         let siblings = four([60.0, 100.0, 102.0, 99.0]);
-        assert!(!siblings.agree(vec![1], "b200", 60.0));
-        assert!(siblings.agree(vec![1], "gb300", 99.0));
+        assert!(!siblings.agree(1, "b200", 60.0));
+        assert!(siblings.agree(1, "gb300", 99.0));
     }
 
     #[test]
     fn of_two_camps_the_faster_stands() {
         let siblings = four([400.0, 410.0, 800.0, 790.0]);
-        assert!(siblings.agree(vec![1], "b200", 400.0) && siblings.agree(vec![1], "b300", 410.0));
-        assert!(!siblings.agree(vec![1], "gb200", 800.0));
+        assert!(siblings.agree(1, "b200", 400.0) && siblings.agree(1, "b300", 410.0));
+        assert!(!siblings.agree(1, "gb200", 800.0));
     }
 
     #[test]
     fn records_explain_their_share() {
         let mut siblings = Siblings::default();
-        siblings.add(vec![1], "h100-sxm", 190.0);
-        siblings.add(vec![1], "h200-sxm", 100.0);
+        siblings.add(1, "h100-sxm", 190.0);
+        siblings.add(1, "h200-sxm", 100.0);
         // 4.8 against 3.35 TB/s and the tolerance: a factor of 1.93.
-        assert!(siblings.agree(vec![1], "h100-sxm", 190.0));
-        assert!(!siblings.agree(vec![1], "h100-sxm", 200.0));
+        assert!(siblings.agree(1, "h100-sxm", 190.0));
+        assert!(!siblings.agree(1, "h100-sxm", 200.0));
         // Nothing explains the newer one being slower.
-        siblings.add(vec![2], "h100-sxm", 100.0);
-        siblings.add(vec![2], "h200-sxm", 190.0);
-        assert!(!siblings.agree(vec![2], "h200-sxm", 190.0));
+        siblings.add(2, "h100-sxm", 100.0);
+        siblings.add(2, "h200-sxm", 190.0);
+        assert!(!siblings.agree(2, "h200-sxm", 190.0));
     }
 
     #[test]
     fn a_gpu_alone_is_believed() {
         let mut siblings = Siblings::default();
-        siblings.add(vec![1], "l40s", 5.0);
-        assert!(siblings.agree(vec![1], "l40s", 5.0) && siblings.agree(vec![9], "l40s", 5.0));
+        siblings.add(1, "l40s", 5.0);
+        assert!(siblings.agree(1, "l40s", 5.0) && siblings.agree(9, "l40s", 5.0));
     }
 }

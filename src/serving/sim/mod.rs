@@ -19,7 +19,6 @@ mod error;
 pub mod metrics;
 mod outcome;
 mod policy;
-pub mod random;
 mod rank;
 mod replica;
 mod request;

@@ -1,6 +1,6 @@
 //! The page's state: every signal, made once at the root.
 
-mod address;
+pub mod address;
 pub mod frame;
 mod predict;
 mod simulate;

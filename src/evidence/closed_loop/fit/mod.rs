@@ -12,10 +12,9 @@ use serde::Serialize;
 use super::{Run, Tables, tables};
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Figure, HostTime};
-use crate::evidence::cases::ClosedLoopCase;
+use crate::evidence::cases::{Ask, ClosedLoopCase};
 use crate::evidence::contradictions::contradictions;
 use crate::evidence::copies::copies;
-use crate::evidence::serving::Ask;
 use crate::serving::replica;
 use crate::serving::sim::Policy;
 use linear::Linear;
@@ -193,7 +192,7 @@ fn simulated(sample: &Sample<'_>, tables: &BTreeMap<String, Tables>, constants: 
     let policy = Policy { admission_delay, ..run.policy.clone() };
     let times = run.simulate_under(&policy, case.concurrency, &table.under(&host)).ok()?;
     let measured = [case.measured.ttft_ms, case.measured.tpot_ms];
-    Some(Seen { times: [times.ttft_ms, times.tpot_ms], measured })
+    Some(Seen { times: [times.ttft_ms?, times.tpot_ms?], measured })
 }
 
 /// Mean over runs and both metrics.

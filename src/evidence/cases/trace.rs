@@ -1,0 +1,175 @@
+//! Servers under requests that arrive when they arrive.
+
+use serde::Deserialize;
+
+use super::{Ask, dtype, model, texts};
+use crate::config::catalog::{Catalog, Physics};
+use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
+use crate::efficiency::Efficiencies;
+use crate::evidence::compared::{Compared, Metric, Times};
+use crate::serving::sim::{Arrivals, Limits, Request, metrics, simulate};
+use crate::serving::table::{StepTable, TablePlan};
+use crate::serving::{memory_of, replica};
+use crate::units::significant;
+
+/// Limits of one rank in LLMServingSim's record of its runs (`bench/examples`, `vllm/meta.json`). The RTX 4090,
+/// started with twice as many sequences, has memory for fifty.
+const MAX_SEQS: u32 = 128;
+const TOKEN_BUDGET: u32 = 2048;
+
+/// A server under recorded requests.
+#[derive(Debug, Clone, Deserialize)]
+pub struct TraceCase {
+    pub id: String,
+    pub model: String,
+    pub engine: String,
+    pub gpu: String,
+    pub tp: u32,
+    pub pp: u32,
+    /// Ranks of attention that each hold requests of their own.
+    #[serde(default = "one")]
+    pub dp_attention: u32,
+    /// GPUs over which the experts are spread.
+    #[serde(default = "one")]
+    pub ep: u32,
+    pub precision: String,
+    pub requests: Vec<TracedRequest>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// One request of a trace: when it came, its lengths in tokens, and how long it took.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct TracedRequest {
+    pub arrival_s: f64,
+    pub prompt: u32,
+    pub output: u32,
+    pub ttft_ms: f64,
+    pub e2e_ms: f64,
+}
+
+impl TraceCase {
+    pub const METRICS: [Metric; 3] = [Metric::Ttft, Metric::Tpot, Metric::Throughput];
+
+    /// Runs the trace again.
+    ///
+    /// # Errors
+    /// Why that cannot be done.
+    pub fn compare(
+        &self,
+        (catalog, physics): (&Catalog, &Physics),
+        ask: &Ask<'_>,
+    ) -> Result<Compared, String> {
+        let scenario = self.scenario(catalog)?;
+        let (setup, issues) = check(&scenario, catalog);
+        let setup = setup.ok_or_else(|| texts(&issues))?;
+        let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
+        let [prompt, output] = self.longest();
+        let extent = replica::extent(&setup, self.requests.len() as u32, prompt, output);
+        let plan = TablePlan::new(&setup, physics, &extent).map_err(|missing| missing.to_string())?;
+        let lengths =
+            |request: &TracedRequest| Request { prompt: request.prompt, output: request.output };
+        let requests: Vec<Request> = self.requests.iter().map(lengths).collect();
+        let arrivals = Arrivals::Times(self.requests.iter().map(|request| request.arrival_s).collect());
+        let policy = replica::policy(&setup, &memory);
+        let times = |table: Option<StepTable>| {
+            let table = table.ok_or("the models did not answer every row")?;
+            let cost = table.under(&setup.engine.host);
+            let outcome = simulate(&policy, &requests, &arrivals, &cost, Limits::default())
+                .map_err(|error| error.to_string())?;
+            let found = metrics(&outcome).ok_or("no request was served")?;
+            let tpot = found.tpot.ok_or("no output has a second token")?;
+            let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
+            Ok::<_, String>(Times {
+                ttft_ms,
+                tpot_ms,
+                output_per_s: Some(found.output_per_s),
+                ..Times::default()
+            })
+        };
+        Ok(Compared {
+            id: self.id.clone(),
+            model: self.model.clone(),
+            engine: self.engine.clone(),
+            gpu: self.gpu.clone(),
+            concurrency: None,
+            predicted: times(plan.finish(&Efficiencies::Learned(ask(plan.rows())?)))?,
+            roofline: times(plan.finish(&Efficiencies::Roofline))?,
+            measured: self.measured(),
+            link: link::encode(&self.on_average(scenario)),
+        })
+    }
+
+    /// The means of what was measured; the run ends with its last token.
+    fn measured(&self) -> Times {
+        let count = self.requests.len().max(1) as f64;
+        let tpot = |request: &TracedRequest| {
+            let others = request.output.checked_sub(1).filter(|&others| others > 0)?;
+            Some((request.e2e_ms - request.ttft_ms) / f64::from(others))
+        };
+        let tpots: Vec<f64> = self.requests.iter().filter_map(tpot).collect();
+        let begin = self.requests.iter().map(|request| request.arrival_s).fold(f64::INFINITY, f64::min);
+        let ends = self.requests.iter().map(|request| request.arrival_s + request.e2e_ms * 1e-3);
+        let tokens: f64 = self.requests.iter().map(|request| f64::from(request.output)).sum();
+        Times {
+            ttft_ms: Some(self.requests.iter().map(|request| request.ttft_ms).sum::<f64>() / count),
+            tpot_ms: Some(tpots.iter().sum::<f64>() / tpots.len().max(1) as f64),
+            output_per_s: Some(tokens / (ends.fold(0.0, f64::max) - begin)),
+            ..Times::default()
+        }
+    }
+
+    /// The longest prompt and output, in tokens.
+    fn longest(&self) -> [u32; 2] {
+        let most = |of: fn(&TracedRequest) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
+        [most(|request| request.prompt), most(|request| request.output)]
+    }
+
+    /// The same with the trace's means: what a link can hold of it.
+    fn on_average(&self, scenario: Scenario) -> Scenario {
+        let count = self.requests.len().max(1) as f64;
+        let mean = |of: fn(&TracedRequest) -> u32| {
+            let sum: f64 = self.requests.iter().map(|request| f64::from(of(request))).sum();
+            (sum / count).round().max(1.0) as u32
+        };
+        let starts = self.requests.iter().map(|request| request.arrival_s);
+        let (first, last) = (starts.clone().fold(f64::INFINITY, f64::min), starts.fold(0.0, f64::max));
+        let workload = Workload {
+            isl: Lengths::Fixed(mean(|request| request.prompt)),
+            osl: mean(|request| request.output),
+            load: Load::Rate(significant((count - 1.0) / (last - first), 3)),
+            ..scenario.workload
+        };
+        Scenario { workload, ..scenario }
+    }
+
+    fn scenario(&self, catalog: &Catalog) -> Result<Scenario, String> {
+        let [prompt, output] = self.longest();
+        Ok(Scenario {
+            model: ModelChoice::Catalog(model(catalog, &self.model)?.id.clone()),
+            gpu: self.gpu.clone(),
+            engine: self.engine.clone(),
+            tp: self.tp,
+            pp: self.pp,
+            dp: self.dp_attention,
+            ep: self.ep,
+            replicas: 1,
+            weights: Some(dtype(&self.precision)?),
+            kv: Dtype::Bf16,
+            workload: Workload {
+                isl: Lengths::Fixed(prompt),
+                osl: output,
+                load: Load::Concurrency(self.requests.len() as u32),
+                ..Workload::default()
+            },
+            overrides: Overrides {
+                token_budget: Some(TOKEN_BUDGET),
+                max_seqs: Some(MAX_SEQS),
+                ..Overrides::default()
+            },
+            measured: crate::config::Measured::default(),
+        })
+    }
+}

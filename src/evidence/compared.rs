@@ -1,0 +1,204 @@
+//! Predicted beside measured, and the errors of groups of cases.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::errors::Errors;
+
+/// What is measured of a run: means in milliseconds, and output tokens per second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefill_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decode_step_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttft_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tpot_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_per_s: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    Prefill,
+    DecodeStep,
+    Total,
+    Ttft,
+    Tpot,
+    Throughput,
+}
+
+impl Metric {
+    pub fn of(self, times: &Times) -> Option<f64> {
+        match self {
+            Self::Prefill => times.prefill_ms,
+            Self::DecodeStep => times.decode_step_ms,
+            Self::Total => times.total_ms,
+            Self::Ttft => times.ttft_ms,
+            Self::Tpot => times.tpot_ms,
+            Self::Throughput => times.output_per_s,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prefill => "prefill",
+            Self::DecodeStep => "decode step",
+            Self::Total => "total",
+            Self::Ttft => "TTFT",
+            Self::Tpot => "TPOT",
+            Self::Throughput => "throughput",
+        }
+    }
+}
+
+/// One case beside its measurement.
+#[derive(Debug, Clone, Serialize)]
+pub struct Compared {
+    pub id: String,
+    pub model: String,
+    pub engine: String,
+    pub gpu: String,
+    /// Clients of a closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<u32>,
+    pub predicted: Times,
+    pub roofline: Times,
+    pub measured: Times,
+    /// As near as a link comes to how it ran.
+    pub link: String,
+}
+
+/// A case that is not compared, and why.
+#[derive(Debug, Clone, Serialize)]
+pub struct Skipped {
+    pub id: String,
+    pub reason: String,
+}
+
+/// Errors by metric; none where no case has it.
+pub type Metrics = BTreeMap<Metric, Option<Errors>>;
+
+/// A line of the peers' table: TTFT and TPOT of a closed loop, prefill, decode step and total of a batch.
+#[derive(Debug, Clone, Deserialize)]
+pub struct PeerRow {
+    pub id: String,
+    pub peer: String,
+    ttft_or_prefill_ms: Option<f64>,
+    tpot_or_decode_step_ms: Option<f64>,
+    total_ms: Option<f64>,
+}
+
+/// A peer's errors, beside ours on the same cases.
+#[derive(Debug, Clone, Serialize)]
+pub struct PeerMetrics {
+    #[serde(flatten)]
+    pub peer: Metrics,
+    pub ours: Metrics,
+}
+
+/// Errors of the cases of one kind.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    #[serde(skip)]
+    pub metrics_of: &'static [Metric],
+    #[serde(skip)]
+    pub compared: Vec<Compared>,
+    pub cases: usize,
+    pub skipped: Vec<Skipped>,
+    #[serde(flatten)]
+    pub metrics: Metrics,
+    pub roofline: Metrics,
+    pub by_engine: BTreeMap<String, Metrics>,
+    pub by_gpu: BTreeMap<String, Metrics>,
+    pub by_model: BTreeMap<String, Metrics>,
+    pub peers: BTreeMap<String, PeerMetrics>,
+}
+
+impl Report {
+    pub fn of(
+        metrics: &'static [Metric],
+        compared: Vec<Compared>,
+        skipped: Vec<Skipped>,
+        peers: &[PeerRow],
+    ) -> Self {
+        let all = || compared.iter();
+        Self {
+            metrics_of: metrics,
+            cases: compared.len(),
+            skipped,
+            metrics: errors(metrics, all()),
+            roofline: of_pairs(metrics, all().map(|case| (&case.roofline, &case.measured))),
+            by_engine: grouped(metrics, all(), |case| case.engine.clone()),
+            by_gpu: grouped(metrics, all(), |case| case.gpu.clone()),
+            by_model: grouped(metrics, all(), |case| case.model.clone()),
+            peers: peer_metrics(metrics, &compared, peers),
+            compared,
+        }
+    }
+}
+
+/// Errors of the predictions.
+pub fn errors<'a>(metrics: &[Metric], cases: impl Iterator<Item = &'a Compared>) -> Metrics {
+    of_pairs(metrics, cases.map(|case| (&case.predicted, &case.measured)))
+}
+
+/// Errors of the predictions by what cases have in common.
+pub fn grouped<'a, K: Ord>(
+    metrics: &[Metric],
+    cases: impl Iterator<Item = &'a Compared>,
+    key: impl Fn(&Compared) -> K,
+) -> BTreeMap<K, Metrics> {
+    let mut groups: BTreeMap<K, Vec<&Compared>> = BTreeMap::new();
+    for case in cases {
+        groups.entry(key(case)).or_default().push(case);
+    }
+    groups.into_iter().map(|(key, cases)| (key, errors(metrics, cases.into_iter()))).collect()
+}
+
+fn of_pairs<'a>(metrics: &[Metric], pairs: impl Iterator<Item = (&'a Times, &'a Times)>) -> Metrics {
+    let pairs: Vec<_> = pairs.collect();
+    let of = |metric: Metric| {
+        let both = |(ours, real): &(&Times, &Times)| Some((metric.of(ours)?, metric.of(real)?));
+        Errors::of(&pairs.iter().filter_map(both).collect::<Vec<_>>())
+    };
+    metrics.iter().map(|&metric| (metric, of(metric))).collect()
+}
+
+fn peer_metrics(
+    metrics: &[Metric],
+    compared: &[Compared],
+    peers: &[PeerRow],
+) -> BTreeMap<String, PeerMetrics> {
+    let by_id: BTreeMap<&str, &Compared> = compared.iter().map(|case| (case.id.as_str(), case)).collect();
+    let mut groups: BTreeMap<String, Vec<(Times, &Compared)>> = BTreeMap::new();
+    for row in peers {
+        if let Some(case) = by_id.get(row.id.as_str()) {
+            groups.entry(row.peer.clone()).or_default().push((row.times(), case));
+        }
+    }
+    let of = |rows: Vec<(Times, &Compared)>| PeerMetrics {
+        peer: of_pairs(metrics, rows.iter().map(|(times, case)| (times, &case.measured))),
+        ours: errors(metrics, rows.iter().map(|(_, case)| *case)),
+    };
+    groups.into_iter().map(|(name, rows)| (name, of(rows))).collect()
+}
+
+impl PeerRow {
+    fn times(&self) -> Times {
+        Times {
+            prefill_ms: self.ttft_or_prefill_ms,
+            decode_step_ms: self.tpot_or_decode_step_ms,
+            ttft_ms: self.ttft_or_prefill_ms,
+            tpot_ms: self.tpot_or_decode_step_ms,
+            total_ms: self.total_ms,
+            output_per_s: None,
+        }
+    }
+}

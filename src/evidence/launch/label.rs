@@ -1,0 +1,65 @@
+//! What the labels of a case's layout stand for.
+
+use crate::evidence::cases::ClosedLoopCase;
+
+/// How the model lay on the GPUs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Layout {
+    /// GPUs of the one node.
+    pub gpus: u32,
+    /// GPUs that share each attention head group.
+    pub tp: u32,
+    /// GPUs over which the experts are spread; the rest of the node splits each expert.
+    pub ep: u32,
+    /// Ranks of attention that each hold requests of their own.
+    pub attention_dp: u32,
+}
+
+/// A label read as the sweeps mean it: so many GPUs, experts spread so, attention DP or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Label {
+    pub gpus: u32,
+    pub ep: u32,
+    pub attention_dp: bool,
+}
+
+/// Undoes what the import of the sweeps did to rows that name both TP and EP above one.
+///
+/// A sweep states one width, used twice: TP for attention or for everything, EP for the experts. The import
+/// multiplied them, in one of two ways: with attention DP, TP 8 EP 8 became 64 ranks of attention with EP 8;
+/// otherwise TP 4 EP 4 became four ranks of TP 4 with EP 16. Runs that were imported twice, and neighbours
+/// measured the day before, have the same times under the plain label. No script mixes the two degrees.
+pub(super) fn read_label(case: &ClosedLoopCase) -> Label {
+    let (tp, ep, dp) = (case.tp.max(1), case.ep.max(1), case.dp_attention.max(1));
+    if dp == 1 {
+        Label { gpus: tp, ep, attention_dp: false }
+    } else if tp == 1 {
+        // Experts cannot be spread over more GPUs than there are, so such a label was not multiplied.
+        let divided = dp / ep;
+        let gpus = if divided < ep { dp } else { divided };
+        Label { gpus, ep, attention_dp: true }
+    } else {
+        Label { gpus: tp, ep: (ep / dp).max(1), attention_dp: false }
+    }
+}
+
+/// Where the labels of the case say something else than what ran.
+pub(super) fn disagreements(case: &ClosedLoopCase, label: Label, layout: Layout) -> Vec<String> {
+    let ClosedLoopCase { gpus, tp, ep, dp_attention, .. } = case;
+    let mut doubts = Vec::new();
+    if label.gpus != *gpus {
+        doubts.push(format!(
+            "labelled {gpus} GPUs (TP {tp}, EP {ep}, attention DP {dp_attention}), which multiplies degrees twice; \
+             read as {} GPUs",
+            layout.gpus
+        ));
+    }
+    if label.ep != layout.ep {
+        doubts.push(format!("labelled EP {}, but the script ran EP {}", label.ep, layout.ep));
+    }
+    if label.attention_dp != (layout.attention_dp > 1) {
+        let ran = if layout.attention_dp > 1 { "with" } else { "without" };
+        doubts.push(format!("the script ran {ran} attention DP, unlike the label"));
+    }
+    doubts
+}

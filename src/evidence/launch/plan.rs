@@ -1,0 +1,220 @@
+//! The committed plan of launches.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::Launch;
+use super::label::Label;
+use crate::evidence::cases::ClosedLoopCase;
+
+static PLAN: LazyLock<Result<Plan, String>> = LazyLock::new(|| {
+    let text = include_str!("../../../training/launch_plan.json");
+    serde_json::from_str(text).map_err(|error| format!("the plan of launches: {error}"))
+});
+
+/// The plan of this release.
+pub(super) fn plan() -> Result<&'static Plan, String> {
+    PLAN.as_ref().map_err(String::clone)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Plan {
+    /// Nominal prompt and answer, in tokens, that the scripts run at all.
+    pub lengths: Vec<[u32; 2]>,
+    /// The day to which rows without one are put that copy runs of the scripts: the last of the visible ones.
+    pub copied_until: String,
+    pub drafts: DraftedRuns,
+    /// Runs of the scripts' project of which no script is recorded, by engine.
+    pub unrecorded: BTreeMap<String, Launches>,
+    /// Runs of others, by engine.
+    pub others: BTreeMap<String, Launches>,
+    pub scripts: Vec<Script>,
+}
+
+/// Batches of runs whose answers come 1.2 to 1.8 times as fast as in all other runs of the same
+/// configurations, at the same or a longer TTFT: the multi-token-prediction recipes of the same models.
+#[derive(Debug, Deserialize)]
+pub(super) struct DraftedRuns {
+    pub drafted: u32,
+    /// Of which are accepted, on average; what brings these runs in line with the others.
+    pub accepted: f64,
+    pub inferred: String,
+    batches: Vec<DraftedBatch>,
+}
+
+#[derive(Debug, Deserialize)]
+struct DraftedBatch {
+    models: Vec<String>,
+    engine: String,
+    from: String,
+    until: String,
+    version: String,
+}
+
+impl DraftedRuns {
+    /// Whether `case` is one of these runs.
+    pub fn made(&self, case: &ClosedLoopCase) -> bool {
+        let name = case.model.rsplit_once('/').map_or("", |(_, name)| name);
+        let (day, version) = (case.measured_on.as_deref(), case.engine_version.as_deref());
+        self.batches.iter().any(|batch| {
+            batch.models.iter().any(|model| model == name)
+                && batch.engine == case.engine
+                && day.is_some_and(|day| (batch.from.as_str()..=batch.until.as_str()).contains(&day))
+                && version == Some(&batch.version)
+        })
+    }
+}
+
+/// One launch script over one period.
+#[derive(Debug, Deserialize)]
+pub(super) struct Script {
+    pub models: Vec<String>,
+    pub precisions: Vec<String>,
+    pub gpu: String,
+    pub engine: String,
+    /// Day of the commit that brought the settings.
+    pub from: String,
+    /// Day of the commit that replaced them.
+    pub until: Option<String>,
+    /// Beginnings of the image tags the script ran.
+    #[serde(default)]
+    pub images: Vec<String>,
+    /// Why the settings are taken although no script of this GPU is recorded.
+    pub assumed: Option<String>,
+    #[serde(flatten)]
+    pub launches: Launches,
+}
+
+/// The fields that all cases have alike, and the cases with the rest: the first that covers a run is meant.
+#[derive(Debug, Deserialize)]
+pub(super) struct Launches {
+    launch: Map<String, Value>,
+    cases: Vec<Covered>,
+}
+
+/// From the first, and below the second where there is one.
+type Range<T> = Option<(Option<T>, Option<T>)>;
+
+#[derive(Debug, Deserialize)]
+struct Covered {
+    when: When,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+/// The runs that a case of the plan covers, all where it names nothing.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct When {
+    lengths: Option<Vec<[u32; 2]>>,
+    gpu: Option<Vec<String>>,
+    /// Parts of the image's name.
+    image: Option<Vec<String>>,
+    /// Attention DP, GPUs and EP as labelled.
+    dp: Option<bool>,
+    gpus: Range<u32>,
+    ep: Range<u32>,
+    clients: Range<u32>,
+    /// Days sort as text, and before what has none.
+    day: Range<String>,
+    /// The leading numbers.
+    version: Range<Vec<u32>>,
+}
+
+/// A run's place in the plan.
+pub(super) struct Place<'a> {
+    pub case: &'a ClosedLoopCase,
+    pub label: Label,
+    pub day: Option<&'a str>,
+}
+
+impl When {
+    fn covers(&self, place: &Place) -> bool {
+        let Place { case, label, day } = place;
+        let version = case.engine_version.as_deref().map(numbers).unwrap_or_default();
+        let newest = vec![u32::MAX];
+        let named = |names: &Option<Vec<String>>, is: &dyn Fn(&str) -> bool| {
+            names.as_ref().is_none_or(|names| names.iter().any(|name| is(name)))
+        };
+        self.lengths.as_ref().is_none_or(|lengths| lengths.contains(&[case.isl, case.osl]))
+            && named(&self.gpu, &|gpu| gpu == case.gpu)
+            && named(&self.image, &|part| case.image.as_deref().unwrap_or_default().contains(part))
+            && self.dp.is_none_or(|dp| dp == label.attention_dp)
+            && within(&self.gpus, &label.gpus)
+            && within(&self.ep, &label.ep)
+            && within(&self.clients, &case.concurrency)
+            && within(&self.day, &day.unwrap_or("unknown").to_owned())
+            && within(&self.version, if version.is_empty() { &newest } else { &version })
+    }
+}
+
+fn within<T: PartialOrd>(range: &Range<T>, value: &T) -> bool {
+    range.as_ref().is_none_or(|(from, before)| {
+        from.as_ref().is_none_or(|from| value >= from) && before.as_ref().is_none_or(|before| value < before)
+    })
+}
+
+/// The leading numbers of a version; none of a name.
+fn numbers(version: &str) -> Vec<u32> {
+    version.trim_start_matches('v').split('.').map_while(|part| part.parse().ok()).collect()
+}
+
+/// An amount that follows the clients and the prompt.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Amount {
+    per_client: f64,
+    per_prompt: f64,
+    plus: f64,
+    step: f64,
+    at_least: f64,
+    at_most: f64,
+}
+
+impl Default for Amount {
+    fn default() -> Self {
+        Self { per_client: 0.0, per_prompt: 0.0, plus: 0.0, step: 1.0, at_least: 0.0, at_most: f64::INFINITY }
+    }
+}
+
+impl Amount {
+    /// The fields that may hold one.
+    const FIELDS: [&str; 4] = ["token_budget", "max_prefill_tokens", "max_seqs", "graph_batch"];
+
+    fn of(&self, case: &ClosedLoopCase) -> u32 {
+        let (clients, prompt) = (f64::from(case.concurrency), f64::from(case.isl));
+        let whole = clients * self.per_client + prompt * self.per_prompt + self.plus;
+        let stepped = (whole / self.step).floor() * self.step;
+        stepped.min(self.at_most).max(self.at_least) as u32
+    }
+}
+
+impl Launches {
+    /// # Errors
+    /// Where no case covers the run, or one does not read.
+    pub fn of(&self, place: &Place) -> Result<Launch, String> {
+        let covered = self.cases.iter().find(|one| one.when.covers(place));
+        self.read(covered.ok_or("the plan of launches does not cover this run")?, place.case)
+    }
+
+    fn read(&self, covered: &Covered, case: &ClosedLoopCase) -> Result<Launch, String> {
+        let mut fields = covered.fields.clone();
+        fields.extend(self.launch.clone());
+        let wrong = |error: serde_json::Error| format!("the plan of launches: {error}");
+        for name in Amount::FIELDS {
+            if let Some(value) = fields.get_mut(name).filter(|value| value.is_object()) {
+                let amount: Amount = serde_json::from_value(value.take()).map_err(wrong)?;
+                *value = amount.of(case).into();
+            }
+        }
+        serde_json::from_value(fields.into()).map_err(wrong)
+    }
+
+    #[cfg(test)]
+    pub fn read_all(&self) -> Result<(), String> {
+        self.cases.iter().try_for_each(|case| self.read(case, &ClosedLoopCase::default()).map(drop))
+    }
+}

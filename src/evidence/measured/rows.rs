@@ -1,0 +1,83 @@
+//! Rows of a table, read as records by the names of their fields.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::siblings::{SUSPECT, Siblings};
+use super::{Measured, REFERENCE_SOURCE, Skipped, Visitor};
+use crate::config::Dtype;
+use crate::evidence::tables::{Table, TableError};
+use crate::kernels::Op;
+
+/// What tables say of a row beside the call itself. The reference source's name engines, those of others their source.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Run<'t> {
+    #[serde(default = "reference")]
+    pub source: &'t str,
+    pub gpu: &'t str,
+    #[serde(default)]
+    pub engine: &'t str,
+    #[serde(default, borrow)]
+    pub kernel: Cow<'t, str>,
+    pub latency_us: f64,
+}
+
+fn reference() -> &'static str {
+    REFERENCE_SOURCE
+}
+
+/// A call, the format its table gives, and its run as it is to be known; or why it is left out.
+pub(super) type Call<'t> = Result<(Dtype, Op, Run<'t>), Skipped>;
+
+/// Visits rows as `call` reads them.
+///
+/// # Errors
+/// Where a row does not read.
+pub(super) fn visit<'t, R: Deserialize<'t>>(
+    rows: impl Iterator<Item = Result<(Run<'t>, R), TableError>>,
+    visitor: &mut Visitor<'_>,
+    mut call: impl FnMut(Run<'t>, R) -> Call<'t>,
+) -> Result<(), TableError> {
+    for row in rows {
+        let (run, own) = row?;
+        visitor(call(run, own).map(measured));
+    }
+    Ok(())
+}
+
+/// Visits rows but those that sibling GPUs contradict; `point` gives what siblings share of a call.
+///
+/// # Errors
+/// Where a row does not read.
+pub(super) fn visit_agreeing<'t, R: Deserialize<'t>>(
+    table: &'t Table,
+    visitor: &mut Visitor<'_>,
+    point: impl Fn(&Run<'t>, &R) -> u64,
+    mut call: impl FnMut(Run<'t>, R) -> Call<'t>,
+) -> Result<(), TableError> {
+    let mut siblings = Siblings::default();
+    for row in table.rows() {
+        let (run, own) = row?;
+        siblings.add(point(&run, &own), run.gpu, run.latency_us);
+    }
+    visit(table.rows(), visitor, |run, own| {
+        if siblings.agree(point(&run, &own), run.gpu, run.latency_us) {
+            call(run, own)
+        } else {
+            Err(format!("{SUSPECT} ({} on {})", run.engine, run.gpu))
+        }
+    })
+}
+
+fn measured((dtype, op, run): (Dtype, Op, Run<'_>)) -> Measured {
+    Measured {
+        source: run.source.into(),
+        gpu: run.gpu.into(),
+        engine: run.engine.into(),
+        kernel: run.kernel.into(),
+        dtype,
+        op,
+        micros: run.latency_us,
+    }
+}
