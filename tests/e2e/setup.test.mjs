@@ -80,7 +80,7 @@ async function releaseHost(t) {
 test("right archives are installed, once", async (t) => {
   const { url, asked } = await releaseHost(t);
   const { run, origin } = checkout(t);
-  await run(url);
+  assert.equal(await run(url), "Downloading trunk 1.2.3\nDownloading wasm-bindgen 1.2.3\n");
   assert.equal(origin("trunk"), "downloaded");
   assert.equal(origin("wasm-bindgen"), "downloaded");
   assert.equal(origin("wasm-bindgen-test-runner", "wasm-bindgen"), "downloaded");

@@ -142,16 +142,9 @@ mod the_checks_find {
         violations(&SourceFile::parse(name, source)).len()
     }
 
-    #[track_caller]
-    fn each_found(cases: &[(usize, &str, &str)]) {
-        for (count, name, source) in cases {
-            assert_eq!(found(name, source), *count, "{name}: {source}");
-        }
-    }
-
     #[test]
-    fn a_later_folder() {
-        each_found(&[
+    fn later_folders_and_the_outside_world() {
+        for (count, name, source) in [
             (1, "graph/op.rs", "use crate::serving::Report;"),
             (1, "graph/op.rs", "fn f() { crate::ui::draw() }"),
             (2, "graph/op.rs", "use crate::{config::Dtype, latency::{self, Time}};"),
@@ -159,7 +152,15 @@ mod the_checks_find {
             (1, "config/mod.rs", "use super::latency::Count;"),
             (1, "graph/op.rs", "use super::super::latency::Count;"),
             (1, "graph/op.rs", "mod tests { use super::super::super::ui::Page; }"),
-        ]);
+            (1, "latency/step.rs", "use web_sys::window;"),
+            (2, "latency/step.rs", "use std::{fmt, fs::File, thread};"),
+            (1, "latency/step.rs", "let now = std::time::Instant::now();"),
+            (0, "latency/step.rs", "use std::time::Duration; use std::collections::HashMap;"),
+            (0, "evidence/cases.rs", "use std::fs::read_to_string;"),
+            (0, "ui/mod.rs", "use leptos::prelude::*; use std::time::Instant;"),
+        ] {
+            assert_eq!(found(name, source), count, "{name}: {source}");
+        }
     }
 
     #[test]
@@ -172,18 +173,6 @@ mod the_checks_find {
             const TEXT: &str = "crate::ui"; // crate::ui
         "#;
         assert_eq!(found("kernels/gemm.rs", source), 0);
-    }
-
-    #[test]
-    fn the_outside_world_in_the_core() {
-        each_found(&[
-            (1, "latency/step.rs", "use web_sys::window;"),
-            (2, "latency/step.rs", "use std::{fmt, fs::File, thread};"),
-            (1, "latency/step.rs", "let now = std::time::Instant::now();"),
-            (0, "latency/step.rs", "use std::time::Duration; use std::collections::HashMap;"),
-            (0, "evidence/cases.rs", "use std::fs::read_to_string;"),
-            (0, "ui/mod.rs", "use leptos::prelude::*; use std::time::Instant;"),
-        ]);
     }
 
     #[test]
