@@ -37,19 +37,8 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::accuracy::Accuracy;
 
 /// What is asked about a configuration; [`VIEWS`] says what each shows.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Default,
-    Serialize,
-    Deserialize,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Serialize, Deserialize, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Topic {
