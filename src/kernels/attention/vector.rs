@@ -47,7 +47,7 @@ pub fn of(attention: &Attention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>
     let Some(kernel) = Code::from_name(launch.kernel) else { return Ok(None) };
     let Some(batch) = Equivalent::of(attention) else { return Ok(None) };
     let call = Attended::new(attention, batch, kernel, launch)?;
-    Ok(Some(vector(attention.phase.choose(PREFILL_COLUMNS, DECODE_COLUMNS), &call)))
+    Ok(Some(vector(attention.phase.choose(PREFILL_COLUMNS, DECODE_COLUMNS), &call, &call.device)))
 }
 
 impl Attended {
@@ -133,14 +133,6 @@ impl Attended {
 }
 
 impl Inputs for Attended {
-    fn device(&self) -> &DeviceSpec {
-        &self.device
-    }
-
-    fn ideal(&self) -> f64 {
-        self.ideal
-    }
-
     /// Work one after another where kernels may overlap it: how well they do is learned.
     fn reference(&self) -> f64 {
         (self.compute + self.softmax).max(self.memory).max(self.alone) + self.shortest()
@@ -152,7 +144,7 @@ const DECODE_COLUMNS: &[&[Term<Attended>]] = &[COMMON, SPLIT];
 
 /// Columns of both families: logarithms of ratios, unless said otherwise.
 const COMMON: &[Term<Attended>] = &[
-    ("reference_over_ideal", |l| l.over_ideal()),
+    ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),
     ("shortest", |l| l.share(l.shortest())),

@@ -43,7 +43,8 @@ pub fn of(call: &Elementwise, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, M
     if !measured || call.rows * call.width == 0 {
         return Ok(None);
     }
-    Ok(Some(vector(&[TERMS], &Streamed::new(call, launch)?)))
+    let inputs = Streamed::new(call, launch)?;
+    Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
 /// Elements that one SM finishes per clock where neither memory nor L2 holds it back: read off rows that
@@ -97,14 +98,6 @@ impl Streamed {
 }
 
 impl Inputs for Streamed {
-    fn device(&self) -> &DeviceSpec {
-        &self.device
-    }
-
-    fn ideal(&self) -> f64 {
-        self.ideal
-    }
-
     fn reference(&self) -> f64 {
         self.memory.max(self.issue) + self.shortest()
     }
@@ -112,7 +105,7 @@ impl Inputs for Streamed {
 
 /// Logarithms of ratios, unless said otherwise.
 const TERMS: &[Term<Streamed>] = &[
-    ("reference_over_ideal", |l| l.over_ideal()),
+    ("reference_over_ideal", |l| l.over(l.ideal)),
     ("memory", |l| l.share(l.memory)),
     ("issue", |l| l.share(l.issue)),
     ("shortest", |l| l.share(l.shortest())),

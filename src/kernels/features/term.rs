@@ -11,11 +11,6 @@ const NEGLIGIBLE: f64 = 1e-3;
 
 /// What the columns of a family are computed from: one launch, in elements, bytes and µs.
 pub trait Inputs {
-    fn device(&self) -> &DeviceSpec;
-
-    /// What efficiency is relative to: peak rates, compulsory bytes, the launch floor.
-    fn ideal(&self) -> f64;
-
     /// The time that the other times are shares of.
     fn reference(&self) -> f64;
 
@@ -24,9 +19,10 @@ pub trait Inputs {
         ln_share(time, self.reference())
     }
 
-    /// The first column of every family, which training adds to the output as it is (training/train.py).
-    fn over_ideal(&self) -> f64 {
-        (self.reference() / self.ideal()).ln()
+    /// The first column of every family, which training adds to the output as it is (training/train.py). Efficiency is
+    /// relative to `ideal`: peak rates, compulsory bytes, the launch floor.
+    fn over(&self, ideal: f64) -> f64 {
+        (self.reference() / ideal).ln()
     }
 }
 
@@ -36,9 +32,9 @@ pub fn names<T>(tables: &[&[Term<T>]]) -> Vec<&'static str> {
 }
 
 /// The columns in `tables`, then those of the device's identity.
-pub fn vector<T: Inputs>(tables: &[&[Term<T>]], of: &T) -> Vec<f32> {
+pub fn vector<T>(tables: &[&[Term<T>]], of: &T, device: &DeviceSpec) -> Vec<f32> {
     let own = tables.iter().copied().flatten().map(|(_, value)| value(of) as f32);
-    own.chain(of.device().identity()).collect()
+    own.chain(device.identity()).collect()
 }
 
 /// Natural logarithm of `part` over `whole`, flattened below a thousandth.

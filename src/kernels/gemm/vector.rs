@@ -91,7 +91,8 @@ enum Backend {
 pub fn of(gemm: &Gemm, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let engine = Engine::of(launch.engine).filter(|_| LEARNED.contains(&gemm.weights));
     let Some(engine) = engine else { return Ok(None) };
-    Ok(Some(vector(&[TERMS], &Product::new(gemm, engine, launch)?)))
+    let inputs = Product::new(gemm, engine, launch)?;
+    Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
 impl Backend {
@@ -218,14 +219,6 @@ impl Product {
 }
 
 impl Inputs for Product {
-    fn device(&self) -> &DeviceSpec {
-        &self.device
-    }
-
-    fn ideal(&self) -> f64 {
-        self.ideal
-    }
-
     fn reference(&self) -> f64 {
         self.compute.max(self.memory) + self.shortest()
     }
@@ -236,7 +229,7 @@ const TILES: [Tile; 5] = [(64.0, 64.0), (128.0, 64.0), (128.0, 128.0), (128.0, 2
 
 /// Logarithms of ratios, unless said otherwise.
 const TERMS: &[Term<Product>] = &[
-    ("reference_over_ideal", |l| l.over_ideal()),
+    ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),
     ("shortest", |l| l.share(l.shortest())),

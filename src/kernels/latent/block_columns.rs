@@ -54,7 +54,7 @@ impl Inside {
 
 /// Columns of both families: logarithms of ratios, unless said otherwise.
 const COMMON: &[Term<Inside>] = &[
-    ("reference_over_ideal", |l| l.over_ideal()),
+    ("reference_over_ideal", |l| l.over(l.ideal)),
     ("projections", |l| l.share(l.times.projections)),
     ("projection_compute", |l| l.share(l.times.projection_compute)),
     ("projection_memory", |l| l.share(l.times.projection_memory)),

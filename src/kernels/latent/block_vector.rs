@@ -36,7 +36,7 @@ pub struct Inside {
     pub times: Times,
     /// Share of weights and cache that stays in the L2 from one launch to the next.
     pub hits: f64,
-    ideal: f64,
+    pub ideal: f64,
 }
 
 /// The vector of a dense block; none where no model has learned the kernel or there is nothing to do.
@@ -92,7 +92,8 @@ impl Block<'_> {
         launch: &Launch<'_>,
     ) -> Result<Option<Vec<f32>>, MissingFigure> {
         let Some(batch) = Equivalent::of_sequences(&self.module.sequences) else { return Ok(None) };
-        Ok(Some(vector(columns, &self.inside(batch, launch)?)))
+        let inputs = self.inside(batch, launch)?;
+        Ok(Some(vector(columns, &inputs, &inputs.device)))
     }
 
     fn inside(&self, batch: Equivalent, launch: &Launch<'_>) -> Result<Inside, MissingFigure> {
@@ -150,14 +151,6 @@ impl Block<'_> {
 }
 
 impl Inputs for Inside {
-    fn device(&self) -> &DeviceSpec {
-        &self.device
-    }
-
-    fn ideal(&self) -> f64 {
-        self.ideal
-    }
-
     fn reference(&self) -> f64 {
         self.times.total()
     }

@@ -47,7 +47,8 @@ impl Call for BatchedGemm {
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         let Some(kernel) = Kernel::from_name(launch.kernel, self.weights) else { return Ok(None) };
-        Ok(Some(vector(&[TERMS], &Products::new(self, kernel, launch)?)))
+        let inputs = Products::new(self, kernel, launch)?;
+        Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
     }
 
     fn point(&self) -> Point {
@@ -152,14 +153,6 @@ impl Products {
 }
 
 impl Inputs for Products {
-    fn device(&self) -> &DeviceSpec {
-        &self.device
-    }
-
-    fn ideal(&self) -> f64 {
-        self.ideal
-    }
-
     fn reference(&self) -> f64 {
         self.compute.max(self.memory) + self.shortest()
     }
@@ -167,7 +160,7 @@ impl Inputs for Products {
 
 /// Logarithms of ratios, unless said otherwise.
 const TERMS: &[Term<Products>] = &[
-    ("reference_over_ideal", |l| l.over_ideal()),
+    ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),
     ("shortest", |l| l.share(l.shortest())),

@@ -52,7 +52,8 @@ pub fn of(call: &LatentAttention, launch: &Launch<'_>) -> Result<Option<Vec<f32>
         None => Equivalent::of_sequences(&call.sequences),
     };
     let Some(batch) = batch else { return Ok(None) };
-    Ok(Some(vector(&[TERMS], &Attended::new(call, batch, kernel, launch)?)))
+    let inputs = Attended::new(call, batch, kernel, launch)?;
+    Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
 /// Tiles of `rows` queries: heads apart where keys are expanded, packed where they share latents.
@@ -137,14 +138,6 @@ impl Attended {
 }
 
 impl Inputs for Attended {
-    fn device(&self) -> &DeviceSpec {
-        &self.device
-    }
-
-    fn ideal(&self) -> f64 {
-        self.ideal
-    }
-
     /// Work one after another where kernels may overlap it: how well they do is learned.
     fn reference(&self) -> f64 {
         (self.compute + self.softmax).max(self.memory).max(self.serial) + self.widening + self.shortest()
@@ -153,7 +146,7 @@ impl Inputs for Attended {
 
 /// Logarithms of ratios, unless said otherwise.
 const TERMS: &[Term<Attended>] = &[
-    ("reference_over_ideal", |l| l.over_ideal()),
+    ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),
     ("shortest", |l| l.share(l.shortest())),

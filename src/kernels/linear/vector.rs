@@ -164,7 +164,7 @@ impl Stateful {
     fn vector(mut self, moved: f64) -> Vec<f32> {
         self.hits = self.device.resident(moved);
         self.memory = self.device.read(moved, self.hits);
-        vector(&[TERMS], &self)
+        vector(&[TERMS], &self, &self.device)
     }
 
     fn new_tokens(&self) -> f64 {
@@ -173,14 +173,6 @@ impl Stateful {
 }
 
 impl Inputs for Stateful {
-    fn device(&self) -> &DeviceSpec {
-        &self.device
-    }
-
-    fn ideal(&self) -> f64 {
-        self.ideal
-    }
-
     fn reference(&self) -> f64 {
         self.compute.max(self.memory).max(self.issue) + self.chain + self.launches
     }
@@ -188,7 +180,7 @@ impl Inputs for Stateful {
 
 /// Logarithms of ratios, unless said otherwise.
 const TERMS: &[Term<Stateful>] = &[
-    ("reference_over_ideal", |l| l.over_ideal()),
+    ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),
     ("issue", |l| l.share(l.issue)),

@@ -16,7 +16,8 @@ const ACTIVATION_BYTES: f64 = 2.0;
 pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let kernel = Code::from_name(launch.kernel, launch.gpu.arch, moe.weights);
     let Some(kernel) = kernel.filter(|_| moe.load.pairs > 0.0) else { return Ok(None) };
-    Ok(Some(vector(&[TERMS], &Experts::new(moe, kernel, launch)?)))
+    let inputs = Experts::new(moe, kernel, launch)?;
+    Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
 /// One launch, in elements, bytes and µs.
@@ -121,14 +122,6 @@ impl Experts {
 }
 
 impl Inputs for Experts {
-    fn device(&self) -> &DeviceSpec {
-        &self.device
-    }
-
-    fn ideal(&self) -> f64 {
-        self.ideal
-    }
-
     /// The products overlap with their operands; permutation, activation and sum do not.
     fn reference(&self) -> f64 {
         self.compute.max(self.weights) + self.activations + self.empty_rows + self.shortest()
@@ -137,7 +130,7 @@ impl Inputs for Experts {
 
 /// Logarithms of ratios, unless said otherwise.
 const TERMS: &[Term<Experts>] = &[
-    ("reference_over_ideal", |l| l.over_ideal()),
+    ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("weights", |l| l.share(l.weights)),
     ("activations", |l| l.share(l.activations)),
