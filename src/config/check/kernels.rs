@@ -35,7 +35,8 @@ pub fn measured(
     for attention in model.attentions() {
         match attention {
             Attention::Mla(mla) if mla.indexer.is_some() => {
-                if !named(&[|choice| &choice.sparse_short, |choice| &choice.sparse]) {
+                let known = named(&[|choice| &choice.sparse_short, |choice| &choice.sparse]);
+                if !known {
                     missing(Field::Engine, "sparse attention");
                 }
             }

@@ -116,7 +116,10 @@ impl Input {
         let read = match (&self.text, &self.number) {
             (Some(own), _) => (own.set)(draft, text),
             (None, Some(number)) => match number.parse(text) {
-                Some(value) => Ok((number.write)(&mut draft.link.scenario, Some(value))),
+                Some(value) => {
+                    (number.write)(&mut draft.link.scenario, Some(value));
+                    Ok(())
+                }
                 None => Err(self.wanted(text)),
             },
             (None, None) => Ok(()),
