@@ -100,10 +100,10 @@ impl<'t> IntoDeserializer<'t, RowError> for Cell<'t> {
     }
 }
 
-impl<'t> Deserializer<'t> for Cell<'t> {
+impl<'de> Deserializer<'de> for Cell<'de> {
     type Error = RowError;
 
-    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, RowError> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RowError> {
         match self {
             Self::Text(text) => visitor.visit_borrowed_str(text),
             Self::Number(number) if number.fract() == 0.0 && number >= 0.0 => {
@@ -113,7 +113,7 @@ impl<'t> Deserializer<'t> for Cell<'t> {
         }
     }
 
-    fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, RowError> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RowError> {
         visitor.visit_some(self)
     }
 
