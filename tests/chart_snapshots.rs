@@ -1,12 +1,10 @@
-//! Charts as SVG, held by snapshots, and its colours against the page's style sheet.
+//! Charts as SVG, held by snapshots, and their colours against the page's style sheet.
 #![cfg(feature = "chart")]
 
-use plotters::drawing::IntoDrawingArea;
-use plotters::prelude::SVGBackend;
 use plotters::style::RGBColor;
 use rooflight::chart::{
     Axis, Band, Bar, Bars, Chart, Curves, Line, Palette, Panel, Point, Roof, Roofline, Theme, Tone, Unit,
-    draw, summary,
+    summary,
 };
 use rooflight::graph::Phase;
 use rooflight::latency::Resource;
@@ -60,9 +58,7 @@ fn svg(chart: &Roofline, size: (u32, u32), theme: Theme) -> String {
 }
 
 fn svg_of(chart: &Chart, size: (u32, u32), theme: Theme) -> String {
-    let mut text = String::new();
-    draw(&SVGBackend::with_string(&mut text, size).into_drawing_area(), chart, theme).unwrap();
-    text
+    rooflight::chart::svg::svg(chart, size, theme).unwrap()
 }
 
 #[test]
@@ -87,15 +83,8 @@ fn without_kernels_the_roofs_stand() {
 fn curves() -> Chart {
     let x: Vec<f64> = (0..7).map(|power| f64::from(1 << power)).collect();
     let scaled = |factor: f64| -> Vec<f64> { x.iter().map(|load| factor * (1.0 + load / 20.0)).collect() };
-    let line = |name: &str, tone, y| Line {
-        name: name.into(),
-        tone,
-        x: x.clone(),
-        y,
-        marked: true,
-        ..Line::default()
-    };
-    let axis = |name: &str, unit, log| Axis { name: name.into(), unit, log };
+    let line = |name: &str, tone, y: Vec<f64>| Line::marked(name, tone, x.iter().copied().zip(y));
+    let axis = Axis::new;
     let times = Panel {
         y: axis("TTFT: mean, P50 to P99", Unit::Seconds, true),
         bands: vec![Band { x: x.clone(), low: scaled(0.04), high: scaled(0.09) }],
@@ -209,7 +198,7 @@ fn a_canvas_without_room_is_left_blank() {
 }
 
 #[test]
-fn a_phone_gets_fewer_labels_than_a_desk() {
+fn a_phone_gets_fewer_labels_than_a_desktop() {
     let labels = |width: u32| {
         let text = svg(&h100(kernels()), (width, 400), Theme::new(Palette::LIGHT, 1.0));
         text.matches("_proj").count() + text.matches("attention_").count()
@@ -222,11 +211,11 @@ fn a_phone_gets_fewer_labels_than_a_desk() {
 fn the_summary_names_roofs_and_largest_kernels() {
     assert_eq!(
         summary(&h100(kernels())).replace('\u{a0}', " "),
-        "Roofline of H100 SXM: memory roof 3.35 TB/s, BF16 dense roof 989 TFLOP/s, meeting at 295 FLOP per byte. \
-         Prefill: the largest kernel, gate_up_proj, takes 50.0 % of the time and reaches 712 TFLOP/s at 964 FLOP \
-         per byte, bound by compute. \
-         Decode: the largest kernel, gate_up_proj, takes 41.0 % of the time and reaches 45.0 TFLOP/s at 16 FLOP \
-         per byte, bound by memory bandwidth."
+        "Roofline of H100 SXM: memory bandwidth 3.35 TB/s, dense BF16 peak 989 TFLOP/s, ridge point 295 FLOP/B. \
+         Prefill: the largest kernel, gate_up_proj, takes 50.0 % of the time and reaches 712 TFLOP/s at 964 FLOP/B \
+         (compute-bound). \
+         Decode: the largest kernel, gate_up_proj, takes 41.0 % of the time and reaches 45.0 TFLOP/s at 16 FLOP/B \
+         (memory-bound)."
     );
 }
 

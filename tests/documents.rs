@@ -1,5 +1,5 @@
-//! Figures in documents: the tables between `<!-- NAME -->` and `<!-- end -->` are written from the evidence that the
-//! page ships, `ROOFLIGHT_WRITE=1 cargo test --test documents` renews them.
+//! Figures in documents: the tables between `<!-- NAME -->` and `<!-- end -->` are those of the evidence that the page
+//! ships. `ROOFLIGHT_WRITE=1 cargo test --test documents` updates them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,7 +35,7 @@ fn texts<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.map(str::to_owned).to_vec()
 }
 
-/// The groups of a table: how each is called, and which it is.
+/// The groups of a table: a name, and the `of` and `name` of the group.
 type Named = [(&'static str, (&'static str, &'static str))];
 
 const BATCHES: &Named = &[
@@ -49,23 +49,23 @@ const BATCHES: &Named = &[
 
 const LOOPS: &Named = &[
     ("**Rooflight**", ("all", "")),
-    ("of whose start nothing was inferred", ("told", "")),
-    ("with at most 4 clients", ("few clients", "")),
+    ("server configuration fully known", ("told", "")),
+    ("at most 4 clients", ("few clients", "")),
     ("plain roofline, same simulation", ("roofline", "")),
-    ("Rooflight on the peer's", ("ours", "aiconfigurator-0.12.0")),
+    ("Rooflight on aiconfigurator's cases", ("ours", "aiconfigurator-0.12.0")),
     ("aiconfigurator 0.12.0", ("peer", "aiconfigurator-0.12.0")),
 ];
 
 const KERNELS: [(&str, &str); 10] = [
-    ("gemm", "matrix products (BF16, FP8, FP4, integers)"),
-    ("attention_prefill", "attention, prompts"),
-    ("attention_decode", "attention, decoding"),
+    ("gemm", "GEMM (BF16, FP8, FP4, integers)"),
+    ("attention_prefill", "attention, prefill"),
+    ("attention_decode", "attention, decode"),
     ("elementwise", "norms, activations, rotary embedding"),
-    ("moe", "fused mixture of experts"),
-    ("mla", "latent attention"),
-    ("mla_bmm", "its batched products"),
-    ("mla_module", "its whole block"),
-    ("dsa_module", "sparse attention block"),
+    ("moe", "fused MoE"),
+    ("mla", "latent attention (MLA)"),
+    ("mla_bmm", "MLA, batched GEMMs"),
+    ("mla_module", "MLA, whole block"),
+    ("dsa_module", "sparse attention, whole block"),
     ("linear_attention", "gated delta net, Mamba-2"),
 ];
 
@@ -131,7 +131,7 @@ fn release(evidence: &Accuracy) -> String {
 
 fn skipped(evidence: &Accuracy) -> String {
     let runs: u32 = evidence.skipped.iter().map(|skipped| skipped.cases).sum();
-    let mut text = format!("Of the closed loops and traces {runs} runs are not predicted:\n\n");
+    let mut text = format!("{runs} closed-loop and trace runs are not predicted:\n\n");
     evidence.reasons().for_each(|(reason, cases)| text += &format!("* {cases}: {reason}\n"));
     text
 }

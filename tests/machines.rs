@@ -69,13 +69,17 @@ fn the_network_is_said_to_be_specified_and_not_measured() {
     let (_, issues) = sound(&scenario(|scenario| scenario.tp = 16));
     let issue = issues.iter().find(|issue| issue.field == Field::Tp).expect("a warning");
     assert!(!issue.is_error());
-    assert!(issue.text.starts_with("16 x 1 is 16 GPUs, and NVLink joins 8 of H100 SXM"), "{}", issue.text);
+    assert!(
+        issue.text.starts_with("16 x 1 is 16 GPUs, but NVLink connects at most 8 of H100 SXM"),
+        "{}",
+        issue.text
+    );
     assert!(issue.text.contains("50.0\u{a0}GB/s"), "{}", issue.text);
-    assert!(issue.text.ends_with("No exchange between machines was measured."), "{}", issue.text);
+    assert!(issue.text.ends_with("No communication between nodes was measured."), "{}", issue.text);
     let (_, issues) = sound(&scenario(|scenario| (scenario.tp, scenario.pp) = (8, 2)));
     assert!(issues.iter().any(|issue| issue.field == Field::Pp), "{issues:?}");
     let (_, issues) = sound(&scenario(|scenario| scenario.tp = 8));
-    assert!(issues.iter().all(|issue| !issue.text.contains("between machines")), "{issues:?}");
+    assert!(issues.iter().all(|issue| !issue.text.contains("between nodes")), "{issues:?}");
 }
 
 #[test]
@@ -87,8 +91,8 @@ fn without_a_figure_for_the_network_the_reason_is_given() {
         })
     };
     let text = refusal(&wide("h100-nvl", 4), Field::Tp);
-    assert!(text.contains("NVLink joins 2 of H100 NVL"), "{text}");
-    assert!(text.ends_with("which nobody measured; at most 2 are right"), "{text}");
+    assert!(text.contains("NVLink connects at most 2 of H100 NVL"), "{text}");
+    assert!(text.ends_with("which nobody measured; use at most 2"), "{text}");
     let text = refusal(&wide("l40s", 16), Field::Tp);
     assert!(text.contains("no network between machines: no public machine"), "{text}");
 }

@@ -1,10 +1,10 @@
-// Writes a page each for the configurations of static/catalog/presets.json, for readers without scripts, search engines
-// and sites that ask by oEmbed. What they say is rendered beforehand (tests/presets.rs).
+// Writes one page per configuration of static/catalog/presets.json, for readers without scripts, search engines and
+// oEmbed consumers. Their numbers and pictures are rendered by tests/presets.rs.
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 
 import { bundled, hashed, inDist, inSource, write } from "./dist.mjs";
 
-/** Of the frame that oEmbed hands out, in CSS pixels. */
+/** Size of the oEmbed frame in CSS pixels. */
 const FRAME = { width: 720, height: 290 };
 
 const address = process.env.ROOFLIGHT_URL?.replace(/\/?$/, "/");
@@ -40,7 +40,7 @@ ${body}
 `;
 }
 
-/** What oEmbed answers: only whoever publishes the page knows its whole address. */
+/** The oEmbed answer: it needs the full address, which only whoever publishes the page knows. */
 function oembed({ id, name, link }) {
   const source = html(`${address}embed.html?view=card#${link}`);
   const frame = `<iframe src="${source}" title="${html(name)}" width="${FRAME.width}" height="${FRAME.height}" style="border:0" loading="lazy" sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox"></iframe>`;
@@ -58,7 +58,7 @@ const items = configurations.map(({ id }) => {
 <main>
 <h1>${html(name)}</h1>
 <p>${html(about)}. Predicted with the models of ${html(release)}.</p>
-<p><a class="open" href="../#${html(link)}">Open it, and change what you like</a></p>
+<p><a class="open" href="../#${html(link)}">Open this configuration</a></p>
 <dl>
 ${facts}
 </dl>
@@ -69,7 +69,7 @@ ${notes.map((note) => `<p class="note">${html(note)}</p>`).join("\n")}
 <source srcset="${id}-dark.svg" media="(prefers-color-scheme: dark)">
 <img src="${id}.svg" width="880" height="420" alt="${html(roofline)}">
 </picture>
-<figcaption>Discs: kernels of prefill. Diamonds: of decode. Area: share of the step's time. Stem: up to the ceiling of its tiles and waves.</figcaption>
+<figcaption>Discs are prefill kernels, diamonds decode kernels. Area: share of the step's time. Stem: up to the ceiling set by tile and wave quantisation.</figcaption>
 </figure>
 </main>`;
   write(`presets/${id}.html`, page({ title: name, about: `${name}: ${headline.map((pair) => pair.join(" ")).join(", ")}.`, head: address ? oembed(preset) : "", body }));
@@ -78,11 +78,11 @@ ${notes.map((note) => `<p class="note">${html(note)}</p>`).join("\n")}
 });
 
 write("presets/index.html", page({
-  title: "Well-known configurations",
-  about: "How fast well-known models serve on well-known GPUs, predicted.",
+  title: "Popular configurations",
+  about: "Predicted serving performance of popular models on popular GPUs.",
   body: `<header><a href="../">Rooflight</a></header>
 <main>
-<h1>Well-known configurations</h1>
+<h1>Popular configurations</h1>
 <table>
 <thead><tr><th scope="col">Configuration</th><th scope="col">TTFT</th><th scope="col">TPOT</th><th scope="col">Output</th></tr></thead>
 <tbody>

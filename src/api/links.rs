@@ -3,7 +3,6 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::prediction::read;
 use crate::config::Issue;
 use crate::config::link::{self, Link};
 
@@ -28,7 +27,7 @@ pub struct Decoded {
 
 /// From a scenario in the JSON form, or from a link: the same link as this release writes it.
 pub fn encode(text: &str) -> Encoded {
-    let (link, issues) = read(text);
+    let (link, issues) = Link::read(text);
     Encoded { link: link.as_ref().map(Link::encode).unwrap_or_default(), issues }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::catalog::catalog;
-use crate::config::link::{self, Link};
+use crate::config::link::Link;
 use crate::config::{Field, Issue, Setup, check, json};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Deviation, deviations};
@@ -118,7 +118,7 @@ impl Options {
 impl Asked {
     /// Reads a link, or a scenario in the JSON form.
     pub fn read(text: &str) -> Self {
-        let (link, mut issues) = read(text);
+        let (link, mut issues) = Link::read(text);
         let checked = link.as_ref().map(|link| check(&link.scenario, catalog()));
         let (setup, found) = checked.unwrap_or_default();
         // A value that could not be read has its default in the scenario, which is not what was meant.
@@ -151,14 +151,6 @@ impl Asked {
         }
         prediction
     }
-}
-
-pub(super) fn read(text: &str) -> (Option<Link>, Vec<Issue>) {
-    if text.trim_start().starts_with('{') {
-        return Link::from_json(text);
-    }
-    let (link, issues) = link::decode(text);
-    (Some(link), issues)
 }
 
 impl Prediction {

@@ -1,4 +1,4 @@
-//! The types of the API in TypeScript, written from the Rust types and the table of keys:
+//! The types of the API in TypeScript, written from the Rust types and the table of inputs:
 //! `static/api/rooflight-types.d.ts` is this text.
 
 use std::any::TypeId;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use ts_rs::{Config, TS, TypeVisitor};
 
 use super::{Decoded, Encoded, EngineFacts, Failure, GpuFacts, ModelFacts, Options, Prediction};
-use crate::config::link::keys::{self, Key, Kind};
+use crate::config::inputs::{self, Kind};
 use crate::config::{Field, Model};
 
 const HEAD: &str = "\
@@ -113,21 +113,16 @@ impl Lines {
 /// The JSON form of a scenario.
 fn config() -> String {
     let mut fields = String::new();
-    for key in keys::all().filter(|key| key.in_json()) {
-        let kind = match key.kind {
-            Kind::Id if key.field == Field::Model => "string | Model",
+    for input in inputs::in_links().filter(|input| input.in_json()) {
+        let kind = match input.kind() {
+            Kind::Id if input.field == Field::Model => "string | Model",
             Kind::Id | Kind::Histogram | Kind::Packed | Kind::Links => "string",
             Kind::Measured => "string | Record<string, number>",
             Kind::Whole | Kind::Real => "number",
             Kind::Format => "Dtype",
             Kind::Lengths => "number | Array<number>",
         };
-        // Keys of links have other names here.
-        let in_json = |text: String, key: &Key| {
-            text.replace(&format!("`{}`", key.key), &format!("`{}`", key.field.id()))
-        };
-        let meaning = keys::all().fold(key.meaning.to_owned(), in_json);
-        fields += &format!("/** {meaning} */ {}?: {kind}, ", key.field.id());
+        fields += &format!("/** {} */ {}?: {kind}, ", input.help, input.field.id());
     }
     let docs = "/** A scenario. What is left out has the default that docs/links.md names. */";
     Lines::of(&format!("{docs} export type Config = {{ {fields}}};"))

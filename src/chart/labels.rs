@@ -1,5 +1,5 @@
-//! Direct labels without collisions: each tries the places around its point and is left out where
-//! none is free.
+//! Labels next to what they name, without collisions: each tries the places around its point and is dropped if none
+//! is free. plotters has no label placement.
 
 /// An axis-parallel box in backing-store pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,14 +30,14 @@ impl Area {
     }
 }
 
-/// Where labels may still go.
+/// The space still free for labels.
 #[derive(Debug)]
-pub struct Board {
+pub struct LabelSpace {
     frame: Area,
     taken: Vec<Area>,
 }
 
-impl Board {
+impl LabelSpace {
     pub fn new(frame: Area) -> Self {
         Self { frame, taken: Vec::new() }
     }
@@ -93,17 +93,17 @@ mod tests {
 
     #[test]
     fn labels_do_not_overlap_and_stay_inside() {
-        let mut board = Board::new(FRAME);
-        let first = board.place((100.0, 50.0), 5.0, (60.0, 12.0)).expect("an empty board has room");
-        let second = board.place((102.0, 50.0), 5.0, (60.0, 12.0)).expect("the left side is free");
+        let mut space = LabelSpace::new(FRAME);
+        let first = space.place((100.0, 50.0), 5.0, (60.0, 12.0)).expect("an empty space has room");
+        let second = space.place((102.0, 50.0), 5.0, (60.0, 12.0)).expect("the left side is free");
         assert!(!first.overlaps(&second));
         assert!(FRAME.holds(&first) && FRAME.holds(&second));
     }
 
     #[test]
     fn a_crowded_label_is_left_out() {
-        let mut board = Board::new(FRAME);
-        board.block(FRAME);
-        assert_eq!(board.place((100.0, 50.0), 5.0, (60.0, 12.0)), None);
+        let mut space = LabelSpace::new(FRAME);
+        space.block(FRAME);
+        assert_eq!(space.place((100.0, 50.0), 5.0, (60.0, 12.0)), None);
     }
 }

@@ -1,9 +1,9 @@
-//! What a chart's legend names, and the chart without some of it.
+//! The legend of a chart, and the chart without the entries that are switched off. The page draws it as buttons.
 
 use super::{Chart, Curves, Roofline, Tone};
 use crate::graph::Phase;
 
-/// One name of a legend, and the mark it has in the picture.
+/// An entry of the legend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     pub name: String,
@@ -15,11 +15,11 @@ pub enum Swatch {
     Disc,
     Diamond,
     Line(Tone),
-    /// Of a bar, by its place.
+    /// Of a bar, by its index.
     Part(usize),
 }
 
-/// A legend's name for the roof of the L2 cache.
+/// The roof of the L2 cache.
 const L2: &str = "L2";
 
 impl Key {
@@ -29,7 +29,7 @@ impl Key {
 }
 
 impl Swatch {
-    /// As styles know it.
+    /// Its CSS class.
     pub fn class(self) -> String {
         match self {
             Self::Disc => "disc".into(),
@@ -44,7 +44,7 @@ impl Swatch {
 }
 
 impl Chart {
-    /// What can be left out of it, each by its name; empty where there is nothing to tell apart.
+    /// What can be switched off; empty where there is only one thing.
     pub fn legend(&self) -> Vec<Key> {
         let keys = match self {
             Self::Roofline(chart) => of_roofline(chart),
@@ -57,7 +57,7 @@ impl Chart {
         if keys.len() > 1 { keys } else { Vec::new() }
     }
 
-    /// Without what its legend calls by one of the names `hidden`.
+    /// Without the entries named in `hidden`.
     #[must_use]
     pub fn without(mut self, hidden: &[String]) -> Self {
         let shows = |name: &str| !hidden.iter().any(|hidden| hidden == name);
@@ -75,7 +75,7 @@ impl Chart {
             Self::Bars(chart) => {
                 for (place, name) in chart.legend.iter().enumerate() {
                     if !shows(name) {
-                        // Its place stays: what is left keeps its colour.
+                        // The part stays, empty: the others keep their colours.
                         chart
                             .bars
                             .iter_mut()

@@ -1,7 +1,8 @@
-//! Charts: what to draw as pure geometry, and drawing that any `plotters` backend can take.
+//! Charts: what to draw as pure geometry, and drawing on any `plotters` backend.
 //!
-//! The page draws on canvases, the tools and tests as SVG. Nothing here measures text through the backend (a browser answers that
-//! with a forced layout); label boxes come from [`Theme::text_width`].
+//! The page sends a chart as JSON to the module that draws. plotters draws meshes, axes and shapes; our own are the axis
+//! scales (`scale`), label placement (`labels`) and stacked bars. Nothing measures text through the backend, for which a
+//! browser would have to lay out the page: boxes of labels come from [`Theme::text_width`].
 
 mod bars;
 mod curves;
@@ -10,10 +11,7 @@ mod labels;
 #[cfg(feature = "chart")]
 pub mod legend;
 #[cfg(feature = "chart")]
-mod mark;
-#[cfg(feature = "chart")]
-mod pen;
-mod range;
+mod plot;
 #[cfg(feature = "chart")]
 pub mod reading;
 mod roofline;
@@ -24,18 +22,18 @@ mod scale;
 pub mod svg;
 #[cfg(feature = "chart")]
 mod theme;
-#[cfg(feature = "chart")]
+mod unit;
 mod values;
 
 pub use bars::{Bar, Bars};
-pub use curves::{Axis, Band, Curves, Line, Panel, Tone, Unit};
+pub use curves::{Axis, Band, Curves, Line, Panel, Tone};
 #[cfg(feature = "chart")]
-pub use pen::Drawn;
+pub use plot::DrawResult;
 pub use roofline::{Point, Roof, Roofline, summary};
 #[cfg(feature = "chart")]
-pub use scale::LogScale;
-#[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
+pub use unit::Unit;
+pub use values::csv;
 
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +60,7 @@ pub fn draw<DB: plotters::prelude::DrawingBackend>(
     area: &plotters::drawing::DrawingArea<DB, plotters::coord::Shift>,
     chart: &Chart,
     theme: Theme,
-) -> Drawn<DB> {
+) -> DrawResult<DB> {
     match chart {
         Chart::Roofline(chart) => roofline::draw(area, chart, theme),
         Chart::Curves(chart) => curves::draw(area, chart, theme),

@@ -1,4 +1,4 @@
-//! What a chart says at its points: for pointer and keyboard.
+//! Reading out the points of a chart, by pointer and keyboard.
 
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
@@ -6,21 +6,21 @@ use plotters::element::{Circle, Rectangle};
 use plotters::prelude::{Color, DrawingBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::pen::{Drawn, Pen, pixel};
+use super::plot::{DrawResult, Pen, pixel};
 use super::{Chart, Theme, bars, curves, roofline};
 
-/// One point of a chart, in backing-store pixels, and what it says.
+/// One point of a chart, in backing-store pixels, and its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     pub x: f64,
     pub y: f64,
-    /// To either side of it, it is still meant as if it were pointed at.
+    /// As far to either side, the pointer is still on it.
     pub half_width: f64,
     pub text: String,
 }
 
 impl Chart {
-    /// Every point, in the order in which a keyboard goes through them, on an area of so many backing-store pixels.
+    /// Every point, in the order of the arrow keys, on an area of `size` backing-store pixels.
     pub fn readings(&self, size: (f64, f64), theme: Theme) -> Vec<Reading> {
         match self {
             Self::Roofline(chart) => roofline::readings(chart, size, theme),
@@ -30,7 +30,7 @@ impl Chart {
     }
 }
 
-/// The nearest of `readings` to a place, by its index; none where all are further than `reach`.
+/// The index of the reading nearest to a place; none where all are further than `reach`.
 pub fn nearest(readings: &[Reading], (x, y): (f64, f64), reach: f64) -> Option<usize> {
     let aside = |reading: &Reading| ((reading.x - x).abs() - reading.half_width).max(0.0);
     let distance = |reading: &Reading| aside(reading).hypot(reading.y - y);
@@ -38,12 +38,12 @@ pub fn nearest(readings: &[Reading], (x, y): (f64, f64), reach: f64) -> Option<u
     all.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, distance)| *distance <= reach).map(|(index, _)| index)
 }
 
-/// Crosshair, and what the point says beside it, over a chart that is drawn.
+/// A crosshair and the text of the point, over a chart already drawn.
 pub fn draw_reading<DB: DrawingBackend>(
     area: &DrawingArea<DB, Shift>,
     reading: &Reading,
     theme: Theme,
-) -> Drawn<DB> {
+) -> DrawResult<DB> {
     let (width, height) = area.dim_in_pixel();
     let (width, height) = (f64::from(width), f64::from(height));
     let (pen, palette) = (Pen { area, theme }, theme.palette);
@@ -51,7 +51,7 @@ pub fn draw_reading<DB: DrawingBackend>(
     pen.line(&[(reading.x, 0.0), (reading.x, height)], hair)?;
     pen.line(&[(0.0, reading.y), (width, reading.y)], hair)?;
     let ring = palette.accent.stroke_width(theme.stroke(2.0));
-    area.draw(&Circle::new(pixel((reading.x, reading.y)), theme.px(6.0).round() as i32, ring))?;
+    area.draw(&Circle::new(pixel((reading.x, reading.y)), theme.size(6.0), ring))?;
     let (gap, pad) = (theme.px(10.0), theme.px(5.0));
     let size = (theme.text_room(&reading.text) + 2.0 * pad, theme.px(Theme::TEXT * 1.3) + 2.0 * pad);
     // Right of the point and above it, unless that leaves the area.

@@ -5,7 +5,7 @@ use plotters::prelude::SVGBackend;
 
 use super::{Chart, Theme, draw};
 
-/// Of `size` CSS pixels.
+/// `size` in CSS pixels.
 ///
 /// # Errors
 /// What the backend says when it does not draw.

@@ -1,22 +1,24 @@
-//! Colours and sizes of a chart. The hex values are those of `static/style/tokens.css`
-//! (`tests/chart_snapshots.rs` holds the two together), since a canvas cannot read CSS variables.
+//! Colours and sizes of a chart. The hex values are those of `static/style/tokens.css`, which a canvas cannot read;
+//! `tests/chart_snapshots.rs` holds the two equal.
 
 use plotters::style::RGBColor;
 
-/// The colours a chart uses; one accent, the rest neutral.
+use super::Tone;
+
+/// The colours a chart uses, each with one meaning: one accent, the rest neutral.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
-    /// Behind everything.
+    /// Background.
     pub panel: RGBColor,
     /// Grid lines.
     pub line: RGBColor,
-    /// Axis lines and roofs that no kernel of this setup uses.
+    /// Axis lines, and what is there for comparison: unused roofs, other degrees.
     pub faint: RGBColor,
     /// Tick and axis labels.
     pub muted: RGBColor,
-    /// Roofs, point labels, decode.
+    /// Roofs, limits, labels, decode.
     pub ink: RGBColor,
-    /// Prefill.
+    /// The result itself; prefill.
     pub accent: RGBColor,
 }
 
@@ -43,6 +45,15 @@ impl Palette {
         if dark { Self::DARK } else { Self::LIGHT }
     }
 
+    pub fn tone(&self, tone: Tone) -> RGBColor {
+        match tone {
+            Tone::Accent => self.accent,
+            Tone::Ink => self.ink,
+            Tone::Muted => self.muted,
+            Tone::Faint => self.faint,
+        }
+    }
+
     /// Each colour with the name of its CSS token.
     pub fn tokens(&self) -> [(&'static str, RGBColor); 6] {
         [
@@ -66,7 +77,7 @@ pub struct Theme {
     pub palette: Palette,
     /// Backing-store pixels per CSS pixel.
     pub scale: f64,
-    /// Whether bars say themselves what their colours mean; in the page the legend that filters does, where there is one.
+    /// Whether bars draw a legend of their own; in the page the legend that filters stands in for it.
     pub keyed: bool,
 }
 
@@ -77,14 +88,13 @@ impl Theme {
     pub const TEXT: f64 = 12.0;
     /// Mean advance of a character of a system font, in ems: what label boxes are made of.
     const ADVANCE: f64 = 0.56;
-    /// Of the widest words, against the mean: a name that must not be cut is given so much more.
+    /// Extra room for names that must not be cut: the widest words against the mean.
     const WIDE: f64 = 1.15;
 
     pub fn new(palette: Palette, scale: f64) -> Self {
         Self { palette, scale, keyed: true }
     }
 
-    /// The same without that.
     pub fn without_key(self) -> Self {
         Self { keyed: false, ..self }
     }
@@ -94,12 +104,17 @@ impl Theme {
         css * self.scale
     }
 
+    /// A length in CSS pixels as whole backing-store pixels.
+    pub fn size(&self, css: f64) -> i32 {
+        self.px(css).round() as i32
+    }
+
     /// A stroke: never thinner than one backing-store pixel.
     pub fn stroke(&self, css: f64) -> u32 {
         self.px(css).round().max(1.0) as u32
     }
 
-    /// A width that `text` surely fits into, in backing-store pixels.
+    /// A width that certainly holds `text`, in backing-store pixels.
     pub fn text_room(&self, text: &str) -> f64 {
         self.text_width(text) * Self::WIDE
     }

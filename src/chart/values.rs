@@ -1,15 +1,14 @@
 //! A chart's values as CSV, unrounded and in SI units.
 
-use super::{Chart, Unit};
+use super::{Bar, Chart, Point};
 use crate::units::decimal;
 
 impl Chart {
-    /// A row a point, under names that say their unit.
+    /// One row per point; the head names units.
     pub fn to_csv(&self) -> String {
-        let mut rows = Vec::new();
         match self {
             Self::Roofline(chart) => {
-                let names = [
+                const HEAD: [&str; 7] = [
                     "phase",
                     "kernel",
                     "FLOP per byte",
@@ -18,24 +17,23 @@ impl Chart {
                     "share of step",
                     "limited by",
                 ];
-                rows.push(names.map(str::to_owned).to_vec());
-                for point in &chart.points {
-                    let numbers =
-                        [point.intensity, point.reached.0, point.ceiling.0, point.share].map(decimal);
-                    let mut row = vec![point.phase.id().to_owned(), point.name.clone()];
-                    row.extend(numbers);
-                    row.push(point.limit.id().into());
-                    rows.push(row);
-                }
+                let row = |point: &Point| {
+                    let numbers = [point.intensity, point.reached.0, point.ceiling.0, point.share];
+                    let [intensity, reached, ceiling, share] = numbers.map(decimal);
+                    let (phase, limit) = (point.phase.id().to_owned(), point.limit.id().to_owned());
+                    vec![phase, point.name.clone(), intensity, reached, ceiling, share, limit]
+                };
+                csv(HEAD, chart.points.iter().map(row))
             }
             Self::Curves(chart) => {
-                rows.push(["panel", "series", &chart.x.name, "value"].map(str::to_owned).to_vec());
+                let mut rows = Vec::new();
                 for panel in &chart.panels {
-                    let mut series = |name: &str, x: &[f64], y: &[f64]| {
-                        for (&x, &y) in x.iter().zip(y) {
-                            let of = format!("{}{}", panel.y.name, suffix(panel.y.unit));
-                            rows.push(vec![of, name.to_owned(), decimal(x), decimal(y)]);
-                        }
+                    let name = format!("{}{}", panel.y.name, panel.y.unit.suffix());
+                    let mut series = |line: &str, x: &[f64], y: &[f64]| {
+                        let points = x.iter().zip(y);
+                        rows.extend(
+                            points.map(|(&x, &y)| vec![name.clone(), line.into(), decimal(x), decimal(y)]),
+                        );
                     };
                     panel.lines.iter().for_each(|line| series(&line.name, &line.x, &line.y));
                     for band in &panel.bands {
@@ -43,33 +41,31 @@ impl Chart {
                         series("to", &band.x, &band.high);
                     }
                 }
+                csv(["panel", "series", &chart.x.name, "value"], rows)
             }
             Self::Bars(chart) => {
-                let unit = suffix(chart.unit);
-                let mut head = vec!["bar".to_owned()];
-                head.extend(chart.legend.iter().map(|name| format!("{name}{unit}")));
-                rows.push(head);
-                for bar in &chart.bars {
-                    let mut row = vec![bar.name.clone()];
-                    row.extend(bar.parts.iter().map(|&part| decimal(part)));
-                    rows.push(row);
-                }
+                let names = chart.legend.iter().map(|name| format!("{name}{}", chart.unit.suffix()));
+                let row = |bar: &Bar| {
+                    std::iter::once(bar.name.clone())
+                        .chain(bar.parts.iter().map(|&part| decimal(part)))
+                        .collect()
+                };
+                csv(std::iter::once("bar".to_owned()).chain(names), chart.bars.iter().map(row))
             }
         }
-        let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
-        for row in rows {
-            // Memory takes everything.
-            let _ = writer.write_record(&row);
-        }
-        let bytes = writer.into_inner().unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
-fn suffix(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Seconds => ", s",
-        Unit::Share => ", share",
-        Unit::Count => "",
+/// Rows of cells, the head first, as CSV.
+pub fn csv<T: AsRef<[u8]>>(
+    head: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    rows: impl IntoIterator<Item = Vec<T>>,
+) -> String {
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+    // Writing to memory does not fail.
+    let _ = writer.write_record(head);
+    for row in rows {
+        let _ = writer.write_record(row);
     }
+    String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
 }

@@ -1,72 +1,10 @@
 //! Issues: what is wrong with an input, and which field it concerns.
 
 use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::ids::ids;
+use super::Field;
 
-/// An input of the page, a key of a link, a field of the JSON form: one name for all three.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Default,
-    Serialize,
-    Deserialize,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Field {
-    /// The link or the JSON text as a whole.
-    #[default]
-    Link,
-    Version,
-    Model,
-    Gpu,
-    Gpus,
-    Tp,
-    Pp,
-    Dp,
-    Ep,
-    Engine,
-    Weights,
-    Kv,
-    Isl,
-    Osl,
-    Spread,
-    LogSpread,
-    Histogram,
-    Load,
-    Concurrency,
-    Rate,
-    Burstiness,
-    Batch,
-    CachedShare,
-    Drafted,
-    Accepted,
-    SloTtft,
-    SloTpot,
-    TokenBudget,
-    MaxSeqs,
-    MemoryShare,
-    Sustained,
-    Price,
-    Data,
-    Trace,
-    Measured,
-    Compared,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -75,11 +13,11 @@ pub enum Severity {
     Error,
     /// There is an answer, with this caveat.
     Warning,
-    /// Something was read differently from how it was written.
+    /// Something was changed or read in another way than it was written.
     Note,
 }
 
-/// One finding: which field, what is wrong, and what would be right.
+/// One finding: which field, and what is wrong with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
@@ -88,7 +26,7 @@ pub struct Issue {
     pub severity: Severity,
     pub text: String,
     /// What was typed, where it could not be read: the page keeps it in the field.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<String>,
 }
 
@@ -116,10 +54,17 @@ impl Issue {
     }
 }
 
-// Also the name in the JSON form, in reports and in the page's element ids.
-ids!(Field);
+/// Jaro-Winkler similarity from which another id is worth naming.
+const ALIKE: f64 = 0.8;
 
-/// At most 60 characters of something typed or read, safe to set into a sentence.
+/// What of `known` is most like `given`, and how much, where it is much.
+pub(super) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<(f64, &'a str)> {
+    let given = given.to_ascii_lowercase();
+    let alike = known.map(|other| (strsim::jaro_winkler(&given, other), other));
+    alike.filter(|(likeness, _)| *likeness >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// At most 60 characters of something typed or read, safe to quote in a sentence.
 pub(crate) fn excerpt(text: &str) -> String {
     const CHARACTERS: usize = 60;
     let mut out: String = text.chars().filter(|c| !c.is_control()).take(CHARACTERS).collect();
@@ -137,6 +82,7 @@ mod tests {
     fn ids_are_the_serialised_names() {
         for field in Field::ALL {
             assert_eq!(serde_json::to_value(field).unwrap(), field.id());
+            assert_eq!(field.input().field, *field);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a visitor asks for, checked: the catalogs, the scenario, its link, and the issues found.
+//! What is asked for, checked: the catalogs, the table of inputs, the scenario, its link, and the issues found.
 
 pub mod catalog;
 pub mod check;
@@ -6,6 +6,7 @@ mod dtype;
 mod engine;
 mod gpu;
 pub(crate) mod ids;
+pub mod inputs;
 mod issue;
 pub(crate) mod json;
 pub mod link;
@@ -22,8 +23,9 @@ pub use engine::{
     Batching, Engine, HostTime, KernelChoice, MemoryShareOf, Scheduler, SmallerDefaults, VariantChoice,
 };
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
+pub use inputs::Field;
 pub(crate) use issue::excerpt;
-pub use issue::{Field, Issue, Severity};
+pub use issue::{Issue, Severity};
 pub use measured::{Measured, Metric};
 pub use model::Model;
 pub use requests::cached_tokens;

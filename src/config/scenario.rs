@@ -1,5 +1,6 @@
 //! A scenario: everything a link holds. Unchecked; `check` resolves it against the catalogs.
 
+use super::catalog::catalog;
 use super::{Dtype, Measured, Model, Workload};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,14 @@ impl ModelChoice {
         match self {
             Self::Catalog(id) => id,
             Self::Custom(model) => &model.id,
+        }
+    }
+
+    /// None where the catalog has no such model.
+    pub fn record(&self) -> Option<&Model> {
+        match self {
+            Self::Catalog(id) => catalog().model(id),
+            Self::Custom(model) => Some(model),
         }
     }
 }
@@ -39,9 +48,9 @@ pub struct Scenario {
     pub engine: String,
     pub tp: u32,
     pub pp: u32,
-    /// Groups of `tp` GPUs that attend to requests of their own and share the experts.
+    /// Groups of `tp` GPUs that run attention for requests of their own and share the experts.
     pub dp: u32,
-    /// GPUs of a stage that the experts are dealt over; the others cut each expert.
+    /// GPUs of a stage that the experts are distributed over; the remaining factor shards each expert.
     pub ep: u32,
     pub replicas: u32,
     /// Format of the linear layers' weights; `None` is the model's published format.
@@ -49,7 +58,7 @@ pub struct Scenario {
     pub kv: Dtype,
     pub workload: Workload,
     pub overrides: Overrides,
-    /// To set beside the prediction, which it takes no part in.
+    /// To compare with the prediction, which does not depend on it.
     pub measured: Measured,
 }
 
@@ -57,6 +66,11 @@ impl Scenario {
     /// GPUs of one replica.
     pub fn gpus_per_replica(&self) -> u64 {
         [self.tp, self.dp, self.pp].map(u64::from).into_iter().product()
+    }
+
+    /// Whether its model is a mixture of experts.
+    pub fn has_experts(&self) -> bool {
+        self.model.record().is_some_and(Model::has_experts)
     }
 }
 

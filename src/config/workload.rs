@@ -1,17 +1,31 @@
 //! The workload of a deployment: requests, how they arrive, and the SLOs they have to meet.
 
-/// How requests come.
+use super::Field;
+
+/// How requests arrive. The parameters of each kind have rows in the table of inputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
-    /// This many clients, each sending its next request when the last one ends.
+    /// This many clients, each sending its next request when the last one ends (closed loop).
     Concurrency(u32),
-    /// So many requests per second, whoever still waits; independent of each other (Poisson).
+    /// This many requests per second, arriving independently no matter how many wait (open loop).
     Rate(f64),
     /// This many prompts at once, prefilled in one pass, decoded together to the end.
     Batch(u32),
 }
 
 impl Load {
+    /// The sizes of all kinds, of which a scenario has one.
+    pub const SIZES: [Field; 3] = [Field::Concurrency, Field::Rate, Field::Batch];
+
+    /// The input that is its size.
+    pub fn size(self) -> Field {
+        match self {
+            Self::Concurrency(_) => Field::Concurrency,
+            Self::Rate(_) => Field::Rate,
+            Self::Batch(_) => Field::Batch,
+        }
+    }
+
     /// How many: clients, requests per second or prompts.
     pub fn amount(self) -> f64 {
         match self {
@@ -36,7 +50,7 @@ pub struct Bin {
     /// Tokens.
     pub prompt: u32,
     pub output: u32,
-    /// So many parts of all requests.
+    /// Its share of all requests is this over the sum of all weights.
     pub weight: u32,
 }
 
@@ -73,6 +87,39 @@ impl Workload {
         (total > 0.0).then(|| (mean(|bin| bin.prompt), mean(|bin| bin.output)))
     }
 
+    /// Tokens of a prompt on average; none of an empty list.
+    pub fn mean_prompt(&self) -> Option<f64> {
+        match (self.means(), &self.isl) {
+            (Some((prompt, _)), _) => Some(f64::from(prompt)),
+            (None, Lengths::Fixed(length)) => Some(f64::from(*length)),
+            (None, Lengths::Each(lengths)) => {
+                let total: f64 = lengths.iter().copied().map(f64::from).sum();
+                (!lengths.is_empty()).then(|| (total / lengths.len() as f64).round())
+            }
+        }
+    }
+
+    /// Tokens of an output on average.
+    pub fn mean_output(&self) -> u32 {
+        self.means().map_or(self.osl, |(_, output)| output)
+    }
+
+    /// Every prompt is this long.
+    pub fn set_mean_prompt(&mut self, tokens: Option<f64>) {
+        if let Some(tokens) = tokens {
+            self.leave_histogram();
+            self.isl = Lengths::Fixed(tokens as u32);
+        }
+    }
+
+    /// Every output is this long.
+    pub fn set_mean_output(&mut self, tokens: Option<f64>) {
+        if let Some(tokens) = tokens {
+            self.leave_histogram();
+            self.osl = tokens as u32;
+        }
+    }
+
     /// Goes from a histogram to its means, before one of them is set.
     pub fn leave_histogram(&mut self) {
         if let Some((prompt, output)) = self.means() {
@@ -91,7 +138,7 @@ pub struct Drafts {
     pub accepted: f64,
 }
 
-/// What every request is to keep to; `None` is no limit.
+/// Limits that every request must meet; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Slos {
     /// Milliseconds to the first token.

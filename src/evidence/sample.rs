@@ -7,6 +7,7 @@ use super::measured::{Measured, REFERENCE_SOURCE, Row, visit};
 use super::tables::TableError;
 use crate::config::catalog::{Catalog, Physics};
 use crate::kernels::Family;
+use crate::kernels::random::SplitMix64;
 
 /// A second source's share of the rows a GPU of the reference source gets, when sampling.
 const SECOND_SOURCE_SHARE: f64 = 0.25;
@@ -129,12 +130,9 @@ impl Shares {
     }
 }
 
-/// The finaliser of SplitMix64: every bit of the input moves half of the output's.
+/// A hash: every bit of the input moves half of the output's.
 fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
+    SplitMix64::new(value).next_u64()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The constants of kernels and their features. `static/catalog/constants.json` says what each is, its unit, its source and
-//! what it was fitted on; each part of this folder reads its own by name.
+//! The constants of kernels and their features, and of serving. `static/catalog/constants.json` says what each is, its unit, its source and
+//! what it was fitted on; each part reads its own by name.
 
 /// `constants()` of one part: a struct with a field for each of its constants.
 macro_rules! constants {
@@ -19,4 +19,4 @@ macro_rules! constants {
         }
     };
 }
-pub(super) use constants;
+pub(crate) use constants;

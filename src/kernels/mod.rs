@@ -3,7 +3,7 @@
 
 pub mod attention;
 pub mod collective;
-mod constants;
+pub(crate) mod constants;
 mod count;
 pub mod elementwise;
 mod features;
@@ -11,6 +11,7 @@ mod gemm;
 pub mod latent;
 mod linear;
 pub mod moe;
+pub mod random;
 pub mod reference;
 mod registry;
 mod sequences;

@@ -3,6 +3,7 @@
 use crate::config::catalog::Physics;
 use crate::config::model::{Attention, Blocks, Compressed, Ffn, Formats, Model, Sharding, Tensor};
 use crate::config::{Dtype, MemoryShareOf, MissingFigure, Setup};
+use crate::kernels::constants::constants;
 use crate::units::Bytes;
 
 use super::fit::Demand;
@@ -12,13 +13,8 @@ const BF16_BYTES: f64 = 2.0;
 const F32_BYTES: f64 = 4.0;
 /// The f32 scale of an indexer's FP8 key.
 const INDEX_SCALE_BYTES: f64 = 4.0;
-/// Scales of an FP8 entry of compressed keys.
-const ENTRY_SCALE_BYTES: f64 = 8.0;
-/// Logits are kept once as bf16 and once as f32 for sampling.
-const LOGIT_BYTES: f64 = 6.0;
 
-/// Sequences whose logits a step holds at once; more are sampled in turns.
-const SAMPLED_SEQUENCES: f64 = 256.0;
+constants!("memory": logit_bytes, sampled_sequences, entry_scale_bytes);
 
 /// Memory by part for `setup` under `demand`.
 ///
@@ -134,7 +130,7 @@ pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
 /// added: 584 bytes of 512 elements, in vLLM and in SGLang. Tokens whose group is not complete wait in f32.
 fn compressed_cache(compressed: &Compressed, kv: Dtype, tokens: f64) -> f64 {
     let (rope, plain) = (f64::from(compressed.rope), f64::from(compressed.head_dim - compressed.rope));
-    let scales = if kv.math() == Dtype::Fp8 { ENTRY_SCALE_BYTES } else { 0.0 };
+    let scales = if kv.math() == Dtype::Fp8 { constants().entry_scale_bytes } else { 0.0 };
     let entry = rope * BF16_BYTES + plain * kv.bytes() + scales;
     let index = compressed.indexer.map_or(0.0, |indexer| f64::from(indexer.head_dim) + INDEX_SCALE_BYTES);
     let window = tokens.min(f64::from(compressed.window)) * entry;
@@ -174,6 +170,6 @@ fn activations(model: &Model, setup: &Setup, step_tokens: f64) -> Bytes {
     });
     let widest = attention.chain(mlp).map(|width| width / tp).fold(0.0, f64::max);
     let per_token = (2.0 * hidden + widest) * BF16_BYTES;
-    let logits = f64::from(model.vocab) / tp * LOGIT_BYTES;
-    Bytes(step_tokens * per_token + SAMPLED_SEQUENCES.min(step_tokens) * logits)
+    let logits = f64::from(model.vocab) / tp * constants().logit_bytes;
+    Bytes(step_tokens * per_token + constants().sampled_sequences.min(step_tokens) * logits)
 }

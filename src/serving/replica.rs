@@ -4,11 +4,10 @@ use super::report::Memory;
 use super::sim::{Policy, Preempt};
 use super::table::Extent;
 use crate::config::{Batching, Figure, HostTime, Setup};
+use crate::kernels::constants::constants;
 use crate::units::Seconds;
 
-/// Sequences that the engines capture CUDA graphs for: a few small batches, then multiples of this.
-const GRAPH_STEP: u32 = 8;
-const SMALL_GRAPHS: [u32; 3] = [1, 2, 4];
+constants!("graphs": step);
 
 /// The scheduler of one replica of `setup`, with the engine's rules and the memory's room.
 ///
@@ -52,8 +51,10 @@ pub fn admission(host: &HostTime, prompt: f64) -> Seconds {
 
 /// Batches that decode in a CUDA graph, up to `most` sequences.
 pub fn graph_sizes(most: u32) -> Vec<u32> {
-    let multiples = (1..).map(|count| count * GRAPH_STEP).take_while(|&size| size < most);
-    let mut sizes: Vec<u32> = SMALL_GRAPHS.into_iter().filter(|&size| size < most).chain(multiples).collect();
+    let step = constants().step as u32;
+    let small = std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size < step);
+    let multiples = (1..).map(|count| count * step);
+    let mut sizes: Vec<u32> = small.chain(multiples).take_while(|&size| size < most).collect();
     sizes.push(most);
     sizes
 }

@@ -9,17 +9,17 @@ use crate::serving::{Report, finish, plan};
 
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// What sets it apart from the others.
+    /// How it differs from the others.
     pub name: String,
     pub scenario: Scenario,
     /// None until it is predicted.
     pub outcome: Option<Outcome>,
 }
 
-/// What came of a configuration.
+/// The result of a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// None where the configuration is not sound.
+    /// None where the configuration has errors.
     pub setup: Option<Setup>,
     /// None where it cannot be planned.
     pub report: Option<Report>,
@@ -78,7 +78,7 @@ impl Case {
         self.outcome.as_ref().map_or(&[], |outcome| &outcome.issues)
     }
 
-    /// What it is that stands against an answer; empty where there is one.
+    /// Why there is no answer; empty where there is one.
     pub fn reason(&self) -> &str {
         match self.headline() {
             Some(_) => "",
@@ -86,19 +86,19 @@ impl Case {
         }
     }
 
-    /// Whether its mean TTFT and TPOT keep to its limits; none without limits or without an answer.
-    pub fn keeps(&self) -> Option<bool> {
+    /// Whether its mean TTFT and TPOT meet its limits; none without limits or without an answer.
+    pub fn meets_limits(&self) -> Option<bool> {
         let (headline, slos) = (self.headline()?, self.scenario.workload.slos);
-        let kept = |time: Option<f64>, limit: Option<f64>| Some(time.unwrap_or(0.0) * 1e3 <= limit?);
-        let ttft = kept(Some(headline.ttft.0), slos.ttft_ms);
-        let tpot = kept(headline.tpot.map(|tpot| tpot.0), slos.tpot_ms);
+        let met = |time: Option<f64>, limit: Option<f64>| Some(time.unwrap_or(0.0) * 1e3 <= limit?);
+        let ttft = met(Some(headline.ttft.0), slos.ttft_ms);
+        let tpot = met(headline.tpot.map(|tpot| tpot.0), slos.tpot_ms);
         match (ttft, tpot) {
             (None, None) => None,
             _ => Some(ttft != Some(false) && tpot != Some(false)),
         }
     }
 
-    /// Dollars per hour of all its GPUs, where a price is known.
+    /// Dollars per hour for all its GPUs, where a price is known.
     pub fn dollars_per_hour(&self) -> Option<f64> {
         let setup = self.setup()?;
         Some(setup.price? * f64::from(setup.gpus_per_replica() * setup.replicas))

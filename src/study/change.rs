@@ -1,112 +1,106 @@
 //! What limits a configuration, and what each single change of it does.
 
-use super::print::{self, change};
+use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::sweep::weights_of;
-use super::{Block, Case, Row, Span, Study, edit};
+use super::{Block, Case, Row, Study, edit};
 use crate::config::catalog::catalog;
+use crate::config::link::Link;
 use crate::config::{Dtype, Load, Scenario};
 use crate::graph::Phase;
 use crate::serving::words;
-use crate::units::{Dollars, Seconds, count, percent};
+use crate::units::{count, percent};
 
-/// Every single change worth trying; what the checks refuse is left out of the answer.
-pub fn cases(base: &Scenario) -> Vec<Case> {
+/// Every single change worth trying. Those the checks refuse are not shown.
+pub fn cases(link: &Link, _: &str) -> Vec<Case> {
+    let base = &link.scenario;
     let mut cases = Vec::new();
-    for tp in ranks(base) {
-        cases.push(Case::edited(format!("TP {tp}"), base, |scenario| edit::tp(scenario, tp)));
+    let mut add = |name: String, change: &dyn Fn(&mut Scenario)| cases.push(Case::edited(name, base, change));
+    for tp in degrees(base) {
+        add(format!("TP {tp}"), &|scenario| edit::tp(scenario, tp));
     }
     let stage = edit::stage(base);
-    for (name, ep) in [("Experts dealt over all GPUs", stage), ("Experts cut over all GPUs", 1)] {
+    for (name, ep) in [("EP-sharded experts", stage), ("TP-sharded experts", 1)] {
         if stage > 1 && base.ep != ep {
-            cases.push(Case::edited(name, base, |scenario| scenario.ep = ep));
+            add(format!("{name} (EP {ep})"), &|scenario| scenario.ep = ep);
         }
     }
     let now = weights_of(base).map_or(f64::INFINITY, Dtype::bytes);
     for dtype in Dtype::ALL.iter().copied().filter(|dtype| dtype.bytes() < now) {
-        let name = format!("Weights in {}", words::dtype(dtype));
-        cases.push(Case::edited(name, base, |scenario| scenario.weights = Some(dtype)));
+        add(format!("Weights in {}", words::dtype(dtype)), &|scenario| scenario.weights = Some(dtype));
     }
     if base.kv.bytes() > Dtype::Fp8.bytes() {
-        cases.push(Case::edited("KV cache in FP8", base, |scenario| scenario.kv = Dtype::Fp8));
+        add("KV cache in FP8".into(), &|scenario| scenario.kv = Dtype::Fp8);
     }
     for engine in catalog().engines.engines.iter().filter(|engine| engine.id != base.engine) {
-        cases.push(Case::edited(&engine.name, base, |scenario| edit::engine(scenario, engine)));
+        add(engine.name.clone(), &|scenario| edit::engine(scenario, engine));
     }
-    cases.extend(loads(base));
+    if let Some((name, load)) = half(base.workload.load) {
+        add(name, &|scenario| scenario.workload.load = load);
+    }
+    let twice = base.replicas.saturating_mul(2);
+    add(format!("{twice} replicas"), &|scenario| scenario.replicas = twice);
     for gpu in catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu) {
-        cases.push(Case::edited(&gpu.name, base, |scenario| edit::gpu(scenario, gpu)));
+        add(gpu.name.clone(), &|scenario| edit::gpu(scenario, gpu));
     }
     cases
 }
 
-/// Half the ranks that share heads, twice as many, and more as far as one machine's links reach: a model may be too
-/// large for twice.
-fn ranks(base: &Scenario) -> Vec<u32> {
-    let machine = catalog().gpu(&base.gpu).map_or(0, |gpu| gpu.link.domain);
+/// Half the TP degree, twice, and more as far as the links of one node reach: a model may not fit on twice the GPUs.
+fn degrees(base: &Scenario) -> Vec<u32> {
+    let node = catalog().gpu(&base.gpu).map_or(0, |gpu| gpu.link.domain);
     let [twice, more @ ..] = [2, 4, 8].map(|factor| base.tp.saturating_mul(factor));
-    let more = more.into_iter().filter(|&tp| tp <= machine);
+    let more = more.into_iter().filter(|&tp| tp <= node);
     (base.tp > 1).then_some(base.tp / 2).into_iter().chain([twice]).chain(more).collect()
 }
 
-/// Half the load, or the same over twice the replicas.
-fn loads(base: &Scenario) -> Vec<Case> {
-    let mut cases = Vec::new();
-    let half = |count: u32| (count > 1).then_some(count / 2);
-    let less = match base.workload.load {
-        Load::Concurrency(clients) => {
-            half(clients).map(|half| (format!("{half} clients"), Load::Concurrency(half)))
+/// Half the load and its name; none where it is one request.
+fn half(load: Load) -> Option<(String, Load)> {
+    Some(match load {
+        Load::Concurrency(clients @ 2..) => {
+            (format!("{} clients", clients / 2), Load::Concurrency(clients / 2))
         }
-        Load::Batch(prompts) => half(prompts).map(|half| (format!("{half} prompts"), Load::Batch(half))),
-        Load::Rate(rate) => {
-            Some((format!("{} requests per second", count(rate / 2.0)), Load::Rate(rate / 2.0)))
-        }
-    };
-    if let Some((name, load)) = less {
-        cases.push(Case::edited(name, base, |scenario| scenario.workload.load = load));
-    }
-    let twice = base.replicas.saturating_mul(2);
-    cases.push(Case::edited(format!("{twice} replicas"), base, |scenario| scenario.replicas = twice));
-    cases
+        Load::Batch(prompts @ 2..) => (format!("{} prompts", prompts / 2), Load::Batch(prompts / 2)),
+        Load::Rate(rate) => (format!("{} requests/s", count(rate / 2.0)), Load::Rate(rate / 2.0)),
+        Load::Concurrency(_) | Load::Batch(_) => return None,
+    })
 }
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
-    let mut blocks = vec![Block::heading("What limits it")];
+    let mut blocks = vec![Block::heading("Bottlenecks")];
     blocks.extend(limits(own).into_iter().map(Block::text));
-    let mut offered: Vec<&Case> = study.others().iter().filter(|case| case.headline().is_some()).collect();
-    offered.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
-    blocks.extend(advice(study, &offered));
-    if offered.is_empty() {
-        blocks.push(Block::text("No single change of those tried gives an answer."));
+    let mut answered: Vec<&Case> = study.others().iter().filter(|case| case.headline().is_some()).collect();
+    answered.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+    blocks.extend(advice(study, &answered));
+    if answered.is_empty() {
+        blocks.push(Block::text("None of the single changes tried gives a valid configuration."));
         return blocks;
     }
     let (settings, gpus): (Vec<&Case>, Vec<&Case>) =
-        offered.into_iter().partition(|case| case.scenario.gpu == study.own().scenario.gpu);
+        answered.into_iter().partition(|case| case.scenario.gpu == own.scenario.gpu);
     for (name, cases) in [("Change one setting", settings), ("Change the GPU", gpus)] {
         if !cases.is_empty() {
             blocks.push(Block::heading(name));
-            let rows = cases.iter().map(|case| row(study, case)).collect();
-            blocks.push(Block::table(name, &HEAD, rows));
+            let metrics = COLUMNS.iter().map(|metric| metric.name);
+            let head: Vec<&str> = ["Change"].into_iter().chain(metrics).chain(["Meets limits"]).collect();
+            blocks.push(Block::table(name, &head, cases.into_iter().map(|case| row(study, case))));
         }
     }
     blocks.push(Block::text(
-        "Each is the closed form of the same load with one thing changed, and behind each number the change against \
-         this configuration. First those that keep to the limits, then by dollars per output token where prices are \
-         known, else by output per GPU.",
+        "Each row applies one change to this configuration under the same load (closed form); percentages are relative \
+         to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU.",
     ));
     blocks
 }
 
-const HEAD: [&str; 7] =
-    ["Change", "TTFT", "TPOT", "Output per GPU", "Output", "$ per M tokens", "Within limits"];
+const COLUMNS: [Metric; 5] = [TTFT, TPOT, PER_GPU, OUTPUT, COST];
 
-/// Lower is better: those that miss limits after all others, then by cost, else by output of a GPU.
+/// Lower is better: those that miss limits last, then by cost, else by output per GPU.
 fn rank(case: &Case) -> f64 {
-    const AFTER: f64 = 1e9;
-    let missed = if case.keeps() == Some(false) { AFTER } else { 0.0 };
-    let Some(headline) = case.headline() else { return f64::INFINITY };
-    let cost = headline.dollars_per_million.map(|dollars| dollars.0);
-    missed + cost.unwrap_or(AFTER / 2.0 - headline.output_per_s_per_gpu)
+    const LAST: f64 = 1e9;
+    let missed = if case.meets_limits() == Some(false) { LAST } else { 0.0 };
+    let cost = COST.of(case).or_else(|| Some(LAST / 2.0 - PER_GPU.of(case)?));
+    cost.map_or(f64::INFINITY, |cost| missed + cost)
 }
 
 fn limits(own: &Case) -> Vec<String> {
@@ -115,7 +109,7 @@ fn limits(own: &Case) -> Vec<String> {
         let needed = memory.kv_needed.0 / memory.kv_room.0;
         if needed.is_finite() {
             lines.push(format!(
-                "Memory: weights take {} of {}; this load fills {} of the room for the KV cache.",
+                "Memory: weights take {} of {} usable; this load fills {} of the KV cache.",
                 memory.weights.print(),
                 memory.usable.print(),
                 percent(needed),
@@ -127,7 +121,8 @@ fn limits(own: &Case) -> Vec<String> {
     {
         let waiting = (1.0 - prefill.time.0 / headline.ttft.0).max(0.0);
         lines.push(format!(
-            "TTFT: {} of it is waiting for steps, for prompts of others and for a slot; the prompt itself takes {}.",
+            "TTFT: {} of it is spent waiting (for running steps, other prompts, a free slot); prefilling the prompt \
+             itself takes {}.",
             percent(waiting),
             prefill.time.print(),
         ));
@@ -138,49 +133,33 @@ fn limits(own: &Case) -> Vec<String> {
     lines
 }
 
-/// The change to make first, where something has to be mended.
-fn advice(study: &Study, offered: &[&Case]) -> Option<Block> {
+/// The change to make first, where the configuration does not fit or misses its limits.
+fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
     let own = study.own();
-    let what = match (own.headline(), own.keeps()) {
-        (None, _) => "Cheapest single change that gives an answer: ",
-        (Some(_), Some(false)) => "Cheapest single change that keeps to the limits: ",
+    let goal = match (own.headline(), own.meets_limits()) {
+        (None, _) => "gives a valid configuration",
+        (Some(_), Some(false)) => "meets the limits",
         _ => return None,
     };
-    let mends = |case: &&&Case| case.keeps() != Some(false);
-    // Of all that mend it, the one that costs least an hour; those without a known price last.
+    let meets = |case: &&&Case| case.meets_limits() != Some(false);
+    // By dollars per hour; those without a known price last.
     let price = |case: &&&Case| case.dollars_per_hour().unwrap_or(f64::MAX);
-    let best = offered.iter().filter(mends).min_by(|a, b| price(a).total_cmp(&price(b)));
-    Some(match best {
-        Some(case) => {
-            let link = Span::link(&case.name, study.link_to(&case.scenario));
-            Block::spans(vec![what.into(), link, ".".into()])
-        }
-        None => Block::text("No single change of those tried mends it."),
-    })
+    let best = answered.iter().filter(meets).min_by(|a, b| price(a).total_cmp(&price(b)));
+    let advice = match best {
+        Some(case) => Block::spans(vec![
+            format!("Cheapest single change that {goal}: ").into(),
+            study.open(&case.name, case),
+            ".".into(),
+        ]),
+        None => Block::text(format!("None of the single changes tried {goal}.")),
+    };
+    Some(advice.called("advice"))
 }
 
 fn row(study: &Study, case: &Case) -> Row {
-    let own = study.own().headline();
-    let Some(headline) = case.headline() else { return Row::default() };
-    let time = |time: Seconds, was: Option<Seconds>| {
-        time.print().to_string() + &against(time.0, was.map(|was| was.0))
-    };
-    let cells = vec![
-        Span::link(&case.name, study.link_to(&case.scenario)),
-        time(headline.ttft, own.map(|own| own.ttft)).into(),
-        headline.tpot.map_or("–".into(), |tpot| time(tpot, own.and_then(|own| own.tpot))).into(),
-        (count(headline.output_per_s_per_gpu)
-            + &against(headline.output_per_s_per_gpu, own.map(|own| own.output_per_s_per_gpu)))
-            .into(),
-        (count(headline.output_per_s) + &against(headline.output_per_s, own.map(|own| own.output_per_s)))
-            .into(),
-        print::or_dash(headline.dollars_per_million.map(Dollars::print)).into(),
-        case.keeps().map_or("–", |kept| if kept { "yes" } else { "no" }).into(),
-    ];
+    let meets = case.meets_limits().map_or("–", |meets| if meets { "Yes" } else { "No" });
+    let mut cells = vec![study.open(&case.name, case)];
+    cells.extend(COLUMNS.map(|metric| metric.print_change(case, study.own()).into()));
+    cells.push(meets.into());
     Row::new(cells)
-}
-
-/// ` (+12 %)`: the change against what was.
-fn against(value: f64, was: Option<f64>) -> String {
-    was.and_then(|was| change(value, was)).map_or_else(String::new, |change| format!(" ({change})"))
 }

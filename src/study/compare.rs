@@ -1,232 +1,159 @@
-//! A configuration beside up to three others: what differs, what comes of it, and how they scale.
+//! A configuration next to up to three others: what differs, what results, and how each scales with clients.
 
-use super::{Block, Case, Row, Span, Study, edit};
-use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
+use super::{Block, Case, Row, Span, Study, edit, metric};
+use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
-use crate::config::link::keys;
+use crate::config::inputs;
 use crate::config::link::{Link, MOST_COMPARED};
-use crate::config::{Dtype, Load, Scenario};
-use crate::serving::report::Headline;
-use crate::units::{Seconds, count, percent};
+use crate::config::{Dtype, Load};
+use crate::units::percent;
 
-/// Clients at which each configuration is predicted for the shared axes.
+/// Clients at which each configuration is predicted for the curves.
 const CLIENTS: [u32; 6] = [1, 4, 16, 64, 128, 256];
 const HEIGHT: u32 = 260;
-/// GPUs one click away, where they are not on the form already.
+/// GPUs offered with one click, except the one on the form.
 const SUGGESTED: [&str; 5] = ["h100-sxm", "h200-sxm", "b200", "a100-sxm-80gb", "l40s"];
+/// The configurations by name, the one on the form first.
+const NAMES: [&str; 1 + MOST_COMPARED] = ["This", "A", "B", "C"];
+const TONES: [Tone; 1 + MOST_COMPARED] = [Tone::Accent, Tone::Ink, Tone::Muted, Tone::Faint];
 
 /// The configurations of the link, then all of them over [`CLIENTS`].
-pub fn cases(link: &Link) -> Vec<Case> {
+pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     if link.compared.is_empty() {
         return Vec::new();
     }
-    let named = |(index, scenario): (usize, &Scenario)| Case::new(name(index + 1), scenario.clone());
-    let mut cases: Vec<Case> = link.compared.iter().enumerate().map(named).collect();
-    for scenario in std::iter::once(&link.scenario).chain(&link.compared) {
-        for clients in CLIENTS {
-            cases.push(Case::edited("", scenario, |point| point.workload.load = Load::Concurrency(clients)));
-        }
-    }
-    cases
-}
-
-/// `This`, `A`, `B`, `C`.
-fn name(index: usize) -> &'static str {
-    ["This", "A", "B", "C"].get(index).copied().unwrap_or("…")
+    let others = link.compared.iter().cloned().map(|scenario| Case::new("", scenario));
+    let all = std::iter::once(&link.scenario).chain(&link.compared);
+    let points = all.flat_map(|scenario| {
+        CLIENTS.map(|clients| {
+            Case::edited("", scenario, |point| point.workload.load = Load::Concurrency(clients))
+        })
+    });
+    others.chain(points).collect()
 }
 
 pub fn blocks(study: &Study) -> Vec<Block> {
-    let compared = study.link.compared.len();
+    let compared = study.link.compared.len().min(MOST_COMPARED);
     let mut blocks = vec![offers(study)];
     if compared == 0 {
         return blocks;
     }
     let known = study.others();
     let columns: Vec<&Case> = std::iter::once(study.own()).chain(known.iter().take(compared)).collect();
+    let head: Vec<&str> = std::iter::once("").chain(NAMES.into_iter().take(columns.len())).collect();
     let rows =
         differences(&columns).into_iter().chain(numbers(&columns)).chain(actions(study, columns.len()));
-    blocks.push(Block::table("What differs, and what comes of it", &head(&columns), rows.collect()));
-    for case in &columns {
-        if !case.reason().is_empty() {
-            let which = if case.name.is_empty() { name(0) } else { &case.name };
-            blocks.push(Block::text(format!("{which}: {}", case.reason())));
-        }
-    }
+    blocks.push(Block::table("Differences and results", &head, rows));
+    let refused = NAMES.iter().zip(&columns).filter(|(_, case)| !case.reason().is_empty());
+    blocks.extend(refused.map(|(name, case)| Block::text(format!("{name}: {}", case.reason()))));
     blocks.extend(curves(study, known.get(compared..).unwrap_or_default()));
     blocks
 }
 
-/// What may be set beside the form, one click each.
+/// What can be added to the comparison, one click each.
 fn offers(study: &Study) -> Block {
     let (base, link) = (&study.link.scenario, &study.link);
     if link.compared.len() >= MOST_COMPARED {
-        return Block::text("Four configurations stand beside each other: remove one to add another.");
+        return Block::text("Four configurations are compared: remove one to add another.");
     }
-    let beside = |scenario: Scenario| {
-        let mut compared = link.compared.clone();
-        compared.push(scenario);
-        format!("#{}", Link { compared, ..link.clone() }.encode())
-    };
-    let mut offered: Vec<(String, Scenario)> =
-        vec![("this very configuration, to change the form beside it".into(), base.clone())];
-    let mut offer = |name: String, edit: &dyn Fn(&mut Scenario)| {
-        let mut scenario = base.clone();
-        edit(&mut scenario);
-        offered.push((name, scenario));
-    };
-    for id in SUGGESTED.into_iter().filter(|id| *id != base.gpu) {
-        if let Some(gpu) = catalog().gpu(id) {
-            offer(gpu.name.clone(), &|scenario| edit::gpu(scenario, gpu));
-        }
+    let mut offered: Vec<Case> = vec![Case::new("a copy of this configuration, to edit", base.clone())];
+    for gpu in SUGGESTED.into_iter().filter(|id| *id != base.gpu).filter_map(|id| catalog().gpu(id)) {
+        offered.push(Case::edited(&gpu.name, base, |scenario| edit::gpu(scenario, gpu)));
     }
     for engine in catalog().engines.engines.iter().filter(|engine| engine.id != base.engine) {
-        offer(engine.name.clone(), &|scenario| edit::engine(scenario, engine));
+        offered.push(Case::edited(&engine.name, base, |scenario| edit::engine(scenario, engine)));
     }
     let twice = base.tp.saturating_mul(2);
-    offer(format!("TP {twice}"), &|scenario| edit::tp(scenario, twice));
+    offered.push(Case::edited(format!("TP {twice}"), base, |scenario| edit::tp(scenario, twice)));
     if base.weights != Some(Dtype::Fp8) {
-        offer("FP8 weights".into(), &|scenario| scenario.weights = Some(Dtype::Fp8));
+        offered.push(Case::edited("FP8 weights", base, |scenario| scenario.weights = Some(Dtype::Fp8)));
     }
-    let mut spans: Vec<Span> = vec!["Set beside it: ".into()];
-    let fresh = |scenario: &Scenario| !link.compared.contains(scenario);
-    for (index, (name, scenario)) in offered.into_iter().filter(|(_, scenario)| fresh(scenario)).enumerate() {
-        if index > 0 {
-            spans.push(", ".into());
-        }
-        spans.push(Span::link(name, beside(scenario)));
+    offered.retain(|case| !link.compared.contains(&case.scenario));
+    let mut spans: Vec<Span> = Vec::new();
+    for case in offered {
+        spans.push(if spans.is_empty() { "Compare with " } else { ", " }.into());
+        let mut link = link.clone();
+        link.compared.push(case.scenario);
+        spans.push(Span::link(case.name, format!("#{}", link.encode())));
     }
     spans.push(".".into());
     Block::spans(spans)
 }
 
-/// Every setting that is not the same in all.
+/// Every setting in which they differ.
 fn differences(columns: &[&Case]) -> Vec<Row> {
     let links: Vec<Link> = columns.iter().map(|case| Link::new(case.scenario.clone())).collect();
     let mut rows = Vec::new();
-    for key in keys::all().filter(|key| key.in_json()) {
+    for input in inputs::in_links().filter(|input| input.in_json()) {
         let values: Vec<String> =
-            links.iter().map(|link| (key.show)(link).unwrap_or_else(|| "–".into())).collect();
+            links.iter().map(|link| input.get(link).unwrap_or_else(|| "–".into())).collect();
         if values.windows(2).any(|pair| pair[0] != pair[1]) {
-            rows.push(Row::texts(std::iter::once(key.field.id().replace('_', " ")).chain(values)));
+            rows.push(row(&input.field.id().replace('_', " "), values));
         }
     }
     rows
 }
 
-/// What to do with each.
-fn actions(study: &Study, columns: usize) -> [Row; 2] {
-    [open, remove].map(|action: fn(&Study, usize) -> Span| {
-        Row::new(std::iter::once("".into()).chain((0..columns).map(|index| action(study, index))).collect())
-    })
-}
-
-fn head(columns: &[&Case]) -> Vec<&'static str> {
-    std::iter::once("").chain((0..columns.len()).map(name)).collect()
-}
-
-/// Puts column `index` on the form, and what was there in its place.
-fn open(study: &Study, index: usize) -> Span {
-    let Some(at) = index.checked_sub(1) else { return "on the form".into() };
-    let mut link = study.link.clone();
-    match link.compared.get_mut(at) {
-        Some(other) => std::mem::swap(&mut link.scenario, other),
-        None => return Span::default(),
-    }
-    Span::link("to the form", format!("#{}", link.encode()))
-}
-
-fn remove(study: &Study, index: usize) -> Span {
-    let Some(at) = index.checked_sub(1).filter(|&at| at < study.link.compared.len()) else {
-        return Span::default();
-    };
-    let mut link = study.link.clone();
-    link.compared.remove(at);
-    Span::link("remove", format!("#{}", link.encode()))
-}
-
-type Number = (&'static str, fn(&Headline) -> Option<String>);
-
-const NUMBERS: [Number; 8] = [
-    ("TTFT", |headline| Some(headline.ttft.print().to_string())),
-    ("TPOT", |headline| headline.tpot.map(|tpot| tpot.print().to_string())),
-    ("E2E", |headline| Some(headline.e2e.print().to_string())),
-    ("Output, tok/s", |headline| Some(count(headline.output_per_s))),
-    ("Output per GPU, tok/s", |headline| Some(count(headline.output_per_s_per_gpu))),
-    ("Output per user, tok/s", |headline| headline.output_per_s_per_user.map(count)),
-    ("Requests per second", |headline| Some(count(headline.requests_per_s))),
-    ("Per million output tokens", |headline| {
-        headline.dollars_per_million.map(|cost| cost.print().to_string())
-    }),
-];
-
-fn numbers(columns: &[&Case]) -> Vec<Row> {
-    let dash = || "–".to_owned();
-    let mut rows: Vec<Row> = NUMBERS
-        .iter()
-        .map(|(name, read)| {
-            let value = |case: &&Case| case.headline().and_then(read).unwrap_or_else(dash);
-            Row::texts(std::iter::once((*name).to_owned()).chain(columns.iter().map(value)))
-        })
-        .collect();
-    let filled = |case: &&Case| {
+fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {
+    let metrics =
+        metric::ALL.iter().map(|metric| row(metric.name, columns.iter().map(|case| metric.print(case))));
+    let filled = columns.iter().map(|case| {
         let memory = case.report().map(|report| &report.memory);
-        let share =
-            memory.map(|memory| memory.kv_needed.0 / memory.kv_room.0).filter(|share| share.is_finite());
-        share.map_or_else(dash, |share| percent(share).to_string())
+        let share = memory.map(|memory| memory.kv_needed.0 / memory.kv_room.0);
+        share.filter(|share| share.is_finite()).map_or_else(|| "–".into(), |share| percent(share).to_string())
+    });
+    metrics.chain([row("KV cache filled", filled)])
+}
+
+fn row(name: &str, cells: impl IntoIterator<Item = impl Into<Span>>) -> Row {
+    Row::new(std::iter::once(name.into()).chain(cells.into_iter().map(Into::into)).collect())
+}
+
+/// Links that swap each of the others with the form, and that remove it.
+fn actions(study: &Study, columns: usize) -> [Row; 2] {
+    let link = |name: &str, index: usize, change: fn(&mut Link, usize)| {
+        let mut link = study.link.clone();
+        change(&mut link, index);
+        Span::link(name, format!("#{}", link.encode()))
     };
-    rows.push(Row::texts(std::iter::once("KV cache filled".to_owned()).chain(columns.iter().map(filled))));
-    rows
+    let others = 0..columns - 1;
+    let swap = others.clone().map(|index| {
+        link("to the form", index, |link, index| {
+            std::mem::swap(&mut link.scenario, &mut link.compared[index]);
+        })
+    });
+    let remove = others.map(|index| link("remove", index, |link, index| drop(link.compared.remove(index))));
+    [
+        row("", std::iter::once("on the form".into()).chain(swap)),
+        row("", std::iter::once(Span::default()).chain(remove)),
+    ]
 }
 
 /// All of them over the same clients, on the same axes.
 fn curves(study: &Study, points: &[Case]) -> Option<Block> {
-    let configurations = 1 + study.link.compared.len();
-    let tones = [Tone::Accent, Tone::Ink, Tone::Muted, Tone::Faint];
-    let panel = |label: &str, unit: Unit, log: bool, of: fn(&Headline) -> Option<f64>| {
-        let line = |index: usize| {
-            let own = points.iter().skip(index * CLIENTS.len()).take(CLIENTS.len());
-            let known = CLIENTS
-                .into_iter()
-                .zip(own)
-                .filter_map(|(clients, case)| Some((f64::from(clients), of(case.headline()?)?)));
-            let (x, y) = known.unzip();
-            Line {
-                name: name(index).into(),
-                tone: tones[index.min(3)],
-                x,
-                y,
-                marked: true,
-                ..Line::default()
-            }
-        };
-        let lines = (0..configurations).map(line).filter(|line| !line.x.is_empty()).collect();
-        Panel { y: Axis { name: label.into(), unit, log }, lines, ..Panel::default() }
+    let at = CLIENTS.map(f64::from);
+    let panel = |metric: &metric::Metric| {
+        let lines = NAMES.iter().zip(TONES).zip(points.chunks(CLIENTS.len()));
+        metric.panel(
+            lines.map(|((name, tone), own)| metric.line(name, tone, at.into_iter().zip(own))).collect(),
+        )
     };
-    let panels = vec![
-        panel("TTFT", Unit::Seconds, true, |headline| Some(headline.ttft.0)),
-        panel("TPOT", Unit::Seconds, true, |headline| headline.tpot.map(|tpot| tpot.0)),
-        panel("Output per GPU, tok/s", Unit::Count, false, |headline| Some(headline.output_per_s_per_gpu)),
-    ];
-    let panels: Vec<Panel> = panels.into_iter().filter(|panel| !panel.lines.is_empty()).collect();
-    if panels.is_empty() {
+    let panels: Vec<Panel> = metric::CURVES.iter().filter_map(panel).collect();
+    if panels.is_empty() || study.link.compared.is_empty() {
         return None;
     }
     let words = words(&panels);
-    let x = Axis { name: "Clients".into(), unit: Unit::Count, log: true };
-    Some(Block::figure("Over clients", HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
+    let x = Axis::new("Clients", Unit::Count, true);
+    Some(Block::figure("By clients", HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
 }
 
 fn words(panels: &[Panel]) -> String {
-    let last = |line: &Line| line.y.last().copied().unwrap_or_default();
-    let say = |panel: &Panel| {
-        let each = panel.lines.iter().map(|line| {
-            let value = match panel.y.unit {
-                Unit::Seconds => Seconds(last(line)).print().to_string(),
-                Unit::Count | Unit::Share => count(last(line).round()),
-            };
-            format!("{} {value}", line.name)
-        });
-        format!("{} at the most clients: {}.", panel.y.name, each.collect::<Vec<_>>().join(", "))
+    let sentence = |panel: &Panel| {
+        let values = panel
+            .lines
+            .iter()
+            .filter_map(|line| Some(format!("{} {}", line.name, panel.y.unit.print(*line.y.last()?))));
+        format!("{} at the most clients: {}.", panel.y.name, values.collect::<Vec<_>>().join(", "))
     };
-    panels.iter().map(say).collect::<Vec<_>>().join(" ")
+    panels.iter().map(sentence).collect::<Vec<_>>().join(" ")
 }

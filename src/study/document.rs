@@ -1,12 +1,12 @@
-//! What a study says: a document of few kinds of blocks, which the page shows and Markdown writes.
+//! The answer of a study: a document of a few kinds of blocks, shown by the page and written as Markdown.
 
 use serde::{Deserialize, Serialize};
 
-use crate::chart::Chart;
+use crate::chart::{Bars, Chart};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// What may be asked for instead; empty where there is one thing to ask.
+    /// What can be asked for instead; empty where there is one thing to ask.
     pub choices: Vec<Choice>,
     pub chosen: String,
     pub blocks: Vec<Block>,
@@ -42,8 +42,7 @@ pub struct Text {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     pub text: String,
-    /// The fragment of a configuration, with its `#`, or a view of the page, as `view:explain`; empty where there is
-    /// none.
+    /// The fragment of a configuration, with its `#`, or a view of the page, as `view:explain`; empty for plain text.
     pub link: String,
 }
 
@@ -64,17 +63,17 @@ pub struct Table {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub cells: Vec<Span>,
-    /// Set apart from the others: the configuration on the form.
+    /// The configuration on the form, set apart from the others.
     pub own: bool,
 }
 
-/// A chart, and what it shows in words.
+/// A chart, and a summary in words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     pub id: String,
     pub name: String,
     pub chart: Chart,
-    /// Height in CSS pixels, and panels that stand above each other where there is no room beside.
+    /// Height in CSS pixels, and the number of panels: stacked where they do not fit side by side.
     pub height: u32,
     pub panels: u32,
     pub words: String,
@@ -85,7 +84,7 @@ pub struct Figure {
 pub struct Code {
     pub id: String,
     pub name: String,
-    /// What it is saved as.
+    /// The name it is saved under; empty where it is only copied.
     pub file: String,
     pub text: String,
 }
@@ -101,11 +100,11 @@ pub struct Facts {
 pub struct Fact {
     pub name: String,
     pub value: String,
-    /// What it means, for a tip.
+    /// What it means, as a tooltip.
     pub help: String,
 }
 
-/// Closed until it is asked for.
+/// Collapsed until it is opened.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fold {
     pub id: String,
@@ -137,8 +136,25 @@ impl Block {
         Self::Heading(Heading { text: text.into() })
     }
 
-    pub fn table(name: impl Into<String>, head: &[&str], rows: Vec<Row>) -> Self {
-        Self::Table(Table::new(name, head, rows))
+    pub fn table(
+        name: impl Into<String>,
+        head: &[&str],
+        rows: impl IntoIterator<Item = impl Into<Row>>,
+    ) -> Self {
+        Self::Table(Table {
+            id: String::new(),
+            name: name.into(),
+            head: head.iter().map(|&name| name.into()).collect(),
+            rows: rows.into_iter().map(Into::into).collect(),
+        })
+    }
+
+    /// A chart as high as its bars need.
+    pub fn bars(name: &str, chart: Bars, words: impl Into<String>) -> Self {
+        const BAR: u32 = 24;
+        const AROUND: u32 = 32;
+        let height = AROUND + BAR * chart.bars.len() as u32;
+        Self::figure(name, height, Chart::Bars(chart), words)
     }
 
     pub fn figure(name: impl Into<String>, height: u32, chart: Chart, words: impl Into<String>) -> Self {
@@ -170,7 +186,7 @@ impl Block {
             Self::Code(code) => &mut code.id,
             Self::Facts(facts) => &mut facts.id,
             Self::Fold(fold) => &mut fold.id,
-            // Nothing is found by a heading.
+            // Headings are not looked up.
             Self::Heading(_) => return self,
         };
         name.clone_into(id);
@@ -179,17 +195,6 @@ impl Block {
 
     pub fn fold(id: impl Into<String>, name: impl Into<String>, blocks: Vec<Self>) -> Self {
         Self::Fold(Fold { id: id.into(), name: name.into(), blocks })
-    }
-}
-
-impl Table {
-    pub fn new(name: impl Into<String>, head: &[&str], rows: Vec<Row>) -> Self {
-        Self {
-            id: String::new(),
-            name: name.into(),
-            head: head.iter().map(|&name| name.into()).collect(),
-            rows,
-        }
     }
 }
 
@@ -223,5 +228,24 @@ impl Row {
 
     pub fn texts(cells: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::new(cells.into_iter().map(Span::plain).collect())
+    }
+}
+
+impl From<Vec<Span>> for Row {
+    fn from(cells: Vec<Span>) -> Self {
+        Self::new(cells)
+    }
+}
+
+impl<T: Into<String>, const N: usize> From<[T; N]> for Row {
+    fn from(cells: [T; N]) -> Self {
+        Self::texts(cells)
+    }
+}
+
+/// A name and its value.
+impl From<(&str, String)> for Row {
+    fn from((name, value): (&str, String)) -> Self {
+        Self::texts([name.to_owned(), value])
     }
 }

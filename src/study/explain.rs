@@ -12,10 +12,10 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         return refused(own.issues());
     };
     let basis = match &report.basis {
-        Basis::Roofline => "Every kernel at its ideal: an upper bound on speed.".to_owned(),
+        Basis::Roofline => "Every kernel at the roofline: an upper bound on speed.".to_owned(),
         Basis::Learned { release } => format!(
-            "Each kernel's work is counted; which share of the ideal it reaches is learned from measurements \
-             (models of {release}). Open a line for its formula with the values of this configuration."
+            "The work of each kernel is counted; the share of peak it reaches is learned from measurements (models of \
+             {release}). Open a line for its formula with this configuration's values."
         ),
     };
     let mut blocks = vec![Block::text(basis)];
@@ -23,7 +23,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.push(Block::heading("Numbers"));
     if let Some(headline) = &report.headline {
         blocks.extend(numbers::headline(setup, report, headline));
-        blocks.extend(study.accuracy.as_ref().map(|accuracy| numbers::trust(setup, accuracy)));
+        blocks.extend(study.accuracy.as_ref().map(|accuracy| numbers::errors(setup, accuracy)));
     } else {
         blocks.extend(refused(own.issues()));
     }

@@ -1,10 +1,10 @@
-//! Documents as Markdown: for the command line, and for what is exported.
+//! Documents as Markdown, for the command line and for export.
 
 use super::document::{Block, Document, Fact, Span, Table};
 
 impl Document {
-    /// As Markdown whose links stand below `page`, the address of the page without a fragment. Charts are their
-    /// words.
+    /// As Markdown with links relative to `page`, the address of the page without a fragment. A chart becomes its
+    /// summary.
     pub fn to_markdown(&self, page: &str) -> String {
         let mut text = String::new();
         blocks(&mut text, &self.blocks, page);
@@ -49,7 +49,7 @@ fn span(span: &Span, page: &str) -> String {
     if !span.link.starts_with('#') { text } else { format!("[{text}]({page}{})", span.link) }
 }
 
-/// Text that Markdown leaves as it is: names of models come from files of others.
+/// Text escaped for Markdown: names of models come from other people's files.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_wrote_stays_text() {
+    fn text_is_escaped() {
         let row = Row::new(vec![Span::link("a|b", "#v=1"), "<i>*".into()]);
         let blocks = vec![Block::table("", &["Name", "x_y"], vec![row]), Block::code("Run", "", "a\n```\nb")];
         let text = Document { blocks, ..Document::default() }.to_markdown("https://example.org/");

@@ -1,37 +1,18 @@
-//! What was measured of the configuration, beside what is predicted.
+//! Measured numbers next to the predicted ones.
 
-use super::{Block, Row, Study};
+use super::{Block, Study};
 use crate::config::Metric;
 use crate::serving::measured::{Deviation, deviations, print};
 
-pub const HEAD: [&str; 5] = ["", "Predicted", "Measured", "Difference", "Median measured"];
-
-/// What was measured and is predicted; empty without either.
+/// The numbers that are both measured and predicted.
 pub fn numbers(study: &Study) -> Vec<(Metric, Deviation)> {
     let own = study.own();
-    let headline = own.report().and_then(|report| report.headline.as_ref());
-    headline.map(|headline| deviations(&own.scenario.measured, headline)).unwrap_or_default()
+    own.headline().map(|headline| deviations(&own.scenario.measured, headline)).unwrap_or_default()
 }
 
-/// The same as a table, with what its differences are; nothing where there is none.
-pub fn blocks(study: &Study) -> Vec<Block> {
-    let rows = rows(study);
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    vec![
-        Block::heading("Your measurement"),
-        Block::table("Measured and predicted", &HEAD, rows.into_iter().map(Row::texts).collect())
-            .called("measured-beside"),
-        Block::text(
-            "Difference = (predicted - measured) / measured, of the means; of the median where that alone was measured, which the \
-             prediction is not: a few late requests draw a mean away from it.",
-        ),
-    ]
-}
-
-pub fn rows(study: &Study) -> Vec<[String; 5]> {
-    let row = |(metric, deviation): (Metric, Deviation)| {
+/// The same as a table; none without measurements.
+pub fn table(study: &Study) -> Option<Block> {
+    let row = |(metric, both): (Metric, Deviation)| {
         let number = |value: f64| print(metric, value).to_string();
         let name = match metric {
             Metric::Ttft => "TTFT",
@@ -41,14 +22,24 @@ pub fn rows(study: &Study) -> Vec<[String; 5]> {
             Metric::Requests => "Requests",
             Metric::Total => "Input and output",
         };
-        let median = deviation.median.map_or("–".to_owned(), number);
-        [
-            name.to_owned(),
-            number(deviation.predicted),
-            number(deviation.measured),
-            deviation.difference(),
-            median,
-        ]
+        let median = both.median.map_or("–".to_owned(), number);
+        [name.to_owned(), number(both.predicted), number(both.measured), both.difference(), median]
     };
-    numbers(study).into_iter().map(row).collect()
+    let numbers = numbers(study);
+    let head = ["", "Predicted", "Measured", "Difference", "Median measured"];
+    let table = Block::table("Measured and predicted", &head, numbers.iter().copied().map(row));
+    (!numbers.is_empty()).then(|| table.called("measured-beside"))
+}
+
+/// The table under a heading, with the definition of its differences.
+pub fn blocks(study: &Study) -> Vec<Block> {
+    let Some(table) = table(study) else { return Vec::new() };
+    vec![
+        Block::heading("Your measurement"),
+        table,
+        Block::text(
+            "Difference = (predicted - measured) / measured, of the means. Where only a median was measured it stands in \
+             for the mean, which a few slow requests can raise well above it.",
+        ),
+    ]
 }

@@ -1,8 +1,7 @@
-//! Studies of a configuration: what its time goes to, what would change it, and how it compares.
+//! Studies of a configuration: where its time goes, what would improve it, and how it compares.
 //!
-//! A study names other configurations to predict beside the one on the form, predicts them one at a time, and says
-//! what it found as a [`Document`]. Whoever runs it has the models answer: the page's worker between two messages,
-//! `predict` in place.
+//! A study predicts other configurations next to the one on the form, one at a time, and reports what it found as a
+//! [`Document`]. Whoever runs it has the models answer: the page's worker between two messages, `predict` in place.
 
 mod breakdown;
 mod case;
@@ -16,7 +15,7 @@ mod export;
 mod find;
 mod markdown;
 mod measured;
-mod print;
+mod metric;
 mod share;
 mod sweep;
 mod tradeoff;
@@ -37,7 +36,7 @@ use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::accuracy::Accuracy;
 
-/// What is asked about a configuration.
+/// What is asked about a configuration; [`VIEWS`] says what each shows.
 #[derive(
     Debug,
     Clone,
@@ -54,63 +53,84 @@ use crate::serving::accuracy::Accuracy;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Topic {
-    /// What the time of a step goes to.
     #[default]
     Breakdown,
-    /// Where each number comes from.
     Explain,
-    /// What limits it, and what single changes do.
     Change,
-    /// Beside other configurations.
     Compare,
-    /// Along one of its settings.
     Sweep,
-    /// Speed for one user against throughput of a GPU.
     Tradeoff,
-    /// Predicted against measured.
     Evidence,
-    /// Snippets that show it elsewhere.
     Share,
-    /// The report as a file.
     Export,
-    /// What is called so: the words searched for are what is chosen.
+    /// The page's search: no tab of its own.
     Find,
 }
 
 ids!(Topic);
 
-/// What may be shown of a configuration, by the names of its tabs. The overview is no study.
-pub const TABS: [(Option<Topic>, &str); 10] = [
-    (None, "Overview"),
-    (Some(Topic::Breakdown), "Time"),
-    (Some(Topic::Explain), "Explain"),
-    (Some(Topic::Change), "What to change"),
-    (Some(Topic::Compare), "Compare"),
-    (Some(Topic::Sweep), "Sweep"),
-    (Some(Topic::Tradeoff), "Trade-off"),
-    (Some(Topic::Evidence), "Evidence"),
-    (Some(Topic::Share), "Share"),
-    (Some(Topic::Export), "Export"),
+/// How a topic is shown and answered.
+struct View {
+    tab: &'static str,
+    /// What it shows, for those who search for it.
+    about: &'static str,
+    /// Ids and names of what can be asked for, the default first; empty where there is one thing to ask.
+    choices: &'static [(&'static str, &'static str)],
+    /// The configurations to predict besides the one on the form; none where nothing at all is predicted.
+    cases: Option<fn(&Link, &str) -> Vec<Case>>,
+    blocks: fn(&Study) -> Vec<Block>,
+}
+
+/// The configuration on the form is all there is to predict.
+const ALONE: Option<fn(&Link, &str) -> Vec<Case>> = Some(|_, _| Vec::new());
+
+const fn view(
+    tab: &'static str,
+    about: &'static str,
+    choices: &'static [(&'static str, &'static str)],
+    cases: Option<fn(&Link, &str) -> Vec<Case>>,
+    blocks: fn(&Study) -> Vec<Block>,
+) -> View {
+    View { tab, about, choices, cases, blocks }
+}
+
+/// One a topic, in their order.
+const VIEWS: [View; 10] = [
+    view("Breakdown", "Where the time of a step goes", &[], ALONE, breakdown::blocks),
+    view("Explain", "The formula and values behind every number", &[], ALONE, explain::blocks),
+    view("Improve", "Bottlenecks, and what a single change does", &[], Some(change::cases), change::blocks),
+    view("Compare", "Up to four configurations side by side", &[], Some(compare::cases), compare::blocks),
+    view("Sweep", "One setting varied", &sweep::CHOICES, Some(sweep::cases), sweep::blocks),
+    view(
+        "Trade-off",
+        "Output per GPU against output per user (Pareto)",
+        &[],
+        Some(tradeoff::cases),
+        tradeoff::blocks,
+    ),
+    view("Evidence", "Predicted against measured, known limits", &evidence::CHOICES, None, evidence::blocks),
+    view("Share", "Link, Markdown, embedding", &[], ALONE, share::blocks),
+    view("Export", "JSON, CSV, Markdown, citation", &export::CHOICES, ALONE, export::blocks),
+    view("Search", "Models, GPUs, workloads and views by name", &[], None, find::blocks),
 ];
 
+/// The page's tabs by name, the overview first: it is no study.
+pub fn tabs() -> impl Iterator<Item = (Option<Topic>, &'static str)> {
+    let studies = Topic::ALL.iter().filter(|&&topic| topic != Topic::Find);
+    std::iter::once((None, "Overview")).chain(studies.map(|&topic| (Some(topic), topic.view().tab)))
+}
+
 impl Topic {
-    /// What may be asked for, the default first: id and name. Empty where there is one thing to ask.
-    fn choices(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Sweep => &sweep::CHOICES,
-            Self::Evidence => &evidence::CHOICES,
-            Self::Export => &export::CHOICES,
-            Self::Breakdown | Self::Explain | Self::Change | Self::Compare | Self::Tradeoff => &[],
-            Self::Share | Self::Find => &[],
-        }
+    fn view(self) -> &'static View {
+        &VIEWS[self as usize]
     }
 }
 
-/// One question, and what is known of its answer.
+/// A question about a configuration, and what is known of its answer.
 #[derive(Debug, Clone)]
 pub struct Study {
     topic: Topic,
-    /// Of the topic's choices; of a search its words, and in further lines what else they may mean.
+    /// The id of one of the topic's choices; for a search, the text typed.
     chosen: String,
     /// The address of the page, without query and fragment.
     page: String,
@@ -118,41 +138,27 @@ pub struct Study {
     /// The configuration on the form first, where anything is predicted.
     cases: Vec<Case>,
     done: usize,
-    /// How far predictions are from what was measured.
+    /// Errors against measurements, where the report of them was loaded.
     accuracy: Option<Rc<Accuracy>>,
 }
 
 impl Study {
     /// `chosen` is one of the topic's choices; an unknown one counts as the first. `page` is the address of the
-    /// page without query and fragment, for what is shared.
+    /// page without query and fragment, for links to share.
     pub fn new(topic: Topic, chosen: &str, link: &str, page: &str) -> Self {
         let (link, _) = link::decode(link);
-        let choices = topic.choices();
+        let View { choices, cases, .. } = topic.view();
         let known = choices.iter().find(|(id, _)| *id == chosen).or(choices.first());
-        let chosen = match topic {
-            Topic::Find => chosen,
-            _ => known.map_or("", |(id, _)| id),
-        };
-        let chosen = chosen.to_owned();
-        let base = &link.scenario;
-        let others = match topic {
-            Topic::Change => change::cases(base),
-            Topic::Compare => compare::cases(&link),
-            Topic::Sweep => sweep::cases(base, &chosen),
-            Topic::Tradeoff => tradeoff::cases(base),
-            Topic::Breakdown | Topic::Explain | Topic::Share | Topic::Export => Vec::new(),
-            Topic::Evidence | Topic::Find => Vec::new(),
-        };
-        let own = match topic {
-            // Nothing is to be predicted for these.
-            Topic::Evidence | Topic::Find => None,
-            _ => Some(Case::new("", base.clone())),
-        };
-        let cases = own.into_iter().chain(others).collect();
-        Self { topic, chosen, page: page.into(), link, cases, done: 0, accuracy: None }
+        let chosen = if topic == Topic::Find { chosen } else { known.map_or("", |(id, _)| id) };
+        let cases = cases.map_or_else(Vec::new, |cases| {
+            let mut all = vec![Case::new("", link.scenario.clone())];
+            all.extend(cases(&link, chosen));
+            all
+        });
+        Self { topic, chosen: chosen.into(), page: page.into(), link, cases, done: 0, accuracy: None }
     }
 
-    /// With what is known of the predictor's errors.
+    /// With the predictor's errors against measurements.
     #[must_use]
     pub fn with(self, accuracy: Option<Rc<Accuracy>>) -> Self {
         Self { accuracy, ..self }
@@ -176,22 +182,10 @@ impl Study {
 
     /// What is known so far.
     pub fn document(&self) -> Document {
-        let blocks = match self.topic {
-            Topic::Breakdown => breakdown::blocks(self),
-            Topic::Explain => explain::blocks(self),
-            Topic::Change => change::blocks(self),
-            Topic::Compare => compare::blocks(self),
-            Topic::Sweep => sweep::blocks(self),
-            Topic::Tradeoff => tradeoff::blocks(self),
-            Topic::Evidence => evidence::blocks(self),
-            Topic::Share => share::blocks(self),
-            Topic::Export => export::blocks(self),
-            Topic::Find => find::blocks(self),
-        };
-        let choice = |&(id, name): &(&str, &str)| Choice { id: id.into(), name: name.into() };
-        let choices = self.topic.choices().iter().map(choice).collect();
-        let chosen = self.chosen.lines().next().unwrap_or_default().to_owned();
-        Document { choices, chosen, blocks }
+        let View { choices, blocks, .. } = self.topic.view();
+        let choices =
+            choices.iter().map(|(id, name)| Choice { id: (*id).into(), name: (*name).into() }).collect();
+        Document { choices, chosen: self.chosen.clone(), blocks: blocks(self) }
     }
 
     /// The configuration on the form.
@@ -199,19 +193,28 @@ impl Study {
         &self.cases[0]
     }
 
-    /// Those beside it that have been predicted.
+    /// The other configurations predicted so far.
     fn others(&self) -> &[Case] {
         self.cases.get(1..self.done).unwrap_or_default()
     }
 
     /// The fragment, with its `#`, that puts `scenario` on the form and keeps the rest of the link.
     fn link_to(&self, scenario: &Scenario) -> String {
-        let link = Link { scenario: scenario.clone(), ..self.link.clone() };
-        format!("#{}", link.encode())
+        format!("#{}", Link { scenario: scenario.clone(), ..self.link.clone() }.encode())
+    }
+
+    /// A link of this name that puts `case` on the form.
+    fn open(&self, name: impl Into<String>, case: &Case) -> Span {
+        Span::link(name, self.link_to(&case.scenario))
+    }
+
+    /// The address that opens this configuration, for others.
+    fn address(&self) -> String {
+        format!("{}{}", self.page, self.link_to(&self.own().scenario))
     }
 }
 
-/// What stands against an answer, as paragraphs.
+/// The errors that stand in the way of an answer, as paragraphs.
 fn refused(issues: &[Issue]) -> Vec<Block> {
     issues.iter().filter(|issue| issue.is_error()).map(|issue| Block::text(&issue.text)).collect()
 }

@@ -1,53 +1,50 @@
 //! Snippets that show a configuration elsewhere.
 
 use super::markdown::plain;
-use super::{Block, Document, Row, Span, Study, measured};
+use super::{Block, Document, Span, Study, measured};
 use crate::config::link;
 use crate::serving::words;
 
-/// How an embedded page may look, and its height in CSS pixels before it says its own.
+/// Views of the embedded page, and their height in CSS pixels until it reports its own.
 const VIEWS: [(&str, &str, u32); 3] =
-    [("card", "Headline numbers", 290), ("roofline", "The roofline", 680), ("curve", "Over loads", 540)];
+    [("card", "Headline numbers", 290), ("roofline", "Roofline", 680), ("curve", "Latency by load", 540)];
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let fragment = study.link_to(&study.own().scenario);
-    let address = format!("{}{fragment}", study.page);
+    let address = study.address();
     let title = study.own().setup().map_or_else(|| "Rooflight".into(), words::title);
+    let markdown = format!("[{}]({address})", plain(&title));
     let mut blocks = vec![
         Block::spans(vec![
-            "The whole configuration is in the link. Nothing of it reaches a server: ".into(),
-            Span::link("this configuration", &fragment),
-            ".".into(),
+            Span::link("The link", &fragment),
+            " holds the whole configuration. Browsers do not send this part of it to any server.".into(),
         ]),
         Block::code("Link", "", &address),
-        Block::code("Markdown", "", format!("[{}]({address})", plain(&title))),
+        Block::code("Markdown", "", &markdown),
     ];
-    let rows = measured::rows(study);
-    if !rows.is_empty() {
-        let table = Block::table("", &measured::HEAD, rows.into_iter().map(Row::texts).collect());
+    if let Some(table) = measured::table(study) {
         let table = Document { blocks: vec![table], ..Document::default() }.to_markdown(&study.page);
-        let snippet = format!("[{}]({address})\n\n{}", plain(&title), table.trim());
-        blocks.push(Block::code("What was measured, beside what is predicted, as Markdown", "", snippet));
+        let snippet = format!("{markdown}\n\n{}", table.trim());
+        blocks.push(Block::code("Measured and predicted, as Markdown", "", snippet));
     }
-    blocks.push(Block::heading("Live in a page of yours"));
+    blocks.push(Block::heading("Embed it in a page"));
+    let title = escaped(&title);
     for (view, name, height) in VIEWS {
         let source = escaped(&format!("{}embed.html?view={view}{fragment}", study.page));
         let snippet = format!(
-            "<iframe src=\"{source}\" title=\"{}\" width=\"100%\" height=\"{height}\" style=\"border:0\" loading=\"lazy\" \
+            "<iframe src=\"{source}\" title=\"{title}\" width=\"100%\" height=\"{height}\" style=\"border:0\" loading=\"lazy\" \
              sandbox=\"allow-scripts allow-popups allow-popups-to-escape-sandbox\"></iframe>",
-            escaped(&title),
         );
         blocks.push(Block::code(name, "", snippet));
     }
     let link = escaped(fragment.trim_start_matches('#'));
     let element = format!(
-        "<script type=\"module\" src=\"{}roof-light.js\"></script>\n<roof-light link=\"{link}\" view=\"card\">{}</roof-light>",
+        "<script type=\"module\" src=\"{}roof-light.js\"></script>\n<roof-light link=\"{link}\" view=\"card\">{title}</roof-light>",
         escaped(&study.page),
-        escaped(&title),
     );
-    blocks.push(Block::code("As an element, with text for where no script runs", "", element));
-    let name = "On the command line, or as JSON from a program";
-    blocks.push(Block::code(name, "", format!("predict '{}'", link::encode(&study.own().scenario))));
+    blocks.push(Block::code("Custom element, with fallback text", "", element));
+    let command = format!("predict '{}'", link::encode(&study.own().scenario));
+    blocks.push(Block::code("Command line", "", command));
     blocks
 }
 

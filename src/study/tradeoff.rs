@@ -1,28 +1,31 @@
-//! Speed for one user against throughput of a GPU, over tensor parallelism and clients.
+//! Output per GPU against output per user, over TP degrees and clients.
 
-use super::{Block, Case, Row, Span, Study, edit, print};
+use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT, clients};
+use super::{Block, Case, Row, Study, edit};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
-use crate::config::{Load, Scenario};
-use crate::units::{Dollars, Seconds, count};
+use crate::config::Load;
+use crate::config::link::Link;
+use crate::units::count;
 
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const HEIGHT: u32 = 340;
+const COLUMNS: [Metric; 5] = [PER_USER, PER_GPU, TTFT, TPOT, COST];
 
-/// One configuration of the picture, as it is drawn.
+/// A configuration and its place in the chart.
 struct Point<'a> {
     case: &'a Case,
-    /// Tokens per second that one user reads, and that a GPU writes.
-    user: f64,
-    gpu: f64,
+    per_user: f64,
+    per_gpu: f64,
 }
 
-/// One replica of every degree, under every number of clients.
-pub fn cases(base: &Scenario) -> Vec<Case> {
+/// One replica at every degree, with every number of clients.
+pub fn cases(link: &Link, _: &str) -> Vec<Case> {
+    let base = &link.scenario;
     let case = |(tp, clients): (u32, u32)| {
         Case::edited(format!("TP {tp}"), base, |scenario| {
             scenario.tp = tp;
-            // Experts stay dealt, or stay cut.
+            // Experts stay EP-sharded, or TP-sharded.
             scenario.ep = if base.ep > 1 { edit::stage(scenario) } else { 1 };
             scenario.replicas = 1;
             scenario.workload.load = Load::Concurrency(clients);
@@ -33,101 +36,77 @@ pub fn cases(base: &Scenario) -> Vec<Case> {
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let mut blocks = vec![Block::text(
-        "One replica under 1 to 256 clients, tensor parallel over 1 to 8 GPUs: to the right each user reads faster, \
-         upwards each GPU writes more. No other point of the frontier is better in both.",
+        "One replica, TP 1 to 8, 1 to 256 clients. Further right, each user gets tokens faster; further up, each GPU \
+         yields more. On the Pareto frontier neither improves without the other getting worse.",
     )];
     let points: Vec<Point<'_>> = study.others().iter().filter_map(point).collect();
     if points.is_empty() {
-        let over = study.done == study.cases.len();
-        blocks.extend(over.then(|| {
-            Block::text("None of them fits, or output is one token: there is no trade-off to draw.")
-        }));
+        let all = study.done == study.cases.len();
+        blocks.extend(
+            all.then(|| Block::text("No trade-off: none of these fit, or the output is a single token.")),
+        );
         return blocks;
     }
     let best = frontier(&points);
     blocks.push(chart(study, &points, &best));
-    let head =
-        ["On the frontier", "Clients", "Output per user", "Output per GPU", "TTFT", "TPOT", "$ per M tokens"];
-    let rows = best.iter().map(|point| row(study, point)).collect();
-    blocks.push(Block::table("The frontier", &head, rows));
+    let head: Vec<&str> =
+        ["Parallelism", "Clients"].into_iter().chain(COLUMNS.iter().map(|metric| metric.name)).collect();
+    let row = |point: &&Point<'_>| {
+        let case = point.case;
+        let mut cells =
+            vec![study.open(&case.name, case), count(case.scenario.workload.load.amount()).into()];
+        cells.extend(COLUMNS.map(|metric| metric.print(case).into()));
+        Row::new(cells)
+    };
+    blocks.push(Block::table("Pareto frontier", &head, best.iter().map(row)));
     blocks
 }
 
 fn point(case: &Case) -> Option<Point<'_>> {
-    let headline = case.headline()?;
-    Some(Point { case, user: headline.output_per_s_per_user?, gpu: headline.output_per_s_per_gpu })
+    Some(Point { case, per_user: PER_USER.of(case)?, per_gpu: PER_GPU.of(case)? })
 }
 
 /// From the slowest user to the fastest.
 fn frontier<'a, 'b>(points: &'b [Point<'a>]) -> Vec<&'b Point<'a>> {
-    let beaten = |point: &Point<'_>| {
+    let dominated = |point: &Point<'_>| {
         points.iter().any(|other| {
-            other.user >= point.user
-                && other.gpu >= point.gpu
-                && (other.user > point.user || other.gpu > point.gpu)
+            other.per_user >= point.per_user
+                && other.per_gpu >= point.per_gpu
+                && (other.per_user > point.per_user || other.per_gpu > point.per_gpu)
         })
     };
-    let mut best: Vec<&Point<'_>> = points.iter().filter(|point| !beaten(point)).collect();
-    best.sort_by(|a, b| a.user.total_cmp(&b.user));
+    let mut best: Vec<&Point<'_>> = points.iter().filter(|point| !dominated(point)).collect();
+    best.sort_by(|a, b| a.per_user.total_cmp(&b.per_user));
     best
 }
 
 fn chart(study: &Study, points: &[Point<'_>], best: &[&Point<'_>]) -> Block {
-    let line = |name: String, tone: Tone, points: &[&Point<'_>], marked: bool| Line {
-        name,
-        tone,
-        x: points.iter().map(|point| point.user).collect(),
-        y: points.iter().map(|point| point.gpu).collect(),
-        marked,
-        ..Line::default()
+    let at = |point: &Point<'_>| (point.per_user, point.per_gpu);
+    let degree = |tp: u32| {
+        let own = points.iter().filter(|point| point.case.scenario.tp == tp);
+        Line::marked(&format!("TP {tp}"), Tone::Faint, own.map(at))
     };
-    let mut lines: Vec<Line> = DEGREES
-        .into_iter()
-        .map(|tp| {
-            let own: Vec<&Point<'_>> = points.iter().filter(|point| point.case.scenario.tp == tp).collect();
-            line(format!("TP {tp}"), Tone::Faint, &own, true)
-        })
-        .filter(|line| !line.x.is_empty())
-        .collect();
-    lines.push(line("frontier".into(), Tone::Accent, best, true));
-    let own = study.own().headline().and_then(|headline| headline.output_per_s_per_user);
-    let panel = Panel {
-        y: Axis { name: "Output per GPU, tok/s".into(), unit: Unit::Count, log: false },
-        lines,
-        ..Panel::default()
+    let mut lines: Vec<Line> = DEGREES.into_iter().map(degree).filter(|line| !line.x.is_empty()).collect();
+    lines.push(Line::marked("Frontier", Tone::Accent, best.iter().map(|point| at(point))));
+    let y = Axis::new(PER_GPU.name, Unit::Count, false);
+    let x = Axis::new(PER_USER.name, Unit::Count, false);
+    let end = |point: &&Point<'_>| {
+        let (case, load) = (point.case, point.case.scenario.workload.load.amount());
+        format!(
+            "{} tok/s per GPU at {} tok/s per user ({}, {})",
+            PER_GPU.print(case),
+            PER_USER.print(case),
+            case.name,
+            clients(load),
+        )
     };
-    let x = Axis { name: "Output per user, tok/s".into(), unit: Unit::Count, log: false };
-    let words = match (best.first(), best.last()) {
-        (Some(slow), Some(fast)) => format!(
-            "The frontier goes from {} tok/s per GPU at {} tok/s per user ({}) to {} at {} ({}).",
-            count(slow.gpu.round()),
-            count(slow.user.round()),
-            described(slow.case),
-            count(fast.gpu.round()),
-            count(fast.user.round()),
-            described(fast.case),
-        ),
-        _ => String::new(),
-    };
-    let chart = Chart::Curves(Curves { x, panels: vec![panel], mark: own });
-    Block::figure("Output per GPU over output per user", HEIGHT, chart, words)
-}
-
-fn described(case: &Case) -> String {
-    let clients = case.scenario.workload.load.amount();
-    let unit = if clients == 1.0 { "client" } else { "clients" };
-    format!("{}, {} {unit}", case.name, count(clients))
-}
-
-fn row(study: &Study, point: &Point<'_>) -> Row {
-    let Some(headline) = point.case.headline() else { return Row::default() };
-    Row::new(vec![
-        Span::link(&point.case.name, study.link_to(&point.case.scenario)),
-        count(point.case.scenario.workload.load.amount()).into(),
-        format!("{} tok/s", count(point.user)).into(),
-        format!("{} tok/s", count(point.gpu)).into(),
-        headline.ttft.print().to_string().into(),
-        print::or_dash(headline.tpot.map(Seconds::print)).into(),
-        print::or_dash(headline.dollars_per_million.map(Dollars::print)).into(),
-    ])
+    let ends = [best.first(), best.last()].into_iter().flatten().map(end).collect::<Vec<_>>();
+    let panels = vec![Panel { y, lines, ..Panel::default() }];
+    let chart = Chart::Curves(Curves { x, panels, mark: PER_USER.of(study.own()) });
+    Block::figure(
+        "Throughput against speed",
+        HEIGHT,
+        chart,
+        format!("The frontier runs from {}.", ends.join(" to ")),
+    )
 }

@@ -23,7 +23,7 @@ pub fn Search() -> impl IntoView {
             return;
         }
         words.set(String::new());
-        recent.set(state.form.with_untracked(others));
+        recent.set(others());
         state.find(String::new());
     };
     let close = move || {

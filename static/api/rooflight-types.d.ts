@@ -23,18 +23,6 @@ export type Basis = {
   release: string;
 };
 
-/** One number of both. Times in seconds, rates per second. */
-export type Beside = {
-  /** `ttft`, `tpot`, `e2e`, `throughput` (output tokens), `requests` or `total` (prompt and output tokens). */
-  name: string;
-  predicted: number;
-  /** What the prediction is compared with: the mean, or the median where that alone is known. */
-  measured: number;
-  median: number | null;
-  /** (predicted - measured) / measured. */
-  difference: number;
-};
-
 /** The part of the model a call belongs to, as a profile groups them. */
 export type Block = "embedding" | "attention" | "mlp" | "experts" | "head" | "drafting" | "communication";
 
@@ -96,69 +84,69 @@ export type Compressed = {
 
 /** A scenario. What is left out has the default that docs/links.md names. */
 export type Config = {
-  /** Schema version of the link; 1 where it is left out. */
+  /** Schema version of the link; 1 if left out. */
   version?: number;
   /** Model, by its id in the catalog. */
   model?: string | Model;
   /** GPU, by its id in the catalog. */
   gpu?: string;
-  /** GPUs in all, a multiple of tp x dp x pp: so many replicas serve. One replica where it is left out. */
+  /** Copies of the whole deployment, which share the load. Links and JSON hold the GPUs of all of them, a multiple of TP x DP x PP. */
   gpus?: number;
-  /** Tensor parallelism: GPUs that share each layer. */
+  /** GPUs that share each layer (TP). */
   tp?: number;
-  /** Pipeline parallelism: stages of layers. */
+  /** Stages that each hold some of the layers (PP). */
   pp?: number;
-  /** Attention data parallelism: groups of tp GPUs that attend to requests of their own. */
+  /** Groups of TP GPUs that run attention for requests of their own and share the experts (DP). */
   dp?: number;
-  /** Expert parallelism: GPUs of a stage (tp x dp) that the experts are dealt over. */
+  /** GPUs of a stage (TP x DP) that the experts are distributed over (EP); the remaining factor shards each expert. */
   ep?: number;
   /** Serving engine, by its id in the catalog. */
   engine?: string;
-  /** Format of the linear layers' weights; the published one where it is left out. */
+  /** Format of the linear layers' weights; the published one if left out. */
   weights?: Dtype;
   /** Format of the KV cache. */
   kv?: Dtype;
-  /** Prompt length in tokens; with `batch` also one length a prompt. */
+  /** Tokens of each prompt (ISL); of an offline batch also a list, one length per prompt. */
   isl?: number | Array<number>;
-  /** Output length in tokens. */
+  /** Tokens generated for each prompt (OSL). */
   osl?: number;
-  /** Share by which prompts and outputs are longer or shorter, uniformly. */
+  /** Fraction by which prompt and output lengths vary, uniformly, up and down. The simulated run draws them. */
   spread?: number;
-  /** Instead of `spread`: log-normal lengths, whose logarithms have this standard deviation, with the same means. */
+  /** Standard deviation of the logarithm of lengths that are log-normal instead, with the same means. The simulated run draws them. */
   log_spread?: number;
-  /** Instead of `isl` and `osl`: prompts and outputs that are drawn, each with its weight. */
+  /** Pairs of prompt and output length to draw from, each with its weight, instead of one length each. */
   histogram?: string;
-  /** Share of each prompt found in the prefix cache. */
+  /** Fraction of each prompt found in the prefix cache. */
   cached_share?: number;
-  /** Speculative decoding: tokens drafted for each step and sequence. */
+  /** Speculative decoding: draft tokens per step and sequence. */
   drafted?: number;
-  /** Tokens of those drafted that are accepted, on average. */
+  /** Speculative decoding: draft tokens accepted per step, on average. */
   accepted?: number;
-  /** Clients, each sending its next request when the last one ends. */
+  /** Clients that each send their next request when the last one ends. */
   concurrency?: number;
-  /** Requests per second, independent of each other (Poisson), instead of `concurrency`. */
+  /** Requests per second, arriving independently (Poisson) no matter how many wait. */
   rate?: number;
-  /** Shape of the gamma distributed gaps of `rate`; 1 (Poisson) where it is left out, less comes in bursts. */
+  /** Shape of the gamma distribution of arrival gaps: 1 is Poisson, less is burstier, more is more even. */
   burstiness?: number;
-  /** Prompts of one offline batch, instead of `concurrency`. */
+  /** Prompts of one offline batch: prefilled together, decoded together to the end. */
   batch?: number;
-  /** TTFT that requests are to keep to, in milliseconds. */
+  /** SLO: TTFT that every request must meet, in milliseconds; empty for none. */
   slo_ttft?: number;
-  /** TPOT that requests are to keep to, in milliseconds. */
+  /** SLO: TPOT that every request must meet, in milliseconds; empty for none. */
   slo_tpot?: number;
-  /** Tokens one step of the engine may process. */
+  /** Tokens that one step of the engine may process. */
   token_budget?: number;
-  /** Sequences the engine runs at once. */
+  /** Sequences that the engine runs at once. */
   max_seqs?: number;
-  /** Share of the GPU memory the engine takes. */
+  /** Fraction of the GPU's memory that the engine may use. */
   memory_share?: number;
-  /** Share of the boost clock held under load. */
+  /** Fraction of the boost clock that the GPU holds under load. */
   sustained?: number;
-  /** Dollars per GPU and hour. */
+  /** US dollars per GPU and hour. */
   price?: number;
-  /** Release of data and weights the link was made with. */
+  /** Release of data and weights that the link was made with. */
   data?: string;
-  /** What was measured: a mean, and a median where it is known, in ms or per second. */
+  /** Measured results to compare with: means, and medians where known, in ms or per second. */
   measured?: string | Record<string, number>;
 };
 
@@ -194,6 +182,18 @@ export type Dense = {
   intermediate: number;
   /** `down(relu(up(x))^2)`: no gate projection. */
   ungated?: boolean;
+};
+
+/** A predicted number beside its measurement. Times in seconds, rates per second. */
+export type Deviation = {
+  /** `ttft`, `tpot`, `e2e`, `throughput` (output tokens), `requests` or `total` (prompt and output tokens). */
+  name: string;
+  predicted: number;
+  /** What the prediction is compared with: the mean, or the median where that alone is known. */
+  measured: number;
+  median: number | null;
+  /** (predicted - measured) / measured. */
+  difference: number;
 };
 
 /** Money, in US dollars. */
@@ -236,7 +236,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "histogram" | "load" | "concurrency" | "rate" | "burstiness" | "batch" | "cached_share" | "drafted" | "accepted" | "slo_ttft" | "slo_tpot" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "data" | "trace" | "measured" | "compared";
+export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "burstiness" | "batch" | "slo_ttft" | "slo_tpot" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "data" | "trace" | "measured" | "compared";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;
@@ -338,7 +338,7 @@ export type Indexer = {
   borrowed?: boolean;
 };
 
-/** One finding: which field, what is wrong, and what would be right. */
+/** One finding: which field, and what is wrong with it. */
 export type Issue = {
   field: Field;
   severity: Severity;
@@ -413,12 +413,12 @@ export type Memory = {
   activations: Bytes;
   /** CUDA context, graphs, communication buffers. */
   reserve: Bytes;
-  /** KV cache at the load asked for. */
+  /** KV cache of the requests that run at this load. More than the room only where it does not fit. */
   kv_needed: Bytes;
   /** Room for the KV cache. */
   kv_room: Bytes;
   /**
-   * KV bytes of one token on one GPU, on average over the longest sequence asked for: layers with a window
+   * KV bytes of one token on one GPU, on average over the longest sequence: layers with a window
    * keep its tokens only, recurrences a state.
    */
   kv_per_token: Bytes;
@@ -579,7 +579,7 @@ export type Prediction = {
   /** None where an issue of severity `error` stands in its way, or a failure. */
   report: Report | null;
   /** What the scenario says was measured, beside what the report predicts; left out where nothing was. */
-  measured?: Array<Beside>;
+  measured?: Array<Deviation>;
   run?: Run;
   /** Shell commands that start this configuration, and that measure it; come with a run. */
   commands?: Commands;
@@ -594,7 +594,7 @@ export type Provenance = "learned" | "extrapolated" | "measured" | "fixed" | "be
 export type Report = {
   basis: Basis;
   memory: Memory;
-  /** None where it does not fit; `issues` then says why and what would mend it. */
+  /** None where it does not fit; `issues` then says why, and what would make it fit. */
   headline: Headline | null;
   /** Prefill, decode; empty where it does not fit. */
   passes: Array<PassReport>;
@@ -625,8 +625,9 @@ export type Run = {
  * until the first token then say how long the run was, not how fast the system is.
  */
 export type Saturation = {
-  /** Requests that arrive, and that are served, per second in the second half of the arrivals. */
+  /** Requests that arrive per second in the second half of the arrivals. */
   offered_per_s: number;
+  /** Requests served per second meanwhile; in a run of a setup, its capacity. */
   served_per_s: number;
   /** Requests that waited when the last one arrived. */
   backlog: number;

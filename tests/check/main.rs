@@ -1,6 +1,7 @@
 //! A scenario against the catalogs: what is accepted, and what is said about the rest.
 
 mod requests;
+mod reset;
 
 use rooflight::config::catalog::{Catalog, catalog};
 use rooflight::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, Setup, Severity, check};
@@ -53,11 +54,11 @@ fn overrides_take_the_place_of_catalog_figures() {
 #[test]
 fn unknown_ids_name_the_nearest() {
     let text = refusal(Field::Model, |scenario| scenario.model = model("llama3.1-8b"));
-    assert_eq!(text, "no model `llama3.1-8b` in this release's catalog; did you mean llama-3.1-8b?");
+    assert_eq!(text, "this release's catalog has no model `llama3.1-8b`; did you mean llama-3.1-8b?");
     let text = refusal(Field::Gpu, |scenario| scenario.gpu = "H100".into());
     assert!(text.contains("did you mean h100-"), "{text}");
     let text = refusal(Field::Engine, |scenario| scenario.engine = "zzz".into());
-    assert_eq!(text, "no engine `zzz` in this release's catalog");
+    assert_eq!(text, "this release's catalog has no engine `zzz`; choose one of vllm, sglang, trtllm");
 }
 
 #[test]
@@ -97,12 +98,12 @@ fn formats_follow_the_gpu() {
         scenario.gpu = "a100-sxm-80gb".into();
         scenario.weights = Some(Dtype::Fp8);
     });
-    assert!(text.ends_with("on this GPU bf16, int8 or int4 is right"), "{text}");
+    assert!(text.ends_with("on this GPU choose bf16, int8 or int4"), "{text}");
     let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Nvfp4));
     assert!(text.starts_with("H100 SXM has no dense FP4 rate"), "{text}");
     // A dense model has no experts to hold in it.
     let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Mxfp4));
-    assert!(text.contains("MXFP4 weights of") && text.contains("not covered"), "{text}");
+    assert!(text.contains("no kernels for MXFP4 weights of"), "{text}");
     let text = refusal(Field::Kv, |scenario| {
         scenario.gpu = "a100-sxm-80gb".into();
         scenario.kv = Dtype::Fp8;
@@ -127,7 +128,7 @@ fn loads_are_bounded() {
     refusal(Field::Concurrency, |scenario| scenario.workload.load = Load::Concurrency(0));
     refusal(Field::Rate, |scenario| scenario.workload.load = Load::Rate(0.0));
     let text = refusal(Field::Rate, |scenario| scenario.workload.load = Load::Rate(f64::INFINITY));
-    assert!(text.contains("from 0.001 to 1000000 is right"), "{text}");
+    assert!(text.contains("between 0.001 and 1000000"), "{text}");
     refusal(Field::Spread, |scenario| scenario.workload.spread = 1.0);
     // 34 000 + 5 000 tokens would fit; a fifth more do not.
     refusal(Field::Isl, |scenario| {

@@ -69,6 +69,36 @@ for (const [text, what] of [["0", "below its limits"], ["99999999", "above its l
   });
 }
 
+pageTest("choosing a model resets what only experts have, and says so", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-30b-a3b&tp=4&ep=4");
+  await settled(page);
+  const before = await numbers(page);
+  await page.getByTestId("model").selectOption("qwen3-32b");
+  await fragmentHolds(page, { m: "qwen3-32b", tp: "4", ep: undefined });
+  await settled(page);
+  assert.match(await issue(page, "model"), /reset from 4 to 1/);
+  assert.notDeepEqual(await numbers(page), before);
+});
+
+for (const [fragment, field] of [["r=1,5", "rate"], ["dp=x", "dp"], ["ep=4", "ep"], ["mem=5", "memory_share"], ["hl=5", "histogram"], ["vs=m~", "compared"], ["qwen3-32b", "link"]]) {
+  pageTest(`what is wrong with ${fragment} is seen`, {}, async ({ page, open }) => {
+    await open(fragment);
+    assert.match(await issue(page, field), /\w/);
+    assert.ok(await page.locator(`[data-testid=issue][data-field=${field}]`).first().isVisible());
+    // The control is there too, where there is one.
+    const control = page.getByTestId(field);
+    if (await control.count()) assert.ok(await control.isVisible());
+  });
+}
+
+pageTest("another load takes the place of one that could not be read", {}, async ({ page, open }) => {
+  await open("r=1,5");
+  await page.getByTestId("rate").fill("1.5");
+  await fragmentHolds(page, { r: "1.5" });
+  await settled(page);
+  assert.equal(await page.locator("[data-testid=issue][data-field=rate][data-severity=error]").count(), 0);
+});
+
 pageTest("what does not fit gets the reason and no throughput", {}, async ({ page, open }) => {
   await open("v=1&m=llama-3.3-70b-instruct&g=l4");
   await settled(page);

@@ -1,4 +1,5 @@
-//! Draws bars on any plotters backend: names left, the sum at each bar's end, the parts named above.
+//! Draws bars on any plotters backend: names left, the sum at each bar's end, the parts named above. plotters has no
+//! stacked horizontal bars, and its legend measures text through the browser.
 
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
@@ -8,14 +9,13 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Bar, Bars};
 use crate::chart::Theme;
-use crate::chart::mark::value;
-use crate::chart::pen::{Drawn, Pen, pixel};
+use crate::chart::plot::{DrawResult, Pen, pixel};
 use crate::chart::reading::Reading;
 
-/// Room of the legend above the bars, and beside them, in CSS pixels.
+/// Height of the legend above the bars, and the margin around them, in CSS pixels.
 const KEY: f64 = 24.0;
 const AROUND: f64 = 6.0;
-/// Room of a sum at a bar's end, in CSS pixels.
+/// Space for the sum at a bar's end, in CSS pixels.
 const SUM: f64 = 74.0;
 /// Names take at most this share of the width.
 const MOST_NAME: f64 = 0.34;
@@ -27,7 +27,7 @@ const GAP: f64 = 8.0;
 const TOLERANCE: f64 = 1.001;
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
-pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, theme: Theme) -> Drawn<DB> {
+pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, theme: Theme) -> DrawResult<DB> {
     let (width, height) = area.dim_in_pixel();
     let (width, height) = (f64::from(width), f64::from(height));
     area.fill(&theme.palette.panel)?;
@@ -35,7 +35,7 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, the
     if theme.keyed {
         legend(&pen, chart, width)?;
     }
-    let Some(Placed { left, above, scale, row }) = placed(chart, (width, height), theme) else {
+    let Some(Layout { left, above, scale, row }) = layout(chart, (width, height), theme) else {
         return area.present();
     };
     for (index, bar) in chart.bars.iter().enumerate() {
@@ -45,33 +45,33 @@ pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, the
         pen.text(&name, (left - theme.px(GAP), middle), anchor, theme.palette.ink)?;
         let end = parts(&pen, bar, (left, middle), (scale, row * FILL))?;
         let anchor = Pos::new(HPos::Left, VPos::Center);
-        pen.text(&value(bar.sum(), chart.unit), (end + theme.px(GAP), middle), anchor, theme.palette.muted)?;
+        pen.text(&chart.unit.print(bar.sum()), (end + theme.px(GAP), middle), anchor, theme.palette.muted)?;
     }
     area.present()
 }
 
-/// Where bars lie, in backing-store pixels: where they and the first row begin, the width of one, and the height of a row.
-struct Placed {
+/// The layout in backing-store pixels: left end of the bars, top of the first row, pixels per unit, height of a row.
+struct Layout {
     left: f64,
     above: f64,
     scale: f64,
     row: f64,
 }
 
-/// None where there is no room for bars, as on a canvas that is being laid out or hidden, or nothing to draw.
-fn placed(chart: &Bars, (width, height): (f64, f64), theme: Theme) -> Option<Placed> {
+/// None where there is no room, as on a canvas that is being laid out or hidden, or nothing to draw.
+fn layout(chart: &Bars, (width, height): (f64, f64), theme: Theme) -> Option<Layout> {
     let widest = chart.bars.iter().map(|bar| theme.text_room(&bar.name)).fold(0.0, f64::max);
     let left = widest.min(width * MOST_NAME) + theme.px(GAP);
     let room = width - left - theme.px(SUM);
     let most = chart.bars.iter().map(Bar::sum).fold(0.0, f64::max);
     let above = theme.px(if theme.keyed { AROUND + KEY } else { AROUND });
     let row = (height - above - theme.px(AROUND)) / chart.bars.len().max(1) as f64;
-    (room >= theme.px(40.0) && most > 0.0).then_some(Placed { left, above, scale: room / most, row })
+    (room >= theme.px(40.0) && most > 0.0).then_some(Layout { left, above, scale: room / most, row })
 }
 
 /// Every part of every bar, at its middle.
 pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
-    let Some(Placed { left, above, scale, row }) = placed(chart, size, theme) else { return Vec::new() };
+    let Some(Layout { left, above, scale, row }) = layout(chart, size, theme) else { return Vec::new() };
     let mut all = Vec::new();
     for (index, bar) in chart.bars.iter().enumerate() {
         let y = above + (index as f64 + 0.5) * row;
@@ -79,7 +79,7 @@ pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
         for (part, name) in bar.parts.iter().zip(&chart.legend) {
             let wide = part.max(0.0) * scale;
             if wide > 0.0 {
-                let text = format!("{}, {}: {}", bar.name, name, value(*part, chart.unit));
+                let text = format!("{}, {}: {}", bar.name, name, chart.unit.print(*part));
                 all.push(Reading { x: from + wide / 2.0, y, half_width: wide / 2.0, text });
             }
             from += wide;
@@ -88,7 +88,7 @@ pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
     all
 }
 
-/// The parts from `left` on, `(width of one, height)` pixels; where they end.
+/// Draws the parts from `left` on, at `scale` pixels per unit; returns where they end.
 fn parts<DB: DrawingBackend>(
     pen: &Pen<'_, DB>,
     bar: &Bar,
@@ -98,7 +98,7 @@ fn parts<DB: DrawingBackend>(
     let mut from = left;
     for (part, color) in bar.parts.iter().zip(colors(pen.theme)) {
         let to = from + part.max(0.0) * scale;
-        // What is thinner than a pixel is not there.
+        // Parts thinner than a pixel are not drawn.
         if to.round() > from.round() {
             let corners = [pixel((from, middle - high / 2.0)), pixel((to, middle + high / 2.0))];
             piece(pen, corners, color)?;
@@ -108,8 +108,8 @@ fn parts<DB: DrawingBackend>(
     Ok(from)
 }
 
-/// What is hardly darker than what is behind it has an edge.
-fn piece<DB: DrawingBackend>(pen: &Pen<'_, DB>, corners: [(i32, i32); 2], color: RGBColor) -> Drawn<DB> {
+/// The palest colour gets an outline.
+fn piece<DB: DrawingBackend>(pen: &Pen<'_, DB>, corners: [(i32, i32); 2], color: RGBColor) -> DrawResult<DB> {
     pen.area.draw(&Rectangle::new(corners, color.filled()))?;
     if color == pen.theme.palette.line {
         pen.area.draw(&Rectangle::new(corners, pen.stroke(pen.theme.palette.faint, 1.0)))?;
@@ -117,7 +117,7 @@ fn piece<DB: DrawingBackend>(pen: &Pen<'_, DB>, corners: [(i32, i32); 2], color:
     Ok(())
 }
 
-fn legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, chart: &Bars, width: f64) -> Drawn<DB> {
+fn legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, chart: &Bars, width: f64) -> DrawResult<DB> {
     let theme = pen.theme;
     let (mut at, middle) = (0.0, theme.px(KEY / 2.0));
     for (name, color) in chart.legend.iter().zip(colors(theme)) {
@@ -134,7 +134,7 @@ fn legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, chart: &Bars, width: f64) -> Dr
     Ok(())
 }
 
-/// Of the parts in order: lightness alone tells neighbours apart.
+/// Of the parts in order; neighbours differ in lightness alone.
 fn colors(theme: Theme) -> [RGBColor; 4] {
     let palette = theme.palette;
     [palette.accent, palette.ink, palette.faint, palette.line]

@@ -1,4 +1,4 @@
-//! Bars below each other, each made of the same few parts.
+//! Stacked horizontal bars.
 
 #[cfg(feature = "chart")]
 mod draw;
@@ -13,7 +13,7 @@ use super::Unit;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
     pub unit: Unit,
-    /// Names of the parts, from left to right; four at most can be told apart.
+    /// Names of the parts, from left to right; at most four have a colour.
     pub legend: Vec<String>,
     pub bars: Vec<Bar>,
 }
@@ -21,12 +21,11 @@ pub struct Bars {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
     pub name: String,
-    /// One number a part, not below zero.
+    /// One number per part, at least 0.
     pub parts: Vec<f64>,
 }
 
 impl Bar {
-    /// All parts together.
     pub fn sum(&self) -> f64 {
         self.parts.iter().sum()
     }

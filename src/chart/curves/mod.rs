@@ -1,4 +1,4 @@
-//! Curves over one axis: panels beside each other, each with its own unit.
+//! Curves over one axis: panels side by side, each with its own unit.
 
 #[cfg(feature = "chart")]
 mod draw;
@@ -8,18 +8,9 @@ pub use draw::{draw, readings};
 
 use serde::{Deserialize, Serialize};
 
-/// What a number on an axis is, for its marks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    #[default]
-    Count,
-    Seconds,
-    /// Of one, printed as per cent.
-    Share,
-}
+use super::Unit;
 
-/// What a line stands for, by its weight in the picture.
+/// The weight of a line in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
@@ -44,9 +35,9 @@ pub struct Line {
     pub tone: Tone,
     pub x: Vec<f64>,
     pub y: Vec<f64>,
-    /// Marks its points: they are what is known, the line only leads from one to the next.
+    /// Draws a dot at each point: those are known, the line only connects them.
     pub marked: bool,
-    /// They are no sequence: nothing leads from one to the next.
+    /// A scatter: nothing connects the points.
     pub loose: bool,
 }
 
@@ -63,7 +54,7 @@ pub struct Panel {
     pub y: Axis,
     pub bands: Vec<Band>,
     pub lines: Vec<Line>,
-    /// A value that is not to be exceeded.
+    /// A value not to exceed.
     pub limit: Option<f64>,
 }
 
@@ -71,6 +62,28 @@ pub struct Panel {
 pub struct Curves {
     pub x: Axis,
     pub panels: Vec<Panel>,
-    /// Where on the axis the page's own configuration stands.
+    /// Where on the axis the page's own configuration lies.
     pub mark: Option<f64>,
+}
+
+impl Axis {
+    pub fn new(name: &str, unit: Unit, log: bool) -> Self {
+        Self { name: name.into(), unit, log }
+    }
+}
+
+impl Line {
+    pub fn new(name: &str, tone: Tone, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let (x, y) = points.into_iter().unzip();
+        Self { name: name.into(), tone, x, y, marked: false, loose: false }
+    }
+
+    /// With a dot at each point.
+    pub fn marked(name: &str, tone: Tone, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self { marked: true, ..Self::new(name, tone, points) }
+    }
+
+    pub fn points(&self) -> impl Iterator<Item = (f64, f64)> + Clone {
+        self.x.iter().copied().zip(self.y.iter().copied())
+    }
 }

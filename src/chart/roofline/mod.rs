@@ -1,4 +1,4 @@
-//! What the roofline chart shows: roofs of one GPU, and each kernel of each pass as a point.
+//! The roofline chart: the roofs of one GPU, and each kernel of each pass as a point.
 
 #[cfg(feature = "chart")]
 mod draw;
@@ -10,7 +10,6 @@ pub use summary::summary;
 
 use serde::{Deserialize, Serialize};
 
-use super::range::nice_range;
 use crate::config::{Dtype, Gpu};
 use crate::graph::Phase;
 use crate::latency::Resource;
@@ -33,9 +32,9 @@ pub struct Point {
     pub name: String,
     /// FLOP per byte of compulsory traffic.
     pub intensity: f64,
-    /// What it reaches at the predicted time.
+    /// The rate at the predicted time.
     pub reached: FlopsPerSecond,
-    /// What it could reach with its tiles and waves.
+    /// The rate at its ceiling, with tile and wave quantisation.
     pub ceiling: FlopsPerSecond,
     /// Share of its pass's time, 0..1.
     pub share: f64,
@@ -46,15 +45,15 @@ pub struct Point {
 pub struct Roofline {
     pub gpu: String,
     pub bandwidth: BytesPerSecond,
-    /// Of the L2 cache, where it is known.
+    /// Bandwidth of the L2 cache, where known.
     pub l2: Option<BytesPerSecond>,
-    /// In the order of their formats: from the lowest to the highest.
+    /// From the lowest to the highest.
     pub roofs: Vec<Roof>,
-    /// From the largest share of time to the smallest: small points are drawn over large ones.
+    /// By share of time, the largest first: small points are drawn over large ones.
     pub points: Vec<Point>,
 }
 
-/// The formats that have a roof of their own, and how a chart names them.
+/// The formats with a roof of their own, and their names in the chart.
 const FORMATS: [(Dtype, &str); 3] = [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4")];
 
 impl Roofline {
@@ -88,23 +87,9 @@ impl Roofline {
     pub fn main_roof(&self) -> Option<&Roof> {
         self.roofs.iter().rev().find(|roof| roof.used).or(self.roofs.first())
     }
-
-    /// Intensities shown: all points, and the ridges of all roofs with room to their right.
-    pub fn x_range(&self) -> (f64, f64) {
-        let points = self.points.iter().flat_map(|point| [point.intensity * 0.6, point.intensity * 1.6]);
-        let ridges = self.roofs.iter().flat_map(|roof| [self.ridge(roof) * 0.01, self.ridge(roof) * 8.0]);
-        nice_range(points.chain(ridges), (1.0, 1000.0))
-    }
-
-    /// Rates shown: all points, and all roofs with room for a label above.
-    pub fn y_range(&self) -> (f64, f64) {
-        let points = self.points.iter().flat_map(|point| [point.reached.0 * 0.6, point.ceiling.0]);
-        let roofs = self.roofs.iter().flat_map(|roof| [roof.peak.0 * 0.01, roof.peak.0 * 1.6]);
-        nice_range(points.chain(roofs), (1e12, 1e15))
-    }
 }
 
-/// Kernels that multiply something and take time; the others have no place on a roofline.
+/// Kernels with FLOP and time; the others have no place on a roofline.
 fn points_of(pass: &PassReport) -> impl Iterator<Item = Point> {
     pass.kernels.iter().filter_map(|kernel| {
         let intensity = kernel.intensity.filter(|value| value.is_finite() && *value > 0.0)?;

@@ -7,11 +7,10 @@ use crate::units::{count, percent};
 
 /// Two to three sentences: the roofs, then the largest kernel of each phase.
 pub fn summary(chart: &Roofline) -> String {
-    let mut text = format!("Roofline of {}: memory roof {}", chart.gpu, chart.bandwidth.print());
+    let mut text = format!("Roofline of {}: memory bandwidth {}", chart.gpu, chart.bandwidth.print());
     if let Some(roof) = chart.main_roof() {
-        let ridge = count(chart.ridge(roof));
-        text +=
-            &format!(", {} dense roof {}, meeting at {ridge} FLOP per byte", roof.name, roof.peak.print());
+        let (peak, ridge) = (roof.peak.print(), count(chart.ridge(roof)));
+        text += &format!(", dense {} peak {peak}, ridge point {ridge} FLOP/B", roof.name);
     }
     text.push('.');
     for (phase, name) in [(Phase::Prefill, "Prefill"), (Phase::Decode, "Decode")] {
@@ -23,17 +22,17 @@ pub fn summary(chart: &Roofline) -> String {
 }
 
 fn sentence(phase: &str, point: &Point) -> String {
+    let bound = match point.limit {
+        Resource::Compute => "compute-bound",
+        Resource::Memory => "memory-bound",
+        Resource::Network => "bound by the interconnect",
+        Resource::Launch => "launch-bound",
+    };
     format!(
-        " {phase}: the largest kernel, {}, takes {} of the time and reaches {} at {} FLOP per byte, {}.",
+        " {phase}: the largest kernel, {}, takes {} of the time and reaches {} at {} FLOP/B ({bound}).",
         point.name,
         percent(point.share),
         point.reached.print(),
         count(point.intensity),
-        match point.limit {
-            Resource::Compute => "bound by compute",
-            Resource::Memory => "bound by memory bandwidth",
-            Resource::Network => "bound by the links between GPUs",
-            Resource::Launch => "bound by its launch",
-        }
     )
 }

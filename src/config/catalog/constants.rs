@@ -30,7 +30,7 @@ pub struct Constants {
     pub network_share: Figure,
     /// Share of the dense peak that scores of an indexer reach, the choice of the best included.
     pub score_share: Figure,
-    /// Facts about kernels and what was fitted for their features, by part of `kernels/` and name.
+    /// Facts about kernels and serving, and what was fitted for features, by part of the code and name.
     pub kernels: BTreeMap<String, BTreeMap<String, Constant>>,
 }
 
@@ -101,7 +101,7 @@ impl Constants {
         self.kernels.iter().flat_map(of_part).collect()
     }
 
-    /// The constants of one part of `kernels/`, each in the field of its name.
+    /// The constants of one part, each in the field of its name.
     ///
     /// # Errors
     /// Where the file lacks a constant, or has one that no field reads.

@@ -1,10 +1,10 @@
-//! Number formats against what the GPU multiplies and the release has kernels for.
+//! Number formats against what the GPU multiplies and this release has kernels for.
 
-use super::parallel::Cut;
+use super::parallel::Degrees;
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Dtype, Field, Gpu, Issue, Model};
 
-/// Weight formats with a kernel model in this release: of dense models, and of mixtures of experts.
+/// Weight formats with a learned kernel model: of dense models, and of mixtures of experts.
 const DENSE: [Dtype; 7] =
     [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Int8, Dtype::Int4, Dtype::W8a8];
 const EXPERTS: [Dtype; 7] =
@@ -15,7 +15,7 @@ pub fn of_weights(model: &Model) -> &'static [Dtype] {
     if model.has_experts() { &EXPERTS } else { &DENSE }
 }
 
-/// KV cache formats with a kernel model in this release.
+/// KV cache formats with a learned kernel model.
 pub const KV: [Dtype; 2] = [Dtype::Bf16, Dtype::Fp8];
 
 /// The first compute capability whose attention kernels read FP8.
@@ -28,7 +28,7 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) 
     let known = of_weights(model);
     if !known.contains(&dtype) {
         let text = format!(
-            "{} weights of {} are not covered by this release; {}",
+            "this release has no kernels for {} weights of {}; {}",
             name(dtype),
             model.name,
             list(known)
@@ -48,11 +48,11 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) 
 
 pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
     if !KV.contains(&dtype) {
-        let text = format!("KV caches of {} are not covered by this release; {}", name(dtype), list(&KV));
+        let text = format!("this release has no kernels for a KV cache in {}; {}", name(dtype), list(&KV));
         issues.push(Issue::error(Field::Kv, text));
     } else if dtype == Dtype::Fp8 && gpu.sm < FP8_SM {
         let text = format!(
-            "an FP8 KV cache needs compute capability 8.9 (Ada) or later, {} has {}.{}; bf16 is right",
+            "an FP8 KV cache needs compute capability 8.9 (Ada) or later, {} has {}.{}; choose bf16",
             gpu.name,
             gpu.sm / 10,
             gpu.sm % 10
@@ -61,38 +61,37 @@ pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
     }
 }
 
-/// Block-scaled weights are cut at block borders only, or the engines refuse to load them.
-pub fn blocks_divide(dtype: Dtype, model: &Model, cut: Cut, issues: &mut Vec<Issue>) {
-    if dtype != Dtype::Fp8Block || cut.tp == 0 {
+/// Engines shard block-scaled weights at block borders only, and refuse to load others.
+pub fn blocks_divide(dtype: Dtype, model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
+    if dtype != Dtype::Fp8Block || degrees.tp == 0 {
         return;
     }
     for blocks in &model.blocks {
-        let shares = blocks.attention.iter().flat_map(|attention| attention_shares(attention, cut.tp));
-        let shares = shares.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shares(ffn, cut)));
-        for (what, ranks, share) in shares.filter(|(_, _, share)| !share.is_multiple_of(BLOCK)) {
+        let shards = blocks.attention.iter().flat_map(|attention| attention_shards(attention, degrees.tp));
+        let shards = shards.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shards(ffn, degrees)));
+        for (what, ranks, share) in shards.filter(|(_, _, share)| !share.is_multiple_of(BLOCK)) {
             let text = format!(
-                "{share} {what} on each of {ranks} GPUs: weights with {BLOCK}x{BLOCK} blocks of scales need a \
-                 multiple of {BLOCK}"
+                "{share} {what} on each of {ranks} GPUs: weights in {BLOCK}x{BLOCK} blocks need a multiple of {BLOCK}"
             );
             issues.push(Issue::error(Field::Tp, text));
         }
     }
 }
 
-/// What is cut, over how many GPUs, and the columns each gets.
-type Share = (&'static str, u32, u32);
+/// What is sharded, over how many GPUs, and the columns of each shard.
+type Shard = (&'static str, u32, u32);
 
-fn attention_shares(attention: &Attention, tp: u32) -> Vec<Share> {
+fn attention_shards(attention: &Attention, tp: u32) -> Vec<Shard> {
     let Attention::Gqa(gqa) = attention else { return Vec::new() };
     let kv_heads = (gqa.kv_heads / tp).max(1);
     vec![("columns of Q", tp, gqa.q_width() / tp), ("columns of K", tp, kv_heads * gqa.head_dim)]
 }
 
-fn ffn_shares(ffn: &Ffn, cut: Cut) -> Vec<Share> {
+fn ffn_shards(ffn: &Ffn, degrees: Degrees) -> Vec<Shard> {
     match ffn {
-        Ffn::Dense(dense) => vec![("MLP columns", cut.tp, dense.intermediate / cut.tp)],
+        Ffn::Dense(dense) => vec![("MLP columns", degrees.tp, dense.intermediate / degrees.tp)],
         Ffn::Moe(moe) => {
-            let ranks = (cut.tp * cut.dp / cut.ep.max(1)).max(1);
+            let ranks = (degrees.tp * degrees.dp / degrees.ep.max(1)).max(1);
             vec![("columns of an expert", ranks, moe.intermediate / ranks)]
         }
     }
@@ -115,7 +114,7 @@ fn name(dtype: Dtype) -> &'static str {
 fn list(dtypes: &[Dtype]) -> String {
     let ids: Vec<&str> = dtypes.iter().map(|dtype| dtype.id()).collect();
     match ids.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last} is right", rest.join(", ")),
-        _ => format!("{} is right", ids.concat()),
+        Some((last, rest)) if !rest.is_empty() => format!("choose {} or {last}", rest.join(", ")),
+        _ => format!("choose {}", ids.concat()),
     }
 }

@@ -1,25 +1,20 @@
-//! Ids resolved against the catalogs, with the nearest one named where there is none.
-
-use std::borrow::Cow;
+//! Ids resolved against the catalogs; the nearest id is offered for one that they do not have.
 
 use crate::config::catalog::Catalog;
-use crate::config::issue::excerpt;
+use crate::config::issue::{excerpt, nearest};
 use crate::config::{Engine, Field, Gpu, Issue, Model, ModelChoice};
-
-/// Jaro-Winkler similarity from which another id is worth naming.
-const ALIKE: f64 = 0.8;
 
 pub fn model<'a>(
     choice: &'a ModelChoice,
     catalog: &'a Catalog,
     issues: &mut Vec<Issue>,
-) -> Option<Cow<'a, Model>> {
+) -> Option<&'a Model> {
     let id = match choice {
         ModelChoice::Custom(model) => {
             let objections = model.objections();
             let sound = objections.is_empty();
             issues.extend(objections.into_iter().map(|text| Issue::error(Field::Model, text)));
-            return sound.then_some(Cow::Borrowed(&**model));
+            return sound.then_some(&**model);
         }
         ModelChoice::Catalog(id) => id,
     };
@@ -33,7 +28,7 @@ pub fn model<'a>(
         let ids = catalog.models.models.iter().map(|model| &*model.id);
         issues.push(unknown(Field::Model, "model", id, ids));
     }
-    found.map(Cow::Borrowed)
+    found
 }
 
 pub fn gpu<'a>(id: &str, catalog: &'a Catalog, issues: &mut Vec<Issue>) -> Option<&'a Gpu> {
@@ -53,13 +48,16 @@ pub fn engine<'a>(id: &str, catalog: &'a Catalog, issues: &mut Vec<Issue>) -> Op
     found
 }
 
+/// Most ids that are named where none is near.
+const NAMED: usize = 5;
+
 fn unknown<'a>(field: Field, kind: &str, id: &str, known: impl Iterator<Item = &'a str>) -> Issue {
-    let wanted = id.to_ascii_lowercase();
-    let near = known
-        .map(|other| (strsim::jaro_winkler(&wanted, other), other))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = near.map(|(_, other)| format!("; did you mean {other}?")).unwrap_or_default();
-    let text = format!("no {kind} `{}` in this release's catalog{hint}", excerpt(id));
+    let known: Vec<&str> = known.collect();
+    let hint = match nearest(id, known.iter().copied()) {
+        Some((_, other)) => format!("; did you mean {other}?"),
+        None if known.len() <= NAMED => format!("; choose one of {}", known.join(", ")),
+        None => String::new(),
+    };
+    let text = format!("this release's catalog has no {kind} `{}`{hint}", excerpt(id));
     Issue::error(field, text).with_given(id)
 }

@@ -1,23 +1,26 @@
-//! A scenario resolved against the catalogs, or everything that stands against it.
+//! A scenario resolved against the catalogs, or everything that is wrong with it.
 
 mod formats;
 mod kernels;
 mod lookup;
 mod parallel;
-pub mod range;
 mod requests;
 mod settings;
 mod workload;
 
-pub use formats::of_weights as weight_formats;
+pub use formats::{KV as KV_FORMATS, of_weights as weight_formats};
+pub(super) use formats::{kv as check_kv, weights as check_weights};
+pub use workload::{MAX_BINS, MAX_LENGTHS};
 
 use super::catalog::Catalog;
+use super::inputs::check_ranges;
 use super::model::Formats;
 use super::requests::Variation;
 use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Scenario, Setup};
+use parallel::Degrees;
 
 /// Resolves ids, checks every range and every fit. All findings are returned at once, each beside its
-/// field; a setup stands only where none of them is an error.
+/// field; there is a setup only if none of them is an error.
 pub fn check(scenario: &Scenario, catalog: &Catalog) -> (Option<Setup>, Vec<Issue>) {
     let mut issues = Vec::new();
     let setup = resolve(scenario, catalog, &mut issues);
@@ -27,14 +30,17 @@ pub fn check(scenario: &Scenario, catalog: &Catalog) -> (Option<Setup>, Vec<Issu
 
 fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> Option<Setup> {
     let Scenario { tp, pp, dp, ep, replicas, kv, .. } = *scenario;
-    let cut = parallel::Cut { tp, pp, dp, ep };
+    let degrees = Degrees { tp, pp, dp, ep };
     let model = lookup::model(&scenario.model, catalog, issues);
     let gpu = lookup::gpu(&scenario.gpu, catalog, issues);
     let engine = lookup::engine(&scenario.engine, catalog, issues);
+    issues.extend(check_ranges(scenario));
+    let out_of_range = |issue: &Issue| parallel::FIELDS.contains(&issue.field);
+    let degrees_are_sane = !issues.iter().any(out_of_range);
     let prompts = workload::prompts(&scenario.workload, issues);
     requests::check(&scenario.workload, issues);
     let workload = &scenario.workload;
-    let osl = workload.means().map_or(workload.osl, |(_, output)| output);
+    let osl = workload.mean_output();
     // The prompts of a batch are as they are given.
     let log_spread = if matches!(workload.load, Load::Batch(_)) { 0.0 } else { workload.log_spread };
     let longest = |model: &Model, prompts: &[u32]| -> Vec<(u32, u32)> {
@@ -45,26 +51,23 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         prompts.iter().map(|&prompt| variation.longest(prompt, osl)).collect()
     };
 
-    let before = issues.len();
-    parallel::ranges(cut, replicas, issues);
-    let cut_is_sane = issues.len() == before;
-    let weights = scenario.weights.or(model.as_ref().map(|model| model.weights));
+    let weights = scenario.weights.or(model.map(|model| model.weights));
     if let Some(gpu) = gpu {
         missing_gpu_figures(gpu, issues);
         formats::kv(kv, gpu, issues);
-        if cut_is_sane {
-            parallel::links(gpu, cut, issues);
+        if degrees_are_sane {
+            parallel::links(gpu, degrees, issues);
         }
-        if let (Some(weights), Some(model)) = (weights, &model) {
+        if let (Some(weights), Some(model)) = (weights, model) {
             formats::weights(weights, model, gpu, issues);
         }
     }
-    if let Some(model) = &model {
+    if let Some(model) = model {
         issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
         requests::drafts_of(model, &scenario.workload, issues);
-        if cut_is_sane {
-            parallel::fits_model(model, cut, issues);
-            weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, cut, issues));
+        if degrees_are_sane {
+            parallel::fits_model(model, degrees, issues);
+            weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, degrees, issues));
         }
         if let Some(prompts) = &prompts {
             workload::fits_context(&longest(model, prompts), model, issues);
@@ -76,10 +79,10 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
     let published = model.formats(weights);
     let formats = Formats { weights: engine.experts_as(published.weights, gpu.arch), ..published };
-    kernels::measured(engine, gpu, &model, &formats, ep, issues);
-    let longest = longest(&model, &prompts);
+    kernels::measured(engine, gpu, model, &formats, ep, issues);
+    let longest = longest(model, &prompts);
     let setup = Setup {
-        model: model.into_owned(),
+        model: model.clone(),
         gpu: gpu.clone(),
         engine: engine.serving(formats.weights, gpu.arch),
         tp,
@@ -113,7 +116,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
 /// Whether heads, columns and experts of `model` divide.
 pub fn divides(model: &Model, tp: u32, dp: u32, ep: u32) -> bool {
     let mut issues = Vec::new();
-    parallel::fits_model(model, parallel::Cut { tp, pp: 1, dp, ep }, &mut issues);
+    parallel::fits_model(model, Degrees { tp, pp: 1, dp, ep }, &mut issues);
     issues.is_empty()
 }
 
@@ -142,7 +145,7 @@ fn missing_engine_figures(engine: &Engine, gpu: &Gpu, issues: &mut Vec<Issue>) {
         ("host time of a decode step", &host.decode_step_us),
         ("host time of a prefill step", &host.prefill_step_us),
         ("time to launch a kernel", &host.eager_launch_us),
-        ("host time of a layer of experts", &host.expert_layer_us),
+        ("host time of an expert layer", &host.expert_layer_us),
         ("time to admit a request", &host.admission_us),
         ("time to tokenise a prompt", &host.prompt_token_us),
         ("gap between kernels of a CUDA graph", &host.graph_gap_us),

@@ -1,48 +1,38 @@
-//! How the model is cut over GPUs.
+//! How the model is sharded over GPUs.
 
-use super::range::{DP, EP, PP, REPLICAS, Range, TP};
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Field, Gpu, Issue, LinkKind, Model};
 
 /// Degrees of parallelism of one replica, as asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
+pub struct Degrees {
     pub tp: u32,
     pub pp: u32,
     pub dp: u32,
     pub ep: u32,
 }
 
-pub fn ranges(cut: Cut, replicas: u32, issues: &mut Vec<Issue>) {
-    let checks: [(Range, u32); 5] =
-        [(TP, cut.tp), (PP, cut.pp), (DP, cut.dp), (EP, cut.ep), (REPLICAS, replicas)];
-    issues.extend(checks.into_iter().filter_map(|(range, value)| range.check(f64::from(value))));
-    for (range, value) in [(TP, cut.tp), (DP, cut.dp), (EP, cut.ep)] {
-        if (range.min..=range.max).contains(&f64::from(value)) && !value.is_power_of_two() {
-            let text = format!("{} is {value}: a power of two is right (1, 2, 4, 8 ...)", range.name);
-            issues.push(Issue::error(range.field, text).with_given(value.to_string()));
-        }
-    }
-}
+/// Their inputs, and that of the replicas.
+pub const FIELDS: [Field; 5] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep, Field::Gpus];
 
 /// Whether heads, columns and experts divide. Called with all degrees in range.
-pub fn fits_model(model: &Model, cut: Cut, issues: &mut Vec<Issue>) {
-    let Cut { tp, pp, dp, ep } = cut;
+pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
+    let Degrees { tp, pp, dp, ep } = degrees;
     let mut refuse = |field, text: String| issues.push(Issue::error(field, text));
     if pp > model.layers() {
         refuse(Field::Pp, format!("{pp} stages, but {} has {} layers", model.name, model.layers()));
     }
     if !model.has_experts() {
         if dp > 1 {
-            let text = format!("{} has no experts to share: more replicas are right", model.name);
+            let text = format!("{} has no experts to share: use replicas instead", model.name);
             refuse(Field::Dp, text);
         }
         if ep > 1 {
-            refuse(Field::Ep, format!("{} has no experts to deal", model.name));
+            refuse(Field::Ep, format!("{} has no experts to distribute", model.name));
         }
     }
     if ep > tp * dp {
-        let text = format!("experts dealt over {ep} GPUs, but a stage has {} (tp x dp)", tp * dp);
+        let text = format!("experts cannot be distributed over {ep} GPUs: a stage has {} (TP x DP)", tp * dp);
         refuse(Field::Ep, text);
     }
     for blocks in &model.blocks {
@@ -57,10 +47,10 @@ pub fn fits_model(model: &Model, cut: Cut, issues: &mut Vec<Issue>) {
                 if !moe.experts.is_multiple_of(ep) {
                     refuse(Field::Ep, format!("{} experts do not divide by {ep}", moe.experts));
                 }
-                let cut = tp * dp / ep;
-                if !moe.intermediate.is_multiple_of(cut) {
+                let shards = tp * dp / ep;
+                if !moe.intermediate.is_multiple_of(shards) {
                     let columns = moe.intermediate;
-                    let text = format!("the {columns} columns of an expert do not divide by {cut}");
+                    let text = format!("the {columns} columns of an expert do not divide by {shards}");
                     refuse(Field::Tp, text);
                 }
             }
@@ -80,7 +70,7 @@ fn heads(attention: &Attention, tp: u32) -> Vec<String> {
     match attention {
         Attention::Gqa(gqa) => {
             divides("attention heads", gqa.heads);
-            // KV heads are cut, or each is copied to the ranks that share it.
+            // KV heads are sharded, or each is replicated on the ranks that share it.
             if !gqa.kv_heads.is_multiple_of(tp) && !tp.is_multiple_of(gqa.kv_heads) {
                 found.push(format!("{} KV heads neither divide by {tp} nor divide it", gqa.kv_heads));
             }
@@ -99,10 +89,10 @@ fn heads(attention: &Attention, tp: u32) -> Vec<String> {
     found
 }
 
-/// Whether the GPU's record has the links that the layout needs: one replica may span machines, which then
-/// exchange over the network.
-pub fn links(gpu: &Gpu, cut: Cut, issues: &mut Vec<Issue>) {
-    let Cut { tp, pp, dp, .. } = cut;
+/// Whether the GPU's record has the links that the layout needs: one replica may span nodes, which then
+/// communicate over the network.
+pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
+    let Degrees { tp, pp, dp, .. } = degrees;
     let gpus = u64::from(tp) * u64::from(dp) * u64::from(pp);
     if gpus > 1
         && let Err(missing) = gpu.link_bandwidth()
@@ -124,15 +114,15 @@ pub fn links(gpu: &Gpu, cut: Cut, issues: &mut Vec<Issue>) {
         LinkKind::Nvlink => "NVLink",
         LinkKind::Pcie => "PCIe",
     };
-    let degrees = if dp > 1 { format!("{tp} x {dp} x {pp}") } else { format!("{tp} x {pp}") };
-    let text = format!("{degrees} is {gpus} GPUs, and {link} joins {domain} of {}", gpu.name);
+    let product = if dp > 1 { format!("{tp} x {dp} x {pp}") } else { format!("{tp} x {pp}") };
+    let text = format!("{product} is {gpus} GPUs, but {link} connects at most {domain} of {}", gpu.name);
     issues.push(match gpu.network_bandwidth() {
-        Err(missing) => Issue::error(field, format!("{text}: {missing}; at most {domain} are right")),
+        Err(missing) => Issue::error(field, format!("{text}: {missing}; use at most {domain}")),
         Ok(network) => Issue::warning(
             field,
             format!(
-                "{text}: between machines each GPU is taken to send at {} through a port of its own, as specified. \
-                 No exchange between machines was measured.",
+                "{text}: between nodes each GPU is assumed to send at {} through a port of its own, as specified. \
+                 No communication between nodes was measured.",
                 network.print()
             ),
         ),

@@ -1,6 +1,6 @@
-//! Engine and hardware settings: what the visitor set, or the catalog's figure.
+//! Engine and hardware settings: what was set, or the catalog's figure.
 
-use super::range::{MAX_SEQS, MEMORY_SHARE, PRICE, Range, SUSTAINED, TOKEN_BUDGET};
+use crate::config::inputs::Range;
 use crate::config::{Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, Overrides};
 use crate::units::decimal;
 
@@ -16,39 +16,38 @@ pub struct Settings {
 pub fn settings(given: &Overrides, engine: &Engine, gpu: &Gpu, issues: &mut Vec<Issue>) -> Option<Settings> {
     let scheduler = &engine.scheduler;
     let (budget, sequences) = scheduler.limits_on(gpu);
-    let mut pick = |range: Range, given: Option<f64>, figure: &Figure| {
-        let value = given.or(figure.0);
-        match value {
-            Some(value) => {
-                let issue = range.check(value);
-                let inside = issue.is_none();
-                issues.extend(issue);
-                inside.then_some(value)
-            }
-            None => {
-                let text = format!("{} has no figure for {}: {}", engine.name, range.name, figure.1);
-                issues.push(Issue::error(range.field, text));
-                None
-            }
-        }
+    let mut pick = |field: Field, given: Option<f64>, figure: &Figure| {
+        let Some(value) = given.or(figure.0) else {
+            let text = format!("{} has no figure for the {}: {}", engine.name, field.input().label, figure.1);
+            issues.push(Issue::error(field, text));
+            return None;
+        };
+        in_range(field, value, given.is_some(), issues)
     };
-    let token_budget = pick(TOKEN_BUDGET, given.token_budget.map(f64::from), budget);
-    let max_seqs = pick(MAX_SEQS, given.max_seqs.map(f64::from), sequences);
-    let memory_share = pick(MEMORY_SHARE, given.memory_share, &scheduler.memory_share);
+    let token_budget = pick(Field::TokenBudget, given.token_budget.map(f64::from), budget);
+    let max_seqs = pick(Field::MaxSeqs, given.max_seqs.map(f64::from), sequences);
+    let memory_share = pick(Field::MemoryShare, given.memory_share, &scheduler.memory_share);
     let sustained = sustained(given.sustained, gpu, issues);
     let price = given.price.or(gpu.dollars_per_hour.0);
-    let bad_price = price.and_then(|price| PRICE.check(price));
-    let price_is_right = bad_price.is_none();
-    issues.extend(bad_price);
+    let price_is_in_range =
+        price.is_none_or(|price| in_range(Field::Price, price, given.price.is_some(), issues).is_some());
     // In range, so the casts are exact.
     let (token_budget, max_seqs) = (token_budget? as u32, max_seqs? as u32);
     let max_seqs = sequences_in_budget(given, token_budget, max_seqs, scheduler.batching, issues)?;
     let settings =
         Settings { token_budget, max_seqs, memory_share: memory_share?, sustained: sustained?, price };
-    price_is_right.then_some(settings)
+    price_is_in_range.then_some(settings)
 }
 
-/// Where a step mixes, every running sequence takes one token of it. vLLM lowers its own default of
+/// The value if it is in the range of `field`. One that was given has been checked with the scenario.
+fn in_range(field: Field, value: f64, is_given: bool, issues: &mut Vec<Issue>) -> Option<f64> {
+    let issue = field.input().check(value);
+    let inside = issue.is_none();
+    issues.extend(issue.filter(|_| !is_given));
+    inside.then_some(value)
+}
+
+/// In a mixed step every running sequence takes one token of the budget. vLLM lowers its own default of
 /// sequences to the budget and refuses a larger number set by hand.
 fn sequences_in_budget(
     given: &Overrides,
@@ -63,35 +62,34 @@ fn sequences_in_budget(
     if given.max_seqs.is_none() {
         return Some(token_budget);
     }
-    let text =
-        format!("{max_seqs} sequences do not fit a step of {token_budget} tokens: at most as many are right");
+    let text = format!(
+        "{max_seqs} sequences do not fit into a step of {token_budget} tokens: each takes at least one"
+    );
     issues.push(Issue::error(Field::MaxSeqs, text).with_given(max_seqs.to_string()));
     None
 }
 
-/// Share of the boost clock: given, or the catalog's; an estimate there is said to be one.
+/// Share of the boost clock: given, or the catalog's, with a warning where that is an estimate.
 fn sustained(given: Option<f64>, gpu: &Gpu, issues: &mut Vec<Issue>) -> Option<f64> {
     let Figure(known, source) = &gpu.sustained_clock;
     let Some(value) = given.or(*known) else {
+        let Range { min, max } = Field::Sustained.input().number?.range;
         let text = format!(
-            "{} has no sustained clock ({source}): set one between {} and {}",
+            "the sustained clock of {} is not known ({source}): set one between {} and {}",
             gpu.name,
-            decimal(SUSTAINED.min),
-            decimal(SUSTAINED.max)
+            decimal(min),
+            decimal(max)
         );
         issues.push(Issue::error(Field::Sustained, text));
         return None;
     };
     if given.is_none() && source == ESTIMATE {
         let text = format!(
-            "the sustained clock of {} was not measured: {} is that of a GPU with the same chip or architecture",
+            "the sustained clock of {} was not measured; {} comes from a GPU with the same chip or architecture",
             gpu.name,
             decimal(value)
         );
         issues.push(Issue::warning(Field::Sustained, text));
     }
-    let issue = SUSTAINED.check(value);
-    let inside = issue.is_none();
-    issues.extend(issue);
-    inside.then_some(value)
+    in_range(Field::Sustained, value, given.is_some(), issues)
 }

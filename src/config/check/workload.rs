@@ -1,60 +1,63 @@
 //! Lengths and load.
 
-use super::range::{
-    BATCH, CONCURRENCY, ISL, MAX_BATCH_TOKENS, MAX_LENGTHS, OSL, RATE, SLO_TPOT, SLO_TTFT, SPREAD,
-};
 use crate::config::{Batching, Field, Issue, Lengths, Load, Model, Setup, Workload};
 
-/// Prompt lengths, one entry where all are alike; none where they make no sense.
+/// Prompts of different lengths in one batch. Measured batches hold at most a few hundred.
+pub const MAX_LENGTHS: usize = 1_024;
+
+/// Bins of a histogram: a link stays short.
+pub const MAX_BINS: usize = 100;
+
+/// Prompt tokens of one batch: beyond the KV cache of any machine (8 x 288 GB hold 2^26 tokens at 36 KB).
+const MAX_BATCH_TOKENS: u64 = 1 << 26;
+
+/// What both lengths and the load depend on.
+const FIELDS: [Field; 6] =
+    [Field::Isl, Field::Osl, Field::Spread, Field::Concurrency, Field::Rate, Field::Batch];
+
+/// Prompt lengths, one entry where all are alike; none where they are refused. Called after the ranges are checked.
 pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>> {
-    let before = issues.len();
-    issues.extend(match workload.load {
-        Load::Concurrency(clients) => CONCURRENCY.check(f64::from(clients)),
-        Load::Rate(rate) => RATE.check(rate),
-        Load::Batch(size) => BATCH.check(f64::from(size)),
-    });
-    issues.extend(OSL.check(f64::from(workload.osl)));
-    issues.extend(SPREAD.check(workload.spread));
     if workload.spread > 0.0 && matches!(workload.load, Load::Batch(_)) {
-        let text =
-            "the prompts of a batch are taken as long as they are given: lengths vary with clients or a rate";
-        issues.push(Issue::warning(Field::Spread, text));
+        issues.push(Issue::warning(Field::Spread, NO_SPREAD));
     }
-    issues.extend(workload.slos.ttft_ms.and_then(|limit| SLO_TTFT.check(limit)));
-    issues.extend(workload.slos.tpot_ms.and_then(|limit| SLO_TPOT.check(limit)));
     let means = workload.means();
     let prompts = match &workload.isl {
         _ if means.is_some() => means.into_iter().map(|(prompt, _)| prompt).collect(),
         Lengths::Fixed(length) => vec![*length],
         Lengths::Each(lengths) => {
-            issues.extend(each(lengths, workload.load));
+            let outside = lengths.iter().find_map(|length| Field::Isl.input().check(f64::from(*length)));
+            issues.extend(each(lengths, workload.load).or(outside));
             lengths.clone()
         }
     };
-    issues.extend(prompts.iter().find_map(|length| ISL.check(f64::from(*length))));
     if let Load::Batch(size) = workload.load {
         let tokens = match &workload.isl {
             Lengths::Fixed(length) => u64::from(*length) * u64::from(size),
             Lengths::Each(lengths) => lengths.iter().copied().map(u64::from).sum(),
         };
         if tokens > MAX_BATCH_TOKENS {
-            let text = format!("the batch holds {tokens} prompt tokens: at most {MAX_BATCH_TOKENS} is right");
+            let text = format!("the batch holds {tokens} prompt tokens: the limit is {MAX_BATCH_TOKENS}");
             issues.push(Issue::error(Field::Batch, text));
         }
     }
-    (!issues[before..].iter().any(Issue::is_error)).then_some(prompts)
+    let refused = issues.iter().any(|issue| issue.is_error() && FIELDS.contains(&issue.field));
+    (!refused).then_some(prompts)
 }
+
+/// Why lengths do not vary in a batch.
+pub const NO_SPREAD: &str =
+    "a batch takes each prompt as long as it is given: lengths vary only with clients or a rate";
 
 fn each(lengths: &[u32], load: Load) -> Option<Issue> {
     let count = lengths.len();
     let text = match load {
         Load::Concurrency(_) | Load::Rate(_) => {
-            "a length for each prompt goes with a batch, not with clients or a rate".to_owned()
+            "a list of prompt lengths needs a batch, not clients or a rate".to_owned()
         }
         _ if count == 0 => "the list of prompt lengths is empty".to_owned(),
-        _ if count > MAX_LENGTHS => format!("{count} prompt lengths: at most {MAX_LENGTHS} are right"),
+        _ if count > MAX_LENGTHS => format!("{count} prompt lengths: the limit is {MAX_LENGTHS}"),
         Load::Batch(size) if count != size as usize => {
-            format!("{count} prompt lengths for a batch of {size}: one for each prompt is right")
+            format!("{count} prompt lengths for a batch of {size}: give one for each prompt")
         }
         Load::Batch(_) => return None,
     };
@@ -68,7 +71,7 @@ pub fn fits_context(requests: &[(u32, u32)], model: &Model, issues: &mut Vec<Iss
     let tokens = whole(&(longest, osl));
     if tokens > u64::from(model.max_context) {
         let text = format!(
-            "{longest} + {osl} is {tokens} tokens: {} takes at most {} in prompt and output together",
+            "{longest} + {osl} is {tokens} tokens: the context of {} is {}, prompt and output together",
             model.name, model.max_context
         );
         issues.push(Issue::error(if longest >= osl { Field::Isl } else { Field::Osl }, text));
@@ -82,14 +85,14 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
     let longest = requests.iter().map(|&(prompt, _)| prompt - setup.cached(prompt)).max().unwrap_or(0);
     if batching != Batching::PrefillFirst && setup.tokens_verified() > budget {
         let text = format!(
-            "a sequence has {} tokens in a step, drafts included, and a step takes {budget}: draft fewer",
+            "a sequence needs {} tokens of a step, drafts included, and the token budget is {budget}: draft fewer",
             setup.tokens_verified()
         );
         issues.push(Issue::error(Field::Drafted, text));
     }
     if !matches!(setup.load, Load::Batch(_)) && batching == Batching::InFlight && longest > budget {
         let text = format!(
-            "a prompt of {longest} tokens never enters a step of at most {budget}: this engine takes whole prompts"
+            "a prompt of {longest} tokens does not fit the token budget of {budget}: this engine does not chunk prompts"
         );
         issues.push(Issue::error(Field::TokenBudget, text));
     }

@@ -1,21 +1,23 @@
-//! Configurations set beside the one of a link: links inside its `vs`, without characters that would be escaped.
+//! Configurations to compare a link with: links inside its `vs`, without characters that would be escaped.
 //!
 //! `v~1~g~h200-sxm~tp~2` is `v=1&g=h200-sxm&tp=2`; two of them are joined by `~~`. A `~` inside a value, which no
 //! catalog has, is escaped.
 
-use super::keys::{self, Draft, Kind};
-use super::{Link, VERSION, escaped, split};
+use percent_encoding::{AsciiSet, utf8_percent_encode};
+
+use super::{Draft, ESCAPED, Link, VERSION, split};
+use crate::config::inputs::{self, Kind};
 use crate::config::issue::excerpt;
 use crate::config::{Issue, Scenario};
 
-/// Beside the form's own.
+/// Besides the link's own.
 pub const MOST_COMPARED: usize = 3;
 
 const BETWEEN: &str = "~~";
 const WITHIN: char = '~';
 
-/// What stands unescaped in a value before the whole is escaped again.
-const PLAIN_WITHIN: &[u8] = b"-._,";
+/// What stands escaped in a value before the whole is escaped again.
+const ESCAPED_WITHIN: &AsciiSet = &ESCAPED.add(b'~');
 
 pub fn encode(compared: &[Scenario]) -> String {
     compared.iter().map(one).collect::<Vec<_>>().join(BETWEEN)
@@ -23,12 +25,14 @@ pub fn encode(compared: &[Scenario]) -> String {
 
 fn one(scenario: &Scenario) -> String {
     let link = Link::new(scenario.clone());
-    let pair = |(key, value): (&str, String)| format!("{key}{WITHIN}{}", escaped(&value, PLAIN_WITHIN));
+    let pair = |(key, value): (&str, String)| {
+        format!("{key}{WITHIN}{}", utf8_percent_encode(&value, ESCAPED_WITHIN))
+    };
     link.pairs().map(pair).collect::<Vec<_>>().join("~")
 }
 
 /// # Errors
-/// The first thing in it that does not read: a comparison with half of what was meant would mislead.
+/// The first thing in it that cannot be read: a comparison with half of what was meant would mislead.
 pub fn decode(text: &str) -> Result<Vec<Scenario>, String> {
     let mut parts = text.split(WITHIN).peekable();
     let mut all = Vec::new();
@@ -36,25 +40,24 @@ pub fn decode(text: &str) -> Result<Vec<Scenario>, String> {
     while parts.next_if(|part| part.is_empty()).is_some() || parts.peek().is_some() {
         let number = all.len() + 1;
         if number > MOST_COMPARED {
-            return Err(format!("more than {MOST_COMPARED} configurations are to be compared"));
+            return Err(format!("at most {MOST_COMPARED} configurations can be compared with"));
         }
-        let mut draft = Draft::new(Link::new(Scenario::default()));
+        let mut draft = Draft::default();
         let mut issues = Vec::new();
         while let Some(name) = parts.next_if(|part| !part.is_empty()) {
             let Some(value) = parts.next() else {
-                return Err(format!("compared {number}: `{}` has no value", excerpt(name)));
+                return Err(format!("configuration {number}: `{}` has no value", excerpt(name)));
             };
-            match keys::by_key(name).filter(|key| key.kind != Kind::Links) {
-                // What a newer version adds is left out, as in a link.
-                None => {}
-                Some(key) => draft.read(key, &split::decode(value), &mut issues),
+            // What a newer version adds is left out.
+            if let Some(input) = inputs::by_key(name).filter(|input| input.kind() != Kind::Links) {
+                draft.read(input, &split::decode(value), &mut issues);
             }
         }
         let newer = draft.link.version != VERSION;
         let link = draft.finish(&mut issues);
         if newer || issues.iter().any(Issue::is_error) {
             let reason = issues.first().map_or("", |issue| &issue.text);
-            return Err(format!("compared {number}: {reason}"));
+            return Err(format!("configuration {number}: {reason}"));
         }
         all.push(link.scenario);
     }

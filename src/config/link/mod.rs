@@ -1,32 +1,37 @@
-//! The scenario as text: the fragment of a link, and the JSON form with the same fields.
+//! The scenario as text: the fragment of a link, and the JSON form with the same inputs.
 //!
-//! `#v=1&m=qwen3-32b&g=h100-sxm&tp=2&w=fp8&kv=fp8&c=32`: pairs of [`keys::KEYS`], joined by `&`. A link
-//! names only what differs from the defaults of its schema version, which are frozen: version 1's are
-//! `Scenario::default()`. Reading never fails and never panics: what cannot be read becomes an issue
-//! beside its field, keys of no meaning are kept.
+//! `#v=1&m=qwen3-32b&g=h100-sxm&tp=2&w=fp8&kv=fp8&c=32`: pairs of a key of [`INPUTS`](super::inputs::INPUTS) and a value,
+//! joined by `&`. A link names only what differs from the defaults of its schema version, which are frozen: those of
+//! version 1 are `Scenario::default()`. Reading never fails and never panics: what cannot be read becomes an issue beside
+//! its field, unknown keys are kept.
 
-mod compared;
-mod custom;
-mod form;
-mod grammar;
-pub mod keys;
+pub(super) mod compared;
+pub(super) mod custom;
+mod docs;
+mod draft;
+mod json;
 mod split;
-mod values;
+mod unknown;
+pub(super) mod values;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::inputs::{self, Input};
 use super::issue::excerpt;
-use super::{Field, Issue, Scenario};
-use keys::{Draft, Key};
+use super::{Field, Issue, Load, Scenario};
 
 pub use compared::MOST_COMPARED;
-pub use grammar::grammar;
-pub use values::{histogram, real, show_histogram};
+pub use docs::{grammar, keys_script};
+pub use draft::Draft;
+pub(super) use draft::{all_gpus, set_version};
+pub use values::{histogram, real, show_histogram, whole};
 
 /// The schema this release writes, and the newest it reads.
 pub const VERSION: u32 = 1;
 
-/// What stands unescaped in a value, beside letters and digits. RFC 3986 calls all but the comma unreserved; a fragment
-/// may hold commas, and they keep lists readable.
-const PLAIN: &[u8] = b"-._~,";
+/// What stands escaped in a value. RFC 3986 calls what is removed here unreserved, all but the comma; a fragment may hold
+/// commas, and they keep lists readable.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
 
 /// A link, read.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +41,7 @@ pub struct Link {
     pub version: u32,
     /// The release of data and weights it was made with, if it pins one.
     pub data_release: Option<String>,
-    /// Configurations to set beside it, [`MOST_COMPARED`] at most.
+    /// Configurations to compare with, [`MOST_COMPARED`] at most.
     pub compared: Vec<Scenario>,
     /// Keys this release does not know, in order, decoded.
     pub extra: Vec<(String, String)>,
@@ -45,6 +50,25 @@ pub struct Link {
 impl Link {
     pub fn new(scenario: Scenario) -> Self {
         Self { scenario, version: VERSION, data_release: None, compared: Vec::new(), extra: Vec::new() }
+    }
+
+    /// Reads a link, or a scenario in the JSON form.
+    ///
+    /// Without a link the issues hold at least one error.
+    pub fn read(text: &str) -> (Option<Self>, Vec<Issue>) {
+        let text = text.trim_start_matches(BYTE_ORDER_MARK).trim();
+        if text.is_empty() {
+            return (
+                None,
+                vec![Issue::error(Field::Link, "the text is empty: give a link, or an object in JSON")],
+            );
+        }
+        if text.starts_with(['{', '[', '"']) {
+            return Self::from_json(text);
+        }
+        let (link, issues) = decode(text);
+        let read = !issues.iter().any(|issue| issue.is_error() && issue.field == Field::Link);
+        (read.then_some(link), issues)
     }
 
     /// The fragment, without `#`. Written in this release's schema version.
@@ -57,18 +81,18 @@ impl Link {
     /// What differs from the defaults, by key.
     fn pairs(&self) -> impl Iterator<Item = (&'static str, String)> {
         let default = Self::new(Scenario::default());
-        keys::all().filter_map(move |key| {
-            let value = (key.show)(self)?;
-            let needed = key.field == Field::Version || (key.show)(&default).as_ref() != Some(&value);
-            needed.then_some((key.key, value))
+        inputs::in_links().filter_map(move |input| {
+            let value = input.get(self)?;
+            let needed = input.field == Field::Version || input.get(&default).as_ref() != Some(&value);
+            needed.then_some((input.key, value))
         })
     }
 
-    /// What to keep in mind where the link was made with other data and weights than those of `release`.
+    /// A warning where the link was made with other data and weights than those of `release`.
     pub fn then_and_now(&self, release: &str) -> Option<Issue> {
         let then = self.data_release.as_deref().filter(|then| *then != release)?;
         let text = format!(
-            "this link was made with release {} of data and weights: the numbers here are of {release}, and may differ",
+            "this link was made with release {} of data and weights; the numbers here are from {release} and may differ",
             excerpt(then)
         );
         Some(Issue::warning(Field::Data, text))
@@ -76,23 +100,7 @@ impl Link {
 }
 
 fn pair(key: &str, value: &str) -> String {
-    escaped(key, PLAIN) + "=" + &escaped(value, PLAIN)
-}
-
-/// With every byte but letters, digits and `plain` as `%` and two digits. The table of all 256 that the crate has is a part
-/// of a kilobyte of the page's first download.
-fn escaped(text: &str, plain: &[u8]) -> String {
-    const DIGITS: [char; 16] =
-        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.extend(['%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-        }
-    }
-    out
+    format!("{}={}", utf8_percent_encode(key, ESCAPED), utf8_percent_encode(value, ESCAPED))
 }
 
 /// The fragment of a link to `scenario`, without `#`.
@@ -100,44 +108,55 @@ pub fn encode(scenario: &Scenario) -> String {
     Link::new(scenario.clone()).encode()
 }
 
+/// What some editors put before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Reads a link: a whole address, its fragment or query with or without the leading mark.
 ///
-/// Keys of the fragment count over those of the query. Unknown keys of a query belong to the page
-/// around it and are dropped, those of a fragment are kept.
+/// Keys of the fragment count over those of the query. Unknown keys of a query belong to the page around it and are
+/// dropped, those of a fragment are kept.
 pub fn decode(text: &str) -> (Link, Vec<Issue>) {
+    let text = text.trim_start_matches(BYTE_ORDER_MARK).trim();
     let mut issues = Vec::new();
     let parts = split::split(text, &mut issues);
-    let mut draft = Draft::new(Link::new(Scenario::default()));
-    let mut seen: Vec<&'static Key> = Vec::new();
-    for (key, value) in &parts.query {
-        if let Some(key) = keys::by_key(key) {
-            draft.read(key, value, &mut issues);
+    let mut draft = Draft::default();
+    let query = parts.query.iter().filter_map(|(key, value)| Some((inputs::by_key(key)?, value)));
+    let mut read = 0;
+    for (input, value) in query {
+        draft.read(input, value, &mut issues);
+        read += 1;
+    }
+    let mut seen: Vec<&'static Input> = Vec::new();
+    let mut unknown = Vec::new();
+    for (key, value) in parts.fragment {
+        match inputs::by_key(&key) {
+            Some(input) => {
+                clash(input, &seen, &mut issues);
+                seen.push(input);
+                draft.read(input, &value, &mut issues);
+            }
+            None => unknown.push((key, value)),
         }
     }
-    for (name, value) in parts.fragment {
-        match keys::by_key(&name) {
-            Some(key) => {
-                clash(key, &seen, &mut issues);
-                seen.push(key);
-                draft.read(key, &value, &mut issues);
-            }
-            None => draft.link.extra.push((name, value)),
-        }
+    let is_empty =
+        unknown.is_empty() && (text.contains("://") || text.trim_matches(['#', '?', '/']).is_empty());
+    if read + seen.len() > 0 || is_empty {
+        draft.link.extra = unknown::keep(unknown, draft.link.version, &mut issues);
+    } else if issues.is_empty() {
+        issues.push(unknown::no_input(text));
     }
     (draft.finish(&mut issues), issues)
 }
 
 /// Says so where a key repeats, or names what another one named: `c` and `b`, `m` and `x`.
-fn clash(key: &'static Key, seen: &[&'static Key], issues: &mut Vec<Issue>) {
-    let topic = |field| match field {
-        Field::Concurrency | Field::Batch => Field::Load,
-        other => other,
-    };
-    if let Some(other) = seen.iter().find(|other| topic(other.field) == topic(key.field)) {
-        let text = match other.key == key.key {
-            true => format!("`{}` is given twice: the last one counts", excerpt(key.key)),
-            false => format!("`{}` and `{}` are both given: the last one counts", other.key, key.key),
+fn clash(input: &'static Input, seen: &[&'static Input], issues: &mut Vec<Issue>) {
+    let topic = |field| if Load::SIZES.contains(&field) { Field::Load } else { field };
+    if let Some(other) = seen.iter().find(|other| topic(other.field) == topic(input.field)) {
+        let (first, last) = (other.key, input.key);
+        let text = match first == last {
+            true => format!("`{last}` is given twice; the last one counts"),
+            false => format!("`{first}` and `{last}` exclude each other; `{last}` counts, being the last"),
         };
-        issues.push(Issue::warning(topic(key.field), text));
+        issues.push(Issue::warning(topic(input.field), text));
     }
 }

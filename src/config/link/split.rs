@@ -2,14 +2,16 @@
 
 use percent_encoding::percent_decode_str;
 
-use super::keys;
 use crate::config::{Field, Issue};
 
 /// Longest address read at all, a custom model included.
-const MAX_BYTES: usize = 128 * 1024;
+pub const MAX_BYTES: usize = 128 * 1024;
 
 /// Most bytes of pairs, a custom model not counted. Catalog scenarios stay under 300.
 const MAX_PLAIN_BYTES: usize = 8 * 1024;
+
+/// The key of a custom model, the one whose value may be long.
+pub const CUSTOM_MODEL: &str = "x";
 
 /// How often an address may have been escaped as a whole: mail and chat software does it once or twice.
 const MAX_ESCAPES: usize = 3;
@@ -22,12 +24,10 @@ pub struct Parts {
 }
 
 pub fn split(text: &str, issues: &mut Vec<Issue>) -> Parts {
-    let text = text.trim();
     if text.len() > MAX_BYTES {
         let (size, most) = (text.len() / 1024, MAX_BYTES / 1024);
-        let reason =
-            format!("the link is {size} KiB long: at most {most} KiB are read, so it was left unread");
-        issues.push(Issue::error(Field::Link, reason));
+        let text = format!("the link is {size} KiB long and was not read: the limit is {most} KiB");
+        issues.push(Issue::error(Field::Link, text));
         return Parts::default();
     }
     let (query, fragment) = places(text);
@@ -54,10 +54,10 @@ fn pairs(text: &str, budget: &mut usize, issues: &mut Vec<Issue>) -> Vec<(String
         let (key, value) = piece.split_once('=').unwrap_or((piece, ""));
         // `&amp;` from HTML that was escaped once too often.
         let key = decode(key.strip_prefix("amp;").unwrap_or(key));
-        if key != keys::CUSTOM_MODEL {
+        if key != CUSTOM_MODEL {
             let Some(left) = budget.checked_sub(piece.len()) else {
                 let text = format!(
-                    "the link holds more than {} KiB besides a custom model: the rest was left unread",
+                    "the link holds more than {} KiB besides a custom model: the rest was not read",
                     MAX_PLAIN_BYTES / 1024
                 );
                 issues.push(Issue::error(Field::Link, text));
@@ -79,7 +79,8 @@ fn unescape(text: &str, issues: &mut Vec<Issue>) -> String {
         times += 1;
     }
     if times > 0 {
-        issues.push(Issue::note(Field::Link, "the link had been escaped as a whole: it was read unescaped"));
+        issues
+            .push(Issue::note(Field::Link, "the link was percent-encoded as a whole, and was decoded first"));
     }
     text
 }

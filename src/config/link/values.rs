@@ -1,6 +1,6 @@
-//! Single values as text. Errors say what would be right; reading what `show_*` wrote gives the same.
+//! Single values as text. Reading what `show_*` wrote gives the same value.
 
-use crate::config::check::range::{MAX_BINS, MAX_LENGTHS};
+use crate::config::check::{MAX_BINS, MAX_LENGTHS};
 use crate::config::issue::excerpt;
 use crate::config::measured::Figure;
 use crate::config::{Bin, Dtype, Lengths, Measured, Metric};
@@ -11,47 +11,41 @@ pub fn whole(text: &str) -> Result<u32, String> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     match digits.parse() {
         Ok(number) if is_number => Ok(number),
-        _ if is_number => Err(format!("`{}` is too large: at most {} is read", excerpt(text), u32::MAX)),
-        _ => Err(format!("`{}` is no whole number", excerpt(text))),
+        _ if is_number => Err(format!("`{}` is larger than {}", excerpt(text), u32::MAX)),
+        _ => Err(format!("`{}` is not a whole number", excerpt(text))),
     }
 }
 
-/// A number of at most 15 digits: a double holds each exactly.
-const EXACT: u64 = 1_000_000_000_000_000;
+/// Digits that count: a double holds every decimal of as many.
+const DIGITS: usize = 15;
 
-/// Powers of ten that a double holds exactly end here.
-const EXACT_PLACES: usize = 22;
+/// Places after the point that count.
+const PLACES: usize = 22;
 
-/// A decimal, read to 15 digits: the nearest double for what people type, since whole numbers and powers
-/// of ten of that size are exact and one division rounds once. Digits beyond the fifteenth are cut off,
-/// which also sheds the noise of sums of decimals. The standard parser costs the page 13 KB (gzip).
+/// A decimal without sign or exponent, as people type it. Digits beyond the fifteenth are cut off, which also sheds the noise
+/// of sums of decimals.
 pub fn real(text: &str) -> Result<f64, String> {
     let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let error = || Err(format!("`{}` is not a decimal number", excerpt(text)));
     if !digits(whole) || !digits(fraction) || whole.len() + fraction.len() == 0 {
-        return Err(format!("`{}` is no number: digits and a point are right", excerpt(text)));
+        return error();
     }
-    let (mut value, mut places) = (0u64, 0);
-    let append =
-        |value: u64, byte: u8| Some(value * 10 + u64::from(byte - b'0')).filter(|value| *value < EXACT);
-    for byte in whole.bytes() {
-        value = append(value, byte).ok_or_else(|| format!("`{}` is too large", excerpt(text)))?;
-    }
-    for byte in fraction.bytes().take(EXACT_PLACES) {
-        let Some(longer) = append(value, byte) else { break };
-        (value, places) = (longer, places + 1);
-    }
-    Ok(value as f64 / 10f64.powi(places))
+    let whole = whole.trim_start_matches('0');
+    let zeros = if whole.is_empty() { fraction.len() - fraction.trim_start_matches('0').len() } else { 0 };
+    let Some(left) = DIGITS.checked_sub(whole.len()) else { return error() };
+    let places = fraction.len().min(left + zeros).min(PLACES);
+    format!("0{whole}.{}0", &fraction[..places]).parse().or_else(|_| error())
 }
 
 pub fn id(text: &str) -> Result<String, String> {
-    if text.is_empty() { Err("the value is empty: an id is right".into()) } else { Ok(text.to_owned()) }
+    if text.is_empty() { Err("the value is empty".into()) } else { Ok(text.to_owned()) }
 }
 
 pub fn dtype(text: &str) -> Result<Dtype, String> {
     Dtype::from_id(text).ok_or_else(|| {
         let known: Vec<&str> = Dtype::ALL.iter().map(|dtype| dtype.id()).collect();
-        format!("`{}` is no number format: one of {} is right", excerpt(text), known.join(", "))
+        format!("`{}` is not a number format: choose one of {}", excerpt(text), known.join(", "))
     })
 }
 
@@ -94,7 +88,7 @@ pub fn histogram(text: &str) -> Result<Vec<Bin>, String> {
     let bin = |part: &str| {
         let (lengths, weight) = part.split_once('x').unwrap_or((part, "1"));
         let wanted =
-            || format!("`{}` is no prompt and output with a weight, such as 512-64x3", excerpt(part));
+            || format!("`{}` must be a prompt, an output and a weight, such as 512-64x3", excerpt(part));
         let (prompt, output) = lengths.split_once('-').ok_or_else(wanted)?;
         Ok(Bin { prompt: whole(prompt)?, output: whole(output)?, weight: whole(weight)? })
     };
@@ -122,7 +116,7 @@ pub fn measured(text: &str) -> Result<Measured, String> {
         let metric = Metric::from_id(name).filter(|_| mean.len() + median.len() > 0);
         let Some(metric) = metric else {
             return Err(format!(
-                "`{}` is no measured number, such as ttft-123.4 or tpot-8.2-8.1",
+                "`{}` is not a measured number such as ttft-123.4 or tpot-8.2-8.1",
                 excerpt(part)
             ));
         };

@@ -4,8 +4,9 @@ pub mod paste;
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::check::range::{MEASURED_RATE, MEASURED_TIME};
 use super::ids::ids;
+use super::inputs::Range;
+use crate::units::decimal;
 
 /// A number that benchmarks report and Rooflight predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
@@ -69,6 +70,11 @@ pub struct Measured {
     numbers: [[f64; 2]; Metric::ALL.len()],
 }
 
+/// Milliseconds.
+const TIME: (&str, Range) = ("a measured time", Range::new(0.001, 10_000_000.0));
+/// Per second.
+const RATE: (&str, Range) = ("a measured rate", Range::new(0.000_001, 1e9));
+
 impl Measured {
     pub fn of(&self, metric: Metric) -> Figure {
         let known = |number: f64| Some(number).filter(|number| *number > 0.0);
@@ -93,9 +99,9 @@ impl Measured {
         if median && !metric.is_time() {
             return Err("a rate has no median".into());
         }
-        let range = if metric.is_time() { MEASURED_TIME } else { MEASURED_RATE };
-        if let Some(issue) = range.check(value) {
-            return Err(issue.text);
+        let (name, range) = if metric.is_time() { TIME } else { RATE };
+        if !range.contains(value) {
+            return Err(range.wanted(name, "a number", &decimal(value)));
         }
         self.numbers[metric as usize][usize::from(median)] = value;
         Ok(())

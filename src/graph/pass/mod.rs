@@ -136,7 +136,7 @@ impl Calls<'_> {
         // Of the layers of a block all but the first follow one of their own: where attention is data-parallel, that ended
         // in a reduce-scatter.
         let scatters = matches!(blocks.ffn, Some(model::Ffn::Moe(_))) && self.layout.dp > 1;
-        let mut unreduced = u64::from(!self.reduced) + if scatters { count - 1 } else { 0 };
+        let mut unreduced = u64::from(!self.reduced) + if scatters { count.saturating_sub(1) } else { 0 };
         if let Some(attention) = &blocks.attention {
             self.before(Block::Attention, ["mhc_pre", "input_norm"], [count, unreduced], blocks.streams);
             match attention {

@@ -9,7 +9,7 @@
 //!
 //! `inside` is measured within one machine. Between machines no table was: bandwidth is what the port is
 //! specified for, share and latency are those of the constants; they meet the latencies that DeepEP prints for
-//! experts dealt over 16 to 256 H800 within 20 %, most within 11 %. The one published table of more GPUs than a
+//! experts sharded over 16 to 256 H800 within 20 %, most within 11 %. The one published table of more GPUs than a
 //! machine has, Vidur's of 16 A100, does not say how its machines are joined; it reaches 70 % of one port of
 //! 25 GB/s, as if all GPUs of a machine shared it.
 

@@ -5,15 +5,17 @@ use super::block_vector::Inside;
 use super::kernel::Kernel;
 use super::vector::query_tiles;
 use crate::config::{Arch, Dtype};
-use crate::kernels::features::{Inputs, REFERENCE, Term, flag, ln_rounding, names};
+use crate::kernels::features::{Inputs, Term, flag, ln_rounding, names};
 use crate::kernels::{FamilySpec, Phase};
 
 pub const DENSE_BLOCK: FamilySpec =
-    FamilySpec { version: 1, columns: || names(DENSE_COLUMNS), measured: REFERENCE.split_at(1).1 };
+    FamilySpec { version: 1, columns: || names(DENSE_COLUMNS), measured: DENSE_MEASURED };
 pub const SPARSE_BLOCK: FamilySpec =
     FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS), measured: SPARSE_MEASURED };
 
-/// Of the reference source's GPUs, those that whole sparse blocks were measured on; dense ones were on all but A100.
+/// Of the reference source's GPUs, those that whole blocks were measured on, dense and sparse.
+const DENSE_MEASURED: &[&str] =
+    &["b200", "b300", "gb200", "gb300", "h100-sxm", "h200-sxm", "l40s", "rtx-pro-6000-server"];
 const SPARSE_MEASURED: &[&str] = &["b200", "b300", "gb200", "gb300", "h100-sxm", "h200-sxm"];
 
 pub const DENSE_COLUMNS: &[&[Term<Inside>]] = &[COMMON, DENSE];

@@ -1,5 +1,7 @@
 //! How many tokens each expert gets: of the layer, and of the busiest expert-parallel rank.
 
+use crate::kernels::random::SplitMix64;
+
 /// Heights of the row tiles of grouped products, in tokens.
 pub const TILE_ROWS: [u64; 5] = [8, 16, 32, 64, 128];
 
@@ -82,7 +84,7 @@ impl Routing {
         match self {
             Self::Even => vec![pool.even()],
             Self::PowerLaw(exponent) => {
-                let mut random = Random(SEED);
+                let mut random = SplitMix64::new(SEED);
                 (0..DRAWS).map(|_| pool.drawn(exponent, &mut random)).collect()
             }
         }
@@ -119,7 +121,7 @@ impl Pool {
     /// Popularity between 1 and 0.8 of the tokens (a hundredth and 2 where pairs are fewer than experts),
     /// scaled to all pairs, rounded, no expert above one visit of each token; what that leaves over or
     /// short is spread over the ranks. As aiconfigurator draws it.
-    fn drawn(&self, exponent: f64, random: &mut Random) -> Vec<u64> {
+    fn drawn(&self, exponent: f64, random: &mut SplitMix64) -> Vec<u64> {
         let pairs = self.tokens * self.topk;
         let (least, most) = if pairs > self.experts { (1.0, self.tokens as f64 * 0.8) } else { (0.01, 2.0) };
         let power = 1.0 - exponent;
@@ -176,20 +178,6 @@ fn drain(experts: &mut [u64], mut amount: u64) {
             *tokens -= step + one;
             amount -= step + one;
         }
-    }
-}
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    /// In [0, 1).
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

@@ -1,9 +1,9 @@
 //! The lengths of a run's requests, drawn as the setup says: the one place that draws them.
 
 use crate::config::{Bin, Load, Setup};
+use crate::kernels::random::SplitMix64;
 use crate::serving::fit::prompts_of_one_replica;
 use crate::serving::sim::Request;
-use crate::serving::sim::random::SplitMix64;
 
 /// `count` requests of one replica, or its share of a batch; the same for the same seed.
 pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Request> {

@@ -4,11 +4,7 @@ use super::decoding::Remaining;
 use super::policy::Preempt;
 use super::rank::Rank;
 use super::request::RequestState;
-
-/// Most output tokens that SGLang reckons with (`CLIP_MAX_NEW_TOKENS`).
-const MOST_RECKONED: u32 = 4096;
-/// Tokens that SGLang's look-ahead leaves per sequence (`IGNORE_EOS_RESERVE_TOKENS`).
-const LOOK_AHEAD_RESERVE: f64 = 1.0;
+use super::sglang::constants as sglang;
 
 /// What the requests chosen so far in one step will take, before any has started.
 #[derive(Debug, Default)]
@@ -23,8 +19,8 @@ pub(super) struct Claims {
 impl Claims {
     /// Takes note of `tokens` more of a prompt under way; `ends` says that its output follows.
     pub fn continue_prompt(&mut self, request: &RequestState, tokens: u32, ends: bool) {
-        let output = if ends { request.left().min(MOST_RECKONED) } else { 0 };
-        self.tokens += f64::from(tokens) + f64::from(output);
+        let output = if ends { reckoned_output(request) } else { 0.0 };
+        self.tokens += f64::from(tokens) + output;
     }
 
     /// Whether `request` may start with `end` of its tokens in the KV cache after this step; if so they are
@@ -46,7 +42,7 @@ impl Claims {
         }
         let fill = f64::from(request.fill - policy.cached(request.prompt));
         let page = f64::from(policy.kv_block);
-        let output = f64::from(request.left().min(MOST_RECKONED));
+        let output = reckoned_output(request);
         let alone = rank.running == 0 && self.blocks == 0;
         let fits = match policy.preempt {
             Preempt::Recompute | Preempt::Never => true,
@@ -79,7 +75,7 @@ impl Claims {
         let left: u64 = rank.micro_batches.iter().map(|micro| micro.decoding.left()).sum::<u64>()
             + begun().map(|one| one.left).sum::<u64>();
         let count = begun().count() as f64 + f64::from(rank.running);
-        if free - left as f64 > LOOK_AHEAD_RESERVE * count {
+        if free - left as f64 > sglang().look_ahead_reserve * count {
             return true;
         }
         let decoding = rank.micro_batches.iter().flat_map(|micro| micro.decoding.remaining());
@@ -89,7 +85,7 @@ impl Claims {
         let mut free = free;
         for (index, one) in all.iter().enumerate() {
             let sequences = (all.len() - index) as f64;
-            if free - one.left as f64 * sequences <= LOOK_AHEAD_RESERVE * sequences {
+            if free - one.left as f64 * sequences <= sglang().look_ahead_reserve * sequences {
                 return false;
             }
             free += one.held as f64;
@@ -107,8 +103,13 @@ fn free_tokens(rank: &Rank) -> f64 {
     rank.free as f64 * f64::from(rank.policy.kv_block)
 }
 
+/// Output tokens that SGLang reckons with for a request.
+fn reckoned_output(request: &RequestState) -> f64 {
+    f64::from(request.left()).min(sglang().clip_new_tokens)
+}
+
 /// Tokens that SGLang keeps free for the outputs still to come.
 fn reckoned(rank: &Rank) -> f64 {
     let left = rank.micro_batches.iter().flat_map(|micro| micro.decoding.remaining()).map(|one| one.left);
-    left.map(|left| left.min(u64::from(MOST_RECKONED))).sum::<u64>() as f64 * rank.share
+    left.map(|left| (left as f64).min(sglang().clip_new_tokens)).sum::<f64>() * rank.share
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::SimError;
-use super::random::SplitMix64;
+use crate::kernels::random::SplitMix64;
 
 /// How requests arrive.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,11 +19,11 @@ mod error;
 pub mod metrics;
 mod outcome;
 mod policy;
-pub mod random;
 mod rank;
 mod replica;
 mod request;
 mod schedule;
+mod sglang;
 mod system;
 #[cfg(test)]
 mod tests;

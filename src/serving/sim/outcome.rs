@@ -100,9 +100,7 @@ pub struct Moment {
 pub struct Saturation {
     /// Requests that arrive per second in the second half of the arrivals.
     pub offered_per_s: f64,
-    /// Requests served per second meanwhile; in a run of a setup, its capacity ([`Runner::capacity`]).
-    ///
-    /// [`Runner::capacity`]: crate::serving::run::Runner::capacity
+    /// Requests served per second meanwhile; in a run of a setup, its capacity.
     pub served_per_s: f64,
     /// Requests that waited when the last one arrived.
     pub backlog: u32,

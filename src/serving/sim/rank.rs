@@ -6,13 +6,7 @@ use super::decoding::DecodeBatch;
 use super::policy::{Policy, Preempt};
 use super::request::RequestState;
 use super::schedule::Scheduled;
-
-/// Share of the outputs still to come that SGLang keeps free at first, and what it falls to
-/// (`global_config.default_init_new_token_ratio`, `default_min_new_token_ratio_factor`).
-const FIRST_SHARE: f64 = 0.7;
-const LEAST_OF_FIRST: f64 = 0.14;
-/// Decode steps over which it falls (`default_new_token_ratio_decay_steps`).
-const SHARE_STEPS: f64 = 600.0;
+use super::sglang::constants as sglang;
 
 /// The sequences of one micro-batch (each pipeline stage has one) on one rank.
 #[derive(Debug)]
@@ -162,8 +156,8 @@ impl<'a> Rank<'a> {
     /// A decode step passed without preemption.
     pub fn lower_share(&mut self) {
         let first = first_share(self.policy.preempt);
-        let least = first * LEAST_OF_FIRST;
-        self.share = (self.share - (first - least) / SHARE_STEPS).max(least);
+        let least = first * sglang().least_of_first;
+        self.share = (self.share - (first - least) / sglang().share_steps).max(least);
     }
 
     pub fn reset_share(&mut self) {
@@ -173,7 +167,7 @@ impl<'a> Rank<'a> {
 
 fn first_share(preempt: Preempt) -> f64 {
     match preempt {
-        Preempt::Retract { conservativeness } => (FIRST_SHARE * conservativeness).min(1.0),
+        Preempt::Retract { conservativeness } => (sglang().first_share * conservativeness).min(1.0),
         _ => 0.0,
     }
 }

@@ -7,10 +7,8 @@ use super::policy::Policy;
 use super::rank::Rank;
 use super::request::RequestState;
 use super::schedule::Scheduled;
+use super::sglang::constants as sglang;
 use super::{Gaps, RankStep, SimError, StepCost};
-
-/// What SGLang's receive counter gains by a step with prompts.
-const PREFILL_STEP_COUNTS: u32 = 1000;
 
 /// A request's first or last token.
 #[derive(Debug, Clone, Copy)]
@@ -272,7 +270,8 @@ impl<'a> Replica<'a> {
             *free = end;
         }
         self.in_flight.push_back((micro, end));
-        self.receive_count = self.receive_count.saturating_add(if prompts { PREFILL_STEP_COUNTS } else { 1 });
+        let counts = if prompts { sglang().prefill_receive_count as u32 } else { 1 };
+        self.receive_count = self.receive_count.saturating_add(counts);
         Ok(())
     }
 

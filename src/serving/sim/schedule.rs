@@ -10,9 +10,7 @@ use super::decoding::Remaining;
 use super::policy::Preempt;
 use super::rank::Rank;
 use super::request::RequestState;
-
-/// Decode steps for which SGLang makes room when it has to retract (`retract_decode_steps`).
-const RETRACT_STEPS: u64 = 20;
+use super::sglang::constants as sglang;
 
 /// One rank's part of a step.
 #[derive(Debug, Default)]
@@ -248,9 +246,11 @@ impl Rank<'_> {
         loop {
             let decoding = &self.micro_batches[micro].decoding;
             let blocks = decoding.blocks_for(decoding.next_gain());
-            let spare = u64::from(decoding.count) * RETRACT_STEPS;
+            let spare = f64::from(decoding.count) * sglang().retract_steps;
             let enough = blocks <= self.free
-                && (!retracted || decoding.count < 2 || self.free * u64::from(self.policy.kv_block) >= spare);
+                && (!retracted
+                    || decoding.count < 2
+                    || (self.free * u64::from(self.policy.kv_block)) as f64 >= spare);
             if enough {
                 self.free -= blocks;
                 if retracted {
@@ -290,7 +290,7 @@ impl Rank<'_> {
         let (mut made, mut wanted) = (0.0, 0.0);
         for sequence in decoding.remaining() {
             let request = &requests[sequence.id as usize];
-            made += f64::from(decoding.generated(request)) + RETRACT_STEPS as f64;
+            made += f64::from(decoding.generated(request)) + sglang().retract_steps;
             wanted += f64::from(request.target);
         }
         if wanted > 0.0 {

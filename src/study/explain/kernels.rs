@@ -1,4 +1,4 @@
-//! Each kernel of a pass: its work, its tiles and waves, and what it would be worth to mend it.
+//! Each kernel of a pass: its work, its tiles and waves, and what reaching its ceiling would save.
 
 use crate::config::{Load, Setup};
 use crate::graph::Phase;
@@ -8,98 +8,88 @@ use crate::serving::words;
 use crate::study::{Block, Row};
 use crate::units::{Seconds, count, decimal, percent, ratio};
 
-/// A heading and one fold a kernel, in the order of the report: ids are `kernel-decode-3`.
-pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> {
-    let phase = words::phase(pass.phase);
-    let mut order: Vec<usize> = (0..pass.kernels.len()).collect();
-    order.sort_by(|&a, &b| pass.kernels[b].share.total_cmp(&pass.kernels[a].share));
-    let fold = |index: usize| {
-        let kernel = &pass.kernels[index];
-        let id = format!("kernel-{}-{index}", phase.to_ascii_lowercase());
-        let name = format!("{}, {} of {}", kernel.name, percent(kernel.share), phase.to_ascii_lowercase());
-        Block::fold(id, name, kernel_blocks(setup, report, pass, kernel))
-    };
-    std::iter::once(Block::heading(format!("Kernels of {}", phase.to_ascii_lowercase())))
-        .chain(order.into_iter().map(fold))
-        .collect()
-}
-
-fn kernel_blocks(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLine) -> Vec<Block> {
-    let row = |name: &str, value: String| Row::texts([name.to_owned(), value]);
-    let mut rows = vec![
-        row("Shape", kernel.shape.clone()),
-        row("Launches in the step", count(kernel.count as f64)),
-        row("FLOP", kernel.flops.print().to_string()),
-        row("Bytes of device memory, every operand once", kernel.bytes.print().to_string()),
-    ];
-    if let Some(intensity) = kernel.intensity {
-        rows.push(row("Arithmetic intensity", format!("{} FLOP/B", count(intensity))));
-    }
-    let ridge =
-        kernel.math.and_then(|math| Some(setup.gpu.peak(math).ok()?.0 / setup.gpu.bandwidth().ok()?.0));
-    if let (Some(ridge), Some(math)) = (ridge, kernel.math) {
-        let name = format!("Ridge point of {}", words::dtype(math));
-        rows.push(row(&name, format!("{} FLOP/B", count(ridge))));
-    }
-    rows.push(row("Bound by", words::resource(kernel.limit).into()));
-    if let Some(schedule) = &kernel.schedule {
-        let tile = schedule.tile.map(|side| decimal(f64::from(side))).join(" × ");
-        let last = schedule.tasks - (schedule.waves - 1) * schedule.slots;
-        let of_last = percent(last as f64 / schedule.slots as f64);
-        rows.extend([
-            row("Tile", tile),
-            row("Tiles", count(schedule.tasks as f64)),
-            row("Tiles at once", count(schedule.slots as f64)),
-            row("Waves", format!("{}, the last {of_last} full", count(schedule.waves as f64))),
-            row("Padded work over useful work", ratio(schedule.padding).to_string()),
-        ]);
-    }
-    rows.extend([
-        row("Textbook roofline", kernel.roofline.print().to_string()),
-        row("Ceiling of its tiles and waves", kernel.ceiling.print().to_string()),
-        row("Predicted, one launch", kernel.time.print().to_string()),
-        row("Efficiency: textbook over predicted", percent(kernel.efficiency).to_string()),
-    ]);
-    if let Some([low, high]) = kernel.bounds {
-        rows.push(row("80 % of measurements lie within", format!("{} to {}", low.print(), high.print())));
-    }
-    rows.push(row("Its time comes from", words::provenance_help(kernel.provenance).into()));
-    let name = format!("{} of {}", kernel.name, words::phase(pass.phase).to_ascii_lowercase());
-    let mut blocks = vec![Block::table(name, &["", "One launch"], rows)];
-    if kernel.outside {
-        let text = "The call lies beyond all that its model was trained on: its number is extrapolated.";
-        blocks.push(Block::text(text));
-    }
-    blocks.push(Block::text(worth(setup, report, pass, kernel)));
-    blocks
-}
-
-/// Of a step: less is none of its printed digits.
+/// Savings below this share of a step do not show in its printed digits.
 const LEAST: f64 = 1e-3;
 
-/// What it would save to bring the kernel to its ceiling.
-fn worth(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLine) -> String {
+/// A heading and one fold per kernel, by share of time; ids number them in the order of the report: `kernel-decode-3`.
+pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> {
+    let phase = words::phase(pass.phase).to_ascii_lowercase();
+    let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
+    kernels.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
+    let fold = |(index, kernel): (usize, &KernelLine)| {
+        let name = format!("{}, {} of {phase}", kernel.name, percent(kernel.share));
+        let table =
+            Block::table(format!("{} of {phase}", kernel.name), &["", "One launch"], rows(setup, kernel));
+        let mut blocks = vec![table];
+        if kernel.outside {
+            let text = "Extrapolated: this call is outside the range of the model's training data.";
+            blocks.push(Block::text(text));
+        }
+        blocks.push(Block::text(savings(setup, report, pass, kernel)));
+        Block::fold(format!("kernel-{phase}-{index}"), name, blocks)
+    };
+    let heading = Block::heading(format!("Kernels of {phase}"));
+    std::iter::once(heading).chain(kernels.into_iter().map(fold)).collect()
+}
+
+fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut row = |name: &str, value: String| rows.push(Row::texts([name.to_owned(), value]));
+    row("Shape", kernel.shape.clone());
+    row("Launches per step", count(kernel.count as f64));
+    row("FLOP", kernel.flops.print().to_string());
+    row("DRAM traffic, every operand once", kernel.bytes.print().to_string());
+    if let Some(intensity) = kernel.intensity {
+        row("Arithmetic intensity", format!("{} FLOP/B", count(intensity)));
+    }
+    if let Some(math) = kernel.math
+        && let (Ok(peak), Ok(bandwidth)) = (setup.gpu.peak(math), setup.gpu.bandwidth())
+    {
+        let name = format!("Ridge point of {}", words::dtype(math));
+        row(&name, format!("{} FLOP/B", count(peak.0 / bandwidth.0)));
+    }
+    row("Bound by", words::resource(kernel.limit).into());
+    if let Some(schedule) = &kernel.schedule {
+        let last = schedule.tasks - (schedule.waves - 1) * schedule.slots;
+        let filled = percent(last as f64 / schedule.slots as f64);
+        row("Tile", schedule.tile.map(|side| decimal(f64::from(side))).join(" × "));
+        row("Tiles", count(schedule.tasks as f64));
+        row("Tiles per wave", count(schedule.slots as f64));
+        row("Waves", format!("{}, the last {filled} full", count(schedule.waves as f64)));
+        row("Padded work / useful work", ratio(schedule.padding).to_string());
+    }
+    row("Textbook roofline", kernel.roofline.print().to_string());
+    row("Ceiling with tile and wave quantisation", kernel.ceiling.print().to_string());
+    row("Predicted", kernel.time.print().to_string());
+    row("Efficiency: textbook roofline / predicted", percent(kernel.efficiency).to_string());
+    if let Some([low, high]) = kernel.bounds {
+        row("80 % of measurements lie in", format!("{} to {}", low.print(), high.print()));
+    }
+    row("Source of the time", words::provenance_help(kernel.provenance).into());
+    rows
+}
+
+/// What the step would gain if the kernel reached its ceiling.
+fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLine) -> String {
     let saved = (kernel.time - kernel.ceiling).max(Seconds::ZERO) * kernel.count as f64;
     if saved.0 <= 0.0 {
-        return "It reaches its ceiling.".into();
+        return "It runs at its ceiling.".into();
     }
     if saved / pass.time < LEAST {
-        return "Reaching its ceiling would save less than a thousandth of the step.".into();
+        return "At its ceiling it would save less than 0.1 % of the step.".into();
     }
-    let step = pass.time - saved;
-    let mut text = format!(
-        "If it reached its ceiling, the step would take {} instead of {}",
-        step.print(),
+    let text = format!(
+        "At its ceiling, the step would take {} instead of {}",
+        (pass.time - saved).print(),
         pass.time.print()
     );
-    let headline = report.headline.as_ref();
-    match (pass.phase, headline.and_then(|headline| headline.tpot)) {
-        // Every token takes one decode step, whatever else it waits for.
+    let tpot = report.headline.as_ref().and_then(|headline| headline.tpot);
+    match (pass.phase, tpot) {
+        // Every token takes one decode step, plus whatever else it waits for.
         (Phase::Decode, Some(tpot)) => {
             let steps = if matches!(setup.load, Load::Batch(_)) { 1.0 } else { f64::from(setup.pp) };
-            text += &format!(", and TPOT would be {}.", (tpot - saved * steps).print());
+            format!("{text}, and TPOT would be {}.", (tpot - saved * steps).print())
         }
-        _ => text += &format!(": {} less.", percent(saved / pass.time)),
+        _ => format!("{text}: {} less.", percent(saved / pass.time)),
     }
-    text
 }

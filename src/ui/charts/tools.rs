@@ -23,7 +23,7 @@ pub fn Tools(drawing: Drawing, label: String, id: String) -> impl IntoView {
     let entry = move |Key { name, swatch }: Key| {
         let (of, own) = (name.clone(), name.clone());
         let shown = move || (!drawing.hidden.with(|hidden| hidden.contains(&of))).to_string();
-        let toggle = move |_| toggle(drawing, &own, keys.with_untracked(Vec::len));
+        let toggle = move |_| toggle(drawing, &own, &keys.get_untracked());
         view! {
             <button type="button" data-key=name.clone() aria-pressed=shown on:click=toggle>
                 <i class=format!("swatch {}", swatch.class()) aria-hidden="true"></i>
@@ -46,14 +46,15 @@ pub fn Tools(drawing: Drawing, label: String, id: String) -> impl IntoView {
     }
 }
 
-/// Leaves a part of the chart out, or takes it in again. Leaving out the last of the `all` shows everything.
-fn toggle(drawing: Drawing, key: &str, all: usize) {
+/// Leaves a part of the chart out, or takes it in again. Leaving out the last of `all` shows everything.
+fn toggle(drawing: Drawing, key: &str, all: &[Key]) {
     drawing.hidden.update(|hidden| {
+        hidden.retain(|hidden| all.iter().any(|key| key.name == *hidden));
         match hidden.iter().position(|name| name == key) {
             Some(at) => drop(hidden.remove(at)),
             None => hidden.push(key.to_owned()),
         }
-        if hidden.len() == all {
+        if hidden.len() == all.len() {
             hidden.clear();
         }
     });

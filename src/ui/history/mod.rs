@@ -12,7 +12,7 @@ use leptos::ev::{KeyboardEvent, keydown};
 use leptos::prelude::*;
 
 use super::keys::{is_shortcut, is_writing};
-use super::state::{Form, State};
+use super::state::{State, address};
 use past::Past;
 
 /// A configuration that stands this long was looked at.
@@ -25,10 +25,10 @@ pub fn History() -> impl IntoView {
     let past = RwSignal::new(Past::default());
     let timer = StoredValue::new_local(None);
     Effect::new(move |_| {
-        let link = state.form.with(Form::link);
-        past.update(|past| past.note(&link, js_sys::Date::now()));
-        timer
-            .set_value(Some(Timeout::new(LOOKED_AT_MS, move || state.form.with_untracked(recent::remember))));
+        state.form.track();
+        past.update(|past| past.note(&address::fragment(), js_sys::Date::now()));
+        let remember = move || state.form.with_untracked(|form| recent::remember(form.scenario()));
+        timer.set_value(Some(Timeout::new(LOOKED_AT_MS, remember)));
     });
     let travel = move |undo: bool| {
         let to = past.try_update(|past| if undo { past.back() } else { past.forth() }).flatten();

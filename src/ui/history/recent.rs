@@ -6,7 +6,7 @@ use web_sys::Storage;
 
 use crate::config::catalog::catalog;
 use crate::config::{Lengths, Load, ModelChoice, Scenario};
-use crate::ui::state::Form;
+use crate::ui::state::address;
 
 const KEPT_AS: &str = "rooflight-recent";
 const MOST: usize = 8;
@@ -34,15 +34,15 @@ fn kept() -> Vec<Looked> {
 }
 
 /// All but the one that is shown, the newest first.
-pub fn others(form: &Form) -> Vec<Looked> {
-    let shown = form.link();
+pub fn others() -> Vec<Looked> {
+    let shown = address::fragment();
     kept().into_iter().filter(|looked| looked.link != shown).collect()
 }
 
 /// The newest first, each once.
-pub fn remember(form: &Form) {
+pub fn remember(scenario: &Scenario) {
     let Some(storage) = storage() else { return };
-    let (link, name) = (form.link(), name(form.scenario()));
+    let (link, name) = (address::fragment(), name(scenario));
     let mut all = kept();
     all.retain(|looked| looked.link != link && looked.name != name);
     all.insert(0, Looked { link, name });

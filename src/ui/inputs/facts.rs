@@ -1,17 +1,26 @@
-//! What the catalogs know of a choice, in one line each.
+//! What the catalogs know of a model or a GPU, in one line.
 
 use leptos::prelude::*;
 
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Dtype, Gpu, LinkKind, Model};
+use crate::config::{Dtype, Gpu, LinkKind, Model, Scenario};
 use crate::serving::words;
+use crate::ui::state::State;
 use crate::units::{Watts, count};
 
 /// A fact: its short name and its value.
 pub type Fact = (&'static str, String);
 
+/// Facts of a choice, in a line that wraps.
+#[component]
+pub fn Facts(of: fn(&Scenario) -> Option<Vec<Fact>>) -> impl IntoView {
+    let state = State::get();
+    let facts = move || entries(state.form.with(|form| of(form.scenario())).unwrap_or_default());
+    view! { <dl class="facts">{facts}</dl> }
+}
+
 /// Each fact as an entry of a definition list.
-pub fn entries(facts: Vec<Fact>) -> AnyView {
+fn entries(facts: Vec<Fact>) -> AnyView {
     let entry = |(name, value): Fact| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }.into_any();
     facts.into_iter().map(entry).collect_view().into_any()
 }

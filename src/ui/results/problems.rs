@@ -1,4 +1,4 @@
-//! Every issue that is not seen beside its input: the form lacks the input, or has it in a closed fold.
+//! Every issue that is seen nowhere else: the form lacks its input, or has it in a closed fold.
 
 use gloo::events::{EventListener, EventListenerOptions};
 use gloo::utils::{document, window};
@@ -8,7 +8,7 @@ use web_sys::HtmlElement;
 
 use crate::config::Issue;
 use crate::ui::inputs::issue_list;
-use crate::ui::state::State;
+use crate::ui::state::{State, frame};
 
 #[component]
 pub fn Problems() -> impl IntoView {
@@ -26,7 +26,10 @@ pub fn Problems() -> impl IntoView {
         let issues = state.issues();
         // When the form shows them.
         request_animation_frame(move || {
-            let issues: Vec<Issue> = issues.into_iter().filter(|issue| !is_seen(issue)).collect();
+            // Frames fold all inputs away, and unfold them where one must be corrected.
+            let counts = |issue: &Issue| frame::view().is_none() || issue.is_error();
+            let issues: Vec<Issue> =
+                issues.into_iter().filter(|issue| counts(issue) && !is_seen(issue)).collect();
             if unseen.with_untracked(|unseen| *unseen != issues) {
                 unseen.set(issues);
             }
@@ -40,9 +43,9 @@ pub fn Problems() -> impl IntoView {
     }
 }
 
-/// Whether the form shows `issue`, outside of closed folds.
+/// Whether the page shows `issue` elsewhere, outside of closed folds.
 fn is_seen(issue: &Issue) -> bool {
-    let listed = format!(".inputs [data-testid=issue][data-field={}]", issue.field.id());
+    let listed = format!("[data-testid=issue][data-field={}]:not(.problems *)", issue.field.id());
     let Ok(found) = document().query_selector_all(&listed) else { return false };
     let shown = |element: HtmlElement| {
         let folded = matches!(element.closest("details:not([open])"), Ok(Some(_)));

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::study::{TABS, Topic};
+use crate::study::{Topic, tabs};
 use crate::ui::document::DocumentView;
 use crate::ui::state::{STUDY, State};
 
@@ -21,7 +21,7 @@ pub fn Tabs() -> impl IntoView {
             <label for=id>{name}</label>
         }
     };
-    let tabs = TABS.map(tab).collect_view();
+    let tabs = tabs().map(tab).collect_view();
     view! { <div class="segments tabs" role="radiogroup" aria-label="View">{tabs}</div> }
 }
 

@@ -13,7 +13,7 @@ pub fn address() -> String {
 }
 
 /// The fragment, without its `#`.
-fn fragment() -> String {
+pub fn fragment() -> String {
     window().location().hash().unwrap_or_default().trim_start_matches('#').to_string()
 }
 

@@ -1,10 +1,8 @@
 //! The page's state: every signal, made once at the root.
 
-mod address;
-mod form;
+pub mod address;
 pub mod frame;
 mod predict;
-pub mod quantity;
 mod simulate;
 mod study;
 mod texts;
@@ -12,17 +10,17 @@ mod theme;
 
 use leptos::prelude::*;
 
+use crate::config::inputs::Input;
 use crate::config::{Field, Issue, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::PassReport;
 use crate::worker::client::Client;
 
-pub use form::Form;
+pub use crate::config::inputs::Form;
 use gloo::timers::callback::Timeout;
 use predict::Predictor;
 pub use predict::WorkerStatus;
-pub use quantity::Quantity;
 pub use simulate::{Progress, Simulation};
 pub use study::{OpenStudy, STUDY};
 pub use theme::ThemeChoice;
@@ -103,8 +101,8 @@ impl State {
     }
 
     /// A keystroke: replaces the history entry.
-    pub fn type_text(self, quantity: &'static Quantity, text: String) {
-        self.form.update(|form| form.type_text(quantity, text));
+    pub fn type_text(self, input: &'static Input, text: String) {
+        self.form.update(|form| form.type_text(input, text));
         self.last_pushed.set_value(None);
         address::replace(&self.form.with_untracked(Form::link));
     }

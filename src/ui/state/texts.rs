@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 
 use super::predict::not_done;
-use super::quantity::{BURSTINESS, ISL, LOG_SPREAD, OSL, RATE, SPREAD};
 use super::{Form, State, WorkerStatus};
 use crate::config::{Field, Issue, link};
 use crate::worker::protocol::{Read, Text};
@@ -34,14 +33,15 @@ pub fn heard(state: State, read: Read) {
     }
     state.choose(field.id(), |form| {
         let histogram = of.workload.histogram.clone();
-        let quantities: &[_] = match field {
-            Field::Trace if histogram.is_empty() => &[&SPREAD, &LOG_SPREAD, &BURSTINESS, &ISL, &OSL, &RATE],
-            Field::Trace => &[&SPREAD, &LOG_SPREAD],
+        use Field::{Burstiness, Isl, LogSpread, Osl, Rate, Spread};
+        let numbers: &[Field] = match field {
+            Field::Trace if histogram.is_empty() => &[Spread, LogSpread, Burstiness, Isl, Osl, Rate],
+            Field::Trace => &[Spread, LogSpread],
             _ => &[],
         };
-        for quantity in quantities {
-            if let Some(value) = quantity.read(&of) {
-                form.set(quantity, value);
+        for &number in numbers {
+            if let Some(value) = number.input().number.and_then(|number| (number.read)(&of)) {
+                form.set(number, value);
             }
         }
         let taken = if field == Field::Trace { Field::Histogram } else { field };

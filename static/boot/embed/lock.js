@@ -1,11 +1,10 @@
 // Locked inputs: disabled, and kept where a link inside the page would change them.
-import { KEYS } from "../keys.js";
+import { CUSTOM_MODEL, KEYS } from "../keys.js";
 
 /** Keys of a link that no other link inside the page may change. */
 function keysOf(locks) {
   const keys = [...locks].map((field) => KEYS[field]).filter(Boolean);
-  // A model of one's own stands under another key.
-  return locks.has("model") ? [...keys, "x"] : keys;
+  return locks.has("model") ? [...keys, CUSTOM_MODEL] : keys;
 }
 
 /** `link` with these keys as they are in `current`. */

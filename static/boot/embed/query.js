@@ -1,5 +1,5 @@
 // What the query of embed.html asks for.
-import { KEYS } from "../keys.js";
+import { KEYS, LOADS } from "../keys.js";
 
 /** What each view shows: panels of the results, and the tab that is chosen for them. The whole page has no list. */
 export const VIEWS = {
@@ -15,8 +15,6 @@ export const VIEWS = {
 /** By their names in a query and in messages, as the page calls them. */
 export const THEMES = { auto: "system", system: "system", light: "light", dark: "dark" };
 
-/** One of these decides the load, and with it whether the others count. */
-const LOADS = ["concurrency", "rate", "batch"];
 /** These a trace brings along. */
 const OF_TRACES = ["isl", "osl", "spread", "log_spread", "histogram", "burstiness", "load"];
 

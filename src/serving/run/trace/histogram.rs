@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::column::{Column, plain};
 use super::enough;
-use crate::config::check::range::MAX_BINS;
+use crate::config::check::MAX_BINS;
 use crate::config::{Bin, Field, Issue, excerpt};
 
 const WEIGHT: [&str; 4] = ["weight", "count", "requests", "share"];

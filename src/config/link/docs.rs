@@ -1,23 +1,53 @@
-//! The grammar of links, as documentation: `docs/links.md` is this text.
+//! What is written from the table of inputs: `docs/links.md`, and the keys that scripts of other pages know.
 
-use super::keys::{self, Kind};
-use super::{Link, VERSION};
-use crate::config::{Dtype, Scenario};
+use super::{Link, VERSION, split};
+use crate::config::inputs::{self, Input, Kind};
+use crate::config::{Dtype, Field, Load, Scenario};
+use crate::units::decimal;
 
-/// `docs/links.md`, from the table of keys.
+/// `static/boot/keys.js`.
+pub fn keys_script() -> String {
+    let is_key = |input: &&Input| input.kind() != Kind::Packed && input.field != Field::Version;
+    let keys: String = inputs::in_links()
+        .filter(is_key)
+        .map(|input| format!("  {}: \"{}\",\n", input.field.id(), input.key))
+        .collect();
+    let sizes = Load::SIZES.map(|field| format!("\"{}\"", field.id())).join(", ");
+    format!(
+        "// Written from src/config/inputs/table.rs: `ROOFLIGHT_WRITE=1 cargo test --test links` renews it.
+
+/** The page's inputs by name, with their keys in a link (docs/links.md). */
+export const KEYS = {{
+{keys}}};
+
+/** The key of a custom model, instead of KEYS.model. */
+export const CUSTOM_MODEL = \"{}\";
+
+/** The sizes of the kinds of load: a configuration has one of them. */
+export const LOADS = [{sizes}];
+
+/** Bytes of the longest link that is read. */
+export const LONGEST_LINK = {};
+",
+        split::CUSTOM_MODEL,
+        split::MAX_BYTES
+    )
+}
+
+/// `docs/links.md`.
 pub fn grammar() -> String {
     let default = Link::new(Scenario::default());
     let mut rows = String::new();
-    for key in keys::all() {
-        let value = (key.show)(&default).map(|value| format!("`{value}`")).unwrap_or_default();
-        let (name, field, meaning) = (key.key, key.field.id(), key.meaning);
-        rows += &format!("| `{name}` | `{field}` | {} | {value} | {meaning} |\n", production(key.kind));
+    for input in inputs::in_links() {
+        let default = input.get(&default).map(|value| format!("`{value}`")).unwrap_or_default();
+        let (key, field, help) = (input.key, input.field.id(), input.help);
+        rows += &format!("| `{key}` | `{field}` | {} | {default} | {help} |\n", value(input));
     }
     let formats: Vec<String> = Dtype::ALL.iter().map(|dtype| format!("\"{}\"", dtype.id())).collect();
     format!(
         "# Links, version {VERSION}
 
-<!-- Written from src/config/link/keys/: `ROOFLIGHT_WRITE=1 cargo test --test links` renews it. -->
+<!-- Written from src/config/inputs/table.rs: `ROOFLIGHT_WRITE=1 cargo test --test links` renews it. -->
 
 A link holds the whole configuration in its fragment, so it reaches no server:
 `#v=1&m=qwen3-32b&g=h100-sxm&n=4&tp=2&w=fp8&kv=fp8&c=32`.
@@ -46,27 +76,28 @@ pairs    = key \"~\" value *( \"~\" key \"~\" value )   ; as above, `~` for `=` 
 {rows}
 * Only what differs from the defaults is written. The defaults of a version never change.
 * `n` counts all GPUs; the replicas are `n / (tp * dp * pp)`.
-* A value that cannot be read, or an id no catalog holds, becomes an issue beside its field; the rest is read.
-* Keys that are not listed are kept and have no effect. Of a key given twice the last one counts.
+* A value that cannot be read, or an id that no catalog has, becomes an issue beside its field; the rest is read.
+* Keys that are not listed are kept, have no effect and are warned of. Of a key given twice the last one counts, and so it
+  does of `c`, `r` and `b`, of which a link has one. A text without any listed key is an error.
 * The same keys are read from the query; the fragment counts over it.
 * `d` is written by the page's copy button. A page of another release names both, until the first edit drops it.
 * A link of a newer version is read as version {VERSION}, and the page says so.
 * `x` is the JSON object `{{\"model\": ...}}` with a record like those of `static/catalog/models.json`, in which a control
   character stands for a usual piece of such records: U+0001 for `{{\"model\":{{\"id\":\"`, and so on by the frozen table of
-  `src/config/link/custom.rs`. Links of before that table hold the JSON as it is, and are read for ever.
+  `src/config/link/custom.rs`. Links from before that table hold the JSON as it is, and are still read.
 * The JSON form of `predict` is one object with the fields' names: `{{\"model\": \"qwen3-32b\", \"gpu\": \"h100-sxm\", \"tp\": 2}}`.
   There `isl` is a number or a list, `model` an id or a record, `measured` an object with names as `vllm bench serve
   --save-result` writes them (`mean_ttft_ms`, `median_tpot_ms`, `output_throughput`), and an unknown field is an error.
-* `me` stays when the configuration is changed, and takes no part in the prediction. A number in it that is none is left
-  out with a warning.
+* `me` stays when the configuration is changed; no prediction depends on it. What cannot be read of it is a warning.
 ",
         most = u32::MAX,
         formats = formats.join(" / "),
     )
 }
 
-fn production(kind: Kind) -> &'static str {
-    match kind {
+/// The production of a value, and its bounds.
+fn value(input: &Input) -> String {
+    let production = match input.kind() {
         Kind::Id => "id",
         Kind::Whole => "whole",
         Kind::Real => "real",
@@ -76,5 +107,12 @@ fn production(kind: Kind) -> &'static str {
         Kind::Measured => "measured",
         Kind::Packed => "packed",
         Kind::Links => "links",
+    };
+    match &input.number {
+        // Links hold all GPUs, the number is that of the replicas.
+        Some(number) if input.field != Field::Gpus => {
+            format!("{production}, {} to {}", decimal(number.range.min), decimal(number.range.max))
+        }
+        _ => production.into(),
     }
 }

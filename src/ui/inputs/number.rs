@@ -5,27 +5,29 @@ use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
 use crate::config::catalog::catalog;
-use crate::ui::state::{Quantity, State};
+use crate::config::inputs::{Input, Number};
+use crate::ui::state::State;
 
 #[component]
-pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
+pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoView {
     let state = State::get();
-    let id = quantity.field.id();
-    let stops = StoredValue::new(quantity.stops.values());
+    let (field, id) = (input.field, input.field.id());
+    let stops = StoredValue::new(number.stops.values());
     // What applies: the number set, else the catalog's.
     let default = move || {
         state.form.with(|form| {
             let scenario = form.scenario();
-            quantity.default(catalog().engine(&scenario.engine), catalog().gpu(&scenario.gpu)).flatten()
+            let (engine, gpu) = (catalog().engine(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
+            number.catalog?(engine, gpu)
         })
     };
-    let value = move || state.form.with(|form| quantity.read(form.scenario())).or_else(default);
-    let position = move || value().map_or(0, |value| quantity.stops.nearest(value));
-    let print = |value: Option<f64>| value.map(|value| quantity.print(value)).unwrap_or_default();
-    let spoken = move || format!("{} {}", print(value()), quantity.unit);
+    let value = move || state.form.with(|form| (number.read)(form.scenario())).or_else(default);
+    let position = move || value().map_or(0, |value| number.stops.nearest(value));
+    let print = |value: Option<f64>| value.map(|value| number.print(value)).unwrap_or_default();
+    let spoken = move || format!("{} {}", print(value()), number.unit);
     let choose = move |index: usize| {
         if let Some(stop) = stops.with_value(|stops| stops.get(index).copied()) {
-            state.choose(id, |form| form.set(quantity, stop));
+            state.choose(id, |form| form.set(field, stop));
         }
     };
     // The box itself answers the arrow keys, as a number field would: one stop up or down.
@@ -50,10 +52,10 @@ pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
     let range_id = format!("{id}-range");
     view! {
         <div class="quantity">
-            <label for=id title=quantity.help>{quantity.label}</label>
+            <label for=id title=input.help>{input.label}</label>
             <input
                 type="range" class="slider" id=range_id.clone() data-testid=range_id
-                min="0" max=last step="1" aria-label=format!("{}, slider", quantity.label)
+                min="0" max=last step="1" aria-label=format!("{}, slider", input.label)
                 aria-valuetext=spoken
                 prop:value=move || position().to_string()
                 on:input=slide
@@ -61,19 +63,19 @@ pub fn QuantityInput(quantity: &'static Quantity) -> impl IntoView {
             <span class="entry">
                 <input
                     type="text" class="number" id=id data-testid=id autocomplete="off" spellcheck="false"
-                    inputmode=if quantity.whole { "numeric" } else { "decimal" }
-                    aria-describedby=list_id(quantity.field)
-                    aria-invalid=move || invalid(state, quantity.field).to_string()
+                    inputmode=if number.whole { "numeric" } else { "decimal" }
+                    aria-describedby=list_id(field)
+                    aria-invalid=move || invalid(state, field).to_string()
                     placeholder=move || print(default())
-                    prop:value=move || state.form.with(|form| form.text(quantity))
-                    on:input=move |event| state.type_text(quantity, event_target_value(&event))
-                    on:change=move |_| state.form.update(|form| form.leave(quantity))
+                    prop:value=move || state.form.with(|form| form.text(input))
+                    on:input=move |event| state.type_text(input, event_target_value(&event))
+                    on:change=move |_| state.form.update(|form| form.leave(input))
                     on:keydown=step
                 />
-                <label class="unit" for=id aria-hidden="true">{quantity.unit}</label>
+                <label class="unit" for=id aria-hidden="true">{number.unit}</label>
             </span>
         </div>
-        <Issues fields=quantity.fields() />
+        <Issues fields=std::slice::from_ref(&input.field) />
     }
 }
 

@@ -1,12 +1,12 @@
 //! The JSON form of a link: one object, its keys the fields' ids, its values those of a link.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
-use super::keys::{self, Draft, Kind};
-use super::{Link, values};
+use super::{Draft, Link, values};
+use crate::config::inputs::{self, Kind};
 use crate::config::issue::excerpt;
 use crate::config::measured::paste;
-use crate::config::{Field, Issue, Lengths, Measured, Metric, ModelChoice, Scenario, json};
+use crate::config::{Field, Issue, Lengths, Load, Measured, Metric, ModelChoice, Scenario, json};
 use crate::units::decimal;
 
 impl Link {
@@ -18,34 +18,31 @@ impl Link {
     pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
         let object = match json::parse(text) {
             Ok(object) => object,
-            Err(reason) => return (None, vec![Issue::error(Field::Link, reason)]),
+            Err(fault) => return (None, vec![Issue::error(Field::Link, fault)]),
         };
-        let mut issues = Vec::new();
-        let mut draft = Draft::new(Self::new(Scenario::default()));
-        for name in json::repeated(text) {
-            issues.push(Issue::error(Field::Link, format!("`{}` is given twice", excerpt(&name))));
-        }
-        let loads = [Field::Concurrency, Field::Rate, Field::Batch].map(Field::id);
-        let given: Vec<&str> = loads.into_iter().filter(|name| object.get(name).is_some()).collect();
-        if given.len() > 1 {
-            let text = format!("`{}` are given together: one of them is right", given.join("` and `"));
-            issues.push(Issue::error(Field::Load, text));
-        }
+        let repeated =
+            json::repeated(text).into_iter().map(|name| format!("`{}` is given twice", excerpt(&name)));
+        let mut issues: Vec<Issue> = repeated.map(|text| Issue::error(Field::Link, text)).collect();
+        issues.extend(several_loads(&object));
+        let mut draft = Draft::default();
         for (name, value) in object.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
-            match (keys::by_field(name), value) {
+            match (inputs::by_name(name), value) {
                 (None, _) => issues.push(unknown(name)),
-                (Some(key), Value::Object(_)) if key.field == Field::Model => match json::of(value) {
+                (Some(input), Value::Object(_)) if input.field == Field::Model => match json::of(value) {
                     Ok(model) => draft.link.scenario.model = ModelChoice::Custom(Box::new(model)),
                     Err(fault) => issues.push(Issue::error(Field::Model, fault)),
                 },
-                (Some(key), Value::Object(_)) if key.field == Field::Measured => {
+                (Some(input), Value::Object(_)) if input.field == Field::Measured => {
                     let (measured, found) = paste::of(value);
                     issues.extend(found);
                     draft.link.scenario.measured = measured.unwrap_or_default();
                 }
-                (Some(key), value) => match plain(value, key.kind) {
-                    Ok(text) => draft.read(key, &text, &mut issues),
-                    Err(reason) => issues.push(Issue::error(key.field, format!("`{name}` is {reason}"))),
+                (Some(input), value) => match plain(value, input.kind()) {
+                    Ok(text) => draft.read(input, &text, &mut issues),
+                    Err(wanted) => {
+                        let text = format!("`{name}` must be {wanted}, not {}", json::kind(value));
+                        issues.push(Issue::error(input.field, text));
+                    }
                 },
             }
         }
@@ -56,10 +53,12 @@ impl Link {
 
     /// The JSON form with every field that holds a value.
     pub fn to_json(&self) -> Value {
+        let default = Self::new(Scenario::default());
         let mut map = Map::new();
-        for key in keys::all() {
-            if let Some(text) = (key.show)(self).filter(|_| key.in_json()) {
-                map.insert(key.field.id().into(), typed(&text, key.kind));
+        for input in inputs::in_links().filter(|input| input.in_json()) {
+            let left_out = |text: &String| input.later && input.get(&default).as_ref() == Some(text);
+            if let Some(text) = input.get(self).filter(|text| !left_out(text)) {
+                map.insert(input.field.id().into(), typed(&text, input.kind()));
             }
         }
         if let ModelChoice::Custom(model) = &self.scenario.model {
@@ -82,42 +81,40 @@ impl Scenario {
     }
 }
 
+/// An error about the sizes of several kinds of load.
+fn several_loads(object: &Value) -> Option<Issue> {
+    let sizes = Load::SIZES.map(Field::id);
+    let given: Vec<&str> = sizes.into_iter().filter(|size| object.get(size).is_some()).collect();
+    let text = format!("`{}` exclude each other: give one of them", given.join("` and `"));
+    (given.len() > 1).then(|| Issue::error(Field::Load, text))
+}
+
 fn unknown(name: &str) -> Issue {
-    let known: Vec<&str> = keys::all().filter(|key| key.in_json()).map(|key| key.field.id()).collect();
-    Issue::error(
-        Field::Link,
-        format!("no field is named `{}`; {} are known", excerpt(name), known.join(", ")),
-    )
+    let known: Vec<&str> =
+        inputs::in_links().filter(|input| input.in_json()).map(|input| input.field.id()).collect();
+    let text = format!("`{}` is not a known name: choose one of {}", excerpt(name), known.join(", "));
+    Issue::error(Field::Link, text)
 }
 
-/// A JSON value as the text a link would hold, or what it is instead.
-fn plain(value: &Value, kind: Kind) -> Result<String, String> {
-    let wanted = match kind {
-        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links => "text",
-        Kind::Measured => "an object or text",
-        Kind::Whole => "a whole number",
-        Kind::Real => "a number",
-        Kind::Lengths => "a whole number or a list of them",
-    };
-    match (value, kind) {
-        (
-            Value::String(text),
-            Kind::Id | Kind::Format | Kind::Histogram | Kind::Measured | Kind::Packed | Kind::Links,
-        ) => Ok(text.clone()),
-        (Value::Number(number), Kind::Whole | Kind::Real | Kind::Lengths) => Ok(shown(number)),
-        (Value::Array(items), Kind::Lengths) => {
-            let lengths = items.iter().map(|item| match item {
-                Value::Number(number) => values::whole(&shown(number)),
-                other => Err(format!("a list with {} in it: {wanted} is right", json::kind(other))),
-            });
-            Ok(values::show_lengths(&Lengths::Each(lengths.collect::<Result<_, _>>()?)))
+/// A JSON value as the text a link would hold, or what it must be instead.
+fn plain(value: &Value, kind: Kind) -> Result<String, &'static str> {
+    let number = |value: &Value| value.as_f64().map(decimal);
+    match kind {
+        Kind::Whole => number(value).ok_or("a whole number"),
+        Kind::Real => number(value).ok_or("a number"),
+        Kind::Lengths => match value {
+            Value::Array(items) => {
+                let items = items.iter().map(|item| values::whole(&number(item)?).ok());
+                let all = items.collect::<Option<_>>().ok_or("a whole number or a list of them")?;
+                Ok(values::show_lengths(&Lengths::Each(all)))
+            }
+            value => number(value).ok_or("a whole number or a list of them"),
+        },
+        Kind::Measured => value.as_str().map(str::to_owned).ok_or("an object or text"),
+        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links => {
+            value.as_str().map(str::to_owned).ok_or("text")
         }
-        (other, _) => Err(format!("{}: {wanted} is right", json::kind(other))),
     }
-}
-
-fn shown(number: &Number) -> String {
-    decimal(number.as_f64().unwrap_or(f64::NAN))
 }
 
 fn typed(text: &str, kind: Kind) -> Value {

@@ -17,6 +17,11 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
+    /// Uniform in [0, 1), to 53 bits.
+    pub fn uniform(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// Uniform in the open interval (0, 1).
     pub fn unit(&mut self) -> f64 {
         ((self.next_u64() >> 12) as f64 + 0.5) / (1u64 << 52) as f64

@@ -1,0 +1,139 @@
+//! What charts share on top of plotters: its mesh, axes and tick labels in the chart's look, and text and lines at
+//! pixels, for which its elements would need a coordinate system.
+
+use plotters::chart::{ChartBuilder, ChartContext};
+use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind};
+use plotters::element::PathElement;
+use plotters::prelude::{Color, DrawingBackend, IntoFont, RGBColor, SVGBackend, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{FontFamily, ShapeStyle, TRANSPARENT, TextStyle};
+
+use super::Theme;
+use super::labels::Area;
+use super::scale::Scale;
+
+type Error<DB> = DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>;
+pub type DrawResult<DB> = Result<(), Error<DB>>;
+
+/// Draws on `area`, a part of the picture; all positions are in backing-store pixels of the whole.
+pub struct Pen<'a, DB: DrawingBackend> {
+    pub area: &'a DrawingArea<DB, Shift>,
+    pub theme: Theme,
+}
+
+impl<DB: DrawingBackend> Pen<'_, DB> {
+    pub fn line(&self, points: &[(f64, f64)], style: ShapeStyle) -> DrawResult<DB> {
+        let path: Vec<(i32, i32)> = points.iter().map(|&point| self.within(point)).collect();
+        self.area.draw(&PathElement::new(path, style))
+    }
+
+    /// A stroke of so many CSS pixels.
+    pub fn stroke(&self, color: RGBColor, css: f64) -> ShapeStyle {
+        color.stroke_width(self.theme.stroke(css))
+    }
+
+    pub fn text(&self, text: &str, at: (f64, f64), anchor: Pos, color: RGBColor) -> DrawResult<DB> {
+        self.area.draw(&Text::new(text.to_string(), self.within(at), self.style(&color).pos(anchor)))
+    }
+
+    /// plotters counts the pixels of an area from its own corner.
+    fn within(&self, at: (f64, f64)) -> (i32, i32) {
+        let ((x, y), (left, top)) = (pixel(at), self.area.get_base_pixel());
+        (x - left, y - top)
+    }
+
+    fn style<'c>(&self, color: &'c RGBColor) -> TextStyle<'c> {
+        let font = (FontFamily::Name(Theme::FONT), self.theme.px(Theme::TEXT)).into_font();
+        TextStyle::from(font).color(color)
+    }
+}
+
+pub fn pixel((x, y): (f64, f64)) -> (i32, i32) {
+    (x.round() as i32, y.round() as i32)
+}
+
+/// Two axes and the frame between them.
+pub struct Plot<'a, DB: DrawingBackend> {
+    pub context: ChartContext<'a, DB, Cartesian2d<Scale, Scale>>,
+    pub pen: Pen<'a, DB>,
+    pub frame: Area,
+}
+
+impl<'a, DB: DrawingBackend> Plot<'a, DB> {
+    /// Around the frame in CSS pixels: the name of the y axis above, tick labels left, those and the name of the x axis
+    /// below.
+    const ABOVE: f64 = 26.0;
+    const RIGHT: f64 = 22.0;
+    const BELOW: f64 = 36.0;
+    const LEFT: f64 = 60.0;
+    const EDGE: f64 = 6.0;
+    /// The smallest frame worth drawing, in CSS pixels.
+    const LEAST: (f64, f64) = (60.0, 40.0);
+
+    /// Over the whole of `area`; none where there is no room, as on a canvas that is being laid out or hidden.
+    pub fn new(area: &'a DrawingArea<DB, Shift>, x: Scale, y: Scale, theme: Theme) -> Option<Self> {
+        let (width, height) = area.dim_in_pixel();
+        let width = f64::from(width) - theme.px(Self::LEFT + Self::RIGHT);
+        let height = f64::from(height) - theme.px(Self::ABOVE + Self::BELOW + Self::EDGE);
+        if width < theme.px(Self::LEAST.0) || height < theme.px(Self::LEAST.1) {
+            return None;
+        }
+        let context = ChartBuilder::on(area)
+            .margin_top(theme.size(Self::ABOVE))
+            .margin_right(theme.size(Self::RIGHT))
+            .margin_bottom(theme.size(Self::EDGE))
+            .x_label_area_size(theme.size(Self::BELOW))
+            .y_label_area_size(theme.size(Self::LEFT))
+            .build_cartesian_2d(x.thinned(width, theme), y)
+            .ok()?;
+        let (x, y) = context.plotting_area().get_pixel_range();
+        let [left, right, top, bottom] = [x.start, x.end, y.start, y.end].map(f64::from);
+        let frame = Area { left, top, right, bottom };
+        Some(Self { context, pen: Pen { area, theme }, frame })
+    }
+
+    /// Grid, axes, tick labels and names. The name of the y axis stands above it, where it is read without turning the
+    /// head: plotters would set it upright, and measure a caption through the browser, which forces a layout.
+    pub fn axes(&mut self, x: &str, y: &str) -> DrawResult<DB> {
+        let theme = self.pen.theme;
+        let palette = theme.palette;
+        self.context
+            .configure_mesh()
+            .bold_line_style(self.pen.stroke(palette.line, 1.0))
+            .light_line_style(TRANSPARENT)
+            .axis_style(self.pen.stroke(palette.faint, 1.0))
+            .label_style(self.pen.style(&palette.muted))
+            .axis_desc_style(self.pen.style(&palette.muted))
+            .set_all_tick_mark_size(theme.size(3.0))
+            .x_desc(x)
+            .draw()?;
+        let above = (self.frame.left - theme.px(Self::LEFT - Self::EDGE), self.frame.top - theme.px(8.0));
+        self.pen.text(y, above, Pos::new(HPos::Left, VPos::Bottom), palette.ink)
+    }
+
+    pub fn x(&self) -> &Scale {
+        self.context.plotting_area().as_coord_spec().x_spec()
+    }
+
+    pub fn y(&self) -> &Scale {
+        self.context.plotting_area().as_coord_spec().y_spec()
+    }
+
+    /// Where a point lies, in backing-store pixels.
+    pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
+        let (x, y) = self.context.backend_coord(&(x, y));
+        (f64::from(x), f64::from(y))
+    }
+}
+
+/// Calls `look` with an area of `size` on which nothing is kept: positions of points without a picture.
+pub fn undrawn<T>(size: (f64, f64), look: impl FnOnce(&DrawingArea<SVGBackend<'_>, Shift>) -> T) -> T {
+    use plotters::drawing::IntoDrawingArea;
+    let mut text = String::new();
+    let (width, height) = pixel(size);
+    let area =
+        SVGBackend::with_string(&mut text, (width.max(0) as u32, height.max(0) as u32)).into_drawing_area();
+    look(&area)
+}

@@ -1,0 +1,79 @@
+//! What a number of a chart is, and how it is printed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Dollars, FlopsPerSecond, Printed, Seconds, count, decimal, percent, significant};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    #[default]
+    Count,
+    Seconds,
+    /// Of one, printed as per cent.
+    Share,
+    Dollars,
+    /// FLOP/s.
+    Rate,
+}
+
+impl Unit {
+    /// A value as tables print it.
+    pub fn print(self, value: f64) -> String {
+        match self {
+            Self::Count => count(value),
+            Self::Seconds => Seconds(value).print().to_string(),
+            Self::Share => percent(value).to_string(),
+            Self::Dollars => Dollars(value).print().to_string(),
+            Self::Rate => FlopsPerSecond(value).print().to_string(),
+        }
+    }
+
+    /// The label of a tick, which is a round number: `10k`, `20 ms`, `100 T`.
+    pub fn tick(self, value: f64) -> String {
+        /// Neighbouring ticks of a linear axis may differ in the fourth digit.
+        const DIGITS: i32 = 4;
+        let short = |value: f64| decimal(significant(value, DIGITS));
+        let trimmed = |Printed { number, unit }: Printed| {
+            let digits = if number.contains('.') { number.trim_end_matches('0') } else { &number };
+            format!("{} {unit}", digits.trim_end_matches('.'))
+        };
+        match self {
+            Self::Count if value >= 1e6 => short(value / 1e6) + "M",
+            Self::Count if value >= 1000.0 => short(value / 1000.0) + "k",
+            Self::Count | Self::Dollars => short(value),
+            Self::Seconds if value == 0.0 => "0".into(),
+            Self::Seconds => trimmed(Seconds(value).print()),
+            Self::Share => trimmed(percent(value)),
+            Self::Rate => trimmed(FlopsPerSecond(value).print()).trim_end_matches("FLOP/s").into(),
+        }
+    }
+
+    /// What a column of bare numbers is headed with, after its name.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Seconds => ", s",
+            Self::Share => ", share",
+            Self::Dollars => ", $",
+            Self::Rate => ", FLOP/s",
+            Self::Count => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_short_and_values_exact() {
+        let ticks = [
+            Unit::Count.tick(1000.0),
+            Unit::Seconds.tick(0.02),
+            Unit::Share.tick(0.5),
+            Unit::Rate.tick(1e14),
+        ];
+        assert_eq!(ticks.map(|tick| tick.replace('\u{a0}', " ")), ["1k", "20 ms", "50 %", "100 T"]);
+        assert_eq!(Unit::Count.print(1409.0), "1409");
+    }
+}

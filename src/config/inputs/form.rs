@@ -1,0 +1,224 @@
+//! What the page's form holds: a scenario, and texts that are not numbers yet.
+
+use super::Input;
+use crate::config::link::{self, Link};
+use crate::config::{Field, Issue, Load, Scenario};
+
+/// The form's content. Text that does not parse stays here as typed, and the scenario keeps its last
+/// good number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Form {
+    /// The scenario, and what else the link held: keys of other releases are kept.
+    link: Link,
+    /// What a box shows in place of the scenario's number, while it is edited or wrong.
+    drafts: Vec<(Field, String)>,
+    /// What was wrong with the link or a draft. An edit of the field clears it.
+    issues: Vec<Issue>,
+}
+
+impl Form {
+    /// Reads a whole address, or its fragment.
+    pub fn from_link(address: &str) -> Self {
+        let (link, issues) = link::decode(address);
+        let given = |issue: &Issue| issue.given.clone().map(|given| (issue.field, given));
+        let drafts = issues.iter().filter(|issue| issue.is_error()).filter_map(given).collect();
+        Self { link, drafts, issues }
+    }
+
+    /// The fragment of a link to this form, without its `#`.
+    pub fn link(&self) -> String {
+        self.link.encode()
+    }
+
+    /// The same, with the release of data and weights that its numbers are of.
+    pub fn pinned_link(&self, release: String) -> String {
+        let mut link = self.link.clone();
+        link.data_release = Some(release);
+        link.encode()
+    }
+
+    /// What to keep in mind of a link that was made with other data and weights than those of `release`.
+    pub fn then_and_now(&self, release: &str) -> Option<Issue> {
+        self.link.then_and_now(release)
+    }
+
+    pub fn scenario(&self) -> &Scenario {
+        &self.link.scenario
+    }
+
+    pub fn issues(&self) -> &[Issue] {
+        &self.issues
+    }
+
+    /// Whether the form has a control of `field`: it applies, it is not at its default, or what was given for it cannot be
+    /// read.
+    pub fn shows(&self, field: Field) -> bool {
+        let input = field.input();
+        input.place.is_some() && (input.is_shown(self.scenario()) || self.draft(field).is_some())
+    }
+
+    /// Whether a box holds text that is not a number: the scenario is then not what is on the screen.
+    pub fn has_bad_draft(&self) -> bool {
+        self.drafts
+            .iter()
+            .any(|(field, _)| self.issues.iter().any(|issue| issue.field == *field && issue.is_error()))
+    }
+
+    /// What the box of `input` shows.
+    pub fn text(&self, input: &Input) -> String {
+        let draft = self.draft(input.field).map(str::to_owned);
+        let number = || {
+            let number = input.number.as_ref()?;
+            (number.read)(self.scenario()).map(|value| number.print(value))
+        };
+        draft.or_else(number).unwrap_or_default()
+    }
+
+    /// A keystroke: the text stays as typed, the number follows where there is one.
+    pub fn type_text(&mut self, input: &Input, text: String) {
+        self.forget(input.field);
+        match input.typed(&text) {
+            Ok(value) => self.write(input.field, value),
+            Err(issue) => self.issues.push(issue),
+        }
+        self.drafts.push((input.field, text));
+    }
+
+    /// The box is left: a number is shown in its plain form, anything else stays as typed.
+    pub fn leave(&mut self, input: &Input) {
+        if self.draft(input.field).is_some_and(|text| input.typed(text).is_ok()) {
+            self.drafts.retain(|(field, _)| *field != input.field);
+        }
+    }
+
+    /// A number chosen with the slider or the arrow keys.
+    pub fn set(&mut self, field: Field, value: f64) {
+        self.forget(field);
+        self.write(field, Some(value));
+    }
+
+    /// A choice from a list. What it rules out is reset, with notes beside it.
+    pub fn choose(&mut self, field: Field, change: impl FnOnce(&mut Scenario)) {
+        self.forget(field);
+        change(&mut self.link.scenario);
+        self.issues.extend(super::reset(&mut self.link.scenario, field));
+        let ruled_out = |of: &Field| !of.input().is_shown(&self.link.scenario);
+        let (gone, kept) = std::mem::take(&mut self.drafts).into_iter().partition(|(of, _)| ruled_out(of));
+        self.drafts = kept;
+        for (of, text) in gone {
+            self.issues.retain(|issue| issue.field != of);
+            let note = format!("{} was reset: `{text}` does not apply any more", of.input().label);
+            self.issues.push(Issue::note(field, note));
+        }
+    }
+
+    fn write(&mut self, field: Field, value: Option<f64>) {
+        if let Some(number) = &field.input().number {
+            (number.write)(&mut self.link.scenario, value);
+        }
+    }
+
+    fn draft(&self, field: Field) -> Option<&str> {
+        self.drafts.iter().find(|(of, _)| *of == field).map(|(_, text)| text.as_str())
+    }
+
+    /// Makes way for an edit of `field`. What the link was made with, and what was wrong with it as a whole, says nothing
+    /// of another scenario.
+    fn forget(&mut self, field: Field) {
+        self.link.data_release = None;
+        // A length takes the place of a histogram, a load that of any other.
+        let replaced: &[Field] = match field {
+            Field::Isl | Field::Osl => &[Field::Histogram],
+            Field::Load | Field::Concurrency | Field::Rate | Field::Batch => &Load::SIZES,
+            _ => &[],
+        };
+        let gone = |of: Field| of == field || of == Field::Link || replaced.contains(&of);
+        self.drafts.retain(|(of, _)| !gone(*of));
+        self.issues.retain(|issue| !gone(issue.field));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ModelChoice;
+
+    fn isl() -> &'static Input {
+        Field::Isl.input()
+    }
+
+    #[test]
+    fn bad_text_stays_and_the_last_good_number_stands() {
+        let mut form = Form::from_link("");
+        form.type_text(isl(), "2048".into());
+        form.type_text(isl(), "2048x".into());
+        form.leave(isl());
+        assert_eq!(form.text(isl()), "2048x");
+        assert_eq!(form.scenario().workload.mean_prompt(), Some(2048.0));
+        assert!(form.has_bad_draft());
+        assert_eq!(form.issues().len(), 1);
+
+        form.set(Field::Isl, 512.0);
+        assert_eq!(form.text(isl()), "512");
+        assert!(!form.has_bad_draft() && form.issues().is_empty());
+    }
+
+    #[test]
+    fn leaving_a_box_tidies_a_good_number() {
+        let mut form = Form::from_link("");
+        form.type_text(isl(), " 4 096".into());
+        assert_eq!(form.text(isl()), " 4 096");
+        form.leave(isl());
+        assert_eq!(form.text(isl()), "4096");
+    }
+
+    #[test]
+    fn an_emptied_optional_box_is_the_catalogs_figure() {
+        let mut form = Form::from_link("");
+        form.type_text(Field::Price.input(), "3".into());
+        assert_eq!(form.scenario().overrides.price, Some(3.0));
+        form.type_text(Field::Price.input(), String::new());
+        assert_eq!(form.scenario().overrides.price, None);
+        assert!(form.issues().is_empty());
+    }
+
+    #[test]
+    fn choosing_resets_what_it_rules_out_and_says_so() {
+        let mut form = Form::from_link("#m=qwen3-30b-a3b&tp=4&ep=4&dp=x");
+        assert!(form.shows(Field::Ep) && form.shows(Field::Dp) && form.has_bad_draft());
+        form.choose(Field::Model, |scenario| scenario.model = ModelChoice::Catalog("qwen3-32b".into()));
+        assert_eq!((form.scenario().ep, form.has_bad_draft()), (1, false));
+        assert!(!form.shows(Field::Ep) && !form.shows(Field::Dp));
+        let notes: Vec<&str> = form.issues().iter().map(|issue| &*issue.text).collect();
+        assert!(notes[0].starts_with("Expert parallel was reset from 4 to 1"), "{notes:?}");
+        assert!(notes[1].starts_with("Attention data parallel was reset"), "{notes:?}");
+        assert!(form.issues().iter().all(|issue| issue.field == Field::Model && !issue.is_error()));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_shown_where_it_can_be_changed() {
+        let form = Form::from_link("#r=1,5&bu=x&ep=y");
+        for field in [Field::Rate, Field::Burstiness, Field::Ep, Field::Concurrency] {
+            assert!(form.shows(field), "{field:?}");
+        }
+        assert_eq!(form.text(Field::Rate.input()), "1,5");
+        // A comparison does not hold up the prediction.
+        assert!(!Form::from_link("#vs=m~").has_bad_draft());
+        // Another load, or a length, takes the place of what could not be read.
+        let mut form = Form::from_link("#r=1,5&hl=5");
+        form.set(Field::Concurrency, 8.0);
+        form.set(Field::Osl, 8.0);
+        assert!(!form.has_bad_draft() && !form.shows(Field::Rate) && form.issues().is_empty());
+    }
+
+    #[test]
+    fn an_edit_unpins_the_release() {
+        let mut form = Form::from_link("#v=1&isl=300&d=2026-01-01");
+        assert_eq!(form.link(), "v=1&isl=300&d=2026-01-01");
+        assert_eq!(form.pinned_link("2026-02-02".into()), "v=1&isl=300&d=2026-02-02");
+        assert!(form.then_and_now("2026-01-01").is_none() && form.then_and_now("2026-02-02").is_some());
+        form.set(Field::Isl, 300.0);
+        assert_eq!(form.link(), "v=1&isl=300");
+        assert!(form.then_and_now("2026-02-02").is_none());
+    }
+}

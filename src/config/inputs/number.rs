@@ -1,0 +1,209 @@
+//! Inputs that are numbers: their bounds, and how they read and print.
+
+use super::stops::{Stops, round};
+use super::{INPUTS, Input};
+use crate::config::issue::excerpt;
+use crate::config::link::{real, whole};
+use crate::config::{Engine, Gpu, Issue, Scenario};
+use crate::units::decimal;
+
+/// What a number may be, and its box and slider on the form.
+#[derive(Debug, Clone, Copy)]
+pub struct Number {
+    pub unit: &'static str,
+    pub range: Range,
+    pub whole: bool,
+    pub power_of_two: bool,
+    pub stops: Stops,
+    /// The catalog's figure where the scenario sets none; `None` for a number that is always set.
+    pub catalog: Option<fn(&Engine, &Gpu) -> Option<f64>>,
+    pub read: fn(&Scenario) -> Option<f64>,
+    /// `None` goes back to the catalog's figure, where there is one.
+    pub write: fn(&mut Scenario, Option<f64>),
+}
+
+/// Bounds, both included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    pub min: f64,
+    pub max: f64,
+}
+
+impl Range {
+    pub const fn new(min: f64, max: f64) -> Self {
+        Self { min, max }
+    }
+
+    /// Not of NaN.
+    pub fn contains(self, value: f64) -> bool {
+        (self.min..=self.max).contains(&value)
+    }
+
+    /// What is wrong with a `given` number called `name`: the one sentence for all of them.
+    pub fn wanted(self, name: &str, what: &str, given: &str) -> String {
+        let (min, max) = (decimal(self.min), decimal(self.max));
+        format!("{name} must be {what} between {min} and {max}, not `{}`", excerpt(given))
+    }
+}
+
+impl Number {
+    pub(super) const fn whole(min: f64, max: f64, stops: Stops) -> Self {
+        Self { whole: true, ..Self::real(min, max, stops) }
+    }
+
+    pub(super) const fn real(min: f64, max: f64, stops: Stops) -> Self {
+        Self {
+            unit: "",
+            range: Range::new(min, max),
+            whole: false,
+            power_of_two: false,
+            stops,
+            catalog: None,
+            read: |_| None,
+            write: |_, _| (),
+        }
+    }
+
+    /// The number in `text`, whatever its range.
+    pub fn parse(&self, text: &str) -> Option<f64> {
+        if self.whole { whole(text).ok().map(f64::from) } else { real(text).ok() }
+    }
+
+    /// As a box shows it: without grouping, so that it can be edited.
+    pub fn print(&self, value: f64) -> String {
+        decimal(round(value))
+    }
+
+    fn takes(&self, value: f64) -> bool {
+        self.range.contains(value) && (!self.power_of_two || (value as u32).is_power_of_two())
+    }
+}
+
+impl Input {
+    /// What is wrong with `given`.
+    pub fn wanted(&self, given: &str) -> String {
+        let Some(number) = &self.number else { return String::new() };
+        let what = match number {
+            Number { power_of_two: true, .. } => "a power of two",
+            Number { whole: true, .. } => "a whole number",
+            _ => "a number",
+        };
+        number.range.wanted(self.label, what, given)
+    }
+
+    /// An error unless it may have this value.
+    pub fn check(&self, value: f64) -> Option<Issue> {
+        let takes = self.number.as_ref().is_none_or(|number| number.takes(value));
+        let given = decimal(value);
+        (!takes).then(|| Issue::error(self.field, self.wanted(&given)).with_given(given))
+    }
+
+    /// The number typed into its box: `None` where the box is empty and may be. Spaces, commas and underscores
+    /// between digits are ignored.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn typed(&self, text: &str) -> Result<Option<f64>, Issue> {
+        let Some(number) = &self.number else { return Ok(None) };
+        let digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != '_' && *c != ',').collect();
+        if digits.is_empty() && number.catalog.is_some() {
+            return Ok(None);
+        }
+        let error = || Issue::error(self.field, self.wanted(text));
+        number.parse(&digits).map(Some).ok_or_else(error)
+    }
+}
+
+/// An error for each number of `scenario` that is out of its range.
+pub fn check_ranges(scenario: &Scenario) -> impl Iterator<Item = Issue> {
+    let check = |input: &Input| input.check((input.number?.read)(scenario)?);
+    INPUTS.iter().filter_map(check)
+}
+
+/// A field of the scenario that a number reads and writes.
+pub(super) trait Slot {
+    fn get(&self) -> Option<f64>;
+    fn put(&mut self, value: Option<f64>);
+}
+
+impl Slot for u32 {
+    fn get(&self) -> Option<f64> {
+        Some(f64::from(*self))
+    }
+
+    fn put(&mut self, value: Option<f64>) {
+        *self = value.map_or(*self, |value| value as u32);
+    }
+}
+
+impl Slot for f64 {
+    fn get(&self) -> Option<f64> {
+        Some(*self)
+    }
+
+    fn put(&mut self, value: Option<f64>) {
+        *self = value.unwrap_or(*self);
+    }
+}
+
+impl<T: Slot + Default> Slot for Option<T> {
+    fn get(&self) -> Option<f64> {
+        self.as_ref()?.get()
+    }
+
+    fn put(&mut self, value: Option<f64>) {
+        *self = value.map(|value| {
+            let mut slot = T::default();
+            slot.put(Some(value));
+            slot
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Field;
+    use super::*;
+
+    fn numbers() -> impl Iterator<Item = (&'static Input, &'static Number)> {
+        INPUTS.iter().filter_map(|input| Some((input, input.number.as_ref()?)))
+    }
+
+    #[test]
+    fn stops_rise_are_found_again_and_are_allowed() {
+        for (input, number) in numbers() {
+            let stops = number.stops.values();
+            assert!(stops.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", input.field);
+            for (index, stop) in stops.iter().enumerate() {
+                assert_eq!(number.stops.nearest(*stop), index, "{:?} at {stop}", input.field);
+                assert!(number.takes(*stop), "{:?} at {stop}", input.field);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_printed_parses_and_what_is_written_reads() {
+        for (input, number) in numbers() {
+            for stop in number.stops.values() {
+                assert_eq!(input.typed(&number.print(stop)), Ok(Some(stop)), "{:?}", input.field);
+                let mut scenario = Scenario::default();
+                (number.write)(&mut scenario, Some(stop));
+                assert_eq!((number.read)(&scenario), Some(stop), "{:?}", input.field);
+            }
+        }
+    }
+
+    #[test]
+    fn typed_text_is_read_generously_and_refused_clearly() {
+        let isl = Field::Isl.input();
+        assert_eq!(isl.typed(" 4 096 "), Ok(Some(4096.0)));
+        assert_eq!(isl.typed("4,096"), Ok(Some(4096.0)));
+        for text in ["", "-1", "1.5", "4k", "NaN", "99999999999"] {
+            let issue = isl.typed(text).expect_err(text);
+            assert!(issue.text.contains("a whole number between 1 and"), "{}", issue.text);
+        }
+        let price = Field::Price.input();
+        assert_eq!([price.typed(""), price.typed("2.5")], [Ok(None), Ok(Some(2.5))]);
+        assert!(price.typed("inf").is_err());
+    }
+}

@@ -1,0 +1,74 @@
+//! What choosing a model, a GPU or a kind of load rules out of the rest of a scenario.
+
+use super::{Field, INPUTS, Input};
+use crate::config::catalog::catalog;
+use crate::config::check::{check_kv, check_weights};
+use crate::config::{Dtype, Issue, Lengths, Load, Scenario};
+use crate::units::decimal;
+
+/// Resets what the new value of `chosen` rules out. Notes beside `chosen` say what was reset, and why.
+pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
+    let mut texts = match chosen {
+        Field::Model => numbers(scenario, "model"),
+        Field::Load => numbers(scenario, "kind of load"),
+        _ => Vec::new(),
+    };
+    match chosen {
+        Field::Model | Field::Gpu => texts.extend(formats(scenario)),
+        Field::Load => texts.extend(lengths(scenario)),
+        _ => {}
+    }
+    texts.into_iter().map(|text| Issue::note(chosen, text)).collect()
+}
+
+/// Numbers that mean nothing any more.
+fn numbers(scenario: &mut Scenario, chosen: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let unused: Vec<&Input> = INPUTS.iter().filter(|input| !(input.applies)(scenario)).collect();
+    for input in unused {
+        let (Some(number), Some(default)) = (&input.number, input.default_number()) else { continue };
+        if let Some(value) = (number.read)(scenario).filter(|value| *value != default) {
+            (number.write)(scenario, Some(default));
+            let (label, value, default) = (input.label, decimal(value), decimal(default));
+            texts.push(format!(
+                "{label} was reset from {value} to {default}: it does not apply to this {chosen}"
+            ));
+        }
+    }
+    texts
+}
+
+/// Formats that the model or the GPU has no kernels for.
+fn formats(scenario: &mut Scenario) -> Vec<String> {
+    let (mut texts, mut found) = (Vec::new(), Vec::new());
+    let Some(gpu) = catalog().gpu(&scenario.gpu) else { return texts };
+    if let (Some(weights), Some(model)) = (scenario.weights, scenario.model.record()) {
+        check_weights(weights, model, gpu, &mut found);
+        if let Some(issue) = found.pop() {
+            texts.push(format!("Weights were reset to the published format: {}", issue.text));
+            scenario.weights = None;
+        }
+    }
+    check_kv(scenario.kv, gpu, &mut found);
+    if let Some(issue) = found.pop() {
+        texts.push(format!("The KV cache was reset to {}: {}", Dtype::Bf16.id(), issue.text));
+        scenario.kv = Dtype::Bf16;
+    }
+    texts
+}
+
+/// Lengths that requests of this load cannot have.
+fn lengths(scenario: &mut Scenario) -> Option<String> {
+    let workload = &mut scenario.workload;
+    let is_batch = matches!(workload.load, Load::Batch(_));
+    if is_batch && !workload.histogram.is_empty() {
+        workload.leave_histogram();
+        return Some("The histogram of lengths was reset to its means: a batch takes no histogram".into());
+    }
+    if !is_batch && matches!(workload.isl, Lengths::Each(_)) {
+        let mean = workload.mean_prompt();
+        workload.set_mean_prompt(mean);
+        return Some("The list of prompt lengths was reset to its mean: only a batch takes a list".into());
+    }
+    None
+}

@@ -1,0 +1,60 @@
+//! A link while it is read.
+
+use super::{Link, VERSION, values};
+use crate::config::inputs::Input;
+use crate::config::{Field, Issue, Scenario};
+
+/// A link while its pairs are read.
+#[derive(Debug)]
+pub struct Draft {
+    pub link: Link,
+    /// GPUs in all; the replicas follow once the degrees of parallelism are known.
+    pub gpus: Option<u32>,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self { link: Link::new(Scenario::default()), gpus: None }
+    }
+}
+
+impl Draft {
+    /// One value; an issue beside its field keeps what was given.
+    pub fn read(&mut self, input: &Input, value: &str, issues: &mut Vec<Issue>) {
+        issues.extend(input.set(self, value).err());
+    }
+
+    pub fn finish(mut self, issues: &mut Vec<Issue>) -> Link {
+        let Some(gpus) = self.gpus else { return self.link };
+        let scenario = &mut self.link.scenario;
+        let replica = scenario.gpus_per_replica();
+        // Degrees of zero are `check`'s to refuse.
+        if let Some(replicas) = u64::from(gpus).checked_div(replica) {
+            scenario.replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
+            if replicas * replica != u64::from(gpus) {
+                let text = format!("{gpus} GPUs do not divide into replicas of {replica} (TP x DP x PP)");
+                issues.push(Issue::error(Field::Gpus, text).with_given(gpus.to_string()));
+            }
+        }
+        self.link
+    }
+}
+
+/// GPUs of all replicas, where there are several.
+pub fn all_gpus(link: &Link) -> Option<String> {
+    let scenario = &link.scenario;
+    let gpus = scenario.gpus_per_replica().saturating_mul(u64::from(scenario.replicas));
+    (scenario.replicas != 1).then(|| gpus.min(u64::from(u32::MAX)).to_string())
+}
+
+pub fn set_version(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.link.version = values::whole(text)?;
+    match draft.link.version {
+        0 => Err(format!("there is no link version 0: it was read as version {VERSION}")),
+        1..=VERSION => Ok(()),
+        newer => Err(format!(
+            "this link is of version {newer}, made by a newer release: it was read as version {VERSION}, and keys \
+             unknown to that are kept but have no effect"
+        )),
+    }
+}

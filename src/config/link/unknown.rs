@@ -1,0 +1,60 @@
+//! Keys that no input has, and texts that are no link.
+
+use super::VERSION;
+use crate::config::catalog::catalog;
+use crate::config::inputs;
+use crate::config::issue::{excerpt, nearest};
+use crate::config::{Field, Issue};
+
+/// Words of a text that are compared with ids.
+const WORDS: usize = 20;
+
+/// Unknown keys that one warning names.
+const NAMED: usize = 5;
+
+/// Of the unknown keys of a link those it keeps, with a warning. A name of the JSON form is an error, since its value was
+/// meant to count, and is not kept.
+pub fn keep(unknown: Vec<(String, String)>, version: u32, issues: &mut Vec<Issue>) -> Vec<(String, String)> {
+    let (names, kept): (Vec<_>, Vec<_>) =
+        unknown.into_iter().partition(|(name, _)| inputs::by_name(name).is_some());
+    for input in names.iter().filter_map(|(name, _)| inputs::by_name(name)) {
+        let text =
+            format!("`{}` is a name of the JSON form: in a link write `{}`", input.field.id(), input.key);
+        issues.push(Issue::error(Field::Link, text));
+    }
+    // The version's own warning covers what a newer release has added.
+    if version <= VERSION && !kept.is_empty() {
+        let keys: Vec<String> = kept.iter().take(NAMED).map(|(key, _)| described(key)).collect();
+        let more = if kept.len() > NAMED { " and others" } else { "" };
+        let text = format!("unknown keys have no effect: {}{more}", keys.join(", "));
+        issues.push(Issue::warning(Field::Link, text));
+    }
+    kept
+}
+
+fn described(key: &str) -> String {
+    let near = nearest(key, inputs::in_links().map(|input| input.key));
+    let hint = near.map(|(_, known)| format!(" (did you mean `{known}`?)")).unwrap_or_default();
+    format!("`{}`{hint}", excerpt(key))
+}
+
+/// An error about a text that sets no input, with the input it was likely meant to set.
+pub fn no_input(text: &str) -> Issue {
+    let words = || {
+        let words = text.split(|c: char| !c.is_alphanumeric() && !"-._".contains(c));
+        words.filter(|word| !word.is_empty()).take(WORDS)
+    };
+    let best = |ids: Vec<&'static str>, key: &str| {
+        let near = words().filter_map(|word| nearest(word, ids.iter().copied()));
+        near.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(likeness, id)| (likeness, format!("{key}={id}")))
+    };
+    let models = catalog().models.models.iter().map(|model| &*model.id).collect();
+    let gpus = catalog().gpus.gpus.iter().map(|gpu| &*gpu.id).collect();
+    // In a tie the model.
+    let near = [best(gpus, "g"), best(models, "m")].into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
+    let hint = match near {
+        Some((_, pair)) => format!("did you mean `{pair}`?"),
+        None => "a link holds pairs such as `m=qwen3-32b&g=h100-sxm&tp=2`, the JSON form is an object".into(),
+    };
+    Issue::error(Field::Link, format!("`{}` is not a link: it has no known key; {hint}", excerpt(text)))
+}

@@ -1,0 +1,8 @@
+//! What SGLang's scheduler keeps free and counts: figures of `static/catalog/constants.json`.
+
+use crate::kernels::constants::constants;
+
+constants!(
+    "sglang":
+    first_share, least_of_first, share_steps, clip_new_tokens, look_ahead_reserve, retract_steps, prefill_receive_count,
+);

@@ -1,0 +1,89 @@
+//! Headline numbers as columns of tables and panels of charts: name, unit and value, said once.
+
+use super::Case;
+use crate::chart::{Axis, Line, Panel, Tone, Unit};
+use crate::serving::report::Headline;
+use crate::units::{count, fixed};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    pub name: &'static str,
+    unit: Unit,
+    value: fn(&Headline) -> Option<f64>,
+}
+
+const fn metric(name: &'static str, unit: Unit, value: fn(&Headline) -> Option<f64>) -> Metric {
+    Metric { name, unit, value }
+}
+
+pub const TTFT: Metric = metric("TTFT", Unit::Seconds, |headline| Some(headline.ttft.0));
+pub const TPOT: Metric = metric("TPOT", Unit::Seconds, |headline| headline.tpot.map(|tpot| tpot.0));
+pub const E2E: Metric = metric("E2E", Unit::Seconds, |headline| Some(headline.e2e.0));
+pub const OUTPUT: Metric = metric("Output, tok/s", Unit::Count, |headline| Some(headline.output_per_s));
+pub const PER_GPU: Metric =
+    metric("Output per GPU, tok/s", Unit::Count, |headline| Some(headline.output_per_s_per_gpu));
+pub const PER_USER: Metric =
+    metric("Output per user, tok/s", Unit::Count, |headline| headline.output_per_s_per_user);
+pub const REQUESTS: Metric = metric("Requests/s", Unit::Count, |headline| Some(headline.requests_per_s));
+pub const COST: Metric = metric("$ per M output tokens", Unit::Dollars, |headline| {
+    headline.dollars_per_million.map(|dollars| dollars.0)
+});
+
+/// Every one, in the order of a report.
+pub const ALL: [Metric; 8] = [TTFT, TPOT, E2E, OUTPUT, PER_GPU, PER_USER, REQUESTS, COST];
+/// What a curve over a setting shows, a panel each.
+pub const CURVES: [Metric; 3] = [TTFT, TPOT, PER_GPU];
+
+impl Metric {
+    /// None without an answer, or where the answer has no such number.
+    pub fn of(&self, case: &Case) -> Option<f64> {
+        (self.value)(case.headline()?)
+    }
+
+    /// A dash where there is none.
+    pub fn print(&self, case: &Case) -> String {
+        self.of(case).map_or_else(|| "–".into(), |value| self.unit.print(value))
+    }
+
+    /// `23.1 ms (+12 %)`: with the change from `base`.
+    pub fn print_change(&self, case: &Case, base: &Case) -> String {
+        let change = self.of(case).zip(self.of(base)).and_then(|(value, was)| change(value, was));
+        change.map_or_else(|| self.print(case), |change| format!("{} ({change})", self.print(case)))
+    }
+
+    /// A line through those of `cases` that have the number, each with its place on the axis.
+    pub fn line<'a>(&self, name: &str, tone: Tone, cases: impl Iterator<Item = (f64, &'a Case)>) -> Line {
+        Line::marked(name, tone, cases.filter_map(|(at, case)| Some((at, self.of(case)?))))
+    }
+
+    /// Times on a logarithmic axis, rates on a linear one. None where no line has a point.
+    pub fn panel(&self, lines: Vec<Line>) -> Option<Panel> {
+        let lines: Vec<Line> = lines.into_iter().filter(|line| !line.x.is_empty()).collect();
+        let y = Axis::new(self.name, self.unit, self.unit == Unit::Seconds);
+        (!lines.is_empty()).then(|| Panel { y, lines, ..Panel::default() })
+    }
+}
+
+/// `1 client`, `8 clients`.
+pub fn clients(number: f64) -> String {
+    format!("{} client{}", count(number), if number == 1.0 { "" } else { "s" })
+}
+
+/// `+12 %`: the change from `was` to `value`; none where that says nothing.
+pub fn change(value: f64, was: f64) -> Option<String> {
+    let change = (value / was - 1.0) * 100.0;
+    let sign = if change >= 0.0 { "+" } else { "−" };
+    change.is_finite().then(|| format!("{sign}{} %", fixed(change.abs(), 0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_a_sign() {
+        assert_eq!(change(112.0, 100.0).as_deref(), Some("+12 %"));
+        assert_eq!(change(50.0, 100.0).as_deref(), Some("−50 %"));
+        assert_eq!(change(1.0, 0.0), None);
+    }
+}

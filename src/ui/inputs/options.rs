@@ -1,0 +1,131 @@
+//! What can be chosen from lists: models, formats, engines, GPUs.
+
+use crate::config::catalog::catalog;
+use crate::config::{Arch, Dtype, Field, ModelChoice, Scenario, check};
+use crate::serving::words;
+
+/// The list of one input, and what choosing from it does.
+#[derive(Clone, Copy)]
+pub struct Options {
+    pub entries: fn(&Scenario) -> Vec<Heading>,
+    pub chosen: fn(&Scenario) -> String,
+    pub choose: fn(&mut Scenario, &str),
+}
+
+/// Entries under a heading, which may be empty.
+pub type Heading = (&'static str, Vec<Entry>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub id: String,
+    pub text: String,
+    /// Listed, but not to be chosen.
+    pub refused: bool,
+}
+
+impl Entry {
+    pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { id: id.into(), text: text.into(), refused: false }
+    }
+}
+
+/// None for inputs that are not chosen from a list.
+pub fn of(field: Field) -> Option<Options> {
+    Some(match field {
+        Field::Model => Options {
+            entries: models,
+            chosen: |scenario| scenario.model.id().into(),
+            // Choosing the entry of a custom model keeps it.
+            choose: |scenario, id| {
+                if scenario.model.id() != id {
+                    scenario.model = ModelChoice::Catalog(id.into());
+                }
+            },
+        },
+        Field::Weights => Options {
+            entries: weights,
+            chosen: |scenario| scenario.weights.map_or(PUBLISHED, Dtype::id).into(),
+            choose: |scenario, id| scenario.weights = Dtype::from_id(id),
+        },
+        Field::Kv => Options {
+            entries: |_| vec![("", check::KV_FORMATS.map(format).to_vec())],
+            chosen: |scenario| scenario.kv.id().into(),
+            choose: |scenario, id| scenario.kv = Dtype::from_id(id).unwrap_or(scenario.kv),
+        },
+        Field::Engine => Options {
+            entries: engines,
+            chosen: |scenario| scenario.engine.clone(),
+            choose: |scenario, id| scenario.engine = id.into(),
+        },
+        Field::Gpu => Options {
+            entries: gpus,
+            chosen: |scenario| scenario.gpu.clone(),
+            choose: |scenario, id| scenario.gpu = id.into(),
+        },
+        _ => return None,
+    })
+}
+
+fn models(scenario: &Scenario) -> Vec<Heading> {
+    let models = &catalog().models;
+    let mut headings: Vec<Heading> = Vec::new();
+    if let ModelChoice::Custom(model) = &scenario.model {
+        headings.push(("Your config.json", vec![Entry::new(&model.id, &model.name)]));
+    }
+    for (title, experts) in [("Dense", false), ("Mixture of experts", true)] {
+        let of = models.models.iter().filter(|model| model.has_experts() == experts);
+        headings.push((title, of.map(|model| Entry::new(&model.id, short(&model.name))).collect()));
+    }
+    let refused = models.refused.iter().map(|model| Entry {
+        refused: true,
+        ..Entry::new(&model.id, format!("{}: {}", short(&model.name), model.reason))
+    });
+    headings.push(("Not predicted yet", refused.collect()));
+    headings.retain(|(_, entries)| !entries.is_empty());
+    headings
+}
+
+/// The name first, as lists are scanned by it: `Qwen3-32B (Qwen)`.
+fn short(name: &str) -> String {
+    match name.split_once('/') {
+        Some((organisation, name)) => format!("{name} ({organisation})"),
+        None => name.to_string(),
+    }
+}
+
+/// The entry for the model's own format.
+const PUBLISHED: &str = "";
+
+fn format(dtype: Dtype) -> Entry {
+    Entry::new(dtype.id(), words::dtype(dtype))
+}
+
+/// The format the model was published in, and those that there are kernels for.
+fn weights(scenario: &Scenario) -> Vec<Heading> {
+    let model = scenario.model.record();
+    let published = match model {
+        Some(model) => format!("As published ({})", words::dtype(model.weights)),
+        None => "As published".to_string(),
+    };
+    let formats = model.map_or(&[][..], check::weight_formats);
+    let entries = formats.iter().copied().map(format);
+    vec![("", std::iter::once(Entry::new(PUBLISHED, published)).chain(entries).collect())]
+}
+
+fn engines(_: &Scenario) -> Vec<Heading> {
+    let engines = catalog().engines.engines.iter();
+    let entries = engines.map(|engine| Entry::new(&engine.id, format!("{} {}", engine.name, engine.version)));
+    vec![("", entries.collect())]
+}
+
+/// Newest first, as people look for them.
+const ARCHS: [Arch; 7] =
+    [Arch::Blackwell, Arch::BlackwellRtx, Arch::Hopper, Arch::Ada, Arch::Ampere, Arch::Turing, Arch::Volta];
+
+fn gpus(_: &Scenario) -> Vec<Heading> {
+    let of = |arch: Arch| {
+        let gpus = catalog().gpus.gpus.iter().filter(move |gpu| gpu.arch == arch);
+        (words::arch(arch), gpus.map(|gpu| Entry::new(&gpu.id, &gpu.name)).collect::<Vec<_>>())
+    };
+    ARCHS.into_iter().map(of).filter(|(_, entries)| !entries.is_empty()).collect()
+}

@@ -1,0 +1,58 @@
+//! The texts a visitor can hand over: a `config.json`, a trace, a measurement.
+
+use leptos::prelude::{Get, With};
+
+use super::own_text::Own;
+use crate::config::Field;
+use crate::ui::state::State;
+
+pub static CONFIG_JSON: Own = Own {
+    id: "config-json",
+    field: Field::Model,
+    summary: "Use your own config.json",
+    hint: "Paste it, or drop the file here. It stays in your browser and in the link.",
+    take: "Use this model",
+    accept: ".json,application/json",
+    // The largest published ones have some tens of kilobytes.
+    longest: 1e6,
+    too_long: "this file is too large for a config.json",
+    // The list of models names it.
+    held: |_| String::new(),
+    holds: ["", ""],
+    end: |_| (),
+};
+
+pub static TRACE: Own = Own {
+    id: "trace",
+    field: Field::Trace,
+    summary: "Replay your own trace",
+    hint: "CSV with a header, or one JSON object per line: arrival (seconds), prompt and output (tokens). The columns of Azure, \
+           BurstGPT, Mooncake and Vidur are known. It stays in your browser and is not part of the link. \
+           Without arrivals, prompt, output and weight make a histogram of lengths, which the link holds.",
+    take: "Replay this trace",
+    accept: ".csv,.json,.jsonl,.txt,text/csv",
+    // A line of the longest trace that is read has some tens of bytes, unless it names cached blocks.
+    longest: 50e6,
+    too_long: "this file is too large: shorten the trace to a typical part",
+    held: |state| state.trace.get(),
+    holds: ["traced", "trace-remove"],
+    end: State::end_replay,
+};
+
+pub static MEASURED: Own = Own {
+    id: "measured",
+    field: Field::Measured,
+    summary: "Your measurement",
+    hint: "What vllm bench serve or another benchmark printed or saved as JSON. It stays in your browser and in the link.",
+    take: "Compare with it",
+    accept: ".txt,.log,.json,.jsonl,text/plain,application/json",
+    // With every request and its tokens.
+    longest: 50e6,
+    too_long: "this file is too large for a benchmark report",
+    held: |state| {
+        let none = state.form.with(|form| form.scenario().measured.is_empty());
+        if none { String::new() } else { "A measurement is compared with the prediction.".into() }
+    },
+    holds: ["measured-held", "measured-remove"],
+    end: State::end_measured,
+};
