@@ -150,7 +150,7 @@ export type Config = {
   measured?: string | Record<string, number>;
 };
 
-/** Loads beside each other. */
+/** A curve over loads. */
 export type Curve = {
   points: Array<Point>;
   /** The largest load that keeps to the SLOs, where there are any. */
@@ -177,7 +177,7 @@ export type Delta = {
   full_gate?: boolean;
 };
 
-/** An MLP, gated unless said otherwise: `down(silu(gate(x)) * up(x))`. */
+/** An MLP, gated by default: `down(silu(gate(x)) * up(x))`. */
 export type Dense = {
   intermediate: number;
   /** `down(relu(up(x))^2)`: no gate projection. */
@@ -221,7 +221,7 @@ export type EngineFacts = {
   memory_share: number | null;
 };
 
-/** What went wrong that no other input would mend. */
+/** A failure that no other input would avoid. */
 export type Failure = {
   kind: FailureKind;
   text: string;
@@ -526,7 +526,7 @@ export type Moe = {
 /** Where a block normalises. */
 export type Norms = "pre" | "sandwich";
 
-/** What to answer beside the report; nothing of it where it is left out. */
+/** What to answer besides the report; off by default. */
 export type Options = {
   /** Every kernel at its ideal instead of the learned efficiencies: needs no models. */
   roofline?: boolean;
@@ -574,11 +574,14 @@ export type Point = {
 export type Prediction = {
   /** The fragment of a link to the scenario as understood; empty where none could be read. */
   link: string;
-  /** What is wrong with the input, or to be kept in mind of the answer. */
+  /** What is wrong with the input or worth knowing about the answer; includes the issues of `report`. */
   issues: Array<Issue>;
-  /** None where an issue of severity `error` stands in its way, or a failure. */
+  /**
+   * None after a failure, or where the input has an issue of severity `error`. Without a `headline` where the
+   * configuration does not fit.
+   */
   report: Report | null;
-  /** What the scenario says was measured, beside what the report predicts; left out where nothing was. */
+  /** What the scenario says was measured, next to what the report predicts; left out without measurements. */
   measured?: Array<Deviation>;
   run?: Run;
   /** Shell commands that start this configuration, and that measure it; come with a run. */
