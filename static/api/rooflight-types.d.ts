@@ -636,7 +636,7 @@ export type Saturation = {
   backlog: number;
 };
 
-/** How a launch is cut into thread blocks and laid over the SMs. */
+/** How a launch is split into thread blocks and laid over the SMs. */
 export type Schedule = {
   /** Tile of the output and of the reduction, in elements: rows, columns, depth. */
   tile: [number, number, number];

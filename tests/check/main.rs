@@ -98,7 +98,7 @@ fn formats_follow_the_gpu() {
         scenario.gpu = "a100-sxm-80gb".into();
         scenario.weights = Some(Dtype::Fp8);
     });
-    assert!(text.ends_with("on this GPU choose bf16, int8 or int4"), "{text}");
+    assert!(text.ends_with("on this GPU choose bf16, int8, int4 or w8a8"), "{text}");
     let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Nvfp4));
     assert!(text.starts_with("H100 SXM has no dense FP4 rate"), "{text}");
     // A dense model has no experts to hold in it.

@@ -181,5 +181,5 @@ fn what_is_wrong_is_named() {
     assert_eq!(shown, "ttft-7");
     assert!(issues[0].contains("more than once") && issues[1].contains("`Flux capacity (GW)`"), "{issues:?}");
     let (shown, issues) = of_default("{\"mean_ttft_ms\": 5}\n{\"mean_ttft_ms\": 7}\n");
-    assert_eq!((shown.as_str(), issues[0].as_str()), ("ttft-7", "of 2 runs the last one was read"));
+    assert_eq!((shown.as_str(), issues[0].as_str()), ("ttft-7", "the last of 2 runs was read"));
 }
