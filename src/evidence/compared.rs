@@ -71,6 +71,9 @@ pub struct Compared {
     pub predicted: Times,
     pub roofline: Times,
     pub measured: Times,
+    /// Whether the launch of a closed loop is on record, with nothing inferred of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<bool>,
     /// As near as a link comes to how it ran.
     pub link: String,
 }

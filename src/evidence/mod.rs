@@ -4,7 +4,6 @@ pub mod cases;
 pub mod closed_loop;
 pub mod compared;
 pub mod contradictions;
-pub mod copies;
 pub mod errors;
 pub mod export;
 pub mod kernels;

@@ -21,35 +21,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum What {
     /// End-to-end cases: prefill, decode step and total of offline batches, TTFT and TPOT of closed loops.
-    Serving {
-        /// Measured cases, one JSON object a line (repeatable).
-        #[arg(long, required = true)]
-        cases: Vec<PathBuf>,
-        /// What other predictors say for the same ids (CSV).
-        #[arg(long)]
-        peers: Option<PathBuf>,
-        /// Runs every so many-th closed loop only.
-        #[arg(long, default_value_t = 1)]
-        every: usize,
-        /// Writes one JSON object a line: id, predicted, measured.
-        #[arg(long)]
-        per_case: Option<PathBuf>,
-        /// The folder of the ONNX models and their manifest.
-        #[arg(long, default_value = "models")]
-        models: PathBuf,
-        /// Prints JSON instead of tables.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Fits the engines' host times on closed loops, and prints them with their spread.
-    Fit {
-        /// Measured cases, one JSON object a line (repeatable).
-        #[arg(long, required = true)]
-        cases: Vec<PathBuf>,
-        /// The folder of the ONNX models and their manifest.
-        #[arg(long, default_value = "models")]
-        models: PathBuf,
-    },
+    Serving(serving::Arguments),
     /// All of it in short, case by case, into `evidence.json` beside the models: what the page shows as evidence.
     Evidence {
         /// The folder of measured data.
@@ -86,14 +58,11 @@ enum What {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().what {
-        What::Serving { cases, peers, every, per_case, models, json } => {
-            serving::run(&cases, peers.as_deref(), every.max(1), per_case.as_deref(), &models, json)
-        }
+        What::Serving(arguments) => serving::run(&arguments),
         What::Evidence { data, models, sample } => {
             let selection = Selection { sample: Some(sample), seed: 0 };
             summary::run(&data, &Comparison { selection, excluded: &[] }, &models)
         }
-        What::Fit { cases, models } => serving::fit_host(&cases, &models),
         What::Kernels { data, exclude_gpu, models, sample, seed, json } => {
             let selection = Selection { sample: Some(sample), seed };
             kernels::run(&data, &Comparison { selection, excluded: &exclude_gpu }, &models, json)

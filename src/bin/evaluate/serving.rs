@@ -2,16 +2,41 @@
 
 use std::path::{Path, PathBuf};
 
-use rooflight::config::catalog::catalog;
+use clap::Args;
+use rooflight::config::catalog::Catalog;
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, TraceCase};
 use rooflight::evidence::closed_loop::coverage::Coverage;
-use rooflight::evidence::closed_loop::fit;
 use rooflight::evidence::closed_loop::report::{LoopReport, loop_report};
 use rooflight::evidence::compared::{Compared, Metric, Metrics, PeerRow, Report, Skipped};
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::models::open_models;
 use serde_json::json;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Measured cases, one JSON object a line (repeatable).
+    #[arg(long, required = true)]
+    cases: Vec<PathBuf>,
+    /// What other predictors say for the same ids (CSV).
+    #[arg(long)]
+    peers: Option<PathBuf>,
+    /// Runs every so many-th closed loop only.
+    #[arg(long, default_value_t = 1)]
+    every: usize,
+    /// Takes the engines of this file, a changed copy of `static/catalog/engines.json`.
+    #[arg(long)]
+    engines: Option<PathBuf>,
+    /// Writes one JSON object a line: id, predicted, measured.
+    #[arg(long)]
+    per_case: Option<PathBuf>,
+    /// The folder of the ONNX models and their manifest.
+    #[arg(long, default_value = "models")]
+    models: PathBuf,
+    /// Prints JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
 
 /// What was found of all kinds of cases.
 pub struct Found {
@@ -28,14 +53,18 @@ pub fn found(
     peers: Option<&Path>,
     every: usize,
     models: &Models,
+    catalog: &Catalog,
 ) -> Result<Found, String> {
-    let cases = read_cases(files)?;
+    let mut cases = Cases::default();
+    for path in files {
+        cases.read(&read(path)?).map_err(|error| in_file(path, error))?;
+    }
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
-    let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
-    let core = (catalog(), &physics);
-    let loops: Vec<_> = cases.closed_loops().step_by(every).collect();
-    let batches = cases.batches().map(|case| (&case.id, case.compare(catalog(), &ask)));
+    let physics = catalog.constants.physics().ok_or("the catalog of constants is incomplete")?;
+    let core = (catalog, &physics);
+    let loops: Vec<_> = cases.closed_loops().step_by(every.max(1)).collect();
+    let batches = cases.batches().map(|case| (&case.id, case.compare(catalog, &ask)));
     let traces = cases.traces().map(|case| (&case.id, case.compare(core, &ask)));
     Ok(Found {
         batches: report(&BatchCase::METRICS, batches, &peers),
@@ -60,16 +89,15 @@ fn report<'a>(
     Report::of(metrics, compared, skipped, peers)
 }
 
-pub fn run(
-    files: &[PathBuf],
-    peers: Option<&Path>,
-    every: usize,
-    per_case: Option<&Path>,
-    models: &Path,
-    json: bool,
-) -> Result<(), String> {
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let Arguments { cases, peers, every, engines, per_case, models, json } = arguments;
     let models = open_models(models).map_err(|error| error.to_string())?;
-    let Found { batches, loops, traces, skipped } = found(files, peers, every, &models)?;
+    let mut catalog = Catalog::shipped()?;
+    if let Some(path) = engines {
+        catalog.engines = serde_json::from_str(&read(path)?).map_err(|error| in_file(path, error))?;
+    }
+    let Found { batches, loops, traces, skipped } =
+        found(cases, peers.as_deref(), *every, &models, &catalog)?;
     if let Some(path) = per_case {
         let mut lines = String::new();
         for case in [&batches, &loops.all, &traces].into_iter().flat_map(|report| &report.compared) {
@@ -78,7 +106,7 @@ pub fn run(
         }
         std::fs::write(path, lines).map_err(|error| in_file(path, error))?;
     }
-    if json {
+    if *json {
         let mut report = json!({ "batch": batches, "closed_loop": loops, "trace": traces });
         if !skipped.is_empty() {
             report["skipped"] = json!(skipped);
@@ -95,28 +123,12 @@ pub fn run(
     Ok(())
 }
 
-/// Fits the engines' host times and prints them as JSON.
-pub fn fit_host(files: &[PathBuf], models: &Path) -> Result<(), String> {
-    let cases = read_cases(files)?;
-    let models = open_models(models).map_err(|error| error.to_string())?;
-    let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
-    let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
-    let fitted = fit::fit(&cases.closed_loops().collect::<Vec<_>>(), (catalog(), &physics), &ask)?;
-    println!("{}", serde_json::to_string_pretty(&fitted).map_err(|error| error.to_string())?);
-    Ok(())
-}
-
 fn in_file(path: &Path, error: impl std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
 
-fn read_cases(files: &[PathBuf]) -> Result<Cases, String> {
-    let mut cases = Cases::default();
-    for path in files {
-        let text = std::fs::read_to_string(path).map_err(|error| in_file(path, error))?;
-        cases.read(&text).map_err(|error| in_file(path, error))?;
-    }
-    Ok(cases)
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| in_file(path, error))
 }
 
 fn read_peers(path: &Path) -> Result<Vec<PeerRow>, String> {

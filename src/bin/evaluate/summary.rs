@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rooflight::config::catalog::catalog;
 use rooflight::evidence::kernels::Comparison;
 use rooflight::evidence::models::open_models;
 use rooflight::evidence::summary::{Reports, summary};
@@ -13,7 +14,7 @@ pub fn run(data: &Path, comparison: &Comparison<'_>, folder: &Path) -> Result<()
     let models = open_models(folder).map_err(|error| error.to_string())?;
     let measured = data.join("e2e");
     let peers = measured.join("peer_predictions.csv");
-    let found = found(&[measured.join("cases.jsonl")], Some(&peers), 1, &models)?;
+    let found = found(&[measured.join("cases.jsonl")], Some(&peers), 1, &models, catalog())?;
     let kernels = super::kernels::reports(data, comparison, &models)?;
     let reports =
         Reports { loops: &found.loops, batches: &found.batches, traces: &found.traces, kernels: &kernels };

@@ -78,6 +78,7 @@ impl BatchCase {
             engine: self.engine.clone(),
             gpu: self.gpu.clone(),
             concurrency: None,
+            recorded: None,
             predicted: times(&Efficiencies::Learned(learned))?,
             roofline: times(&Efficiencies::Roofline)?,
             measured: self.measured,

@@ -94,6 +94,7 @@ impl TraceCase {
             engine: self.engine.clone(),
             gpu: self.gpu.clone(),
             concurrency: None,
+            recorded: None,
             predicted: times(plan.finish(&Efficiencies::Learned(ask(plan.rows())?)))?,
             roofline: times(plan.finish(&Efficiencies::Roofline))?,
             measured: self.measured(),

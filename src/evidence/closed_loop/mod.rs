@@ -1,7 +1,6 @@
 //! Measured closed loops, run again in the simulator.
 
 pub mod coverage;
-pub mod fit;
 mod numpy;
 pub mod report;
 mod scenario;
@@ -80,22 +79,9 @@ impl Run {
     /// # Errors
     /// Why the simulation does not end, or has no answer.
     pub fn simulate(&self, clients: u32, cost: &dyn StepCost) -> Result<Times, String> {
-        self.simulate_under(&self.policy, clients, cost)
-    }
-
-    /// The same under another policy.
-    ///
-    /// # Errors
-    /// Why the simulation does not end, or has no answer.
-    pub fn simulate_under(
-        &self,
-        policy: &Policy,
-        clients: u32,
-        cost: &dyn StepCost,
-    ) -> Result<Times, String> {
         let arrivals = Arrivals::Closed { clients };
         let cost = &Cold { cost, start: self.launch.cold_start, due: Cell::new(true) };
-        let outcome = simulate(policy, &self.requests, &arrivals, cost, Limits::default())
+        let outcome = simulate(&self.policy, &self.requests, &arrivals, cost, Limits::default())
             .map_err(|error| error.to_string())?;
         let found = metrics(&outcome).ok_or("no request was served")?;
         let tpot = found.tpot.ok_or("no output has a second token")?;

@@ -136,6 +136,7 @@ fn compare(case: &ClosedLoopCase, run: &Run, tables: &BTreeMap<String, Tables>) 
         engine: case.engine.clone(),
         gpu: case.gpu.clone(),
         concurrency: Some(case.concurrency),
+        recorded: Some(run.launch.matched() && run.launch.inferred.is_empty()),
         predicted: simulate(&tables.learned)?,
         roofline: simulate(&tables.roofline)?,
         measured: Times { ttft_ms, tpot_ms, ..Times::default() },

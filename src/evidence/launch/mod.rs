@@ -6,8 +6,6 @@
 mod label;
 mod plan;
 mod script;
-#[cfg(test)]
-mod tests;
 
 use serde::Deserialize;
 

@@ -5,12 +5,14 @@
 //! tests say so and pass.
 #![cfg(feature = "tools")]
 
+mod contradictions;
+mod launches;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rooflight::evidence::cases::{Cases, ClosedLoopCase};
 use rooflight::evidence::contradictions::contradictions;
-use rooflight::evidence::copies::copies;
 use rooflight::evidence::launch::{Origin, launch};
 
 fn cases() -> Option<Vec<ClosedLoopCase>> {
@@ -53,7 +55,6 @@ fn every_case_has_a_launch_that_fits_a_node() {
 fn few_cases_contradict_others() {
     let Some(cases) = cases() else { return };
     let cases: Vec<_> = cases.iter().collect();
-    println!("{} rows repeat others", copies(&cases).len());
     let found = contradictions(&cases, &|_| None);
     for case in &found {
         println!("{}: {}", case.id, case.reasons.join("; "));

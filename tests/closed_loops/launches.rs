@@ -1,10 +1,12 @@
 //! Launches worked out by hand from what the scripts say.
 
-use super::plan::plan;
-use super::*;
+use rooflight::config::Dtype;
+use rooflight::evidence::cases::ClosedLoopCase;
+use rooflight::evidence::launch::{self, BalanceWait, Graphs, Launch, Layout, Origin, Warmup};
+use rooflight::serving::sim::BatchWait;
 
 fn launch(case: &ClosedLoopCase) -> Launch {
-    super::launch(case).unwrap()
+    launch::launch(case).unwrap()
 }
 
 /// A case of `model precision gpu engine`, its day and image, and `[gpus, tp, ep, attention DP]` as labelled.
@@ -32,13 +34,36 @@ fn case(what: &str, day: &str, image: &str, labels: [u32; 4], load: [u32; 3]) ->
     }
 }
 
+/// A case of which only model, precision, GPU and engine matter.
+fn plain(what: &str) -> ClosedLoopCase {
+    case(what, "", "", [1; 4], [1; 3])
+}
+
 const DSR1_TRT: &str = "deepseek-ai/DeepSeek-R1 nvfp4 b200 trtllm";
 
+#[derive(serde::Deserialize)]
+struct Plan {
+    scripts: Vec<Script>,
+}
+
+#[derive(serde::Deserialize)]
+struct Script {
+    models: Vec<String>,
+    precisions: Vec<String>,
+    gpu: String,
+    engine: String,
+    from: String,
+    until: Option<String>,
+    #[serde(default)]
+    images: Vec<String>,
+    assumed: Option<String>,
+}
+
 #[test]
-fn every_script_is_found_and_every_case_reads() {
-    let plan = plan().unwrap();
-    assert_eq!(plan.scripts.iter().filter(|script| script.assumed.is_none()).count(), 68);
-    for script in &plan.scripts {
+fn every_script_is_found() {
+    let Plan { scripts } = serde_json::from_str(include_str!("../../training/launch_plan.json")).unwrap();
+    assert_eq!(scripts.iter().filter(|script| script.assumed.is_none()).count(), 68);
+    for script in &scripts {
         assert!(script.until.as_ref().is_none_or(|until| *until > script.from));
         for (model, precision) in script.models.iter().zip(script.precisions.iter().cycle()) {
             let what = format!("a/{model} {precision} {} {}", script.gpu, script.engine);
@@ -50,19 +75,16 @@ fn every_script_is_found_and_every_case_reads() {
             }
         }
     }
-    let all = plan.scripts.iter().map(|script| &script.launches);
-    for launches in all.chain(plan.unrecorded.values()).chain(plan.others.values()) {
-        launches.read_all().unwrap();
-    }
 }
 
 #[test]
 fn deepseek_on_tensorrt_llm_took_one_prompt_a_step_before_january() {
-    let old = launch(&case(DSR1_TRT, "2025-12-15", "1.1.0rc2.post2", [4, 4, 4, 1], [1024, 1024, 64]));
+    let run = case(DSR1_TRT, "2025-12-15", "1.1.0rc2.post2", [4, 4, 4, 1], [1024, 1024, 64]);
+    let old = launch(&run);
     assert_eq!(old.token_budget, 1152);
     assert!(!old.chunked);
     assert_eq!(old.memory_share, Some(0.8));
-    assert_eq!((old.kv_cache, old.moe.as_deref()), (KvCache::Fp8, Some("trtllm")));
+    assert_eq!((old.kv(&run), old.moe.as_deref()), (Dtype::Fp8, Some("trtllm")));
     assert_eq!(old.warmup, Warmup::OneRequest);
     assert_eq!((old.requests(64), old.exact_lengths), (640, false));
     let long = launch(&case(DSR1_TRT, "2025-12-15", "1.1.0rc2.post2", [4, 4, 4, 1], [8192, 1024, 64]));
@@ -95,12 +117,12 @@ fn labels_that_multiply_degrees_twice_are_read_back() {
     assert_eq!((plain.max_seqs, plain.graphs), (Some(256), Graphs::Piecewise));
 
     // Only the NVFP4 script obeys attention DP.
-    let dealt = |precision: &str| {
+    let layout = |precision: &str| {
         let what = format!("MiniMaxAI/MiniMax-M2.5 {precision} b200 vllm");
         launch(&case(&what, "2026-04-22", "v0.19.0-cu130", [4, 2, 4, 2], [1024, 1024, 512])).layout
     };
-    assert_eq!(dealt("fp8"), Layout { gpus: 2, tp: 2, ep: 2, attention_dp: 1 });
-    assert_eq!(dealt("nvfp4"), Layout { gpus: 2, tp: 1, ep: 2, attention_dp: 2 });
+    assert_eq!(layout("fp8"), Layout { gpus: 2, tp: 2, ep: 2, attention_dp: 1 });
+    assert_eq!(layout("nvfp4"), Layout { gpus: 2, tp: 1, ep: 2, attention_dp: 2 });
 }
 
 #[test]
@@ -140,7 +162,10 @@ fn sglang_looks_at_new_requests_now_and_then() {
     let h200 =
         found("deepseek-ai/DeepSeek-R1 fp8 h200-sxm sglang", "2026-03-25", "v0.5.9-cu130", 8, 1024, 64);
     assert_eq!((h200.receive_interval, h200.max_seqs), (1, Some(512)));
-    assert_eq!((h200.kv_cache, h200.attention.as_deref()), (KvCache::Auto, Some("flashinfer")));
+    assert_eq!(
+        (h200.kv(&plain("m fp8 g sglang")), h200.attention.as_deref()),
+        (Dtype::Bf16, Some("flashinfer"))
+    );
     let glm = found("zai-org/GLM-5 fp8 h200-sxm sglang", "2026-04-01", "glm5-hopper", 8, 1024, 64);
     assert_eq!((glm.token_budget, glm.max_seqs), (8192, None));
     assert_eq!(glm.graph_batch, 512);
@@ -199,7 +224,7 @@ fn vllm_budgets_follow_the_prompt_from_april() {
     let budget = |isl| {
         // The day of the change: the image tells which side.
         let found = launch(&case(b200, "2026-04-03", "v0.19.0-cu130", [4, 4, 1, 1], [isl, 1024, 16]));
-        assert_eq!((found.kv_cache, found.kv_block_tokens), (KvCache::Fp8, Some(32)));
+        assert_eq!((found.kv(&plain("m fp8 g vllm")), found.kv_block_tokens), (Dtype::Fp8, Some(32)));
         assert_eq!((found.max_seqs, found.graph_batch), (Some(1024), 2048));
         assert_eq!(found.layout.ep, 1);
         found.token_budget
@@ -211,7 +236,7 @@ fn vllm_budgets_follow_the_prompt_from_april() {
     let kimi = "moonshotai/Kimi-K2.5 int4_wo h200-sxm vllm";
     let kimi = launch(&case(kimi, "2026-03-02", "v0.16.0", [8, 8, 1, 1], [1024, 1024, 16]));
     assert_eq!((kimi.max_seqs, kimi.graph_batch), (Some(16), 32));
-    assert_eq!((kimi.memory_share, kimi.kv_cache), (Some(0.95), KvCache::Auto));
+    assert_eq!((kimi.memory_share, kimi.kv(&plain("m int4_wo g vllm"))), (Some(0.95), Dtype::Bf16));
 }
 
 #[test]
@@ -305,7 +330,7 @@ fn a_cache_left_to_the_engine_is_in_fp8_where_the_checkpoint_has_scales() {
     let kv = |what: &str, experts: Option<&str>| {
         let case = case(what, "2026-04-30", "", [8, 8, 1, 1], [1024, 1024, 16]);
         let case = ClosedLoopCase { moe_precision: experts.map(str::to_owned), ..case };
-        Launch { kv_cache: KvCache::Auto, ..launch(&case) }.kv(&case)
+        launch(&case).kv(&case)
     };
     assert_eq!(kv("a/b nvfp4 b200 trtllm", None), Dtype::Fp8);
     assert_eq!(kv("a/b fp8 b200 trtllm", Some("fp8")), Dtype::Fp8);
