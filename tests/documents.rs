@@ -1,6 +1,8 @@
 //! Figures in documents: the tables between `<!-- NAME -->` and `<!-- end -->` are those of the evidence that the page
 //! ships. `ROOFLIGHT_WRITE=1 cargo test --test documents` updates them.
 
+#![cfg(feature = "chart")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
