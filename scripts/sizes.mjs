@@ -6,6 +6,12 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 const gates = JSON.parse(readFileSync(new URL("gates.json", import.meta.url)));
 const dist = process.argv[2] ?? "dist";
 
+// What a serving Trunk adds breaks the page's content security policy.
+if (/<script(?![^>]*src=)/.test(readFileSync(join(dist, "index.html"), "utf8"))) {
+  console.log(`${dist}/index.html holds an inline script, as \`trunk serve\` writes with automatic reload: build it anew`);
+  process.exit(1);
+}
+
 function files(folder) {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
@@ -58,10 +64,5 @@ for (const [what, bytes, budget] of budgets) {
 for (const part of [/^page.*\.wasm$/, /^worker.*\.wasm$/, /\.onnx$/]) {
   if (rows.some((row) => part.test(row.name))) continue;
   console.log(`nothing in ${dist} matches ${part}: a part of the page is missing`);
-  process.exitCode = 1;
-}
-// What a serving Trunk adds breaks the page's content security policy.
-if (/<script(?![^>]*src=)/.test(readFileSync(join(dist, "index.html"), "utf8"))) {
-  console.log(`${dist}/index.html holds an inline script, as \`trunk serve\` writes with automatic reload: build it anew`);
   process.exitCode = 1;
 }

@@ -60,9 +60,22 @@ pub enum Topic {
 
 ids!(Topic);
 
-/// How a topic is shown and answered.
+/// Names of the topics as tabs, in their order: the page needs these alone, and none of what answers them.
+const TABS: [&str; 10] = [
+    "Breakdown",
+    "Explain",
+    "Improve",
+    "Compare",
+    "Sweep",
+    "Trade-off",
+    "Evidence",
+    "Share",
+    "Export",
+    "Search",
+];
+
+/// How a topic is answered.
 struct View {
-    tab: &'static str,
     /// What it shows, for those who search for it.
     about: &'static str,
     /// Ids and names of what can be asked for, the default first; empty where there is one thing to ask.
@@ -76,42 +89,39 @@ struct View {
 const ALONE: Option<fn(&Link, &str) -> Vec<Case>> = Some(|_, _| Vec::new());
 
 const fn view(
-    tab: &'static str,
     about: &'static str,
     choices: &'static [(&'static str, &'static str)],
     cases: Option<fn(&Link, &str) -> Vec<Case>>,
     blocks: fn(&Study) -> Vec<Block>,
 ) -> View {
-    View { tab, about, choices, cases, blocks }
+    View { about, choices, cases, blocks }
 }
 
 /// One a topic, in their order.
 const VIEWS: [View; 10] = [
-    view("Breakdown", "Where the time of a step goes", &[], ALONE, breakdown::blocks),
-    view("Explain", "The formula and values behind every number", &[], ALONE, explain::blocks),
-    view("Improve", "Bottlenecks, and what a single change does", &[], Some(change::cases), change::blocks),
-    view("Compare", "Up to four configurations side by side", &[], Some(compare::cases), compare::blocks),
-    view("Sweep", "One setting varied", &sweep::CHOICES, Some(sweep::cases), sweep::blocks),
-    view(
-        "Trade-off",
-        "Output per GPU against output per user (Pareto)",
-        &[],
-        Some(tradeoff::cases),
-        tradeoff::blocks,
-    ),
-    view("Evidence", "Predicted against measured, known limits", &evidence::CHOICES, None, evidence::blocks),
-    view("Share", "Link, Markdown, embedding", &[], ALONE, share::blocks),
-    view("Export", "JSON, CSV, Markdown, citation", &export::CHOICES, ALONE, export::blocks),
-    view("Search", "Models, GPUs, workloads and views by name", &[], None, find::blocks),
+    view("Where the time of a step goes", &[], ALONE, breakdown::blocks),
+    view("The formula and values behind every number", &[], ALONE, explain::blocks),
+    view("Bottlenecks, and what a single change does", &[], Some(change::cases), change::blocks),
+    view("Up to four configurations side by side", &[], Some(compare::cases), compare::blocks),
+    view("One setting varied", &sweep::CHOICES, Some(sweep::cases), sweep::blocks),
+    view("Output per GPU against output per user (Pareto)", &[], Some(tradeoff::cases), tradeoff::blocks),
+    view("Predicted against measured, known limits", &evidence::CHOICES, None, evidence::blocks),
+    view("Link, Markdown, embedding", &[], ALONE, share::blocks),
+    view("JSON, CSV, Markdown, citation", &export::CHOICES, ALONE, export::blocks),
+    view("Models, GPUs, workloads and views by name", &[], None, find::blocks),
 ];
 
 /// The page's tabs by name, the overview first: it is no study.
 pub fn tabs() -> impl Iterator<Item = (Option<Topic>, &'static str)> {
     let studies = Topic::ALL.iter().filter(|&&topic| topic != Topic::Find);
-    std::iter::once((None, "Overview")).chain(studies.map(|&topic| (Some(topic), topic.view().tab)))
+    std::iter::once((None, "Overview")).chain(studies.map(|&topic| (Some(topic), topic.tab())))
 }
 
 impl Topic {
+    fn tab(self) -> &'static str {
+        TABS[self as usize]
+    }
+
     fn view(self) -> &'static View {
         &VIEWS[self as usize]
     }

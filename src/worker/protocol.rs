@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::config::json;
 use crate::config::{Field, Issue};
 use crate::study::{Document, Topic};
 
@@ -170,7 +169,7 @@ pub fn pack(header: &impl Serialize, tables: &[Float32Array]) -> (Array, Array) 
 pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<(T, Vec<Float32Array>), BadMessage> {
     let message: &Array = message.dyn_ref().ok_or(BadMessage::Form)?;
     let header = message.get(0).as_string().ok_or(BadMessage::Form)?;
-    let header = json::read(&header).map_err(BadMessage::Header)?;
+    let header = serde_json::from_str(&header).map_err(|fault| BadMessage::Header(fault.to_string()))?;
     let mut tables = Vec::new();
     for index in 1..message.length() {
         tables.push(message.get(index).dyn_into().map_err(|_| BadMessage::Form)?);

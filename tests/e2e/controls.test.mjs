@@ -142,12 +142,12 @@ pageTest("a config.json becomes the model, in the link too", {}, async ({ page, 
   assert.deepEqual(await numbers(page), own);
 });
 
-pageTest("an issue whose input the form lacks, or folds away, is listed beside the results", {}, async ({ page, open }) => {
+pageTest("every issue is seen: beside its input, or in a list while that is folded away", {}, async ({ page, open }) => {
   await open("v=1&m=qwen3-32b&tp=4&ep=4&mem=7");
+  for (const field of ["ep", "memory_share"]) await page.locator(`[data-testid=issue][data-field=${field}]:visible`).waitFor();
   const problems = page.getByTestId("problems");
-  for (const field of ["ep", "memory_share"]) await problems.locator(`[data-field=${field}]`).waitFor();
-  await page.getByTestId("advanced").locator("summary").click();
+  await page.getByTestId("advanced").evaluate((fold) => (fold.open = false));
+  await problems.locator("[data-field=memory_share]").waitFor();
+  await page.getByTestId("advanced").evaluate((fold) => (fold.open = true));
   await problems.locator("[data-field=memory_share]").waitFor({ state: "detached" });
-  await page.locator(".inputs [data-testid=issue][data-field=memory_share]").waitFor();
-  await problems.locator("[data-field=ep]").waitFor();
 });

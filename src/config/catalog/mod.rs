@@ -13,7 +13,7 @@ pub use build::{BuildError, ConfigFile, build, id_of, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
 pub use constants::{Constant, Constants, Listed, Physics};
 
-use super::{Engine, Gpu, Model, json};
+use super::{Engine, Gpu, Model};
 
 /// Where the figures of a file are from, by the id they cite.
 pub type Sources = BTreeMap<String, Source>;
@@ -83,7 +83,7 @@ pub fn sources() -> Vec<Listed> {
 
 macro_rules! shipped {
     ($file:literal) => {
-        json::read(include_str!(concat!("../../../static/catalog/", $file)))
+        serde_json::from_str(include_str!(concat!("../../../static/catalog/", $file)))
             .map_err(|fault| format!("static/catalog/{}: {fault}", $file))
     };
 }

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Model, json};
+use crate::config::Model;
 
 /// What `x` carries.
 #[derive(Serialize, Deserialize)]
@@ -75,6 +75,7 @@ pub fn decode(text: &str) -> Result<Model, String> {
         }
     }
     let json = str::from_utf8(&json).map_err(|_| DAMAGED)?;
-    let payload: Payload<Model> = json::read(json).map_err(|fault| format!("{DAMAGED}: {fault}"))?;
+    let payload: Payload<Model> =
+        serde_json::from_str(json).map_err(|fault| format!("{DAMAGED}: {fault}"))?;
     Ok(payload.model)
 }

@@ -33,27 +33,23 @@ pub fn pressed(root: NodeRef<Div>) -> RwSignal<bool> {
     pressed
 }
 
-/// The element that has the focus, by its tag and its words.
-#[derive(Debug)]
+/// An element that has the focus, by its tag and its words.
+#[derive(Debug, Clone)]
 pub struct Focus {
     tag: String,
     words: Option<String>,
 }
 
 impl Focus {
-    pub fn of(root: &Element) -> Option<Self> {
-        let active = document().active_element().filter(|active| root.contains(Some(active)))?;
-        Some(Self { tag: active.tag_name(), words: active.text_content() })
+    pub fn of(element: &Element) -> Self {
+        Self { tag: element.tag_name(), words: element.text_content() }
     }
 
-    /// Gives the element that now reads so the focus, where that which had it reads otherwise.
+    /// Gives the focus to the element that now reads so, where that which has it reads otherwise.
     pub fn restore(&self, root: &Element) {
         let reads =
             |element: &Element| element.tag_name() == self.tag && element.text_content() == self.words;
-        let active = document().active_element();
-        if active.is_some_and(|active| {
-            reads(&active) || !(root.contains(Some(&active)) || active.tag_name() == "BODY")
-        }) {
+        if document().active_element().is_none_or(|active| !root.contains(Some(&active)) || reads(&active)) {
             return;
         }
         let Ok(found) = root.query_selector_all(&self.tag) else { return };

@@ -18,6 +18,8 @@ pub fn DocumentView(id: &'static str, #[prop(into)] document: Signal<Document>) 
     let root = NodeRef::<Div>::new();
     let folds = Folds::default();
     let shown = RwSignal::new(Document::default());
+    // Rows may change places: the focus belongs to what the visitor gave it to.
+    let focus = StoredValue::new(None::<Focus>);
     // What is released on another element than it was pressed on is no click: until then the document stays.
     let pressed = pressed(root);
     Effect::new(move |_| {
@@ -25,10 +27,10 @@ pub fn DocumentView(id: &'static str, #[prop(into)] document: Signal<Document>) 
         if pressed.get() || new.blocks.is_empty() {
             return;
         }
-        let focus = root.get_untracked().and_then(|root| Focus::of(&root));
         shown.set(new);
         // When the elements are renewed.
         request_animation_frame(move || {
+            let focus = focus.try_get_value().flatten();
             if let (Some(focus), Some(root)) = (focus, root.try_get_untracked().flatten()) {
                 focus.restore(&root);
             }
@@ -48,6 +50,8 @@ pub fn DocumentView(id: &'static str, #[prop(into)] document: Signal<Document>) 
         <div
             id=id node_ref=root
             data-chosen=move || shown.with(|shown| shown.chosen.clone())
+            on:focusin=move |event| focus.set_value(Some(Focus::of(&event_target(&event))))
+            on:focusout=move |_| focus.set_value(None)
             data-drawn=move || shown.with(|shown| !shown.blocks.is_empty())
         >
             <div class="document">
