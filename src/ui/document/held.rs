@@ -45,11 +45,14 @@ impl Focus {
         Self { tag: element.tag_name(), words: element.text_content() }
     }
 
-    /// Gives the focus to the element that now reads so, where that which has it reads otherwise.
+    /// Gives the focus to the element that now reads so, unless it has it or the visitor took the focus elsewhere.
     pub fn restore(&self, root: &Element) {
         let reads =
             |element: &Element| element.tag_name() == self.tag && element.text_content() == self.words;
-        if document().active_element().is_none_or(|active| !root.contains(Some(&active)) || reads(&active)) {
+        // The body has it where the element that had it is gone.
+        let lost =
+            |active: &Element| active.tag_name() == "BODY" || root.contains(Some(active)) && !reads(active);
+        if !document().active_element().as_ref().is_none_or(lost) {
             return;
         }
         let Ok(found) = root.query_selector_all(&self.tag) else { return };

@@ -51,7 +51,12 @@ pub fn DocumentView(id: &'static str, #[prop(into)] document: Signal<Document>) 
             id=id node_ref=root
             data-chosen=move || shown.with(|shown| shown.chosen.clone())
             on:focusin=move |event| focus.set_value(Some(Focus::of(&event_target(&event))))
-            on:focusout=move |_| focus.set_value(None)
+            on:focusout=move |event| {
+                // An element that leaves the page loses the focus to none.
+                if event.related_target().is_some() {
+                    focus.set_value(None);
+                }
+            }
             data-drawn=move || shown.with(|shown| !shown.blocks.is_empty())
         >
             <div class="document">
