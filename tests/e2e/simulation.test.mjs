@@ -184,7 +184,7 @@ pageTest("bursts are asked for with a rate, and simulated", {}, async ({ page, o
   await page.getByTestId("simulation-what").filter({ hasText: "gamma, burstiness 0.5" }).waitFor();
   await choose(page, "load-concurrency");
   assert.equal(await page.getByTestId("burstiness").count(), 0);
-  await page.locator("[data-testid=issue][data-field=load]").filter({ hasText: /no effect/ }).waitFor();
+  await page.locator("[data-testid=issue][data-field=load]").filter({ hasText: /was reset from 0.5 to 1/ }).waitFor();
 });
 
 pageTest("the commands that would measure this configuration are at hand", {}, async ({ page, open }) => {
