@@ -14,9 +14,9 @@ use crate::serving::{Report, finish, plan};
 /// A scenario as it was given, and what was found in it.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
-    /// None where nothing could be read.
+    /// None if nothing could be read.
     pub link: Option<Link>,
-    /// None where an issue stands in the way.
+    /// None if an issue stands in the way.
     pub setup: Option<Setup>,
     pub issues: Vec<Issue>,
 }

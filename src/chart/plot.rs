@@ -72,7 +72,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
     /// The smallest frame worth drawing, in CSS pixels.
     const LEAST: (f64, f64) = (60.0, 40.0);
 
-    /// Over the whole of `area`; none where there is no room, as on a canvas that is being laid out or hidden.
+    /// Over the whole of `area`; none if there is no room, for example while the canvas is being laid out or is hidden.
     pub fn new(area: &'a DrawingArea<DB, Shift>, x: Scale, y: Scale, theme: Theme) -> Option<Self> {
         let (width, height) = area.dim_in_pixel();
         let width = f64::from(width) - theme.px(Self::LEFT + Self::RIGHT);

@@ -30,7 +30,7 @@ impl Chart {
     }
 }
 
-/// The index of the reading nearest to a place; none where all are further than `reach`.
+/// The index of the nearest reading; none if all are further away than `reach`.
 pub fn nearest(readings: &[Reading], (x, y): (f64, f64), reach: f64) -> Option<usize> {
     let aside = |reading: &Reading| ((reading.x - x).abs() - reading.half_width).max(0.0);
     let distance = |reading: &Reading| aside(reading).hypot(reading.y - y);

@@ -19,7 +19,7 @@ impl ModelChoice {
         }
     }
 
-    /// None where the catalog has no such model.
+    /// None if the catalog has no such model.
     pub fn record(&self) -> Option<&Model> {
         match self {
             Self::Catalog(id) => catalog().model(id),

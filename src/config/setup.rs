@@ -21,7 +21,7 @@ pub struct Setup {
     /// Its formats, by class of layer.
     pub formats: Formats,
     pub kv: Dtype,
-    /// Prompt lengths; one entry where all are alike.
+    /// Prompt lengths; a single entry if all are equal.
     pub prompts: Vec<u32>,
     pub osl: u32,
     /// Share by which both are longer or shorter, uniformly.

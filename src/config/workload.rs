@@ -77,7 +77,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Mean tokens of a prompt and of an output of the histogram; none where there is none, or it weighs nothing.
+    /// Mean tokens of a prompt and of an output of the histogram; none if there is none, or it weighs nothing.
     pub fn means(&self) -> Option<(u32, u32)> {
         let total: f64 = self.histogram.iter().map(|bin| f64::from(bin.weight)).sum();
         let mean = |of: fn(&Bin) -> u32| {
@@ -129,7 +129,7 @@ impl Workload {
     }
 }
 
-/// Speculative decoding; none where nothing is drafted.
+/// Speculative decoding; none if nothing is drafted.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Drafts {
     /// Tokens drafted for each step and sequence.

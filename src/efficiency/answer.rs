@@ -7,7 +7,7 @@ use crate::units::Seconds;
 pub struct Answer {
     pub ln_efficiency: f32,
     /// |ln(measured / predicted)| that 80 % of measurements of such calls stay within, on GPUs measured or
-    /// not as this row's is. None where training did not calibrate it.
+    /// not as this row's is. None if training did not calibrate it.
     pub ln_bound: Option<f32>,
     /// Whether a feature lies beyond all that the model was trained on.
     pub outside: bool,
@@ -16,7 +16,7 @@ pub struct Answer {
 /// What is known of one call of a plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CallAnswer {
-    /// None where no model covers the call.
+    /// None if no model covers the call.
     pub answer: Option<Answer>,
     /// What the call takes longer in service than in the loop it was measured in; below zero where shorter.
     pub in_service: Seconds,

@@ -33,7 +33,7 @@ pub struct Rows {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Asked {
-    /// None where no model covers the call.
+    /// None if no model covers the call.
     row: Option<(Family, usize)>,
     in_service: Seconds,
 }
@@ -80,7 +80,7 @@ impl Rows {
         &self.families
     }
 
-    /// The answer to every call, from the `answers` to the distinct rows of each family. None where one is
+    /// The answer to every call, from the `answers` to the distinct rows of each family. None if one is
     /// missing.
     pub fn answered(
         &self,

@@ -85,7 +85,7 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// Errors by metric; none where no case has it.
+/// Errors by metric; none if no case has it.
 pub type Metrics = BTreeMap<Metric, Option<Errors>>;
 
 /// A line of the peers' table: TTFT and TPOT of a closed loop, prefill, decode step and total of a batch.

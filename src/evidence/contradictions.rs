@@ -36,7 +36,7 @@ struct Conflict {
 ///
 /// Of two runs that exclude each other, the one that is in conflict with more of the others is named, and else
 /// the slower one: disturbances slow a run down and do not speed it up. `floor` gives the least time per
-/// output token in seconds, infinite where the model does not fit at all, none where it is not known.
+/// output token in seconds, infinite where the model does not fit at all, none if it is not known.
 pub fn contradictions(
     cases: &[&ClosedLoopCase],
     floor: &dyn Fn(&ClosedLoopCase) -> Option<f64>,

@@ -14,7 +14,7 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// None where there is nothing to compare.
+    /// None if there is nothing to compare.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Self> {
         let signed: Vec<f64> =
             pairs.iter().map(|(predicted, measured)| 100.0 * (predicted / measured - 1.0)).collect();

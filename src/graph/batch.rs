@@ -9,7 +9,7 @@ pub struct Batch {
     /// Tokens of each decoding sequence that are verified beside its newest (speculative decoding). They attend as
     /// that one does, and read no cache a second time.
     pub drafted: u64,
-    /// Tokens that come to the experts from all ranks of attention data parallelism together; None where each rank
+    /// Tokens that come to the experts from all ranks of attention data parallelism together; None if each rank
     /// has as many as this one.
     pub pooled: Option<u64>,
 }

@@ -41,7 +41,7 @@ pub trait Kernel {
         Some(launch)
     }
 
-    /// The feature vector of the call launched so; none where no model has learned the kernel, or there is nothing to
+    /// The feature vector of the call launched so; none if no model has learned the kernel, or there is nothing to
     /// do.
     ///
     /// # Errors
@@ -214,7 +214,7 @@ impl Family {
 }
 
 impl Op {
-    /// The vector of the call in service, as `engine` launches it by default on `gpu`; none where no model covers it.
+    /// The vector of the call in service, as `engine` launches it by default on `gpu`; none if no model covers it.
     ///
     /// # Errors
     /// Where the GPU's record lacks a figure that the vector needs.

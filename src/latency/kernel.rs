@@ -91,7 +91,7 @@ pub struct KernelTime {
     pub time: Seconds,
     pub limit: Resource,
     pub provenance: Provenance,
-    /// The times that 80 % of measurements lie between; none where nothing calibrated them.
+    /// The times that 80 % of measurements lie between; none if nothing calibrated them.
     pub bounds: Option<[Seconds; 2]>,
     /// Whether the call lies beyond all that its model was trained on.
     pub outside: bool,

@@ -29,7 +29,7 @@ impl StepTime {
 ///
 /// A decode step replays a CUDA graph: the host's constant and a gap per kernel. A step with prompt
 /// tokens is launched kernel by kernel, `launches` of them in all: what the host needs beyond the GPU's
-/// own `kernels` time stays visible. None where the engine's record lacks a figure.
+/// own `kernels` time stays visible. None if the engine's record lacks a figure.
 pub fn host_time(host: &HostTime, prefill: bool, launches: Launches, kernels: Seconds) -> Option<Seconds> {
     let Launches { kernels: launches, expert_layers } = launches;
     let launches = launches as f64;

@@ -68,7 +68,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
     }
 }
 
-/// FLOP per compulsory byte; none where nothing is multiplied or nothing must be moved.
+/// FLOP per compulsory byte; none if nothing is multiplied or nothing must be moved.
 fn intensity(flops: Flops, bytes: Bytes) -> Option<f64> {
     (flops.0 > 0.0 && bytes.0 > 0.0).then(|| flops.0 / bytes.0)
 }

@@ -13,7 +13,7 @@ use super::report::{Basis, Headline, PassReport, Report};
 use super::steady::{self, Costs, solve, solve_rate};
 use super::step::PlannedStep;
 
-/// Finishes `plan`. None where `efficiencies` answers other rows than the plan's.
+/// Finishes `plan`. None if `efficiencies` answers other rows than the plan's.
 pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
     let basis = match efficiencies {
         Efficiencies::Roofline => Basis::Roofline,

@@ -55,7 +55,7 @@ pub fn clients_per_replica(setup: &Setup, clients: u32) -> (f64, f64) {
     (clients / busy, busy)
 }
 
-/// The prompts of an offline batch that the fullest replica gets: replicas take them in turn. None where the load
+/// The prompts of an offline batch that the fullest replica gets: replicas take them in turn. None if the load
 /// is no batch.
 pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
     let Load::Batch(size) = setup.load else { return Vec::new() };
@@ -98,7 +98,7 @@ pub fn prefill_room(setup: &Setup, decoding: u64) -> u64 {
     .max(1)
 }
 
-/// How many requests run at once on a replica, or None where it does not fit; with the issues to show.
+/// How many requests run at once on a replica, or None if it does not fit; with the issues to show.
 ///
 /// # Errors
 /// Where a catalog record lacks a figure.
@@ -177,7 +177,7 @@ fn slots(setup: &Setup) -> u32 {
     }
 }
 
-/// `clients` of one replica; none where requests come at a rate, and as many run as there is room for.
+/// `clients` of one replica; none if requests come at a rate, and as many run as there is room for.
 fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option<f64>, Vec<Issue>) {
     let by_memory = (memory.kv_tokens / tokens_held(setup)).floor().max(1.0);
     let by_cap = f64::from(slots(setup).max(1)) * f64::from(setup.dp);

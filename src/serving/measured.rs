@@ -21,7 +21,7 @@ pub struct Deviation {
 }
 
 impl Deviation {
-    /// None where this was not measured.
+    /// None if this was not measured.
     pub fn of(measured: &Measured, metric: Metric, predicted: f64) -> Option<Self> {
         let figure = measured.of(metric);
         let scale = if metric.is_time() { 1e-3 } else { 1.0 };

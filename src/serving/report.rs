@@ -32,7 +32,7 @@ pub struct KernelLine {
     pub flops: Flops,
     /// Compulsory device-memory traffic.
     pub bytes: Bytes,
-    /// FLOP per byte; none where nothing is multiplied.
+    /// FLOP per byte; none if nothing is multiplied.
     pub intensity: Option<f64>,
     /// The textbook roofline's time.
     pub roofline: Seconds,
@@ -45,7 +45,7 @@ pub struct KernelLine {
     pub share: f64,
     pub limit: Resource,
     pub provenance: Provenance,
-    /// What 80 % of measurements of such a call lie between; none where no held-out data tells.
+    /// What 80 % of measurements of such a call lie between; none if no held-out data tells.
     pub bounds: Option<[Seconds; 2]>,
     /// Whether the call lies beyond all that its model was trained on.
     pub outside: bool,
@@ -145,7 +145,7 @@ pub struct Headline {
 pub struct Report {
     pub basis: Basis,
     pub memory: Memory,
-    /// None where it does not fit; `issues` then says why, and what would make it fit.
+    /// None if it does not fit; `issues` then says why, and what would make it fit.
     pub headline: Option<Headline>,
     /// Prefill, decode; empty where it does not fit.
     pub passes: Vec<PassReport>,

@@ -88,7 +88,7 @@ impl PlannedStep {
         launches(&pass(&setup.model, &layout(setup, physics), &Batch::prefill(&[1])))
     }
 
-    /// The time of all calls, one after another. None where the plan has calls that `efficiencies` does
+    /// The time of all calls, one after another. None if the plan has calls that `efficiencies` does
     /// not answer.
     pub fn kernels(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Seconds> {
         let time =
@@ -96,7 +96,7 @@ impl PlannedStep {
         self.calls.iter().map(time).sum()
     }
 
-    /// Times every call. None where the plan has calls that `efficiencies` does not answer, or the
+    /// Times every call. None if the plan has calls that `efficiencies` does not answer, or the
     /// engine's record lacks its host times.
     pub fn finish(
         &self,

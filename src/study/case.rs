@@ -19,9 +19,9 @@ pub struct Case {
 /// The result of a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// None where the configuration has errors.
+    /// None if the configuration has errors.
     pub setup: Option<Setup>,
-    /// None where it cannot be planned.
+    /// None if it cannot be planned.
     pub report: Option<Report>,
     pub issues: Vec<Issue>,
 }

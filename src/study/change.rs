@@ -53,7 +53,7 @@ fn degrees(base: &Scenario) -> Vec<u32> {
     (base.tp > 1).then_some(base.tp / 2).into_iter().chain([twice]).chain(more).collect()
 }
 
-/// Half the load and its name; none where it is one request.
+/// Half the load and its name; none if it is one request.
 fn half(load: Load) -> Option<(String, Load)> {
     Some(match load {
         Load::Concurrency(clients @ 2..) => {

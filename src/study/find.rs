@@ -138,7 +138,7 @@ fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
     }
 }
 
-/// Lower is better; none where a word is missing.
+/// Lower is better; none if a word is missing.
 fn rank(entry: &Entry, words: &[&str]) -> Option<u8> {
     let name = entry.name.to_lowercase();
     let all = format!("{name}\n{}\n{}", entry.facts, entry.kind).to_lowercase();

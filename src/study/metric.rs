@@ -56,7 +56,7 @@ impl Metric {
         Line::marked(name, tone, cases.filter_map(|(at, case)| Some((at, self.of(case)?))))
     }
 
-    /// Times on a logarithmic axis, rates on a linear one. None where no line has a point.
+    /// Times on a logarithmic axis, rates on a linear one. None if no line has a point.
     pub fn panel(&self, lines: Vec<Line>) -> Option<Panel> {
         let lines: Vec<Line> = lines.into_iter().filter(|line| !line.x.is_empty()).collect();
         let y = Axis::new(self.name, self.unit, self.unit == Unit::Seconds);
@@ -69,7 +69,7 @@ pub fn clients(number: f64) -> String {
     format!("{} client{}", count(number), if number == 1.0 { "" } else { "s" })
 }
 
-/// `+12 %`: the change from `was` to `value`; none where that says nothing.
+/// `+12 %`: the change from `was` to `value`; none if that says nothing.
 pub fn change(value: f64, was: f64) -> Option<String> {
     let change = (value / was - 1.0) * 100.0;
     let sign = if change >= 0.0 { "+" } else { "−" };

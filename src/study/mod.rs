@@ -80,7 +80,7 @@ struct View {
     about: &'static str,
     /// Ids and names of what can be asked for, the default first; empty where there is one thing to ask.
     choices: &'static [(&'static str, &'static str)],
-    /// The configurations to predict besides the one on the form; none where nothing at all is predicted.
+    /// The configurations to predict besides the one on the form; none if nothing at all is predicted.
     cases: Option<fn(&Link, &str) -> Vec<Case>>,
     blocks: fn(&Study) -> Vec<Block>,
 }

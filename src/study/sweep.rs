@@ -99,7 +99,7 @@ fn around(value: u32) -> Vec<u32> {
     all
 }
 
-/// Where a configuration lies along the setting; none where the setting is not a number.
+/// Where a configuration lies along the setting; none if the setting is not a number.
 fn position(case: &Case, chosen: &str) -> Option<f64> {
     let scenario = &case.scenario;
     match chosen {

@@ -45,7 +45,7 @@ fn anew() -> RequestInit {
     anew
 }
 
-/// Fetches the report of measured cases; none where it cannot be had.
+/// Fetches the report of measured cases; none if it cannot be had.
 pub async fn accuracy(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Option<Accuracy> {
     let url = format!("{folder}evidence.json");
     let request = JsFuture::from(scope.fetch_with_str_and_init(&url, &anew()));

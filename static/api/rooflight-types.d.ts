@@ -297,7 +297,7 @@ export type Gqa = {
   qkv_bias: boolean;
   /** Width of a value, where it is not that of a key. */
   value_dim?: number;
-  /** Keys that a query sees at most, its own included; none where it sees all. */
+  /** Keys that a query sees at most, its own included; none if it sees all. */
   window?: number;
   traits?: Array<GqaTrait>;
   /** Queries see chosen blocks of the keys only. */
@@ -358,7 +358,7 @@ export type KernelLine = {
   flops: Flops;
   /** Compulsory device-memory traffic. */
   bytes: Bytes;
-  /** FLOP per byte; none where nothing is multiplied. */
+  /** FLOP per byte; none if nothing is multiplied. */
   intensity: number | null;
   /** The textbook roofline's time. */
   roofline: Seconds;
@@ -371,7 +371,7 @@ export type KernelLine = {
   share: number;
   limit: Resource;
   provenance: Provenance;
-  /** What 80 % of measurements of such a call lie between; none where no held-out data tells. */
+  /** What 80 % of measurements of such a call lie between; none if no held-out data tells. */
   bounds: [Seconds, Seconds] | null;
   /** Whether the call lies beyond all that its model was trained on. */
   outside: boolean;
@@ -449,7 +449,7 @@ export type Metrics = {
 /** Multi-head latent attention (DeepSeek). */
 export type Mla = {
   heads: number;
-  /** Width of the compressed queries; none where queries are projected at once. */
+  /** Width of the compressed queries; none if queries are projected at once. */
   query_rank?: number;
   /** The latent vector a token keeps for keys and values. */
   latent: number;
@@ -509,7 +509,7 @@ export type Moe = {
   topk: number;
   /** Width of one expert. */
   intermediate: number;
-  /** Width of all shared experts together, which every token visits; none where there are none. */
+  /** Width of all shared experts together, which every token visits; none if there are none. */
   shared?: number;
   /** The shared experts' result is weighed by a projection to one number. */
   shared_gate?: boolean;
@@ -597,7 +597,7 @@ export type Provenance = "learned" | "extrapolated" | "measured" | "fixed" | "be
 export type Report = {
   basis: Basis;
   memory: Memory;
-  /** None where it does not fit; `issues` then says why, and what would make it fit. */
+  /** None if it does not fit; `issues` then says why, and what would make it fit. */
   headline: Headline | null;
   /** Prefill, decode; empty where it does not fit. */
   passes: Array<PassReport>;
@@ -614,7 +614,7 @@ export type Run = {
   /** Requests simulated, of one replica. */
   requests: number;
   metrics: Metrics;
-  /** Requests per second that keep to all SLOs; none where there is none. */
+  /** Requests per second that keep to all SLOs; none if there is none. */
   goodput_per_s: number | null;
   /** Times that a sequence lost its KV cache and was computed anew. */
   preemptions: number;

@@ -20,7 +20,7 @@ fn a_text_without_a_known_key_is_an_error_that_offers_the_nearest_input() {
         ("model: qwen3-32b\ntp: 4\n", "`m=qwen3-32b`"),
         ("h200-sxm", "`g=h200-sxm`"),
         ("scenario.json", "pairs such as"),
-        ("/tmp/scenario.json", "pairs such as"),
+        ("/configs/scenario.json", "pairs such as"),
         ("https://example.org/#main", "pairs such as"),
         ("", "empty"),
         ("\u{feff} \n", "empty"),

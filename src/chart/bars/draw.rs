@@ -58,7 +58,7 @@ struct Layout {
     row: f64,
 }
 
-/// None where there is no room, as on a canvas that is being laid out or hidden, or nothing to draw.
+/// None if there is nothing to draw or no room, for example while the canvas is being laid out or is hidden.
 fn layout(chart: &Bars, (width, height): (f64, f64), theme: Theme) -> Option<Layout> {
     let widest = chart.bars.iter().map(|bar| theme.text_room(&bar.name)).fold(0.0, f64::max);
     let left = widest.min(width * MOST_NAME) + theme.px(GAP);

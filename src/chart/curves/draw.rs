@@ -44,7 +44,7 @@ fn parts<DB: DrawingBackend>(
     area.split_evenly(if beside { (1, count) } else { (count, 1) })
 }
 
-/// The axes of a panel; none where it has no room.
+/// The axes of a panel; none if it has no room.
 fn plot<'a, DB: DrawingBackend>(
     part: &'a DrawingArea<DB, Shift>,
     chart: &Curves,

@@ -55,7 +55,7 @@ pub fn draw<DB: DrawingBackend>(
     area.present()
 }
 
-/// The axes; none where there is no room.
+/// The axes; none if there is no room.
 fn plot<'a, DB: DrawingBackend>(
     area: &'a DrawingArea<DB, Shift>,
     chart: &Roofline,

@@ -113,7 +113,7 @@ impl Constants {
         serde_json::from_value(values.into()).map_err(|fault| format!("constants.json, {part}: {fault}"))
     }
 
-    /// None where a figure is missing from the file, which `tests/catalog.rs` rules out for this build.
+    /// None if a figure is missing from the file, which `tests/catalog.rs` rules out for this build.
     pub fn physics(&self) -> Option<Physics> {
         Some(Physics {
             launch_floor: Seconds::from_micros(self.launch_floor_us.0?),

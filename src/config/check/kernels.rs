@@ -1,4 +1,4 @@
-//! Whether the engine has a measured kernel for every kind of layer of the model on the GPU's architecture.
+//! Checks that the engine has a measured kernel for each kind of layer on this GPU architecture.
 
 use crate::config::model::{Attention, Ffn, Formats};
 use crate::config::{Dtype, Engine, Field, Gpu, Issue, Model, VariantChoice};

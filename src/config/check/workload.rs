@@ -15,7 +15,7 @@ const MAX_BATCH_TOKENS: u64 = 1 << 26;
 const FIELDS: [Field; 6] =
     [Field::Isl, Field::Osl, Field::Spread, Field::Concurrency, Field::Rate, Field::Batch];
 
-/// Prompt lengths, one entry where all are alike; none where they are refused. Called after the ranges are checked.
+/// Prompt lengths, a single entry if all are equal; none if they are refused. Called after the ranges are checked.
 pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>> {
     if workload.spread > 0.0 && matches!(workload.load, Load::Batch(_)) {
         issues.push(Issue::warning(Field::Spread, NO_SPREAD));

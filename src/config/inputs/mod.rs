@@ -45,7 +45,7 @@ pub struct Input {
 #[derive(Debug)]
 pub struct Text {
     pub kind: Kind,
-    /// None where the scenario holds none.
+    /// None if the scenario does not set it.
     pub get: fn(&Link) -> Option<String>,
     /// Says what is wrong with a text that cannot be read.
     pub set: fn(&mut Draft, &str) -> Result<(), String>,
@@ -103,7 +103,7 @@ impl Input {
         !self.key.is_empty() && !matches!(self.kind(), Kind::Packed | Kind::Links)
     }
 
-    /// Its value as links write it; none where the scenario holds none.
+    /// Its value as links write it; none if the scenario does not set it.
     pub fn get(&self, link: &Link) -> Option<String> {
         match (&self.text, &self.number) {
             (Some(text), _) => (text.get)(link),

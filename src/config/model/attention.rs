@@ -31,7 +31,7 @@ pub struct Gqa {
     /// Width of a value, where it is not that of a key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_dim: Option<u32>,
-    /// Keys that a query sees at most, its own included; none where it sees all.
+    /// Keys that a query sees at most, its own included; none if it sees all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -63,7 +63,7 @@ pub enum GqaTrait {
 #[serde(deny_unknown_fields)]
 pub struct Mla {
     pub heads: u32,
-    /// Width of the compressed queries; none where queries are projected at once.
+    /// Width of the compressed queries; none if queries are projected at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_rank: Option<u32>,
     /// The latent vector a token keeps for keys and values.
@@ -154,7 +154,7 @@ impl Gqa {
         self.traits.contains(&wanted)
     }
 
-    /// Keys that a query sees at most; none where it sees all.
+    /// Keys that a query sees at most; none if it sees all.
     pub fn visible(&self) -> Option<u32> {
         self.window.or(self.blocks.map(|blocks| blocks.keys()))
     }

@@ -30,7 +30,7 @@ pub struct Moe {
     pub topk: u32,
     /// Width of one expert.
     pub intermediate: u32,
-    /// Width of all shared experts together, which every token visits; none where there are none.
+    /// Width of all shared experts together, which every token visits; none if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<u32>,
     /// The shared experts' result is weighed by a projection to one number.

@@ -27,7 +27,7 @@ pub struct ClosedLoopCase {
     pub isl: u32,
     /// Nominal answer, in tokens.
     pub osl: u32,
-    /// Shares of the nominal lengths between which each length is drawn, evenly; none where all are equal.
+    /// Shares of the nominal lengths between which each length is drawn, evenly; none if all are equal.
     pub length_range: Option<[f64; 2]>,
     /// Clients.
     pub concurrency: u32,

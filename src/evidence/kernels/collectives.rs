@@ -9,7 +9,7 @@ use crate::config::catalog::{Catalog, Physics};
 use crate::evidence::measured::{NCCL, visit_collectives};
 use crate::kernels::{Collective, Op, collective};
 
-/// Compares the collectives' times on the tables under `data`; none where they hold none that is predicted.
+/// Compares the collectives' times on the tables under `data`; none if they hold none that is predicted.
 /// Their curves are interpolated measurements, and their floor is what the link carries.
 ///
 /// # Errors

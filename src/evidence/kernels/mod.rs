@@ -36,7 +36,7 @@ pub struct Comparison<'a> {
     pub excluded: &'a [String],
 }
 
-/// Compares `family` on the tables under `data`; none where they hold no row that a model covers.
+/// Compares `family` on the tables under `data`; none if they hold no row that a model covers.
 ///
 /// Predictions are of the measuring loop, which may find weights and KV in the L2: the floor of device memory,
 /// which holds in service, does not hold here.

@@ -20,7 +20,7 @@ pub struct FamilyReport {
     pub errors: Errors,
     /// Mean error of the plain roofline on the same rows.
     pub roofline_mean: f64,
-    /// Share of the rows within their 80 % bounds, in %; none where nothing calibrated them.
+    /// Share of the rows within their 80 % bounds, in %; none if nothing calibrated them.
     pub covered80: Option<f64>,
     /// Rows beyond all that the model was trained on.
     pub outside: usize,
@@ -44,7 +44,7 @@ pub(super) struct Compared {
     pub outside: bool,
 }
 
-/// Groups what was compared; none where nothing was.
+/// Groups what was compared; none if nothing was.
 pub(super) fn report(compared: &[Compared], skipped: BTreeMap<String, usize>) -> Option<FamilyReport> {
     let has_reference = compared.iter().any(|row| row.measured.source == REFERENCE_SOURCE);
     let of_reference = |row: &&Compared| !has_reference || row.measured.source == REFERENCE_SOURCE;

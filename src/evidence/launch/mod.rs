@@ -38,7 +38,7 @@ pub struct Launch {
     /// What really ran, whatever the labels of the case.
     #[serde(skip)]
     pub layout: Layout,
-    /// Attention DP over all GPUs; none where the label is right.
+    /// Attention DP over all GPUs; none if the label is right.
     pub(super) attention_dp: Option<bool>,
     ep: ExpertRanks,
 
@@ -54,7 +54,7 @@ pub struct Launch {
     pub prompt_stretch: f64,
     /// Prompts have the length drawn; otherwise some are shorter.
     pub exact_lengths: bool,
-    /// Prompts that are sent over and over; none where each is sent once.
+    /// Prompts that are sent over and over; none if each is sent once.
     pub distinct_prompts: Option<u32>,
     /// A chat template replaces part of each prompt, whose length stays.
     #[serde(default)]
@@ -67,7 +67,7 @@ pub struct Launch {
     /// Sequences decode in SGLang's steps with prompts too.
     #[serde(default)]
     pub mixed_chunk: bool,
-    /// Requests running at once; none where only the KV cache bounds them.
+    /// Requests running at once; none if only the KV cache bounds them.
     pub max_seqs: Option<u32>,
     /// Prompts may be split over steps.
     pub chunked: bool,
@@ -84,7 +84,7 @@ pub struct Launch {
     #[serde(default = "every_step")]
     pub stream_interval: u32,
 
-    /// None where the engine works it out for itself.
+    /// None if the engine works it out for itself.
     pub memory_share: Option<f64>,
     kv_cache: KvCache,
     /// None for the engine's default.
@@ -93,7 +93,7 @@ pub struct Launch {
     /// Kernels of attention and of the experts, where they were named at the start.
     pub attention: Option<String>,
     pub moe: Option<String>,
-    /// The all-reduce is fused with the norm behind it; none where the engine decides by model.
+    /// The all-reduce is fused with the norm behind it; none if the engine decides by model.
     pub all_reduce_fusion: Option<bool>,
     /// Collectives run on symmetric memory.
     #[serde(default)]

@@ -103,7 +103,7 @@ fn by_day_and_image<'a>(scripts: &[&'a Script], tag: Option<&str>, day: Option<&
     Ok((script, doubts))
 }
 
-/// The tag of the image, or else the engine's version; none where the case has neither.
+/// The tag of the image, or else the engine's version; none if the case has neither.
 fn image_tag(case: &ClosedLoopCase) -> Option<&str> {
     let image = case.image.as_deref().filter(|image| image.contains('/'));
     let tag = image.and_then(|image| image.rsplit(':').next()).or(case.engine_version.as_deref());

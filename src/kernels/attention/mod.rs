@@ -34,7 +34,7 @@ pub struct Attention {
     pub kv_heads: u64,
     pub head_dim: u64,
     pub kv: Dtype,
-    /// Keys that a query sees at most, its own included; none where it sees all.
+    /// Keys that a query sees at most, its own included; none if it sees all.
     pub window: Option<u64>,
 }
 

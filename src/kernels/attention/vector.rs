@@ -42,7 +42,7 @@ struct Attended {
     ideal: f64,
 }
 
-/// The vector of one call; none where no model has learned the kernel or there is nothing to attend to.
+/// The vector of one call; none if no model has learned the kernel or there is nothing to attend to.
 pub fn of(attention: &Attention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(kernel) = Code::from_name(launch.kernel) else { return Ok(None) };
     let Some(batch) = Equivalent::of(attention) else { return Ok(None) };

@@ -29,7 +29,7 @@ pub struct Group {
     steps: u32,
 }
 
-/// The phases of `collective`; none where it stays inside one machine.
+/// The phases of `collective`; none if it stays inside one machine.
 pub fn of(collective: &Collective, gpu: &Gpu) -> Option<Group> {
     let spread = |ranks: u32| {
         let own = gpu.in_one_machine(ranks);

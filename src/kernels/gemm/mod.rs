@@ -64,7 +64,7 @@ impl Kernel for Gemm {
 }
 
 impl Gemm {
-    /// The launch by rule. None where nobody published the tiles of the architecture or the format, or the GPU's record
+    /// The launch by rule. None if nobody published the tiles of the architecture or the format, or the GPU's record
     /// lacks a figure that the rule weighs.
     fn schedule(&self, gpu: &Gpu) -> Option<Schedule> {
         let record = Record::of(gpu).ok().filter(reference::published)?;

@@ -87,7 +87,7 @@ enum Backend {
     Plugin,
 }
 
-/// The vector of one product; none where no model has learned its format, or the engine's products.
+/// The vector of one product; none if no model has learned its format, or the engine's products.
 pub fn of(gemm: &Gemm, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let engine = Engine::of(launch.engine).filter(|_| LEARNED.contains(&gemm.weights));
     let Some(engine) = engine else { return Ok(None) };

@@ -39,7 +39,7 @@ pub struct Inside {
     pub ideal: f64,
 }
 
-/// The vector of a dense block; none where no model has learned the kernel or there is nothing to do.
+/// The vector of a dense block; none if no model has learned the kernel or there is nothing to do.
 pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
     let form = kernel.form(module.phase);
@@ -55,7 +55,7 @@ pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec
     block.vector(DENSE_COLUMNS, launch)
 }
 
-/// The vector of a sparse block; none where no model has learned the kernel or there is nothing to do.
+/// The vector of a sparse block; none if no model has learned the kernel or there is nothing to do.
 pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
     // Blocks without an own kernel for short prompts attend to the latents of all tokens.

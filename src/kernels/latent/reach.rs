@@ -10,7 +10,7 @@ use crate::kernels::Sequences;
 pub struct Reach {
     /// Newest tokens, the query's own included.
     pub window: u64,
-    /// Tokens of an entry; none where there are no entries.
+    /// Tokens of an entry; none if there are no entries.
     pub ratio: Option<u64>,
     /// Entries that are kept; all where none is said.
     pub topk: Option<u64>,

@@ -44,7 +44,7 @@ struct Attended {
     ideal: f64,
 }
 
-/// The vector of one call; none where no model has learned the kernel or there is nothing to attend to.
+/// The vector of one call; none if no model has learned the kernel or there is nothing to attend to.
 pub fn of(call: &LatentAttention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
     let batch = match call.reach {

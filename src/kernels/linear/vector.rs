@@ -74,7 +74,7 @@ struct Stateful {
     ideal: f64,
 }
 
-/// The vector of a convolution; none where no model has learned the kernel or there is nothing to do.
+/// The vector of a convolution; none if no model has learned the kernel or there is nothing to do.
 pub fn of_conv(conv: &CausalConv, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(mut call) = Stateful::new(conv, &conv.sequences, conv.phase, launch)? else { return Ok(None) };
     call.convolution = true;
@@ -93,7 +93,7 @@ pub fn of_conv(conv: &CausalConv, launch: &Launch<'_>) -> Result<Option<Vec<f32>
     Ok(Some(call.vector(call.operands)))
 }
 
-/// The vector of a delta rule; none where no model has learned the kernel or there is nothing to do.
+/// The vector of a delta rule; none if no model has learned the kernel or there is nothing to do.
 pub fn of_delta(delta: &DeltaRule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(mut call) = Stateful::new(delta, &delta.sequences, delta.phase, launch)? else {
         return Ok(None);

@@ -137,7 +137,7 @@ impl Moe {
         TILE_ROWS.iter().position(|&rows| rows as f64 >= mean).unwrap_or(TILE_ROWS.len() - 1)
     }
 
-    /// The first product's tiles over the SMs. None where the GPU's record lacks their number.
+    /// The first product's tiles over the SMs. None if the GPU's record lacks their number.
     fn schedule(&self, gpu: &Gpu) -> Option<Schedule> {
         let slots = gpu.sm_count().ok()? as u64;
         let place = self.tile_rows();

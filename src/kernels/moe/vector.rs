@@ -12,7 +12,7 @@ pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERM
 /// Intermediate activations are bf16.
 const ACTIVATION_BYTES: f64 = 2.0;
 
-/// The vector of one call; none where no model has learned the kernel or nothing is routed to the rank.
+/// The vector of one call; none if no model has learned the kernel or nothing is routed to the rank.
 pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let kernel = Code::from_name(launch.kernel, launch.gpu.arch, moe.weights);
     let Some(kernel) = kernel.filter(|_| moe.load.pairs > 0.0) else { return Ok(None) };

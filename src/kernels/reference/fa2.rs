@@ -64,7 +64,7 @@ struct Run {
 }
 
 impl Plan {
-    /// None where there are no requests, heads or elements.
+    /// None if there are no requests, heads or elements.
     fn of(attention: &Attention, layout: KvLayout, record: &Record) -> Option<Self> {
         let Attention { kv_heads, head_dim, .. } = *attention;
         let group = attention.heads.checked_div(kv_heads)?;

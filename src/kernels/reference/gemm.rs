@@ -95,7 +95,7 @@ pub fn choose_fp8(shape: [u64; 3]) -> TileChoice {
     TileChoice { tile: FP8_TILE, cta: Grid::new(shape, FP8_TILE).tiles, persistent: false }
 }
 
-/// Counts of `C[m,n] = A[m,k] B[k,n]` in FP8; `shape` is `[m, n, k]`. None where the tensor cores do
+/// Counts of `C[m,n] = A[m,k] B[k,n]` in FP8; `shape` is `[m, n, k]`. None if the tensor cores do
 /// not multiply FP8. Sensible for n and k that are multiples of 128.
 pub fn gemm_fp8(shape: [u64; 3], record: &Record) -> Option<TensorCounts> {
     let per_clock = record.tensor_fp8?;

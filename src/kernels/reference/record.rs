@@ -21,7 +21,7 @@ pub struct Record {
     pub smem_kib: f64,
     /// Dense bf16 tensor FLOP per clock and SM.
     pub tensor_bf16: f64,
-    /// Dense FP8 tensor FLOP per clock and SM; none where the tensor cores do not multiply FP8.
+    /// Dense FP8 tensor FLOP per clock and SM; none if the tensor cores do not multiply FP8.
     pub tensor_fp8: Option<f64>,
     /// FP32 multiply-adds per clock and SM.
     pub fma: f64,

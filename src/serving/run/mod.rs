@@ -96,7 +96,7 @@ impl RunPlan {
         self.table.rows()
     }
 
-    /// None where `efficiencies` does not answer every row.
+    /// None if `efficiencies` does not answer every row.
     pub fn finish(self, efficiencies: &Efficiencies) -> Option<Runner> {
         let table = self.table.finish(efficiencies)?;
         Some(Runner { setup: self.setup, policy: self.policy, table, trace: self.trace })
@@ -140,7 +140,7 @@ impl Runner {
     }
 
     /// Requests per second that all replicas serve when none ever idles: those of as many clients as they have slots.
-    /// Where more arrive, TTFT grows without bound. None where nothing can be served.
+    /// Where more arrive, TTFT grows without bound. None if nothing can be served.
     pub fn capacity(&self) -> Option<f64> {
         let prompt = self.setup.prompts.first().copied().unwrap_or(1);
         let tokens = u64::from(prompt) + u64::from(self.setup.osl);

@@ -17,7 +17,7 @@ pub struct Run {
     /// Requests simulated, of one replica.
     pub requests: u32,
     pub metrics: Metrics,
-    /// Requests per second that keep to all SLOs; none where there is none.
+    /// Requests per second that keep to all SLOs; none if there is none.
     pub goodput_per_s: Option<f64>,
     /// Times that a sequence lost its KV cache and was computed anew.
     pub preemptions: u32,
@@ -89,7 +89,7 @@ impl Run {
         })
     }
 
-    /// Whether nearly every request keeps to the SLOs. None where there is no SLO.
+    /// Whether nearly every request keeps to the SLOs. None if there is no SLO.
     pub fn keeps(&self) -> Option<bool> {
         let good = self.goodput_per_s?;
         Some(self.saturation.is_none() && good >= KEPT * self.metrics.requests_per_s)

@@ -93,7 +93,7 @@ impl Sweep {
         }
     }
 
-    /// The largest load found to keep to the SLOs: none where not even the smallest does, or there is no SLO.
+    /// The largest load found to keep to the SLOs: none if not even the smallest does, or there is no SLO.
     pub fn largest(&self) -> Option<f64> {
         self.kept
     }

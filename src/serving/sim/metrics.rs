@@ -16,7 +16,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// None where there is no value.
+    /// None if there is no value.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         Self::weighted(values.into_iter().map(|seconds| Gap { seconds, count: 1 }).collect())
     }

@@ -25,7 +25,7 @@ impl Served {
         self.last - self.arrival
     }
 
-    /// Mean seconds per token after the first; none where there is no other.
+    /// Mean seconds per token after the first; none if there is no other.
     pub fn tpot(&self) -> Option<f64> {
         let others = self.output.checked_sub(1).filter(|&others| others > 0)?;
         Some((self.last - self.first) / f64::from(others))

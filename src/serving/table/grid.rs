@@ -50,7 +50,7 @@ pub struct Grid {
 const NOTHING: f64 = 1e-15;
 
 impl Grid {
-    /// None where the values are not one for each point.
+    /// None if the values are not one for each point.
     pub fn new(axes: Vec<Axis>, values: Vec<f64>) -> Option<Self> {
         let points: usize = axes.iter().map(|axis| axis.points.len()).product();
         let values: Vec<f64> = values.into_iter().map(|value| value.max(NOTHING).ln()).collect();

@@ -14,7 +14,7 @@ pub struct Prompts {
 }
 
 impl Prompts {
-    /// None where no prompt has a new token. Means are over new tokens, as features take them.
+    /// None if no prompt has a new token. Means are over new tokens, as features take them.
     pub fn of(chunks: impl IntoIterator<Item = (f64, f64)>) -> Option<Self> {
         let (mut tokens, mut squares, mut pasts) = (0.0, 0.0, 0.0);
         for (new, past) in chunks {

@@ -146,7 +146,7 @@ impl TablePlan {
         &self.rows
     }
 
-    /// The table. None where `efficiencies` does not answer every row of the plan.
+    /// The table. None if `efficiencies` does not answer every row of the plan.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<StepTable> {
         let grid = |points: &Points| {
             let seconds =
@@ -231,7 +231,7 @@ impl StepTable {
 }
 
 impl Hosted<'_> {
-    /// The time of a step: of its kernels, and of the host where kernels do not hide it. None where the
+    /// The time of a step: of its kernels, and of the host where kernels do not hide it. None if the
     /// engine's record lacks its host times.
     pub fn step(&self, ranks: &[Work]) -> Option<Seconds> {
         let kernels = self.table.kernels(ranks);

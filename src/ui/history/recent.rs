@@ -22,7 +22,7 @@ pub struct Looked {
     pub name: String,
 }
 
-/// None where the browser refuses.
+/// None if the browser refuses.
 fn storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }

@@ -3,7 +3,7 @@
 use crate::serving::report::Headline;
 use crate::units::{Printed, Seconds, count};
 
-/// The unrounded number, and how it reads. None where there is none: TPOT of a single token, the cost without a price.
+/// The unrounded number, and how it reads. None if there is none: TPOT of a single token, the cost without a price.
 pub type Reading = Option<(f64, Printed)>;
 
 fn seconds(value: Seconds) -> Reading {

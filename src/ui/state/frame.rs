@@ -11,7 +11,7 @@ use super::{Form, State};
 use crate::serving::Report;
 use crate::serving::report::Basis;
 
-/// The view that the page around asks for; none where the page stands alone.
+/// The view that the page around asks for; none if the page stands alone.
 pub fn view() -> Option<String> {
     document().document_element()?.get_attribute("data-view")
 }

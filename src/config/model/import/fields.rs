@@ -96,7 +96,7 @@ impl<'a> Fields<'a> {
         number.map(|number| number as u32)
     }
 
-    /// `true`, `false`, or none where it is left out.
+    /// `true`, `false`, or none if it is left out.
     pub fn flag(&mut self, key: &str) -> Option<bool> {
         let value = self.get(key)?;
         if !value.is_boolean() {

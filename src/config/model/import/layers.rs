@@ -56,7 +56,7 @@ pub fn group(layers: &[Layer], norms: Norms) -> Vec<Blocks> {
     groups
 }
 
-/// Keys that a query of a local layer sees; none where no layer is local, or sees less than all.
+/// Keys that a query of a local layer sees; none if no layer is local, or sees less than all.
 pub fn window(fields: &mut Fields<'_>, family: &Family) -> Option<u32> {
     let key = match family.mixers {
         Mixers::Chunks => "attention_chunk_size",

@@ -107,7 +107,7 @@ fn predicting(fields: &mut Fields<'_>) -> Option<u32> {
     layers.filter(|_| fields.flag("use_mtp") != Some(false))
 }
 
-/// None where a field is wrong, which is then among the issues.
+/// None if a field is wrong, which is then among the issues.
 fn architecture(
     top: &Value,
     fields: &mut Fields<'_>,

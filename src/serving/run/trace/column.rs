@@ -88,7 +88,7 @@ impl Columns {
         self.places[column as usize]
     }
 
-    /// A time as seconds; none where it is none, or before the start.
+    /// A time as seconds; none if it is none, or before the start.
     pub fn seconds(&self, text: &str) -> Option<f64> {
         match text.parse::<f64>() {
             Ok(number) => {

@@ -9,7 +9,7 @@ use crate::config::{Bin, Field, Issue, excerpt};
 
 const WEIGHT: [&str; 4] = ["weight", "count", "requests", "share"];
 
-/// The bins of a CSV with prompts, outputs and, if they differ, weights; none where the text is no such list, because it
+/// The bins of a CSV with prompts, outputs and, if they differ, weights; none if the text is no such list, because it
 /// has arrivals or is something else.
 ///
 /// # Errors

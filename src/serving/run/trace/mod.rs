@@ -63,7 +63,7 @@ impl Trace {
         Ok((Self { arrivals, requests: lines.iter().map(|line| line.lengths).collect() }, notes))
     }
 
-    /// Requests per second between the first and the last; none where all come at once.
+    /// Requests per second between the first and the last; none if all come at once.
     pub fn rate(&self) -> Option<f64> {
         let span = self.arrivals.last().copied().filter(|&span| span > 0.0)?;
         Some((self.arrivals.len() - 1) as f64 / span)
