@@ -168,7 +168,7 @@ mod tests {
         let trained = Manifest::parse(SHIPPED).expect("fits").trained_on();
         for &family in Family::ALL {
             for gpu in &trained[&family] {
-                assert!(family.measured_on().contains(&gpu.as_str()), "{gpu}");
+                assert!(family.measured_on().any(|id| id == gpu), "{gpu}");
             }
         }
     }

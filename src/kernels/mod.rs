@@ -16,6 +16,9 @@ pub mod reference;
 mod registry;
 mod sequences;
 
+/// Bytes of one element of the activations: kernels exchange BF16, and FP8 and FP4 kernels quantise it on the way.
+pub const ACTIVATION_BYTES: f64 = 2.0;
+
 pub use attention::Attention;
 pub use collective::Collective;
 pub use count::{Count, Schedule};

@@ -118,7 +118,7 @@ pub struct FamilySpec {
     /// Names of the columns before those of the GPU's identity.
     pub columns: fn() -> Vec<&'static str>,
     /// GPUs whose measurements trained the model.
-    pub measured: &'static [&'static str],
+    pub measured: &'static [&'static [&'static str]],
 }
 
 macro_rules! calls {
@@ -208,8 +208,8 @@ impl Family {
     }
 
     /// GPUs whose measurements trained the model: on those the vector's identity columns are filled.
-    pub fn measured_on(self) -> &'static [&'static str] {
-        self.spec().measured
+    pub fn measured_on(self) -> impl Iterator<Item = &'static str> {
+        self.spec().measured.iter().copied().flatten().copied()
     }
 }
 

@@ -4,6 +4,7 @@ use crate::config::catalog::Physics;
 use crate::config::model::{Attention, Blocks, Compressed, Ffn, Formats, Model, Sharding, Tensor};
 use crate::config::{Dtype, MemoryShareOf, MissingFigure, Setup};
 use crate::kernels::constants::constants;
+use crate::kernels::latent::INDEX_SCALE_BYTES;
 use crate::units::Bytes;
 
 use super::fit::Demand;
@@ -11,8 +12,6 @@ use super::report::Memory;
 
 const BF16_BYTES: f64 = 2.0;
 const F32_BYTES: f64 = 4.0;
-/// The f32 scale of an indexer's FP8 key.
-const INDEX_SCALE_BYTES: f64 = 4.0;
 
 constants!("memory": logit_bytes, sampled_sequences, entry_scale_bytes);
 

@@ -10,13 +10,12 @@ mod linear;
 use super::{Batch, Block, Call, Scope};
 use crate::config::model::Formats;
 use crate::config::{Dtype, Model, model};
-use crate::kernels::{Collective, Elementwise, ElementwiseKind as Kind, Gemm, Op, Phase, Sequences};
+use crate::kernels::{
+    ACTIVATION_BYTES, Collective, Elementwise, ElementwiseKind as Kind, Gemm, Op, Phase, Sequences,
+};
 use crate::units::Bytes;
 
 pub use layout::Layout;
-
-/// Hidden states travel as bf16.
-const ACTIVATION_BYTES: f64 = 2.0;
 
 /// All calls of one pass of `batch`, in order, all pipeline stages one after another.
 ///

@@ -10,15 +10,13 @@ use super::constants::constants;
 use super::sequences::{first_group, lengths};
 use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops};
 
 constants!(
     "attention":
     shortest_cycles, packed_heads, kv_step, softmax_fp32, serial_bytes_per_clock, blocks_per_sm, elements_per_clock, packed_group, fa2_decode_rows, fa3_ampere_decode_rows, block_cycles, fa3_block_cycles, trtllm_group_block_cycles,
 );
-
-/// Q, new K and V, and the output are bf16.
-const ACTIVATION_BYTES: f64 = 2.0;
 
 /// Causal attention of one rank's heads over the sequences of one launch; KV write included.
 ///

@@ -10,9 +10,9 @@ use crate::kernels::features::{
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
 pub const PREFILL: FamilySpec =
-    FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS), measured: REFERENCE };
+    FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS), measured: &[REFERENCE] };
 pub const DECODE: FamilySpec =
-    FamilySpec { version: 4, columns: || names(DECODE_COLUMNS), measured: REFERENCE };
+    FamilySpec { version: 4, columns: || names(DECODE_COLUMNS), measured: &[REFERENCE] };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use crate::kernels::constants::constants;
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: MEASURED };
+pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[MEASURED] };
 
 const MEASURED: &[&str] = &["a100-sxm-80gb", "a40", "h100-sxm", "rtx-4090", "rtx-pro-6000-server"];
 

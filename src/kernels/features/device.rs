@@ -69,7 +69,7 @@ impl DeviceSpec {
             fma: gpu.fma()?,
             power: gpu.power()?.0,
             arch: gpu.arch,
-            measured: family.measured_on().contains(&&*gpu.id),
+            measured: family.measured_on().any(|id| id == gpu.id),
         })
     }
 

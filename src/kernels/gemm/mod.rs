@@ -7,10 +7,8 @@ pub use vector::FAMILY;
 use super::reference::{self, Record};
 use super::{Count, Family, Kernel, Launch, Point, Schedule};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
-
-/// Activations come and go as bf16; FP8 kernels quantise them on the way.
-const ACTIVATION_BYTES: f64 = 2.0;
 
 /// `C[m,n] = A[m,k] B[k,n]`, B the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

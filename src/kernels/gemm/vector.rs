@@ -3,25 +3,13 @@
 use super::Gemm;
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::constants::constants;
-use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding, names, vector};
+use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), measured: MEASURED };
 
 /// The reference source's, and two that second sources measured.
-const MEASURED: &[&str] = &[
-    "a100-sxm-80gb",
-    "b200",
-    "b300",
-    "gb200",
-    "gb300",
-    "h100-sxm",
-    "h200-sxm",
-    "l40s",
-    "rtx-pro-6000-server",
-    "a40",
-    "rtx-a6000",
-];
+const MEASURED: &[&[&str]] = &[REFERENCE, &["a40", "rtx-a6000"]];
 
 constants!(
     "gemm":

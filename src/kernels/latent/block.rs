@@ -1,5 +1,6 @@
 //! Whole blocks of latent attention, launch by launch.
 
+use super::INDEX_SCALE_BYTES;
 use super::{BatchedGemm, Form, LatentHeads, Span, attention, block_vector, point, shape};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::{Count, Family, Gemm, Kernel, Launch, Phase, Point, Sequences};
@@ -121,9 +122,6 @@ impl SparseModule {
 fn sum(parts: Vec<Part>) -> Count {
     parts.into_iter().fold(Count::nothing(), |sum, part| sum.then(part.count))
 }
-
-/// Scale of one token in the indexer's FP8 cache: an f32.
-const INDEX_SCALE_BYTES: f64 = 4.0;
 
 /// What a part of a block does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use crate::kernels::features::{Inputs, Term, flag, ln_rounding, names};
 use crate::kernels::{FamilySpec, Phase};
 
 pub const DENSE_BLOCK: FamilySpec =
-    FamilySpec { version: 1, columns: || names(DENSE_COLUMNS), measured: DENSE_MEASURED };
+    FamilySpec { version: 1, columns: || names(DENSE_COLUMNS), measured: &[DENSE_MEASURED] };
 pub const SPARSE_BLOCK: FamilySpec =
-    FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS), measured: SPARSE_MEASURED };
+    FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS), measured: &[SPARSE_MEASURED] };
 
 /// Of the reference source's GPUs, those that whole blocks were measured on, dense and sparse.
 const DENSE_MEASURED: &[&str] =

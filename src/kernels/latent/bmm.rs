@@ -6,7 +6,7 @@ use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, 
 use crate::kernels::{Count, Family, FamilySpec, Kernel as Call, Launch, Point};
 use crate::units::{Bytes, Flops};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: REFERENCE };
+pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
 
 /// `count` products `C[m,n] = A[m,k] B[k,n]` in one launch, each with a B of its own: weights. Decoding
 /// latent attention multiplies queries into the latent space and its results out of it this way, a

@@ -30,6 +30,7 @@ use super::constants::constants;
 use super::sequences::{first_group, lengths, number};
 use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops};
 
 constants!(
@@ -37,10 +38,11 @@ constants!(
     shortest_cycles, softmax_fp32, widening_bytes, kv_step, serial_cycles, bmm_shortest_cycles, launch_cycles, launches, quantise_launches, indexer_launches, vllm_dispatch_us, vllm_quantised_dispatch_us, sglang_dispatch_us, sglang_one_more_dispatch_us, sglang_both_dispatch_us,
 );
 
-/// Activations are bf16.
-const ACTIVATION_BYTES: f64 = 2.0;
 /// The measured kernel over the latents of prompts: FlashAttention-3.
 const ABSORBED_PROMPTS: &str = "flash_attention";
+
+/// The scale of an FP8 key of the indexer, an f32.
+pub const INDEX_SCALE_BYTES: f64 = 4.0;
 
 /// Head layout of latent attention on one rank, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,13 +1,11 @@
 //! The call that chooses what sparse attention attends to.
 
+use super::INDEX_SCALE_BYTES;
 use super::reach::whole_entries;
 use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::kernels::sequences::lengths;
 use crate::kernels::{Count, Kernel, Sequences};
 use crate::units::{Bytes, Flops};
-
-/// Scale of an FP8 key: an f32.
-const SCALE_BYTES: f64 = 4.0;
 
 /// Scores of an indexer over its keys, and the choice of the best: in one launch, or in a few that wait for each
 /// other.
@@ -30,7 +28,7 @@ impl Kernel for Scores {
     /// memory.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (heads, width) = (self.heads as f64, self.head_dim as f64);
-        let scale = if self.keys == Dtype::Bf16 { 0.0 } else { SCALE_BYTES };
+        let scale = if self.keys == Dtype::Bf16 { 0.0 } else { INDEX_SCALE_BYTES };
         let key = width * self.keys.bytes() + scale;
         let (mut new, mut past, mut pairs) = (0.0, 0.0, 0.0);
         for group in &self.sequences {

@@ -6,7 +6,7 @@ use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, REFERENCE, Term, flag, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel as _, Launch, Phase};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: REFERENCE };
+pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
 
 /// Rows of the output that one thread block takes.
 const TILE_ROWS: [f64; 2] = [64.0, 128.0];

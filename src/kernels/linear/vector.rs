@@ -5,7 +5,7 @@ use crate::config::{Arch, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Launch, Phase, Sequences};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: REFERENCE };
+pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
 
 /// Tensors of a value's width that pass between the chunked kernels per token, written and read: corrected
 /// keys and values, and what is left of them after the state.

@@ -10,11 +10,9 @@ pub use vector::FAMILY;
 use super::constants::constants;
 use super::{Count, Family, Kernel, Launch, Point, Schedule};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops};
 use routing::TILE_ROWS;
-
-/// Tokens come and go as bf16; FP8 and FP4 kernels quantise them on the way.
-const ACTIVATION_BYTES: f64 = 2.0;
 
 constants!(
     "moe":
