@@ -60,7 +60,7 @@ fn varied(setup: &Setup, count: usize, arrivals: &Arrivals) -> Metrics {
     let plan = TablePlan::new(setup, &physics, &extent).expect("the catalog has every figure");
     let table = plan.finish(&flat(plan.rows())).expect("every row is answered");
     let requests = requests(setup, setup.load, count, 1);
-    let cost = table.under(&setup.engine.host);
+    let cost = table.under(&setup.engine.host, policy.ahead);
     let outcome = simulate(&policy, &requests, arrivals, &cost, Limits::default()).expect("it can be served");
     metrics(&outcome).expect("requests were served")
 }

@@ -80,12 +80,11 @@ pub struct HostTime {
     pub decode_step_us: Figure,
     /// The same for a step that holds prompt tokens, in µs.
     pub prefill_step_us: Figure,
+    /// Each sequence of a step, in µs: scheduling, sampling, detokenising and streaming. Hidden behind the GPU where
+    /// steps are decided ahead.
+    pub sequence_us: Figure,
     /// One kernel launched without a graph, in µs; hidden while the GPU is busy longer.
     pub eager_launch_us: Figure,
-    /// Host time of a MoE layer besides its launches, without a CUDA graph, in µs.
-    pub expert_layer_us: Figure,
-    /// One kernel inside a CUDA graph: the gap to the next, in µs.
-    pub graph_gap_us: Figure,
     /// From the client to the scheduler and back: connection, HTTP, queues between processes, in µs a request.
     pub admission_us: Figure,
     /// Tokenising a prompt, in µs a token.
@@ -115,9 +114,6 @@ pub struct MoeKernel {
     pub most_tokens: Option<u32>,
     /// Launched where the experts are sharded over at most this many ranks.
     pub most_ranks: Option<u32>,
-    /// Host time of such a layer besides its launches, without a CUDA graph, in µs; none for the engine's
-    /// `expert_layer_us`.
-    pub host_us: Option<u32>,
 }
 
 impl KernelChoice {
@@ -214,18 +210,6 @@ impl Engine {
             Dtype::Mxfp4 if self.kernels_on(arch).is_some_and(has) => narrow,
             other => other,
         }
-    }
-
-    /// The engine as it serves experts in `weights` on `arch`, with the host time of their kernel.
-    pub fn serving(&self, weights: Dtype, arch: Arch) -> Self {
-        let mut engine = self.clone();
-        let kernels = self.kernels_on(arch).map_or(&[][..], |choice| &choice.moe);
-        let micros =
-            kernels.iter().find(|kernel| kernel.weights == weights).and_then(|kernel| kernel.host_us);
-        if let Some(micros) = micros {
-            engine.host.expert_layer_us.0 = Some(f64::from(micros));
-        }
-        engine
     }
 
     /// The engine's default kernels of the attention variants on `arch`, if it runs there.

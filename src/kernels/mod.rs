@@ -9,6 +9,7 @@ pub mod elementwise;
 mod features;
 mod gemm;
 pub mod latent;
+mod launches;
 mod linear;
 pub mod moe;
 pub mod random;

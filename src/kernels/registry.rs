@@ -64,6 +64,11 @@ pub trait Kernel {
         Ok(Seconds::from_micros(DeviceSpec::new(gpu, family)?.missed(stored.0, 1.0)))
     }
 
+    /// Kernels that one call launches where no CUDA graph holds it.
+    fn launches(&self) -> f64 {
+        1.0
+    }
+
     /// What tells measured calls of the family apart.
     fn point(&self) -> Point {
         Point::default()

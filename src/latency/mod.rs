@@ -4,4 +4,4 @@ mod kernel;
 mod step;
 
 pub use kernel::{Ideal, KernelTime, Provenance, Resource};
-pub use step::{Launches, StepTime, host_time};
+pub use step::{HostWork, StepTime, host_time};

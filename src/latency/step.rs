@@ -3,12 +3,15 @@
 use crate::config::HostTime;
 use crate::units::Seconds;
 
-/// What the host launches in a step.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Launches {
-    pub kernels: u64,
-    /// Layers with routed experts among them.
-    pub expert_layers: u64,
+/// What the host does in a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct HostWork {
+    /// Kernels launched one by one; none where a CUDA graph is replayed.
+    pub launches: Option<f64>,
+    /// Sequences that the scheduler, the sampler and the stream of answers handle.
+    pub sequences: f64,
+    /// The step was decided while the one before it ran.
+    pub ahead: bool,
 }
 
 /// A step's time, apart.
@@ -25,19 +28,46 @@ impl StepTime {
     }
 }
 
-/// Host time of one step that kernels do not hide.
+/// Host time of one step that its `kernels` do not hide. None if the engine's record lacks a figure.
 ///
-/// A decode step replays a CUDA graph: the host's constant and a gap per kernel. A step with prompt
-/// tokens is launched kernel by kernel, `launches` of them in all: what the host needs beyond the GPU's
-/// own `kernels` time stays visible. None if the engine's record lacks a figure.
-pub fn host_time(host: &HostTime, prefill: bool, launches: Launches, kernels: Seconds) -> Option<Seconds> {
-    let Launches { kernels: launches, expert_layers } = launches;
-    let launches = launches as f64;
-    Some(if prefill {
-        let layers = host.expert_layer_us.0? * expert_layers as f64;
-        let dispatch = Seconds::from_micros(host.eager_launch_us.0? * launches + layers);
-        Seconds::from_micros(host.prefill_step_us.0?) + (dispatch - kernels).max(Seconds::ZERO)
-    } else {
-        Seconds::from_micros(host.decode_step_us.0? + host.graph_gap_us.0? * launches)
-    })
+/// * A step with prompt tokens is launched kernel by kernel: what that takes beyond the kernels' own time shows.
+/// * Each sequence costs host time. An engine that decides ahead does that work while the GPU runs, so only what
+///   exceeds the kernels shows; one that does not adds all of it.
+pub fn host_time(host: &HostTime, work: HostWork, kernels: Seconds) -> Option<Seconds> {
+    let beyond = |hidden: Seconds| (hidden - kernels).max(Seconds::ZERO);
+    let sequences = Seconds::from_micros(host.sequence_us.0? * work.sequences);
+    let (constant, launches) = match work.launches {
+        Some(launches) => (host.prefill_step_us.0?, Seconds::from_micros(host.eager_launch_us.0? * launches)),
+        None => (host.decode_step_us.0?, Seconds::ZERO),
+    };
+    let shown = if work.ahead { beyond(launches.max(sequences)) } else { beyond(launches) + sequences };
+    Some(Seconds::from_micros(constant) + shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Figure;
+
+    #[test]
+    fn deciding_ahead_hides_what_the_kernels_cover() {
+        let figure = |micros| Figure(Some(micros), String::new());
+        let host = HostTime {
+            decode_step_us: figure(100.0),
+            sequence_us: figure(50.0),
+            prefill_step_us: figure(1000.0),
+            eager_launch_us: figure(10.0),
+            ..HostTime::default()
+        };
+        let micros = |work, kernels| {
+            host_time(&host, work, Seconds::from_micros(kernels)).map(|time| (time.0 * 1e6).round())
+        };
+        let decode = HostWork { launches: None, sequences: 64.0, ahead: true };
+        assert_eq!(micros(decode, 5000.0), Some(100.0));
+        assert_eq!(micros(decode, 2000.0), Some(1300.0), "64 x 50 are 1,200 more than the kernels");
+        assert_eq!(micros(HostWork { ahead: false, ..decode }, 5000.0), Some(3300.0));
+        let prefill = HostWork { launches: Some(800.0), ..decode };
+        assert_eq!(micros(prefill, 5000.0), Some(4000.0), "8,000 of launches");
+        assert_eq!(micros(prefill, 9000.0), Some(1000.0));
+    }
 }

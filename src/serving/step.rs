@@ -7,8 +7,10 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Call, Layout, Scope, pass, pass_of};
 use crate::kernels::latent::absorbs_prompts;
 use crate::kernels::{Collective, Count, Op, Routing, collective};
-use crate::latency::{Ideal, KernelTime, Launches, Provenance, Resource, StepTime, host_time};
+use crate::latency::{HostWork, Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
 use crate::units::Seconds;
+
+use super::replica::decides_ahead;
 
 /// How a planned call gets its time.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,8 +85,8 @@ impl PlannedStep {
         Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
-    /// Kernels that a pass launches, whatever its batch.
-    pub fn launches(setup: &Setup, physics: &Physics) -> Launches {
+    /// Kernels that a pass launches without a graph, whatever its batch.
+    pub fn launches(setup: &Setup, physics: &Physics) -> f64 {
         launches(&pass(&setup.model, &layout(setup, physics), &Batch::prefill(&[1])))
     }
 
@@ -111,27 +113,25 @@ impl PlannedStep {
             .collect::<Option<Vec<_>>>()?;
         let launched = self.calls.iter().zip(&times);
         let kernels: Seconds = launched.map(|(call, time)| time.time * call.call.count as f64).sum();
-        let launches = launches(self.calls.iter().map(|call| &call.call));
         let host = match efficiencies {
             Efficiencies::Roofline => Seconds::ZERO,
             Efficiencies::Learned(_) => {
                 let prefill = self.batch.sequences.iter().any(|group| !group.decodes());
-                host_time(&setup.engine.host, prefill, launches, kernels)?
+                let launches = || launches(self.calls.iter().map(|call| &call.call));
+                let work = HostWork {
+                    launches: prefill.then(launches),
+                    sequences: self.batch.sequences.iter().map(|group| group.count as f64).sum(),
+                    ahead: decides_ahead(setup),
+                };
+                host_time(&setup.engine.host, work, kernels)?
             }
         };
         Some(FinishedStep { times, time: StepTime { kernels, host } })
     }
 }
 
-fn launches<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Launches {
-    let mut launches = Launches::default();
-    for call in calls {
-        launches.kernels += call.count;
-        if matches!(call.op, Op::Moe(_)) {
-            launches.expert_layers += call.count;
-        }
-    }
-    launches
+fn launches<'a>(calls: impl IntoIterator<Item = &'a Call>) -> f64 {
+    calls.into_iter().map(|call| call.count as f64 * call.op.launches()).sum()
 }
 
 /// How `setup` lies over its GPUs, and what its engine decides.

@@ -84,7 +84,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let setup = Setup {
         model: model.clone(),
         gpu: gpu.clone(),
-        engine: engine.serving(formats.weights, gpu.arch),
+        engine: engine.clone(),
         tp,
         pp,
         dp,
@@ -140,15 +140,14 @@ fn missing_engine_figures(engine: &Engine, gpu: &Gpu, issues: &mut Vec<Issue>) {
         issues.push(Issue::error(Field::Engine, text));
     }
     let host = &engine.host;
-    let needed: [(&str, &Figure); 8] = [
+    let needed: [(&str, &Figure); 7] = [
         ("KV block size", &engine.scheduler.kv_block_tokens),
         ("host time of a decode step", &host.decode_step_us),
         ("host time of a prefill step", &host.prefill_step_us),
         ("time to launch a kernel", &host.eager_launch_us),
-        ("host time of an expert layer", &host.expert_layer_us),
+        ("host time of a sequence", &host.sequence_us),
         ("time to admit a request", &host.admission_us),
         ("time to tokenise a prompt", &host.prompt_token_us),
-        ("gap between kernels of a CUDA graph", &host.graph_gap_us),
     ];
     let missing = needed.into_iter().filter(|(_, figure)| figure.0.is_none());
     issues.extend(missing.map(|(what, figure)| {

@@ -75,7 +75,7 @@ impl TraceCase {
         let policy = replica::policy(&setup, &memory);
         let times = |table: Option<StepTable>| {
             let table = table.ok_or("the models did not answer every row")?;
-            let cost = table.under(&setup.engine.host);
+            let cost = table.under(&setup.engine.host, policy.ahead);
             let outcome = simulate(&policy, &requests, &arrivals, &cost, Limits::default())
                 .map_err(|error| error.to_string())?;
             let found = metrics(&outcome).ok_or("no request was served")?;

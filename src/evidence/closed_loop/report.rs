@@ -128,7 +128,9 @@ fn faster_than_physics(case: &Compared, osl: u32) -> Option<String> {
 
 fn compare(case: &ClosedLoopCase, run: &Run, tables: &BTreeMap<String, Tables>) -> Result<Compared, String> {
     let tables = tables.get(&run.table_key()).ok_or("no table of step times")?;
-    let simulate = |table: &StepTable| run.simulate(case.concurrency, &table.under(&run.setup.engine.host));
+    let simulate = |table: &StepTable| {
+        run.simulate(case.concurrency, &table.under(&run.setup.engine.host, run.policy.ahead))
+    };
     let (ttft_ms, tpot_ms) = (Some(case.measured.ttft_ms), Some(case.measured.tpot_ms));
     Ok(Compared {
         id: case.id.clone(),

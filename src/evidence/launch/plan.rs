@@ -182,7 +182,8 @@ impl Default for Amount {
 
 impl Amount {
     /// The fields that may hold one.
-    const FIELDS: [&str; 4] = ["token_budget", "max_prefill_tokens", "max_seqs", "graph_batch"];
+    const FIELDS: [&str; 5] =
+        ["token_budget", "max_prefill_tokens", "max_seqs", "graph_batch", "distinct_prompts"];
 
     fn of(&self, case: &ClosedLoopCase) -> u32 {
         let (clients, prompt) = (f64::from(case.concurrency), f64::from(case.isl));

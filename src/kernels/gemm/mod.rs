@@ -31,6 +31,14 @@ impl Kernel for Gemm {
         Ok(Count { schedule: self.schedule(gpu), ..count })
     }
 
+    fn launches(&self) -> f64 {
+        if self.weights.math() == Dtype::Bf16 {
+            1.0
+        } else {
+            crate::kernels::launches::constants().quantised_product
+        }
+    }
+
     fn shape(&self) -> String {
         format!("{} × {} × {}", self.m, self.n, self.k)
     }

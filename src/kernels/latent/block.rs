@@ -46,6 +46,10 @@ impl Kernel for LatentModule {
         Ok(sum(parts(self, Form::of(self.phase), gpu)?))
     }
 
+    fn launches(&self) -> f64 {
+        crate::kernels::launches::constants().latent_block
+    }
+
     fn shape(&self) -> String {
         shape(&self.sequences, &self.heads)
     }
@@ -81,6 +85,10 @@ impl Kernel for SparseModule {
         }
         let expanded = sum(sparse_parts(self, Form::Expanded, gpu)?);
         Ok(if expanded.flops < absorbed.flops { expanded } else { absorbed })
+    }
+
+    fn launches(&self) -> f64 {
+        crate::kernels::launches::constants().sparse_block
     }
 
     fn shape(&self) -> String {

@@ -128,6 +128,10 @@ impl Kernel for DeltaRule {
         Count::new(flops, math, Bytes(state), Bytes(tokens * token + state), gpu)
     }
 
+    fn launches(&self) -> f64 {
+        crate::kernels::launches::constants().delta_rule
+    }
+
     fn shape(&self) -> String {
         let lengths = lengths(&self.sequences);
         format!("{lengths}, {}/{} heads × {}", self.key_heads, self.value_heads, self.value_dim)
@@ -174,6 +178,10 @@ impl Kernel for Scan {
             + heads * F32_BYTES;
         let flops = Flops(flops * tokens * heads);
         Count::new(flops, math, Bytes(states), Bytes(tokens * token + states), gpu)
+    }
+
+    fn launches(&self) -> f64 {
+        crate::kernels::launches::constants().scan
     }
 
     fn shape(&self) -> String {

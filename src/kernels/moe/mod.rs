@@ -77,6 +77,10 @@ impl Kernel for Moe {
         Ok(Count { schedule: self.schedule(gpu), ..count })
     }
 
+    fn launches(&self) -> f64 {
+        crate::kernels::launches::constants().experts
+    }
+
     fn shape(&self) -> String {
         let (tokens, hidden) = (self.tokens, self.hidden);
         format!("{tokens} tokens, {} experts × {hidden} × {}", self.local_experts(), self.width())

@@ -126,7 +126,7 @@ impl Runner {
     /// What to change so that it can be served.
     pub fn run(&self, load: Load) -> Result<Run, Issue> {
         let (requests, arrivals, replicas) = self.requests(load);
-        let cost = self.table.under(&self.setup.engine.host);
+        let cost = self.table.under(&self.setup.engine.host, self.policy.ahead);
         let limits = Limits { steps: STEPS, moments: MOMENTS };
         let outcome = simulate(&self.policy, &requests, &arrivals, &cost, limits)
             .map_err(|error| self.issue(load, &error))?;

@@ -15,7 +15,7 @@ use crate::config::catalog::Physics;
 use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Phase, Scope, Sequences};
-use crate::latency::{Launches, host_time};
+use crate::latency::{HostWork, host_time};
 use crate::units::Seconds;
 
 use grid::{Axis, Grid, octaves};
@@ -71,7 +71,7 @@ pub struct TablePlan {
     physics: Physics,
     parts: Parts<Points>,
     rows: Rows,
-    launches: Launches,
+    launches: f64,
 }
 
 /// The points of a grid, each with its calls.
@@ -85,7 +85,7 @@ struct Points {
 #[derive(Debug, Clone)]
 pub struct StepTable {
     parts: Parts<Grid>,
-    launches: Launches,
+    launches: f64,
     /// As [`Setup::mixed_graph`].
     mixed_graph: f64,
 }
@@ -95,6 +95,7 @@ pub struct StepTable {
 pub struct Hosted<'a> {
     table: &'a StepTable,
     host: &'a HostTime,
+    ahead: bool,
 }
 
 /// What one rank does in a step.
@@ -186,9 +187,9 @@ fn every_point(axes: &[Vec<u64>]) -> Vec<Vec<u64>> {
 }
 
 impl StepTable {
-    /// The steps of an engine with these host times.
-    pub fn under<'a>(&'a self, host: &'a HostTime) -> Hosted<'a> {
-        Hosted { table: self, host }
+    /// The steps of an engine with these host times, each decided `ahead` or not.
+    pub fn under<'a>(&'a self, host: &'a HostTime, ahead: bool) -> Hosted<'a> {
+        Hosted { table: self, host, ahead }
     }
 
     /// The shortest decode step: one sequence, and no host.
@@ -236,7 +237,13 @@ impl Hosted<'_> {
     pub fn step(&self, ranks: &[Work]) -> Option<Seconds> {
         let kernels = self.table.kernels(ranks);
         let prefill = ranks.iter().any(|work| work.prompts.is_some());
-        let host = host_time(self.host, prefill, self.table.launches, kernels)?;
+        let sequences = |work: &Work| work.prompts.map_or(0.0, |prompts| prompts.count) + work.decoding;
+        let work = HostWork {
+            launches: prefill.then_some(self.table.launches),
+            sequences: ranks.iter().map(sequences).fold(0.0, f64::max),
+            ahead: self.ahead,
+        };
+        let host = host_time(self.host, work, kernels)?;
         Some(kernels + host)
     }
 }

@@ -1,0 +1,5 @@
+//! Kernels that calls launch where no CUDA graph holds them: of those that are more than one.
+
+use super::constants::constants;
+
+constants!("launches": quantised_product, experts, latent_block, sparse_block, delta_rule, scan);
