@@ -1,4 +1,4 @@
-//! How long an answer takes natively: one closed-form scenario, from setup to report, and one simulated run.
+//! How long an answer takes natively: one scenario, from setup to report, and the scheduler alone.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use rooflight::config::catalog::catalog;

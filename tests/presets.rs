@@ -124,7 +124,7 @@ fn pictures_of_the_readme_are_what_is_predicted() {
     let models = models();
     let asked = Asked::read(LINK);
     let setup = asked.setup.clone().expect("a configuration");
-    let options = Options { run: Some(true), sweep: Some(true), ..Options::default() };
+    let options = Options { sweep: Some(true), ..Options::default() };
     let answer = asked.predict(options, |rows| answer(&models, rows));
     let roofline = Roofline::new(&setup.gpu, &answer.report.expect("a report").passes).expect("a bandwidth");
     let loads = runs::loads(&setup, &answer.sweep.expect("a sweep").points);

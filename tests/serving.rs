@@ -7,7 +7,8 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::{Dtype, Field, Lengths, Load, ModelChoice, Scenario, Setup, Workload, check};
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Learned, Rows};
 use rooflight::kernels::Family;
-use rooflight::serving::{Report, finish, plan};
+use rooflight::serving::{Report, answer, finish, plan};
+use rooflight::units::count;
 
 fn setup(scenario: &Scenario) -> Setup {
     let (setup, issues) = check(scenario, catalog());
@@ -39,7 +40,7 @@ fn report(scenario: &Scenario, ln_efficiency: f32) -> Report {
 
 const ENGINES: [&str; 3] = ["vllm", "sglang", "trtllm"];
 
-/// Requests at the rate that a closed loop reaches meet much the same engine as that loop's clients.
+/// Requests at nearly the rate that a closed loop reaches meet much the same engine as that loop's clients.
 #[test]
 fn a_rate_is_served_as_the_loop_that_reaches_it() {
     for engine in ENGINES {
@@ -48,24 +49,43 @@ fn a_rate_is_served_as_the_loop_that_reaches_it() {
         let rate = closed.requests_per_s;
         let open = scenario("qwen3-8b", "h100-sxm", engine, 1024, 256, Load::Rate(rate));
         let open = report(&open, -0.3).headline.unwrap();
-        assert!((open.requests_per_s / rate - 1.0).abs() < 1e-9);
+        assert!((open.requests_per_s / rate - 1.0).abs() < 0.05, "{engine}: {}", open.requests_per_s / rate);
         let apart = open.tpot.unwrap().0 / closed.tpot.unwrap().0;
-        assert!((0.95..1.08).contains(&apart), "{engine}: {apart}");
-        assert!((open.running / 24.0 - 1.0).abs() < 0.1, "{engine}: {}", open.running);
+        assert!((0.9..1.15).contains(&apart), "{engine}: {apart}");
     }
 }
 
 #[test]
-fn arrivals_beyond_capacity_are_named_and_have_no_numbers() {
+fn arrivals_beyond_capacity_are_named_with_what_can_be_served() {
     let mut asked = scenario("qwen3-8b", "h100-sxm", "vllm", 1024, 256, Load::Rate(1000.0));
-    let refused = report(&asked, -0.3);
-    assert!(refused.headline.is_none() && !refused.passes.is_empty());
-    let issue = refused.issues.iter().find(|issue| issue.field == Field::Rate).expect("named");
-    assert!(issue.is_error() && issue.text.contains("TTFT grows without bound"), "{}", issue.text);
+    let flooded = report(&asked, -0.3);
+    let issue = flooded.issues.iter().find(|issue| issue.field == Field::Rate).expect("named");
+    assert!(issue.text.contains("TTFT grows without bound"), "{}", issue.text);
+    let saturation = flooded.run.and_then(|run| run.saturation).expect("far too many");
+    assert!(issue.text.contains(&count(saturation.served_per_s)), "{}", issue.text);
     // The replicas it advises do serve that rate.
     let advised = issue.text.rsplit("take ").next().and_then(|text| text.split(' ').next()).unwrap();
     asked.replicas = advised.parse().unwrap();
-    assert!(report(&asked, -0.3).headline.is_some(), "{advised} replicas");
+    assert_eq!(report(&asked, -0.3).run.unwrap().saturation, None, "{advised} replicas");
+}
+
+/// One load has one answer, whichever other loads the table of its steps was made for.
+#[test]
+fn a_headline_is_the_run_of_its_load() {
+    let asked = scenario("qwen3-8b", "h100-sxm", "vllm", 1024, 256, Load::Concurrency(8));
+    let few = report(&asked, -0.3).run.unwrap();
+    let many = scenario("qwen3-8b", "h100-sxm", "vllm", 1024, 256, Load::Concurrency(200));
+    let (plan, rows) = plan(&setup(&many)).unwrap();
+    let (report, runner) = answer(&plan, &flat(&rows, -0.3)).unwrap();
+    let (run, headline) = (report.run.unwrap(), report.headline.unwrap());
+    assert_eq!(
+        (headline.ttft.0, headline.requests_per_s),
+        (run.metrics.ttft.mean, run.metrics.requests_per_s)
+    );
+    let other = runner.unwrap().run(Load::Concurrency(8)).unwrap().metrics;
+    for (one, other) in [(few.metrics.ttft, other.ttft), (few.metrics.e2e, other.e2e)] {
+        assert!((one.mean / other.mean - 1.0).abs() < 1e-9 && (one.p99 / other.p99 - 1.0).abs() < 1e-9);
+    }
 }
 
 #[test]
@@ -196,7 +216,8 @@ proptest! {
         let asked = scenario("qwen3-8b", "h200-sxm", engine, isl, osl, Load::Concurrency(size));
         if let Some(headline) = report(&asked, -0.4).headline {
             let inside = headline.requests_per_s * headline.e2e.0;
-            prop_assert!((inside / f64::from(size) - 1.0).abs() < 1e-3, "{inside} of {size}");
+            prop_assert!((inside / (headline.running + headline.waiting) - 1.0).abs() < 1e-9);
+            prop_assert!(inside <= f64::from(size) * (1.0 + 1e-9), "{inside} of {size}");
         }
     }
 

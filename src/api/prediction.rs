@@ -8,8 +8,8 @@ use crate::config::{Field, Issue, Setup, check, json};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;
-use crate::serving::run::{Commands, Point, Run, RunPlan, Runner, Sweep};
-use crate::serving::{Report, finish, plan};
+use crate::serving::run::{Commands, Point, Run, Runner, Sweep};
+use crate::serving::{Report, answer, plan};
 
 /// A scenario as it was given, and what was found in it.
 #[derive(Debug, Clone, Default)]
@@ -28,9 +28,7 @@ pub struct Asked {
 pub struct Options {
     /// Every kernel at its ideal instead of the learned efficiencies: needs no models.
     pub roofline: Option<bool>,
-    /// Also simulate a run of this load, with percentiles and a timeline: up to a second of computing.
-    pub run: Option<bool>,
-    /// Also simulate the loads around it, and look for the largest that keeps to the SLOs: seconds of computing.
+    /// Also simulate the loads around this one, and look for the largest that keeps to the SLOs: seconds of computing.
     pub sweep: Option<bool>,
 }
 
@@ -49,10 +47,7 @@ pub struct Prediction {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<Deviation>>", optional))]
     pub measured: Vec<Deviation>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    pub run: Option<Run>,
-    /// Shell commands that start this configuration, and that measure it; come with a run.
+    /// Shell commands that start this configuration, and that measure it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub commands: Option<Commands>,
@@ -105,7 +100,7 @@ impl Failure {
 }
 
 impl Options {
-    /// From `{"roofline": true, "run": true, "sweep": true}`, any of them left out.
+    /// From `{"roofline": true, "sweep": true}`, any of them left out.
     ///
     /// # Errors
     /// What is not understood.
@@ -165,36 +160,21 @@ impl Prediction {
         options: Options,
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Result<(), Failure> {
-        match plan(setup) {
-            Ok((plan, rows)) => {
-                self.report = finish(&plan, &ask(&rows)?);
-                self.issues.extend(self.report.iter().flat_map(|report| report.issues.clone()));
-            }
-            Err(found) => self.issues.extend(found),
-        }
-        let [run, sweep] = [options.run, options.sweep].map(|asked| asked == Some(true));
-        if run {
-            self.commands = Some(Commands::of(setup));
-        }
-        if !run && !sweep {
-            return Ok(());
-        }
-        let plan = match RunPlan::new(setup) {
-            Ok(plan) => plan,
+        self.commands = Some(Commands::of(setup));
+        let (plan, rows) = match plan(setup) {
+            Ok(planned) => planned,
             Err(found) => {
                 self.issues.extend(found);
                 return Ok(());
             }
         };
-        let efficiencies = ask(plan.rows())?;
         let unanswered = || Failure::new(FailureKind::Models, "the models did not answer every row");
-        let runner = plan.finish(&efficiencies).ok_or_else(unanswered)?;
-        let asked = runner.run(setup.load).map_err(|issue| self.issues.push(issue)).ok();
-        if run {
-            self.run.clone_from(&asked);
-        }
-        if sweep {
-            self.sweep = Some(self.sweep(&runner, asked));
+        let (report, runner) = answer(&plan, &ask(&rows)?).ok_or_else(unanswered)?;
+        self.issues.extend(report.issues.iter().cloned());
+        let run = report.run.clone();
+        self.report = Some(report);
+        if let (Some(true), Some(runner)) = (options.sweep, runner) {
+            self.sweep = Some(self.sweep(&runner, run));
         }
         Ok(())
     }

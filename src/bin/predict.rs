@@ -35,9 +35,6 @@ struct Cli {
     /// Takes every kernel at its ideal time instead of the learned efficiencies.
     #[arg(long)]
     roofline: bool,
-    /// Also simulates a run of this load, with percentiles and a timeline.
-    #[arg(long)]
-    run: bool,
     /// Also simulates lower and higher loads, and finds the largest within the SLOs.
     #[arg(long)]
     sweep: bool,
@@ -62,11 +59,7 @@ struct Cli {
 impl Cli {
     /// What was asked for, and what the chart needs.
     fn options(&self) -> Options {
-        Options {
-            roofline: Some(self.roofline),
-            run: Some(self.run || self.svg == Some(Drawing::Timeline)),
-            sweep: Some(self.sweep || self.svg == Some(Drawing::Loads)),
-        }
+        Options { roofline: Some(self.roofline), sweep: Some(self.sweep || self.svg == Some(Drawing::Loads)) }
     }
 
     /// None for the roofline.
@@ -184,7 +177,7 @@ fn print_issues(issues: &[Issue]) {
 fn chart(drawing: Drawing, setup: Option<&Setup>, answer: &Prediction) -> Option<Chart> {
     match drawing {
         Drawing::Roofline => Roofline::new(&setup?.gpu, &answer.report.as_ref()?.passes).map(Chart::Roofline),
-        Drawing::Timeline => answer.run.as_ref().map(runs::timeline),
+        Drawing::Timeline => answer.report.as_ref()?.run.as_ref().map(runs::timeline),
         Drawing::Loads => Some(runs::loads(setup?, &answer.sweep.as_ref()?.points)),
     }
 }

@@ -1,33 +1,39 @@
 //! From a plan and the models' answer to the report.
 
-use crate::config::{Batching, Field, Issue, Load, Setup};
+use crate::config::{Field, Issue, Load, Setup};
 use crate::efficiency::Efficiencies;
 use crate::graph::Phase;
 use crate::units::{Dollars, Seconds, count};
 
 use super::breakdown::breakdown;
 use super::fit::{prompts_of_one_replica, tokens_held};
-use super::plan::{MixedPrefill, Offered, Offline, Plan, Steady, Steps};
-use super::replica::{admission, decides_ahead};
+use super::plan::{Offline, Plan, Served, Steps};
 use super::report::{Basis, Headline, PassReport, Report};
-use super::steady::{self, Costs, solve, solve_rate};
+use super::run::{Run, Runner};
 use super::step::PlannedStep;
 
 /// Finishes `plan`. None if `efficiencies` answers other rows than the plan's.
 pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
+    Some(answer(plan, efficiencies)?.0)
+}
+
+/// The same, with what runs other loads of this setup where the plan has a run.
+pub fn answer(plan: &Plan, efficiencies: &Efficiencies) -> Option<(Report, Option<Runner>)> {
     let basis = match efficiencies {
         Efficiencies::Roofline => Basis::Roofline,
         Efficiencies::Learned(learned) => Basis::Learned { release: learned.release.clone() },
     };
+    let (memory, issues) = (plan.memory.clone(), plan.issues.clone());
+    let report = Report { basis, memory, headline: None, run: None, passes: Vec::new(), issues };
     let finisher = Finisher { plan, efficiencies };
-    let Answer { headline, shown, too_much } = finisher.answer()?;
-    let passes = shown.iter().map(|&(step, phase)| finisher.report(step, phase)).collect::<Option<_>>()?;
-    let mut memory = plan.memory.clone();
-    if let (Load::Rate(_), Some(headline)) = (plan.setup.load, &headline) {
-        memory = memory.holding(&plan.setup, headline.running, tokens_held(&plan.setup));
+    match &plan.steps {
+        None => Some((report, None)),
+        Some(Steps::Offline(offline)) => Some((finisher.offline(offline, report)?, None)),
+        Some(Steps::Served(served)) => {
+            let runner = served.run.finish(efficiencies)?;
+            Some((finisher.served(served, &runner, report)?, Some(runner)))
+        }
     }
-    let issues = plan.issues.iter().cloned().chain(too_much).collect();
-    Some(Report { basis, memory, headline, passes, issues })
 }
 
 /// Share of its capacity that a replica is advised to be loaded to.
@@ -38,24 +44,20 @@ struct Finisher<'a> {
     efficiencies: &'a Efficiencies,
 }
 
-#[derive(Default)]
-struct Answer<'a> {
-    headline: Option<Headline>,
-    /// Steps to be taken apart.
-    shown: Vec<(&'a PlannedStep, Phase)>,
-    /// Requests come faster than they are served.
-    too_much: Option<Issue>,
+/// What a load comes to: means over requests, rates of all replicas together.
+struct Means {
+    ttft: Seconds,
+    tpot: Option<Seconds>,
+    e2e: Seconds,
+    requests_per_s: f64,
+    output_per_s: f64,
+    total_per_s: f64,
+    /// Of one replica, as is the next.
+    running: f64,
+    waiting: f64,
 }
 
-impl<'a> Finisher<'a> {
-    fn answer(&self) -> Option<Answer<'a>> {
-        match &self.plan.steps {
-            None => Some(Answer::default()),
-            Some(Steps::Offline(offline)) => self.offline(offline),
-            Some(Steps::Steady(steady)) => self.steady(steady),
-        }
-    }
-
+impl Finisher<'_> {
     fn setup(&self) -> &Setup {
         &self.plan.setup
     }
@@ -64,154 +66,111 @@ impl<'a> Finisher<'a> {
         Some(step.finish(self.setup(), &self.plan.physics, self.efficiencies)?.time.total())
     }
 
-    fn report(&self, step: &PlannedStep, phase: Phase) -> Option<PassReport> {
+    fn pass(&self, step: &PlannedStep, phase: Phase) -> Option<PassReport> {
         let finished = step.finish(self.setup(), &self.plan.physics, self.efficiencies)?;
         Some(breakdown(self.setup(), step, &finished, phase))
     }
 
-    fn offline(&self, offline: &'a Offline) -> Option<Answer<'a>> {
+    fn offline(&self, offline: &Offline, report: Report) -> Option<Report> {
         let ttft = self.time(&offline.prefill)?;
         let mut curve = Vec::new();
         for (step, planned) in &offline.decode {
             curve.push((*step as f64, self.time(planned)?.0));
         }
-        let steps = f64::from(self.setup().osl.saturating_sub(1));
-        let per_token = self.steps_per_token();
+        let setup = self.setup();
+        let (osl, steps) = (f64::from(setup.osl), f64::from(setup.osl.saturating_sub(1)));
+        // Below 1 where drafts are accepted.
+        let per_token = if steps > 0.0 { setup.decode_steps() / steps } else { 1.0 };
         let tpot = (!curve.is_empty()).then(|| Seconds(mean_over_steps(&curve, steps) * per_token));
         let e2e = ttft + tpot.unwrap_or(Seconds::ZERO) * steps;
-        let rate = offline.requests / e2e.0;
-        let running = prompts_of_one_replica(self.setup()).len() as f64;
-        let mut shown = vec![(&offline.prefill, Phase::Prefill)];
+        let requests_per_s = offline.requests / e2e.0;
+        let headline = self.headline(Means {
+            ttft,
+            tpot,
+            e2e,
+            requests_per_s,
+            output_per_s: requests_per_s * osl,
+            total_per_s: requests_per_s * (setup.mean_prompt() + osl),
+            running: prompts_of_one_replica(setup).len() as f64,
+            waiting: 0.0,
+        });
+        let mut passes = vec![self.pass(&offline.prefill, Phase::Prefill)?];
         if let Some((_, middle)) = offline.decode.get(offline.decode.len() / 2) {
-            shown.push((middle, Phase::Decode));
+            passes.push(self.pass(middle, Phase::Decode)?);
         }
-        let headline = Some(self.headline(ttft, tpot, rate, running, 0.0));
-        Some(Answer { headline, shown, too_much: None })
+        Some(Report { headline: Some(headline), passes, ..report })
     }
 
-    fn steady(&self, steady: &'a Steady) -> Option<Answer<'a>> {
-        let decode = self.curve(&steady.decode)?;
-        let mixed = self.setup().engine.scheduler.batching != Batching::PrefillFirst;
-        let stalls = steady.prefill.iter().map(|mixed| self.stalls(mixed, &decode));
-        let stalls = stalls.collect::<Option<Vec<_>>>()?;
-        let costs = Costs {
-            decode: &|sequences| Seconds(interpolate(&decode, sequences)),
-            stall: &|prompts, decoding| {
-                let of = |(beside, stalls): &(f64, Vec<(f64, f64)>)| (*beside, interpolate(stalls, prompts));
-                let by_decoding: Vec<_> = stalls.iter().map(of).collect();
-                Seconds(interpolate(&by_decoding, decoding))
-            },
-            prompts_per_step: steady.prompts_per_step,
-            mixed,
-            pp: f64::from(self.setup().pp),
-            ranks: f64::from(self.setup().dp),
-            ahead: decides_ahead(self.setup()),
-            admission: match self.efficiencies {
-                Efficiencies::Roofline => Seconds::ZERO,
-                Efficiencies::Learned(_) => admission(&self.setup().engine.host, self.setup().mean_prompt()),
-            },
-        };
-        let steps = self.setup().decode_steps();
-        let (headline, decoding, too_much) = match steady.offered {
-            Offered::Clients { clients, replicas } => {
-                let state = solve(&costs, steady.running, steps);
-                // Those beyond the engine's slots wait for one to be free (Little's law over the whole system).
-                let waiting = clients - steady.running;
-                let ttft = state.ttft + Seconds(waiting / state.rate);
-                let headline = self.steady_headline(&state, ttft, replicas, steady.running, waiting);
-                (Some(headline), state.decoding, None)
+    fn served(&self, served: &Served, runner: &Runner, mut report: Report) -> Option<Report> {
+        report.passes.push(self.pass(&served.prompt, Phase::Prefill)?);
+        let run = runner.run(self.setup().load);
+        let decoding = run.as_ref().map_or(f64::INFINITY, decoding);
+        let of_rank = decoding / f64::from(self.setup().pp * self.setup().dp);
+        if let Some(step) = nearest(&served.decode, of_rank) {
+            report.passes.push(self.pass(step, Phase::Decode)?);
+        }
+        let run = match run {
+            Ok(run) => run,
+            Err(issue) => {
+                report.issues.push(issue);
+                return Some(report);
             }
-            Offered::Rate(rate) => match solve_rate(&costs, rate, steady.running, steps) {
-                Ok(state) => {
-                    let running = state.decoding + rate * state.ttft.0;
-                    let replicas = f64::from(self.setup().replicas);
-                    let headline = self.steady_headline(&state, state.ttft, replicas, running, 0.0);
-                    (Some(headline), state.decoding, None)
-                }
-                Err(served) => (None, steady.running, Some(self.too_much(rate, served))),
-            },
         };
-        let decode = nearest(&steady.decode, decoding / f64::from(self.setup().pp * self.setup().dp))?;
-        let shown = vec![(&steady.alone, Phase::Prefill), (decode, Phase::Decode)];
-        Some(Answer { headline, shown, too_much })
+        let (metrics, waiting) = (&run.metrics, run.timeline.share_waiting() * run.metrics.in_flight);
+        let headline = self.headline(Means {
+            ttft: Seconds(metrics.ttft.mean),
+            tpot: metrics.tpot.map(|tpot| Seconds(tpot.mean)),
+            e2e: Seconds(metrics.e2e.mean),
+            requests_per_s: metrics.requests_per_s,
+            output_per_s: metrics.output_per_s,
+            total_per_s: metrics.total_per_s,
+            running: metrics.in_flight - waiting,
+            waiting,
+        });
+        if let Load::Rate(_) = self.setup().load {
+            report.memory = report.memory.holding(self.setup(), headline.running, tokens_held(self.setup()));
+        }
+        report.issues.extend(self.saturated(&run));
+        Some(Report { headline: Some(headline), run: Some(run), ..report })
     }
 
-    fn steady_headline(
-        &self,
-        state: &steady::Steady,
-        ttft: Seconds,
-        replicas: f64,
-        running: f64,
-        waiting: f64,
-    ) -> Headline {
-        let tpot = (self.setup().osl > 1).then(|| state.tpot * self.steps_per_token());
-        self.headline(ttft, tpot, state.rate * replicas, running, waiting)
-    }
-
-    /// Below 1 where drafts are accepted.
-    fn steps_per_token(&self) -> f64 {
-        let tokens = f64::from(self.setup().osl.saturating_sub(1));
-        if tokens > 0.0 { self.setup().decode_steps() / tokens } else { 1.0 }
-    }
-
-    /// Both rates are of one replica.
-    fn too_much(&self, rate: f64, served: f64) -> Issue {
-        let replicas = f64::from(self.setup().replicas);
+    /// What makes the times of a run mean little.
+    fn saturated(&self, run: &Run) -> Option<Issue> {
+        let found = run.saturation?;
+        let of_replica = found.served_per_s / f64::from(self.setup().replicas.max(1));
         let text = format!(
-            "Arrivals exceed capacity: TTFT grows without bound. Lower the rate, or take {} replicas.",
-            count((rate * replicas / (served * FULL_USE)).ceil()),
+            "Arrivals exceed capacity: {} requests come per second, {} can be served. TTFT grows without bound, and says \
+             here how long the run was. Lower the rate, or take {} replicas.",
+            count(run.load),
+            count(found.served_per_s),
+            count((run.load / (of_replica * FULL_USE)).ceil()),
         );
-        Issue::error(Field::Rate, text)
+        Some(Issue::warning(Field::Rate, text))
     }
 
-    /// Sequences that decode, and what prompts add to their steps, by number of prompts.
-    fn stalls(&self, mixed: &MixedPrefill, decode: &[(f64, f64)]) -> Option<(f64, Vec<(f64, f64)>)> {
-        let decoding = mixed.decoding as f64;
-        let alone = if mixed.decoding == 0 { 0.0 } else { interpolate(decode, decoding) };
-        let mut stalls = Vec::new();
-        for (prompts, chunks) in &mixed.prompts {
-            let mut stall = 0.0;
-            for (weight, chunk) in chunks {
-                stall += weight * (self.time(chunk)?.0 - alone).max(0.0);
-            }
-            stalls.push((*prompts as f64, stall));
-        }
-        Some((decoding, stalls))
-    }
-
-    fn curve(&self, steps: &[(u64, PlannedStep)]) -> Option<Vec<(f64, f64)>> {
-        steps.iter().map(|(size, step)| Some((*size as f64, self.time(step)?.0))).collect()
-    }
-
-    /// `rate` is that of all replicas together, in requests per second.
-    fn headline(
-        &self,
-        ttft: Seconds,
-        tpot: Option<Seconds>,
-        rate: f64,
-        running: f64,
-        waiting: f64,
-    ) -> Headline {
+    fn headline(&self, means: Means) -> Headline {
         let setup = self.setup();
-        let osl = f64::from(setup.osl);
-        let isl = setup.mean_prompt();
         let gpus = f64::from(setup.gpus_per_replica() * setup.replicas);
-        let output = rate * osl;
-        let steps = (osl - 1.0).max(0.0);
+        let Means { ttft, tpot, e2e, requests_per_s, output_per_s, total_per_s, running, waiting } = means;
         Headline {
             ttft,
             tpot,
-            e2e: ttft + tpot.unwrap_or(Seconds::ZERO) * steps,
-            requests_per_s: rate,
-            output_per_s: output,
-            total_per_s: rate * (isl + osl),
-            output_per_s_per_gpu: output / gpus,
+            e2e,
+            requests_per_s,
+            output_per_s,
+            total_per_s,
+            output_per_s_per_gpu: output_per_s / gpus,
             output_per_s_per_user: tpot.map(|tpot| 1.0 / tpot.0),
             running,
             waiting,
-            dollars_per_million: setup.price.map(|price| Dollars(price * gpus / 3600.0 / output * 1e6)),
+            dollars_per_million: setup.price.map(|price| Dollars(price * gpus / 3600.0 / output_per_s * 1e6)),
         }
     }
+}
+
+/// Requests of a replica that have their first token but not their last, on average.
+fn decoding(run: &Run) -> f64 {
+    run.metrics.in_flight * (1.0 - run.metrics.ttft.mean / run.metrics.e2e.mean)
 }
 
 /// Mean of a piecewise-linear curve over the steps `0 .. count`.
@@ -234,7 +193,7 @@ fn interpolate(curve: &[(f64, f64)], at: f64) -> f64 {
 }
 
 fn nearest(steps: &[(u64, PlannedStep)], size: f64) -> Option<&PlannedStep> {
-    let distance = |candidate: u64| (candidate as f64 / size.max(1.0)).ln().abs();
+    let distance = |candidate: u64| (candidate as f64 / size.clamp(1.0, 1e9)).ln().abs();
     steps.iter().min_by(|a, b| distance(a.0).total_cmp(&distance(b.0))).map(|(_, step)| step)
 }
 

@@ -86,18 +86,6 @@ pub fn tokens_held(setup: &Setup) -> f64 {
     }
 }
 
-/// Prompt tokens a step has room for beside `decoding` sequences.
-pub fn prefill_room(setup: &Setup, decoding: u64) -> u64 {
-    let budget = u64::from(setup.token_budget);
-    match setup.engine.scheduler.batching {
-        Batching::PrefillFirst => budget,
-        Batching::MixedChunks | Batching::InFlight => {
-            budget.saturating_sub(decoding.saturating_mul(u64::from(setup.tokens_verified())))
-        }
-    }
-    .max(1)
-}
-
 /// How many requests run at once on a replica, or None if it does not fit; with the issues to show.
 ///
 /// # Errors
@@ -185,18 +173,6 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option
     let clients = clients.unwrap_or(most);
     let running = clients.min(most);
     let mut issues = Vec::new();
-    let isl = setup.prompts.first().map_or(1, |&prompt| prompt - setup.cached(prompt));
-    let room = prefill_room(setup, (running / f64::from(setup.dp)).ceil() as u64);
-    if setup.engine.scheduler.batching == Batching::InFlight && u64::from(isl) > room {
-        let text = format!(
-            "{} takes prompts whole: {isl} tokens and {} decoding sequences exceed its token budget of {}. Raise it to {}.",
-            setup.engine.name,
-            fixed(running, 0),
-            setup.token_budget,
-            decimal(f64::from(isl) + running.ceil() * f64::from(setup.tokens_verified())),
-        );
-        return (None, vec![Issue::error(Field::TokenBudget, text)]);
-    }
     if running < clients {
         let (cause, field) = if by_memory <= by_cap {
             (format!("the KV cache holds {} tokens", decimal(memory.kv_tokens)), Field::Concurrency)

@@ -10,10 +10,9 @@ pub mod replica;
 pub mod report;
 pub mod run;
 pub mod sim;
-mod steady;
 pub mod step;
 pub mod table;
 
-pub use finish::finish;
-pub use plan::{Plan, memory_of, plan};
+pub use finish::{answer, finish};
+pub use plan::{Plan, memory_of, plan, plan_replay};
 pub use report::Report;

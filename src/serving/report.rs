@@ -6,6 +6,7 @@ use crate::config::{Dtype, Issue, Setup};
 use crate::graph::{Block, Phase};
 use crate::kernels::Schedule;
 use crate::latency::{Provenance, Resource};
+use crate::serving::run::Run;
 use crate::units::{Bytes, Dollars, Flops, Seconds};
 
 /// What the efficiencies behind a number are.
@@ -116,7 +117,8 @@ impl Memory {
     }
 }
 
-/// Headline numbers. TTFT, TPOT and E2E are those of `vllm bench serve`: means over requests.
+/// Headline numbers: those of the simulated run, or of one static batch. TTFT, TPOT and E2E are those of `vllm bench serve`:
+/// means over requests.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Headline {
@@ -133,9 +135,9 @@ pub struct Headline {
     pub output_per_s_per_gpu: f64,
     /// 1 / TPOT.
     pub output_per_s_per_user: Option<f64>,
-    /// Requests decoding or prefilling at once, per replica.
+    /// Requests decoding or prefilling at once, per replica, on average over the run.
     pub running: f64,
-    /// Requests queueing, per replica.
+    /// Requests queueing for a slot, likewise.
     pub waiting: f64,
     pub dollars_per_million: Option<Dollars>,
 }
@@ -147,6 +149,8 @@ pub struct Report {
     pub memory: Memory,
     /// None if it does not fit; `issues` then says why, and what would make it fit.
     pub headline: Option<Headline>,
+    /// The run that the headline is the mean of, with its percentiles and its timeline; none for a static batch.
+    pub run: Option<Run>,
     /// Prefill, decode; empty where it does not fit.
     pub passes: Vec<PassReport>,
     pub issues: Vec<Issue>,

@@ -86,8 +86,12 @@ impl Case {
         }
     }
 
-    /// Whether its mean TTFT and TPOT meet its limits; none without limits or without an answer.
+    /// Whether nearly all of its requests keep to its limits, those of a static batch on average; none without limits or
+    /// without an answer.
     pub fn meets_limits(&self) -> Option<bool> {
+        if let Some(run) = self.report()?.run.as_ref() {
+            return run.keeps();
+        }
         let (headline, slos) = (self.headline()?, self.scenario.workload.slos);
         let met = |time: Option<f64>, limit: Option<f64>| Some(time.unwrap_or(0.0) * 1e3 <= limit?);
         let ttft = met(Some(headline.ttft.0), slos.ttft_ms);

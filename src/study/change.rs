@@ -87,7 +87,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         }
     }
     blocks.push(Block::text(
-        "Each row applies one change to this configuration under the same load (closed form); percentages are relative \
+        "Each row applies one change to this configuration under the same load, simulated anew; percentages are relative \
          to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU.",
     ));
     blocks

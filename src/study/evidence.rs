@@ -27,8 +27,8 @@ const LIMITS: [&str; 5] = [
     "Attention of DeepSeek-V4 and MiniMax-M3 has no published measurements: its work is counted, and it is timed as the \
      most similar attention that was measured.",
     "Host times of the engines were fitted on closed loops with few clients; those runs are not unseen.",
-    "TTFT under load depends on how requests happen to meet: the closed form assumes clients out of step, while a \
-     benchmark that starts them all at once keeps clients with equal lengths in step.",
+    "TTFT under load depends on how requests happen to meet: clients with equal lengths that all start at once stay in \
+     step in the simulation longer than behind a real server's front end.",
     "Step times of simulated runs are interpolated between tabulated points.",
 ];
 

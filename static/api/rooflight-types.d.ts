@@ -110,9 +110,9 @@ export type Config = {
   isl?: number | Array<number>;
   /** Tokens generated for each prompt (OSL). */
   osl?: number;
-  /** Fraction by which prompt and output lengths vary, uniformly, up and down. The simulated run draws them. */
+  /** Fraction by which prompt and output lengths vary, uniformly, up and down. */
   spread?: number;
-  /** Standard deviation of the logarithm of lengths that are log-normal instead, with the same means. The simulated run draws them. */
+  /** Standard deviation of the logarithm of lengths that are log-normal instead, with the same means. */
   log_spread?: number;
   /** Pairs of prompt and output length to draw from, each with its weight, instead of one length each. */
   histogram?: string;
@@ -306,7 +306,10 @@ export type Gqa = {
 
 export type GqaTrait = "sinks" | "output_gate" | "norm_over_heads" | "values_from_keys";
 
-/** Headline numbers. TTFT, TPOT and E2E are those of `vllm bench serve`: means over requests. */
+/**
+ * Headline numbers: those of the simulated run, or of one static batch. TTFT, TPOT and E2E are those of `vllm bench serve`:
+ * means over requests.
+ */
 export type Headline = {
   ttft: Seconds;
   /** None for OSL 1. */
@@ -321,9 +324,9 @@ export type Headline = {
   output_per_s_per_gpu: number;
   /** 1 / TPOT. */
   output_per_s_per_user: number | null;
-  /** Requests decoding or prefilling at once, per replica. */
+  /** Requests decoding or prefilling at once, per replica, on average over the run. */
   running: number;
-  /** Requests queueing, per replica. */
+  /** Requests queueing for a slot, likewise. */
   waiting: number;
   dollars_per_million: Dollars | null;
 };
@@ -530,9 +533,7 @@ export type Norms = "pre" | "sandwich";
 export type Options = {
   /** Every kernel at its ideal instead of the learned efficiencies: needs no models. */
   roofline?: boolean;
-  /** Also simulate a run of this load, with percentiles and a timeline: up to a second of computing. */
-  run?: boolean;
-  /** Also simulate the loads around it, and look for the largest that keeps to the SLOs: seconds of computing. */
+  /** Also simulate the loads around this one, and look for the largest that keeps to the SLOs: seconds of computing. */
   sweep?: boolean;
 };
 
@@ -583,8 +584,7 @@ export type Prediction = {
   report: Report | null;
   /** What the scenario says was measured, next to what the report predicts; left out without measurements. */
   measured?: Array<Deviation>;
-  run?: Run;
-  /** Shell commands that start this configuration, and that measure it; come with a run. */
+  /** Shell commands that start this configuration, and that measure it. */
   commands?: Commands;
   sweep?: Curve;
   /** Why there is no answer, or not all of it, though the input may be sound. */
@@ -599,6 +599,8 @@ export type Report = {
   memory: Memory;
   /** None if it does not fit; `issues` then says why, and what would make it fit. */
   headline: Headline | null;
+  /** The run that the headline is the mean of, with its percentiles and its timeline; none for a static batch. */
+  run: Run | null;
   /** Prefill, decode; empty where it does not fit. */
   passes: Array<PassReport>;
   issues: Array<Issue>;

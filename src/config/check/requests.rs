@@ -40,33 +40,22 @@ fn one_distribution(workload: &Workload, issues: &mut Vec<Issue>) {
         let text = "lengths follow one distribution: choose a spread, a log-normal spread or a histogram";
         issues.push(Issue::error(field, text));
     }
-    let batch = matches!(workload.load, Load::Batch(_));
-    issues.push(match field {
-        // A histogram is all that its lengths are given by.
-        Field::Histogram if batch => Issue::error(field, NO_SPREAD),
-        _ if batch => Issue::warning(field, NO_SPREAD),
-        _ => Issue::warning(
-            field,
-            "only the simulated run draws lengths: the other numbers are for the mean lengths",
-        ),
-    });
+    if matches!(workload.load, Load::Batch(_)) {
+        issues.push(match field {
+            // A histogram is all that its lengths are given by.
+            Field::Histogram => Issue::error(field, NO_SPREAD),
+            _ => Issue::warning(field, NO_SPREAD),
+        });
+    }
 }
 
 fn arrivals(workload: &Workload, issues: &mut Vec<Issue>) {
-    if (workload.burstiness - 1.0).abs() < f64::EPSILON {
-        return;
+    let poisson = (workload.burstiness - 1.0).abs() < f64::EPSILON;
+    if !poisson && !matches!(workload.load, Load::Rate(_)) {
+        let given = decimal(workload.burstiness);
+        let text = format!("the burstiness of {given} applies to a rate only and has no effect");
+        issues.push(Issue::warning(Field::Load, text));
     }
-    issues.push(match workload.load {
-        Load::Rate(_) => Issue::warning(
-            Field::Burstiness,
-            "only the simulated run draws arrivals with this burstiness: the other numbers are for independent arrivals \
-             (burstiness 1)",
-        ),
-        Load::Concurrency(_) | Load::Batch(_) => Issue::warning(
-            Field::Load,
-            format!("the burstiness of {} applies to a rate only and has no effect", decimal(workload.burstiness)),
-        ),
-    });
 }
 
 pub fn drafts_of(model: &Model, workload: &Workload, issues: &mut Vec<Issue>) {

@@ -211,13 +211,12 @@ inputs! {
     }
     Spread {
         key: "rr", label: "Spread", place: Some(Place(Workload, 2)),
-        help: "Fraction by which prompt and output lengths vary, uniformly, up and down. The simulated run draws them.",
+        help: "Fraction by which prompt and output lengths vary, uniformly, up and down.",
         number: number!(workload.spread, Number::real(0.0, 0.95, Stops::Even { low: 0.0, high: 0.9, step: 0.05 }), unit: "± share"),
     }
     LogSpread {
         key: "ls", label: "Log-normal spread", place: Some(Place(Workload, 3)), later: true,
-        help: "Standard deviation of the logarithm of lengths that are log-normal instead, with the same means. The simulated \
-               run draws them.",
+        help: "Standard deviation of the logarithm of lengths that are log-normal instead, with the same means.",
         // Beyond, a few requests would hold most tokens.
         number: number!(workload.log_spread, Number::real(0.0, 1.5, Stops::Even { low: 0.0, high: 1.5, step: 0.05 }), unit: "sigma"),
     }

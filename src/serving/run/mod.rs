@@ -1,7 +1,7 @@
 //! Runs of many requests, simulated: what `vllm bench serve` would report of a setup, and how that changes with
 //! the load.
 //!
-//! A table of step times is planned and answered once ([`RunPlan`]); any number of runs then follow from it
+//! A table of step times is planned and answered once with the plan of the answer; any number of runs then follow from it
 //! ([`Runner`]), and a [`Sweep`] says which of them a picture of the setup needs.
 
 mod commands;
@@ -17,11 +17,12 @@ pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
 
 use super::fit::clients_per_replica;
-use super::plan::physics;
+use super::replica;
+use super::report::Memory;
 use super::sim::{Arrivals, Limits, Policy, Request, SimError, simulate};
 use super::table::{Extent, StepTable, TablePlan};
-use super::{memory_of, replica};
-use crate::config::{Field, Issue, Load, Setup};
+use crate::config::catalog::Physics;
+use crate::config::{Field, Issue, Load, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 
 /// Requests of each client of a closed loop, as in the measured runs of InferenceX.
@@ -58,52 +59,32 @@ pub struct Runner {
 }
 
 impl RunPlan {
-    /// # Errors
-    /// An issue that names the figure the catalogs lack, or says that nothing fits.
-    pub fn new(setup: &Setup) -> Result<Self, Vec<Issue>> {
-        Self::of(setup.clone(), None)
-    }
-
-    /// Replays `trace` instead of the setup's lengths: at the setup's rate, or else at its own pace.
+    /// With the rows the models are asked for. A trace is replayed instead of the setup's lengths, which are its means.
     ///
     /// # Errors
-    /// As [`RunPlan::new`], and where a trace has no pace.
-    pub fn of_trace(setup: &Setup, trace: Trace) -> Result<Self, Vec<Issue>> {
-        let none = "all requests of the trace arrive at once: use a batch instead";
-        let own = trace.rate().ok_or_else(|| vec![Issue::error(Field::Trace, none)])?;
-        let rate = if let Load::Rate(rate) = setup.load { rate } else { own };
-        let (prompt, output) = trace.means();
-        let whole = |tokens: f64| tokens.round().max(1.0) as u32;
-        let load = Load::Rate(rate);
-        let (prompts, osl) = (vec![whole(prompt)], whole(output));
-        let of_trace = Setup { load, prompts, osl, burstiness: 1.0, ..setup.clone() };
-        let setup = Setup { spread: 0.0, log_spread: 0.0, histogram: Vec::new(), ..of_trace };
-        Self::of(setup, Some(trace))
-    }
-
-    fn of(setup: Setup, trace: Option<Trace>) -> Result<Self, Vec<Issue>> {
-        let setup = &setup;
-        let memory = memory_of(setup)?;
-        let policy = replica::policy(setup, &memory);
-        let missing = |text: String| vec![Issue::error(Field::Gpu, text)];
-        let table = TablePlan::new(setup, &physics()?, &extent(setup, &policy, trace.as_ref()))
-            .map_err(|figure| missing(figure.to_string()))?;
-        Ok(Self { setup: setup.clone(), policy, table, trace })
-    }
-
-    /// The rows the models are asked for.
-    pub fn rows(&self) -> &Rows {
-        self.table.rows()
+    /// Where a catalog record lacks a figure.
+    pub(super) fn new(
+        setup: &Setup,
+        physics: &Physics,
+        memory: &Memory,
+        trace: Option<Trace>,
+    ) -> Result<(Self, Rows), MissingFigure> {
+        let policy = replica::policy(setup, memory);
+        let mut table = TablePlan::new(setup, physics, &extent(setup, &policy, trace.as_ref()))?;
+        let rows = table.take_rows();
+        Ok((Self { setup: setup.clone(), policy, table, trace }, rows))
     }
 
     /// None if `efficiencies` does not answer every row.
-    pub fn finish(self, efficiencies: &Efficiencies) -> Option<Runner> {
+    pub(super) fn finish(&self, efficiencies: &Efficiencies) -> Option<Runner> {
         let table = self.table.finish(efficiencies)?;
-        Some(Runner { setup: self.setup, policy: self.policy, table, trace: self.trace })
+        let Self { setup, policy, trace, .. } = self.clone();
+        Some(Runner { setup, policy, table, trace })
     }
 }
 
-/// The largest steps that any load of the sweep asks of a rank.
+/// The largest steps that any load of the sweep asks of a rank. A load alone changes none of the points below the
+/// largest, so that a table made for another load gives the same times.
 fn extent(setup: &Setup, policy: &Policy, trace: Option<&Trace>) -> Extent {
     let clients = match setup.load {
         Load::Concurrency(clients) => sweep::most_clients(clients),
@@ -111,7 +92,7 @@ fn extent(setup: &Setup, policy: &Policy, trace: Option<&Trace>) -> Extent {
         Load::Batch(size) => size,
     };
     let (prompt, output) = trace.map_or_else(|| setup.longest(), Trace::longest);
-    replica::extent(setup, clients, prompt, output)
+    replica::extent(setup, clients, prompt, output).on_points()
 }
 
 impl Runner {

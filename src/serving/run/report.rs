@@ -51,6 +51,19 @@ pub struct Point {
     pub saturated: bool,
 }
 
+impl Timeline {
+    /// Share of the requests in the system that waits for a slot, on average over time.
+    pub fn share_waiting(&self) -> f64 {
+        let (mut waiting, mut all) = (0.0, 0.0);
+        for (index, span) in self.time.windows(2).enumerate() {
+            let seconds = span[1] - span[0];
+            waiting += self.waiting[index] * seconds;
+            all += (self.waiting[index] + self.running[index]) * seconds;
+        }
+        if all > 0.0 { waiting / all } else { 0.0 }
+    }
+}
+
 impl Run {
     /// `outcome` is that of one of `replicas`, with so many tokens of KV cache.
     pub(super) fn of(

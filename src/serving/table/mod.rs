@@ -18,9 +18,10 @@ use crate::graph::{Batch, Phase, Scope, Sequences};
 use crate::latency::{HostWork, host_time};
 use crate::units::Seconds;
 
-use grid::{Axis, Grid, octaves};
+pub(super) use grid::octaves;
+use grid::{Axis, Grid};
 pub use lengths::Prompts;
-use rows::numbers;
+use rows::{numbers, rounded};
 
 /// The largest steps a table has to answer, per rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,11 @@ pub struct Extent {
 }
 
 impl Extent {
+    /// The same or a little more, such that tables of a setup with different sequences and tokens share their points.
+    pub fn on_points(self) -> Self {
+        Self { tokens: rounded(self.tokens), sequences: self.sequences.next_power_of_two(), ..self }
+    }
+
     /// The least that holds both.
     pub fn joined(&self, other: &Self) -> Self {
         Self {
@@ -145,6 +151,11 @@ impl TablePlan {
     /// The rows the models are asked for.
     pub fn rows(&self) -> &Rows {
         &self.rows
+    }
+
+    /// The same, for whoever asks for more rows with them: the table's come first.
+    pub fn take_rows(&mut self) -> Rows {
+        std::mem::take(&mut self.rows)
     }
 
     /// The table. None if `efficiencies` does not answer every row of the plan.

@@ -29,9 +29,26 @@ pub(super) fn numbers(most: u64) -> Vec<u64> {
     numbers
 }
 
+/// The next number of tokens that is a point whatever the most is.
+pub(super) fn rounded(most: u64) -> u64 {
+    match TILES.iter().find(|(to, _)| most <= *to) {
+        Some((_, rows)) => most.next_multiple_of(*rows),
+        None => most.next_power_of_two(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fewer_tokens_have_the_same_points() {
+        let all = numbers(1 << 17);
+        for most in [1, 63, 65, 1025, 4097, 8320, 16_385, 60_000] {
+            let most = rounded(most);
+            assert!(numbers(most).iter().all(|number| all.contains(number)), "{most}");
+        }
+    }
 
     #[test]
     fn numbers_rise_from_one_to_the_most() {

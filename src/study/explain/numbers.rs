@@ -4,6 +4,7 @@ use crate::config::{Load, MemoryShareOf, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::{Headline, Memory, PassReport};
+use crate::serving::sim::{Metrics, Stats};
 use crate::study::accuracy::{Accuracy, Group};
 use crate::study::{Block, Row};
 use crate::units::{Bytes, Dollars, Flops, Seconds, count, decimal, fixed, percent};
@@ -11,9 +12,12 @@ use crate::units::{Bytes, Dollars, Flops, Seconds, count, decimal, fixed, percen
 /// One fold per number, with the id of the page's number.
 pub fn headline(setup: &Setup, report: &Report, headline: &Headline) -> Vec<Block> {
     let pass = |phase| report.passes.iter().find(|pass| pass.phase == phase);
-    let mut blocks = vec![ttft(setup, headline, pass(Phase::Prefill))];
-    blocks.extend(tpot(setup, headline, pass(Phase::Decode)));
-    blocks.push(e2e(setup, headline));
+    let spread = |of: fn(&Metrics) -> Option<Stats>| {
+        report.run.as_ref().and_then(|run| of(&run.metrics)).map(percentiles)
+    };
+    let mut blocks = vec![ttft(setup, headline, pass(Phase::Prefill), spread(|metrics| Some(metrics.ttft)))];
+    blocks.extend(tpot(setup, headline, pass(Phase::Decode), spread(|metrics| metrics.tpot)));
+    blocks.push(e2e(setup, headline, spread(|metrics| Some(metrics.e2e))));
     blocks.push(throughput(setup, headline));
     blocks.extend(cost(setup, headline));
     blocks.extend(report.passes.iter().map(|pass| utilisation(setup, pass)));
@@ -24,7 +28,13 @@ fn fold(id: &str, name: String, lines: Vec<String>) -> Block {
     Block::fold(id, name, lines.into_iter().map(Block::text).collect())
 }
 
-fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>) -> Block {
+/// Beside the mean.
+fn percentiles(stats: Stats) -> String {
+    let [p50, p90, p99] = [stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print());
+    format!("Mean of the simulated run; P50 {p50}, P90 {p90}, P99 {p99}.")
+}
+
+fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, spread: Option<String>) -> Block {
     let alone = prefill.map_or(Seconds::ZERO, |pass| pass.time);
     let name = format!("TTFT {}", headline.ttft.print());
     let mut blocks = vec![Block::text(
@@ -35,6 +45,7 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>) -> Blo
         blocks.push(Block::text(format!("TTFT = prefill of the whole batch = {}", alone.print())));
         return Block::fold("ttft", name, blocks);
     }
+    blocks.extend(spread.map(Block::text));
     if setup.cached_share > 0.0 {
         let prompt = setup.prompts.first().copied().unwrap_or(1);
         blocks.push(Block::text(format!(
@@ -44,9 +55,9 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>) -> Blo
             count(f64::from(setup.cached(prompt))),
         )));
     }
-    // Little's law over the requests that wait for a slot.
-    let served = headline.requests_per_s / f64::from(setup.replicas.max(1));
-    let queue = Seconds(if headline.waiting > 0.0 { headline.waiting / served } else { 0.0 });
+    // Little's law: as many requests wait as arrive in the time that one waits.
+    let in_flight = headline.running + headline.waiting;
+    let queue = headline.e2e * (headline.waiting / in_flight);
     let shared = (headline.ttft - alone - queue).max(Seconds::ZERO);
     let rows = [
         ("Its own prompt, in a step alone", alone),
@@ -56,39 +67,40 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>) -> Blo
     let share = |time: Seconds| percent(time.0 / headline.ttft.0).to_string();
     let row = |(name, time): (&str, Seconds)| [name.to_owned(), time.print().to_string(), share(time)];
     blocks.push(Block::table("Parts of TTFT", &["Part", "Time", "Share"], rows.map(row)));
-    blocks.push(Block::text(
-        "Steady state in closed form: prompts arrive between steps, share them with decoding sequences, and wait as the \
-         engine's scheduler makes them wait. The simulated run follows the same rules request by request.",
-    ));
     Block::fold("ttft", name, blocks)
 }
 
-fn tpot(setup: &Setup, headline: &Headline, decode: Option<&PassReport>) -> Option<Block> {
+fn tpot(
+    setup: &Setup,
+    headline: &Headline,
+    decode: Option<&PassReport>,
+    spread: Option<String>,
+) -> Option<Block> {
     let tpot = headline.tpot?;
     let step = decode.map_or(Seconds::ZERO, |pass| pass.time);
     let drafted = setup.drafts.drafted;
     let per_step = f64::from(setup.osl.saturating_sub(1)) / setup.decode_steps();
     let batch = matches!(setup.load, Load::Batch(_));
-    let (sum, values) = if batch {
-        ("mean decode step over the growing KV cache", (tpot * per_step).print().to_string())
-    } else {
-        let prompts = (tpot * per_step - step).max(Seconds::ZERO);
-        ("decode step + time added by prompts of others", format!("{} + {}", step.print(), prompts.print()))
-    };
-    let formula = match drafted {
-        0 => format!("TPOT = {sum} = {values}"),
-        _ if batch => {
-            format!("TPOT = {sum} / tokens per sequence and step = {values} / {}", fixed(per_step, 2))
-        }
-        _ => format!("TPOT = ({sum}) / tokens per sequence and step = ({values}) / {}", fixed(per_step, 2)),
-    };
     let mut lines = vec![
         "Time per output token after the first: (E2E - TTFT) / (OSL - 1), mean over requests. A user reads 1 / TPOT tokens \
          per second."
             .to_owned(),
-        // A batch without drafts has one value: the formula's right-hand side is the number itself.
-        if batch && drafted == 0 { formula } else { format!("{formula} = {}", tpot.print()) },
     ];
+    lines.extend(spread);
+    if batch {
+        let value = (tpot * per_step).print();
+        let tokens =
+            if drafted > 0 { format!(" / {} tokens per step", fixed(per_step, 2)) } else { String::new() };
+        let formula = format!("TPOT = mean decode step over the growing KV cache{tokens} = {value}");
+        lines.push(if drafted > 0 { format!("{formula}{tokens} = {}", tpot.print()) } else { formula });
+    } else {
+        lines.push(format!(
+            "A decode step of the run's mean batch takes {}; a sequence waits {} for its next step on average, with the \
+             prompts of others and steps of other sizes in between.",
+            step.print(),
+            (tpot * per_step).print(),
+        ));
+    }
     if drafted > 0 {
         lines.push(format!(
             "Speculative decoding: each step verifies {} draft tokens per sequence along with its newest token; {} are \
@@ -110,38 +122,43 @@ fn tpot(setup: &Setup, headline: &Headline, decode: Option<&PassReport>) -> Opti
     Some(fold("tpot", format!("TPOT {}", tpot.print()), lines))
 }
 
-fn e2e(setup: &Setup, headline: &Headline) -> Block {
-    let text = format!(
-        "E2E = TTFT + (OSL - 1) × TPOT = {} + {} × {} = {}",
-        headline.ttft.print(),
-        decimal(f64::from(setup.osl.saturating_sub(1))),
-        headline.tpot.unwrap_or(Seconds::ZERO).print(),
-        headline.e2e.print(),
-    );
-    fold("e2e", format!("E2E {}", headline.e2e.print()), vec![text])
+fn e2e(setup: &Setup, headline: &Headline, spread: Option<String>) -> Block {
+    let mut lines: Vec<String> = spread.into_iter().collect();
+    // Of requests that differ, those with long outputs count for more.
+    if !setup.varies() {
+        lines.push(format!(
+            "E2E = TTFT + (OSL - 1) × TPOT = {} + {} × {} = {}",
+            headline.ttft.print(),
+            decimal(f64::from(setup.osl.saturating_sub(1))),
+            headline.tpot.unwrap_or(Seconds::ZERO).print(),
+            headline.e2e.print(),
+        ));
+    }
+    fold("e2e", format!("E2E {}", headline.e2e.print()), lines)
 }
 
 fn throughput(setup: &Setup, headline: &Headline) -> Block {
     let requests = |value: f64| format!("{} requests/s", count(value));
     let tokens = |value: f64| format!("{} tok/s", count(value));
     let output = tokens(headline.output_per_s);
+    let in_flight = headline.running + headline.waiting;
     let mut lines = vec![format!(
-        "Output = requests × OSL = {} × {} = {output}",
+        "Output = requests × output tokens of one = {} × {} = {output}",
         requests(headline.requests_per_s),
-        decimal(f64::from(setup.osl)),
+        count(headline.output_per_s / headline.requests_per_s),
     )];
     if !matches!(setup.load, Load::Batch(_)) {
         lines.push(format!(
             "Little's law: in flight per replica = requests per replica × E2E = {} × {} = {}",
-            requests(headline.requests_per_s / f64::from(setup.replicas.max(1))),
+            requests(in_flight / headline.e2e.0),
             headline.e2e.print(),
-            count(headline.running + headline.waiting),
+            count(in_flight),
         ));
     }
     let per_gpu = tokens(headline.output_per_s_per_gpu);
     lines.push(format!("Per GPU: {output} / {} GPUs = {per_gpu}", decimal(gpus(setup))));
     let total = tokens(headline.total_per_s);
-    lines.push(format!("Input and output: requests × (ISL + OSL) = {total}"));
+    lines.push(format!("Input and output: requests × tokens of prompt and output = {total}"));
     fold("throughput", format!("Output {output}"), lines)
 }
 

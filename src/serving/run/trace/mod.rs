@@ -6,7 +6,7 @@ mod time;
 
 use serde_json::Value;
 
-use crate::config::{Field, Issue, excerpt, json};
+use crate::config::{Field, Issue, Load, Setup, excerpt, json};
 use crate::serving::sim::Request;
 use crate::units::count;
 use column::{Column, Columns};
@@ -82,6 +82,21 @@ impl Trace {
     pub fn longest(&self) -> (u32, u32) {
         let most = |of: fn(&Request) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
         (most(|lengths| lengths.prompt), most(|lengths| lengths.output))
+    }
+
+    /// `setup` under this trace: at the setup's rate, or else at its own pace, its lengths the means.
+    ///
+    /// # Errors
+    /// Where the trace has no pace.
+    pub fn on(&self, setup: &Setup) -> Result<Setup, Issue> {
+        let none = "all requests of the trace arrive at once: use a batch instead";
+        let own = self.rate().ok_or_else(|| Issue::error(Field::Trace, none))?;
+        let rate = if let Load::Rate(rate) = setup.load { rate } else { own };
+        let (prompt, output) = self.means();
+        let whole = |tokens: f64| tokens.round().max(1.0) as u32;
+        let (prompts, osl) = (vec![whole(prompt)], whole(output));
+        let of_trace = Setup { load: Load::Rate(rate), prompts, osl, burstiness: 1.0, ..setup.clone() };
+        Ok(Setup { spread: 0.0, log_spread: 0.0, histogram: Vec::new(), ..of_trace })
     }
 
     /// Every `of`-th request: what one of so many replicas gets in turn.
