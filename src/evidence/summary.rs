@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::closed_loop::report::LoopReport;
+use super::served::report::LoopReport;
 use super::compared::{Compared, Metric, Metrics, Report, Skipped as Left, Times};
 use super::errors::Errors;
 use super::kernels::FamilyReport;

@@ -10,6 +10,7 @@ mod report;
 mod sweep;
 mod trace;
 
+pub use lengths::log_normal;
 pub use commands::Commands;
 pub use lengths::requests;
 pub use report::{Point, Run};
