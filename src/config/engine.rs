@@ -173,6 +173,26 @@ pub struct Engine {
     pub kernels: Vec<KernelChoice>,
     /// Default kernels of the attention variants.
     pub variants: Vec<VariantChoice>,
+    /// What a server does by default, rising by version.
+    #[serde(default)]
+    pub versions: Vec<VersionDefaults>,
+}
+
+/// Defaults of a server from a version on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VersionDefaults {
+    /// The first version that has them.
+    pub from: Vec<u32>,
+    /// Prompts may be split over steps.
+    pub chunked: bool,
+    pub prefix_cache: bool,
+    /// The host prepares a step while the GPU runs the last one.
+    pub async_scheduling: bool,
+    /// None where the engine works it out from the GPU's memory.
+    pub memory_share: Option<Figure>,
+    /// Id of a source.
+    pub source: String,
 }
 
 /// Which engine's measured products stand for those an engine serves.
@@ -210,6 +230,11 @@ impl Engine {
             Dtype::Mxfp4 if self.kernels_on(arch).is_some_and(has) => narrow,
             other => other,
         }
+    }
+
+    /// The defaults of a version; none if they are not recorded.
+    pub fn version_defaults(&self, version: &[u32]) -> Option<&VersionDefaults> {
+        self.versions.iter().rev().find(|defaults| defaults.from.as_slice() <= version)
     }
 
     /// The engine's default kernels of the attention variants on `arch`, if it runs there.

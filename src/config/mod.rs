@@ -21,6 +21,7 @@ pub use check::check;
 pub use dtype::Dtype;
 pub use engine::{
     Batching, Engine, HostTime, KernelChoice, MemoryShareOf, Scheduler, SmallerDefaults, VariantChoice,
+    VersionDefaults,
 };
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
 pub use inputs::Field;

@@ -1,9 +1,8 @@
 //! The ONNX models, run by tract. The one file that knows tract.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Cursor;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tract_onnx::Onnx;
 use tract_onnx::model::OnnxOpRegister;
@@ -51,7 +50,7 @@ struct Model {
     interval: Interval,
     hull: Hull,
     model: InferenceModel,
-    plans: RefCell<HashMap<usize, Plan>>,
+    plans: Mutex<HashMap<usize, Plan>>,
 }
 
 /// The models of a release, ready to answer.
@@ -119,7 +118,7 @@ impl Model {
             interval: record.interval_80,
             hull: record.hull.clone(),
             model,
-            plans: RefCell::default(),
+            plans: Mutex::default(),
         })
     }
 
@@ -157,12 +156,14 @@ impl Model {
     }
 
     fn plan(&self, batch: usize) -> TractResult<Plan> {
-        if let Some(plan) = self.plans.borrow().get(&batch) {
+        // Whoever else wants the plan waits for it rather than make it twice.
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plan) = plans.get(&batch) {
             return Ok(plan.clone());
         }
         let fact = f32::fact([batch, self.width]);
         let plan = self.model.clone().with_input_fact(0, fact.into())?.into_optimized()?.into_runnable()?;
-        self.plans.borrow_mut().insert(batch, plan.clone());
+        plans.insert(batch, plan.clone());
         Ok(plan)
     }
 }

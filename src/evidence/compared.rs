@@ -65,6 +65,9 @@ pub struct Compared {
     pub model: String,
     pub engine: String,
     pub gpu: String,
+    pub source: String,
+    /// No constant was fitted on runs like it.
+    pub outside: bool,
     /// Clients of a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
@@ -121,6 +124,10 @@ pub struct Report {
     pub by_engine: BTreeMap<String, Metrics>,
     pub by_gpu: BTreeMap<String, Metrics>,
     pub by_model: BTreeMap<String, Metrics>,
+    pub by_source: BTreeMap<String, Metrics>,
+    /// Runs of the tables that constants were fitted on, and of all others.
+    pub inside_fits: Metrics,
+    pub outside_fits: Metrics,
     pub peers: BTreeMap<String, PeerMetrics>,
 }
 
@@ -141,6 +148,9 @@ impl Report {
             by_engine: grouped(metrics, all(), |case| case.engine.clone()),
             by_gpu: grouped(metrics, all(), |case| case.gpu.clone()),
             by_model: grouped(metrics, all(), |case| case.model.clone()),
+            by_source: grouped(metrics, all(), |case| case.source.clone()),
+            inside_fits: errors(metrics, all().filter(|case| !case.outside)),
+            outside_fits: errors(metrics, all().filter(|case| case.outside)),
             peers: peer_metrics(metrics, &compared, peers),
             compared,
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 
-use super::cases::ClosedLoopCase;
+use super::cases::ServedCase;
 use super::launch::{Layout, launch};
 
 /// TPOT repeats within 2.7 % in nine of ten pairs, and of the pairs with fewer and more clients only one in
@@ -38,8 +38,8 @@ struct Conflict {
 /// the slower one: disturbances slow a run down and do not speed it up. `floor` gives the least time per
 /// output token in seconds, infinite where the model does not fit at all, none if it is not known.
 pub fn contradictions(
-    cases: &[&ClosedLoopCase],
-    floor: &dyn Fn(&ClosedLoopCase) -> Option<f64>,
+    cases: &[&ServedCase],
+    floor: &dyn Fn(&ServedCase) -> Option<f64>,
 ) -> Vec<Contradiction> {
     let mut reasons: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (index, case) in cases.iter().enumerate() {
@@ -60,7 +60,7 @@ pub fn contradictions(
     reasons.into_iter().filter_map(named).collect()
 }
 
-fn below(case: &ClosedLoopCase, floor: f64) -> Option<String> {
+fn below(case: &ServedCase, floor: f64) -> Option<String> {
     let measured = case.measured.tpot_ms / 1e3;
     if floor.is_infinite() {
         return Some(format!("the model does not fit on the GPUs of its label ({})", case.gpus));
@@ -73,7 +73,7 @@ fn below(case: &ClosedLoopCase, floor: f64) -> Option<String> {
 /// What two runs must share to be compared: model, formats and engine, layout, lengths, and experts' kernel.
 type Key = ([String; 5], [u32; 2], Option<(Layout, Option<String>)>);
 
-fn key(case: &ClosedLoopCase) -> Key {
+fn key(case: &ServedCase) -> Key {
     let run = launch(case).ok().map(|launch| (launch.layout, launch.moe));
     // The same runs stand under both names.
     let model = case.model.replace("DeepSeek-V3", "DeepSeek-R1");
@@ -82,7 +82,7 @@ fn key(case: &ClosedLoopCase) -> Key {
     (text, [case.isl, case.osl], run)
 }
 
-fn conflicts(cases: &[&ClosedLoopCase], group: &[usize]) -> Vec<Conflict> {
+fn conflicts(cases: &[&ServedCase], group: &[usize]) -> Vec<Conflict> {
     let mut found = Vec::new();
     for (position, &a) in group.iter().enumerate() {
         for &b in &group[position + 1..] {
@@ -94,7 +94,7 @@ fn conflicts(cases: &[&ClosedLoopCase], group: &[usize]) -> Vec<Conflict> {
     found
 }
 
-fn conflict(cases: &[&ClosedLoopCase], a: usize, b: usize) -> Option<Conflict> {
+fn conflict(cases: &[&ServedCase], a: usize, b: usize) -> Option<Conflict> {
     let (few, many) = if cases[a].concurrency <= cases[b].concurrency { (a, b) } else { (b, a) };
     let (less, more) = (cases[few], cases[many]);
     let tpot = less.measured.tpot_ms / more.measured.tpot_ms;
@@ -152,8 +152,8 @@ fn name(mut conflicts: Vec<Conflict>, reasons: &mut BTreeMap<usize, Vec<String>>
 }
 
 /// Measured within the same days; runs without a day only meet their like.
-fn near(a: &ClosedLoopCase, b: &ClosedLoopCase) -> bool {
-    let day = |case: &ClosedLoopCase| case.measured_on.as_deref()?.parse::<NaiveDate>().ok();
+fn near(a: &ServedCase, b: &ServedCase) -> bool {
+    let day = |case: &ServedCase| case.measured_on.as_deref()?.parse::<NaiveDate>().ok();
     match (day(a), day(b)) {
         (Some(a), Some(b)) => (a - b).num_days().abs() <= DAYS,
         _ => a.measured_on == b.measured_on,

@@ -1,7 +1,6 @@
 //! Measured data: tables, cases, error statistics.
 
 pub mod cases;
-pub mod closed_loop;
 pub mod compared;
 pub mod contradictions;
 pub mod errors;
@@ -11,5 +10,6 @@ pub mod launch;
 pub mod measured;
 pub mod models;
 pub mod sample;
+pub mod served;
 pub mod summary;
 pub mod tables;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::closed_loop::report::LoopReport;
 use super::compared::{Compared, Metric, Metrics, Report, Skipped as Left, Times};
 use super::errors::Errors;
 use super::kernels::FamilyReport;
+use super::served::report::LoopReport;
 use crate::efficiency::Manifest;
 use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point, Skipped, Weights};
 use crate::units::significant;

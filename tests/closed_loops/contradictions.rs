@@ -1,10 +1,10 @@
 //! Which of two runs that exclude each other is named.
 
-use rooflight::evidence::cases::{ClosedLoopCase, LoopTimes};
+use rooflight::evidence::cases::{Means, ServedCase};
 use rooflight::evidence::contradictions::contradictions;
 
-fn run(id: &str, clients: u32, ttft_ms: f64, tpot_ms: f64) -> ClosedLoopCase {
-    ClosedLoopCase {
+fn run(id: &str, clients: u32, ttft_ms: f64, tpot_ms: f64) -> ServedCase {
+    ServedCase {
         id: id.to_owned(),
         source: "aiconfigurator/inferencex_csv".to_owned(),
         model: "m".to_owned(),
@@ -19,12 +19,12 @@ fn run(id: &str, clients: u32, ttft_ms: f64, tpot_ms: f64) -> ClosedLoopCase {
         osl: 1024,
         concurrency: clients,
         measured_on: Some("2026-02-27".to_owned()),
-        measured: LoopTimes { ttft_ms, tpot_ms },
-        ..ClosedLoopCase::default()
+        measured: Means { ttft_ms, tpot_ms, ..Means::default() },
+        ..ServedCase::default()
     }
 }
 
-fn named(cases: &[ClosedLoopCase]) -> Vec<String> {
+fn named(cases: &[ServedCase]) -> Vec<String> {
     let cases: Vec<_> = cases.iter().collect();
     contradictions(&cases, &|_| None).into_iter().map(|found| found.id).collect()
 }
@@ -59,7 +59,7 @@ fn repeats_that_differ_name_the_slower_or_both() {
 fn the_floor_is_the_callers() {
     let cases = [run("a", 4, 50.0, 5.0), run("b", 8, 50.0, 6.0), run("c", 16, 50.0, 7.0)];
     let cases: Vec<_> = cases.iter().collect();
-    let floor = |case: &ClosedLoopCase| match case.concurrency {
+    let floor = |case: &ServedCase| match case.concurrency {
         4 => Some(5.5e-3),
         8 => Some(5.5e-3),
         _ => Some(f64::INFINITY),

@@ -1,18 +1,18 @@
 //! Launches worked out by hand from what the scripts say.
 
 use rooflight::config::Dtype;
-use rooflight::evidence::cases::ClosedLoopCase;
+use rooflight::evidence::cases::ServedCase;
 use rooflight::evidence::launch::{self, BalanceWait, Graphs, Launch, Layout, Origin, Warmup};
 use rooflight::serving::sim::BatchWait;
 
-fn launch(case: &ClosedLoopCase) -> Launch {
+fn launch(case: &ServedCase) -> Launch {
     launch::launch(case).unwrap()
 }
 
 /// A case of `model precision gpu engine`, its day and image, and `[gpus, tp, ep, attention DP]` as labelled.
-fn case(what: &str, day: &str, image: &str, labels: [u32; 4], load: [u32; 3]) -> ClosedLoopCase {
+fn case(what: &str, day: &str, image: &str, labels: [u32; 4], load: [u32; 3]) -> ServedCase {
     let words: Vec<&str> = what.split(' ').collect();
-    ClosedLoopCase {
+    ServedCase {
         id: "a".to_owned(),
         source: "aiconfigurator/inferencex_csv".to_owned(),
         model: words[0].to_owned(),
@@ -30,12 +30,12 @@ fn case(what: &str, day: &str, image: &str, labels: [u32; 4], load: [u32; 3]) ->
         osl: load[1],
         concurrency: load[2],
         length_range: Some([0.8, 1.0]),
-        ..ClosedLoopCase::default()
+        ..ServedCase::default()
     }
 }
 
 /// A case of which only model, precision, GPU and engine matter.
-fn plain(what: &str) -> ClosedLoopCase {
+fn plain(what: &str) -> ServedCase {
     case(what, "", "", [1; 4], [1; 3])
 }
 
@@ -329,7 +329,7 @@ fn copies_of_the_scripts_runs_are_launched_as_they_were() {
 fn a_cache_left_to_the_engine_is_in_fp8_where_the_checkpoint_has_scales() {
     let kv = |what: &str, experts: Option<&str>| {
         let case = case(what, "2026-04-30", "", [8, 8, 1, 1], [1024, 1024, 16]);
-        let case = ClosedLoopCase { moe_precision: experts.map(str::to_owned), ..case };
+        let case = ServedCase { moe_precision: experts.map(str::to_owned), ..case };
         launch(&case).kv(&case)
     };
     assert_eq!(kv("a/b nvfp4 b200 trtllm", None), Dtype::Fp8);

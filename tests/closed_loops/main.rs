@@ -11,11 +11,11 @@ mod launches;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rooflight::evidence::cases::{Cases, ClosedLoopCase};
+use rooflight::evidence::cases::{Cases, ServedCase};
 use rooflight::evidence::contradictions::contradictions;
 use rooflight::evidence::launch::{Origin, launch};
 
-fn cases() -> Option<Vec<ClosedLoopCase>> {
+fn cases() -> Option<Vec<ServedCase>> {
     let folder = std::env::var_os("ROOFLIGHT_DATA").unwrap_or_else(|| "../shared/data".into());
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder).join("e2e/cases.jsonl");
     let Ok(text) = std::fs::read_to_string(&path) else {
@@ -23,8 +23,8 @@ fn cases() -> Option<Vec<ClosedLoopCase>> {
         return None;
     };
     let mut cases = Cases::default();
-    cases.read(&text).expect("the cases parse");
-    Some(cases.closed_loops().cloned().collect())
+    cases.read(&text, true).expect("the cases parse");
+    Some(cases.served().cloned().collect())
 }
 
 #[test]
@@ -35,6 +35,7 @@ fn every_case_has_a_launch_that_fits_a_node() {
         let launch = launch(case).expect("a launch");
         let origin = match &launch.origin {
             Origin::Recorded => "recorded".to_owned(),
+            Origin::Told => "told".to_owned(),
             Origin::Assumed => "assumed".to_owned(),
             Origin::Defaults(why) => format!("defaults: {why}"),
         };

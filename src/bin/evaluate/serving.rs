@@ -1,16 +1,17 @@
 //! Errors end to end.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rooflight::config::catalog::Catalog;
 use rooflight::efficiency::onnx::Models;
-use rooflight::evidence::cases::{BatchCase, Cases, TraceCase};
-use rooflight::evidence::closed_loop::coverage::Coverage;
-use rooflight::evidence::closed_loop::report::{LoopReport, loop_report};
+use rooflight::evidence::cases::{BatchCase, Cases, Kind, TraceCase};
 use rooflight::evidence::compared::{Compared, Metric, Metrics, PeerRow, Report, Skipped};
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::models::open_models;
+use rooflight::evidence::served::coverage::Coverage;
+use rooflight::evidence::served::report::{LoopReport, ServedReports, served_reports};
 use serde_json::json;
 
 #[derive(Args)]
@@ -21,7 +22,7 @@ pub struct Arguments {
     /// What other predictors say for the same ids (CSV).
     #[arg(long)]
     peers: Option<PathBuf>,
-    /// Runs every so many-th closed loop only.
+    /// Runs every so many-th run of a server only.
     #[arg(long, default_value_t = 1)]
     every: usize,
     /// Takes the engines of this file, a changed copy of `static/catalog/engines.json`.
@@ -41,13 +42,13 @@ pub struct Arguments {
 /// What was found of all kinds of cases.
 pub struct Found {
     pub batches: Report,
-    pub loops: LoopReport,
+    pub served: ServedReports,
     pub traces: Report,
     /// Lines of other kinds.
     pub skipped: Vec<Skipped>,
 }
 
-/// Predicts every case of the files, every so many-th of the closed loops.
+/// Predicts every case of the files, every so many-th of the runs of servers.
 pub fn found(
     files: &[PathBuf],
     peers: Option<&Path>,
@@ -57,18 +58,20 @@ pub fn found(
 ) -> Result<Found, String> {
     let mut cases = Cases::default();
     for path in files {
-        cases.read(&read(path)?).map_err(|error| in_file(path, error))?;
+        // Constants are fitted on this file of the measured data and on no other.
+        let fitted = path.file_name().is_some_and(|name| name == "cases.jsonl");
+        cases.read(&read(path)?, fitted).map_err(|error| in_file(path, error))?;
     }
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
     let physics = catalog.constants.physics().ok_or("the catalog of constants is incomplete")?;
     let core = (catalog, &physics);
-    let loops: Vec<_> = cases.closed_loops().step_by(every.max(1)).collect();
+    let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
     let batches = cases.batches().map(|case| (&case.id, case.compare(catalog, &ask)));
     let traces = cases.traces().map(|case| (&case.id, case.compare(core, &ask)));
     Ok(Found {
         batches: report(&BatchCase::METRICS, batches, &peers),
-        loops: loop_report(&loops, core, &ask, &peers)?,
+        served: served_reports(&served, core, &ask, &peers)?,
         traces: report(&TraceCase::METRICS, traces, &peers),
         skipped: cases.skipped,
     })
@@ -96,11 +99,13 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     if let Some(path) = engines {
         catalog.engines = serde_json::from_str(&read(path)?).map_err(|error| in_file(path, error))?;
     }
-    let Found { batches, loops, traces, skipped } =
+    let Found { batches, served, traces, skipped } =
         found(cases, peers.as_deref(), *every, &models, &catalog)?;
+    let ServedReports { closed_loops: loops, others } = served;
     if let Some(path) = per_case {
         let mut lines = String::new();
-        for case in [&batches, &loops.all, &traces].into_iter().flat_map(|report| &report.compared) {
+        let reports = [&batches, &loops.all, &traces].into_iter().chain(others.values());
+        for case in reports.flat_map(|report| &report.compared) {
             lines += &serde_json::to_string(case).map_err(|error| error.to_string())?;
             lines.push('\n');
         }
@@ -108,6 +113,9 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     }
     if *json {
         let mut report = json!({ "batch": batches, "closed_loop": loops, "trace": traces });
+        for (kind, of_kind) in &others {
+            report[kind.name()] = json!(of_kind);
+        }
         if !skipped.is_empty() {
             report["skipped"] = json!(skipped);
         }
@@ -118,9 +126,22 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         print_report("closed loops", &loops.all);
         print_loops(&loops);
         print_report("traces", &traces);
+        for (kind, report) in &others {
+            print_report(title(*kind), report);
+        }
         print_skipped(&skipped);
     }
     Ok(())
+}
+
+fn title(kind: Kind) -> &'static str {
+    match kind {
+        Kind::ClosedLoop => "closed loops",
+        Kind::Burst => "bursts",
+        Kind::Offline => "offline queues",
+        Kind::OpenLoop => "open loops",
+        Kind::SteadyState => "servers kept full (TPOT is the median ITL)",
+    }
 }
 
 fn in_file(path: &Path, error: impl std::fmt::Display) -> String {
@@ -148,7 +169,9 @@ fn print_report(kind: &str, report: &Report) {
         line(peer, &metrics.peer);
         line("  rooflight, same cases", &metrics.ours);
     }
-    [&report.by_engine, &report.by_gpu, &report.by_model].into_iter().for_each(group);
+    line("in the fits", &report.inside_fits);
+    line("outside of any fit", &report.outside_fits);
+    [&report.by_source, &report.by_engine, &report.by_gpu, &report.by_model].into_iter().for_each(group);
     print_skipped(&report.skipped);
 }
 
@@ -168,7 +191,6 @@ fn print_loops(report: &LoopReport) {
             );
         }
     }
-    group(&report.by_source);
     println!();
     report.by_concurrency.iter().for_each(|(clients, metrics)| line(&format!("{clients} clients"), metrics));
     println!("\nup to 4 clients");
@@ -180,7 +202,7 @@ fn print_loops(report: &LoopReport) {
     }
 }
 
-fn group(groups: &std::collections::BTreeMap<String, Metrics>) {
+fn group(groups: &BTreeMap<String, Metrics>) {
     println!();
     groups.iter().for_each(|(name, metrics)| line(name, metrics));
 }
@@ -192,8 +214,15 @@ fn line(name: &str, metrics: &Metrics) {
     println!(" {cases:>6} cases");
 }
 
+/// By reason, the most frequent first, with the cases.
 fn print_skipped(skipped: &[Skipped]) {
-    skipped.iter().for_each(|one| println!("skipped {}: {}", one.id, one.reason));
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    skipped.iter().for_each(|one| reasons.entry(&one.reason).or_default().push(&one.id));
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, ids)| std::cmp::Reverse(ids.len()));
+    for (reason, ids) in reasons {
+        println!("skipped {}: {reason} ({})", ids.len(), ids.join(", "));
+    }
 }
 
 /// Mean, median, 90th percentile and bias.

@@ -16,8 +16,12 @@ pub fn run(data: &Path, comparison: &Comparison<'_>, folder: &Path) -> Result<()
     let peers = measured.join("peer_predictions.csv");
     let found = found(&[measured.join("cases.jsonl")], Some(&peers), 1, &models, catalog())?;
     let kernels = super::kernels::reports(data, comparison, &models)?;
-    let reports =
-        Reports { loops: &found.loops, batches: &found.batches, traces: &found.traces, kernels: &kernels };
+    let reports = Reports {
+        loops: &found.served.closed_loops,
+        batches: &found.batches,
+        traces: &found.traces,
+        kernels: &kernels,
+    };
     let path = folder.join("evidence.json");
     std::fs::write(&path, summary(&reports, models.manifest()).print())
         .map_err(|error| format!("{}: {error}", path.display()))

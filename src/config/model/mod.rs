@@ -5,6 +5,7 @@ mod compressed;
 mod ffn;
 pub mod import;
 pub mod limits;
+pub mod resolve;
 mod shape;
 mod tensors;
 

@@ -14,16 +14,26 @@ use crate::serving::{Report, finish, plan};
 #[derive(Debug, Clone, Deserialize)]
 pub struct BatchCase {
     pub id: String,
+    pub source: String,
     pub model: String,
     pub engine: String,
     pub gpu: String,
     pub tp: u32,
     pub pp: u32,
     pub precision: String,
-    /// Tokens of each prompt.
+    /// Tokens of each prompt, or else of all of them and how many there are.
+    #[serde(default)]
     pub prompt_lens: Vec<u32>,
+    #[serde(default)]
+    isl: u32,
+    #[serde(default)]
+    batch: u32,
     /// Tokens of each answer.
+    #[serde(alias = "osl")]
     pub output_len: u32,
+    /// No constant was fitted on batches of its file.
+    #[serde(skip)]
+    pub outside: bool,
     pub measured: Times,
 }
 
@@ -35,9 +45,13 @@ impl BatchCase {
     /// # Errors
     /// Why there is none.
     fn scenario(&self, catalog: &Catalog) -> Result<Scenario, String> {
-        let size = u32::try_from(self.prompt_lens.len()).map_err(|error| error.to_string())?;
+        let prompts = match self.prompt_lens.is_empty() {
+            true => vec![self.isl; self.batch as usize],
+            false => self.prompt_lens.clone(),
+        };
+        let size = u32::try_from(prompts.len()).map_err(|error| error.to_string())?;
         Ok(Scenario {
-            model: ModelChoice::Catalog(model(catalog, &self.model)?.id.clone()),
+            model: ModelChoice::Catalog(model(catalog, &self.model)?.model.id.clone()),
             gpu: self.gpu.clone(),
             engine: self.engine.clone(),
             tp: self.tp,
@@ -48,7 +62,7 @@ impl BatchCase {
             weights: Some(dtype(&self.precision)?),
             kv: Dtype::Bf16,
             workload: Workload {
-                isl: Lengths::Each(self.prompt_lens.clone()),
+                isl: Lengths::Each(prompts),
                 osl: self.output_len,
                 load: Load::Batch(size),
                 ..Workload::default()
@@ -77,6 +91,8 @@ impl BatchCase {
             model: self.model.clone(),
             engine: self.engine.clone(),
             gpu: self.gpu.clone(),
+            source: self.source.clone(),
+            outside: self.outside,
             concurrency: None,
             recorded: None,
             predicted: times(&Efficiencies::Learned(learned))?,

@@ -1,25 +1,26 @@
 //! Measured end-to-end cases, one JSON object a line, by kind.
 
 mod batch;
-mod closed_loop;
+mod served;
 mod trace;
 
 use serde_json::Value;
 
 use super::compared::Skipped;
 use crate::config::catalog::Catalog;
-use crate::config::{Dtype, Issue, Model};
+use crate::config::model::resolve::{Resolved, resolve};
+use crate::config::{Dtype, Issue};
 use crate::efficiency::{Learned, Rows};
 
 pub use batch::BatchCase;
-pub use closed_loop::{ClosedLoopCase, LoopTimes};
+pub use served::{Drawn, Kind, Means, ServedCase, Told};
 pub use trace::{TraceCase, TracedRequest};
 
 /// A case of any kind that is compared.
 #[derive(Debug, Clone)]
 pub enum Case {
     Batch(BatchCase),
-    ClosedLoop(ClosedLoopCase),
+    Served(Box<ServedCase>),
     Trace(TraceCase),
 }
 
@@ -32,17 +33,25 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// Adds the lines of a case file.
+    /// Adds the lines of a case file; constants were fitted on its served runs, or not.
     ///
     /// # Errors
     /// The first line that is no JSON, by number.
-    pub fn read(&mut self, text: &str) -> Result<(), String> {
+    pub fn read(&mut self, text: &str, fitted: bool) -> Result<(), String> {
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let value: Value =
                 serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1))?;
             let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
             let id = text("id").unwrap_or_else(|| format!("line {}", index + 1));
             match read(&text("kind").unwrap_or_default(), value) {
+                Ok(Case::Served(mut case)) => {
+                    case.outside = !fitted;
+                    self.all.push(Case::Served(case));
+                }
+                Ok(Case::Batch(mut case)) => {
+                    case.outside = !fitted;
+                    self.all.push(Case::Batch(case));
+                }
                 Ok(case) => self.all.push(case),
                 Err(reason) => self.skipped.push(Skipped { id, reason }),
             }
@@ -54,8 +63,9 @@ impl Cases {
         self.all.iter().filter_map(|case| if let Case::Batch(case) = case { Some(case) } else { None })
     }
 
-    pub fn closed_loops(&self) -> impl Iterator<Item = &ClosedLoopCase> {
-        self.all.iter().filter_map(|case| if let Case::ClosedLoop(case) = case { Some(case) } else { None })
+    /// Runs of a server, of any kind.
+    pub fn served(&self) -> impl Iterator<Item = &ServedCase> {
+        self.all.iter().filter_map(|case| if let Case::Served(case) = case { Some(&**case) } else { None })
     }
 
     pub fn traces(&self) -> impl Iterator<Item = &TraceCase> {
@@ -67,7 +77,12 @@ fn read(kind: &str, value: Value) -> Result<Case, String> {
     let unlike = |error: serde_json::Error| format!("not read as a case of kind {kind}: {error}");
     match kind {
         "batch" => serde_json::from_value(value).map(Case::Batch).map_err(unlike),
-        "closed_loop" => serde_json::from_value(value).map(Case::ClosedLoop).map_err(unlike),
+        "closed_loop" | "burst" | "offline" | "open_loop" | "open_loop_constant" | "steady_state" => {
+            serde_json::from_value(value).map(|case| Case::Served(Box::new(case))).map_err(unlike)
+        }
+        "disaggregated" | "disaggregated_closed_loop" => {
+            Err("prefill and decode on GPUs of their own: not predicted yet".into())
+        }
         "trace" => serde_json::from_value(value).map(Case::Trace).map_err(unlike),
         "" => Err("a case without a kind".into()),
         other => Err(format!("cases of kind {other} are not compared")),
@@ -75,26 +90,14 @@ fn read(kind: &str, value: Value) -> Result<Case, String> {
 }
 
 /// Answers a plan's rows.
-pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + 'a;
+pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + Sync + 'a;
 
-/// The catalog's record of a published model, whichever of its names a table uses; a later tuning of the same
-/// architecture stands for it.
+/// The catalog's record of a published model, and the format its name gives.
 ///
 /// # Errors
 /// That there is none.
-pub(in crate::evidence) fn model<'a>(catalog: &'a Catalog, published: &str) -> Result<&'a Model, String> {
-    const TUNINGS: [&str; 2] = ["-2507", "-instruct"];
-    let plain = |name: &str| {
-        let mut name = name.replace("Meta-Llama", "Llama").to_lowercase();
-        for tuning in TUNINGS {
-            name.truncate(name.strip_suffix(tuning).map_or(name.len(), str::len));
-        }
-        name
-    };
-    let exact = catalog.models.models.iter().find(|model| model.name == published);
-    let wanted = plain(published);
-    exact
-        .or_else(|| catalog.models.models.iter().find(|model| plain(&model.name) == wanted))
+pub(in crate::evidence) fn model<'a>(catalog: &'a Catalog, published: &str) -> Result<Resolved<'a>, String> {
+    resolve(&catalog.models.models, published)
         .ok_or_else(|| format!("{published} is not among the models of the catalog"))
 }
 
@@ -103,7 +106,11 @@ pub(in crate::evidence) fn model<'a>(catalog: &'a Catalog, published: &str) -> R
 /// # Errors
 /// That there is none.
 pub(in crate::evidence) fn dtype(precision: &str) -> Result<Dtype, String> {
-    Dtype::from_id(precision).ok_or_else(|| format!("unknown precision {precision}"))
+    match precision {
+        "fp16" => Ok(Dtype::Bf16),
+        "int4_wo" => Ok(Dtype::Int4),
+        other => Dtype::from_id(other).ok_or_else(|| format!("unknown precision {other}")),
+    }
 }
 
 /// The errors among issues, as one text.
@@ -119,11 +126,11 @@ mod tests {
     #[test]
     fn every_kind_is_read_and_what_is_not_is_named() {
         let text = concat!(
-            r#"{"kind":"batch","id":"a","model":"m","engine":"e","gpu":"g","tp":1,"pp":1,"precision":"bf16","prompt_lens":[3,4],"output_len":5,"measured":{"prefill_ms":6.5}}"#,
+            r#"{"kind":"batch","id":"a","source":"s","model":"m","engine":"e","gpu":"g","tp":1,"pp":1,"precision":"bf16","prompt_lens":[3,4],"output_len":5,"measured":{"prefill_ms":6.5}}"#,
             "\n",
             r#"{"kind":"closed_loop","id":"b","source":"s","model":"m","engine":"e","engine_version":null,"gpu":"g","gpus":2,"tp":2,"pp":1,"ep":1,"dp_attention":1,"precision":"fp8","moe_precision":null,"isl":8,"osl":9,"length_range":[0.8,1.0],"concurrency":10,"measured_on":null,"image":null,"measured":{"ttft_ms":11.0,"tpot_ms":12.0}}"#,
             "\n\n",
-            r#"{"kind":"trace","id":"c","model":"m","engine":"e","engine_version":"1","gpu":"g","tp":1,"pp":1,"precision":"bf16","requests":[{"arrival_s":0.5,"prompt":3,"output":4,"ttft_ms":5.0,"e2e_ms":6.0}]}"#,
+            r#"{"kind":"trace","id":"c","source":"s","model":"m","engine":"e","engine_version":"1","gpu":"g","tp":1,"pp":1,"precision":"bf16","requests":[{"arrival_s":0.5,"prompt":3,"output":4,"ttft_ms":5.0,"e2e_ms":6.0}]}"#,
             "\n",
             r#"{"kind":"some day","id":"d","anything":[1]}"#,
             "\n",
@@ -132,10 +139,10 @@ mod tests {
             r#"{"model":"m"}"#,
         );
         let mut cases = Cases::default();
-        cases.read(text).unwrap();
+        cases.read(text, true).unwrap();
         assert_eq!(cases.all.len(), 3);
         assert_eq!(cases.batches().next().unwrap().prompt_lens, [3, 4]);
-        let closed = cases.closed_loops().next().unwrap();
+        let closed = cases.served().next().unwrap();
         assert_eq!((closed.concurrency, closed.length_range), (10, Some([0.8, 1.0])));
         assert_eq!(cases.traces().next().unwrap().requests[0].output, 4);
         let skipped: Vec<_> =
@@ -143,6 +150,6 @@ mod tests {
         assert_eq!(skipped[0], ("d", "cases of kind some day are not compared"));
         assert!(skipped[1].0 == "e" && skipped[1].1.contains("missing field"), "{skipped:?}");
         assert_eq!(skipped[2], ("line 7", "a case without a kind"));
-        assert!(cases.read("{}\n{").unwrap_err().starts_with("line 2: "));
+        assert!(cases.read("{}\n{", true).unwrap_err().starts_with("line 2: "));
     }
 }

@@ -21,6 +21,7 @@ const TOKEN_BUDGET: u32 = 2048;
 #[derive(Debug, Clone, Deserialize)]
 pub struct TraceCase {
     pub id: String,
+    pub source: String,
     pub model: String,
     pub engine: String,
     pub gpu: String,
@@ -93,6 +94,8 @@ impl TraceCase {
             model: self.model.clone(),
             engine: self.engine.clone(),
             gpu: self.gpu.clone(),
+            source: self.source.clone(),
+            outside: true,
             concurrency: None,
             recorded: None,
             predicted: times(plan.finish(&Efficiencies::Learned(ask(plan.rows())?)))?,
@@ -148,7 +151,7 @@ impl TraceCase {
     fn scenario(&self, catalog: &Catalog) -> Result<Scenario, String> {
         let [prompt, output] = self.longest();
         Ok(Scenario {
-            model: ModelChoice::Catalog(model(catalog, &self.model)?.id.clone()),
+            model: ModelChoice::Catalog(model(catalog, &self.model)?.model.id.clone()),
             gpu: self.gpu.clone(),
             engine: self.engine.clone(),
             tp: self.tp,

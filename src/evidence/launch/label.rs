@@ -1,6 +1,6 @@
 //! What the labels of a case's layout stand for.
 
-use crate::evidence::cases::ClosedLoopCase;
+use crate::evidence::cases::ServedCase;
 
 /// How the model lay on the GPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ pub(super) struct Label {
 /// multiplied them, in one of two ways: with attention DP, TP 8 EP 8 became 64 ranks of attention with EP 8;
 /// otherwise TP 4 EP 4 became four ranks of TP 4 with EP 16. Runs that were imported twice, and neighbours
 /// measured the day before, have the same times under the plain label. No script mixes the two degrees.
-pub(super) fn read_label(case: &ClosedLoopCase) -> Label {
+pub(super) fn read_label(case: &ServedCase) -> Label {
     let (tp, ep, dp) = (case.tp.max(1), case.ep.max(1), case.dp_attention.max(1));
     if dp == 1 {
         Label { gpus: tp, ep, attention_dp: false }
@@ -44,8 +44,8 @@ pub(super) fn read_label(case: &ClosedLoopCase) -> Label {
 }
 
 /// Where the labels of the case say something else than what ran.
-pub(super) fn disagreements(case: &ClosedLoopCase, label: Label, layout: Layout) -> Vec<String> {
-    let ClosedLoopCase { gpus, tp, ep, dp_attention, .. } = case;
+pub(super) fn disagreements(case: &ServedCase, label: Label, layout: Layout) -> Vec<String> {
+    let ServedCase { gpus, tp, ep, dp_attention, .. } = case;
     let mut doubts = Vec::new();
     if label.gpus != *gpus {
         doubts.push(format!(

@@ -3,14 +3,17 @@
 //! `training/launches.py` resolves the recorded launch scripts into `training/launch_plan.json`: plain fields for each
 //! script, period, layout, lengths and number of clients. Here a case is looked up, and its labels are read.
 
+mod bench;
+mod flags;
 mod label;
 mod plan;
 mod script;
+mod told;
 
 use serde::Deserialize;
 
 use self::label::{disagreements, read_label};
-use super::cases::ClosedLoopCase;
+use super::cases::ServedCase;
 use crate::config::{Drafts, Dtype};
 use crate::serving::sim::BatchWait;
 
@@ -24,6 +27,8 @@ pub enum Origin {
     Recorded,
     /// A script that probably ran; the doubts say why.
     Assumed,
+    /// The command that the source prints, and the engine's defaults for the rest.
+    Told,
     /// The engine's defaults, because of this.
     Defaults(String),
 }
@@ -78,6 +83,9 @@ pub struct Launch {
     /// How long prompts wait until every rank of attention DP has one (TensorRT-LLM).
     pub balance_wait: Option<BalanceWait>,
     pub prefix_cache: bool,
+    /// SGLang's admission reckons with a share of the outputs times this; none if it looks ahead instead.
+    #[serde(default)]
+    pub conservativeness: Option<f64>,
     /// The host prepares a step while the GPU runs the last one.
     pub async_scheduling: bool,
     /// Tokens between two messages to a client; the first is always sent at once.
@@ -197,8 +205,11 @@ fn every_step() -> u32 {
 ///
 /// # Errors
 /// Where nothing is known of its engine.
-pub fn launch(case: &ClosedLoopCase) -> Result<Launch, String> {
+pub fn launch(case: &ServedCase) -> Result<Launch, String> {
     let plan = plan::plan()?;
+    if let Some(told) = &case.told {
+        return told::launch(plan, case, told);
+    }
     let label = read_label(case);
     let mut launch = script::launch(plan, case, label)?;
     let attention_dp = *launch.attention_dp.get_or_insert(label.attention_dp);
@@ -222,7 +233,7 @@ pub fn launch(case: &ClosedLoopCase) -> Result<Launch, String> {
 impl Launch {
     /// The script that ran is on record.
     pub fn matched(&self) -> bool {
-        self.origin == Origin::Recorded
+        matches!(self.origin, Origin::Recorded | Origin::Told)
     }
 
     /// Prompts of a run with so many clients, warm-up aside.
@@ -240,7 +251,7 @@ impl Launch {
 
     /// The format of the KV cache. Left to itself TensorRT-LLM asks the checkpoint: ModelOpt's, in FP8 with one scale a
     /// tensor and in NVFP4, carry scales for an FP8 cache.
-    pub fn kv(&self, case: &ClosedLoopCase) -> Dtype {
+    pub fn kv(&self, case: &ServedCase) -> Dtype {
         let scaled = match case.precision.as_str() {
             "fp8" => case.moe_precision.as_deref() != Some("fp8_block"),
             "nvfp4" => true,

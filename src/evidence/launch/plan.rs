@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Launch;
 use super::label::Label;
-use crate::evidence::cases::ClosedLoopCase;
+use crate::evidence::cases::ServedCase;
 
 static PLAN: LazyLock<Result<Plan, String>> = LazyLock::new(|| {
     let text = include_str!("../../../training/launch_plan.json");
@@ -56,7 +56,7 @@ struct DraftedBatch {
 
 impl DraftedRuns {
     /// Whether `case` is one of these runs.
-    pub fn made(&self, case: &ClosedLoopCase) -> bool {
+    pub fn made(&self, case: &ServedCase) -> bool {
         let name = case.model.rsplit_once('/').map_or("", |(_, name)| name);
         let (day, version) = (case.measured_on.as_deref(), case.engine_version.as_deref());
         self.batches.iter().any(|batch| {
@@ -126,7 +126,7 @@ struct When {
 
 /// A run's place in the plan.
 pub(super) struct Place<'a> {
-    pub case: &'a ClosedLoopCase,
+    pub case: &'a ServedCase,
     pub label: Label,
     pub day: Option<&'a str>,
 }
@@ -158,7 +158,7 @@ fn within<T: PartialOrd>(range: &Range<T>, value: &T) -> bool {
 }
 
 /// The leading numbers of a version; none of a name.
-fn numbers(version: &str) -> Vec<u32> {
+pub(super) fn numbers(version: &str) -> Vec<u32> {
     version.trim_start_matches('v').split('.').map_while(|part| part.parse().ok()).collect()
 }
 
@@ -185,7 +185,7 @@ impl Amount {
     const FIELDS: [&str; 5] =
         ["token_budget", "max_prefill_tokens", "max_seqs", "graph_batch", "distinct_prompts"];
 
-    fn of(&self, case: &ClosedLoopCase) -> u32 {
+    fn of(&self, case: &ServedCase) -> u32 {
         let (clients, prompt) = (f64::from(case.concurrency), f64::from(case.isl));
         let whole = clients * self.per_client + prompt * self.per_prompt + self.plus;
         let stepped = (whole / self.step).floor() * self.step;
@@ -201,7 +201,7 @@ impl Launches {
         self.read(covered.ok_or("the plan of launches does not cover this run")?, place.case)
     }
 
-    fn read(&self, covered: &Covered, case: &ClosedLoopCase) -> Result<Launch, String> {
+    fn read(&self, covered: &Covered, case: &ServedCase) -> Result<Launch, String> {
         let mut fields = covered.fields.clone();
         fields.extend(self.launch.clone());
         let wrong = |error: serde_json::Error| format!("the plan of launches: {error}");
@@ -225,7 +225,7 @@ mod tests {
         let scripts = plan.scripts.iter().map(|script| &script.launches);
         for launches in scripts.chain(plan.unrecorded.values()).chain(plan.others.values()) {
             for case in &launches.cases {
-                launches.read(case, &ClosedLoopCase::default()).unwrap();
+                launches.read(case, &ServedCase::default()).unwrap();
             }
         }
     }

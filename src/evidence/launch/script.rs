@@ -3,14 +3,14 @@
 use super::label::Label;
 use super::plan::{Place, Plan, Script};
 use super::{Launch, Origin};
-use crate::evidence::cases::ClosedLoopCase;
+use crate::evidence::cases::ServedCase;
 
 /// The launch of a case as its script, or else the defaults of its engine, give it.
 ///
 /// Every visible row of NVIDIA's own part that has the lengths of the scripts repeats the times of one of their runs, with
 /// the same labels, rounded to two decimals of a millisecond. So these are copies, and the fixed lengths that the
 /// table states for that part do not hold for them.
-pub(super) fn launch(plan: &Plan, case: &ClosedLoopCase, label: Label) -> Result<Launch, String> {
+pub(super) fn launch(plan: &Plan, case: &ServedCase, label: Label) -> Result<Launch, String> {
     let of_nvidia = case.source.ends_with("nvidia_internal_gap_analysis");
     let scripts: Vec<&Script> = plan.scripts.iter().filter(|script| script.runs(case)).collect();
     let copied = of_nvidia && plan.lengths.contains(&[case.isl, case.osl]) && !scripts.is_empty();
@@ -46,7 +46,7 @@ const COPIED: &str =
 type Found<'a> = Result<(&'a Script, Vec<String>), String>;
 
 fn find<'a>(plan: &Plan, scripts: &[&'a Script], place: &Place) -> Found<'a> {
-    let ClosedLoopCase { model, precision, gpu, engine, isl, osl, image, .. } = place.case;
+    let ServedCase { model, precision, gpu, engine, isl, osl, image, .. } = place.case;
     if image.as_deref().is_some_and(|image| image.contains("ai-dynamo/")) {
         Err("the image is Dynamo's, which no recorded script of one node starts".to_owned())
     } else if scripts.is_empty() {
@@ -59,7 +59,7 @@ fn find<'a>(plan: &Plan, scripts: &[&'a Script], place: &Place) -> Found<'a> {
 }
 
 impl Script {
-    fn runs(&self, case: &ClosedLoopCase) -> bool {
+    fn runs(&self, case: &ServedCase) -> bool {
         let name = case.model.rsplit('/').next().unwrap_or_default();
         self.models.iter().any(|known| known.eq_ignore_ascii_case(name))
             && self.precisions.contains(&case.precision)
@@ -104,7 +104,7 @@ fn by_day_and_image<'a>(scripts: &[&'a Script], tag: Option<&str>, day: Option<&
 }
 
 /// The tag of the image, or else the engine's version; none if the case has neither.
-fn image_tag(case: &ClosedLoopCase) -> Option<&str> {
+fn image_tag(case: &ServedCase) -> Option<&str> {
     let image = case.image.as_deref().filter(|image| image.contains('/'));
     let tag = image.and_then(|image| image.rsplit(':').next()).or(case.engine_version.as_deref());
     tag.map(|tag| tag.trim_start_matches('v'))

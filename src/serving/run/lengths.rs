@@ -54,7 +54,7 @@ fn uniform(length: u32, spread: f64, most: u32, count: usize, random: &mut Split
 }
 
 /// Log-normal lengths that are `length` on average once they are cut to 1 ..= `most`.
-fn log_normal(length: u32, sigma: f64, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
+pub fn log_normal(length: u32, sigma: f64, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
     let (wanted, top) = (f64::from(length), f64::from(most));
     let (mut low, mut high) = (0.0, top * (FURTHEST * sigma + sigma * sigma / 2.0).exp());
     for _ in 0..60 {

@@ -11,6 +11,7 @@ mod sweep;
 mod trace;
 
 pub use commands::Commands;
+pub use lengths::log_normal;
 pub use lengths::requests;
 pub use report::{Point, Run};
 pub use sweep::Sweep;

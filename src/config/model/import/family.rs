@@ -179,7 +179,7 @@ const NEMOTRON_H: Family = Family {
     ..GROUPED
 };
 
-pub const FAMILIES: [Family; 42] = [
+pub const FAMILIES: [Family; 44] = [
     PLAIN,
     Family { model_type: "granite", ..PLAIN },
     MISTRAL,
@@ -243,6 +243,8 @@ pub const FAMILIES: [Family; 42] = [
     Family { model_type: "deepseek_v32", ..DEEPSEEK },
     Family { model_type: "kimi_k2", ..DEEPSEEK },
     Family { model_type: "glm_moe_dsa", ..DEEPSEEK },
+    Family { model_type: "glm4_moe_lite", ..DEEPSEEK },
+    Family { model_type: "glm4_moe", qk_norm: QkNorm::Key, mixers: Mixers::Heads, ..DEEPSEEK },
     KIMI_LINEAR,
     GEMMA4,
     Family { model_type: "gemma4_text", ..GEMMA4 },

@@ -1,22 +1,23 @@
-//! Measured closed loops, run again in the simulator.
+//! Measured runs of servers, run again in the simulator.
 
 pub mod coverage;
 mod numpy;
 pub mod report;
 mod scenario;
+mod sent;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::cases::{Ask, ClosedLoopCase, texts};
+use self::sent::Sent;
+use super::cases::{Ask, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, Launch, launch};
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Setup, check, link};
 use crate::efficiency::Efficiencies;
-use crate::serving::sim::{
-    Arrivals, BalanceWait, Limits, Policy, RankStep, Request, StepCost, metrics, simulate,
-};
+use crate::serving::sim::{BalanceWait, Limits, Policy, Preempt, RankStep, StepCost, metrics, simulate};
 use crate::serving::table::{Extent, StepTable, TablePlan};
 use crate::serving::{memory_of, replica};
 
@@ -29,7 +30,7 @@ pub struct Run {
     pub setup: Setup,
     pub launch: Launch,
     pub policy: Policy,
-    pub requests: Vec<Request>,
+    pub sent: Sent,
     pub extent: Extent,
     /// As near as a link comes to it.
     pub link: String,
@@ -38,27 +39,28 @@ pub struct Run {
 impl Run {
     /// # Errors
     /// Why the case cannot be run again.
-    pub fn of(case: &ClosedLoopCase, catalog: &Catalog) -> Result<Self, String> {
+    pub fn of(case: &ServedCase, catalog: &Catalog) -> Result<Self, String> {
         let launch = launch(case)?;
         if let Some(excluded) = &launch.excluded {
             return Err(excluded.clone());
         }
-        let scenario = scenario::of(case, &launch, catalog)?;
+        let mut sent = Sent::of(case, &launch)?;
+        let scenario = scenario::of(case, &launch, &sent, catalog)?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
         let setup = with_kernels(setup, &launch);
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
-        let count = launch.requests(case.concurrency);
-        let mut requests = match launch.length_range {
-            Some(range) => numpy::requests(count, case.isl, case.osl, range),
-            None => vec![Request { prompt: case.isl, output: case.osl }; count as usize],
-        };
         let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
-        requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
-        let extent = replica::extent(&setup, case.concurrency, stretched(case.isl), case.osl);
-        let policy = started(replica::policy(&setup, &memory), &launch, case);
-        let link = link::encode(&scenario::as_sent(scenario, &launch));
-        Ok(Self { setup, launch, policy, requests, extent, link })
+        sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
+        let (prompt, output) = sent.longest();
+        let extent = match case.told {
+            // The nominal lengths are the longest, or a little more.
+            None => replica::extent(&setup, case.concurrency, stretched(case.isl), case.osl),
+            Some(_) => replica::extent(&setup, sent.at_once, prompt, output),
+        };
+        let policy = started(replica::policy(&setup, &memory), &launch, case, sent.at_once);
+        let link = link::encode(&scenario::as_sent(scenario, case, &launch, &sent));
+        Ok(Self { setup, launch, policy, sent, extent, link })
     }
 
     /// Runs of the same kernels: one table serves them all.
@@ -74,19 +76,24 @@ impl Run {
         )
     }
 
-    /// The run's means at these step times.
+    /// The run's means at these step times; of a server kept full, those while it was.
     ///
     /// # Errors
     /// Why the simulation does not end, or has no answer.
-    pub fn simulate(&self, clients: u32, cost: &dyn StepCost) -> Result<Times, String> {
-        let arrivals = Arrivals::Closed { clients };
+    pub fn simulate(&self, cost: &dyn StepCost) -> Result<Times, String> {
         let cost = &Cold { cost, start: self.launch.cold_start, due: Cell::new(true) };
-        let outcome = simulate(&self.policy, &self.requests, &arrivals, cost, Limits::default())
+        let Sent { requests, arrivals, .. } = &self.sent;
+        let outcome = simulate(&self.policy, requests, arrivals, cost, Limits::default())
             .map_err(|error| error.to_string())?;
         let found = metrics(&outcome).ok_or("no request was served")?;
+        if let Some(full) = self.sent.full {
+            let itl = found.itl.ok_or("no output has a second token")?;
+            let output_per_s = Some(sent::rate_while_full(&outcome.requests, full as usize));
+            return Ok(Times { tpot_ms: Some(itl.p50 * 1e3), output_per_s, ..Times::default() });
+        }
         let tpot = found.tpot.ok_or("no output has a second token")?;
         let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
-        Ok(Times { ttft_ms, tpot_ms, ..Times::default() })
+        Ok(Times { ttft_ms, tpot_ms, output_per_s: Some(found.output_per_s), ..Times::default() })
     }
 }
 
@@ -134,8 +141,9 @@ fn with_kernels(mut setup: Setup, launch: &Launch) -> Setup {
 /// The scheduler as the run started it.
 ///
 /// The recorded budgets leave room for a token of each client; where drafts are verified, each has as many more.
-fn started(policy: Policy, launch: &Launch, case: &ClosedLoopCase) -> Policy {
-    let drafted = launch.drafts.drafted.saturating_mul(case.concurrency);
+fn started(policy: Policy, launch: &Launch, case: &ServedCase, clients: u32) -> Policy {
+    // A budget that is given as it was set holds for drafts too.
+    let drafted = if case.told.is_some() { 0 } else { launch.drafts.drafted.saturating_mul(clients) };
     let ranks = policy.ranks;
     Policy {
         token_budget: policy.token_budget.saturating_add(drafted),
@@ -151,6 +159,10 @@ fn started(policy: Policy, launch: &Launch, case: &ClosedLoopCase) -> Policy {
             .map(|wait| BalanceWait { iterations: wait.iterations, gather: wait.batching }),
         cached_share: cached_share(&policy, launch, case),
         kv_block: launch.kv_block_tokens.unwrap_or(policy.kv_block),
+        preempt: match launch.conservativeness {
+            Some(conservativeness) => Preempt::Retract { conservativeness },
+            None => policy.preempt,
+        },
         ..policy
     }
 }
@@ -159,7 +171,7 @@ fn started(policy: Policy, launch: &Launch, case: &ClosedLoopCase) -> Policy {
 ///
 /// A prompt misses the first time it comes, unless the warm-up sent it. What running sequences leave of the
 /// KV cache holds that share of the prompts which fits: they come in any order, so none is kept by preference.
-fn cached_share(policy: &Policy, launch: &Launch, case: &ClosedLoopCase) -> f64 {
+fn cached_share(policy: &Policy, launch: &Launch, case: &ServedCase) -> f64 {
     let Some(distinct) = launch.distinct_prompts.filter(|_| launch.prefix_cache) else {
         return 0.0;
     };
@@ -189,14 +201,36 @@ pub fn tables(runs: &[&Run], physics: &Physics, ask: &Ask<'_>) -> Result<BTreeMa
         let (_, extent) = wanted.entry(run.table_key()).or_insert((run, run.extent));
         *extent = extent.joined(&run.extent);
     }
-    wanted
-        .into_iter()
-        .map(|(key, (run, extent))| {
-            let plan = TablePlan::new(&run.setup, physics, &extent).map_err(|missing| missing.to_string())?;
-            let unanswered = "the models did not answer every row";
-            let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
-            let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
-            Ok((key, Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
-        })
-        .collect()
+    let wanted: Vec<(String, (&Run, Extent))> = wanted.into_iter().collect();
+    let table = |(key, (run, extent)): &(String, (&Run, Extent))| {
+        let plan = TablePlan::new(&run.setup, physics, extent).map_err(|missing| missing.to_string())?;
+        let unanswered = "the models did not answer every row";
+        let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
+        let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
+        Ok((key.clone(), Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
+    };
+    on_all_cores(&wanted, table).into_iter().collect()
+}
+
+/// What `of` makes of each, in order, worked out on all cores.
+pub fn on_all_cores<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((at, one)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, all.get(at)?)))
+        {
+            done.push((at, of(one)));
+        }
+        done
+    };
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let crew: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        crew.into_iter()
+            .flat_map(|one| one.join().unwrap_or_else(|fault| std::panic::resume_unwind(fault)))
+            .collect()
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, one)| one).collect()
 }

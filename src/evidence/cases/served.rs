@@ -1,0 +1,280 @@
+//! Runs of a server: requests sent somehow, and the means of what clients saw.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::evidence::compared::{Metric, Times};
+
+/// How requests were sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Clients that each send their next request when the last one ends.
+    #[default]
+    ClosedLoop,
+    /// All at once, then nothing; TTFT and TPOT were measured.
+    Burst,
+    /// All queued at once; only throughput was measured.
+    Offline,
+    /// At a rate, whether or not answers come.
+    OpenLoop,
+    /// A server kept full: throughput and ITL while it was.
+    SteadyState,
+}
+
+impl Kind {
+    pub const ALL: [Self; 5] =
+        [Self::ClosedLoop, Self::Burst, Self::Offline, Self::OpenLoop, Self::SteadyState];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClosedLoop => "closed_loop",
+            Self::Burst => "burst",
+            Self::Offline => "offline",
+            Self::OpenLoop => "open_loop",
+            Self::SteadyState => "steady_state",
+        }
+    }
+}
+
+/// A run of a server.
+///
+/// The layout is what the source says; [`crate::evidence::launch::launch`] says what really ran.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "Line")]
+pub struct ServedCase {
+    pub id: String,
+    pub kind: Kind,
+    /// Who measured it: the table and its part.
+    pub source: String,
+    pub model: String,
+    pub engine: String,
+    pub engine_version: Option<String>,
+    pub gpu: String,
+    pub gpus: u32,
+    pub tp: u32,
+    pub pp: u32,
+    pub ep: u32,
+    pub dp_attention: u32,
+    pub precision: String,
+    pub moe_precision: Option<String>,
+    /// Nominal prompt, in tokens: the longest where lengths are drawn.
+    pub isl: u32,
+    /// Nominal answer, in tokens.
+    pub osl: u32,
+    /// Shares of the nominal lengths between which each length is drawn, evenly; none if all are equal.
+    pub length_range: Option<[f64; 2]>,
+    /// Clients; 0 where nothing says how many.
+    pub concurrency: u32,
+    /// Day of the run, `YYYY-MM-DD`.
+    pub measured_on: Option<String>,
+    /// Container image, or where that is lost, what else names the run.
+    pub image: Option<String>,
+    /// What the source prints of how it started server and clients; none where it prints nothing.
+    pub told: Option<Told>,
+    /// No constant was fitted on runs of its file.
+    pub outside: bool,
+    /// Means over the requests, in milliseconds, and output tokens per second; not a number where not measured.
+    pub measured: Means,
+}
+
+/// What a source prints of how a run was started.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Told {
+    /// The server's command or configuration file.
+    pub launch: String,
+    pub client: String,
+    pub note: String,
+    pub kv_dtype: Option<String>,
+    /// Prompts and answers on average, in tokens, where lengths differ.
+    pub means: [f64; 2],
+    pub lengths: Drawn,
+    /// Requests of the run.
+    pub prompts: Option<u32>,
+    /// Requests per second; infinite if all come at once.
+    pub rate: Option<f64>,
+    pub max_num_seqs: Option<u32>,
+    /// Tokens of a step with drafts, the newest included.
+    pub accept_length: Option<f64>,
+}
+
+/// How the lengths of requests vary where a source prints it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Drawn {
+    /// Not at all, or within the case's `length_range`.
+    #[default]
+    Nominal,
+    /// Conversations of ShareGPT, as the benchmarks of vLLM and SGLang choose them.
+    ShareGpt,
+    /// Prompts of a data set whose lengths are not printed, and answers by a histogram: edges in tokens, and how many
+    /// requests lie between each two.
+    Histogram { task: String, edges: Vec<f64>, counts: Vec<u32> },
+}
+
+/// Means over the requests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Means {
+    pub ttft_ms: f64,
+    pub tpot_ms: f64,
+    pub output_per_s: f64,
+}
+
+impl Default for Means {
+    fn default() -> Self {
+        Self { ttft_ms: f64::NAN, tpot_ms: f64::NAN, output_per_s: f64::NAN }
+    }
+}
+
+impl Means {
+    /// What of it was measured.
+    pub fn times(&self) -> Times {
+        let given = |value: f64| value.is_finite().then_some(value);
+        Times {
+            ttft_ms: given(self.ttft_ms),
+            tpot_ms: given(self.tpot_ms),
+            output_per_s: given(self.output_per_s),
+            ..Times::default()
+        }
+    }
+}
+
+impl ServedCase {
+    pub const METRICS: [Metric; 3] = [Metric::Ttft, Metric::Tpot, Metric::Throughput];
+
+    /// The source, and where runs of it are in and out of the fits, in which of them this one is.
+    pub fn source_apart(&self) -> String {
+        match self.outside && self.told.is_none() {
+            true => format!("{} (not fitted on)", self.source),
+            false => self.source.clone(),
+        }
+    }
+}
+
+/// A line of the tables.
+#[derive(Debug, Deserialize)]
+struct Line {
+    kind: String,
+    id: String,
+    source: String,
+    model: String,
+    engine: String,
+    engine_version: Option<String>,
+    gpu: String,
+    gpus: u32,
+    tp: u32,
+    pp: u32,
+    ep: u32,
+    dp_attention: u32,
+    precision: String,
+    moe_precision: Option<String>,
+    kv_dtype: Option<String>,
+    #[serde(default)]
+    isl: f64,
+    osl: f64,
+    isl_mean: Option<f64>,
+    osl_mean: Option<f64>,
+    length_range: Option<Value>,
+    #[serde(default)]
+    task: String,
+    output_length_histogram: Option<HistogramLine>,
+    concurrency: Option<u32>,
+    prompts: Option<u32>,
+    request_rate: Option<Value>,
+    max_num_seqs: Option<u32>,
+    measured_on: Option<String>,
+    image: Option<String>,
+    launch: Option<String>,
+    client: Option<String>,
+    note: Option<String>,
+    ttft_ms: Option<f64>,
+    tpot_ms: Option<f64>,
+    itl_median_ms: Option<f64>,
+    throughput_tok_s: Option<f64>,
+    measured: MeasuredLine,
+}
+
+#[derive(Debug, Deserialize)]
+struct HistogramLine {
+    bins: Vec<f64>,
+    counts: Vec<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+struct MeasuredLine {
+    ttft_ms: Option<f64>,
+    tpot_ms: Option<f64>,
+    accept_length: Option<f64>,
+}
+
+impl TryFrom<Line> for ServedCase {
+    type Error = String;
+
+    fn try_from(line: Line) -> Result<Self, String> {
+        let kind = match line.kind.as_str() {
+            "open_loop_constant" => Kind::OpenLoop,
+            name => Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("not a run of a server")?,
+        };
+        let shares = |value: &Value| -> Option<[f64; 2]> { serde_json::from_value(value.clone()).ok() };
+        let length_range = line.length_range.as_ref().and_then(shares);
+        let of_share_gpt = line.length_range.as_ref().and_then(Value::as_str) == Some("ShareGPT");
+        let means = [line.isl_mean.unwrap_or(line.isl), line.osl_mean.unwrap_or(line.osl)];
+        // A benchmark of SGLang that names no data set takes ShareGPT, whatever lengths it names.
+        let other = line.isl_mean.is_some() && length_range.is_none();
+        let lengths = match line.output_length_histogram {
+            Some(HistogramLine { bins, counts }) => Drawn::Histogram { task: line.task, edges: bins, counts },
+            None if of_share_gpt || other => Drawn::ShareGpt,
+            None => Drawn::Nominal,
+        };
+        let rate = line.request_rate.as_ref().and_then(|rate| match rate.as_str() {
+            Some("inf") => Some(f64::INFINITY),
+            _ => rate.as_f64(),
+        });
+        let constant = line.kind == "open_loop_constant";
+        let told = line.launch.map(|launch| Told {
+            launch,
+            client: line.client.unwrap_or_default() + if constant { " constant" } else { "" },
+            note: line.note.unwrap_or_default(),
+            kv_dtype: line.kv_dtype,
+            means,
+            lengths,
+            prompts: line.prompts,
+            rate,
+            max_num_seqs: line.max_num_seqs,
+            accept_length: line.measured.accept_length,
+        });
+        let (ttft_ms, tpot_ms) = match told {
+            // What of these can be trusted stands outside of what was printed.
+            Some(_) => (line.ttft_ms, line.tpot_ms.or(line.itl_median_ms)),
+            None => (line.measured.ttft_ms, line.measured.tpot_ms),
+        };
+        let measured = Means {
+            ttft_ms: ttft_ms.unwrap_or(f64::NAN),
+            tpot_ms: tpot_ms.unwrap_or(f64::NAN),
+            output_per_s: line.throughput_tok_s.unwrap_or(f64::NAN),
+        };
+        Ok(Self {
+            id: line.id,
+            kind,
+            source: line.source,
+            model: line.model,
+            engine: line.engine,
+            engine_version: line.engine_version,
+            gpu: line.gpu,
+            gpus: line.gpus,
+            tp: line.tp,
+            pp: line.pp,
+            ep: line.ep,
+            dp_attention: line.dp_attention,
+            precision: line.precision,
+            moe_precision: line.moe_precision,
+            isl: line.isl.round() as u32,
+            osl: line.osl.round() as u32,
+            length_range,
+            concurrency: line.concurrency.unwrap_or(0),
+            measured_on: line.measured_on,
+            image: line.image,
+            told,
+            outside: true,
+            measured,
+        })
+    }
+}

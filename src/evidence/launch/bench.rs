@@ -1,0 +1,84 @@
+//! The engine settings that `trtllm-bench` works out for a data set (`tensorrt_llm/bench/build/tuning.py`).
+
+use super::{KvCache, Launch};
+use crate::config::model::Attention;
+use crate::config::{Dtype, Gpu, Model};
+use crate::evidence::cases::{ServedCase, model};
+
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+/// Most sequences of all stages, and most tokens, before they are rounded.
+const MOST_SEQS: f64 = 4096.0;
+const MOST_TOKENS: f64 = 32768.0;
+
+/// Sequences and tokens of a step: as many sequences as the KV cache holds, and their tokens in step with each other.
+///
+/// # Errors
+/// Where the model or the GPU's memory is not known.
+pub(super) fn engine_settings(launch: &mut Launch, case: &ServedCase, gpu: &Gpu) -> Result<(), String> {
+    let found = model(crate::config::catalog::catalog(), &case.model)?.model;
+    let memory = gpu.memory().map_err(|missing| missing.to_string())?.0 / GIB;
+    let (tp, pp) = (f64::from(case.tp), f64::from(case.pp.max(1)));
+    let of_weights = match case.precision.as_str() {
+        "fp8" | "fp8_block" => 1.0,
+        "nvfp4" => 0.5,
+        _ => 2.0,
+    };
+    let of_cache = if launch.kv_cache == KvCache::Fp8 || launch.kv(case) == Dtype::Fp8 { 1.0 } else { 2.0 };
+    let available = memory * tp * pp - found.parameters() * of_weights / GIB;
+    let (prompt, answer) = (f64::from(case.isl), f64::from(case.osl));
+    let share = launch.memory_share.unwrap_or(1.0);
+    let of_token = cache_elements(found, tp) * of_cache / GIB;
+    let requests = available * share / (of_token * (prompt + answer));
+    let (seqs, tokens) = rounded(requests.min(MOST_SEQS) / pp, prompt / answer.max(1.0));
+    launch.max_seqs = Some(seqs);
+    // Without chunks the longest prompt must fit beside all that decode.
+    launch.token_budget = if launch.chunked { tokens } else { tokens.max(case.isl + seqs) };
+    Ok(())
+}
+
+fn rounded(raw: f64, prompts: f64) -> (u32, u32) {
+    let up = |value: f64, step: f64| step * (value / step).ceil();
+    let seqs = match raw {
+        few if few < 256.0 => up(few, 32.0).max(64.0),
+        some if some < 1024.0 => up(some, 128.0),
+        many => up(many, 256.0),
+    };
+    let tokens = match (raw * (1.0 + prompts)).min(MOST_TOKENS) {
+        few if few < 4096.0 => up(few, 256.0).max(2048.0),
+        some if some < 8192.0 => up(some, 512.0),
+        many => up(many, 1024.0),
+    };
+    (seqs as u32, tokens as u32)
+}
+
+/// Keys and values of a token in all layers, a KV head on each GPU at least; it counts all layers alike.
+fn cache_elements(model: &Model, tp: f64) -> f64 {
+    let of = |attention: &Attention| match attention {
+        Attention::Gqa(gqa) => 2.0 * f64::from(gqa.kv_heads).max(tp) * f64::from(gqa.head_dim),
+        // `num_key_value_heads` of latent attention is that of its heads, and its head size that of hidden / heads.
+        Attention::Mla(mla) => {
+            2.0 * f64::from(mla.heads).max(tp) * (f64::from(model.hidden) / f64::from(mla.heads))
+        }
+        _ => 0.0,
+    };
+    model
+        .blocks
+        .iter()
+        .map(|blocks| f64::from(blocks.count) * blocks.attention.as_ref().map_or(0.0, of))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_those_of_the_benchmark() {
+        // 100 requests of 1000/1000: 128 sequences, and 200 tokens are fewer than the least.
+        assert_eq!(rounded(100.0, 1.0), (128, 2048));
+        assert_eq!(rounded(700.0, 10.0), (768, 8192));
+        assert_eq!(rounded(4096.0, 1.0), (4096, 8192));
+        assert_eq!(rounded(4096.0, 1000.0), (4096, 32768));
+        assert_eq!(rounded(10.0, 1.0), (64, 2048));
+    }
+}

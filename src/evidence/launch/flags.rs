@@ -1,0 +1,83 @@
+//! Commands and configuration files as settings: `--name value`, `--name=value`, `name: value`.
+
+/// A setting: its name with underscores and without dashes, and its value; none of a switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flag {
+    pub name: String,
+    pub value: Option<String>,
+}
+
+impl Flag {
+    fn new(name: &str, value: Option<&str>) -> Self {
+        let name = name.trim_start_matches('-').replace('-', "_").to_lowercase();
+        Self { name, value: value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) }
+    }
+
+    pub fn number(&self) -> Option<f64> {
+        self.value.as_deref()?.parse().ok()
+    }
+
+    /// A switch that is not switched off.
+    pub fn on(&self) -> bool {
+        !self
+            .value
+            .as_deref()
+            .is_some_and(|value| ["false", "0", "off", "no"].contains(&&*value.to_lowercase()))
+    }
+}
+
+/// The settings of `text`, in their order. Words that belong to none are left out.
+pub fn flags(text: &str) -> Vec<Flag> {
+    text.lines().flat_map(|line| of_line(line.split(" #").next().unwrap_or(line).trim())).collect()
+}
+
+fn of_line(line: &str) -> Vec<Flag> {
+    if !line.contains(" --")
+        && !line.starts_with('-')
+        && let Some((name, value)) = line.split_once(": ")
+        && !name.contains(' ')
+    {
+        return vec![Flag::new(name, Some(value))];
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_flag = |word: &str| {
+        word.starts_with("--")
+            || (word.starts_with('-') && word[1..].starts_with(|letter: char| letter.is_alphabetic()))
+    };
+    let mut found = Vec::new();
+    for (at, &word) in words.iter().enumerate().filter(|(_, word)| is_flag(word)) {
+        let next = words.get(at + 1).copied().filter(|next| !is_flag(next));
+        found.push(match word.split_once('=') {
+            Some((name, value)) => Flag::new(name, Some(value)),
+            None => Flag::new(word, next.map(|value| value.trim_end_matches([',', ';']))),
+        });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_and_files_are_read() {
+        let flag =
+            |name: &str, value: Option<&str>| Flag { name: name.into(), value: value.map(str::to_owned) };
+        assert_eq!(
+            flags(
+                "vllm serve a/b -tp 8 --max-num-seqs=512 --enable-chunked-prefill=False --trust-remote-code"
+            ),
+            [
+                flag("tp", Some("8")),
+                flag("max_num_seqs", Some("512")),
+                flag("enable_chunked_prefill", Some("False")),
+                flag("trust_remote_code", None)
+            ]
+        );
+        assert_eq!(
+            flags("block-size: 32  # a bug\nasync-scheduling: true"),
+            [flag("block_size", Some("32")), flag("async_scheduling", Some("true"))]
+        );
+        assert!(!flags("--enable-chunked-prefill=False")[0].on());
+    }
+}

@@ -1,0 +1,242 @@
+//! Launches that a source prints: its command, and for what that leaves out the documented defaults of the engine's
+//! version.
+
+use serde_json::Value;
+
+use super::bench::engine_settings;
+use super::flags::{Flag, flags};
+use super::plan::{Plan, numbers};
+use super::{ExpertRanks, Graphs, KvCache, Launch, Layout, Origin, Warmup};
+use crate::config::catalog::catalog;
+use crate::config::{Drafts, VersionDefaults};
+use crate::evidence::cases::{ServedCase, Told};
+
+/// `--kv_cache_free_gpu_mem_fraction` that the tables of `trtllm-bench` were made with, by what is known of them.
+const BENCH_SHARE: f64 = 0.95;
+
+/// # Errors
+/// Where the engine, its version or the GPU is not in the catalog.
+pub(super) fn launch(plan: &Plan, case: &ServedCase, told: &Told) -> Result<Launch, String> {
+    let engine = catalog().engine(&case.engine).ok_or_else(|| format!("no engine {}", case.engine))?;
+    let gpu = catalog()
+        .gpu(&case.gpu)
+        .ok_or_else(|| format!("{} is not among the GPUs of the catalog", case.gpu))?;
+    let (defaults, doubts) =
+        match case.engine_version.as_deref().map(numbers).filter(|version| !version.is_empty()) {
+            Some(version) => (engine.version_defaults(&version), Vec::new()),
+            None => (engine.versions.last(), vec!["the engine's version is not recorded".to_owned()]),
+        };
+    let version = case.engine_version.as_deref().unwrap_or_default();
+    let defaults =
+        defaults.ok_or_else(|| format!("the defaults of {} {version} are not recorded", engine.name))?;
+    let (budget, seqs) = engine.scheduler.limits_on(gpu);
+    let (Some(budget), Some(seqs)) = (budget.0, seqs.0) else {
+        return Err(format!("no default limits of {} on {}", engine.name, gpu.name));
+    };
+    let mut launch = with_defaults(case, defaults, (budget as u32, seqs as u32));
+    launch.doubts = doubts;
+    launch.layout = layout(case)?;
+    launch.attention_dp = Some(launch.layout.attention_dp > 1);
+    if told.launch.starts_with("trtllm-bench") {
+        launch.memory_share = Some(BENCH_SHARE);
+    }
+    let given = flags(&told.launch);
+    given.iter().for_each(|flag| set(&mut launch, case, flag));
+    if case.engine == "vllm"
+        && given
+            .iter()
+            .any(|flag| flag.name == "performance_mode" && flag.value.as_deref() == Some("throughput"))
+    {
+        // Doubles what is not given.
+        let gives = |name: &str| given.iter().any(|flag| flag.name == name);
+        launch.token_budget *= if gives("max_num_batched_tokens") { 1 } else { 2 };
+        launch.max_seqs = launch.max_seqs.map(|seqs| if gives("max_num_seqs") { seqs } else { 2 * seqs });
+    }
+    launch.max_seqs = told.max_num_seqs.or(launch.max_seqs);
+    if case.engine == "vllm" {
+        launch.max_seqs = launch.max_seqs.map(|seqs| seqs.min(launch.token_budget));
+    }
+    if told.kv_dtype.as_deref().is_some_and(|kv| kv.starts_with("fp8")) || told.note.contains("KV cache fp8;")
+    {
+        launch.kv_cache = KvCache::Fp8;
+    }
+    if told.launch.starts_with("trtllm-bench") {
+        engine_settings(&mut launch, case, gpu)?;
+    }
+    drafts(&mut launch, plan, told, &given);
+    Ok(launch)
+}
+
+fn with_defaults(
+    case: &ServedCase,
+    defaults: &VersionDefaults,
+    (token_budget, max_seqs): (u32, u32),
+) -> Launch {
+    let vllm = case.engine == "vllm";
+    let sglang = case.engine == "sglang";
+    Launch {
+        origin: Origin::Told,
+        layout: Layout::default(),
+        attention_dp: None,
+        ep: ExpertRanks::Label,
+        requests_per_client: 10,
+        length_range: case.length_range,
+        warmup: Warmup::OneRequest,
+        cold_start: None,
+        prompt_stretch: 1.0,
+        exact_lengths: true,
+        distinct_prompts: None,
+        chat_template: false,
+        token_budget,
+        max_prefill_tokens: sglang.then_some(SGLANG_PREFILL_TOKENS),
+        mixed_chunk: false,
+        max_seqs: Some(max_seqs),
+        chunked: defaults.chunked,
+        receive_interval: 1,
+        batch_wait: None,
+        balance_wait: None,
+        prefix_cache: defaults.prefix_cache,
+        conservativeness: (sglang && defaults.prefix_cache).then_some(1.0),
+        async_scheduling: defaults.async_scheduling,
+        stream_interval: 1,
+        memory_share: defaults.memory_share.as_ref().and_then(|share| share.0),
+        kv_cache: KvCache::Auto,
+        kv_block_tokens: None,
+        attention: None,
+        moe: None,
+        all_reduce_fusion: None,
+        symmetric_memory: false,
+        graphs: if vllm { Graphs::FullAndPiecewise } else { Graphs::DecodeOnly },
+        graph_batch: 512,
+        drafts: Drafts::default(),
+        excluded: None,
+        doubts: Vec::new(),
+        inferred: Vec::new(),
+    }
+}
+
+/// `max_prefill_tokens` of SGLang's ServerArgs.
+const SGLANG_PREFILL_TOKENS: u32 = 16384;
+
+/// vLLM spreads experts over all GPUs that also split attention; the tables then name EP only.
+fn layout(case: &ServedCase) -> Result<Layout, String> {
+    let stage = case.gpus / case.pp.max(1);
+    let ranks = case.dp_attention.max(1);
+    if stage == 0 || !stage.is_multiple_of(ranks) {
+        return Err(format!("{} GPUs do not divide into {} stages of {ranks} ranks", case.gpus, case.pp));
+    }
+    Ok(Layout { gpus: stage, tp: stage / ranks, ep: case.ep.max(1), attention_dp: ranks })
+}
+
+/// Settings that change no time, and those that the tables hold as fields of their own.
+const WITHOUT_EFFECT: [&str; 40] = [
+    "model",
+    "model_path",
+    "host",
+    "port",
+    "served_model_name",
+    "trust_remote_code",
+    "reasoning_parser",
+    "tool_call_parser",
+    "tp",
+    "tp_size",
+    "tensor_parallel_size",
+    "pp",
+    "pp_size",
+    "pipeline_parallel_size",
+    "dp",
+    "dp_size",
+    "ep",
+    "ep_size",
+    "expert_parallel_size",
+    "enable_expert_parallel",
+    "enable_dp_attention",
+    "max_model_len",
+    "max_seq_len",
+    "context_length",
+    "dtype",
+    "api_server_count",
+    "quantization",
+    "speculative_algorithm",
+    "speculative_draft_model_path",
+    "speculative_num_steps",
+    "speculative_eagle_topk",
+    "speculative_num_draft_tokens",
+    "speculative_config",
+    "performance_mode",
+    "max_seq_len_to_capture",
+    "max_cudagraph_capture_size",
+    "cuda_graph_max_bs",
+    "language_model_only",
+    "log_level",
+    "seed",
+];
+
+fn set(launch: &mut Launch, case: &ServedCase, flag: &Flag) {
+    let whole = flag.number().map(|number| number as u32);
+    match (flag.name.as_str(), whole) {
+        ("max_num_batched_tokens" | "chunked_prefill_size" | "max_num_tokens", Some(tokens))
+            if tokens > 0 =>
+        {
+            launch.token_budget = tokens;
+        }
+        ("chunked_prefill_size", _) => launch.chunked = false,
+        ("max_num_seqs" | "max_running_requests" | "max_batch_size", Some(seqs)) => {
+            launch.max_seqs = Some(seqs)
+        }
+        ("max_prefill_tokens", Some(tokens)) => launch.max_prefill_tokens = Some(tokens),
+        (
+            "gpu_memory_utilization"
+            | "mem_fraction_static"
+            | "kv_cache_free_gpu_memory_fraction"
+            | "kv_cache_free_gpu_mem_fraction",
+            _,
+        ) => launch.memory_share = flag.number().or(launch.memory_share),
+        ("kv_cache_dtype", _) if flag.value.as_deref().is_some_and(|value| value.starts_with("fp8")) => {
+            launch.kv_cache = KvCache::Fp8;
+        }
+        ("kv_cache_dtype", _) => {}
+        ("block_size" | "page_size", Some(tokens)) => launch.kv_block_tokens = Some(tokens),
+        ("enable_prefix_caching", _) => launch.prefix_cache = flag.on(),
+        ("no_enable_prefix_caching" | "disable_radix_cache", _) => {
+            launch.prefix_cache = false;
+            launch.conservativeness = None;
+        }
+        ("enable_chunked_prefill" | "enable_chunked_context", _) => launch.chunked = flag.on(),
+        ("enable_mixed_chunk", _) => launch.mixed_chunk = flag.on(),
+        ("async_scheduling", _) => launch.async_scheduling = flag.on(),
+        ("no_async_scheduling" | "disable_overlap_schedule" | "disable_overlap_scheduler", _) => {
+            launch.async_scheduling = false;
+        }
+        ("schedule_conservativeness", _) => launch.conservativeness = flag.number(),
+        ("scheduler_recv_interval", Some(steps)) => launch.receive_interval = steps,
+        ("stream_interval", Some(tokens)) => launch.stream_interval = tokens,
+        ("attention_backend", _) => launch.attention.clone_from(&flag.value),
+        ("moe_backend" | "moe_runner_backend", _) => launch.moe.clone_from(&flag.value),
+        (name, _) if WITHOUT_EFFECT.contains(&name) => {}
+        (name, _) => {
+            launch.doubts.push(format!("--{} of {} is not read", name.replace('_', "-"), case.engine))
+        }
+    }
+}
+
+/// Tokens drafted in each step, and accepted: what the run printed, or else what runs like it had.
+fn drafts(launch: &mut Launch, plan: &Plan, told: &Told, given: &[Flag]) {
+    let number = |name: &str| given.iter().find(|flag| flag.name == name).and_then(Flag::number);
+    let of_vllm = given.iter().find(|flag| flag.name == "speculative_config").and_then(|flag| {
+        let config: Value = serde_json::from_str(flag.value.as_deref()?).ok()?;
+        config["num_speculative_tokens"].as_f64()
+    });
+    let Some(drafted) = of_vllm.or(number("speculative_num_draft_tokens").map(|tokens| tokens - 1.0)) else {
+        return;
+    };
+    let deepest = number("speculative_num_steps").unwrap_or(drafted);
+    let accepted = told.accept_length.map(|tokens| tokens - 1.0).unwrap_or_else(|| {
+        launch.inferred.push(format!(
+            "accepted drafts are not printed: {:.0} % of the deepest are assumed, as in the runs with multi-token prediction",
+            100.0 * plan.drafts.accepted / f64::from(plan.drafts.drafted)
+        ));
+        deepest * plan.drafts.accepted / f64::from(plan.drafts.drafted)
+    });
+    launch.drafts = Drafts { drafted: drafted as u32, accepted: accepted.clamp(0.0, drafted) };
+}

@@ -1,0 +1,189 @@
+//! Errors on measured runs of servers, by kind and in groups, beside the roofline and the peers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::coverage::{Coverage, coverage};
+use super::{Run, Tables, on_all_cores, tables};
+use crate::config::catalog::{Catalog, Physics};
+use crate::evidence::cases::{Ask, Kind, ServedCase};
+use crate::evidence::compared::{
+    Compared, Metric, Metrics, PeerRow, Report, Skipped, Times, errors, grouped,
+};
+use crate::evidence::contradictions::{Contradiction, contradictions};
+use crate::serving::table::StepTable;
+
+/// Clients up to which next to nothing queues.
+const FEW_CLIENTS: u32 = 4;
+/// Measured means repeat within 2.7 % in nine of ten pairs.
+const PHYSICS_MARGIN: f64 = 0.97;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct LoopReport {
+    #[serde(flatten)]
+    pub all: Report,
+    /// How wide bounds must be.
+    pub coverage80: BTreeMap<Metric, Option<Coverage>>,
+    /// Where at most four clients ask, so that kernels and host decide and not queues.
+    pub few_clients: Metrics,
+    pub by_concurrency: BTreeMap<u32, Metrics>,
+    pub few_clients_by_model: BTreeMap<String, Metrics>,
+    pub few_clients_by_engine: BTreeMap<String, Metrics>,
+    pub few_clients_by_model_and_engine: BTreeMap<String, Metrics>,
+    /// Cases that contradict physics or others, and the errors without them.
+    pub contradictions: Vec<Contradiction>,
+    pub without_contradictions: Metrics,
+    /// Cases of whose start something was read off runs like them, with the number of cases, and the errors of
+    /// all others.
+    pub inferred: BTreeMap<String, usize>,
+    pub without_inferred: Metrics,
+}
+
+/// The reports of all kinds.
+pub struct ServedReports {
+    pub closed_loops: LoopReport,
+    /// Of every other kind.
+    pub others: BTreeMap<Kind, Report>,
+}
+
+/// A case that can be run again.
+struct Ready<'a> {
+    case: &'a ServedCase,
+    run: Run,
+}
+
+/// Runs every case again.
+///
+/// # Errors
+/// Where the models or the catalogs do not answer.
+pub fn served_reports(
+    cases: &[&ServedCase],
+    (catalog, physics): (&Catalog, &Physics),
+    ask: &Ask<'_>,
+    peers: &[PeerRow],
+) -> Result<ServedReports, String> {
+    let (mut ready, mut skipped) = (Vec::new(), Vec::new());
+    for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| Run::of(case, catalog))) {
+        match run {
+            Ok(run) => ready.push(Ready { case, run }),
+            Err(reason) => skipped.push((case.kind, Skipped { id: case.id.clone(), reason })),
+        }
+    }
+    let runs: Vec<&Run> = ready.iter().map(|one| &one.run).collect();
+    let tables = tables(&runs, physics, ask)?;
+    let mut compared: BTreeMap<Kind, Vec<Compared>> = BTreeMap::new();
+    for (one, pair) in ready.iter().zip(on_all_cores(&ready, |one| compare(one.case, &one.run, &tables))) {
+        match pair {
+            Ok(pair) => compared.entry(one.case.kind).or_default().push(pair),
+            Err(reason) => skipped.push((one.case.kind, Skipped { id: one.case.id.clone(), reason })),
+        }
+    }
+    let report = |kind: Kind, compared: Vec<Compared>| {
+        let skipped = skipped.iter().filter(|(of, _)| *of == kind).map(|(_, one)| one.clone()).collect();
+        Report::of(&ServedCase::METRICS, compared, skipped, peers)
+    };
+    let closed = compared.remove(&Kind::ClosedLoop).unwrap_or_default();
+    let others = Kind::ALL.into_iter().filter(|kind| *kind != Kind::ClosedLoop);
+    let others =
+        others.map(|kind| (kind, report(kind, compared.remove(&kind).unwrap_or_default()))).collect();
+    let all = report(Kind::ClosedLoop, closed);
+    Ok(ServedReports { closed_loops: loop_report(&ready, all, &tables), others })
+}
+
+/// What is asked of closed loops only, most of it of those whose launch was worked out from recorded scripts.
+fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Tables>) -> LoopReport {
+    let recorded: Vec<&Ready> =
+        ready.iter().filter(|one| one.case.kind == Kind::ClosedLoop && one.case.told.is_none()).collect();
+    let cases: Vec<&ServedCase> = recorded.iter().map(|one| one.case).collect();
+    let by_id: BTreeMap<&str, &ServedCase> = cases.iter().map(|case| (case.id.as_str(), *case)).collect();
+    let compared: Vec<&Compared> =
+        all.compared.iter().filter(|case| by_id.contains_key(case.id.as_str())).collect();
+    let floors: BTreeMap<&str, Option<f64>> = recorded
+        .iter()
+        .map(|one| {
+            let floor =
+                tables.get(&one.run.table_key()).and_then(|tables| tables.roofline.least_decode_step());
+            (one.case.id.as_str(), floor.map(|seconds| seconds.0))
+        })
+        .collect();
+    let mut named = contradictions(&cases, &|case| floors.get(case.id.as_str()).copied().flatten());
+    for case in &compared {
+        let Some(reason) = by_id.get(case.id.as_str()).and_then(|own| faster_than_physics(case, own.osl))
+        else {
+            continue;
+        };
+        match named.iter_mut().find(|one| one.id == case.id) {
+            Some(one) => one.reasons.push(reason),
+            None => named.push(Contradiction { id: case.id.clone(), reasons: vec![reason] }),
+        }
+    }
+    let (mut inferred, mut guessed): (BTreeMap<String, usize>, BTreeSet<&str>) = Default::default();
+    for one in ready.iter().filter(|one| one.case.kind == Kind::ClosedLoop) {
+        let inferences = &one.run.launch.inferred;
+        inferences.iter().for_each(|what| *inferred.entry(what.clone()).or_default() += 1);
+        if !inferences.is_empty() {
+            guessed.insert(&one.case.id);
+        }
+    }
+    let wrong: BTreeSet<&str> = named.iter().map(|one| one.id.as_str()).collect();
+    let metrics = &ServedCase::METRICS;
+    let few =
+        || all.compared.iter().filter(|case| case.concurrency.is_some_and(|clients| clients <= FEW_CLIENTS));
+    let without = |ids: &BTreeSet<&str>| {
+        errors(metrics, all.compared.iter().filter(|case| !ids.contains(case.id.as_str())))
+    };
+    LoopReport {
+        coverage80: [Metric::Ttft, Metric::Tpot].map(|metric| (metric, bounds(&compared, metric))).into(),
+        few_clients: errors(metrics, few()),
+        by_concurrency: grouped(metrics, all.compared.iter(), |case| case.concurrency.unwrap_or_default()),
+        few_clients_by_model: grouped(metrics, few(), |case| case.model.clone()),
+        few_clients_by_engine: grouped(metrics, few(), |case| case.engine.clone()),
+        few_clients_by_model_and_engine: grouped(metrics, few(), |case| {
+            format!("{} on {}", case.model, case.engine)
+        }),
+        without_contradictions: without(&wrong),
+        without_inferred: without(&guessed),
+        inferred,
+        contradictions: named,
+        all,
+    }
+}
+
+/// Requests that end sooner than their kernels could, queue by queue, at dense peaks and full bandwidth:
+/// some of the work was not done, as where prompts came from a prefix cache.
+fn faster_than_physics(case: &Compared, osl: u32) -> Option<String> {
+    let whole = |times: &Times| Some(times.ttft_ms? + (f64::from(osl) - 1.0) * times.tpot_ms?);
+    let (measured, least) = (whole(&case.measured)?, whole(&case.roofline)?);
+    (measured < least * PHYSICS_MARGIN).then(|| {
+        format!(
+            "a request takes {measured:.0} ms, and its kernels alone, at peak rates, {least:.0} ms: not all of \
+             its work was done"
+        )
+    })
+}
+
+fn compare(case: &ServedCase, run: &Run, tables: &BTreeMap<String, Tables>) -> Result<Compared, String> {
+    let tables = tables.get(&run.table_key()).ok_or("no table of step times")?;
+    let simulate = |table: &StepTable| run.simulate(&table.under(&run.setup.engine.host, run.policy.ahead));
+    Ok(Compared {
+        id: case.id.clone(),
+        model: case.model.clone(),
+        engine: case.engine.clone(),
+        gpu: case.gpu.clone(),
+        source: case.source_apart(),
+        outside: case.outside,
+        concurrency: Some(run.sent.at_once),
+        recorded: Some(run.launch.matched() && run.launch.inferred.is_empty()),
+        predicted: simulate(&tables.learned)?,
+        roofline: simulate(&tables.roofline)?,
+        measured: case.measured.times(),
+        link: run.link.clone(),
+    })
+}
+
+fn bounds(cases: &[&Compared], metric: Metric) -> Option<Coverage> {
+    coverage(cases.iter().filter_map(|case| {
+        Some((case.model.as_str(), metric.of(&case.predicted)?, metric.of(&case.measured)?))
+    }))
+}

@@ -1,0 +1,84 @@
+//! The scenario that a measured run of a server ran.
+
+use super::sent::Sent;
+use crate::config::catalog::Catalog;
+use crate::config::model::resolve::Resolved;
+use crate::config::{Dtype, Lengths, Model, ModelChoice, Overrides, Scenario, Workload};
+use crate::evidence::cases::{ServedCase, dtype, model};
+use crate::evidence::launch::Launch;
+use crate::units::significant;
+
+/// # Errors
+/// Why there is none.
+pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent, catalog: &Catalog) -> Result<Scenario, String> {
+    let Resolved { model, weights: named } = model(catalog, &case.model)?;
+    let (isl, osl) = match case.told {
+        None => (case.isl, case.osl),
+        Some(_) => sent.longest(),
+    };
+    Ok(Scenario {
+        gpu: case.gpu.clone(),
+        engine: case.engine.clone(),
+        tp: launch.layout.tp,
+        pp: case.pp,
+        dp: launch.layout.attention_dp,
+        ep: launch.layout.ep,
+        replicas: 1,
+        weights: Some(weights(case, model, named)?),
+        kv: launch.kv(case),
+        workload: Workload {
+            isl: Lengths::Fixed(isl),
+            osl,
+            load: sent.load(),
+            drafts: launch.drafts,
+            ..Workload::default()
+        },
+        overrides: Overrides {
+            token_budget: Some(launch.token_budget),
+            // Without a limit of its own the run is bounded by its clients.
+            max_seqs: launch.max_seqs,
+            memory_share: launch.memory_share,
+            ..Overrides::default()
+        },
+        measured: crate::config::Measured::default(),
+        model: ModelChoice::Catalog(model.id.clone()),
+    })
+}
+
+/// The same with the lengths that its client drew: uniformly between two shares of those asked for, or their means.
+pub fn as_sent(scenario: Scenario, case: &ServedCase, launch: &Launch, sent: &Sent) -> Scenario {
+    if case.told.is_some() {
+        let (isl, osl) = sent.means();
+        let workload = Workload { isl: Lengths::Fixed(isl), osl, ..scenario.workload };
+        return Scenario { workload, ..scenario };
+    }
+    let Some([least, most]) = launch.length_range else { return scenario };
+    let middle = |asked: u32| (f64::from(asked) * (most + least) / 2.0).round() as u32;
+    let isl = match scenario.workload.isl {
+        Lengths::Fixed(asked) => Lengths::Fixed(middle(asked)),
+        each => each,
+    };
+    let spread = significant((most - least) / (most + least), 3);
+    Scenario {
+        workload: Workload { isl, osl: middle(scenario.workload.osl), spread, ..scenario.workload },
+        ..scenario
+    }
+}
+
+/// The checkpoint's format: that of its name, or else as the source labels it. Sources label FP8 checkpoints alike,
+/// whatever their scales, and 4-bit integers by their use.
+fn weights(case: &ServedCase, model: &Model, named: Option<Dtype>) -> Result<Dtype, String> {
+    let of_experts = case.moe_precision.as_deref().unwrap_or_default();
+    match case.precision.as_str() {
+        "fp8" if of_experts == "fp8_block" => Ok(Dtype::Fp8Block),
+        "fp8" if model.weights == Dtype::Fp8Block && named.is_none() => Ok(Dtype::Fp8Block),
+        // Alibaba's and Z.ai's own FP8 checkpoints are scaled by block.
+        "fp8"
+            if named == Some(Dtype::Fp8)
+                && ["Qwen/", "zai-org/"].iter().any(|own| case.model.starts_with(own)) =>
+        {
+            Ok(Dtype::Fp8Block)
+        }
+        other => dtype(other),
+    }
+}

@@ -1,0 +1,209 @@
+//! The requests of a measured run, and when they were sent.
+
+use super::numpy;
+use crate::config::Load;
+use crate::evidence::cases::{Drawn, Kind, ServedCase, Told};
+use crate::evidence::launch::Launch;
+use crate::kernels::constants::constants;
+use crate::kernels::random::SplitMix64;
+use crate::serving::run::log_normal;
+use crate::serving::sim::{Arrivals, Request, Served};
+
+constants!("share_gpt": prompt_log_spread, output_log_spread, longest_prompt, longest_output);
+
+/// Seed of NumPy's generator in SGLang's benchmark; in that of InferenceX it is 0.
+const SGLANG_SEED: u32 = 1;
+/// Requests of a run that does not say how many, for each client, and of an offline one.
+const PER_CLIENT: u32 = 10;
+const OFFLINE: u32 = 1000;
+/// Requests for each place of a server that is kept full, at least.
+const ROUNDS: u32 = 4;
+
+/// The requests of a run.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    pub requests: Vec<Request>,
+    pub arrivals: Arrivals,
+    /// Requests under way at once, at most.
+    pub at_once: u32,
+    /// Places of a server that is kept full; none of others.
+    pub full: Option<u32>,
+}
+
+impl Sent {
+    /// # Errors
+    /// Where the source does not say what the requests were like.
+    pub fn of(case: &ServedCase, launch: &Launch) -> Result<Self, String> {
+        let Some(told) = &case.told else {
+            let count = launch.requests(case.concurrency);
+            let requests = match launch.length_range {
+                Some(range) => numpy::requests(count, (case.isl, case.osl), range, 0),
+                None => vec![Request { prompt: case.isl, output: case.osl }; count as usize],
+            };
+            let arrivals = Arrivals::Closed { clients: case.concurrency };
+            return Ok(Self { requests, arrivals, at_once: case.concurrency, full: None });
+        };
+        let full = (case.kind == Kind::SteadyState).then_some(told.max_num_seqs).flatten();
+        let count = match (told.prompts, &told.lengths, full) {
+            (_, Drawn::Histogram { counts, .. }, Some(places)) => {
+                counts.iter().sum::<u32>().max(places.saturating_mul(ROUNDS))
+            }
+            (Some(prompts), ..) => prompts,
+            (None, ..) if case.kind == Kind::Offline => OFFLINE,
+            (None, ..) => case.concurrency.saturating_mul(PER_CLIENT),
+        };
+        if count == 0 {
+            return Err("neither requests nor clients are recorded".into());
+        }
+        let clients = full.unwrap_or(if case.concurrency > 0 { case.concurrency.min(count) } else { count });
+        let arrivals = match told.rate.filter(|rate| rate.is_finite()) {
+            Some(rate) if case.kind == Kind::OpenLoop && told.client.contains("constant") => {
+                Arrivals::Times((0..count).map(|index| f64::from(index) / rate).collect())
+            }
+            Some(per_s) if case.kind == Kind::OpenLoop => Arrivals::Rate { per_s, burstiness: 1.0, seed: 0 },
+            _ if clients < count => Arrivals::Closed { clients },
+            _ => Arrivals::AtOnce,
+        };
+        Ok(Self { requests: lengths(case, told, count)?, arrivals, at_once: clients, full })
+    }
+
+    /// The longest prompt and the longest answer, in tokens.
+    pub fn longest(&self) -> (u32, u32) {
+        let most = |of: fn(&Request) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
+        (most(|one| one.prompt), most(|one| one.output))
+    }
+
+    /// Tokens of a prompt and of an answer on average.
+    pub fn means(&self) -> (u32, u32) {
+        let mean = |of: fn(&Request) -> u32| {
+            let sum: f64 = self.requests.iter().map(|one| f64::from(of(one))).sum();
+            (sum / self.requests.len().max(1) as f64).round().max(1.0) as u32
+        };
+        (mean(|one| one.prompt), mean(|one| one.output))
+    }
+
+    /// The nearest load that a scenario can have.
+    pub fn load(&self) -> Load {
+        match &self.arrivals {
+            Arrivals::Rate { per_s, .. } => Load::Rate(*per_s),
+            Arrivals::Times(times) if times.last().is_some_and(|&last| last > 0.0) => {
+                Load::Rate((times.len() - 1) as f64 / times.last().copied().unwrap_or(1.0))
+            }
+            _ => Load::Concurrency(self.at_once),
+        }
+    }
+}
+
+fn lengths(case: &ServedCase, told: &Told, count: u32) -> Result<Vec<Request>, String> {
+    let nominal = (case.isl.max(1), case.osl.max(1));
+    Ok(match &told.lengths {
+        Drawn::Nominal => match case.length_range {
+            Some(range) => numpy::requests(count, nominal, range, SGLANG_SEED),
+            None => vec![Request { prompt: nominal.0, output: nominal.1 }; count as usize],
+        },
+        Drawn::ShareGpt => {
+            let constants = constants();
+            let draw = |mean: f64, spread: f64, most: f64, seed: u64| {
+                log_normal(
+                    mean.round() as u32,
+                    spread,
+                    most as u32,
+                    count as usize,
+                    &mut SplitMix64::new(seed),
+                )
+            };
+            let [prompt, output] = told.means;
+            let prompts = draw(prompt, constants.prompt_log_spread, constants.longest_prompt, 1);
+            let outputs = draw(output, constants.output_log_spread, constants.longest_output, 2);
+            prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
+        }
+        Drawn::Histogram { task, edges, counts } => {
+            let prompt = prompt_of(task)?;
+            let mut random = SplitMix64::new(0);
+            let total: f64 = counts.iter().copied().map(f64::from).sum();
+            let draw = |_| Request { prompt, output: from_bins(edges, counts, total, &mut random) };
+            (0..count).map(draw).collect()
+        }
+    })
+}
+
+/// Tokens of a prompt of a task, on average, as its publishers or others counted them.
+fn prompt_of(task: &str) -> Result<u32, String> {
+    match task {
+        // Questions of 169 tokens (GPQA, table 2), four answers to choose from and the instruction.
+        "gpqa" => Ok(300),
+        // 69.5 tokens a prompt in LMSYS-Chat-1M (table 1), whose conversations are of the same site.
+        "lm-arena-chat" => Ok(70),
+        "image-chat" | "video-chat" => {
+            Err("images or videos in the prompts: their encoder is not modelled".into())
+        }
+        other => Err(format!("the lengths of the prompts of {other} are not recorded")),
+    }
+}
+
+/// A length of the histogram, evenly within its bin.
+fn from_bins(edges: &[f64], counts: &[u32], total: f64, random: &mut SplitMix64) -> u32 {
+    let mut at = random.uniform() * total;
+    let within = random.uniform();
+    let mut last = 1;
+    for (pair, &count) in edges.windows(2).zip(counts).filter(|(_, count)| **count > 0) {
+        last = (pair[0] + (pair[1] - pair[0]) * within).round().max(1.0) as u32;
+        if at < f64::from(count) {
+            break;
+        }
+        at -= f64::from(count);
+    }
+    last
+}
+
+/// Output tokens per second from the time when `places` requests have their first token until only so many are left,
+/// as ML.ENERGY's client counts. Tokens of a request come evenly.
+pub fn rate_while_full(served: &[Served], places: usize) -> f64 {
+    let mut firsts: Vec<f64> = served.iter().map(|one| one.first).collect();
+    let mut lasts: Vec<f64> = served.iter().map(|one| one.last).collect();
+    firsts.sort_by(f64::total_cmp);
+    lasts.sort_by(f64::total_cmp);
+    let begin = firsts.get(places.saturating_sub(1)).copied().unwrap_or(0.0);
+    let end = lasts.len().checked_sub(places + 2).and_then(|at| lasts.get(at)).copied().unwrap_or(begin);
+    let tokens = |one: &Served| {
+        let span = one.last - one.first;
+        let inside = (one.last.min(end) - one.first.max(begin)).max(0.0);
+        let others = f64::from(one.output) - 1.0;
+        let rest = if span > 0.0 { others * inside / span } else { 0.0 };
+        rest + if (begin..end).contains(&one.first) { 1.0 } else { 0.0 }
+    };
+    served.iter().map(tokens).sum::<f64>() / (end - begin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_server_is_counted_while_it_is_full() {
+        // Two places: three of them at once would be one too many, so the last two do not count.
+        let one = |first: f64, last: f64| Served { arrival: 0.0, first, last, prompt: 1, output: 11 };
+        let served = [
+            one(0.0, 10.0),
+            one(0.0, 10.0),
+            one(10.0, 20.0),
+            one(10.0, 20.0),
+            one(20.0, 30.0),
+            one(20.0, 30.0),
+        ];
+        let rate = rate_while_full(&served, 2);
+        assert!((rate - 2.0).abs() < 0.2, "{rate}");
+    }
+
+    #[test]
+    fn lengths_of_share_gpt_keep_their_means() {
+        let told = Told { lengths: Drawn::ShareGpt, means: [217.0, 200.0], ..Told::default() };
+        let requests = lengths(&ServedCase::default(), &told, 20_000).unwrap();
+        let mean =
+            |of: fn(&Request) -> u32| requests.iter().map(|one| f64::from(of(one))).sum::<f64>() / 20_000.0;
+        assert!(
+            (mean(|one| one.prompt) / 217.0 - 1.0).abs() < 0.03
+                && (mean(|one| one.output) / 200.0 - 1.0).abs() < 0.03
+        );
+    }
+}
