@@ -1,7 +1,7 @@
 """Fits the engines' host times on measured closed loops, and prints them with how far they move without a model or GPU.
 
-Five constants an engine, each physical and above zero: what the host adds to a decode step, to each sequence of a step, to
-a kernel launched without a graph, to a request and to a prompt token. Every case is simulated by `evaluate serving` once for each constant, and its times are
+Six constants an engine, each physical and above zero: what the host adds to a decode step, to each sequence of a step, to
+a kernel launched without a graph, to the API server's work on a request, to a request and to a prompt token. Every case is simulated by `evaluate serving` once for each constant, and its times are
 taken as linear in the constants around that point; the point is renewed until the error no longer falls.
 """
 
@@ -15,9 +15,9 @@ import numpy as np
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-NAMES = ("decode_step_us", "sequence_us", "eager_launch_us", "admission_us", "prompt_token_us")
+NAMES = ("decode_step_us", "sequence_us", "eager_launch_us", "frontend_us", "admission_us", "prompt_token_us")
 # Clients up to which queues do not yet hide what the host does.
-MOST_CLIENTS = 64
+MOST_CLIENTS = 256
 # A case further off than this, as a logarithm of the ratio, weighs no more: something else is wrong there.
 MOST_WEIGHT = 0.7
 # Measured means this close, in ms, are one run that the table lists twice.
@@ -109,12 +109,13 @@ def best(around, seen, slopes, measured, catalog):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--cases", type=Path, default=ROOT.parent / "shared/data/e2e/cases.jsonl")
+    arguments.add_argument("--every", type=int, default=1, help="fits every so many-th run only")
     arguments.add_argument("--evaluate", default=str(ROOT / "target/tools/evaluate"))
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         evaluate = Evaluate(chosen.evaluate, folder)
         catalog = evaluate.catalog()
-        lines = usable(chosen.cases, *evaluate(chosen.cases, catalog))
+        lines = usable(chosen.cases, *evaluate(chosen.cases, catalog))[:: chosen.every]
         cases = Path(folder) / "usable.jsonl"
         cases.write_text("\n".join(lines))
         print(json.dumps(fit(lambda hosts: evaluate(cases, hosts)[1], catalog), indent=1))

@@ -39,7 +39,8 @@ AMOUNTS = {
     "eighth_of_clients": dict(per_client=0.125),
     "twice_the_prompt": dict(per_prompt=2),
     "prompt_and_1500": dict(per_prompt=1, plus=1500),
-    "clients_and_prompt": dict(per_client=1, per_prompt=1),
+    # vLLM takes no budget below the sequences it may run.
+    "clients_and_prompt": dict(per_client=1, per_prompt=1, at_least=1024),
     # genai-perf as the generator's runner starts it: two prompts a client to warm up, and ten to measure.
     "twelve_a_client": dict(per_client=12),
     "clients_prompt_and_1500": dict(per_client=1, per_prompt=1, plus=1500),

@@ -85,6 +85,8 @@ pub struct HostTime {
     pub sequence_us: Figure,
     /// One kernel launched without a graph, in µs; hidden while the GPU is busy longer.
     pub eager_launch_us: Figure,
+    /// What the API server works on one request before it can take the next, in µs: HTTP, template, queues.
+    pub frontend_us: Figure,
     /// From the client to the scheduler and back: connection, HTTP, queues between processes, in µs a request.
     pub admission_us: Figure,
     /// Tokenising a prompt, in µs a token.

@@ -32,6 +32,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         cached_share: setup.cached_share,
         drafts: setup.drafts,
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
+        admission_interval: frontend(&setup.engine.host).0,
         graph_sizes: Some(graph_sizes(setup.max_seqs)),
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
     }
@@ -40,6 +41,11 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
 /// Whether steps are decided while the one before them runs: without pipeline stages, all engines do so by default.
 pub fn decides_ahead(setup: &Setup) -> bool {
     setup.pp == 1
+}
+
+/// What the API server works on one request before it takes the next.
+fn frontend(host: &HostTime) -> Seconds {
+    Seconds::from_micros(host.frontend_us.0.unwrap_or(0.0))
 }
 
 /// From a request's arrival to the engine's scheduler, tokenising included. `check` refuses engines without

@@ -140,12 +140,13 @@ fn missing_engine_figures(engine: &Engine, gpu: &Gpu, issues: &mut Vec<Issue>) {
         issues.push(Issue::error(Field::Engine, text));
     }
     let host = &engine.host;
-    let needed: [(&str, &Figure); 7] = [
+    let needed: [(&str, &Figure); 8] = [
         ("KV block size", &engine.scheduler.kv_block_tokens),
         ("host time of a decode step", &host.decode_step_us),
         ("host time of a prefill step", &host.prefill_step_us),
         ("time to launch a kernel", &host.eager_launch_us),
         ("host time of a sequence", &host.sequence_us),
+        ("API server's time for a request", &host.frontend_us),
         ("time to admit a request", &host.admission_us),
         ("time to tokenise a prompt", &host.prompt_token_us),
     ];

@@ -52,6 +52,8 @@ pub struct Policy {
     pub drafts: Drafts,
     /// Seconds from a request's arrival until the scheduler can see it.
     pub admission_delay: f64,
+    /// Seconds that the API server works on a request before it takes the next.
+    pub admission_interval: f64,
     /// Seconds from the end of a step until the client sees its tokens.
     pub output_delay: f64,
 }
@@ -116,6 +118,7 @@ impl Policy {
             cached_share: 0.0,
             drafts: Drafts::default(),
             admission_delay: 0.0,
+            admission_interval: 0.0,
             output_delay: 0.0,
         }
     }
@@ -176,7 +179,7 @@ impl Policy {
             (drafted <= 65_536, "at most 65536 tokens can be drafted"),
             (delay(conservativeness), "the conservativeness must be finite and not negative"),
             (
-                delay(self.admission_delay) && delay(self.output_delay),
+                delay(self.admission_delay) && delay(self.admission_interval) && delay(self.output_delay),
                 "delays must be finite and not negative",
             ),
             (!separate || self.batch_wait.is_none(), "batch waiting needs prompts and decode in one step"),

@@ -36,6 +36,8 @@ pub(super) struct Replica<'a> {
     /// Nothing could be scheduled at the last try.
     stalled: bool,
     receive_count: u32,
+    /// When the API server can take the next request.
+    frontend_free: f64,
     /// Steps that prompts have been held back, by rule.
     held: u32,
     unbalanced: u32,
@@ -60,6 +62,7 @@ impl<'a> Replica<'a> {
             began: 0.0,
             stalled: false,
             receive_count: 0,
+            frontend_free: 0.0,
             held: 0,
             unbalanced: 0,
             gathered: 0,
@@ -69,8 +72,11 @@ impl<'a> Replica<'a> {
         }
     }
 
-    /// `id` arrives where the scheduler can see it at `visible` seconds.
-    pub fn submit(&mut self, id: u32, visible: f64) {
+    /// `id` arrives at `time`. The API server takes requests one after another.
+    pub fn submit(&mut self, id: u32, time: f64) {
+        let taken = time.max(self.frontend_free);
+        self.frontend_free = taken + self.policy.admission_interval;
+        let visible = taken + self.policy.admission_delay.max(self.policy.admission_interval);
         let place = self.unread.partition_point(|&earlier| earlier < (visible, id));
         self.unread.insert(place, (visible, id));
     }

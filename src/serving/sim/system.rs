@@ -124,7 +124,7 @@ impl<'a> System<'a> {
         self.served[id].arrival = time;
         let index = least_loaded(&self.replicas[..self.decode_from]);
         let replica = &mut self.replicas[index];
-        replica.submit(id as u32, time + replica.policy.admission_delay);
+        replica.submit(id as u32, time);
     }
 
     fn waiting(&self) -> u32 {
@@ -172,7 +172,7 @@ impl<'a> System<'a> {
             epoch: self.states[id].epoch,
             ..RequestState::new(prompt, output)
         };
-        replica.submit(token.id, there + replica.policy.admission_delay);
+        replica.submit(token.id, there);
     }
 
     fn finish(self) -> Result<Outcome, SimError> {
