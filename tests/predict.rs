@@ -83,7 +83,8 @@ fn a_failure_exits_with_1() {
 
 #[test]
 fn a_reader_that_leaves_is_no_failure() {
-    let mut child = predict(&[LINK, "--sweep"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        predict(&[LINK, "--sweep"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Longer than a pipe holds, so that the rest meets a closed one.
     let mut first = [0];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();

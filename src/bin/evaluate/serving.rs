@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rooflight::config::catalog::Catalog;
+use rooflight::config::catalog::{Catalog, constants};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, TraceCase};
 use rooflight::evidence::closed_loop::coverage::Coverage;
@@ -61,7 +61,7 @@ pub fn found(
     }
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
-    let physics = catalog.constants.physics().ok_or("the catalog of constants is incomplete")?;
+    let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let core = (catalog, &physics);
     let loops: Vec<_> = cases.closed_loops().step_by(every.max(1)).collect();
     let batches = cases.batches().map(|case| (&case.id, case.compare(catalog, &ask)));
