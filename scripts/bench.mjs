@@ -53,7 +53,7 @@ async function run(runs = 7) {
     };
   });
   await page.goto(url);
-  // Its own first simulation ends before anything is timed.
+  // Its own first sweep ends before anything is timed.
   await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
   for (const [name, link] of Object.entries(RUNS)) {
     const times = [];
@@ -68,15 +68,18 @@ function once({ link, id }) {
   return new Promise((done) => {
     let numbers;
     const hear = ({ data }) => {
-      const { simulated, swept } = JSON.parse(data[0]);
-      if (simulated?.id === id) numbers = performance.now() - asked;
+      const { answered, swept } = JSON.parse(data);
+      if (answered?.id === id) {
+        numbers = performance.now() - asked;
+        benched.postMessage(JSON.stringify({ sweep: { id } }));
+      }
       if (swept?.id !== id || !swept.finished) return;
       benched.removeEventListener("message", hear);
       done([numbers, performance.now() - asked]);
     };
     benched.addEventListener("message", hear);
     const asked = performance.now();
-    benched.postMessage([JSON.stringify({ simulate: { id, link, replay: false } })]);
+    benched.postMessage(JSON.stringify({ ask: { id, link, replay: false } }));
   });
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rooflight::config::catalog::{Catalog, catalog, sources};
+use rooflight::config::catalog::{Catalog, catalog, collectives, sources};
 use rooflight::config::{Arch, Dtype};
 use serde_json::Value;
 
@@ -279,7 +279,7 @@ fn numbers_as_floats(value: Value) -> Value {
 
 #[test]
 fn collective_curves_rise_and_belong_to_known_gpus() {
-    let known = &catalog().collectives;
+    let known = collectives();
     assert!(known.sizes.is_sorted_by(|a, b| a < b));
     for (gpu, curves) in &known.curves {
         let domain = catalog().gpu(gpu).unwrap_or_else(|| panic!("{gpu} is in no GPU record")).link.domain;

@@ -1,7 +1,7 @@
 //! Tabulated step times against direct evaluation.
 #![cfg(feature = "tools")]
 
-use rooflight::config::catalog::{Physics, catalog};
+use rooflight::config::catalog::{Physics, catalog, constants};
 use rooflight::config::{Drafts, Scenario, Setup, check};
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
@@ -31,7 +31,7 @@ fn direct(setup: &Setup, physics: &Physics, models: &Models, batch: Batch) -> f6
 /// Seconds of kernels: counted and asked directly, and from the table.
 fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
     let models = open_models(std::path::Path::new("models")).unwrap();
-    let physics = catalog().constants.physics().unwrap();
+    let physics = constants().physics().unwrap();
     let drafted = u64::from(setup.drafts.drafted);
     let extent = Extent { tokens: 8192 + 256 * (1 + drafted), sequences: 256, length: 16_384, prompt: 8192 };
     let plan = TablePlan::new(setup, &physics, &extent).unwrap();
@@ -112,7 +112,7 @@ fn interpolation_is_within_a_hundredth() {
 #[test]
 fn one_more_token_takes_hardly_longer_where_no_tile_begins() {
     let models = open_models(std::path::Path::new("models")).unwrap();
-    let physics = catalog().constants.physics().unwrap();
+    let physics = constants().physics().unwrap();
     for gpu in ["a100-sxm-80gb", "l40s", "h100-sxm", "b200", "rtx-pro-6000-server"] {
         let setup = setup(|scenario| scenario.gpu = gpu.into());
         for first in [97, 296, 1000, 3020, 7400] {
@@ -149,7 +149,7 @@ fn the_experts_take_the_tokens_of_all_ranks() {
     };
 
     let models = open_models(std::path::Path::new("models")).unwrap();
-    let physics = catalog().constants.physics().unwrap();
+    let physics = constants().physics().unwrap();
     let extent = Extent { tokens: 8192, sequences: 256, length: 16_384, prompt: 8192 };
     let plan = TablePlan::new(&setup, &physics, &extent).unwrap();
     let table = plan.finish(&Efficiencies::Learned(models.answer(plan.rows()).unwrap())).unwrap();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use rooflight::config::catalog::catalog;
+use rooflight::config::catalog::{catalog, constants};
 use rooflight::evidence::export::export;
 use rooflight::evidence::sample::Selection;
 use rooflight::kernels::Family;
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<(), String> {
     let family = Family::from_id(&cli.family).ok_or_else(|| format!("no family {}", cli.family))?;
-    let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
+    let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let file = File::create(&cli.out).map_err(|error| format!("{}: {error}", cli.out.display()))?;
     let selection = Selection { sample: cli.sample, seed: cli.seed };
     let mut out = BufWriter::new(file);

@@ -135,14 +135,14 @@ fn write(header: &Header, rows: &[f32], out: &mut impl Write) -> Result<(), Expo
 mod tests {
     use super::*;
     use crate::config::Dtype;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog::{catalog, constants};
     use crate::evidence::measured::{Measured, REFERENCE_SOURCE};
     use crate::kernels::{
         Attention, Elementwise, ElementwiseKind, Gemm, Moe, Op, Part, Phase, Pool, Routing, Sequences,
     };
 
     fn physics() -> Physics {
-        catalog().constants.physics().expect("complete")
+        constants().physics().expect("complete")
     }
 
     fn measured(op: Op) -> Measured {

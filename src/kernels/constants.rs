@@ -11,7 +11,7 @@ macro_rules! constants {
         /// The part's own of `static/catalog/constants.json`.
         pub fn constants() -> &'static Constants {
             static CONSTANTS: std::sync::LazyLock<Constants> =
-                std::sync::LazyLock::new(|| match crate::config::catalog::catalog().constants.of($part) {
+                std::sync::LazyLock::new(|| match crate::config::catalog::constants().of($part) {
                     Ok(constants) => constants,
                     Err(fault) => panic!("{fault}: a test holds that no build is published with this"),
                 });

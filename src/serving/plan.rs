@@ -1,6 +1,6 @@
 //! From a setup to what its answer needs: what fits, which steps, which rows the models are asked for.
 
-use crate::config::catalog::{Physics, catalog};
+use crate::config::catalog::{Physics, constants};
 use crate::config::{Field, Issue, Load, MissingFigure, Setup};
 use crate::efficiency::Rows;
 use crate::graph::{Batch, Sequences};
@@ -109,7 +109,7 @@ pub fn memory_of(setup: &Setup) -> Result<Memory, Vec<Issue>> {
 
 fn physics() -> Result<Physics, Vec<Issue>> {
     let incomplete = || vec![Issue::error(Field::Data, "the catalog of constants is incomplete")];
-    catalog().constants.physics().ok_or_else(incomplete)
+    constants().physics().ok_or_else(incomplete)
 }
 
 fn offline(setup: &Setup, physics: &Physics, size: u32, rows: &mut Rows) -> Result<Offline, MissingFigure> {

@@ -24,7 +24,7 @@ use results::Results;
 use search::Search;
 use state::{State, frame};
 
-/// Reads the catalogs. Loading, mounting and predicting are tasks of their own, so that none holds the browser up.
+/// Reads the catalogs. Loading and mounting are tasks of their own, so that none holds the browser up.
 pub fn start() {
     panic::install();
     catalog();

@@ -4,13 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use gloo::timers::callback::Timeout;
-use js_sys::{Array, Float32Array, JSON};
+use js_sys::{Array, JSON};
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker};
 
-use super::protocol::{FromWorker, Simulate, StudyAsked, Text, ToWorker, VERSION, pack, unpack};
-use crate::efficiency::{CallAnswer, Learned};
+use super::protocol::{Ask, FromWorker, StudyAsked, Text, ToWorker, VERSION, pack, unpack};
 
 /// After this long without models the page says that they are late; it keeps listening.
 const LATE_AFTER_MS: u32 = 15_000;
@@ -27,19 +26,11 @@ pub struct Files {
 /// What the page hears of its worker.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The answer to the question `id`.
-    Answer { id: u32, learned: Learned },
-    /// Anything else it says. An answer without a table was refused.
     Message(FromWorker),
-    /// Still nothing; it may come.
+    /// Still no models; they may come.
     Late,
-}
-
-impl Event {
-    /// No learned answer will come, or none to the last question.
-    fn failed(reason: String) -> Self {
-        Self::Message(FromWorker::Failed { id: None, reason })
-    }
+    /// It does not run, or has ended.
+    Ended(String),
 }
 
 /// A running worker. Dropping it ends the worker.
@@ -59,13 +50,13 @@ struct Session {
     up: bool,
     /// To be read as soon as it does.
     texts: Vec<Text>,
-    /// The models are there.
-    loaded: bool,
+    /// The models are there, or will not come.
+    settled: bool,
     under_way: Option<u32>,
-    next: Option<(u32, String)>,
-    /// A simulation to begin when no question waits.
-    simulate: Option<Simulate>,
-    /// A study likewise, before it: it is what the visitor looks at.
+    next: Option<Ask>,
+    /// A sweep to begin when no question waits.
+    sweep: Option<u32>,
+    /// A study likewise, before it: it is what the visitor looks at. It waits for the models.
     study: Option<StudyAsked>,
 }
 
@@ -92,7 +83,7 @@ impl Client {
             let on_event = on_event.clone();
             Closure::new(move |error: ErrorEvent| {
                 error.prevent_default();
-                on_event(Event::failed(reason(&error)));
+                on_event(Event::Ended(reason(&error)));
             })
         };
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
@@ -100,7 +91,7 @@ impl Client {
         let late = {
             let session = session.clone();
             Timeout::new(LATE_AFTER_MS, move || {
-                if !session.borrow().loaded {
+                if !session.borrow().settled {
                     on_event(Event::Late);
                 }
             })
@@ -108,47 +99,45 @@ impl Client {
         Ok(Self { worker, session, _on_message: on_message, _on_error: on_error, _late: late })
     }
 
-    /// Asks for the efficiencies of the calls of this configuration, now or when the worker is free; a newer
-    /// question replaces one that still waits.
-    pub fn ask(&self, id: u32, link: String) {
+    /// Does something with what waits, then posts what can be.
+    fn with(&self, change: impl FnOnce(&mut Session)) {
         let mut session = self.session.borrow_mut();
-        session.next = Some((id, link));
+        change(&mut session);
         // A refused post is a defect that the worker's error event reports.
         let _ = session.send(&self.worker);
     }
 
-    /// Has the worker read a text of the visitor's, now or when it listens. Reading needs no models, only code that
-    /// few visitors want: it stays out of the page.
-    pub fn read(&self, text: Text) {
-        let mut session = self.session.borrow_mut();
-        session.texts.push(text);
-        let _ = session.send(&self.worker);
+    /// Asks for the answer to a configuration, now or when the worker is free; a newer question replaces one that still
+    /// waits.
+    pub fn ask(&self, asked: Ask) {
+        self.with(|session| session.next = Some(asked));
     }
 
-    /// Has the load of `link` simulated, and the loads around it; ends the simulation under way.
-    pub fn simulate(&self, id: u32, link: String, replay: bool) {
-        let mut session = self.session.borrow_mut();
-        session.simulate = Some(Simulate { id, link, replay });
-        let _ = session.send(&self.worker);
+    /// Has the worker read a text of the visitor's, now or when it listens.
+    pub fn read(&self, text: Text) {
+        self.with(|session| session.texts.push(text));
+    }
+
+    /// Has the loads around that of the answer `id` run.
+    pub fn sweep(&self, id: u32) {
+        self.with(|session| session.sweep = Some(id));
     }
 
     /// Has a configuration studied; ends the study under way.
     pub fn study(&self, asked: StudyAsked) {
-        let mut session = self.session.borrow_mut();
-        session.study = Some(asked);
-        let _ = session.send(&self.worker);
+        self.with(|session| session.study = Some(asked));
     }
 
     /// Ends the study `id`, or never begins it.
     pub fn end_study(&self, id: u32) {
         self.session.borrow_mut().study = None;
-        let _ = post(&self.worker, ToWorker::EndStudy { id });
+        let _ = post(&self.worker, &ToWorker::EndStudy { id });
     }
 
-    /// Ends the simulation `id`, or never begins it.
+    /// Ends the sweep around the answer `id`, or never begins it.
     pub fn stop(&self, id: u32) {
-        self.session.borrow_mut().simulate = None;
-        let _ = post(&self.worker, ToWorker::Stop { id });
+        self.session.borrow_mut().sweep = None;
+        let _ = post(&self.worker, &ToWorker::Stop { id });
     }
 }
 
@@ -163,71 +152,60 @@ impl Drop for Client {
 impl Session {
     /// Takes one message in; what the page should know of it.
     fn hear(&mut self, worker: &Worker, message: &JsValue) -> Option<Event> {
-        let failed = |reason: String| Some(Event::failed(reason));
-        let (header, tables) = match unpack::<FromWorker>(message) {
-            Ok(read) => read,
-            Err(error) => return failed(error.to_string()),
+        let message = match unpack::<FromWorker>(message) {
+            Ok(message) => message,
+            Err(reason) => return Some(Event::Ended(reason)),
         };
-        let event = match header {
-            FromWorker::Up { version } if version != VERSION => {
+        match &message {
+            FromWorker::Up { version } if *version != VERSION => {
                 let hint = "reload the page to fetch both anew";
-                return failed(format!("the page speaks version {VERSION}, its worker {version}: {hint}"));
+                let reason = format!("the page speaks version {VERSION}, its worker {version}: {hint}");
+                return Some(Event::Ended(reason));
             }
             FromWorker::Up { .. } => {
                 self.up = true;
-                if let Err(error) = post(worker, ToWorker::Load { models: self.models.clone() }) {
-                    return failed(format!("{error:?}"));
+                let models = self.models.clone();
+                if let Err(error) = post(worker, &ToWorker::Load { models }) {
+                    return Some(Event::Ended(format!("{error:?}")));
                 }
-                None
             }
-            FromWorker::Answered { id, release, issues } => {
-                self.under_way = None;
-                Some(match tables.first() {
-                    Some(table) => Event::Answer { id, learned: Learned { release, calls: answers(table) } },
-                    None => Event::Message(FromWorker::Answered { id, release, issues }),
-                })
-            }
-            message => {
-                match &message {
-                    FromWorker::Loaded { .. } => self.loaded = true,
-                    FromWorker::Failed { id, .. } if *id == self.under_way => self.under_way = None,
-                    _ => {}
-                }
-                Some(Event::Message(message))
-            }
-        };
+            FromWorker::Loaded { .. } | FromWorker::Failed { .. } => self.settled = true,
+            FromWorker::Answered(answered) if Some(answered.id) == self.under_way => self.under_way = None,
+            _ => {}
+        }
         match self.send(worker) {
-            Ok(()) => event,
-            Err(error) => failed(format!("{error:?}")),
+            Ok(()) => Some(Event::Message(message)),
+            Err(error) => Some(Event::Ended(format!("{error:?}"))),
         }
     }
 
-    /// Posts what waits: texts if the worker listens, a question if the models are there and it is
-    /// free.
+    /// Posts what waits, if the worker listens: a question if none is under way, else what can wait for the models.
     fn send(&mut self, worker: &Worker) -> Result<(), JsValue> {
-        if self.up {
-            for text in std::mem::take(&mut self.texts) {
-                post(worker, ToWorker::Read(text))?;
-            }
-        }
-        if !self.loaded || self.under_way.is_some() {
+        if !self.up {
             return Ok(());
         }
-        let Some((id, link)) = self.next.take() else {
-            if let Some(asked) = self.study.take() {
-                post(worker, ToWorker::Study(asked))?;
-            }
-            let simulate = self.simulate.take();
-            return simulate.map_or(Ok(()), |asked| post(worker, ToWorker::Simulate(asked)));
-        };
-        self.under_way = Some(id);
-        post(worker, ToWorker::Ask { id, link })
+        for text in std::mem::take(&mut self.texts) {
+            post(worker, &ToWorker::Read(text))?;
+        }
+        if self.under_way.is_some() {
+            return Ok(());
+        }
+        if let Some(asked) = self.next.take() {
+            self.under_way = Some(asked.id);
+            return post(worker, &ToWorker::Ask(asked));
+        }
+        if !self.settled {
+            return Ok(());
+        }
+        if let Some(asked) = self.study.take() {
+            post(worker, &ToWorker::Study(asked))?;
+        }
+        self.sweep.take().map_or(Ok(()), |id| post(worker, &ToWorker::Sweep { id }))
     }
 }
 
-fn post(worker: &Worker, header: ToWorker) -> Result<(), JsValue> {
-    let (message, _) = pack(&header, &[]);
-    worker.post_message(&message)
+fn post(worker: &Worker, message: &ToWorker) -> Result<(), JsValue> {
+    worker.post_message(&pack(message))
 }
 
 /// Starts the worker from a blob that imports its script: a page without an origin of its own (a
@@ -245,11 +223,6 @@ fn start(files: &Files) -> Result<Worker, JsValue> {
     let blob = Blob::new_with_str_sequence_and_options(&Array::of1(&script.into()), &kind)?;
     let url = Url::create_object_url_with_blob(&blob)?;
     Worker::new(&url)
-}
-
-fn answers(table: &Float32Array) -> Vec<CallAnswer> {
-    let numbers = table.to_vec();
-    numbers.as_chunks().0.iter().copied().map(CallAnswer::from_numbers).collect()
 }
 
 /// A script that did not load raises an event without a message.

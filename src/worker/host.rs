@@ -1,25 +1,21 @@
-//! The worker's side: loads the models, then answers one table of rows after another.
+//! The worker's side: loads the models, then answers one question after another.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use js_sys::{Date, Float32Array};
+use js_sys::Date;
 use wasm_bindgen::prelude::{Closure, wasm_bindgen};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
-use super::asked::setup;
+use super::answer::{self, Loads};
 use super::fetch;
-use super::protocol::{
-    FromWorker, Simulate, Simulated, Studied, StudyAsked, ToWorker, VERSION, pack, unpack,
-};
-use super::simulation::Simulation;
+use super::protocol::{Answered, Ask, FromWorker, Studied, StudyAsked, ToWorker, VERSION, pack, unpack};
 use super::texts;
 use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
-use crate::efficiency::{CallAnswer, Efficiencies, Rows};
-use crate::serving::plan;
+use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::Trace;
 use crate::study::accuracy::Accuracy;
 use crate::study::{Document, Study, Topic};
@@ -29,8 +25,10 @@ use crate::study::{Document, Study, Topic};
 struct Session {
     /// The models, once loaded.
     models: Rc<RefCell<Option<Models>>>,
-    /// The simulation under way.
-    simulation: Rc<RefCell<Option<Simulation>>>,
+    /// The question asked last.
+    asked: Rc<RefCell<Option<Ask>>>,
+    /// The loads around that of its answer.
+    loads: Rc<RefCell<Option<Loads>>>,
     /// The study asked for last, unless it was ended.
     studied: Rc<Cell<Option<u32>>>,
     /// The study under way, with its id.
@@ -55,11 +53,24 @@ impl Session {
         Some(fetched)
     }
 
-    /// Has the models answer.
+    /// Has the models answer; at the roofline, while there are none.
     fn ask(&self, rows: &Rows) -> Result<Efficiencies, String> {
         let loaded = self.models.borrow();
-        let models = loaded.as_ref().ok_or("the models are not loaded yet")?;
+        let Some(models) = loaded.as_ref() else { return Ok(Efficiencies::Roofline) };
         models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
+    }
+
+    /// Answers the question asked last.
+    fn answer(&self) -> Option<FromWorker> {
+        let asked = self.asked.borrow().clone()?;
+        self.loads.borrow_mut().take();
+        let trace = self.trace.borrow().clone().filter(|_| asked.replay);
+        let (answered, loads) = answer::of(&asked, trace, |rows| self.ask(rows)).unwrap_or_else(|reason| {
+            let issues = vec![Issue::error(Field::Data, reason)];
+            (Answered { id: asked.id, issues, ..Answered::default() }, None)
+        });
+        *self.loads.borrow_mut() = loads;
+        Some(FromWorker::Answered(Box::new(answered)))
     }
 }
 
@@ -77,55 +88,46 @@ pub fn listen() {
     scope.set_onmessage(Some(listen.as_ref().unchecked_ref()));
     // The worker ends with its page.
     listen.forget();
-    post(&scope, FromWorker::Up { version: VERSION }, &[]);
+    post(&scope, &FromWorker::Up { version: VERSION });
 }
 
 fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue) {
-    let failed = |id, reason| FromWorker::Failed { id, reason };
     match unpack::<ToWorker>(message) {
-        Ok((ToWorker::Load { models }, _)) => {
-            let (scope, loaded) = (scope.clone(), session.models.clone());
+        Ok(ToWorker::Load { models }) => {
+            let (scope, session) = (scope.clone(), session.clone());
             session.folder.borrow_mut().clone_from(&models);
             spawn_local(async move {
-                let answer = match fetch::load(&scope, &models).await {
+                match fetch::load(&scope, &models).await {
                     Ok(models) => {
                         let release = models.manifest().release.clone();
-                        let answer = FromWorker::Loaded { release };
-                        *loaded.borrow_mut() = Some(models);
-                        answer
+                        *session.models.borrow_mut() = Some(models);
+                        post(&scope, &FromWorker::Loaded { release });
+                        if let Some(answer) = session.answer() {
+                            post(&scope, &answer);
+                        }
                     }
-                    Err(reason) => failed(None, reason),
-                };
-                post(&scope, answer, &[]);
+                    Err(reason) => post(&scope, &FromWorker::Failed { reason }),
+                }
             });
         }
-        Ok((ToWorker::Ask { id, link }, _)) => match answer(session, id, &link) {
-            Ok((answered, table)) => post(scope, answered, table.as_slice()),
-            Err(reason) => post(scope, failed(Some(id), reason), &[]),
-        },
-        Ok((ToWorker::Read(asked), _)) => {
+        Ok(ToWorker::Ask(asked)) => {
+            *session.asked.borrow_mut() = Some(asked);
+            if let Some(answer) = session.answer() {
+                post(scope, &answer);
+            }
+        }
+        Ok(ToWorker::Read(asked)) => {
             let (read, trace) = texts::read(&asked);
-            post(scope, FromWorker::Read(read), &[]);
+            post(scope, &FromWorker::Read(read));
             if asked.field == Field::Trace {
                 *session.trace.borrow_mut() = trace;
             }
         }
-        Ok((ToWorker::Simulate(asked), _)) => {
-            let (simulated, simulation) = simulate(session, &asked).unwrap_or_else(|reason| {
-                let issues = vec![Issue::error(Field::Load, reason)];
-                (Simulated { id: asked.id, issues, ..Simulated::default() }, None)
-            });
-            post(scope, FromWorker::Simulated(simulated), &[]);
-            let goes_on = simulation.is_some();
-            *session.simulation.borrow_mut() = simulation;
-            if goes_on {
-                go_on(scope, session, asked.id);
-            }
+        Ok(ToWorker::Sweep { id }) => go_on(scope, session, id),
+        Ok(ToWorker::Stop { id }) => {
+            session.loads.borrow_mut().take_if(|loads| loads.id == id);
         }
-        Ok((ToWorker::Stop { id }, _)) => {
-            session.simulation.borrow_mut().take_if(|simulation| simulation.id == id);
-        }
-        Ok((ToWorker::Study(asked), _)) => {
+        Ok(ToWorker::Study(asked)) => {
             session.study.borrow_mut().take();
             session.studied.set(Some(asked.id));
             let (scope, session) = (scope.clone(), session.clone());
@@ -143,36 +145,29 @@ fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue
                 study_on(&scope, &session, id, 0.0);
             });
         }
-        Ok((ToWorker::EndStudy { id }, _)) => {
+        Ok(ToWorker::EndStudy { id }) => {
             if session.studied.get() == Some(id) {
                 session.studied.set(None);
                 session.study.borrow_mut().take();
             }
         }
-        Err(error) => post(scope, failed(None, error.to_string()), &[]),
+        Err(reason) => post(scope, &FromWorker::Failed { reason }),
     }
 }
 
-fn simulate(session: &Session, asked: &Simulate) -> Result<(Simulated, Option<Simulation>), String> {
-    let trace = session.trace.borrow().clone().filter(|_| asked.replay);
-    Simulation::start(asked, trace, |rows| session.ask(rows))
-}
-
-/// One more load of the simulation, in a task of its own: what the page asks meanwhile comes first.
+/// One more load of the sweep, in a task of its own: what the page asks meanwhile comes first.
 fn go_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
     let (listening, session) = (scope.clone(), session.clone());
     later(scope, move || {
         let swept = {
-            let mut simulation = session.simulation.borrow_mut();
-            let Some(simulation) = simulation.as_mut().filter(|simulation| simulation.id == id) else {
-                return;
-            };
-            simulation.step()
+            let mut loads = session.loads.borrow_mut();
+            let Some(loads) = loads.as_mut().filter(|loads| loads.id == id) else { return };
+            loads.step()
         };
         let finished = swept.finished;
-        post(&listening, FromWorker::Swept(swept), &[]);
+        post(&listening, &FromWorker::Swept(swept));
         if finished {
-            session.simulation.borrow_mut().take();
+            session.loads.borrow_mut().take();
         } else {
             go_on(&listening, &session, id);
         }
@@ -199,7 +194,7 @@ fn study_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32, mut 
         let (now, over) = (Date::now(), studied.done == studied.total);
         if over || now - shown >= STUDY_SHOWN_EVERY_MS {
             shown = now;
-            post(&listening, FromWorker::Studied(studied), &[]);
+            post(&listening, &FromWorker::Studied(studied));
         }
         if over {
             session.study.borrow_mut().take();
@@ -216,22 +211,7 @@ fn later(scope: &DedicatedWorkerGlobalScope, task: impl FnOnce() + 'static) {
     let _ = scope.set_timeout_with_callback(task.unchecked_ref());
 }
 
-/// The answers to the calls of a configuration, as a table, or the issues that stand in their way.
-fn answer(session: &Session, id: u32, link: &str) -> Result<(FromWorker, Option<Float32Array>), String> {
-    let loaded = session.models.borrow();
-    let models = loaded.as_ref().ok_or("a question came before the models")?;
-    let release = models.manifest().release.clone();
-    let (_, rows) = match setup(link).and_then(|setup| plan(&setup)) {
-        Ok(planned) => planned,
-        Err(issues) => return Ok((FromWorker::Answered { id, release, issues }, None)),
-    };
-    let learned = models.answer(&rows).map_err(|error| error.to_string())?;
-    let numbers: Vec<f32> = learned.calls.into_iter().flat_map(CallAnswer::to_numbers).collect();
-    Ok((FromWorker::Answered { id, release, issues: Vec::new() }, Some(Float32Array::from(&numbers[..]))))
-}
-
-fn post(scope: &DedicatedWorkerGlobalScope, header: FromWorker, tables: &[Float32Array]) {
-    let (message, buffers) = pack(&header, tables);
-    // Buffers are fresh, so nothing is there that could not be transferred.
-    let _ = scope.post_message_with_transfer(&message, &buffers);
+fn post(scope: &DedicatedWorkerGlobalScope, message: &FromWorker) {
+    // A text can always be posted.
+    let _ = scope.post_message(&pack(message));
 }

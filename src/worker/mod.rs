@@ -1,8 +1,8 @@
-//! The models run in a Web Worker of their own, in a wasm binary that is fetched after the first
-//! paint. `protocol` is what both sides say, `host` runs in the worker, `client` in the page.
+//! Everything that is predicted is predicted in a Web Worker of its own, in a wasm binary that is fetched beside the
+//! page's. `protocol` is what both sides say, `host` runs in the worker, `client` in the page.
 
 #[cfg(feature = "infer-worker")]
-mod asked;
+mod answer;
 #[cfg(feature = "ui")]
 pub mod client;
 #[cfg(feature = "infer-worker")]
@@ -10,8 +10,6 @@ mod fetch;
 #[cfg(feature = "infer-worker")]
 pub mod host;
 pub mod protocol;
-#[cfg(feature = "infer-worker")]
-mod simulation;
 #[cfg(feature = "infer-worker")]
 mod texts;
 #[cfg(feature = "infer-worker")]

@@ -1,36 +1,31 @@
-//! What the page and its worker say to each other.
-//!
-//! A message is a JavaScript array: the header as JSON, then one `Float32Array` per table, whose buffer is
-//! transferred.
+//! What the page and its worker say to each other: JSON as text, everything that is shown ready to be shown.
 
-use js_sys::{Array, Float32Array};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsValue;
 
+use crate::chart::Chart;
 use crate::config::{Field, Issue};
 use crate::study::{Document, Topic};
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToWorker {
-    /// Fetch the models below this absolute URL, which ends in a slash.
+    /// Fetch the models below this absolute URL, which ends in a slash. The question asked last is then answered again.
     Load {
         models: String,
     },
-    /// Plan the configuration of this link and answer its calls. The answer has one table, of `CallAnswer::WIDTH`
-    /// numbers per call.
-    Ask {
-        id: u32,
-        link: String,
-    },
+    Ask(Ask),
     Read(Text),
-    Simulate(Simulate),
-    /// End the simulation with this id.
+    /// Run the loads around that of the answer with this id, if it was the last.
+    Sweep {
+        id: u32,
+    },
+    /// End that.
     Stop {
         id: u32,
     },
@@ -39,6 +34,15 @@ pub enum ToWorker {
     EndStudy {
         id: u32,
     },
+}
+
+/// Predict the configuration of this link: at the roofline until the models are there. Ends the sweep under way.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ask {
+    pub id: u32,
+    pub link: String,
+    /// Replay the trace read last.
+    pub replay: bool,
 }
 
 /// Read this text of the visitor's: a `config.json` (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
@@ -59,15 +63,6 @@ pub struct Read {
     pub link: String,
     /// The trace that is kept, in a sentence; empty where none is.
     pub trace: String,
-}
-
-/// Run the load of this link in the simulator, then the loads around it. Ends the simulation under way.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Simulate {
-    pub id: u32,
-    pub link: String,
-    /// Replay the trace read last.
-    pub replay: bool,
 }
 
 /// Study the configuration of this link. Ends the study under way.
@@ -102,33 +97,105 @@ pub enum FromWorker {
     Loaded {
         release: String,
     },
-    /// With the calls' answers in a table, or with what stands in their way.
-    Answered {
-        id: u32,
-        release: String,
-        issues: Vec<Issue>,
-    },
-    /// Loading failed, or the question with this id.
+    /// They will not come; answers are at the roofline.
     Failed {
-        id: Option<u32>,
         reason: String,
     },
+    Answered(Box<Answered>),
     Read(Read),
-    Simulated(Simulated),
     Swept(Swept),
     Studied(Studied),
 }
 
-/// A run, as a document.
+/// All there is to say of a configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Simulated {
+pub struct Answered {
     pub id: u32,
-    /// Why it cannot be run, or what makes its numbers mean little.
+    /// Of the models; none at the roofline.
+    pub release: Option<String>,
+    /// What fitting and running it found, beside what the form's own checks find.
     pub issues: Vec<Issue>,
-    /// Whether other loads follow.
-    pub goes_on: bool,
-    /// Empty where it cannot be run.
-    pub document: Document,
+    /// None where it cannot be predicted.
+    pub answer: Option<Answer>,
+    /// Whether other loads can be run.
+    pub has_loads: bool,
+}
+
+/// An answer as it is shown.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// What fits has passes; their numbers may still be missing.
+    pub fits: bool,
+    /// The headline; empty where there is none.
+    pub readings: Vec<Reading>,
+    pub memory: MemoryShown,
+    /// Prefill, decode.
+    pub passes: Vec<Pass>,
+    pub roofline: Option<Chart>,
+    pub roofline_words: String,
+    /// The simulated run; empty for a static batch.
+    pub run: Document,
+}
+
+/// A number of the headline.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    pub id: String,
+    /// In s, tokens/s, requests/s, requests or dollars.
+    pub value: f64,
+    pub number: String,
+    pub unit: String,
+    /// Its percentiles, or what of it keeps to the limits; empty where there is nothing to add.
+    pub spread: String,
+    /// What was measured of it, and how far the prediction is off; empty without a measurement.
+    pub measured: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemoryShown {
+    pub verdict: String,
+    pub words: String,
+    pub parts: Vec<Part>,
+    /// Where device memory ends in the bar, in %; none where everything fits.
+    pub end: Option<f64>,
+}
+
+/// A part of device memory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    pub class: String,
+    pub name: String,
+    pub size: String,
+    /// Of the bar, in %.
+    pub width: f64,
+}
+
+/// One step of the engine, taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pass {
+    /// What limits it.
+    pub sentence: String,
+    /// Step, tokens, sequences, MFU, MBU.
+    pub facts: Vec<String>,
+    pub kernels: Vec<Kernel>,
+}
+
+/// A row of a table of kernels.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// As tests find it.
+    pub id: String,
+    pub name: String,
+    /// The fold that explains it; empty for the host and the sum.
+    pub fold: String,
+    pub time: String,
+    /// Of the step's time, 0..1, and as text.
+    pub share: f64,
+    pub percent: String,
+    /// Limit, efficiency, launches, FLOP, bytes, intensity, provenance, part, shape.
+    pub cells: Vec<String>,
+    /// What the provenance means.
+    pub help: String,
 }
 
 /// The loads around it, as far as they have been run.
@@ -142,37 +209,16 @@ pub struct Swept {
     pub document: Document,
 }
 
-/// Why a message could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadMessage {
-    #[error("a message is not an array of a header and tables")]
-    Form,
-    #[error("a message's header does not read: {0}")]
-    Header(String),
+/// A message as it is posted.
+pub fn pack(message: &impl Serialize) -> JsValue {
+    serde_json::to_string(message).unwrap_or_default().into()
 }
 
-/// The message, and the list of buffers to transfer with it.
-pub fn pack(header: &impl Serialize, tables: &[Float32Array]) -> (Array, Array) {
-    let header = serde_json::to_string(header).unwrap_or_default();
-    let (message, buffers) = (Array::of1(&header.into()), Array::new());
-    for table in tables {
-        message.push(table);
-        buffers.push(&table.buffer());
-    }
-    (message, buffers)
-}
-
-/// The header and the tables of a message received.
+/// A message received.
 ///
 /// # Errors
 /// Where it is none of this protocol's.
-pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<(T, Vec<Float32Array>), BadMessage> {
-    let message: &Array = message.dyn_ref().ok_or(BadMessage::Form)?;
-    let header = message.get(0).as_string().ok_or(BadMessage::Form)?;
-    let header = serde_json::from_str(&header).map_err(|fault| BadMessage::Header(fault.to_string()))?;
-    let mut tables = Vec::new();
-    for index in 1..message.length() {
-        tables.push(message.get(index).dyn_into().map_err(|_| BadMessage::Form)?);
-    }
-    Ok((header, tables))
+pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<T, String> {
+    let text = message.as_string().ok_or("a message is no text")?;
+    serde_json::from_str(&text).map_err(|fault| format!("a message does not read: {fault}"))
 }

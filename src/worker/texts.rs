@@ -52,7 +52,7 @@ fn of_bins(histogram: Vec<Bin>) -> Scenario {
     of_workload(Workload { histogram, ..Workload::default() })
 }
 
-/// Its means, for the closed form and as what a link keeps of it.
+/// Its means: what a link keeps of it.
 fn of_trace(trace: &Trace) -> Scenario {
     let (isl, osl) = means(trace);
     let rate = trace.rate().map(|rate| Load::Rate(significant(rate, DIGITS)));

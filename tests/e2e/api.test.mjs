@@ -53,7 +53,7 @@ const cases = [
   [{ model: "qwen3-32b", gpu: "h100-sxm", tp: 2 }, {}],
   ["v=1&m=deepseek-v3&g=b200&n=8&tp=8&ep=8&e=sglang&isl=3000&osl=300&c=48", {}],
   ["v=1&w=fp8&kv=fp8&g=l40s&e=trtllm&b=8&isl=700&osl=100", { roofline: true }],
-  [{ isl: 300, osl: 64, concurrency: 8, slo_ttft: 200, slo_tpot: 20, price: 2 }, { run: true, sweep: true }],
+  [{ isl: 300, osl: 64, concurrency: 8, slo_ttft: 200, slo_tpot: 20, price: 2 }, { sweep: true }],
 ];
 
 function native(config, options) {
@@ -196,7 +196,7 @@ for (const [name, field, call] of [
   ["a link far too long", "link", (it) => it.predict("x=" + "A".repeat(1e6))],
   ["half a surrogate", "link", (it) => it.predict({ gpu: "\ud800" })],
   ["an option of no meaning", "link", (it) => it.predict("v=1", { rum: true })],
-  ["an option of another kind", "link", (it) => it.predict("v=1", { run: 1 })],
+  ["an option of another kind", "link", (it) => it.predict("v=1", { sweep: 1 })],
   ["a link of a field that has none", "link", (it) => it.encodeLink({ color: "red" })],
   ["a link of nothing", "link", (it) => it.encodeLink()],
   ["what is no link", "link", (it) => it.decodeLink({ tp: 2 })],
@@ -212,7 +212,7 @@ for (const [name, field, call] of [
 
 test("options and fields that are undefined are left out", async () => {
   const rooflight = await inNode();
-  assert.deepEqual(rooflight.predict({ tp: undefined }, { run: undefined }), rooflight.predict({}));
+  assert.deepEqual(rooflight.predict({ tp: undefined }, { sweep: undefined }), rooflight.predict({}));
 });
 
 test("what does not fit is an issue beside the memory it would take", async () => {

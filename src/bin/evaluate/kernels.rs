@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rooflight::config::catalog::catalog;
+use rooflight::config::catalog::{catalog, constants};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::kernels::{Comparison, FamilyReport, compare, compare_collectives};
@@ -29,7 +29,7 @@ pub fn reports(
     comparison: &Comparison<'_>,
     models: &Models,
 ) -> Result<BTreeMap<String, FamilyReport>, String> {
-    let physics = catalog().constants.physics().ok_or("the catalog of constants is incomplete")?;
+    let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let core = (catalog(), &physics);
     let mut families: BTreeMap<String, FamilyReport> = BTreeMap::new();
     for &family in models.manifest().families.keys() {

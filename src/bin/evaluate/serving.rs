@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rooflight::config::catalog::Catalog;
+use rooflight::config::catalog::{Catalog, constants};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, Kind, TraceCase};
 use rooflight::evidence::compared::{Compared, Metric, Metrics, PeerRow, Report, Skipped};
@@ -64,7 +64,7 @@ pub fn found(
     }
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
-    let physics = catalog.constants.physics().ok_or("the catalog of constants is incomplete")?;
+    let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let core = (catalog, &physics);
     let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
     let batches = cases.batches().map(|case| (&case.id, case.compare(catalog, &ask)));

@@ -15,6 +15,13 @@ pub use constants::{Constant, Constants, Listed, Physics};
 
 use super::{Engine, Gpu, Model};
 
+macro_rules! shipped {
+    ($file:literal) => {
+        serde_json::from_str(include_str!(concat!("../../../static/catalog/", $file)))
+            .map_err(|fault| format!("static/catalog/{}: {fault}", $file))
+    };
+}
+
 /// Where the figures of a file are from, by the id they cite.
 pub type Sources = BTreeMap<String, Source>;
 
@@ -56,36 +63,40 @@ pub struct ModelCatalog {
     pub refused: Vec<RefusedModel>,
 }
 
-/// All catalogs of this release.
+/// The GPUs, engines and models of this release.
 #[derive(Debug, PartialEq)]
 pub struct Catalog {
     pub gpus: GpuCatalog,
     pub engines: EngineCatalog,
     pub models: ModelCatalog,
-    pub constants: Constants,
-    pub collectives: CollectiveCatalog,
 }
 
-static CATALOG: LazyLock<Catalog> = LazyLock::new(|| match Catalog::shipped() {
-    Ok(catalog) => catalog,
-    Err(fault) => panic!("{fault}: tests/catalog holds that no build is published with this"),
-});
+/// What a build could not be published with: `tests/catalog` reads every file.
+fn sound<T>(read: Result<T, String>) -> T {
+    read.unwrap_or_else(|fault| panic!("{fault}: tests/catalog holds that no build is published with this"))
+}
 
-/// The catalogs this build ships.
+/// The catalogs this build ships: what a form chooses from.
 pub fn catalog() -> &'static Catalog {
+    static CATALOG: LazyLock<Catalog> = LazyLock::new(|| sound(Catalog::shipped()));
     &CATALOG
+}
+
+/// The constants of kernels and engines. Apart, as is the next: the page has no use for them.
+pub fn constants() -> &'static Constants {
+    static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| sound(shipped!("constants.json")));
+    &CONSTANTS
+}
+
+/// Measured times of collectives.
+pub fn collectives() -> &'static CollectiveCatalog {
+    static COLLECTIVES: LazyLock<CollectiveCatalog> = LazyLock::new(|| sound(shipped!("collectives.json")));
+    &COLLECTIVES
 }
 
 /// Every constant of kernels and their features, with its unit, its source and what it was fitted on.
 pub fn sources() -> Vec<Listed> {
-    catalog().constants.sources()
-}
-
-macro_rules! shipped {
-    ($file:literal) => {
-        serde_json::from_str(include_str!(concat!("../../../static/catalog/", $file)))
-            .map_err(|fault| format!("static/catalog/{}: {fault}", $file))
-    };
+    constants().sources()
 }
 
 impl Catalog {
@@ -98,8 +109,6 @@ impl Catalog {
             gpus: shipped!("gpus.json")?,
             engines: shipped!("engines.json")?,
             models: shipped!("models.json")?,
-            constants: shipped!("constants.json")?,
-            collectives: shipped!("collectives.json")?,
         })
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::report::{Compared, FamilyReport, report};
 use super::{Comparison, EvaluationError};
-use crate::config::catalog::{Catalog, Physics};
+use crate::config::catalog::{Catalog, Physics, collectives};
 use crate::evidence::measured::{NCCL, visit_collectives};
 use crate::kernels::{Collective, Op, collective};
 
@@ -26,7 +26,7 @@ pub fn compare_collectives(
             let Op::Collective(call) = &measured.op else { return Err("not a collective".into()) };
             if let Collective::AllReduce { ranks, .. } = *call
                 && measured.engine == NCCL
-                && catalog.collectives.curve(&measured.gpu, "all_reduce", ranks, NCCL).is_none()
+                && collectives().curve(&measured.gpu, "all_reduce", ranks, NCCL).is_none()
             {
                 return Err("NCCL's all-reduce, where every engine has a kernel of its own".into());
             }

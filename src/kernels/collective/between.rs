@@ -14,7 +14,7 @@
 //! 25 GB/s, as if all GPUs of a machine shared it.
 
 use super::{Collective, CollectiveTime, NCCL, time, wire_bytes};
-use crate::config::catalog::catalog;
+use crate::config::catalog::constants;
 use crate::config::{Figure, Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
 
@@ -84,7 +84,7 @@ impl Group {
     /// # Errors
     /// Where the GPU's record lacks its link or its network.
     pub fn time(&self, gpu: &Gpu) -> Result<CollectiveTime, MissingFigure> {
-        let known = &catalog().constants;
+        let known = constants();
         let figure = |figure: &Figure, name| {
             let reason = || figure.1.clone();
             figure.0.ok_or_else(|| MissingFigure { gpu: gpu.name.clone(), figure: name, reason: reason() })
@@ -102,6 +102,7 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::catalog::catalog;
     use crate::kernels::collective::least;
 
     fn gpu(id: &str) -> &'static Gpu {

@@ -11,7 +11,7 @@
 
 mod between;
 
-use crate::config::catalog::{CollectiveCatalog, Curve, Generic, catalog};
+use crate::config::catalog::{CollectiveCatalog, Curve, Generic, collectives};
 use crate::config::{Gpu, LinkKind, MissingFigure};
 use crate::kernels::{Count, Kernel};
 use crate::units::{Bytes, Seconds};
@@ -115,7 +115,7 @@ pub fn time(collective: &Collective, gpu: &Gpu, engine: &str) -> Result<Collecti
     if let Some(group) = between::of(collective, gpu) {
         return group.time(gpu);
     }
-    let known = &catalog().collectives;
+    let known = collectives();
     if let Some(own) = known.curve(&gpu.id, name, ranks, engine) {
         return Ok(read(own, bytes));
     }
@@ -179,6 +179,7 @@ fn constants(known: &CollectiveCatalog, kind: LinkKind, name: &str, ranks: u32) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::catalog::catalog;
 
     const ENGINES: [&str; 3] = ["vllm", "sglang", "trtllm"];
 
@@ -219,7 +220,7 @@ mod tests {
     /// Each inner point is read from its neighbours, which lie twice as far apart as those in use.
     #[test]
     fn a_point_left_out_is_found_again() {
-        let known = &catalog().collectives;
+        let known = collectives();
         let mut errors = Vec::new();
         for curve in known.curves.values().flat_map(|curves| curves.values()) {
             let sizes = &known.sizes[..curve.len()];

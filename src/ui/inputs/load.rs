@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use super::issues::Issues;
 use crate::config::inputs::{Input, round};
 use crate::config::{Field, Load};
-use crate::serving::report::Headline;
 use crate::ui::state::State;
 use crate::units::significant;
 
@@ -28,10 +27,11 @@ fn LoadKind(size: Field) -> impl IntoView {
     let id = format!("load-{}", size.id());
     let label = if size == Field::Batch { "One batch" } else { size.input().label };
     let choose = move |_| {
-        let headline = state.of_answer(|answer| answer.report.headline.clone());
+        let number = |id| state.reading(id).map(|reading| reading.value);
+        let (rate, running) = (number("requests"), number("running"));
         state.choose(size.id(), |form| {
             form.choose(Field::Load, |scenario| {
-                scenario.workload.load = like(scenario.workload.load, size, headline.as_ref());
+                scenario.workload.load = like(scenario.workload.load, size, rate, running);
             });
         });
     };
@@ -43,14 +43,14 @@ fn LoadKind(size: Field) -> impl IntoView {
 }
 
 /// A load of another kind that resembles `load` as answered: as many requests at once, or as many a second.
-fn like(load: Load, size: Field, answer: Option<&Headline>) -> Load {
+fn like(load: Load, size: Field, rate: Option<f64>, running: Option<f64>) -> Load {
     let at_once = || match load {
         Load::Concurrency(size) | Load::Batch(size) => size,
-        Load::Rate(_) => answer.map_or(16, |headline| headline.running.round().max(1.0) as u32),
+        Load::Rate(_) => running.map_or(16, |running| running.round().max(1.0) as u32),
     };
     match size {
         Field::Rate => {
-            let rate = answer.map_or(1.0, |headline| headline.requests_per_s);
+            let rate = rate.unwrap_or(1.0);
             // Two digits are as much as one would type.
             Load::Rate(round(significant(rate, 2)).max(0.01))
         }

@@ -2,13 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::reading::Reading;
-use crate::config::Metric;
-use crate::serving::measured::{Deviation, print};
-use crate::serving::report::Headline;
 use crate::study::Topic;
 use crate::ui::state::State;
-use crate::units::{Printed, decimal};
+use crate::units::decimal;
+use crate::worker::protocol::Reading;
 
 /// A headline number. Without a reading it shows a dash and keeps its place.
 #[component]
@@ -16,30 +13,32 @@ pub fn Gauge(
     id: &'static str,
     name: &'static str,
     help: &'static str,
-    read: fn(&Headline) -> Reading,
+    /// Whether its percentiles have a line of their own.
+    #[prop(optional)]
+    spread: bool,
 ) -> impl IntoView {
     let state = State::get();
-    let reading = move || state.of_answer(|answer| answer.report.headline.as_ref().and_then(read));
-    let show = move |part: fn((f64, Printed)) -> String| move || reading().map(part).unwrap_or_default();
-    let number = move || reading().map_or("–".into(), |(_, printed)| printed.number);
-    let deviation = move || {
-        let metric = Metric::from_id(id)?;
-        let (predicted, _) = reading()?;
-        let deviation =
-            state.form.with(|form| Deviation::of(&form.scenario().measured, metric, predicted))?;
-        Some(format!("{} measured, {}", print(metric, deviation.measured), deviation.difference()))
+    let reading = Memo::new(move |_| state.reading(id));
+    let show = move |part: fn(&Reading) -> String| {
+        move || reading.with(|reading| reading.as_ref().map(part)).unwrap_or_default()
     };
+    let number = move || reading.with(|one| one.as_ref().map_or("–".into(), |one| one.number.clone()));
+    let spread = spread.then(|| {
+        let percentiles = show(|reading| reading.spread.clone());
+        view! { <dd class="spread" data-spread=id>{percentiles}</dd> }
+    });
     view! {
         <div class="gauge">
             <dt title=help>
                 <button type="button" class="why" on:click=move |_| state.show(Some(Topic::Explain), explains(id))>{name}</button>
             </dt>
-            <dd data-testid=id data-value=show(|(value, _)| decimal(value))>
+            <dd data-testid=id data-value=show(|reading| decimal(reading.value))>
                 <span class="figure">{number}</span>" "
-                <span class="unit">{show(|(_, printed)| printed.unit.to_string())}</span>
+                <span class="unit">{show(|reading| reading.unit.clone())}</span>
             </dd>
+            {spread}
             // Empty, it takes no room.
-            <dd class="measured" data-measured=id>{move || deviation().unwrap_or_default()}</dd>
+            <dd class="measured" data-measured=id>{show(|reading| reading.measured.clone())}</dd>
         </div>
     }
 }

@@ -4,11 +4,11 @@ use leptos::prelude::*;
 
 use super::roofline::phase_mark;
 use crate::graph::Phase;
-use crate::serving::report::{KernelLine, PassReport};
 use crate::study::Topic;
 use crate::study::words;
 use crate::ui::state::State;
-use crate::units::{Seconds, count, fixed, percent};
+use crate::units::fixed;
+use crate::worker::protocol::Kernel;
 
 #[component]
 pub fn Kernels() -> impl IntoView {
@@ -40,7 +40,7 @@ fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
     let heads = COLUMNS.map(|(name, help, number)| {
         view! { <th scope="col" title=help class=if number { "n" } else { "" }>{name}</th> }
     });
-    let rows = move || state.of_pass(phase, |pass| Some(rows(pass))).into_any();
+    let rows = move || state.of_pass(phase, |pass| Some(rows(&pass.kernels))).into_any();
     let name = format!("Kernels of {}", words::phase(phase).to_ascii_lowercase());
     let title = format!("{id}-title");
     view! {
@@ -56,59 +56,36 @@ fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
     }
 }
 
-/// The kernels by time, then the host and the sum.
-fn rows(pass: &PassReport) -> AnyView {
-    let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
-    kernels.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
-    let phase = words::phase(pass.phase).to_ascii_lowercase();
-    let row_of = |(index, kernel)| kernel_row(kernel, format!("kernel-{phase}-{index}"));
-    let mut rows: Vec<AnyView> = kernels.into_iter().map(row_of).collect();
-    let host_share = if pass.time.0 > 0.0 { pass.host / pass.time } else { 0.0 };
-    let plain = |name: &'static str| name.into_any();
-    rows.push(row("host", plain("Host time not hidden"), pass.host, host_share, Vec::new()));
-    rows.push(row("step", plain("Step"), pass.time, 1.0, Vec::new()));
-    rows.into_any()
-}
-
-/// `fold` explains the kernel.
-fn kernel_row(kernel: &KernelLine, fold: String) -> AnyView {
-    let flops = if kernel.flops.0 > 0.0 { kernel.flops.print().to_string() } else { "–".into() };
-    let launches = format!("{} × {}", count(kernel.count as f64), kernel.time.print());
-    let intensity = kernel.intensity.map_or("–".into(), count);
-    let cells = vec![
-        cell("", words::resource(kernel.limit).into(), ""),
-        cell("n", percent(kernel.efficiency).to_string(), ""),
-        cell("n", launches, ""),
-        cell("n", flops, ""),
-        cell("n", kernel.bytes.print().to_string(), ""),
-        cell("n", intensity, ""),
-        cell("", words::provenance(kernel.provenance).into(), words::provenance_help(kernel.provenance)),
-        cell("", words::block(kernel.block).into(), ""),
-        cell("", kernel.shape.clone(), ""),
-    ];
-    let state = State::get();
-    let explain = move |_| state.show(Some(Topic::Explain), &fold);
-    let name = view! { <button type="button" class="why" on:click=explain>{kernel.name}</button> }.into_any();
-    row(kernel.name, name, kernel.time * kernel.count as f64, kernel.share, cells)
-}
-
-fn cell(class: &'static str, text: String, title: &'static str) -> AnyView {
-    view! { <td class=class title=title>{text}</td> }.into_any()
+fn rows(kernels: &[Kernel]) -> AnyView {
+    kernels.iter().cloned().map(row).collect_view().into_any()
 }
 
 /// Name, time and share, then what is known of a kernel only.
-fn row(id: &'static str, name: AnyView, time: Seconds, share: f64, cells: Vec<AnyView>) -> AnyView {
+fn row(kernel: Kernel) -> AnyView {
+    let Kernel { id, name, fold, time, share, percent, cells, help } = kernel;
     let class = if cells.is_empty() { "plain" } else { "" };
     let width = fixed(share.clamp(0.0, 1.0) * 100.0, 1) + "%";
+    let name = if fold.is_empty() {
+        name.into_any()
+    } else {
+        let state = State::get();
+        let explain = move |_| state.show(Some(Topic::Explain), &fold);
+        view! { <button type="button" class="why" on:click=explain>{name}</button> }.into_any()
+    };
+    // The columns after time and share.
+    let cells = cells.into_iter().zip(&COLUMNS[3..]).map(|(text, (column, _, number))| {
+        let title = (*column == "From").then(|| help.clone());
+        view! { <td class=if *number { "n" } else { "" } title=title>{text}</td> }
+    });
     view! {
         <tr class=class data-kernel=id>
             <th scope="row">{name}</th>
-            {cell("n", time.print().to_string(), "")}
+            <td class="n">{time}</td>
             <td class="n share">
                 <span class="track" aria-hidden="true"><i style:width=width></i></span>
-                {percent(share).to_string()}
+                {percent}
             </td>
-            {cells}
+            {cells.collect_view()}
         </tr>
     }
     .into_any()

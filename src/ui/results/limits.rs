@@ -4,10 +4,8 @@ use leptos::prelude::*;
 
 use super::roofline::phase_mark;
 use crate::graph::Phase;
-use crate::serving::report::PassReport;
 use crate::study::words;
 use crate::ui::state::State;
-use crate::units::{count, percent};
 
 #[component]
 pub fn Limits() -> impl IntoView {
@@ -19,36 +17,29 @@ pub fn Limits() -> impl IntoView {
     }
 }
 
-/// Name, value, meaning.
-type PassFact = (&'static str, fn(&PassReport) -> String, &'static str);
-
-const FACTS: [PassFact; 5] = [
-    ("step", |pass| pass.time.print().to_string(), "Time of one step of the engine"),
-    ("tokens", |pass| count(pass.tokens as f64), "Tokens the step processes"),
-    ("sequences", |pass| count(pass.sequences as f64), "Sequences in the step"),
-    ("MFU", |pass| percent(pass.mfu).to_string(), "FLOPs used against the dense peak of the format used"),
-    (
-        "MBU",
-        |pass| percent(pass.mbu).to_string(),
-        "Weight and KV bytes touched, over step time and peak bandwidth",
-    ),
+/// Name and meaning of a pass's facts, in their order.
+const FACTS: [(&str, &str); 5] = [
+    ("step", "Time of one step of the engine"),
+    ("tokens", "Tokens the step processes"),
+    ("sequences", "Sequences in the step"),
+    ("MFU", "FLOPs used against the dense peak of the format used"),
+    ("MBU", "Weight and KV bytes touched, over step time and peak bandwidth"),
 ];
 
 #[component]
 fn Limit(phase: Phase, id: &'static str) -> impl IntoView {
     let state = State::get();
     // Dashes before the first answer, so that nothing moves when it comes.
-    let show = move |read: fn(&PassReport) -> String| {
-        move || state.of_pass(phase, |pass| Some(read(pass))).unwrap_or("–".into())
-    };
-    let facts = FACTS.map(|(name, read, help)| {
-        view! { <div><dt title=help>{name}</dt><dd>{show(read)}</dd></div> }
+    let facts = FACTS.into_iter().enumerate().map(move |(index, (name, help))| {
+        let fact = move || state.of_pass(phase, |pass| pass.facts.get(index).cloned()).unwrap_or("–".into());
+        view! { <div><dt title=help>{name}</dt><dd>{fact}</dd></div> }
     });
+    let sentence = move || state.of_pass(phase, |pass| Some(pass.sentence.clone())).unwrap_or("–".into());
     view! {
         <section class="panel limit">
             <h2>{phase_mark(phase)}{words::phase(phase)}</h2>
-            <p data-testid=id>{show(|pass| pass.sentence.clone())}</p>
-            <dl class="facts">{Vec::from(facts)}</dl>
+            <p data-testid=id>{sentence}</p>
+            <dl class="facts">{facts.collect_view()}</dl>
         </section>
     }
 }

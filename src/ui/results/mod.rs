@@ -6,7 +6,6 @@ mod kernels;
 mod limits;
 mod memory;
 mod problems;
-mod reading;
 mod roofline;
 mod simulation;
 mod status;
@@ -21,7 +20,7 @@ use limits::Limits;
 use memory::MemoryView;
 use problems::Problems;
 use roofline::RooflineView;
-use simulation::SimulationView;
+use simulation::{LoadsView, RunView};
 use status::Status;
 use study::{StudyView, Tabs};
 
@@ -46,7 +45,8 @@ pub fn Results() -> impl IntoView {
             <Tabs />
             <div class="overview" prop:hidden=move || state.study.with(|study| study.topic.is_some())>
                 <RooflineView />
-                <SimulationView />
+                <RunView />
+                <LoadsView />
                 <Kernels />
             </div>
             <StudyView />

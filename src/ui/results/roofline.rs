@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::chart::{Chart, Roofline, summary};
 use crate::graph::Phase;
 use crate::ui::charts::ChartView;
 use crate::ui::state::State;
@@ -10,10 +9,8 @@ use crate::ui::state::State;
 #[component]
 pub fn RooflineView() -> impl IntoView {
     let state = State::get();
-    let roofline =
-        Memo::new(move |_| state.of_answer(|answer| Roofline::new(&answer.setup.gpu, &answer.report.passes)));
-    let chart = Signal::derive(move || roofline.get().map(Chart::Roofline));
-    let words = move || roofline.with(|chart| chart.as_ref().map(summary)).unwrap_or_default();
+    let chart = Memo::new(move |_| state.of_answer(|answer| answer.roofline.clone()));
+    let words = move || state.of_answer(|answer| Some(answer.roofline_words.clone())).unwrap_or_default();
     view! {
         <section class="panel roofline" aria-label="Roofline">
             <header>

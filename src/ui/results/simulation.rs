@@ -1,40 +1,47 @@
-//! The simulated run and the loads around it.
+//! The simulated run behind the numbers, and the loads around it.
 
 use leptos::prelude::*;
 
 use crate::ui::document::DocumentView;
-use crate::ui::inputs::issue_list;
 use crate::ui::state::{Progress, State};
 use crate::worker::protocol::Swept;
 
 #[component]
-pub fn SimulationView() -> impl IntoView {
+pub fn RunView() -> impl IntoView {
     let state = State::get();
-    let progress = move || state.simulation.with(|one| one.progress);
+    let run = Memo::new(move |_| state.of_answer(|answer| Some(answer.run.clone())).unwrap_or_default());
+    view! {
+        <section class="panel run" aria-label="Simulated run" data-testid="run" prop:hidden=move || run.with(|run| run.blocks.is_empty())>
+            <h2>"Simulated run"</h2>
+            <DocumentView id="simulation-run" document=run />
+        </section>
+    }
+}
+
+#[component]
+pub fn LoadsView() -> impl IntoView {
+    let state = State::get();
+    let progress = move || state.sweep.with(|sweep| sweep.progress);
     let due = move || progress() == Progress::Due;
     let idle = move || progress() != Progress::Running;
-    let status = move || state.simulation.with(|one| said(one.progress, one.curve.as_ref()));
-    let issues = move || {
-        state.simulation.with(|one| one.run.as_ref().map(|run| run.issues.clone())).unwrap_or_default()
-    };
-    let run = move || state.simulation.with(|one| one.run.as_ref().map(|run| run.document.clone()));
-    let curve = move || state.simulation.with(|one| one.curve.as_ref().map(|curve| curve.document.clone()));
+    let status = move || state.sweep.with(|sweep| said(sweep.progress, sweep.curve.as_ref()));
+    let curve = Memo::new(move |_| {
+        state.sweep.with(|sweep| sweep.curve.as_ref().map(|curve| curve.document.clone())).unwrap_or_default()
+    });
     // What is no longer so takes no room.
-    let no_run = move || run().is_none_or(|run| run.blocks.is_empty());
-    let no_curve = move || curve().is_none_or(|curve| curve.blocks.is_empty());
+    let no_curve = move || curve.with(|curve| curve.blocks.is_empty());
     view! {
-        <section class="panel simulation" aria-label="Simulated run" data-testid="simulation" class:due=due>
+        <section class="panel simulation" aria-label="Other loads" data-testid="simulation" class:due=due
+            prop:hidden=move || progress() == Progress::None>
             <header>
-                <h2>"Simulated run"</h2>
+                <h2>"Other loads"</h2>
                 <p class="key">
                     <span role="status" data-testid="simulation-status" data-progress=move || id(progress())>{status}</span>
                     <button type="button" class="action" data-testid="simulation-stop" prop:hidden=idle
-                        on:click=move |_| state.stop_simulation()>"Stop"</button>
+                        on:click=move |_| state.stop_sweep()>"Stop"</button>
                 </p>
             </header>
-            {issue_list("simulation-issues".into(), issues)}
-            <div prop:hidden=no_run><DocumentView id="simulation-run" document=move || run().unwrap_or_default() /></div>
-            <div prop:hidden=no_curve><DocumentView id="simulation-loads" document=move || curve().unwrap_or_default() /></div>
+            <div prop:hidden=no_curve><DocumentView id="simulation-loads" document=curve /></div>
         </section>
     }
 }
@@ -51,11 +58,10 @@ fn id(progress: Progress) -> &'static str {
 
 fn said(progress: Progress, curve: Option<&Swept>) -> String {
     match (progress, curve) {
-        (Progress::None, _) => "Follows the learned answer".into(),
-        (Progress::Due, _) => "Simulating".into(),
-        (Progress::Running, Some(curve)) => format!("Other loads: {} of {}", curve.done, curve.total),
-        (Progress::Running, None) => "Other loads".into(),
+        (Progress::Due, _) => "Follow the answer".into(),
+        (Progress::Running, Some(curve)) => format!("{} of {}", curve.done, curve.total),
+        (Progress::Running, None) => "Running".into(),
         (Progress::Stopped, _) => "Stopped".into(),
-        (Progress::Done, _) => String::new(),
+        (Progress::None | Progress::Done, _) => String::new(),
     }
 }

@@ -2,13 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::serving::report::Basis;
-use crate::ui::state::{State, WorkerStatus};
+use crate::ui::state::{Basis, State, WorkerStatus};
 
 #[component]
 pub fn Status() -> impl IntoView {
     let state = State::get();
-    let basis = move || state.of_answer(|answer| Some(answer.report.basis.clone()));
+    let basis = move || state.answer.with(|shown| shown.as_ref().map(|shown| shown.basis.clone()));
     let kind = move || basis_id(basis().as_ref());
     let label = move || basis_label(basis().as_ref());
     let status = move || state.worker.with(status_id);
@@ -35,7 +34,7 @@ fn basis_id(basis: Option<&Basis>) -> &'static str {
     match basis {
         None => "none",
         Some(Basis::Roofline) => "roofline",
-        Some(Basis::Learned { .. }) => "learned",
+        Some(Basis::Learned(_)) => "learned",
     }
 }
 
@@ -43,7 +42,7 @@ pub(super) fn basis_label(basis: Option<&Basis>) -> String {
     match basis {
         None => "No prediction yet".into(),
         Some(Basis::Roofline) => "Roofline (upper bound)".into(),
-        Some(Basis::Learned { release }) => format!("Learned efficiencies, models {release}"),
+        Some(Basis::Learned(release)) => format!("Learned efficiencies, models {release}"),
     }
 }
 
@@ -52,7 +51,7 @@ fn status_id(worker: &WorkerStatus) -> &'static str {
         WorkerStatus::Starting => "starting",
         WorkerStatus::Ready { .. } => "ready",
         WorkerStatus::Late => "late",
-        WorkerStatus::Failed { .. } => "failed",
+        WorkerStatus::Failed { .. } | WorkerStatus::Ended { .. } => "failed",
     }
 }
 
@@ -66,5 +65,6 @@ fn said(worker: &WorkerStatus) -> String {
         WorkerStatus::Failed { reason } => {
             format!("No learned numbers: {reason}. What you see is the roofline; reload to try again")
         }
+        WorkerStatus::Ended { reason } => format!("No numbers: {reason}. Reload to try again"),
     }
 }

@@ -7,9 +7,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 use web_sys::{CustomEvent, CustomEventInit};
 
-use super::{Form, State};
-use crate::serving::Report;
-use crate::serving::report::Basis;
+use super::{Basis, Form, State};
+use crate::worker::protocol::Answer;
 
 /// The view that the page around asks for; none if the page stands alone.
 pub fn view() -> Option<String> {
@@ -33,9 +32,9 @@ pub fn tell(state: State) {
         let detail = Array::of2(&state.form.with(Form::link).into(), &state.has_errors().into());
         if !state.stale.get() {
             state.answer.with(|answer| {
-                if let Some(answer) = answer {
-                    detail.push(&release(&answer.report));
-                    detail.push(&Float64Array::from(&numbers(&answer.report)[..]));
+                if let Some(shown) = answer {
+                    detail.push(&release(&shown.basis));
+                    detail.push(&Float64Array::from(&numbers(&shown.answer)[..]));
                 }
             });
         }
@@ -47,32 +46,31 @@ pub fn tell(state: State) {
     });
 }
 
-fn release(report: &Report) -> JsValue {
-    match &report.basis {
+fn release(basis: &Basis) -> JsValue {
+    match basis {
         Basis::Roofline => "".into(),
-        Basis::Learned { release } => release.into(),
+        Basis::Learned(release) => release.into(),
     }
 }
 
-/// Whether it fits, then the headline in the order of `NUMBERS` in `static/boot/embed.js`; not a number where there is none.
-fn numbers(report: &Report) -> [f64; 12] {
-    let mut numbers = [f64::NAN; 12];
-    numbers[0] = f64::from(u8::from(!report.passes.is_empty()));
-    if let Some(headline) = &report.headline {
-        let or_none = |number: Option<f64>| number.unwrap_or(f64::NAN);
-        numbers[1..].copy_from_slice(&[
-            headline.ttft.0,
-            or_none(headline.tpot.map(|time| time.0)),
-            headline.e2e.0,
-            headline.requests_per_s,
-            headline.output_per_s,
-            headline.total_per_s,
-            headline.output_per_s_per_gpu,
-            or_none(headline.output_per_s_per_user),
-            headline.running,
-            headline.waiting,
-            or_none(headline.dollars_per_million.map(|dollars| dollars.0)),
-        ]);
-    }
-    numbers
+/// In the order of `NUMBERS` in `static/boot/embed/messages.js`.
+const NUMBERS: [&str; 11] = [
+    "ttft",
+    "tpot",
+    "e2e",
+    "requests",
+    "throughput",
+    "total",
+    "per-gpu",
+    "per-user",
+    "running",
+    "waiting",
+    "cost",
+];
+
+/// Whether it fits, then the headline; not a number where there is none.
+fn numbers(answer: &Answer) -> Vec<f64> {
+    let number =
+        |id: &&str| answer.readings.iter().find(|one| one.id == **id).map_or(f64::NAN, |one| one.value);
+    std::iter::once(f64::from(u8::from(answer.fits))).chain(NUMBERS.iter().map(number)).collect()
 }

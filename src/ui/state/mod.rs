@@ -3,51 +3,60 @@
 pub mod address;
 pub mod frame;
 mod predict;
-mod simulate;
 mod study;
+mod sweep;
 mod texts;
 mod theme;
 
 use leptos::prelude::*;
 
 use crate::config::inputs::Input;
-use crate::config::{Field, Issue, Setup};
+use crate::config::{Field, Issue};
 use crate::graph::Phase;
-use crate::serving::Report;
-use crate::serving::report::PassReport;
 use crate::worker::client::Client;
+use crate::worker::protocol::{Answer, Pass, Reading};
 
 pub use crate::config::inputs::Form;
 use gloo::timers::callback::Timeout;
 use predict::Predictor;
 pub use predict::WorkerStatus;
-pub use simulate::{Progress, Simulation};
 pub use study::{OpenStudy, STUDY};
+pub use sweep::{Progress, Sweep};
 pub use theme::ThemeChoice;
 
-/// A report and the setup it answers.
+/// What the efficiencies behind the numbers are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Basis {
+    /// Every kernel at its ideal: an upper bound on speed.
+    Roofline,
+    /// Of this release of the models.
+    Learned(String),
+}
+
+/// An answer, what it rests on, and what was found on the way.
 #[derive(Debug, Clone)]
-pub struct Answer {
-    pub setup: Setup,
-    pub report: Report,
+pub struct Shown {
+    pub basis: Basis,
+    pub answer: Answer,
+    pub issues: Vec<Issue>,
 }
 
 /// All signals of the page. Copied freely; the signals live as long as the page.
 #[derive(Clone, Copy)]
 pub struct State {
     pub form: RwSignal<Form>,
-    /// Whether predicting has begun: until then nothing of the columns is seen.
+    /// Whether the page has something to show: until then nothing of the columns is seen.
     pub begun: RwSignal<bool>,
     /// The last good answer; it stays while the form asks for something else, dimmed where that has no answer.
-    pub answer: RwSignal<Option<Answer>>,
+    pub answer: RwSignal<Option<Shown>>,
     /// Whether `answer` is not, or not yet, the answer to `form`.
     pub stale: RwSignal<bool>,
-    /// What checking, planning and fitting found.
+    /// What checking the form found.
     pub findings: RwSignal<Vec<Issue>>,
     pub worker: RwSignal<WorkerStatus>,
     /// What was found in texts of the visitor's own, each to be a field.
     pub texts: RwSignal<Vec<Issue>>,
-    pub simulation: RwSignal<Simulation>,
+    pub sweep: RwSignal<Sweep>,
     /// What the trace to be replayed holds; empty without one.
     pub trace: RwSignal<String>,
     pub study: RwSignal<OpenStudy>,
@@ -55,8 +64,8 @@ pub struct State {
     pub search: RwSignal<u32>,
     /// Begins the next study.
     study_timer: StoredValue<Option<Timeout>, LocalStorage>,
-    /// Begins the next simulation.
-    simulation_timer: StoredValue<Option<Timeout>, LocalStorage>,
+    /// Begins the next sweep.
+    sweep_timer: StoredValue<Option<Timeout>, LocalStorage>,
     predictor: StoredValue<Predictor, LocalStorage>,
     pub theme: RwSignal<ThemeChoice>,
     /// Whether charts are to be drawn for a dark page.
@@ -78,12 +87,12 @@ impl State {
             findings: RwSignal::new(Vec::new()),
             worker: RwSignal::new(WorkerStatus::Starting),
             texts: RwSignal::new(Vec::new()),
-            simulation: RwSignal::new(Simulation::default()),
+            sweep: RwSignal::new(Sweep::default()),
             trace: RwSignal::new(String::new()),
             study: RwSignal::new(OpenStudy::default()),
             search: RwSignal::new(0),
             study_timer: StoredValue::new_local(None),
-            simulation_timer: StoredValue::new_local(None),
+            sweep_timer: StoredValue::new_local(None),
             predictor: StoredValue::new_local(Predictor::default()),
             theme,
             dark: theme::watch(theme, frame::view().is_none()),
@@ -141,11 +150,10 @@ impl State {
         texts::found(self, field, issues);
     }
 
-    /// Has the simulated run take the form's own load again.
+    /// Has the form's own load run again.
     pub fn end_replay(self) {
         self.trace.set(String::new());
         texts::found(self, Field::Trace, Vec::new());
-        simulate::begin(self);
     }
 
     /// Forgets what was measured.
@@ -153,9 +161,16 @@ impl State {
         texts::end_measured(self);
     }
 
-    /// Ends the simulation under way; what it has found so far stays.
-    pub fn stop_simulation(self) {
-        simulate::stop(self);
+    /// Ends the sweep under way; what it has found so far stays.
+    pub fn stop_sweep(self) {
+        sweep::stop(self);
+    }
+
+    /// Shows the page in place of the skeleton.
+    fn show_page(self) {
+        if !self.begun.get_untracked() {
+            self.begun.set(true);
+        }
     }
 
     /// Does something with the worker, if there is one.
@@ -169,14 +184,17 @@ impl State {
 
     /// What `read` finds in the answer, if there is one.
     pub fn of_answer<T>(self, read: impl FnOnce(&Answer) -> Option<T>) -> Option<T> {
-        self.answer.with(|answer| answer.as_ref().and_then(read))
+        self.answer.with(|shown| shown.as_ref().and_then(|shown| read(&shown.answer)))
+    }
+
+    /// The number of the headline with this id, if the answer has it.
+    pub fn reading(self, id: &str) -> Option<Reading> {
+        self.of_answer(|answer| answer.readings.iter().find(|reading| reading.id == id).cloned())
     }
 
     /// What `read` finds in the answer's breakdown of `phase`, if there is one.
-    pub fn of_pass<T>(self, phase: Phase, read: impl FnOnce(&PassReport) -> Option<T>) -> Option<T> {
-        let passes =
-            |answer: &Answer| answer.report.passes.iter().find(|pass| pass.phase == phase).and_then(read);
-        self.of_answer(passes)
+    pub fn of_pass<T>(self, phase: Phase, read: impl FnOnce(&Pass) -> Option<T>) -> Option<T> {
+        self.of_answer(|answer| answer.passes.get(phase as usize).and_then(read))
     }
 
     /// Whether an input must be mended before there is an answer.
@@ -193,9 +211,8 @@ impl State {
             issues.extend(self.form.with(|form| form.then_and_now(&release)));
         }
         if !self.stale.get() {
-            self.answer.with(|answer| {
-                issues.extend(answer.iter().flat_map(|answer| answer.report.issues.iter().cloned()));
-            });
+            self.answer
+                .with(|shown| issues.extend(shown.iter().flat_map(|shown| shown.issues.iter().cloned())));
         }
         issues.dedup();
         issues

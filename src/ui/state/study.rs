@@ -3,7 +3,6 @@
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 
-use super::predict::not_done;
 use super::{Form, State, WorkerStatus, address};
 use crate::study::{Document, Topic};
 use crate::worker::protocol::{Studied, StudyAsked};
@@ -110,8 +109,7 @@ pub fn ask(state: State) {
         Some((study.id, study.topic?, study.of.clone()))
     });
     let Some((id, topic, of)) = asked.flatten() else { return end(state) };
-    if let WorkerStatus::Failed { reason } = state.worker.get_untracked() {
-        let failed = not_done(&reason);
+    if let Some(failed) = state.worker.with_untracked(WorkerStatus::ended) {
         return state.study.update(|study| (study.due, study.failed) = (false, failed));
     }
     ask_worker(state, id, topic, of);

@@ -2,22 +2,21 @@
 
 use leptos::prelude::*;
 
-use super::predict::not_done;
 use super::{Form, State, WorkerStatus};
 use crate::config::{Field, Issue, link};
 use crate::worker::protocol::{Read, Text};
 
 /// Has the worker read the text that is to be `field`.
 pub fn read(state: State, field: Field, text: String) {
-    if let WorkerStatus::Failed { reason } = state.worker.get_untracked() {
-        return unread(state, field, &reason);
+    if let Some(why) = state.worker.with_untracked(WorkerStatus::ended) {
+        return found(state, field, vec![Issue::error(field, why)]);
     }
     found(state, field, Vec::new());
     let link = state.form.with_untracked(Form::link);
     state.predictor.update_value(|predictor| predictor.read(Text { field, text, link }));
 }
 
-/// The form takes what the text holds: of a trace its means, for the closed form and as what the link keeps of it.
+/// The form takes what the text holds: of a trace its means, which is what the link keeps of it.
 pub fn heard(state: State, read: Read) {
     let field = read.field;
     state.predictor.update_value(|predictor| predictor.reading.retain(|other| *other != field));
@@ -54,19 +53,18 @@ pub fn heard(state: State, read: Read) {
     });
 }
 
-/// The worker failed: what it was to read stays unread.
-pub fn failed(state: State, reason: &str) {
+/// The worker has ended: what it was to read stays unread.
+pub fn ended(state: State) {
+    let why = state.worker.with_untracked(WorkerStatus::ended).unwrap_or_default();
     let reading = state.predictor.try_update_value(|predictor| std::mem::take(&mut predictor.reading));
-    reading.into_iter().flatten().for_each(|field| unread(state, field, reason));
+    for field in reading.into_iter().flatten() {
+        found(state, field, vec![Issue::error(field, &*why)]);
+    }
 }
 
 /// Takes the measurement off the form: one of a link that holds none.
 pub fn end_measured(state: State) {
     heard(state, Read { field: Field::Measured, link: "v=1".into(), ..Read::default() });
-}
-
-fn unread(state: State, field: Field, reason: &str) {
-    found(state, field, vec![Issue::error(field, not_done(reason))]);
 }
 
 /// Says what was found in the text for `field`, in place of what was found in another.

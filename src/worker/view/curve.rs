@@ -31,7 +31,7 @@ pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>) -> Document 
         Row::texts([load, time(point.ttft.mean), time(point.ttft.p99), mean, p99, output])
     });
     let table = Block::table("Other loads", &head, rows).called("points");
-    let mut blocks = vec![Block::heading("Other loads")];
+    let mut blocks = Vec::new();
     let largest = most_within(setup, points, largest);
     if !largest.is_empty() {
         blocks.push(Block::text(largest).called("largest"));

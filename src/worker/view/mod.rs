@@ -1,11 +1,15 @@
-//! Simulated runs as tables, charts and sentences.
+//! Answers and simulated runs as tables, charts and sentences.
 
+mod answer;
 mod curve;
+mod memory;
+mod passes;
 
+pub use answer::answer;
 pub use curve::curve;
 
 use crate::chart::runs;
-use crate::config::{Field, Issue, Load, Setup};
+use crate::config::{Load, Setup};
 use crate::serving::run::{Commands, Run};
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Fact, Facts, Row};
@@ -15,7 +19,7 @@ use crate::units::{Seconds, count, decimal, percent};
 const HEIGHT: u32 = 224;
 
 /// The run of the load asked for.
-pub fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
+fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
     let metrics = &run.metrics;
     let commands = Commands::of(setup);
     let named = [
@@ -60,16 +64,11 @@ fn what(setup: &Setup, run: &Run) -> String {
     let of = if setup.replicas > 1 { " to one of the replicas" } else { "" };
     match setup.load {
         Load::Concurrency(clients) => {
-            let bursts = match clients {
-                _ if setup.varies() => "",
-                _ => {
-                    " Of one length they stay in step and their prompts come in bursts: TTFT is longer than above, \
-                     where they do not."
-                }
-            };
             if clients == 1 {
                 return format!("{requests} requests{of}, each sent when the last ends.");
             }
+            let alike = " Of one length they stay in step, and their prompts come in bursts.";
+            let bursts = if setup.varies() { "" } else { alike };
             let clients = count(f64::from(clients));
             format!(
                 "{requests} requests{of}; all {clients} clients start at once, each sends its next when the last ends.{bursts}"
@@ -133,18 +132,6 @@ fn facts(run: &Run) -> Vec<Fact> {
         ));
     }
     facts
-}
-
-/// What makes the numbers of a run mean little.
-pub fn saturated(run: &Run) -> Option<Issue> {
-    let found = run.saturation?;
-    let text = format!(
-        "Arrivals exceed capacity: {} requests come per second, {} can be served. The queue and TTFT grow without \
-         bound; the times here say how long the run was.",
-        count(found.offered_per_s),
-        count(found.served_per_s),
-    );
-    Some(Issue::warning(Field::Rate, text))
 }
 
 fn timeline_words(run: &Run) -> String {

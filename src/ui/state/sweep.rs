@@ -1,0 +1,83 @@
+//! The loads around that of the answer: run when the answer stands, ended by the next change.
+
+use gloo::timers::callback::Timeout;
+use leptos::prelude::*;
+
+use super::State;
+use super::frame;
+use crate::worker::protocol::Swept;
+
+/// A pause this long in the changes begins a sweep: while a slider moves there is none.
+const PAUSE_MS: u32 = 200;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Progress {
+    /// There is nothing to run, or nothing to do it.
+    #[default]
+    None,
+    /// What is shown is another configuration's, until this one's comes.
+    Due,
+    Running,
+    /// By the visitor.
+    Stopped,
+    Done,
+}
+
+/// What is known of the loads around the answer `id`.
+#[derive(Debug, Clone, Default)]
+pub struct Sweep {
+    id: u32,
+    pub progress: Progress,
+    pub curve: Option<Swept>,
+}
+
+/// Begins the sweep around the answer `id` after a pause, where it is shown.
+pub fn begin(state: State, id: u32) {
+    if !frame::shows("curve") {
+        return;
+    }
+    state.sweep.update(|sweep| (sweep.id, sweep.progress) = (id, Progress::Due));
+    let timer = Timeout::new(PAUSE_MS, move || {
+        state.sweep.update(|sweep| {
+            if (sweep.id, sweep.progress) == (id, Progress::Due) {
+                sweep.progress = Progress::Running;
+            }
+        });
+        state.with_client(|client| client.sweep(id));
+    });
+    state.sweep_timer.set_value(Some(timer));
+}
+
+/// Ends the sweep under way, since the form has changed.
+pub fn end(state: State) {
+    state.sweep_timer.set_value(None);
+    state.sweep.update(|sweep| {
+        if sweep.progress == Progress::Running {
+            state.with_client(|client| client.stop(sweep.id));
+        }
+        sweep.progress = if sweep.curve.is_some() { Progress::Due } else { Progress::None };
+    });
+}
+
+/// The answer has no other loads.
+pub fn none(state: State) {
+    state.sweep.update(|sweep| (sweep.progress, sweep.curve) = (Progress::None, None));
+}
+
+/// The visitor has seen enough.
+pub fn stop(state: State) {
+    end(state);
+    state.sweep.update(|sweep| sweep.progress = Progress::Stopped);
+}
+
+pub fn swept(state: State, curve: Swept) {
+    state.sweep.update(|sweep| {
+        if curve.id != sweep.id || sweep.progress != Progress::Running {
+            return;
+        }
+        if curve.finished {
+            sweep.progress = Progress::Done;
+        }
+        sweep.curve = Some(curve);
+    });
+}

@@ -1,0 +1,67 @@
+//! The answer to a question of the page, and the loads around it, one at a time.
+
+use super::protocol::{Answered, Ask, Swept};
+use super::view;
+use crate::config::catalog::catalog;
+use crate::config::{Issue, check, link};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::serving::run::{Run, Runner, Sweep, Trace};
+use crate::serving::{answer, plan, plan_replay};
+
+/// Whose loads may be swept next, or are being swept.
+pub struct Loads {
+    pub id: u32,
+    runner: Runner,
+    run: Option<Run>,
+    sweep: Option<Sweep>,
+}
+
+/// Everything about the configuration that the page means. `models` answer rows.
+pub fn of(
+    asked: &Ask,
+    trace: Option<Trace>,
+    models: impl FnOnce(&Rows) -> Result<Efficiencies, String>,
+) -> Result<(Answered, Option<Loads>), String> {
+    let id = asked.id;
+    let refused = |issues: Vec<Issue>| Ok((Answered { id, issues, ..Answered::default() }, None));
+    let (link, _) = link::decode(&asked.link);
+    // The page has checked it, and shows what it found.
+    let (Some(setup), _) = check(&link.scenario, catalog()) else { return refused(Vec::new()) };
+    let traced = trace.is_some();
+    let planned = match trace {
+        Some(trace) => plan_replay(&setup, trace),
+        None => plan(&setup),
+    };
+    let (plan, rows) = match planned {
+        Ok(planned) => planned,
+        Err(issues) => return refused(issues),
+    };
+    let efficiencies = models(&rows)?;
+    let release = match &efficiencies {
+        Efficiencies::Roofline => None,
+        Efficiencies::Learned(learned) => Some(learned.release.clone()),
+    };
+    let (report, runner) = answer(&plan, &efficiencies).ok_or("the models did not answer every row")?;
+    let shown = view::answer(&plan.setup, &report, &link.scenario.measured, traced);
+    let (run, issues) = (report.run, report.issues);
+    let loads = runner.filter(|_| run.is_some()).map(|runner| Loads { id, runner, run, sweep: None });
+    let answered = Answered { id, release, issues, answer: Some(shown), has_loads: loads.is_some() };
+    Ok((answered, loads))
+}
+
+impl Loads {
+    /// Runs the next load; all that is known then.
+    pub fn step(&mut self) -> Swept {
+        let Self { id, runner, run, sweep } = self;
+        let sweep = sweep.get_or_insert_with(|| Sweep::of(runner, run.take()));
+        // A load that cannot be served ends the curve.
+        let ran = sweep.advance(runner).unwrap_or(false);
+        Swept {
+            id: *id,
+            done: sweep.curve().len() as u32,
+            total: sweep.total() as u32,
+            finished: !ran,
+            document: view::curve(runner.setup(), sweep.curve(), sweep.largest()),
+        }
+    }
+}

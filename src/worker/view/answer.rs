@@ -1,0 +1,79 @@
+//! A report as the page shows it: every number printed, every sentence written.
+
+use super::{memory, passes, run};
+use crate::chart::{Chart, Roofline, summary};
+use crate::config::{Measured, Metric, Setup};
+use crate::serving::Report;
+use crate::serving::measured::{Deviation, print};
+use crate::serving::report::Headline;
+use crate::serving::sim::Stats;
+use crate::units::{Printed, Seconds, count, percent};
+use crate::worker::protocol::{Answer, Reading};
+
+/// The report of `setup`, beside what was `measured`; `traced` where a trace was replayed.
+pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool) -> Answer {
+    let roofline = Roofline::new(&setup.gpu, &report.passes);
+    let readings = report.headline.as_ref().map(|headline| readings(report, headline, measured));
+    Answer {
+        fits: !report.passes.is_empty(),
+        readings: readings.unwrap_or_default(),
+        memory: memory::shown(&report.memory, !report.passes.is_empty()),
+        passes: report.passes.iter().map(passes::shown).collect(),
+        roofline_words: roofline.as_ref().map(summary).unwrap_or_default(),
+        roofline: roofline.map(Chart::Roofline),
+        run: report.run.as_ref().map(|of| run(setup, of, traced)).unwrap_or_default(),
+    }
+}
+
+/// Those that the headline has: no TPOT of a single token, no cost without a price.
+fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Reading> {
+    let run = report.run.as_ref();
+    let spread = |stats: Option<Stats>| stats.map(percentiles).unwrap_or_default();
+    let metrics = run.map(|run| &run.metrics);
+    let time = |id: &str, value: Seconds, stats: Option<Stats>| Reading {
+        spread: spread(stats),
+        ..reading(id, value.0, value.print())
+    };
+    let rate =
+        |id: &str, value: f64, unit: &'static str| reading(id, value, Printed { number: count(value), unit });
+    let goodput = run.and_then(|run| {
+        let good = run.goodput_per_s?;
+        let share = percent(good / run.metrics.requests_per_s);
+        Some(format!("goodput {} requests/s, {share}", count(good)))
+    });
+    let cost = headline.dollars_per_million;
+    let all = [
+        Some(time("ttft", headline.ttft, metrics.map(|metrics| metrics.ttft))),
+        headline.tpot.map(|tpot| time("tpot", tpot, metrics.and_then(|metrics| metrics.tpot))),
+        Some(time("e2e", headline.e2e, metrics.map(|metrics| metrics.e2e))),
+        Some(Reading {
+            spread: goodput.unwrap_or_default(),
+            ..rate("throughput", headline.output_per_s, "tok/s")
+        }),
+        Some(rate("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
+        headline.output_per_s_per_user.map(|value| rate("per-user", value, "tok/s")),
+        Some(rate("total", headline.total_per_s, "tok/s")),
+        Some(rate("requests", headline.requests_per_s, "/s")),
+        cost.map(|dollars| reading("cost", dollars.0, dollars.print())),
+        Some(rate("running", headline.running, "")),
+        Some(rate("waiting", headline.waiting, "")),
+    ];
+    let beside = |one: Reading| Reading { measured: deviation(&one, measured).unwrap_or_default(), ..one };
+    all.into_iter().flatten().map(beside).collect()
+}
+
+fn reading(id: &str, value: f64, printed: Printed) -> Reading {
+    let Printed { number, unit } = printed;
+    Reading { id: id.into(), value, number, unit: unit.into(), ..Reading::default() }
+}
+
+fn percentiles(stats: Stats) -> String {
+    let [p50, p90, p99] = [stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print());
+    format!("P50 {p50}, P90 {p90}, P99 {p99}")
+}
+
+fn deviation(reading: &Reading, measured: &Measured) -> Option<String> {
+    let metric = Metric::from_id(&reading.id)?;
+    let deviation = Deviation::of(measured, metric, reading.value)?;
+    Some(format!("{} measured, {}", print(metric, deviation.measured), deviation.difference()))
+}

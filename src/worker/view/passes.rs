@@ -1,0 +1,62 @@
+//! What limits each phase, and its kernels as rows.
+
+use crate::serving::report::{KernelLine, PassReport};
+use crate::study::words;
+use crate::units::{Seconds, count, percent};
+use crate::worker::protocol::{Kernel, Pass};
+
+pub fn shown(pass: &PassReport) -> Pass {
+    Pass {
+        sentence: pass.sentence.clone(),
+        facts: vec![
+            pass.time.print().to_string(),
+            count(pass.tokens as f64),
+            count(pass.sequences as f64),
+            percent(pass.mfu).to_string(),
+            percent(pass.mbu).to_string(),
+        ],
+        kernels: rows(pass),
+    }
+}
+
+/// The kernels by time, then the host and the sum.
+fn rows(pass: &PassReport) -> Vec<Kernel> {
+    let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
+    kernels.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
+    let phase = words::phase(pass.phase).to_ascii_lowercase();
+    let row = |(index, kernel): (usize, &KernelLine)| Kernel {
+        fold: format!("kernel-{phase}-{index}"),
+        cells: cells(kernel),
+        help: words::provenance_help(kernel.provenance).into(),
+        ..plain(kernel.name, kernel.name, kernel.time * kernel.count as f64, kernel.share)
+    };
+    let host_share = if pass.time.0 > 0.0 { pass.host / pass.time } else { 0.0 };
+    let host = plain("host", "Host time not hidden", pass.host, host_share);
+    kernels.into_iter().map(row).chain([host, plain("step", "Step", pass.time, 1.0)]).collect()
+}
+
+fn plain(id: &str, name: &str, time: Seconds, share: f64) -> Kernel {
+    Kernel {
+        id: id.into(),
+        name: name.into(),
+        time: time.print().to_string(),
+        share,
+        percent: percent(share).to_string(),
+        ..Kernel::default()
+    }
+}
+
+fn cells(kernel: &KernelLine) -> Vec<String> {
+    let flops = if kernel.flops.0 > 0.0 { kernel.flops.print().to_string() } else { "–".into() };
+    vec![
+        words::resource(kernel.limit).into(),
+        percent(kernel.efficiency).to_string(),
+        format!("{} × {}", count(kernel.count as f64), kernel.time.print()),
+        flops,
+        kernel.bytes.print().to_string(),
+        kernel.intensity.map_or("–".into(), count),
+        words::provenance(kernel.provenance).into(),
+        words::block(kernel.block).into(),
+        kernel.shape.clone(),
+    ]
+}
