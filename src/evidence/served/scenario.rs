@@ -1,9 +1,9 @@
 //! The scenario that a measured run of a server ran.
 
-use super::sent::Sent;
 use crate::config::catalog::Catalog;
-use crate::config::model::resolve::Resolved;
 use crate::config::{Dtype, Lengths, Model, ModelChoice, Overrides, Scenario, Workload};
+use super::sent::Sent;
+use crate::config::model::resolve::Resolved;
 use crate::evidence::cases::{ServedCase, dtype, model};
 use crate::evidence::launch::Launch;
 use crate::units::significant;
@@ -72,13 +72,8 @@ fn weights(case: &ServedCase, model: &Model, named: Option<Dtype>) -> Result<Dty
     match case.precision.as_str() {
         "fp8" if of_experts == "fp8_block" => Ok(Dtype::Fp8Block),
         "fp8" if model.weights == Dtype::Fp8Block && named.is_none() => Ok(Dtype::Fp8Block),
-        // Alibaba's and Z.ai's own FP8 checkpoints are scaled by block.
-        "fp8"
-            if named == Some(Dtype::Fp8)
-                && ["Qwen/", "zai-org/"].iter().any(|own| case.model.starts_with(own)) =>
-        {
-            Ok(Dtype::Fp8Block)
-        }
+        // Alibaba's own FP8 checkpoints are scaled by block.
+        "fp8" if named == Some(Dtype::Fp8) && case.model.starts_with("Qwen/") => Ok(Dtype::Fp8Block),
         other => dtype(other),
     }
 }
