@@ -89,17 +89,21 @@ fn build(setup: &Setup, physics: Physics, rows: &mut Rows) -> Result<Plan, Missi
     let demand = Demand::of(setup);
     let mut memory = memory(setup, &physics, &demand)?;
     let (running, issues) = fit::verdict(setup, &physics, &demand, &memory)?;
+    let setup = &fit::as_clients(setup);
     let steps = match running {
         None => None,
         Some(running) => Some(match setup.load {
             Load::Batch(size) => Steps::Offline(offline(setup, &physics, size, rows)?),
-            Load::Concurrency(clients) => {
+            Load::Concurrency(clients)
+            | Load::Burst(clients)
+            | Load::Offline(clients)
+            | Load::Sessions(clients) => {
                 let (clients, replicas) = fit::clients_per_replica(setup, clients);
                 memory = memory.holding(setup, running, fit::tokens_held(setup));
                 let offered = Offered::Clients { clients, replicas };
                 Steps::Steady(Box::new(steady(setup, &physics, offered, running, rows)?))
             }
-            Load::Rate(rate) => {
+            Load::Rate(rate) | Load::ConstantRate(rate) | Load::SessionRate(rate) => {
                 let offered = Offered::Rate(rate / f64::from(setup.replicas.max(1)));
                 Steps::Steady(Box::new(steady(setup, &physics, offered, running, rows)?))
             }
