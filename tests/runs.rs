@@ -75,7 +75,7 @@ fn other_distributions_keep_their_mean_too() {
     let fixed = setup("vllm", 512, 64, Load::Rate(2.0), Slos::default());
     let bin = |prompt, output, weight| Bin { prompt, output, weight };
     let histogram = vec![bin(256, 32, 2), bin(1024, 128, 1)];
-    for varied in [Setup { log_spread: 0.5, ..fixed.clone() }, Setup { histogram, ..fixed.clone() }] {
+    for varied in [Setup { log_spread: [0.5; 2], ..fixed.clone() }, Setup { histogram, ..fixed.clone() }] {
         let (varied, fixed) = (run(&varied).metrics, run(&fixed).metrics);
         assert!((varied.output_per_s / fixed.output_per_s - 1.0).abs() < 0.05);
         assert!(varied.e2e.p99 / varied.e2e.p50 > 1.5, "{:?}", varied.e2e);

@@ -58,9 +58,11 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
         ..Panel::default()
     });
     let (name, log, mark) = match setup.load {
-        Load::Rate(rate) => ("Requests/s", false, Some(rate)),
+        Load::Rate(rate) | Load::ConstantRate(rate) => ("Requests/s", false, Some(rate)),
+        Load::SessionRate(rate) => ("Sessions/s", false, Some(rate)),
         Load::Concurrency(clients) => ("Clients", true, Some(f64::from(clients))),
-        Load::Batch(_) => ("Prompts", true, None),
+        Load::Sessions(users) => ("Sessions at once", true, Some(f64::from(users))),
+        Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => ("Prompts", true, None),
     };
     // A rate far beyond capacity would squeeze the curve.
     let last = points.last().map_or(0.0, |point| point.load);

@@ -32,4 +32,4 @@ pub use model::Model;
 pub use requests::cached_tokens;
 pub use scenario::{ModelChoice, Overrides, Scenario};
 pub use setup::Setup;
-pub use workload::{Bin, Drafts, Lengths, Load, Slos, Workload};
+pub use workload::{Bin, Drafts, Lengths, Load, Shape, Slos, Start, Turns, Workload};

@@ -1,32 +1,78 @@
 //! What the requests of a setup come to: their lengths, what of them is computed, and in how many steps.
 
-use super::{Bin, Setup};
+use serde::Deserialize;
+
+use super::catalog::constants;
+use super::{Bin, Load, Setup, Shape, Turns, Workload};
 
 /// Standard deviations up to which log-normal lengths are drawn: one draw in 700 lies beyond.
 const DEVIATIONS: f64 = 3.0;
 
-/// How lengths vary about their means.
+/// How lengths vary about their means, and how they add up over a session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Variation {
     pub spread: f64,
-    pub log_spread: f64,
+    /// Of prompts and of outputs.
+    pub log_spread: [f64; 2],
     /// Prompt and output at most.
     pub context: u32,
+    pub turns: Option<Turns>,
 }
 
 impl Variation {
-    /// The longest of the lengths around these.
-    pub fn longest(self, prompt: u32, output: u32) -> (u32, u32) {
-        let log = self.log_spread;
-        if log <= 0.0 {
-            let up = |length: u32| (f64::from(length) * (1.0 + self.spread)).floor() as u32;
-            return (up(prompt), up(output));
+    /// The longest prompt and output of all requests, or those of each bin; of sessions those of the last turn.
+    pub fn longest(self, prompts: &[u32], output: u32, bins: &[Bin]) -> Vec<(u32, u32)> {
+        if !bins.is_empty() {
+            let message = self.turns.map_or(0, |turns| turns.message);
+            return bins.iter().map(|bin| self.last(bin.prompt, message, bin.output)).collect();
         }
-        // Cut to the context in proportion, so that every pair of them fits it where the means do.
-        let factor = (DEVIATIONS * log - log * log / 2.0).exp();
-        let fitting = f64::from(self.context) / (f64::from(prompt) + f64::from(output)).max(1.0);
-        let up = |length: u32| ((f64::from(length) * factor.min(fitting)).floor() as u32).max(length);
-        (up(prompt), up(output))
+        let prompt = prompts.iter().copied().max().unwrap_or(1);
+        let [prompt, message, output] = self.most(prompt, output);
+        vec![self.last(prompt, message, output)]
+    }
+
+    /// The longest first prompt, message and output about these means.
+    fn most(self, prompt: u32, output: u32) -> [u32; 3] {
+        let message = self.turns.map_or(0, |turns| turns.message);
+        let [of_prompts, of_outputs] = self.log_spread;
+        // Log-normal lengths are cut to the context in proportion, so that all requests fit it where the means do.
+        let (last, _) = self.last(prompt, message, output);
+        let fitting = f64::from(self.context) / (f64::from(last) + f64::from(output)).max(1.0);
+        let most = |length: u32, log: f64| {
+            if self.log_spread == [0.0; 2] {
+                return (f64::from(length) * (1.0 + self.spread)).floor() as u32;
+            }
+            let factor = (DEVIATIONS * log - log * log / 2.0).exp();
+            ((f64::from(length) * factor.min(fitting)).floor() as u32).max(length)
+        };
+        [most(prompt, of_prompts), most(message, of_prompts), most(output, of_outputs)]
+    }
+
+    /// Prompt and output of a session's last turn; without turns it is the only one.
+    fn last(self, prompt: u32, message: u32, output: u32) -> (u32, u32) {
+        let later = self.turns.map_or(0, |turns| turns.count.saturating_sub(1));
+        (prompt.saturating_add(later.saturating_mul(message.saturating_add(output))), output)
+    }
+}
+
+/// Standard deviations of the logarithm of prompts and outputs.
+///
+/// # Errors
+/// What the catalog of constants lacks.
+pub(super) fn log_spread(workload: &Workload) -> Result<[f64; 2], String> {
+    #[derive(Deserialize)]
+    struct Deviations {
+        prompt_log_spread: f64,
+        output_log_spread: f64,
+    }
+    match workload.shape {
+        // The prompts of a batch are as they are given.
+        _ if matches!(workload.load, Load::Batch(_)) => Ok([0.0; 2]),
+        None => Ok([workload.log_spread; 2]),
+        Some(Shape::Sharegpt) => {
+            let of: Deviations = constants().of("share_gpt")?;
+            Ok([of.prompt_log_spread, of.output_log_spread])
+        }
     }
 }
 
@@ -38,40 +84,53 @@ pub fn cached_tokens(prompt: u32, share: f64, block: u32) -> u32 {
 }
 
 impl Setup {
-    /// Tokens of a prompt, on average.
+    /// Tokens of a prompt, on average; of a session's over all of its turns.
     pub fn mean_prompt(&self) -> f64 {
         let tokens: f64 = self.prompts.iter().copied().map(f64::from).sum();
-        tokens / self.prompts.len().max(1) as f64
+        tokens / self.prompts.len().max(1) as f64 + self.mean_history()
+    }
+
+    /// Tokens by which the prompts of a session exceed the first, on average.
+    fn mean_history(&self) -> f64 {
+        let each = |turns: Turns| f64::from(turns.message) + f64::from(self.osl);
+        self.session().map_or(0.0, |turns| f64::from(turns.count.saturating_sub(1)) / 2.0 * each(turns))
+    }
+
+    /// The turns of a session, where that is what arrives.
+    pub fn session(&self) -> Option<Turns> {
+        self.load.is_sessions().then_some(self.turns)
     }
 
     /// The most tokens of a prompt, and of an output.
     pub fn longest(&self) -> (u32, u32) {
-        if !self.histogram.is_empty() {
-            let most = |of: fn(&Bin) -> u32| self.histogram.iter().map(of).max().unwrap_or(1);
-            return (most(|bin| bin.prompt), most(|bin| bin.output));
-        }
-        let prompt = self.prompts.iter().copied().max().unwrap_or(1);
-        self.variation().longest(prompt, self.osl)
+        let all = self.variation().longest(&self.prompts, self.osl, &self.histogram);
+        all.into_iter().fold((1, 1), |most, of| (most.0.max(of.0), most.1.max(of.1)))
     }
 
     /// The most tokens of a prompt and its output together.
     pub fn longest_sequence(&self) -> f64 {
-        let whole = |prompt, output| f64::from(prompt) + f64::from(output);
-        let of_bins = self.histogram.iter().map(|bin| whole(bin.prompt, bin.output)).reduce(f64::max);
-        of_bins.unwrap_or_else(|| {
-            let (prompt, output) = self.longest();
-            whole(prompt, output)
-        })
+        let all = self.variation().longest(&self.prompts, self.osl, &self.histogram);
+        all.into_iter().map(|(prompt, output)| f64::from(prompt) + f64::from(output)).fold(0.0, f64::max)
+    }
+
+    /// The most tokens of a session's first prompt, of a message and of an output, where no histogram gives them.
+    pub fn most(&self) -> [u32; 3] {
+        self.variation().most(self.prompts.iter().copied().max().unwrap_or(1), self.osl)
     }
 
     fn variation(&self) -> Variation {
         let Self { spread, log_spread, .. } = *self;
-        Variation { spread, log_spread, context: self.model.max_context }
+        Variation { spread, log_spread, context: self.model.max_context, turns: self.session() }
     }
 
-    /// Whether requests differ in length.
+    /// Whether requests differ in length, other than by their turns.
     pub fn varies(&self) -> bool {
-        self.spread > 0.0 || self.log_spread > 0.0 || self.histogram.len() > 1
+        self.spread > 0.0 || self.log_spread != [0.0; 2] || self.histogram.len() > 1
+    }
+
+    /// Whether the engine keeps prefixes to find them again.
+    pub fn keeps_prefixes(&self) -> bool {
+        self.cached_share > 0.0 || self.session().is_some_and(|turns| turns.history_cached > 0.0)
     }
 
     /// Tokens of a KV block.

@@ -1,7 +1,7 @@
 //! A scenario resolved against the catalogs: what the rest of the core works on.
 
 use super::model::{Blocks, Formats};
-use super::{Batching, Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos};
+use super::{Batching, Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos, Start, Turns};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
 #[derive(Debug, Clone)]
@@ -26,13 +26,20 @@ pub struct Setup {
     pub osl: u32,
     /// Share by which both are longer or shorter, uniformly.
     pub spread: f64,
-    /// Standard deviation of the logarithm of both; 0 unless they are log-normal.
-    pub log_spread: f64,
+    /// Standard deviation of the logarithm of prompts and of outputs; 0 unless they are log-normal.
+    pub log_spread: [f64; 2],
     /// The histogram both are drawn from, if any; they are then its means.
     pub histogram: Vec<Bin>,
     pub load: Load,
     /// Shape of the gamma distributed gaps of a rate: 1 is Poisson.
     pub burstiness: f64,
+    pub start: Start,
+    /// Requests of a run; `None` is as many as its load takes by default.
+    pub requests: Option<u32>,
+    /// Requests of a burst sent before one has ended.
+    pub max_in_flight: Option<u32>,
+    /// Those of a session; what they hold means nothing under other loads.
+    pub turns: Turns,
     /// Share of each prompt found in the prefix cache.
     pub cached_share: f64,
     pub drafts: Drafts,

@@ -9,31 +9,129 @@ pub enum Load {
     Concurrency(u32),
     /// This many requests per second, arriving independently no matter how many wait (open loop).
     Rate(f64),
-    /// This many prompts at once, prefilled in one pass, decoded together to the end.
+    /// The same with equal gaps.
+    ConstantRate(f64),
+    /// This many prompts sent to a server at once, then nothing.
+    Burst(u32),
+    /// This many prompts queued in the engine itself, for throughput.
+    Offline(u32),
+    /// This many prompts in one static batch: prefilled in one pass, decoded together to the end.
     Batch(u32),
+    /// This many users at once, each holding one session of several turns after the other.
+    Sessions(u32),
+    /// This many sessions per second, beginning independently no matter how many are under way.
+    SessionRate(f64),
 }
 
 impl Load {
     /// The sizes of all kinds, of which a scenario has one.
-    pub const SIZES: [Field; 3] = [Field::Concurrency, Field::Rate, Field::Batch];
+    pub const SIZES: [Field; 8] = [
+        Field::Concurrency,
+        Field::Rate,
+        Field::ConstantRate,
+        Field::Burst,
+        Field::Offline,
+        Field::Batch,
+        Field::Sessions,
+        Field::SessionRate,
+    ];
+
+    /// The load whose size is `size`, of this amount; clients if that is the size of none.
+    pub fn of(size: Field, amount: f64) -> Self {
+        let count = amount as u32;
+        match size {
+            Field::Rate => Self::Rate(amount),
+            Field::ConstantRate => Self::ConstantRate(amount),
+            Field::Burst => Self::Burst(count),
+            Field::Offline => Self::Offline(count),
+            Field::Batch => Self::Batch(count),
+            Field::Sessions => Self::Sessions(count),
+            Field::SessionRate => Self::SessionRate(amount),
+            _ => Self::Concurrency(count),
+        }
+    }
 
     /// The input that is its size.
     pub fn size(self) -> Field {
         match self {
             Self::Concurrency(_) => Field::Concurrency,
             Self::Rate(_) => Field::Rate,
+            Self::ConstantRate(_) => Field::ConstantRate,
+            Self::Burst(_) => Field::Burst,
+            Self::Offline(_) => Field::Offline,
             Self::Batch(_) => Field::Batch,
+            Self::Sessions(_) => Field::Sessions,
+            Self::SessionRate(_) => Field::SessionRate,
         }
     }
 
-    /// How many: clients, requests per second or prompts.
+    /// How many: clients, prompts or users; requests or sessions per second.
     pub fn amount(self) -> f64 {
         match self {
-            Self::Concurrency(count) | Self::Batch(count) => f64::from(count),
-            Self::Rate(rate) => rate,
+            Self::Concurrency(count)
+            | Self::Burst(count)
+            | Self::Offline(count)
+            | Self::Batch(count)
+            | Self::Sessions(count) => f64::from(count),
+            Self::Rate(rate) | Self::ConstantRate(rate) | Self::SessionRate(rate) => rate,
         }
     }
+
+    /// Arrivals do not wait for answers.
+    pub fn is_rate(self) -> bool {
+        matches!(self, Self::Rate(_) | Self::ConstantRate(_) | Self::SessionRate(_))
+    }
+
+    pub fn is_sessions(self) -> bool {
+        matches!(self, Self::Sessions(_) | Self::SessionRate(_))
+    }
 }
+
+/// When the clients of a closed loop, or the users of sessions, begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Start {
+    #[default]
+    AtOnce,
+    /// Evenly over so many seconds.
+    Ramp(f64),
+    /// So many seconds after one another.
+    Stagger(f64),
+}
+
+/// The turns of a session. The first prompt and all answers have the workload's lengths; each later prompt is all that went
+/// before, and a message.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turns {
+    pub count: u32,
+    /// Tokens of each message after the first prompt.
+    pub message: u32,
+    /// Seconds between an answer and the next message.
+    pub think_s: f64,
+    /// Share of what went before that the prefix cache may serve, 0..1: 0 where it is off.
+    pub history_cached: f64,
+}
+
+/// A named shape of lengths, scaled to the workload's means.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    serde::Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Shape {
+    /// Log-normal prompts and outputs with the deviations of requests from ShareGPT (`static/catalog/constants.json`).
+    Sharegpt,
+}
+
+super::ids::ids!(Shape);
 
 /// Prompt lengths of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,12 +162,20 @@ pub struct Workload {
     /// Standard deviation of the logarithm of lengths that are log-normal, `isl` and `osl` being their means; 0
     /// where they are not.
     pub log_spread: f64,
+    /// Shape of the lengths about `isl` and `osl`, if it is a named one.
+    pub shape: Option<Shape>,
     /// Lengths drawn instead of `isl` and `osl`; empty where those hold.
     pub histogram: Vec<Bin>,
     pub load: Load,
     /// Shape of the gamma distribution that the gaps of a rate follow (`--burstiness` of `vllm bench serve`): 1 is
     /// Poisson, less comes in bursts.
     pub burstiness: f64,
+    pub start: Start,
+    /// Requests of all clients or at a rate; `None` is as many as a run of that load takes by default.
+    pub requests: Option<u32>,
+    /// Requests of a burst that are sent before one of them has ended (`--max-concurrency` of `vllm bench serve`).
+    pub max_in_flight: Option<u32>,
+    pub turns: Turns,
     /// Share of each prompt found in the prefix cache, 0..1.
     pub cached_share: f64,
     pub drafts: Drafts,
@@ -155,9 +261,16 @@ impl Default for Workload {
             osl: 512,
             spread: 0.0,
             log_spread: 0.0,
+            shape: None,
             histogram: Vec::new(),
             load: Load::Concurrency(16),
             burstiness: 1.0,
+            start: Start::AtOnce,
+            requests: None,
+            max_in_flight: None,
+            // About those of the example of vLLM's benchmark of conversations: 12 to 18 messages of either side, those of
+            // the user 120 to 160 tokens, no pauses.
+            turns: Turns { count: 8, message: 140, think_s: 0.0, history_cached: 1.0 },
             cached_share: 0.0,
             drafts: Drafts::default(),
             slos: Slos::default(),

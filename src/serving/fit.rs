@@ -30,7 +30,10 @@ impl Demand {
                 let kv_tokens = tokens(&prompts) + prompts.len() as f64 * f64::from(setup.osl);
                 Self { kv_tokens, step_tokens, sequence_tokens }
             }
-            Load::Concurrency(clients) => {
+            Load::Concurrency(clients)
+            | Load::Burst(clients)
+            | Load::Offline(clients)
+            | Load::Sessions(clients) => {
                 let (clients, _) = clients_per_replica(setup, clients);
                 Self {
                     kv_tokens: clients * tokens_held(setup),
@@ -39,7 +42,7 @@ impl Demand {
                 }
             }
             // How many are in flight follows from the step times; one is the least.
-            Load::Rate(_) => Self {
+            Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => Self {
                 kv_tokens: tokens_held(setup),
                 step_tokens: f64::from(setup.token_budget),
                 sequence_tokens,
@@ -78,8 +81,7 @@ pub fn prompts_of_one_rank(setup: &Setup) -> Vec<u32> {
 /// Tokens a request holds in the KV cache on average: an engine that never evicts reserves the whole
 /// sequence, the others fill it as it grows.
 pub fn tokens_held(setup: &Setup) -> f64 {
-    let isl = f64::from(setup.prompts.first().copied().unwrap_or(1));
-    let osl = f64::from(setup.osl);
+    let (isl, osl) = (setup.mean_prompt(), f64::from(setup.osl));
     match setup.engine.scheduler.batching {
         Batching::InFlight => isl + osl,
         Batching::MixedChunks | Batching::PrefillFirst => isl + osl / 2.0,
@@ -121,15 +123,22 @@ pub fn verdict(
             decimal(kv_tokens),
             smallest_change(setup, physics, demand)?,
         );
-        return Ok((None, vec![Issue::error(Field::Isl, text)]));
+        let field = if setup.session().is_some() { Field::Turns } else { Field::Isl };
+        return Ok((None, vec![Issue::error(field, text)]));
     }
     match setup.load {
         Load::Batch(_) => batch_verdict(setup, physics, demand, memory),
-        Load::Concurrency(clients) => {
+        Load::Concurrency(clients) | Load::Sessions(clients) => {
             let (clients, _) = clients_per_replica(setup, clients);
             Ok(loop_verdict(setup, memory, Some(clients)))
         }
-        Load::Rate(_) => Ok(loop_verdict(setup, memory, None)),
+        Load::Burst(prompts) | Load::Offline(prompts) => {
+            let (prompts, _) = clients_per_replica(setup, prompts);
+            let (running, issues) = loop_verdict(setup, memory, Some(prompts));
+            // That most of them wait is what they are for.
+            Ok((running, issues.into_iter().filter(Issue::is_error).collect()))
+        }
+        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => Ok(loop_verdict(setup, memory, None)),
     }
 }
 
@@ -175,7 +184,7 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option
     let mut issues = Vec::new();
     if running < clients {
         let (cause, field) = if by_memory <= by_cap {
-            (format!("the KV cache holds {} tokens", decimal(memory.kv_tokens)), Field::Concurrency)
+            (format!("the KV cache holds {} tokens", decimal(memory.kv_tokens)), setup.load.size())
         } else {
             (format!("the engine runs at most {} sequences", fixed(by_cap, 0)), Field::MaxSeqs)
         };
@@ -193,7 +202,7 @@ fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<
         let memory = memory(trial, physics, demand)?;
         let needed = match trial.load {
             Load::Batch(_) => demand.kv_tokens,
-            Load::Concurrency(_) | Load::Rate(_) => demand.sequence_tokens,
+            _ => demand.sequence_tokens,
         };
         let ranks = if matches!(trial.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.dp) };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)

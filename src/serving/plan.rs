@@ -87,7 +87,7 @@ fn steps(setup: &Setup, physics: Physics, trace: Option<Trace>) -> Result<(Plan,
         (Some(running), load) => {
             let run;
             (run, rows) = RunPlan::new(setup, &physics, &memory, trace)?;
-            if matches!(load, Load::Concurrency(_)) {
+            if matches!(load, Load::Concurrency(_) | Load::Burst(_) | Load::Offline(_) | Load::Sessions(_)) {
                 memory = memory.holding(setup, running, fit::tokens_held(setup));
             }
             let prompt = prompt_alone(setup, &physics, &mut rows)?;

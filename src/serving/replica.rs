@@ -25,11 +25,12 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         preempt: match batching {
             Batching::MixedChunks => Preempt::Recompute,
             // With its prefix cache on, SGLang reckons with a share of the outputs, by default as it is.
-            Batching::PrefillFirst if setup.cached_share > 0.0 => Preempt::Retract { conservativeness: 1.0 },
+            Batching::PrefillFirst if setup.keeps_prefixes() => Preempt::Retract { conservativeness: 1.0 },
             Batching::PrefillFirst => Preempt::LookAhead,
             Batching::InFlight => Preempt::Never,
         },
         cached_share: setup.cached_share,
+        history_cached: setup.turns.history_cached,
         drafts: setup.drafts,
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         admission_interval: frontend(&setup.engine.host).0,

@@ -8,7 +8,7 @@ use crate::config::link::Link;
 use crate::config::{Dtype, Load, Scenario};
 use crate::graph::Phase;
 use crate::study::words;
-use crate::units::{count, percent};
+use crate::units::percent;
 
 /// Every single change worth trying. Those the checks refuse are not shown.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
@@ -55,13 +55,10 @@ fn degrees(base: &Scenario) -> Vec<u32> {
 
 /// Half the load and its name; none if it is one request.
 fn half(load: Load) -> Option<(String, Load)> {
-    Some(match load {
-        Load::Concurrency(clients @ 2..) => {
-            (format!("{} clients", clients / 2), Load::Concurrency(clients / 2))
-        }
-        Load::Batch(prompts @ 2..) => (format!("{} prompts", prompts / 2), Load::Batch(prompts / 2)),
-        Load::Rate(rate) => (format!("{} requests/s", count(rate / 2.0)), Load::Rate(rate / 2.0)),
-        Load::Concurrency(_) | Load::Batch(_) => return None,
+    let half = if load.is_rate() { load.amount() / 2.0 } else { (load.amount() / 2.0).floor() };
+    (half > 0.0).then(|| {
+        let load = Load::of(load.size(), half);
+        (words::load(load), load)
     })
 }
 

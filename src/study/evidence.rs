@@ -1,11 +1,12 @@
 //! Predicted against measured: the errors of this release, and every measured case as a link.
 
-use super::metric::{change, clients};
+use super::metric::change;
 use super::{Block, Row, Span, Study};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
-use crate::config::{Lengths, Load, link};
+use crate::config::{Lengths, link};
 use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point};
+use crate::study::words;
 use crate::units::{count, fixed};
 
 pub const CHOICES: [(&str, &str); 5] = [
@@ -159,11 +160,7 @@ fn describe(point: &Point) -> String {
         Lengths::Fixed(isl) => count(f64::from(isl)),
         Lengths::Each(all) => format!("{} lengths", all.len()),
     };
-    let load = match workload.load {
-        Load::Concurrency(number) => clients(f64::from(number)),
-        Load::Rate(rate) => format!("{} requests/s", count(rate)),
-        Load::Batch(prompts) => format!("batch of {prompts}"),
-    };
+    let load = words::load(workload.load);
     format!("{isl} in, {} out, {load}, TP {tp}", count(f64::from(workload.osl)))
 }
 

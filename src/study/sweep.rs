@@ -68,17 +68,15 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
 }
 
 fn loads(base: &Scenario) -> Vec<Case> {
-    let loads: Vec<Load> = match base.workload.load {
-        Load::Concurrency(clients) => around(clients).into_iter().map(Load::Concurrency).collect(),
-        Load::Batch(prompts) => around(prompts).into_iter().map(Load::Batch).collect(),
-        Load::Rate(rate) => {
-            let steps = (1..=2 * DOUBLINGS).map(|step| f64::from(step) / f64::from(DOUBLINGS));
-            steps.filter(|&step| step != 1.0).map(|step| Load::Rate(rate * step)).collect()
-        }
+    let own = base.workload.load;
+    let amounts: Vec<f64> = if own.is_rate() {
+        let steps = (1..=2 * DOUBLINGS).map(|step| f64::from(step) / f64::from(DOUBLINGS));
+        steps.filter(|&step| step != 1.0).map(|step| own.amount() * step).collect()
+    } else {
+        around(own.amount() as u32).into_iter().map(f64::from).collect()
     };
-    let case =
-        |load: Load| Case::edited(count(load.amount()), base, |scenario| scenario.workload.load = load);
-    loads.into_iter().map(case).collect()
+    let load = |amount| move |scenario: &mut Scenario| scenario.workload.load = Load::of(own.size(), amount);
+    amounts.into_iter().map(|amount| Case::edited(count(amount), base, load(amount))).collect()
 }
 
 /// The format of the weights: the published one where none is chosen.
@@ -179,7 +177,7 @@ fn curves(study: &Study, setting: &str, cases: &[&Case]) -> Block {
         Some(Panel { limit: limit.map(|limit| limit * 1e-3), ..panel })
     };
     let panels = metric::CURVES.into_iter().zip(limits).filter_map(panel).collect();
-    let rate = study.chosen == "load" && matches!(study.own().scenario.workload.load, Load::Rate(_));
+    let rate = study.chosen == "load" && study.own().scenario.workload.load.is_rate();
     let x = Axis::new(setting, Unit::Count, !rate);
     let chart = Chart::Curves(Curves { x, panels, mark: at(study.own()) });
     Block::figure(setting, HEIGHT, chart, words(study, cases))

@@ -1,8 +1,9 @@
 //! Names of the core's enums, and of a setup, as people read them.
 
-use crate::config::{Arch, Dtype, Setup};
+use crate::config::{Arch, Dtype, Load, Setup};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
+use crate::units::count;
 
 /// What is predicted, in a few words.
 pub fn title(setup: &Setup) -> String {
@@ -21,6 +22,21 @@ pub fn dtype(dtype: Dtype) -> &'static str {
         Dtype::Int8 => "INT8, weights only",
         Dtype::Int4 => "INT4, weights only",
         Dtype::W8a8 => "INT8",
+    }
+}
+
+pub fn load(load: Load) -> String {
+    let amount = count(load.amount());
+    let many = |one: &str| if load.amount() == 1.0 { format!("1 {one}") } else { format!("{amount} {one}s") };
+    match load {
+        Load::Concurrency(_) => many("client"),
+        Load::Rate(_) => format!("{amount} requests/s"),
+        Load::ConstantRate(_) => format!("{amount} requests/s, equal gaps"),
+        Load::Burst(_) => format!("burst of {amount}"),
+        Load::Offline(_) => format!("queue of {amount}"),
+        Load::Batch(_) => format!("batch of {amount}"),
+        Load::Sessions(_) => format!("{} at once", many("session")),
+        Load::SessionRate(_) => format!("{amount} sessions/s"),
     }
 }
 

@@ -106,7 +106,7 @@ export type Config = {
   weights?: Dtype;
   /** Format of the KV cache. */
   kv?: Dtype;
-  /** Tokens of each prompt (ISL); of an offline batch also a list, one length per prompt. */
+  /** Tokens of each prompt (ISL); of a static batch also a list, one length per prompt. */
   isl?: number | Array<number>;
   /** Tokens generated for each prompt (OSL). */
   osl?: number;
@@ -114,6 +114,8 @@ export type Config = {
   spread?: number;
   /** Standard deviation of the logarithm of lengths that are log-normal instead, with the same means. */
   log_spread?: number;
+  /** A named distribution about these means. sharegpt: log-normal prompts and outputs that vary as 300 recorded requests of ShareGPT do, none of them with a short prompt or answer. The simulated run draws them. */
+  shape?: string;
   /** Pairs of prompt and output length to draw from, each with its weight, instead of one length each. */
   histogram?: string;
   /** Fraction of each prompt found in the prefix cache. */
@@ -126,10 +128,36 @@ export type Config = {
   concurrency?: number;
   /** Requests per second, arriving independently (Poisson) no matter how many wait. */
   rate?: number;
+  /** Requests per second with equal gaps, no matter how many wait. */
+  constant_rate?: number;
   /** Shape of the gamma distribution of arrival gaps: 1 is Poisson, less is burstier, more is more even. */
   burstiness?: number;
-  /** Prompts of one offline batch: prefilled together, decoded together to the end. */
+  /** Prompts sent to a server at once, and no others (`vllm bench serve` without a rate). */
+  burst?: number;
+  /** Prompts queued in the engine, without a server, for the most throughput (`vllm bench throughput`). */
+  offline?: number;
+  /** Prompts of one static batch: prefilled together, decoded together to the end. */
   batch?: number;
+  /** Users at once, each of whom begins a new session when the last one ends. */
+  sessions?: number;
+  /** Sessions per second, beginning independently (Poisson) no matter how many are under way. */
+  session_rate?: number;
+  /** Prompts of the burst that are sent before one has ended (`--max-concurrency` of `vllm bench serve`); empty for all. */
+  max_in_flight?: number;
+  /** Turns of a session. The first has the input length; the prompt of each later one is all that went before, answers included, and a message. */
+  turns?: number;
+  /** Tokens that the user adds in each turn after the first. */
+  message?: number;
+  /** Seconds between an answer and the user's next message. */
+  think_time?: number;
+  /** Fraction of a session's earlier turns that the prefix cache may serve while it holds them: 0 where it is off. */
+  history_cached?: number;
+  /** Seconds over which clients begin, evenly; empty for all at once. */
+  ramp?: number;
+  /** Seconds from the start of one client to that of the next, instead of a ramp; empty for all at once. */
+  stagger?: number;
+  /** Requests of the simulated run (`--num-prompts`), in whole sessions; empty for ten of each client, a hundred at least, and 1,000 at a rate. */
+  requests?: number;
   /** SLO: TTFT that every request must meet, in milliseconds; empty for none. */
   slo_ttft?: number;
   /** SLO: TPOT that every request must meet, in milliseconds; empty for none. */
@@ -236,7 +264,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "burstiness" | "batch" | "slo_ttft" | "slo_tpot" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "data" | "trace" | "measured" | "compared";
+export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "data" | "trace" | "measured" | "compared";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;

@@ -16,14 +16,28 @@ export const KEYS = {
   osl: "osl",
   spread: "rr",
   log_spread: "ls",
+  shape: "sh",
   histogram: "hl",
   cached_share: "pc",
   drafted: "sd",
   accepted: "sa",
   concurrency: "c",
   rate: "r",
+  constant_rate: "rc",
   burstiness: "bu",
+  burst: "bn",
+  offline: "on",
   batch: "b",
+  sessions: "sn",
+  session_rate: "sr",
+  max_in_flight: "mc",
+  turns: "tn",
+  message: "um",
+  think_time: "tt",
+  history_cached: "hc",
+  ramp: "ru",
+  stagger: "sg",
+  requests: "np",
   slo_ttft: "st",
   slo_tpot: "sp",
   token_budget: "tb",
@@ -40,7 +54,7 @@ export const KEYS = {
 export const CUSTOM_MODEL = "x";
 
 /** The sizes of the kinds of load: a configuration has one of them. */
-export const LOADS = ["concurrency", "rate", "batch"];
+export const LOADS = ["concurrency", "rate", "constant_rate", "burst", "offline", "batch", "sessions", "session_rate"];
 
 /** Bytes of the longest link that is read. */
 export const LONGEST_LINK = 131072;

@@ -1,6 +1,6 @@
 //! What requests are like beside their mean lengths.
 
-use rooflight::config::{Bin, Drafts, Field, Lengths, Load, Scenario, Severity};
+use rooflight::config::{Bin, Drafts, Field, Lengths, Load, Scenario, Severity, Shape, Start};
 
 use super::{checked, refusal};
 
@@ -62,6 +62,68 @@ fn log_normal_lengths_are_cut_to_the_context() {
 }
 
 #[test]
+fn loads_without_end_or_sense_are_refused() {
+    let of = |load: Load| move |scenario: &mut Scenario| scenario.workload.load = load;
+    for (field, load) in [
+        (Field::ConstantRate, Load::ConstantRate(0.0)),
+        (Field::SessionRate, Load::SessionRate(0.0)),
+        (Field::SessionRate, Load::SessionRate(f64::INFINITY)),
+        (Field::Burst, Load::Burst(0)),
+        (Field::Burst, Load::Burst(100_001)),
+        (Field::Offline, Load::Offline(0)),
+        (Field::Sessions, Load::Sessions(0)),
+    ] {
+        refusal(field, of(load));
+    }
+    refusal(Field::Sessions, |scenario| {
+        scenario.workload.load = Load::Sessions(100_000);
+        (scenario.workload.turns.count, scenario.workload.turns.message, scenario.workload.osl) = (100, 1, 1);
+    });
+    refusal(Field::Requests, |scenario| scenario.workload.requests = Some(0));
+    refusal(Field::Ramp, |scenario| scenario.workload.start = Start::Ramp(1e6));
+    refusal(Field::Stagger, |scenario| scenario.workload.start = Start::Stagger(f64::NAN));
+    refusal(Field::MaxInFlight, |scenario| {
+        (scenario.workload.load, scenario.workload.max_in_flight) = (Load::Burst(9), Some(0));
+    });
+    refusal(Field::Turns, |scenario| {
+        scenario.workload.load = Load::Sessions(4);
+        scenario.workload.turns.count = 0;
+    });
+    refusal(Field::ThinkTime, |scenario| {
+        scenario.workload.load = Load::Sessions(4);
+        scenario.workload.turns.think_s = 1e9;
+    });
+    let text = refusal(Field::Turns, |scenario| {
+        scenario.workload.load = Load::Sessions(4);
+        scenario.workload.turns.count = 300;
+    });
+    assert!(text.contains("300 turns come to") && text.contains("fewer turns"), "{text}");
+    refusal(Field::Shape, |scenario| {
+        (scenario.workload.spread, scenario.workload.shape) = (0.2, Some(Shape::Sharegpt));
+    });
+    // A list of lengths is of a static batch.
+    refusal(Field::Isl, |scenario| {
+        (scenario.workload.load, scenario.workload.isl) = (Load::Burst(2), Lengths::Each(vec![1, 2]));
+    });
+}
+
+#[test]
+fn sessions_grow_and_are_cut_to_the_context() {
+    let session = |change: fn(&mut Scenario)| {
+        let (setup, issues) = checked(|scenario| {
+            scenario.workload.load = Load::Sessions(4);
+            change(scenario);
+        });
+        setup.unwrap_or_else(|| panic!("{issues:?}"))
+    };
+    let plain = session(|_| {});
+    assert_eq!(plain.longest(), (1024 + 7 * (140 + 512), 512));
+    assert_eq!(plain.mean_prompt(), 1024.0 + 3.5 * (140.0 + 512.0));
+    let varied = session(|scenario| scenario.workload.log_spread = 1.5);
+    assert!(varied.longest_sequence() <= f64::from(varied.model.max_context));
+}
+
+#[test]
 fn what_is_not_counted_is_said_beside_its_field() {
     let warned = |change: fn(&mut Scenario)| {
         let (setup, issues) = checked(change);
@@ -71,6 +133,8 @@ fn what_is_not_counted_is_said_beside_its_field() {
     let warning = |field| vec![(field, Severity::Warning)];
     assert_eq!(warned(|scenario| scenario.workload.drafts.drafted = 2), warning(Field::Drafted));
     assert_eq!(warned(|scenario| scenario.workload.burstiness = 0.5), warning(Field::Load));
+    assert_eq!(warned(|scenario| scenario.workload.requests = Some(15)), warning(Field::Requests));
+    assert_eq!(warned(|scenario| scenario.workload.max_in_flight = Some(15)), warning(Field::Load));
     let batch = warned(|scenario| {
         (scenario.workload.load, scenario.workload.log_spread) = (Load::Batch(4), 0.5);
     });

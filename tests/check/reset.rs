@@ -30,6 +30,8 @@ fn choosing_resets_what_it_rules_out() {
         ("m=gpt-oss-120b&w=mxfp4", Field::Model, "m=qwen3-32b", "v=1&m=qwen3-32b", "Weights"),
         ("g=h100-sxm&w=fp8&kv=fp8", Field::Gpu, "g=a100-sxm-80gb", "v=1&g=a100-sxm-80gb", "Weights"),
         ("r=2&bu=0.5", Field::Load, "c=8", "v=1&c=8", "Burstiness"),
+        ("c=4&ru=5&np=9", Field::Load, "bn=8", "v=1&bn=8", "Ramp was reset from 5 to none"),
+        ("sn=4&tn=3", Field::Load, "c=8", "v=1&c=8", "Turns"),
         ("hl=10-20x3,50-60", Field::Load, "b=4", "v=1&isl=20&osl=30&b=4", "histogram"),
         ("b=2&isl=100,200", Field::Load, "c=8", "v=1&isl=150&c=8", "list"),
     ] {
@@ -60,6 +62,10 @@ fn the_form_shows_what_applies_and_what_could_be_set_back() {
         assert!(!shows("", field), "{field:?}");
     }
     assert!(shows("r=2", Field::Burstiness) && !shows("r=2", Field::Concurrency));
+    assert!(shows("sn=4", Field::Turns) && shows("sr=4", Field::Burstiness) && !shows("bn=4", Field::Turns));
+    assert!(
+        shows("bn=4", Field::MaxInFlight) && !shows("bn=4", Field::Requests) && shows("sn=4", Field::Ramp)
+    );
     assert!(shows("m=qwen3-30b-a3b", Field::Ep));
     // These mean nothing there, but stand in the link.
     assert!(shows("ep=4", Field::Ep) && shows("c=4&bu=2", Field::Burstiness));

@@ -51,7 +51,7 @@ export function pageTest(name, options, body) {
       const to = request.url();
       if (!options.foreign && !to.startsWith(url) && !(host && to.startsWith(host.url)) && !/^(blob|data):/.test(to)) findings.push(`request to ${to}`);
     });
-    const open = (fragment = "") => page.goto(`${url}${fragment && `#${fragment}`}`);
+    const open = (fragment = "v=1") => page.goto(`${url}${fragment && `#${fragment}`}`);
     try {
       await options.prepare?.(page);
       await body({ page, open, t, host: host?.url, url });

@@ -5,7 +5,7 @@ mod properties;
 mod unreadable;
 
 use rooflight::config::catalog::catalog;
-use rooflight::config::link::{Link, decode, encode, grammar, keys_script};
+use rooflight::config::link::{FRESH, Link, decode, encode, grammar, keys_script};
 use rooflight::config::{
     Bin, Drafts, Dtype, Field, Issue, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Scenario,
     Severity, Slos, Workload,
@@ -253,6 +253,29 @@ fn catalog_scenarios_stay_short() {
 }
 
 #[test]
+fn every_kind_of_load_travels() {
+    for (text, load) in [
+        ("v=1&c=8&ru=5&np=200", Load::Concurrency(8)),
+        ("v=1&c=8&sg=0.5", Load::Concurrency(8)),
+        ("v=1&r=2.5&bu=0.5", Load::Rate(2.5)),
+        ("v=1&rc=2.5&np=50", Load::ConstantRate(2.5)),
+        ("v=1&bn=1000&mc=64", Load::Burst(1000)),
+        ("v=1&on=1000", Load::Offline(1000)),
+        ("v=1&b=16", Load::Batch(16)),
+        ("v=1&sh=sharegpt&sn=16&tn=5&um=100&tt=2.5&hc=0", Load::Sessions(16)),
+        ("v=1&sr=0.5&tn=5", Load::SessionRate(0.5)),
+    ] {
+        let (link, issues) = decode(text);
+        assert_eq!((link.scenario.workload.load, issues), (load, vec![]), "{text}");
+        assert_eq!(link.encode(), text);
+        let json = link.scenario.to_json().to_string();
+        assert_eq!(Scenario::from_json(&json), (Some(link.scenario), vec![]), "{json}");
+    }
+    assert_eq!(decode("v=1").0.scenario.workload.load, Load::Concurrency(16), "frozen");
+    assert_eq!(decode(FRESH).0.scenario.workload.load, Load::Burst(1000));
+}
+
+#[test]
 fn a_custom_model_travels() {
     let mut scenario = Scenario::default();
     let mut model = catalog().model("qwen3-8b").unwrap().clone();
@@ -303,6 +326,7 @@ fn json_names_what_it_does_not_know() {
     assert_eq!(issues(r#"{"isl": 0.5}"#), [(Field::Isl, "`0.5` is not a whole number".into())]);
     assert_eq!(issues(r#"{"isl": [1, "a"]}"#)[0].0, Field::Isl);
     assert_eq!(issues(r#"{"concurrency": 1, "batch": 2}"#)[0].0, Field::Load);
+    assert_eq!(issues(r#"{"ramp": 1, "stagger": 2}"#)[0].0, Field::Ramp);
     assert_eq!(issues(r#"{"tp": 1, "tp": 2}"#)[0].1, "`tp` is given twice");
     assert_eq!(issues(r#"{"model": {"id": "x"}}"#)[0].0, Field::Model);
     assert!(issues("[1]")[0].1.contains("a list"));

@@ -5,7 +5,8 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::link::{Link, VERSION, decode, encode};
 use rooflight::config::model::Attention;
 use rooflight::config::{
-    Bin, Drafts, Dtype, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Scenario, Slos, Workload,
+    Bin, Drafts, Dtype, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Scenario, Shape, Slos,
+    Start, Turns, Workload,
 };
 
 fn lengths() -> impl Strategy<Value = Lengths> {
@@ -26,11 +27,23 @@ fn number() -> impl Strategy<Value = Option<f64>> {
 }
 
 fn load() -> impl Strategy<Value = Load> {
-    prop_oneof![
-        any::<u32>().prop_map(Load::Concurrency),
-        decimal().prop_map(Load::Rate),
-        any::<u32>().prop_map(Load::Batch),
-    ]
+    (prop::sample::select(&Load::SIZES[..]), any::<u32>(), decimal()).prop_map(|(size, count, decimal)| {
+        let load = Load::of(size, f64::from(count));
+        if load.is_rate() { Load::of(size, decimal) } else { load }
+    })
+}
+
+fn start() -> impl Strategy<Value = Start> {
+    prop_oneof![Just(Start::AtOnce), decimal().prop_map(Start::Ramp), decimal().prop_map(Start::Stagger)]
+}
+
+prop_compose! {
+    fn turns()(
+        (count, message) in any::<(u32, u32)>(),
+        (think_s, history_cached) in (decimal(), decimal()),
+    ) -> Turns {
+        Turns { count, message, think_s, history_cached }
+    }
 }
 
 fn histogram() -> impl Strategy<Value = Vec<Bin>> {
@@ -69,13 +82,14 @@ prop_compose! {
         model in model_choice(),
         gpu in ".{1,30}",
         engine in "[a-z]{1,10}",
-        (tp, pp, replicas) in (1u32..=128, 1u32..=128, 0u32..=1_000),
-        (dp, ep) in (1u32..=128, 1u32..=128),
+        (tp, pp, replicas, dp, ep) in (1u32..=128, 1u32..=128, 0u32..=1_000, 1u32..=128, 1u32..=128),
         weights in prop::option::of(prop::sample::select(Dtype::ALL)),
         kv in prop::sample::select(Dtype::ALL),
         isl in lengths(),
         osl in any::<u32>(),
-        (load, spread) in (load(), decimal()),
+        (load, spread, start, turns) in (load(), decimal(), start(), turns()),
+        (shape, requests, max_in_flight) in
+            (prop::option::of(prop::sample::select(Shape::ALL)), any::<Option<u32>>(), any::<Option<u32>>()),
         (log_spread, histogram, burstiness) in (decimal(), histogram(), decimal()),
         (cached_share, drafted, accepted) in (decimal(), any::<u32>(), decimal()),
         (ttft_ms, tpot_ms) in (number(), number()),
@@ -85,7 +99,8 @@ prop_compose! {
         Scenario {
             model, gpu, engine, tp, pp, dp, ep, replicas, weights, kv,
             workload: Workload {
-                isl, osl, spread, log_spread, histogram, load, burstiness, cached_share,
+                isl, osl, spread, log_spread, shape, histogram, load, burstiness, start, requests, max_in_flight, turns,
+                cached_share,
                 drafts: Drafts { drafted, accepted },
                 slos: Slos { ttft_ms, tpot_ms },
             },

@@ -10,13 +10,13 @@ mod workload;
 
 pub use formats::{KV as KV_FORMATS, of_weights as weight_formats};
 pub(super) use formats::{kv as check_kv, weights as check_weights};
-pub use workload::{MAX_BINS, MAX_LENGTHS};
+pub use workload::{MAX_BINS, MAX_LENGTHS, MAX_OF_SESSIONS};
 
 use super::catalog::Catalog;
 use super::inputs::check_ranges;
 use super::model::Formats;
-use super::requests::Variation;
-use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Scenario, Setup};
+use super::requests::{Variation, log_spread};
+use super::{Engine, Field, Figure, Gpu, Issue, MissingFigure, Model, Scenario, Setup};
 use parallel::Degrees;
 
 /// Resolves ids, checks every range and every fit. All findings are returned at once, each beside its
@@ -38,17 +38,16 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let out_of_range = |issue: &Issue| parallel::FIELDS.contains(&issue.field);
     let degrees_are_sane = !issues.iter().any(out_of_range);
     let prompts = workload::prompts(&scenario.workload, issues);
-    requests::check(&scenario.workload, issues);
+    requests::check(scenario, issues);
     let workload = &scenario.workload;
     let osl = workload.mean_output();
-    // The prompts of a batch are as they are given.
-    let log_spread = if matches!(workload.load, Load::Batch(_)) { 0.0 } else { workload.log_spread };
-    let longest = |model: &Model, prompts: &[u32]| -> Vec<(u32, u32)> {
-        if !workload.histogram.is_empty() {
-            return workload.histogram.iter().map(|bin| (bin.prompt, bin.output)).collect();
-        }
-        let variation = Variation { spread: workload.spread, log_spread, context: model.max_context };
-        prompts.iter().map(|&prompt| variation.longest(prompt, osl)).collect()
+    let log_spread =
+        log_spread(workload).map_err(|fault| issues.push(Issue::error(Field::Shape, fault))).ok();
+    let log_spread = log_spread.unwrap_or_default();
+    let longest = |model: &Model, prompts: &[u32]| {
+        let turns = workload.load.is_sessions().then_some(workload.turns);
+        let variation = Variation { spread: workload.spread, log_spread, context: model.max_context, turns };
+        variation.longest(prompts, osl, &workload.histogram)
     };
 
     let weights = scenario.weights.or(model.map(|model| model.weights));
@@ -70,7 +69,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, degrees, issues));
         }
         if let Some(prompts) = &prompts {
-            workload::fits_context(&longest(model, prompts), model, issues);
+            workload::fits_context(&longest(model, prompts), workload, model, issues);
         }
     }
     let (gpu, engine) = (gpu?, engine?);
@@ -100,6 +99,10 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         histogram: workload.histogram.clone(),
         load: workload.load,
         burstiness: workload.burstiness,
+        start: workload.start,
+        requests: workload.requests,
+        max_in_flight: workload.max_in_flight,
+        turns: workload.turns,
         cached_share: workload.cached_share,
         drafts: workload.drafts,
         slos: workload.slos,

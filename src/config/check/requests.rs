@@ -1,13 +1,14 @@
 //! What requests are like besides their mean lengths: distributions, arrivals, drafts.
 
 use super::workload::{MAX_BINS, NO_SPREAD};
-use crate::config::{Field, Issue, Load, Model, Workload};
+use crate::config::{Field, Issue, Load, Model, Scenario, Workload};
 use crate::units::decimal;
 
-pub fn check(workload: &Workload, issues: &mut Vec<Issue>) {
+pub fn check(scenario: &Scenario, issues: &mut Vec<Issue>) {
+    let workload = &scenario.workload;
     histogram(workload, issues);
     one_distribution(workload, issues);
-    arrivals(workload, issues);
+    arrivals(scenario, issues);
     drafts(workload, issues);
 }
 
@@ -30,14 +31,16 @@ fn histogram(workload: &Workload, issues: &mut Vec<Issue>) {
 /// Lengths follow one distribution, and those of a batch none.
 fn one_distribution(workload: &Workload, issues: &mut Vec<Issue>) {
     let log_normal = workload.log_spread > 0.0;
-    let histogram = !workload.histogram.is_empty();
-    let field = match (histogram, log_normal) {
-        (true, _) => Field::Histogram,
-        (false, true) => Field::LogSpread,
-        (false, false) => return,
+    let (histogram, shape) = (!workload.histogram.is_empty(), workload.shape.is_some());
+    let field = match (histogram, shape, log_normal) {
+        (true, ..) => Field::Histogram,
+        (false, true, _) => Field::Shape,
+        (false, false, true) => Field::LogSpread,
+        (false, false, false) => return,
     };
-    if [workload.spread > 0.0, log_normal, histogram].into_iter().filter(|given| *given).count() > 1 {
-        let text = "lengths follow one distribution: choose a spread, a log-normal spread or a histogram";
+    if [workload.spread > 0.0, log_normal, histogram, shape].into_iter().filter(|given| *given).count() > 1 {
+        let text =
+            "lengths follow one distribution: choose a spread, a log-normal spread, a shape or a histogram";
         issues.push(Issue::error(field, text));
     }
     if matches!(workload.load, Load::Batch(_)) {
@@ -49,12 +52,36 @@ fn one_distribution(workload: &Workload, issues: &mut Vec<Issue>) {
     }
 }
 
-fn arrivals(workload: &Workload, issues: &mut Vec<Issue>) {
-    let poisson = (workload.burstiness - 1.0).abs() < f64::EPSILON;
-    if !poisson && !matches!(workload.load, Load::Rate(_)) {
-        let given = decimal(workload.burstiness);
-        let text = format!("the burstiness of {given} applies to a rate only and has no effect");
+/// Inputs of some kinds of load only.
+const OF_LOADS: [Field; 9] = [
+    Field::Burstiness,
+    Field::MaxInFlight,
+    Field::Turns,
+    Field::Message,
+    Field::ThinkTime,
+    Field::HistoryCached,
+    Field::Ramp,
+    Field::Stagger,
+    Field::Requests,
+];
+
+fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
+    let Workload { load, requests, .. } = scenario.workload;
+    let inputs = OF_LOADS.into_iter().map(Field::input).filter(|input| !(input.applies)(scenario));
+    for input in inputs.filter(|input| input.is_shown(scenario)) {
+        let text = format!("{} does not apply to this load and has no effect", input.label);
         issues.push(Issue::warning(Field::Load, text));
+    }
+    let (clients, each) = match load {
+        Load::Concurrency(clients) => (clients, 1),
+        Load::Sessions(users) => (users, scenario.workload.turns.count),
+        _ => (0, 1),
+    };
+    if let Some(requests) = requests.filter(|requests| requests.div_ceil(each.max(1)) < clients) {
+        let text = format!(
+            "{requests} requests are too few for all {clients} clients: some send none. Take more requests"
+        );
+        issues.push(Issue::warning(Field::Requests, text));
     }
 }
 

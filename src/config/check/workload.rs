@@ -1,6 +1,7 @@
 //! Lengths and load.
 
 use crate::config::{Batching, Field, Issue, Lengths, Load, Model, Setup, Workload};
+use crate::units::count;
 
 /// Prompts of different lengths in one batch. Measured batches hold at most a few hundred.
 pub const MAX_LENGTHS: usize = 1_024;
@@ -11,9 +12,11 @@ pub const MAX_BINS: usize = 100;
 /// Prompt tokens of one batch: beyond the KV cache of any machine (8 x 288 GB hold 2^26 tokens at 36 KB).
 const MAX_BATCH_TOKENS: u64 = 1 << 26;
 
-/// What both lengths and the load depend on.
-const FIELDS: [Field; 6] =
-    [Field::Isl, Field::Osl, Field::Spread, Field::Concurrency, Field::Rate, Field::Batch];
+/// Requests of users who each hold one session: a run stays a matter of a second.
+pub const MAX_OF_SESSIONS: u64 = 200_000;
+
+/// What lengths depend on, beside the load.
+const FIELDS: [Field; 5] = [Field::Isl, Field::Osl, Field::Spread, Field::Turns, Field::Message];
 
 /// Prompt lengths, a single entry if all are equal; none if they are refused. Called after the ranges are checked.
 pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>> {
@@ -40,36 +43,57 @@ pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>>
             issues.push(Issue::error(Field::Batch, text));
         }
     }
-    let refused = issues.iter().any(|issue| issue.is_error() && FIELDS.contains(&issue.field));
+    if let Load::Sessions(users) = workload.load {
+        let requests = u64::from(users) * u64::from(workload.turns.count);
+        if requests > MAX_OF_SESSIONS {
+            let text = format!(
+                "{users} sessions of {} turns are {requests} requests: the limit is {MAX_OF_SESSIONS}",
+                workload.turns.count
+            );
+            issues.push(Issue::error(Field::Sessions, text));
+        }
+    }
+    let refused = issues.iter().any(|issue| {
+        issue.is_error() && (FIELDS.contains(&issue.field) || Load::SIZES.contains(&issue.field))
+    });
     (!refused).then_some(prompts)
 }
 
 /// Why lengths do not vary in a batch.
 pub const NO_SPREAD: &str =
-    "a batch takes each prompt as long as it is given: lengths vary only with clients or a rate";
+    "a static batch takes each prompt as long as it is given: lengths vary with any other load";
 
 fn each(lengths: &[u32], load: Load) -> Option<Issue> {
     let count = lengths.len();
     let text = match load {
-        Load::Concurrency(_) | Load::Rate(_) => {
-            "a list of prompt lengths needs a batch, not clients or a rate".to_owned()
+        _ if !matches!(load, Load::Batch(_)) => {
+            "a list of prompt lengths needs a static batch: choose that load, or give a histogram".to_owned()
         }
         _ if count == 0 => "the list of prompt lengths is empty".to_owned(),
         _ if count > MAX_LENGTHS => format!("{count} prompt lengths: the limit is {MAX_LENGTHS}"),
         Load::Batch(size) if count != size as usize => {
             format!("{count} prompt lengths for a batch of {size}: give one for each prompt")
         }
-        Load::Batch(_) => return None,
+        _ => return None,
     };
     Some(Issue::error(Field::Isl, text))
 }
 
 /// Longest prompt and output have to fit the model's context: engines refuse longer requests.
-pub fn fits_context(requests: &[(u32, u32)], model: &Model, issues: &mut Vec<Issue>) {
+pub fn fits_context(requests: &[(u32, u32)], workload: &Workload, model: &Model, issues: &mut Vec<Issue>) {
     let whole = |(prompt, output): &(u32, u32)| u64::from(*prompt) + u64::from(*output);
     let Some(&(longest, osl)) = requests.iter().max_by_key(|request| whole(request)) else { return };
     let tokens = whole(&(longest, osl));
-    if tokens > u64::from(model.max_context) {
+    if tokens > u64::from(model.max_context) && workload.load.is_sessions() && workload.turns.count > 1 {
+        let text = format!(
+            "{} turns come to {} tokens: the context of {} is {}. Take fewer turns, shorter messages or shorter answers",
+            workload.turns.count,
+            count(tokens as f64),
+            model.name,
+            count(f64::from(model.max_context)),
+        );
+        issues.push(Issue::error(Field::Turns, text));
+    } else if tokens > u64::from(model.max_context) {
         let text = format!(
             "{longest} + {osl} is {tokens} tokens: the context of {} is {}, prompt and output together",
             model.name, model.max_context

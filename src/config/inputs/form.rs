@@ -25,6 +25,11 @@ impl Form {
         Self { link, drafts, issues }
     }
 
+    /// Of the address of a page that is opened: without a link it shows [`link::FRESH`].
+    pub fn opened(address: &str) -> Self {
+        Self::from_link(if link::names_nothing(address) { link::FRESH } else { address })
+    }
+
     /// The fragment of a link to this form, without its `#`.
     pub fn link(&self) -> String {
         self.link.encode()
@@ -129,7 +134,8 @@ impl Form {
         // A length takes the place of a histogram, a load that of any other.
         let replaced: &[Field] = match field {
             Field::Isl | Field::Osl => &[Field::Histogram],
-            Field::Load | Field::Concurrency | Field::Rate | Field::Batch => &Load::SIZES,
+            Field::Load => &Load::SIZES,
+            size if Load::SIZES.contains(&size) => &Load::SIZES,
             _ => &[],
         };
         let gone = |of: Field| of == field || of == Field::Link || replaced.contains(&of);
@@ -209,6 +215,19 @@ mod tests {
         form.set(Field::Concurrency, 8.0);
         form.set(Field::Osl, 8.0);
         assert!(!form.has_bad_draft() && !form.shows(Field::Rate) && form.issues().is_empty());
+    }
+
+    #[test]
+    fn only_a_page_without_a_link_is_fresh() {
+        let load = |address: &str| Form::opened(address).scenario().workload.load;
+        for address in ["https://example.org/", "https://example.org/?utm=x", "https://example.org/#", ""] {
+            assert_eq!(load(address), Load::Burst(1000), "{address}");
+        }
+        for address in
+            ["https://example.org/#v=1", "https://example.org/?tp=2", "https://example.org/#future=1"]
+        {
+            assert_eq!(load(address), Load::Concurrency(16), "{address}");
+        }
     }
 
     #[test]

@@ -26,13 +26,13 @@ fn numbers(scenario: &mut Scenario, chosen: &str) -> Vec<String> {
     let mut texts = Vec::new();
     let unused: Vec<&Input> = INPUTS.iter().filter(|input| !(input.applies)(scenario)).collect();
     for input in unused {
-        let (Some(number), Some(default)) = (&input.number, input.default_number()) else { continue };
-        if let Some(value) = (number.read)(scenario).filter(|value| *value != default) {
-            (number.write)(scenario, Some(default));
-            let (label, value, default) = (input.label, decimal(value), decimal(default));
-            texts.push(format!(
-                "{label} was reset from {value} to {default}: it does not apply to this {chosen}"
-            ));
+        let Some(number) = &input.number else { continue };
+        let default = input.default_number();
+        if let Some(value) = (number.read)(scenario).filter(|value| Some(*value) != default) {
+            (number.write)(scenario, default);
+            let (label, value) = (input.label, decimal(value));
+            let to = default.map_or("none".to_owned(), decimal);
+            texts.push(format!("{label} was reset from {value} to {to}: it does not apply to this {chosen}"));
         }
     }
     texts

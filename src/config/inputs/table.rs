@@ -8,7 +8,7 @@ use super::place::Group::{Limits, Model, System, Workload};
 use super::{Input, Kind, Number, Place, Stops, Text};
 use crate::config::ids::ids;
 use crate::config::link::{self, VERSION, compared, custom, values};
-use crate::config::{Load, ModelChoice, Scenario};
+use crate::config::{Load, ModelChoice, Scenario, Start};
 
 /// `Field { columns }`: a variant of [`Field`] and its row. Columns that are left out are those of [`BLANK`]. The row after
 /// `also` is a second one of its field.
@@ -83,6 +83,26 @@ macro_rules! load {
     };
 }
 
+/// The seconds of a way to begin, which writing them chooses.
+macro_rules! start {
+    ($kind:ident, $high:literal, unit: $unit:literal) => {
+        Some(Number {
+            unit: $unit,
+            catalog: Some(|_, _| None),
+            read: |scenario| match scenario.workload.start {
+                Start::$kind(seconds) => Some(seconds),
+                _ => None,
+            },
+            write: |scenario, value| match (value, scenario.workload.start) {
+                (Some(seconds), _) => scenario.workload.start = Start::$kind(seconds),
+                (None, Start::$kind(_)) => scenario.workload.start = Start::AtOnce,
+                _ => {}
+            },
+            ..Number::real(0.0, $high, Stops::Decades { low: -1, high: 2 })
+        })
+    };
+}
+
 /// An id or a format in a link.
 macro_rules! text {
     ($kind:ident, $get:expr, $set:expr) => {
@@ -93,6 +113,15 @@ macro_rules! text {
 const DEGREES: Stops = Stops::Doubling { low: 1, high: 16 };
 const SIZES: Stops = Stops::Quarters { low: 1, high: 4096 };
 const SHARES: Stops = Stops::Even { low: 0.0, high: 1.0, step: 0.05 };
+const RATES: Stops = Stops::Decades { low: -2, high: 3 };
+
+const fn rate() -> Number {
+    Number::real(0.001, 1_000_000.0, RATES)
+}
+
+fn of_sessions(scenario: &Scenario) -> bool {
+    scenario.workload.load.is_sessions()
+}
 
 // Upper bounds lie beyond any deployment and keep every count of work exact in 64 bits.
 inputs! {
@@ -181,7 +210,7 @@ inputs! {
     }
     Isl {
         key: "isl", label: "Input length", place: Some(Place(Workload, 0)),
-        help: "Tokens of each prompt (ISL); of an offline batch also a list, one length per prompt.",
+        help: "Tokens of each prompt (ISL); of a static batch also a list, one length per prompt.",
         number: Some(Number {
             unit: "tokens",
             read: |scenario| scenario.workload.mean_prompt(),
@@ -220,6 +249,16 @@ inputs! {
         // Beyond, a few requests would hold most tokens.
         number: number!(workload.log_spread, Number::real(0.0, 1.5, Stops::Even { low: 0.0, high: 1.5, step: 0.05 }), unit: "sigma"),
     }
+    Shape {
+        key: "sh", label: "Shape of lengths", place: Some(Place(Workload, 4)), later: true,
+        help: "A named distribution about these means. sharegpt: log-normal prompts and outputs that vary as 300 recorded \
+               requests of ShareGPT do, none of them with a short prompt or answer. The simulated run draws them.",
+        text: text!(
+            Id,
+            |link| link.scenario.workload.shape.map(|shape| shape.id().to_owned()),
+            |draft, text| values::shape(text).map(|shape| draft.link.scenario.workload.shape = Some(shape))
+        ),
+    }
     Histogram {
         key: "hl", label: "Length histogram", later: true,
         help: "Pairs of prompt and output length to draw from, each with its weight, instead of one length each.",
@@ -233,51 +272,133 @@ inputs! {
         ),
     }
     CachedShare {
-        key: "pc", label: "Prefix cache", place: Some(Place(Workload, 9)), later: true,
+        key: "pc", label: "Prefix cache", place: Some(Place(Workload, 30)), later: true,
         help: "Fraction of each prompt found in the prefix cache.",
         number: number!(workload.cached_share, Number::real(0.0, 1.0, SHARES), unit: "of prompts"),
     }
     Drafted {
-        key: "sd", label: "Drafted", place: Some(Place(Workload, 10)), later: true,
+        key: "sd", label: "Drafted", place: Some(Place(Workload, 31)), later: true,
         help: "Speculative decoding: draft tokens per step and sequence.",
         number: number!(workload.drafts.drafted, Number::whole(0.0, 64.0, Stops::Even { low: 0.0, high: 16.0, step: 1.0 }), unit: "tokens"),
     }
     Accepted {
-        key: "sa", label: "Accepted", place: Some(Place(Workload, 11)), later: true,
+        key: "sa", label: "Accepted", place: Some(Place(Workload, 32)), later: true,
         help: "Speculative decoding: draft tokens accepted per step, on average.",
         number: number!(workload.drafts.accepted, Number::real(0.0, 64.0, Stops::Even { low: 0.0, high: 16.0, step: 0.1 }), unit: "tokens"),
     }
     /// The kind of load.
     Load {
-        label: "Load", place: Some(Place(Workload, 4)),
-        help: "How requests arrive: from clients that wait for each answer, at a rate, or as one batch.",
+        label: "Load", place: Some(Place(Workload, 5)),
+        help: "How requests arrive: from clients that wait for each answer, at a rate, all at once to a server, in a queue of \
+               the engine's own, as one static batch, or in sessions of several turns.",
     }
     Concurrency {
-        key: "c", label: "Clients", place: Some(Place(Workload, 5)),
+        key: "c", label: "Clients", place: Some(Place(Workload, 6)),
         applies: |scenario| matches!(scenario.workload.load, Load::Concurrency(_)),
         help: "Clients that each send their next request when the last one ends.",
         number: load!(Concurrency, Number::whole(1.0, 100_000.0, SIZES), unit: "at once"),
     }
     Rate {
-        key: "r", label: "Rate", place: Some(Place(Workload, 6)),
+        key: "r", label: "Rate", place: Some(Place(Workload, 7)),
         applies: |scenario| matches!(scenario.workload.load, Load::Rate(_)),
         help: "Requests per second, arriving independently (Poisson) no matter how many wait.",
-        number: load!(Rate, Number::real(0.001, 1_000_000.0, Stops::Decades { low: -2, high: 3 }), unit: "requests/s"),
+        number: load!(Rate, rate(), unit: "requests/s"),
+    }
+    ConstantRate {
+        key: "rc", label: "Constant rate", place: Some(Place(Workload, 8)),
+        applies: |scenario| matches!(scenario.workload.load, Load::ConstantRate(_)),
+        help: "Requests per second with equal gaps, no matter how many wait.",
+        number: load!(ConstantRate, rate(), unit: "requests/s"),
     }
     Burstiness {
-        key: "bu", label: "Burstiness", place: Some(Place(Workload, 8)), later: true,
-        applies: |scenario| matches!(scenario.workload.load, Load::Rate(_)),
+        key: "bu", label: "Burstiness", place: Some(Place(Workload, 14)), later: true,
+        applies: |scenario| matches!(scenario.workload.load, Load::Rate(_) | Load::SessionRate(_)),
         help: "Shape of the gamma distribution of arrival gaps: 1 is Poisson, less is burstier, more is more even.",
         number: number!(workload.burstiness, Number::real(0.05, 100.0, Stops::Decades { low: -1, high: 2 }), unit: "shape"),
     }
+    Burst {
+        key: "bn", label: "Burst", place: Some(Place(Workload, 9)),
+        applies: |scenario| matches!(scenario.workload.load, Load::Burst(_)),
+        help: "Prompts sent to a server at once, and no others (`vllm bench serve` without a rate).",
+        number: load!(Burst, Number::whole(1.0, 100_000.0, SIZES), unit: "prompts"),
+    }
+    Offline {
+        key: "on", label: "Offline queue", place: Some(Place(Workload, 10)),
+        applies: |scenario| matches!(scenario.workload.load, Load::Offline(_)),
+        help: "Prompts queued in the engine, without a server, for the most throughput (`vllm bench throughput`).",
+        number: load!(Offline, Number::whole(1.0, 100_000.0, SIZES), unit: "prompts"),
+    }
     Batch {
-        key: "b", label: "Prompts", place: Some(Place(Workload, 7)),
+        key: "b", label: "Prompts", place: Some(Place(Workload, 11)),
         applies: |scenario| matches!(scenario.workload.load, Load::Batch(_)),
-        help: "Prompts of one offline batch: prefilled together, decoded together to the end.",
+        help: "Prompts of one static batch: prefilled together, decoded together to the end.",
         number: load!(Batch, Number::whole(1.0, 100_000.0, SIZES), unit: "at once"),
     }
+    Sessions {
+        key: "sn", label: "Sessions", place: Some(Place(Workload, 12)),
+        applies: |scenario| matches!(scenario.workload.load, Load::Sessions(_)),
+        help: "Users at once, each of whom begins a new session when the last one ends.",
+        number: load!(Sessions, Number::whole(1.0, 100_000.0, SIZES), unit: "at once"),
+    }
+    SessionRate {
+        key: "sr", label: "Session rate", place: Some(Place(Workload, 13)),
+        applies: |scenario| matches!(scenario.workload.load, Load::SessionRate(_)),
+        help: "Sessions per second, beginning independently (Poisson) no matter how many are under way.",
+        number: load!(SessionRate, rate(), unit: "sessions/s"),
+    }
+    MaxInFlight {
+        key: "mc", label: "In flight", place: Some(Place(Workload, 15)), later: true,
+        applies: |scenario| matches!(scenario.workload.load, Load::Burst(_)),
+        help: "Prompts of the burst that are sent before one has ended (`--max-concurrency` of `vllm bench serve`); empty for all.",
+        number: number!(
+            workload.max_in_flight, Number::whole(1.0, 100_000.0, SIZES), unit: "at most", catalog: Some(|_, _| None)
+        ),
+    }
+    Turns {
+        key: "tn", label: "Turns", place: Some(Place(Workload, 16)), later: true, applies: of_sessions,
+        help: "Turns of a session. The first has the input length; the prompt of each later one is all that went before, \
+               answers included, and a message.",
+        number: number!(workload.turns.count, Number::whole(1.0, 1_000.0, Stops::Even { low: 1.0, high: 32.0, step: 1.0 }), unit: "of a session"),
+    }
+    Message {
+        key: "um", label: "Message", place: Some(Place(Workload, 17)), later: true, applies: of_sessions,
+        help: "Tokens that the user adds in each turn after the first.",
+        number: number!(workload.turns.message, Number::whole(1.0, 10_000_000.0, Stops::Quarters { low: 16, high: 16_384 }), unit: "tokens"),
+    }
+    ThinkTime {
+        key: "tt", label: "Think time", place: Some(Place(Workload, 18)), later: true, applies: of_sessions,
+        help: "Seconds between an answer and the user's next message.",
+        number: number!(workload.turns.think_s, Number::real(0.0, 3_600.0, Stops::Even { low: 0.0, high: 60.0, step: 1.0 }), unit: "s"),
+    }
+    HistoryCached {
+        key: "hc", label: "History cached", place: Some(Place(Workload, 19)), later: true, applies: of_sessions,
+        help: "Fraction of a session's earlier turns that the prefix cache may serve while it holds them: 0 where it is off.",
+        number: number!(workload.turns.history_cached, Number::real(0.0, 1.0, SHARES), unit: "of history"),
+    }
+    Ramp {
+        key: "ru", label: "Ramp", place: Some(Place(Workload, 20)), later: true,
+        applies: |scenario| matches!(scenario.workload.load, Load::Concurrency(_) | Load::Sessions(_)),
+        help: "Seconds over which clients begin, evenly; empty for all at once.",
+        number: start!(Ramp, 86_400.0, unit: "s"),
+    }
+    Stagger {
+        key: "sg", label: "Stagger", place: Some(Place(Workload, 21)), later: true,
+        applies: |scenario| matches!(scenario.workload.load, Load::Concurrency(_) | Load::Sessions(_)),
+        help: "Seconds from the start of one client to that of the next, instead of a ramp; empty for all at once.",
+        number: start!(Stagger, 3_600.0, unit: "s"),
+    }
+    Requests {
+        key: "np", label: "Requests", place: Some(Place(Workload, 22)), later: true,
+        applies: |scenario| !matches!(scenario.workload.load, Load::Burst(_) | Load::Offline(_) | Load::Batch(_)),
+        help: "Requests of the simulated run (`--num-prompts`), in whole sessions; empty for ten of each client, a hundred at \
+               least, and 1,000 at a rate.",
+        number: number!(
+            workload.requests, Number::whole(1.0, 100_000.0, Stops::Quarters { low: 16, high: 16_384 }), unit: "in all",
+            catalog: Some(|_, _| None)
+        ),
+    }
     SloTtft {
-        key: "st", label: "TTFT limit", place: Some(Place(Workload, 12)),
+        key: "st", label: "TTFT limit", place: Some(Place(Workload, 33)),
         help: "SLO: TTFT that every request must meet, in milliseconds; empty for none.",
         number: number!(
             workload.slos.ttft_ms, Number::real(1.0, 10_000_000.0, Stops::Decades { low: 1, high: 4 }),
@@ -285,7 +406,7 @@ inputs! {
         ),
     }
     SloTpot {
-        key: "sp", label: "TPOT limit", place: Some(Place(Workload, 13)),
+        key: "sp", label: "TPOT limit", place: Some(Place(Workload, 34)),
         help: "SLO: TPOT that every request must meet, in milliseconds; empty for none.",
         number: number!(
             workload.slos.tpot_ms, Number::real(0.1, 1_000_000.0, Stops::Decades { low: 0, high: 3 }),

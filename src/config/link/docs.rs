@@ -78,7 +78,10 @@ pairs    = key \"~\" value *( \"~\" key \"~\" value )   ; as above, `~` for `=` 
 * `n` counts all GPUs; the replicas are `n / (tp * dp * pp)`.
 * A value that cannot be read, or an id that no catalog has, becomes an issue beside its field; the rest is read.
 * Keys that are not listed are kept, have no effect and are warned of. Of a key given twice the last one counts, and so it
-  does of `c`, `r` and `b`, of which a link has one. A text without any listed key is an error.
+  does of {sizes}, of which a link has one: the kind of load is the key it is given by. A text without any listed key is an error.
+* A link without a load means 16 clients, as it always has: that is a default of version {VERSION}, which never changes. A page that is
+  opened without a link shows what `vllm bench serve` does when nothing is said, as the link `{fresh}`: 1,000 prompts at once,
+  1,024 tokens in and 128 out. A frame without one has the defaults.
 * The same keys are read from the query; the fragment counts over it.
 * `d` is written by the page's copy button. A page of another release names both, until the first edit drops it.
 * A link of a newer version is read as version {VERSION}, and the page says so.
@@ -91,6 +94,12 @@ pairs    = key \"~\" value *( \"~\" key \"~\" value )   ; as above, `~` for `=` 
 * `me` stays when the configuration is changed; no prediction depends on it. What cannot be read of it is a warning.
 ",
         most = u32::MAX,
+        sizes = {
+            let keys = Load::SIZES.map(|size| format!("`{}`", size.input().key));
+            let [first @ .., last] = &keys;
+            format!("{} and {last}", first.join(", "))
+        },
+        fresh = super::FRESH,
         formats = formats.join(" / "),
     )
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::{Draft, Link, values};
+use super::{Draft, Link, topic, values};
 use crate::config::inputs::{self, Kind};
 use crate::config::issue::excerpt;
 use crate::config::measured::paste;
-use crate::config::{Field, Issue, Lengths, Load, Measured, Metric, ModelChoice, Scenario, json};
+use crate::config::{Field, Issue, Lengths, Measured, Metric, ModelChoice, Scenario, json};
 use crate::units::decimal;
 
 impl Link {
@@ -23,7 +23,7 @@ impl Link {
         let repeated =
             json::repeated(text).into_iter().map(|name| format!("`{}` is given twice", excerpt(&name)));
         let mut issues: Vec<Issue> = repeated.map(|text| Issue::error(Field::Link, text)).collect();
-        issues.extend(several_loads(&object));
+        issues.extend([Field::Load, Field::Ramp].into_iter().filter_map(|field| several(field, &object)));
         let mut draft = Draft::default();
         for (name, value) in object.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
             match (inputs::by_name(name), value) {
@@ -81,12 +81,12 @@ impl Scenario {
     }
 }
 
-/// An error about the sizes of several kinds of load.
-fn several_loads(object: &Value) -> Option<Issue> {
-    let sizes = Load::SIZES.map(Field::id);
-    let given: Vec<&str> = sizes.into_iter().filter(|size| object.get(size).is_some()).collect();
+/// An error about several names of one thing: the sizes of several kinds of load, a ramp and a stagger.
+fn several(field: Field, object: &Value) -> Option<Issue> {
+    let names = Field::ALL.iter().filter(|name| topic(**name) == field).map(|name| name.id());
+    let given: Vec<&str> = names.filter(|name| object.get(name).is_some()).collect();
     let text = format!("`{}` exclude each other: give one of them", given.join("` and `"));
-    (given.len() > 1).then(|| Issue::error(Field::Load, text))
+    (given.len() > 1).then(|| Issue::error(field, text))
 }
 
 fn unknown(name: &str) -> Issue {

@@ -29,6 +29,9 @@ pub use values::{histogram, real, show_histogram, whole};
 /// The schema this release writes, and the newest it reads.
 pub const VERSION: u32 = 1;
 
+/// What a page shows that is opened without a link: `vllm bench serve` as it is when nothing is said.
+pub const FRESH: &str = "v=1&osl=128&bn=1000";
+
 /// What stands escaped in a value. RFC 3986 calls what is removed here unreserved, all but the comma; a fragment may hold
 /// commas, and they keep lists readable.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
@@ -148,9 +151,23 @@ pub fn decode(text: &str) -> (Link, Vec<Issue>) {
     (draft.finish(&mut issues), issues)
 }
 
+/// Whether an address holds nothing that is read of a link.
+pub fn names_nothing(address: &str) -> bool {
+    let parts = split::split(address.trim(), &mut Vec::new());
+    parts.fragment.is_empty() && !parts.query.iter().any(|(key, _)| inputs::by_key(key).is_some())
+}
+
+/// What a field names: the sizes of the kinds of load are one load, a ramp and a stagger one start.
+fn topic(field: Field) -> Field {
+    match field {
+        Field::Stagger => Field::Ramp,
+        size if Load::SIZES.contains(&size) => Field::Load,
+        field => field,
+    }
+}
+
 /// Says so where a key repeats, or names what another one named: `c` and `b`, `m` and `x`.
 fn clash(input: &'static Input, seen: &[&'static Input], issues: &mut Vec<Issue>) {
-    let topic = |field| if Load::SIZES.contains(&field) { Field::Load } else { field };
     if let Some(other) = seen.iter().find(|other| topic(other.field) == topic(input.field)) {
         let (first, last) = (other.key, input.key);
         let text = match first == last {

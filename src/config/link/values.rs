@@ -3,7 +3,7 @@
 use crate::config::check::{MAX_BINS, MAX_LENGTHS};
 use crate::config::issue::excerpt;
 use crate::config::measured::Figure;
-use crate::config::{Bin, Dtype, Lengths, Measured, Metric};
+use crate::config::{Bin, Dtype, Lengths, Measured, Metric, Shape};
 use crate::units::decimal;
 
 pub fn whole(text: &str) -> Result<u32, String> {
@@ -46,6 +46,13 @@ pub fn dtype(text: &str) -> Result<Dtype, String> {
     Dtype::from_id(text).ok_or_else(|| {
         let known: Vec<&str> = Dtype::ALL.iter().map(|dtype| dtype.id()).collect();
         format!("`{}` is not a number format: choose one of {}", excerpt(text), known.join(", "))
+    })
+}
+
+pub fn shape(text: &str) -> Result<Shape, String> {
+    Shape::from_id(text).ok_or_else(|| {
+        let known: Vec<&str> = Shape::ALL.iter().map(|shape| shape.id()).collect();
+        format!("`{}` is not a shape of lengths: choose one of {}", excerpt(text), known.join(", "))
     })
 }
 

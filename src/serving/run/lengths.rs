@@ -5,12 +5,16 @@ use crate::kernels::random::SplitMix64;
 use crate::serving::fit::prompts_of_one_replica;
 use crate::serving::sim::Request;
 
-/// `count` requests of one replica, or its share of a batch; the same for the same seed.
+/// `count` requests of one replica, or its share of a batch; the same for the same seed. Those of a session follow one
+/// another.
 pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Request> {
     let Setup { prompts, osl, histogram, .. } = setup;
     if let Load::Batch(_) = load {
         let prompts = prompts_of_one_replica(&Setup { load, ..setup.clone() });
         return prompts.into_iter().map(|prompt| Request { prompt, output: *osl }).collect();
+    }
+    if load.is_sessions() {
+        return sessions(setup, count / setup.turns.count.max(1) as usize, seed);
     }
     let prompt = prompts.first().copied().unwrap_or(1);
     if !setup.varies() {
@@ -22,17 +26,58 @@ pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Reque
         return (0..count).map(|_| pick(histogram, random.unit() * total)).collect();
     }
     let mut seeds = SplitMix64::new(seed);
-    let mut about = |length, most| {
-        let mut random = SplitMix64::new(seeds.next_u64());
-        match setup.log_spread > 0.0 {
-            true => log_normal(length, setup.log_spread, most, count, &mut random),
-            false => uniform(length, setup.spread, most, count, &mut random),
-        }
-    };
     let (longest_prompt, longest_output) = setup.longest();
-    let prompts = about(prompt, longest_prompt);
-    let outputs = about(*osl, longest_output);
+    let prompts = about(setup, 0, (prompt, longest_prompt), count, &mut seeds);
+    let outputs = about(setup, 1, (*osl, longest_output), count, &mut seeds);
     prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
+}
+
+/// Lengths as the setup varies prompts (0) or outputs (1): on average, and at most.
+fn about(
+    setup: &Setup,
+    of: usize,
+    (mean, most): (u32, u32),
+    count: usize,
+    seeds: &mut SplitMix64,
+) -> Vec<u32> {
+    let mut random = SplitMix64::new(seeds.next_u64());
+    let log = setup.log_spread[of];
+    match (log > 0.0, setup.spread > 0.0) {
+        (true, _) => log_normal(mean, log, most, count, &mut random),
+        (false, true) => uniform(mean, setup.spread, most, count, &mut random),
+        (false, false) => vec![mean; count],
+    }
+}
+
+/// Sessions: a first prompt, then in each turn all that went before and a message. Of a histogram a session has one bin.
+fn sessions(setup: &Setup, count: usize, seed: u64) -> Vec<Request> {
+    let Setup { turns, osl, histogram, .. } = setup;
+    let each = turns.count.max(1) as usize;
+    let mut seeds = SplitMix64::new(seed);
+    let [most_prompt, most_message, most_output] = setup.most();
+    let (prompts, outputs): (Vec<u32>, Vec<u32>) = if histogram.is_empty() {
+        let prompt = setup.prompts.first().copied().unwrap_or(1);
+        let prompts = about(setup, 0, (prompt, most_prompt), count, &mut seeds);
+        (prompts, about(setup, 1, (*osl, most_output), count * each, &mut seeds))
+    } else {
+        let total: f64 = histogram.iter().map(|bin| f64::from(bin.weight)).sum();
+        let picked: Vec<Request> = (0..count).map(|_| pick(histogram, seeds.unit() * total)).collect();
+        let outputs = picked.iter().flat_map(|request| std::iter::repeat_n(request.output, each));
+        (picked.iter().map(|request| request.prompt).collect(), outputs.collect())
+    };
+    let messages = match histogram.is_empty() {
+        true => about(setup, 0, (turns.message, most_message), count * each, &mut seeds),
+        false => vec![turns.message; count * each],
+    };
+    let mut requests = Vec::with_capacity(count * each);
+    for (session, first) in prompts.into_iter().enumerate() {
+        let mut prompt = first;
+        for turn in session * each..(session + 1) * each {
+            requests.push(Request { prompt, output: outputs[turn] });
+            prompt = prompt.saturating_add(outputs[turn]).saturating_add(messages[turn]);
+        }
+    }
+    requests
 }
 
 /// The bin in which `at` lies, of all weights one after the other.
@@ -110,7 +155,8 @@ mod tests {
         for (varied, (prompt, output)) in [
             (Setup { prompts: vec![7], osl: 5, ..plain.clone() }, (7.0, 5.0)),
             (Setup { spread: 0.2, ..plain.clone() }, (1024.0, 200.0)),
-            (Setup { log_spread: 1.0, ..plain.clone() }, (1024.0, 200.0)),
+            (Setup { log_spread: [1.0; 2], ..plain.clone() }, (1024.0, 200.0)),
+            (Setup { log_spread: [0.56, 0.16], ..plain.clone() }, (1024.0, 200.0)),
             (Setup { histogram, ..plain.clone() }, (20.0, 3.0)),
         ] {
             let found = means(&requests(&varied, LOAD, 20_000, 3));

@@ -23,7 +23,7 @@ use super::report::Memory;
 use super::sim::{Arrivals, Limits, Policy, Request, SimError, simulate};
 use super::table::{Extent, StepTable, TablePlan};
 use crate::config::catalog::Physics;
-use crate::config::{Field, Issue, Load, MissingFigure, Setup};
+use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
 
 /// Requests of each client of a closed loop, as in the measured runs of InferenceX.
@@ -32,7 +32,7 @@ const REQUESTS_PER_CLIENT: u32 = 10;
 const LEAST_REQUESTS: u32 = 100;
 /// Requests at most, unless there are more clients: a run stays a matter of a second.
 const MOST_REQUESTS: u32 = 50_000;
-/// Requests that arrive at a rate: the default of `vllm bench serve`.
+/// Requests that arrive at a rate, unless it is said: the default of `vllm bench serve`.
 const REQUESTS_AT_RATE: u32 = 1000;
 /// Draws are always the same.
 const SEED: u64 = 0;
@@ -88,9 +88,11 @@ impl RunPlan {
 /// largest, so that a table made for another load gives the same times.
 fn extent(setup: &Setup, policy: &Policy, trace: Option<&Trace>) -> Extent {
     let clients = match setup.load {
-        Load::Concurrency(clients) => sweep::most_clients(clients),
-        Load::Rate(_) => policy.max_seqs.saturating_mul(policy.ranks),
-        Load::Batch(size) => size,
+        Load::Concurrency(clients) | Load::Sessions(clients) => sweep::most_clients(clients),
+        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => {
+            policy.max_seqs.saturating_mul(policy.ranks)
+        }
+        Load::Burst(size) | Load::Offline(size) | Load::Batch(size) => size,
     };
     let (prompt, output) = trace.map_or_else(|| setup.longest(), Trace::longest);
     replica::extent(setup, clients, prompt, output).on_points()
@@ -107,7 +109,11 @@ impl Runner {
     /// # Errors
     /// What to change so that it can be served.
     pub fn run(&self, load: Load) -> Result<Run, Issue> {
-        let (requests, arrivals, replicas) = self.requests(load);
+        self.run_of(&self.setup, load)
+    }
+
+    fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
+        let (requests, arrivals, replicas) = self.requests(setup, load);
         let cost = self.table.under(&self.setup.engine.host, self.policy.ahead);
         let limits = Limits { steps: STEPS, moments: MOMENTS };
         let outcome = simulate(&self.policy, &requests, &arrivals, &cost, limits)
@@ -124,36 +130,51 @@ impl Runner {
     /// Requests per second that all replicas serve when none ever idles: those of as many clients as they have slots.
     /// Where more arrive, TTFT grows without bound. None if nothing can be served.
     pub fn capacity(&self) -> Option<f64> {
-        let prompt = self.setup.prompts.first().copied().unwrap_or(1);
-        let tokens = u64::from(prompt) + u64::from(self.setup.osl);
+        let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.osl);
         let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
         let slots = of_rank.saturating_mul(self.policy.ranks).saturating_mul(self.setup.replicas);
-        let full = self.run(Load::Concurrency(slots.min(sweep::MOST_CLIENTS))).ok()?;
-        Some(full.metrics.requests_per_s)
+        let slots = slots.min(sweep::MOST_CLIENTS);
+        let load =
+            if self.setup.session().is_some() { Load::Sessions(slots) } else { Load::Concurrency(slots) };
+        // Nobody thinks while another could be served.
+        let busy = Setup { turns: Turns { think_s: 0.0, ..self.setup.turns }, ..self.setup.clone() };
+        Some(self.run_of(&busy, load).ok()?.metrics.requests_per_s)
     }
 
     /// The requests of one replica, how they arrive, and how many replicas are so loaded.
-    fn requests(&self, load: Load) -> (Vec<Request>, Arrivals, f64) {
-        let replicas = f64::from(self.setup.replicas.max(1));
+    fn requests(&self, setup: &Setup, load: Load) -> (Vec<Request>, Arrivals, f64) {
+        let replicas = f64::from(setup.replicas.max(1));
         if let (Some(trace), Load::Rate(rate)) = (&self.trace, load) {
             let (arrivals, requests) = trace.share(self.setup.replicas as usize);
             let slower = trace.rate().map_or(1.0, |own| own / rate);
             let arrivals = arrivals.into_iter().map(|arrival| arrival * slower).collect();
             return (requests, Arrivals::Times(arrivals), replicas);
         }
+        let count = requests_of(setup, load) as usize;
+        let drawn =
+            |rate: f64| Arrivals::Rate { per_s: rate / replicas, burstiness: setup.burstiness, seed: SEED };
         let (arrivals, replicas) = match load {
-            Load::Concurrency(clients) => {
-                let (clients, busy) = clients_per_replica(&self.setup, clients);
-                (Arrivals::Closed { clients: clients.ceil() as u32 }, busy)
+            Load::Concurrency(clients) => clients_of(setup, clients),
+            Load::Rate(rate) => (drawn(rate), replicas),
+            Load::ConstantRate(rate) => {
+                let times = (0..count).map(|request| request as f64 * replicas / rate);
+                (Arrivals::Times(times.collect()), replicas)
             }
-            Load::Rate(rate) => {
-                let per_s = rate / replicas;
-                (Arrivals::Rate { per_s, burstiness: self.setup.burstiness, seed: SEED }, replicas)
+            Load::Burst(_) => match setup.max_in_flight {
+                Some(most) => {
+                    let (clients, busy) = clients_per_replica(setup, most);
+                    (Arrivals::Closed { clients: clients.ceil() as u32 }, busy)
+                }
+                None => (Arrivals::AtOnce, replicas),
+            },
+            Load::Offline(_) | Load::Batch(_) => (Arrivals::AtOnce, replicas),
+            Load::Sessions(users) => {
+                let (begin, busy) = clients_of(setup, users);
+                (in_turns(setup.turns, begin), busy)
             }
-            Load::Batch(_) => (Arrivals::AtOnce, replicas),
+            Load::SessionRate(rate) => (in_turns(setup.turns, drawn(rate)), replicas),
         };
-        let count = requests_of(&self.setup, load);
-        (requests(&self.setup, load, count as usize, SEED), arrivals, replicas)
+        (requests(setup, load, count, SEED), arrivals, replicas)
     }
 
     fn issue(&self, load: Load, error: &SimError) -> Issue {
@@ -161,33 +182,58 @@ impl Runner {
             SimError::KvCapacity { .. } | SimError::ContextLimit { .. } if self.trace.is_some() => {
                 (Field::Trace, "leave it out, or shorten it")
             }
+            SimError::KvCapacity { .. } | SimError::ContextLimit { .. } if load.is_sessions() => {
+                (Field::Turns, "take fewer turns, or shorter messages and answers")
+            }
             SimError::KvCapacity { .. } => (Field::Isl, "shorten it, or take more GPUs for each replica"),
             SimError::ContextLimit { .. } => (Field::Isl, "shorten the prompt or the output"),
             SimError::StepBudget { .. } => (Field::TokenBudget, "raise the token budget"),
-            SimError::StepLimit { .. } => (Field::Osl, "shorten the output, or take fewer clients"),
-            _ => (
-                match load {
-                    Load::Concurrency(_) => Field::Concurrency,
-                    Load::Rate(_) => Field::Rate,
-                    Load::Batch(_) => Field::Batch,
-                },
-                "take another load",
-            ),
+            SimError::StepLimit { .. } => (Field::Osl, "shorten the output, or take a smaller load"),
+            _ => (load.size(), "take another load"),
         };
         Issue::error(field, format!("{error}: {advice}"))
     }
 }
 
+/// The clients of one replica, and how many replicas are so loaded.
+fn clients_of(setup: &Setup, clients: u32) -> (Arrivals, f64) {
+    let (of_replica, busy) = clients_per_replica(setup, clients);
+    let of_replica = of_replica.ceil() as u32;
+    let seconds = match setup.start {
+        Start::AtOnce => return (Arrivals::Closed { clients: of_replica }, busy),
+        Start::Ramp(seconds) => seconds,
+        Start::Stagger(seconds) => seconds * f64::from(clients),
+    };
+    (Arrivals::Ramp { clients: of_replica, seconds }, busy)
+}
+
+fn in_turns(Turns { count, think_s, .. }: Turns, begin: Arrivals) -> Arrivals {
+    Arrivals::Sessions { turns: count, think_s, begin: Box::new(begin) }
+}
+
 /// Requests that a run of `load` sends to one replica.
 fn requests_of(setup: &Setup, load: Load) -> u32 {
+    let replicas = setup.replicas.max(1);
+    // Of other loads than its own the setup says no number.
+    let asked = setup.requests.filter(|_| load == setup.load);
+    let of_clients = |clients: u32| {
+        let (clients, busy) = clients_per_replica(setup, clients);
+        let clients = clients.ceil() as u32;
+        let requests = clients.saturating_mul(REQUESTS_PER_CLIENT).max(LEAST_REQUESTS);
+        let asked = asked.map(|requests| requests.div_ceil(busy as u32));
+        asked.unwrap_or_else(|| requests.min(MOST_REQUESTS.max(clients)))
+    };
+    let at_rate = || asked.map_or(REQUESTS_AT_RATE, |requests| requests.div_ceil(replicas));
+    // Sessions are whole.
+    let whole = |requests: u32| requests.div_ceil(setup.turns.count.max(1)).saturating_mul(setup.turns.count);
     match load {
-        Load::Concurrency(clients) => {
-            let (clients, _) = clients_per_replica(setup, clients);
-            let clients = clients.ceil() as u32;
-            let requests = clients.saturating_mul(REQUESTS_PER_CLIENT).max(LEAST_REQUESTS);
-            requests.min(MOST_REQUESTS.max(clients))
+        Load::Concurrency(clients) => of_clients(clients),
+        Load::Rate(_) | Load::ConstantRate(_) => at_rate(),
+        Load::Burst(size) | Load::Offline(size) | Load::Batch(size) => size.div_ceil(replicas),
+        Load::Sessions(users) => {
+            let least = clients_per_replica(setup, users).0.ceil() as u32 * setup.turns.count;
+            whole(of_clients(users)).max(if asked.is_some() { 0 } else { least })
         }
-        Load::Rate(_) => REQUESTS_AT_RATE,
-        Load::Batch(size) => size.div_ceil(setup.replicas.max(1)),
+        Load::SessionRate(_) => whole(at_rate()),
     }
 }

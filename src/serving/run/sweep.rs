@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::{Point, Run, Runner};
-use crate::config::{Issue, Load};
+use crate::config::check::MAX_OF_SESSIONS;
+use crate::config::{Field, Issue, Load};
 
 /// A curve over clients begins at one and ends at so many times those of the load, or here if that is more.
 const BEYOND: u32 = 4;
@@ -25,7 +26,8 @@ pub struct Sweep {
     points: VecDeque<Load>,
     /// The points of the curve in all; what comes after them looks for the largest load.
     total: usize,
-    at_rate: bool,
+    /// The size that varies.
+    kind: Field,
     /// The largest load that kept to the SLOs, and the smallest that did not.
     kept: Option<f64>,
     missed: Option<f64>,
@@ -36,19 +38,27 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Around the load that `runner`'s setup has, whose run is perhaps known. A batch has no curve.
+    /// Around the load that `runner`'s setup has, whose run is perhaps known. What is sent all at once has no curve.
     pub fn of(runner: &Runner, known: Option<Run>) -> Self {
-        let (points, at_rate): (VecDeque<Load>, bool) = match runner.setup.load {
-            Load::Concurrency(clients) => (clients_around(clients).map(Load::Concurrency).collect(), false),
-            Load::Rate(rate) => (runner.rates_around(rate).into_iter().map(Load::Rate).collect(), true),
-            Load::Batch(_) => (VecDeque::new(), false),
+        let load = runner.setup.load;
+        let amounts: Vec<f64> = match load {
+            Load::Concurrency(clients) | Load::Sessions(clients) => {
+                let turns = runner.setup.session().map_or(1, |turns| u64::from(turns.count));
+                let within = |users: &u32| turns == 1 || u64::from(*users) * turns <= MAX_OF_SESSIONS;
+                clients_around(clients).filter(within).map(f64::from).collect()
+            }
+            Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => {
+                runner.rates_around(load.amount())
+            }
+            Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => Vec::new(),
         };
-        Self { known, ..Self::new(points, at_rate) }
+        let points = amounts.into_iter().map(|amount| Load::of(load.size(), amount)).collect();
+        Self { known, ..Self::new(points, load.size()) }
     }
 
-    fn new(points: VecDeque<Load>, at_rate: bool) -> Self {
+    fn new(points: VecDeque<Load>, kind: Field) -> Self {
         let total = points.len();
-        Self { points, total, at_rate, kept: None, missed: None, curve: Vec::new(), known: None }
+        Self { points, total, kind, kept: None, missed: None, curve: Vec::new(), known: None }
     }
 
     /// Runs the next load. Whether there was one.
@@ -105,11 +115,11 @@ impl Sweep {
             return None;
         }
         let middle = (kept * missed).sqrt();
-        if self.at_rate {
-            return Some(Load::Rate(middle));
+        if Load::of(self.kind, middle).is_rate() {
+            return Some(Load::of(self.kind, middle));
         }
         let middle = middle.round().max(kept + 1.0).min(missed - 1.0);
-        (middle > kept).then_some(Load::Concurrency(middle as u32))
+        (middle > kept).then_some(Load::of(self.kind, middle))
     }
 }
 
@@ -127,6 +137,8 @@ impl Runner {
     /// Rates up to what is just too much, and `rate` itself where that is within reach.
     fn rates_around(&self, rate: f64) -> Vec<f64> {
         let Some(capacity) = self.capacity() else { return vec![rate] };
+        // Of sessions, not of requests.
+        let capacity = capacity / f64::from(self.setup.session().map_or(1, |turns| turns.count));
         let mut rates: Vec<f64> = SHARES.iter().map(|share| share * capacity).collect();
         if rates.last().is_some_and(|&last| rate < last) {
             rates.push(rate);
@@ -152,7 +164,7 @@ mod tests {
 
     fn largest(limit: f64) -> (Option<f64>, usize) {
         let points: VecDeque<Load> = clients_around(16).map(Load::Concurrency).collect();
-        let mut sweep = Sweep::new(points, false);
+        let mut sweep = Sweep::new(points, Field::Concurrency);
         let mut runs = 0;
         while let Some((load, _)) = sweep.next_load() {
             sweep.record(&run(load, limit));

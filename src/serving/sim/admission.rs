@@ -40,7 +40,7 @@ impl Claims {
         if self.blocks + blocks > rank.free {
             return false;
         }
-        let fill = f64::from(request.fill - policy.cached(request.prompt));
+        let fill = f64::from(request.fill - rank.cached(request));
         let page = f64::from(policy.kv_block);
         let output = reckoned_output(request);
         let alone = rank.running == 0 && self.blocks == 0;

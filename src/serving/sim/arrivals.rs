@@ -23,12 +23,16 @@ pub enum Arrivals {
     },
     /// All at 0 s: a burst, an offline queue, a static batch.
     AtOnce,
+    /// Sessions of so many requests each, which follow one another in the list. Sessions begin as `begin` says of single
+    /// requests, and end with their last; each further request arrives `think_s` after the one before it has ended.
+    Sessions { turns: u32, think_s: f64, begin: Box<Arrivals> },
 }
 
 /// Where the next arrival comes from.
 pub(super) enum Source {
     Open { times: Vec<f64>, next: usize },
-    Closed { due: VecDeque<f64>, left: usize },
+    Closed { due: VecDeque<f64>, next: usize, left: usize },
+    Sessions { turns: usize, think_s: f64, begin: Box<Source>, later: VecDeque<(f64, usize)> },
 }
 
 impl Source {
@@ -45,6 +49,17 @@ impl Source {
             }
             Arrivals::Rate { per_s, burstiness, seed } => drawn(*per_s, *burstiness, *seed, count)?,
             Arrivals::AtOnce => vec![0.0; count],
+            Arrivals::Sessions { turns, think_s, begin } => {
+                let turns = *turns as usize;
+                if turns == 0 || !count.is_multiple_of(turns) {
+                    return Err(SimError::Arrivals("sessions must have turns, and all as many"));
+                }
+                if !think_s.is_finite() || *think_s < 0.0 {
+                    return Err(SimError::Arrivals("the think time must be 0 s or more"));
+                }
+                let begin = Box::new(Self::new(begin, count / turns)?);
+                return Ok(Self::Sessions { turns, think_s: *think_s, begin, later: VecDeque::new() });
+            }
         };
         Ok(Self::Open { times, next: 0 })
     }
@@ -58,7 +73,7 @@ impl Source {
         }
         let first = count.min(clients as usize);
         let due = (0..first).map(|client| seconds * client as f64 / f64::from(clients)).collect();
-        Ok(Self::Closed { due, left: count - first })
+        Ok(Self::Closed { due, next: 0, left: count - first })
     }
 
     /// When the next request arrives, if that is known yet.
@@ -66,24 +81,65 @@ impl Source {
         match self {
             Self::Open { times, next } => times.get(*next).copied(),
             Self::Closed { due, .. } => due.front().copied(),
+            Self::Sessions { begin, later, .. } => {
+                let later = later.front().map(|&(time, _)| time);
+                begin.peek().into_iter().chain(later).reduce(f64::min)
+            }
         }
     }
 
-    pub fn take(&mut self) {
+    /// The request that arrives next, by its place in the list.
+    pub fn take(&mut self) -> usize {
+        let next = match self {
+            Self::Open { next, .. } => next,
+            Self::Closed { due, next, .. } => {
+                due.pop_front();
+                next
+            }
+            Self::Sessions { turns, begin, later, .. } => {
+                let begins = begin.peek().unwrap_or(f64::INFINITY);
+                return match later.pop_front_if(|&mut (time, _)| time <= begins) {
+                    Some((_, id)) => id,
+                    None => begin.take() * *turns,
+                };
+            }
+        };
+        *next += 1;
+        *next - 1
+    }
+
+    /// A client has the answer to request `id` at `time`, and sends its next one.
+    pub fn ended(&mut self, id: usize, time: f64) {
         match self {
-            Self::Open { next, .. } => *next += 1,
-            Self::Closed { due, .. } => drop(due.pop_front()),
+            Self::Closed { due, left, .. } if *left > 0 => {
+                *left -= 1;
+                let place = due.partition_point(|&earlier| earlier <= time);
+                due.insert(place, time);
+            }
+            Self::Sessions { turns, think_s, later, .. } if !(id + 1).is_multiple_of(*turns) => {
+                let time = time + *think_s;
+                let place = later.partition_point(|&(earlier, _)| earlier <= time);
+                later.insert(place, (time, id + 1));
+            }
+            Self::Sessions { turns, begin, .. } => begin.ended(id / *turns, time),
+            Self::Open { .. } | Self::Closed { .. } => {}
         }
     }
 
-    /// A client has its answer at `time`, and sends its next request.
-    pub fn ended(&mut self, time: f64) {
-        if let Self::Closed { due, left } = self
-            && *left > 0
-        {
-            *left -= 1;
-            let place = due.partition_point(|&earlier| earlier <= time);
-            due.insert(place, time);
+    /// Whether what arrives does not wait for answers, but for those within a session.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Open { .. } => true,
+            Self::Closed { .. } => false,
+            Self::Sessions { begin, .. } => begin.is_open(),
+        }
+    }
+
+    /// The session that request `id` is of, where there are sessions.
+    pub fn session(&self, id: usize) -> Option<u32> {
+        match self {
+            Self::Sessions { turns, .. } => Some((id / turns) as u32),
+            Self::Open { .. } | Self::Closed { .. } => None,
         }
     }
 }

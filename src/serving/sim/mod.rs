@@ -8,7 +8,11 @@
 //! A step costs time in proportion to its prompts and to the sequences that end in it, not to those that
 //! run: sequences that decode together are kept as one batch.
 //!
-//! Not modelled: which prefixes the cache holds (only a share of each prompt), priorities, limits on long
+//! Of prefixes only a share of each prompt, and what a session's own earlier turns left: not those that requests share with
+//! each other. A turn finds it on the rank that served the one before, until running sequences need the room, and nothing
+//! after a preemption.
+//!
+//! Not modelled: priorities, limits on long
 //! prompts, KV caches that do not grow with every token, and blocks for drafts that are not accepted.
 
 mod admission;
@@ -19,6 +23,7 @@ mod error;
 pub mod metrics;
 mod outcome;
 mod policy;
+mod prefixes;
 mod rank;
 mod replica;
 mod request;

@@ -48,6 +48,9 @@ pub struct Policy {
     /// Share of each prompt found in the prefix cache, rounded down to blocks. It takes KV cache as if the
     /// sequence were alone to use it.
     pub cached_share: f64,
+    /// Share that may be found of what earlier turns of a session left there, which stays until running sequences need the
+    /// room: 0 where prefixes are not kept.
+    pub history_cached: f64,
     /// Speculative decoding: a step yields `1 + accepted` tokens of each sequence on average, the same for all.
     pub drafts: Drafts,
     /// Seconds from a request's arrival until the scheduler can see it.
@@ -116,6 +119,7 @@ impl Policy {
             preempt: Preempt::Recompute,
             graph_sizes: None,
             cached_share: 0.0,
+            history_cached: 0.0,
             drafts: Drafts::default(),
             admission_delay: 0.0,
             admission_interval: 0.0,
@@ -142,9 +146,11 @@ impl Policy {
         tokens.div_ceil(u64::from(self.kv_block.max(1)))
     }
 
-    /// Tokens of a prompt that the prefix cache holds; the last is always computed.
-    pub(super) fn cached(&self, prompt: u32) -> u32 {
-        cached_tokens(prompt, self.cached_share, self.kv_block)
+    /// Tokens of a prompt that the prefix cache holds, `kept` blocks of them from earlier turns; the last is always computed.
+    pub(super) fn cached(&self, prompt: u32, kept: u64) -> u32 {
+        let history = (kept as f64 * self.history_cached) as u64 * u64::from(self.kv_block);
+        let history = history.min(u64::from(prompt.saturating_sub(1))) as u32;
+        cached_tokens(prompt, self.cached_share, self.kv_block).max(history)
     }
 
     /// Tokens the KV cache must hold for a request on its own. The last token is never written, but drafts are.
@@ -172,6 +178,10 @@ impl Policy {
             (self.stages > 0 && self.stages <= 4096, "the pipeline stages must be 1 to 4096"),
             (self.kv_block > 0 && self.kv_block <= 65_536, "a KV block must have 1 to 65536 tokens"),
             (self.cached_share >= 0.0 && self.cached_share <= 1.0, "the cached share must be 0 to 1"),
+            (
+                self.history_cached >= 0.0 && self.history_cached <= 1.0,
+                "the cached share of a history must be 0 to 1",
+            ),
             (
                 accepted >= 0.0 && accepted <= f64::from(drafted),
                 "accepted tokens must be 0 to the number drafted",
@@ -214,7 +224,7 @@ impl Policy {
                 let capacity = capacity * u64::from(self.kv_block);
                 return Err(SimError::KvCapacity { request, tokens: whole, capacity });
             }
-            let computed = prompt - self.cached(prompt);
+            let computed = prompt - self.cached(prompt, 0);
             if !self.chunked && computed > self.token_budget {
                 return Err(SimError::StepBudget { request, tokens: computed, budget: self.token_budget });
             }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::decoding::DecodeBatch;
 use super::policy::{Policy, Preempt};
+use super::prefixes::Prefixes;
 use super::request::RequestState;
 use super::schedule::Scheduled;
 use super::sglang::constants as sglang;
@@ -60,6 +61,8 @@ pub(super) struct Rank<'a> {
     pub running: u32,
     /// KV blocks not taken.
     pub free: u64,
+    /// What of those still holds sessions.
+    prefixes: Prefixes,
     /// Share of the outputs still to come that SGLang keeps free.
     pub share: f64,
     pub micro_batches: Vec<MicroBatch>,
@@ -73,6 +76,7 @@ impl<'a> Rank<'a> {
             waiting: VecDeque::new(),
             running: 0,
             free: policy.blocks(),
+            prefixes: Prefixes::default(),
             share: first_share(policy.preempt),
             micro_batches: (0..policy.stages).map(|_| MicroBatch::new(policy)).collect(),
             preemptions: 0,
@@ -87,7 +91,8 @@ impl<'a> Rank<'a> {
     /// Gives `id` a slot and the blocks of its cached tokens (all of them where they are reserved).
     pub fn start(&mut self, micro: usize, id: u32, request: &mut RequestState) {
         if !request.is_ready() {
-            request.filled = self.policy.cached(request.prompt);
+            request.filled = self.cached(request);
+            request.session.into_iter().for_each(|session| self.prefixes.take(session));
         }
         let blocks = match self.policy.preempt {
             Preempt::Never => {
@@ -96,11 +101,22 @@ impl<'a> Rank<'a> {
             }
             _ => self.policy.blocks_for(u64::from(request.filled)),
         };
-        self.free = self.free.saturating_sub(blocks);
+        self.take(blocks);
         self.running += 1;
         let micro = &mut self.micro_batches[micro];
         micro.running += 1;
         micro.started.push((id, request.epoch));
+    }
+
+    /// Takes KV blocks; sessions that no turn of runs make way.
+    pub fn take(&mut self, blocks: u64) {
+        self.free = self.free.saturating_sub(blocks);
+        self.prefixes.give_way(self.free);
+    }
+
+    /// Tokens of the prompt of a request that waits that need not be computed.
+    pub fn cached(&self, request: &RequestState) -> u32 {
+        self.policy.cached(request.prompt, self.prefixes.blocks_of(request.session))
     }
 
     /// The first request of those that run, where several micro-batches share the memory: each could otherwise
@@ -122,8 +138,16 @@ impl<'a> Rank<'a> {
         self.policy.blocks_for(held + u64::from(tokens)) - self.policy.blocks_for(held)
     }
 
+    /// Frees what ended; whole blocks of the `kv` tokens that stood in the cache stay for the next turn of its session.
+    pub fn end(&mut self, micro: usize, request: &mut RequestState, kv: u64) {
+        self.release(micro, request, kv);
+        if let Some(session) = request.session {
+            self.prefixes.keep(session, kv / u64::from(self.policy.kv_block.max(1)));
+        }
+    }
+
     /// Frees the slot and the blocks of what ended or was preempted; `kv` is what stood in the cache.
-    pub fn release(&mut self, micro: usize, request: &mut RequestState, kv: u64) {
+    fn release(&mut self, micro: usize, request: &mut RequestState, kv: u64) {
         let blocks = if request.reserved > 0 { request.reserved } else { self.policy.blocks_for(kv) };
         self.free += blocks;
         self.running -= 1;

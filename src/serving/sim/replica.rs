@@ -299,7 +299,7 @@ impl<'a> Replica<'a> {
                     let request = &mut requests[id as usize];
                     let kv = rank.micro_batches[micro].decoding.kv_of(request);
                     request.generated = request.target;
-                    rank.release(micro, request, kv);
+                    rank.end(micro, request, kv);
                     tokens.push(Token { id, at: end, last: true });
                 }
             }
@@ -317,7 +317,7 @@ impl<'a> Replica<'a> {
                 request.generated += 1;
                 request.last = end;
                 if request.left() == 0 {
-                    rank.release(micro, request, u64::from(request.fill));
+                    rank.end(micro, request, u64::from(request.fill));
                     tokens.push(Token { id, at: end, last: true });
                 } else {
                     rank.micro_batches[micro].decoding.join(id, request);

@@ -27,6 +27,8 @@ pub(super) struct RequestState {
     pub joined_at: u64,
     /// Blocks reserved for its whole life, where the scheduler does that.
     pub reserved: u64,
+    /// Its session, if it is part of one: what the requests before it left in the KV cache is its history.
+    pub session: Option<u32>,
     /// When it got its last token; while it decodes, the one it began with.
     pub last: f64,
 }

@@ -61,7 +61,7 @@ impl Rank<'_> {
             let request = &mut requests[id as usize];
             self.waiting.pop_front();
             self.start(micro, id, request);
-            self.free = self.free.saturating_sub(self.blocks_to_fill(request, tokens));
+            self.take(self.blocks_to_fill(request, tokens));
             self.add_chunk(micro, id, request, tokens);
             if request.filled < request.fill {
                 self.micro_batches[micro].partial.push_back(id);
@@ -151,7 +151,7 @@ impl Rank<'_> {
             if budget == 0 || input == 0 || request.is_ready() {
                 break;
             }
-            let cached = self.policy.cached(request.prompt);
+            let cached = self.cached(request);
             let left = request.fill - cached;
             // After a preemption the prompt may have outgrown the budget.
             let divisible = self.policy.chunked || left > self.policy.token_budget;
@@ -194,7 +194,7 @@ impl Rank<'_> {
                 }
                 continue;
             }
-            self.free -= blocks;
+            self.take(blocks);
             let ends = request.filled + tokens == request.fill;
             claims.continue_prompt(request, tokens, ends);
             self.add_chunk(micro, id, request, tokens);
@@ -252,7 +252,7 @@ impl Rank<'_> {
                     || decoding.count < 2
                     || (self.free * u64::from(self.policy.kv_block)) as f64 >= spare);
             if enough {
-                self.free -= blocks;
+                self.take(blocks);
                 if retracted {
                     self.raise_share(micro, requests);
                 }

@@ -65,13 +65,16 @@ impl<'a> System<'a> {
             prompt,
             output,
         };
+        let source = Source::new(arrivals, requests.len())?;
+        let mut states: Vec<RequestState> = requests.iter().map(state).collect();
+        states.iter_mut().enumerate().for_each(|(id, state)| state.session = source.session(id));
         Ok(Self {
             replicas: replicas.collect(),
             decode_from: first.replicas as usize,
             transfer: decode.map(|(_, transfer)| transfer),
             requests,
-            states: requests.iter().map(state).collect(),
-            source: Source::new(arrivals, requests.len())?,
+            states,
+            source,
             served: requests.iter().map(unserved).collect(),
             arrived: 0,
             finished: 0,
@@ -116,8 +119,7 @@ impl<'a> System<'a> {
     }
 
     fn arrive(&mut self, time: f64) {
-        self.source.take();
-        let id = self.arrived;
+        let id = self.source.take();
         let waiting = self.waiting();
         self.watch.arrival(time, waiting, self.finished);
         self.arrived += 1;
@@ -147,7 +149,7 @@ impl<'a> System<'a> {
             None if token.last => {
                 self.served[id].last = seen;
                 self.finished += 1;
-                self.source.ended(seen);
+                self.source.ended(id, seen);
             }
             None => self.served[id].first = seen,
         }
@@ -170,6 +172,7 @@ impl<'a> System<'a> {
             last,
             // Entries of the prefill replica stay stale.
             epoch: self.states[id].epoch,
+            session: self.states[id].session,
             ..RequestState::new(prompt, output)
         };
         replica.submit(token.id, there);
@@ -186,13 +189,12 @@ impl<'a> System<'a> {
             counts.add(replica.counts());
             gaps.append(replica.gaps);
         }
-        let open = matches!(self.source, Source::Open { .. });
         Ok(Outcome {
             requests: self.served,
             gaps,
             counts,
             timeline: self.timeline.into_moments(),
-            saturation: if open { self.watch.verdict() } else { None },
+            saturation: if self.source.is_open() { self.watch.verdict() } else { None },
         })
     }
 }

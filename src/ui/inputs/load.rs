@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::issues::Issues;
 use crate::config::inputs::{Input, round};
-use crate::config::{Field, Load};
+use crate::config::{Field, Load, Workload};
 use crate::ui::state::State;
 use crate::units::significant;
 
@@ -25,13 +25,13 @@ pub fn LoadKinds(input: &'static Input) -> impl IntoView {
 fn LoadKind(size: Field) -> impl IntoView {
     let state = State::get();
     let id = format!("load-{}", size.id());
-    let label = if size == Field::Batch { "One batch" } else { size.input().label };
+    let label = if size == Field::Batch { "One static batch" } else { size.input().label };
     let choose = move |_| {
         let number = |id| state.reading(id).map(|reading| reading.value);
         let (rate, running) = (number("requests"), number("running"));
         state.choose(size.id(), |form| {
             form.choose(Field::Load, |scenario| {
-                scenario.workload.load = like(scenario.workload.load, size, rate, running);
+                scenario.workload.load = like(&scenario.workload, size, rate, running);
             });
         });
     };
@@ -42,19 +42,22 @@ fn LoadKind(size: Field) -> impl IntoView {
     }
 }
 
-/// A load of another kind that resembles `load` as answered: as many requests at once, or as many a second.
-fn like(load: Load, size: Field, rate: Option<f64>, running: Option<f64>) -> Load {
-    let at_once = || match load {
-        Load::Concurrency(size) | Load::Batch(size) => size,
-        Load::Rate(_) => running.map_or(16, |running| running.round().max(1.0) as u32),
+/// Prompts of a burst or a queue: the default of `vllm bench serve`.
+const PROMPTS: f64 = 1000.0;
+
+/// A load of another kind that resembles that of `workload` as answered: as many requests at once, or as many a second.
+fn like(workload: &Workload, size: Field, per_s: Option<f64>, running: Option<f64>) -> Load {
+    let per_s = per_s.unwrap_or(1.0);
+    // Two digits are as much as one would type.
+    let rate = |per_s: f64| round(significant(per_s, 2)).max(0.01);
+    let amount = match size {
+        Field::Rate | Field::ConstantRate => rate(per_s),
+        Field::SessionRate => rate(per_s / f64::from(workload.turns.count.max(1))),
+        Field::Burst | Field::Offline => PROMPTS,
+        _ => match workload.load {
+            Load::Concurrency(at_once) | Load::Sessions(at_once) | Load::Batch(at_once) => f64::from(at_once),
+            _ => running.map_or(16.0, |running| running.round().max(1.0)),
+        },
     };
-    match size {
-        Field::Rate => {
-            let rate = rate.unwrap_or(1.0);
-            // Two digits are as much as one would type.
-            Load::Rate(round(significant(rate, 2)).max(0.01))
-        }
-        Field::Batch => Load::Batch(at_once()),
-        _ => Load::Concurrency(at_once()),
-    }
+    Load::of(size, amount)
 }

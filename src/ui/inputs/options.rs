@@ -1,7 +1,7 @@
 //! What can be chosen from lists: models, formats, engines, GPUs.
 
 use crate::config::catalog::catalog;
-use crate::config::{Arch, Dtype, Field, ModelChoice, Scenario, check};
+use crate::config::{Arch, Dtype, Field, ModelChoice, Scenario, Shape, check};
 use crate::study::words;
 
 /// The list of one input, and what choosing from it does.
@@ -44,7 +44,7 @@ pub fn of(field: Field) -> Option<Options> {
         },
         Field::Weights => Options {
             entries: weights,
-            chosen: |scenario| scenario.weights.map_or(PUBLISHED, Dtype::id).into(),
+            chosen: |scenario| scenario.weights.map_or(UNCHOSEN, Dtype::id).into(),
             choose: |scenario, id| scenario.weights = Dtype::from_id(id),
         },
         Field::Kv => Options {
@@ -56,6 +56,11 @@ pub fn of(field: Field) -> Option<Options> {
             entries: engines,
             chosen: |scenario| scenario.engine.clone(),
             choose: |scenario, id| scenario.engine = id.into(),
+        },
+        Field::Shape => Options {
+            entries: shapes,
+            chosen: |scenario| scenario.workload.shape.map_or(UNCHOSEN, Shape::id).into(),
+            choose: |scenario, id| scenario.workload.shape = Shape::from_id(id),
         },
         Field::Gpu => Options {
             entries: gpus,
@@ -93,8 +98,8 @@ fn short(name: &str) -> String {
     }
 }
 
-/// The entry for the model's own format.
-const PUBLISHED: &str = "";
+/// The entry of what is left as it is: a model's own format, lengths without a shape.
+const UNCHOSEN: &str = "";
 
 fn format(dtype: Dtype) -> Entry {
     Entry::new(dtype.id(), words::dtype(dtype))
@@ -109,7 +114,15 @@ fn weights(scenario: &Scenario) -> Vec<Heading> {
     };
     let formats = model.map_or(&[][..], check::weight_formats);
     let entries = formats.iter().copied().map(format);
-    vec![("", std::iter::once(Entry::new(PUBLISHED, published)).chain(entries).collect())]
+    vec![("", std::iter::once(Entry::new(UNCHOSEN, published)).chain(entries).collect())]
+}
+
+fn shapes(_: &Scenario) -> Vec<Heading> {
+    let name = |shape: &Shape| match shape {
+        Shape::Sharegpt => Entry::new(shape.id(), "ShareGPT"),
+    };
+    let plain = Entry::new(UNCHOSEN, "As the spreads say");
+    vec![("", std::iter::once(plain).chain(Shape::ALL.iter().map(name)).collect())]
 }
 
 fn engines(_: &Scenario) -> Vec<Heading> {

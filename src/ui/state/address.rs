@@ -5,11 +5,19 @@ use gloo::utils::window;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
-use super::{Form, State};
+use super::{Form, State, frame};
 
 /// The whole address. The scenario is read from its fragment, and from its query where a key is only there.
 pub fn address() -> String {
     window().location().href().unwrap_or_default()
+}
+
+/// What the address holds. A frame has the defaults of a link, whatever a visitor sees first.
+pub fn form() -> Form {
+    match frame::view() {
+        Some(_) => Form::from_link(&address()),
+        None => Form::opened(&address()),
+    }
 }
 
 /// The fragment, without its `#`.
@@ -29,7 +37,7 @@ pub fn follow(state: State) {
     let listener = EventListener::new(&window(), "popstate", move |_| {
         // A form with issues holds more than its link says: what was read or typed wrong.
         if state.form.with_untracked(|form| form.link() != fragment() || !form.issues().is_empty()) {
-            state.form.set(Form::from_link(&address()));
+            state.form.set(form());
             state.last_pushed.set_value(None);
         }
     });

@@ -79,7 +79,7 @@ impl State {
     pub fn start() -> Self {
         let theme = RwSignal::new(theme::applied());
         let state = Self {
-            form: RwSignal::new(Form::from_link(&address::address())),
+            form: RwSignal::new(address::form()),
             // What a frame shows is arranged with its first answer.
             begun: RwSignal::new(frame::view().is_some()),
             answer: RwSignal::new(None),

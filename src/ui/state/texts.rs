@@ -47,8 +47,12 @@ pub fn heard(state: State, read: Read) {
         form.choose(taken, |scenario| match field {
             Field::Model => scenario.model = of.model,
             Field::Measured => scenario.measured = of.measured,
-            _ if histogram.is_empty() => {}
-            _ => scenario.workload.histogram = histogram,
+            _ => {
+                scenario.workload.shape = None;
+                if !histogram.is_empty() {
+                    scenario.workload.histogram = histogram;
+                }
+            }
         });
     });
 }

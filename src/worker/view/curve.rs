@@ -5,7 +5,7 @@ use crate::chart::runs;
 use crate::config::{Load, Setup};
 use crate::serving::run::Point;
 use crate::serving::sim::Stats;
-use crate::study::{Block, Document, Row};
+use crate::study::{Block, Document, Row, words as named};
 use crate::units::{Seconds, count};
 
 /// The curve so far.
@@ -13,9 +13,13 @@ pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>) -> Document 
     if points.is_empty() {
         return Document::default();
     }
-    let rate = matches!(setup.load, Load::Rate(_));
     let head = [
-        if rate { "Requests per s" } else { "Clients" },
+        match setup.load {
+            Load::Rate(_) | Load::ConstantRate(_) => "Requests per s",
+            Load::SessionRate(_) => "Sessions per s",
+            Load::Sessions(_) => "Sessions",
+            _ => "Clients",
+        },
         "TTFT mean",
         "TTFT P99",
         "TPOT mean",
@@ -45,11 +49,7 @@ pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>) -> Document 
 
 fn words(setup: &Setup, points: &[Point]) -> String {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return String::new() };
-    let load = |point: &Point| match setup.load {
-        Load::Rate(_) => format!("{} requests per second", count(point.load)),
-        _ if point.load == 1.0 => "1 client".into(),
-        _ => format!("{} clients", count(point.load)),
-    };
+    let load = |point: &Point| named::load(Load::of(setup.load.size(), point.load));
     let time = |value: f64| Seconds(value).print();
     let mut text = format!(
         "From {} to {}: mean TTFT {} to {}",
@@ -78,13 +78,13 @@ fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>) -> String 
     if !limited || points.is_empty() {
         return String::new();
     }
-    let unit = if matches!(setup.load, Load::Rate(_)) { "requests per second" } else { "clients" };
     let end = points.last().map_or(0.0, |point| point.load);
+    let load = |most| named::load(Load::of(setup.load.size(), most));
     match largest {
         None => "Not even the smallest load keeps 99 % of its requests within the limits.".into(),
         Some(most) if most >= end => {
-            format!("All loads keep within the limits, up to {} {unit}.", count(end))
+            format!("All loads keep within the limits, up to {}.", load(end))
         }
-        Some(most) => format!("Up to {} {unit} keep 99 % of requests within the limits.", count(most)),
+        Some(most) => format!("Up to {} keep 99 % of requests within the limits.", load(most)),
     }
 }

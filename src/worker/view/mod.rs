@@ -9,7 +9,7 @@ pub use answer::answer;
 pub use curve::curve;
 
 use crate::chart::runs;
-use crate::config::{Load, Setup};
+use crate::config::{Field, Issue, Load, Setup, Start};
 use crate::serving::run::{Commands, Run};
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Fact, Facts, Row};
@@ -70,19 +70,58 @@ fn what(setup: &Setup, run: &Run) -> String {
             let alike = " Of one length they stay in step, and their prompts come in bursts.";
             let bursts = if setup.varies() { "" } else { alike };
             let clients = count(f64::from(clients));
+            let start = start(setup, clients + " clients");
+            format!("{requests} requests{of}; {start}, each sends its next when the last ends.{bursts}")
+        }
+        Load::Rate(rate) => format!("{requests} requests{of}, {} per second, {}.", count(rate), times(setup)),
+        Load::ConstantRate(rate) => {
+            format!("{requests} requests{of}, {} per second, with equal gaps.", count(rate))
+        }
+        Load::Burst(_) => match setup.max_in_flight {
+            Some(most) => {
+                format!("{requests} requests{of} at once, of which at most {most} are sent before one ends.")
+            }
+            None => format!("{requests} requests{of}, all at once."),
+        },
+        Load::Offline(_) => format!("{requests} requests{of}, all queued before the first step."),
+        Load::Batch(_) => format!("{requests} requests{of}, all at once."),
+        Load::Sessions(users) => {
+            let start = start(setup, count(f64::from(users)) + " users");
             format!(
-                "{requests} requests{of}; all {clients} clients start at once, each sends its next when the last ends.{bursts}"
+                "{requests} requests{of} in {}; {start}, each has one session after the other.",
+                turns(setup)
             )
         }
-        Load::Rate(rate) => {
-            let times = match setup.burstiness {
-                1.0 => "(Poisson)".to_owned(),
-                shape => format!("(gamma, burstiness {})", decimal(shape)),
-            };
-            format!("{requests} requests{of}, {} per second, at random times {times}.", count(rate))
-        }
-        Load::Batch(_) => format!("{requests} requests{of}, all at once."),
+        Load::SessionRate(rate) => format!(
+            "{requests} requests{of} in {}; {} sessions begin per second, {}.",
+            turns(setup),
+            count(rate),
+            times(setup)
+        ),
     }
+}
+
+fn start(setup: &Setup, clients: String) -> String {
+    match setup.start {
+        Start::AtOnce => format!("all {clients} start at once"),
+        Start::Ramp(seconds) => format!("{clients} start over {} s", decimal(seconds)),
+        Start::Stagger(seconds) => format!("{clients} start {} s after one another", decimal(seconds)),
+    }
+}
+
+fn times(setup: &Setup) -> String {
+    match setup.burstiness {
+        1.0 => "at random times (Poisson)".to_owned(),
+        shape => format!("at random times (gamma, burstiness {})", decimal(shape)),
+    }
+}
+
+fn turns(setup: &Setup) -> String {
+    let pause = match setup.turns.think_s {
+        0.0 => String::new(),
+        seconds => format!(", {} s of thought between them", decimal(seconds)),
+    };
+    format!("sessions of {} turns{pause}", setup.turns.count)
 }
 
 fn replayed(setup: &Setup, run: &Run) -> String {

@@ -16,7 +16,7 @@ export const VIEWS = {
 export const THEMES = { auto: "system", system: "system", light: "light", dark: "dark" };
 
 /** These a trace brings along. */
-const OF_TRACES = ["isl", "osl", "spread", "log_spread", "histogram", "burstiness", "load"];
+const OF_TRACES = ["isl", "osl", "spread", "log_spread", "shape", "histogram", "burstiness", "load"];
 
 const known = (table, name) => Object.hasOwn(table, name);
 const quoted = (text) => `“${text.slice(0, 40)}”`;

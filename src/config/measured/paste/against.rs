@@ -80,7 +80,7 @@ impl Stated {
         let (rate, requests) = (self.get(Fact::Rate), self.positive(Fact::Requests));
         let unbounded = rate.is_none_or(f64::is_infinite);
         match load {
-            Load::Concurrency(clients) => {
+            Load::Concurrency(clients) | Load::Sessions(clients) => {
                 let clients = f64::from(clients);
                 let own = count(clients);
                 match (concurrency, requests) {
@@ -104,7 +104,9 @@ impl Stated {
                     (None, _) => None,
                 }
             }
-            Load::Rate(own) => match rate.filter(|rate| rate.is_finite()) {
+            // Whose sessions say nothing of the requests that were measured.
+            Load::SessionRate(_) => None,
+            Load::Rate(own) | Load::ConstantRate(own) => match rate.filter(|rate| rate.is_finite()) {
                 Some(rate) if differ(rate, own, SAME_RATE) => Some(format!(
                     "measured at {} requests per second, configured with {}",
                     decimal(rate),
@@ -118,13 +120,15 @@ impl Stated {
                     )
                 }),
             },
-            Load::Batch(size) => requests.filter(|sent| differ(*sent, f64::from(size), 0.0)).map(|sent| {
-                format!(
-                    "{} requests were measured, the configured batch has {}",
-                    count(sent),
-                    count(f64::from(size))
-                )
-            }),
+            Load::Burst(size) | Load::Offline(size) | Load::Batch(size) => {
+                requests.filter(|sent| differ(*sent, f64::from(size), 0.0)).map(|sent| {
+                    format!(
+                        "{} requests were measured, the configured load has {}",
+                        count(sent),
+                        count(f64::from(size))
+                    )
+                })
+            }
         }
     }
 }

@@ -139,7 +139,7 @@ fn a_run_of_another_load_is_said() {
     for (fragment, expected) in [
         ("c=32", "with 16 concurrent requests, configured with 32 clients"),
         ("r=5", "with 16 concurrent requests, configured with a request rate"),
-        ("b=16", "320 requests were measured, the configured batch has 16"),
+        ("b=16", "320 requests were measured, the configured load has 16"),
         ("isl=512", "the measured prompts average 1024 tokens, the configured ones 512"),
         ("osl=2048", "the measured outputs average 512 tokens"),
     ] {

@@ -1,13 +1,13 @@
 //! The shell commands that start this very configuration, and that measure its load.
 
+mod clients;
 mod shell;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
-use super::requests_of;
-use crate::config::{Batching, Dtype, Load, Setup};
+use crate::config::{Batching, Dtype, Load, Setup, Start};
 use crate::units::decimal;
 use shell::Shell;
 
@@ -24,9 +24,9 @@ pub struct Commands {
 impl Commands {
     pub fn of(setup: &Setup) -> Self {
         let launch = match setup.engine.scheduler.batching {
-            Batching::MixedChunks => vllm(setup),
-            Batching::PrefillFirst => sglang(setup),
-            Batching::InFlight => trtllm(setup),
+            Batching::MixedChunks => vllm("vllm serve", setup),
+            Batching::PrefillFirst => sglang("python -m sglang.launch_server --model-path", setup),
+            Batching::InFlight => trtllm("trtllm-serve", setup),
         };
         let launch = match setup.machines() {
             1 => launch,
@@ -36,10 +36,18 @@ impl Commands {
         if setup.replicas > 1 {
             notes += &format!("# One of {} replicas, and its share of the load.\n", setup.replicas);
         }
-        if setup.log_spread > 0.0 || !setup.histogram.is_empty() {
+        if setup.log_spread != [0.0; 2] || !setup.histogram.is_empty() {
             notes += "# At the mean lengths: it cannot draw this distribution.\n";
         }
-        Self { launch: draft_note(setup) + &launch.0, bench: notes + &bench(setup).0 }
+        if setup.start != Start::AtOnce && !setup.load.is_rate() {
+            notes += "# All clients begin at once: it has no other start.\n";
+        }
+        let bench = match setup.load {
+            Load::Offline(_) => clients::offline(setup),
+            Load::Sessions(_) | Load::SessionRate(_) => clients::sessions(setup),
+            _ => clients::serve(setup).0,
+        };
+        Self { launch: draft_note(setup) + &launch.0, bench: notes + &bench }
     }
 }
 
@@ -69,11 +77,11 @@ fn quantised(setup: &Setup) -> Option<&'static str> {
     (!own && setup.weights.math() == Dtype::Fp8).then_some("fp8")
 }
 
-fn vllm(setup: &Setup) -> Shell {
+fn vllm(command: &str, setup: &Setup) -> Shell {
     let drafted = setup.drafts.drafted;
     let by = if drafts_itself(setup) { ("method", "mtp") } else { ("model", DRAFT_MODEL) };
     let drafts = format!("'{{\"{}\": \"{}\", \"num_speculative_tokens\": {drafted}}}'", by.0, by.1);
-    Shell::new(&format!("vllm serve {}", model(setup)))
+    Shell::new(&format!("{command} {}", model(setup)))
         .flag("--tensor-parallel-size", setup.tp)
         .only_if(setup.pp > 1, "--pipeline-parallel-size", setup.pp)
         .only_if(setup.dp > 1, "--data-parallel-size", setup.dp)
@@ -83,17 +91,16 @@ fn vllm(setup: &Setup) -> Shell {
         .flag("--max-num-batched-tokens", setup.token_budget)
         .flag("--max-num-seqs", setup.max_seqs)
         .flag("--gpu-memory-utilization", decimal(setup.memory_share))
-        .flag(if caches(setup) { "--enable-prefix-caching" } else { "--no-enable-prefix-caching" }, "")
+        .flag(
+            if setup.keeps_prefixes() { "--enable-prefix-caching" } else { "--no-enable-prefix-caching" },
+            "",
+        )
         .only_if(drafted > 0, "--speculative-config", drafts)
 }
 
-fn caches(setup: &Setup) -> bool {
-    setup.cached_share > 0.0
-}
-
-fn sglang(setup: &Setup) -> Shell {
+fn sglang(command: &str, setup: &Setup) -> Shell {
     let (drafted, own) = (setup.drafts.drafted, drafts_itself(setup));
-    Shell::new(&format!("python -m sglang.launch_server --model-path {}", model(setup)))
+    Shell::new(&format!("{command} {}", model(setup)))
         .flag("--tp-size", setup.gpus_per_stage())
         .only_if(setup.pp > 1, "--pp-size", setup.pp)
         .only_if(setup.dp > 1, "--dp-size", setup.dp)
@@ -104,7 +111,7 @@ fn sglang(setup: &Setup) -> Shell {
         .flag("--chunked-prefill-size", setup.token_budget)
         .flag("--max-running-requests", setup.max_seqs)
         .flag("--mem-fraction-static", decimal(setup.memory_share))
-        .only_if(!caches(setup), "--disable-radix-cache", "")
+        .only_if(!setup.keeps_prefixes(), "--disable-radix-cache", "")
         .only_if(drafted > 0, "--speculative-algorithm", if own { "EAGLE" } else { "EAGLE3" })
         .only_if(drafted > 0 && !own, "--speculative-draft-model-path", DRAFT_MODEL)
         .only_if(drafted > 0, "--speculative-num-steps", drafted)
@@ -112,8 +119,8 @@ fn sglang(setup: &Setup) -> Shell {
         .only_if(drafted > 0, "--speculative-num-draft-tokens", setup.tokens_verified())
 }
 
-fn trtllm(setup: &Setup) -> Shell {
-    let mut options = format!("kv_cache_config:\\n  enable_block_reuse: {}\\n", caches(setup));
+fn trtllm(command: &str, setup: &Setup) -> Shell {
+    let mut options = format!("kv_cache_config:\\n  enable_block_reuse: {}\\n", setup.keeps_prefixes());
     if setup.kv == Dtype::Fp8 {
         options += "  dtype: fp8\\n";
     }
@@ -129,7 +136,7 @@ fn trtllm(setup: &Setup) -> Shell {
             "speculative_config:\\n  decoding_type: Eagle3\\n  max_draft_len: {drafted}\\n  speculative_model: {DRAFT_MODEL}\\n"
         );
     }
-    let serve = format!("printf '{options}' > options.yaml\ntrtllm-serve {}", model(setup));
+    let serve = format!("printf '{options}' > options.yaml\n{command} {}", model(setup));
     Shell::new(&serve)
         .flag("--tp_size", setup.gpus_per_stage())
         .only_if(setup.pp > 1, "--pp_size", setup.pp)
@@ -138,38 +145,4 @@ fn trtllm(setup: &Setup) -> Shell {
         .flag("--max_batch_size", setup.max_seqs)
         .flag("--kv_cache_free_gpu_memory_fraction", decimal(setup.memory_share))
         .flag("--extra_llm_api_options", "options.yaml")
-}
-
-fn bench(setup: &Setup) -> Shell {
-    let port = if setup.engine.scheduler.batching == Batching::PrefillFirst { 30_000 } else { 8000 };
-    let replicas = setup.replicas.max(1);
-    let (rate, clients) = match setup.load {
-        Load::Concurrency(clients) => ("inf".to_owned(), Some(clients.div_ceil(replicas))),
-        Load::Rate(rate) => (decimal(rate / f64::from(replicas)), None),
-        Load::Batch(_) => ("inf".to_owned(), None),
-    };
-    let bursty = matches!(setup.load, Load::Rate(_)) && setup.burstiness.to_bits() != 1f64.to_bits();
-    let burstiness = bursty.then(|| decimal(setup.burstiness));
-    // A prefix that all prompts share is what the cache then finds of each.
-    let prompt = setup.mean_prompt().round() as u32;
-    let prefix = setup.cached(prompt);
-    let mut limits = Vec::new();
-    limits.extend(setup.slos.ttft_ms.map(|limit| format!("ttft:{}", decimal(limit))));
-    limits.extend(setup.slos.tpot_ms.map(|limit| format!("tpot:{}", decimal(limit))));
-    Shell::new("vllm bench serve --backend openai --endpoint /v1/completions")
-        .flag("--base-url", format!("http://localhost:{port}"))
-        .flag("--model", model(setup))
-        .flag("--dataset-name", "random")
-        .only_if(prefix > 0, "--random-prefix-len", prefix)
-        .flag("--random-input-len", prompt - prefix)
-        .flag("--random-output-len", setup.osl)
-        .only_if(setup.spread > 0.0, "--random-range-ratio", decimal(setup.spread))
-        .flag("--num-prompts", requests_of(setup, setup.load))
-        .flag("--request-rate", rate)
-        .given("--burstiness", burstiness)
-        .given("--max-concurrency", clients)
-        .only_if(!limits.is_empty(), "--goodput", limits.join(" "))
-        .flag("--percentile-metrics", "ttft,tpot,itl,e2el")
-        .flag("--metric-percentiles", "50,90,99")
-        .flag("--ignore-eos", "")
 }

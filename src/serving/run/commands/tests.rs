@@ -151,3 +151,43 @@ fn a_name_cannot_leave_its_word() {
     let words = shlex::split(&hostile.bench.replace("\\\n", " ")).expect("sound");
     assert!(words.contains(&"x; rm -rf ~ $(id) 'y'".to_owned()), "{words:?}");
 }
+
+#[test]
+fn every_kind_of_load_has_its_client() {
+    let of = |load: Load, engine: &str| {
+        let Commands { launch, bench } = commands(|scenario| {
+            scenario.engine = engine.into();
+            scenario.workload.load = load;
+            scenario.workload.turns.count = 5;
+        });
+        launch + "\n" + &bench
+    };
+    for engine in ["vllm", "sglang", "trtllm"] {
+        for (load, flags) in [
+            (Load::ConstantRate(2.0), ["vllm bench serve", "--request-rate 2", "--burstiness 1000000"]),
+            (Load::Burst(200), ["vllm bench serve", "--num-prompts 200", "--request-rate inf"]),
+            (
+                Load::Sessions(8),
+                ["benchmark_serving_multi_turn.py", "--num-clients 8", "\"num_conversations\": 20"],
+            ),
+            (Load::SessionRate(1.0), ["all sessions begin", "it has no rate", "\"num_conversations\": 200"]),
+        ] {
+            let text = of(load, engine).replace("All sessions", "all sessions");
+            assert!(flags.iter().all(|flag| text.contains(flag)), "{engine} {load:?}: {text}");
+        }
+    }
+    for (engine, flags) in [
+        ("vllm", ["vllm bench throughput --model", "--random-input-len 1024", "--max-num-seqs"]),
+        ("sglang", ["sglang.bench_offline_throughput", "--random-range-ratio 1", "--max-running-requests"]),
+        ("trtllm", ["prepare-dataset", "throughput --backend pytorch", "--num-requests 300"]),
+    ] {
+        let text = of(Load::Offline(300), engine);
+        assert!(flags.iter().all(|flag| text.contains(flag)), "{engine}: {text}");
+    }
+    let prefixes = |load| of(load, "vllm").contains("--enable-prefix-caching");
+    assert!(prefixes(Load::Sessions(8)) && !prefixes(Load::Burst(8)));
+    let capped = commands(|scenario| {
+        (scenario.workload.load, scenario.workload.max_in_flight) = (Load::Burst(200), Some(9));
+    });
+    assert!(capped.bench.contains("--max-concurrency 9"), "{}", capped.bench);
+}

@@ -10,6 +10,7 @@ mod metric_vectors;
 mod more_schedules;
 mod properties;
 mod schedules;
+mod sessions;
 
 /// `(prompt, output)` of each request.
 fn requests(lengths: &[(u32, u32)]) -> Vec<Request> {

@@ -42,9 +42,11 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         context_tokens: None,
         preempt: preempts[pick(0, 3) as usize],
         graph_sizes: None,
+        history_cached: 1.0,
         cached_share: [0.0, 0.5][pick(0, 1) as usize],
         drafts: Drafts { drafted, accepted },
         admission_delay: f64::from(pick(0, 1)) * 0.01,
+        admission_interval: f64::from(pick(0, 1)) * 0.005,
         output_delay: f64::from(pick(0, 1)) * 0.02,
     };
     let count = pick(1, 60) as usize;
@@ -121,7 +123,7 @@ fn whatever_the_policy_every_request_is_served_within_its_rules() {
         if outcome.counts.preemptions == 0 {
             let computed: u64 = requests
                 .iter()
-                .map(|request| u64::from(request.prompt - policy.cached(request.prompt)))
+                .map(|request| u64::from(request.prompt - policy.cached(request.prompt, 0)))
                 .sum();
             assert_eq!(*cost.prompt_tokens.borrow(), computed, "seed {seed}: every prompt is computed once");
         }

@@ -1,0 +1,137 @@
+//! The clients that measure each kind of load: one replica's share of it.
+
+use super::shell::Shell;
+use super::{model, sglang, trtllm, vllm};
+use crate::config::{Batching, Load, Setup};
+use crate::serving::run::requests_of;
+use crate::units::decimal;
+
+/// A shape of gaps that are as good as equal: the client knows no constant rate.
+const EQUAL_GAPS: &str = "1000000";
+
+fn server(setup: &Setup) -> &'static str {
+    match setup.engine.scheduler.batching {
+        Batching::PrefillFirst => "http://localhost:30000",
+        Batching::MixedChunks | Batching::InFlight => "http://localhost:8000",
+    }
+}
+
+/// `vllm bench serve`: clients, a rate, a burst, and a static batch as one.
+pub fn serve(setup: &Setup) -> Shell {
+    let replicas = setup.replicas.max(1);
+    let rate = match setup.load.is_rate() {
+        true => decimal(setup.load.amount() / f64::from(replicas)),
+        false => "inf".to_owned(),
+    };
+    let clients = match setup.load {
+        Load::Concurrency(clients) => Some(clients.div_ceil(replicas)),
+        Load::Burst(_) => setup.max_in_flight.map(|most| most.div_ceil(replicas)),
+        _ => None,
+    };
+    let burstiness = match setup.load {
+        Load::ConstantRate(_) => Some(EQUAL_GAPS.to_owned()),
+        Load::Rate(_) if setup.burstiness.to_bits() != 1f64.to_bits() => Some(decimal(setup.burstiness)),
+        _ => None,
+    };
+    let mut limits = Vec::new();
+    limits.extend(setup.slos.ttft_ms.map(|limit| format!("ttft:{}", decimal(limit))));
+    limits.extend(setup.slos.tpot_ms.map(|limit| format!("tpot:{}", decimal(limit))));
+    let command = Shell::new("vllm bench serve --backend openai --endpoint /v1/completions")
+        .flag("--base-url", server(setup))
+        .flag("--model", model(setup));
+    lengths(setup, command)
+        .flag("--request-rate", rate)
+        .given("--burstiness", burstiness)
+        .given("--max-concurrency", clients)
+        .only_if(!limits.is_empty(), "--goodput", limits.join(" "))
+        .flag("--percentile-metrics", "ttft,tpot,itl,e2el")
+        .flag("--metric-percentiles", "50,90,99")
+        .flag("--ignore-eos", "")
+}
+
+/// Random prompts, as `vllm bench serve` and `vllm bench throughput` draw them.
+fn lengths(setup: &Setup, command: Shell) -> Shell {
+    // A prefix that all prompts share is what the cache then finds of each.
+    let prompt = setup.mean_prompt().round() as u32;
+    let prefix = setup.cached(prompt);
+    command
+        .flag("--dataset-name", "random")
+        .only_if(prefix > 0, "--random-prefix-len", prefix)
+        .flag("--random-input-len", prompt - prefix)
+        .flag("--random-output-len", setup.osl)
+        .only_if(setup.spread > 0.0, "--random-range-ratio", decimal(setup.spread))
+        .flag("--num-prompts", requests_of(setup, setup.load))
+}
+
+/// The engine's own measure of throughput, which starts it itself.
+pub fn offline(setup: &Setup) -> String {
+    let requests = requests_of(setup, setup.load);
+    let (prompt, output) = (setup.mean_prompt().round() as u32, setup.osl);
+    let command = match setup.engine.scheduler.batching {
+        Batching::MixedChunks => lengths(setup, vllm("vllm bench throughput --model", setup)),
+        Batching::PrefillFirst => sglang("python -m sglang.bench_offline_throughput --model-path", setup)
+            .flag("--dataset-name", "random")
+            .flag("--random-input-len", prompt)
+            .flag("--random-output-len", output)
+            .flag("--random-range-ratio", decimal(1.0 - setup.spread))
+            .flag("--num-prompts", requests),
+        Batching::InFlight => {
+            let data = Shell::new(&format!(
+                "trtllm-bench --model {} prepare-dataset --output prompts.json",
+                model(setup)
+            ))
+            .flag("token-norm-dist --num-requests", requests)
+            .flag("--input-mean", prompt)
+            .flag("--output-mean", output)
+            .flag("--input-stdev", 0)
+            .flag("--output-stdev", 0);
+            let run = trtllm("trtllm-bench --model", setup);
+            return format!(
+                "{}\n{} \\\n  throughput --backend pytorch --dataset prompts.json",
+                data.0, run.0
+            );
+        }
+    };
+    "# Starts the engine itself: no server is needed.\n".to_owned() + &command.0
+}
+
+/// vLLM's benchmark of conversations, which speaks to all three engines.
+pub fn sessions(setup: &Setup) -> String {
+    let turns = setup.turns;
+    let replicas = setup.replicas.max(1);
+    let sessions = requests_of(setup, setup.load) / turns.count.max(1);
+    let same = |value: u32| serde_json::json!({"distribution": "constant", "value": value});
+    let first = setup.prompts.first().copied().unwrap_or(1);
+    let conversations = serde_json::json!({
+        "filetype": "generate_conversations",
+        "num_conversations": sessions,
+        "text_files": ["pg1184.txt"],
+        "prompt_input": {
+            // Those of the user and those of the model.
+            "num_turns": same(turns.count.saturating_mul(2)),
+            "common_prefix_num_tokens": same(0),
+            "prefix_num_tokens": same(first.saturating_sub(turns.message)),
+            "num_tokens": same(turns.message),
+        },
+        "prompt_output": {"num_tokens": same(setup.osl)},
+    });
+    let mut notes =
+        "# In a checkout of vLLM, with a text to draw from (pg1184.txt of gutenberg.org).\n".to_owned();
+    let clients = match setup.load {
+        Load::Sessions(users) => users.div_ceil(replicas),
+        _ => {
+            notes += "# All sessions begin at once: it has no rate of them.\n";
+            sessions
+        }
+    };
+    if turns.think_s > 0.0 {
+        notes += "# Without think time: it sends the next message at once.\n";
+    }
+    let run = Shell::new("python benchmarks/multi_turn/benchmark_serving_multi_turn.py")
+        .flag("--url", server(setup))
+        .flag("--model", model(setup))
+        .flag("--input-file", "conversations.json")
+        .flag("--num-clients", clients)
+        .flag("--max-active-conversations", clients);
+    format!("{notes}cat > conversations.json <<'END'\n{conversations:#}\nEND\n{}", run.0)
+}

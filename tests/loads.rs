@@ -1,0 +1,179 @@
+//! Each kind of load, simulated.
+
+use std::collections::BTreeMap;
+
+use rooflight::config::catalog::catalog;
+use rooflight::config::{
+    Field, Lengths, Load, ModelChoice, Scenario, Setup, Shape, Start, Turns, Workload, check,
+};
+use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Rows};
+use rooflight::kernels::Family;
+use rooflight::serving::run::{Run, Runner, Sweep, requests};
+use rooflight::serving::{answer, plan};
+
+const ENGINES: [&str; 3] = ["vllm", "sglang", "trtllm"];
+
+fn setup(engine: &str, load: Load) -> Setup {
+    let scenario = Scenario {
+        model: ModelChoice::Catalog("qwen3-8b".into()),
+        engine: engine.into(),
+        workload: Workload { isl: Lengths::Fixed(512), osl: 64, load, ..Workload::default() },
+        ..Scenario::default()
+    };
+    let (setup, issues) = check(&scenario, catalog());
+    setup.unwrap_or_else(|| panic!("{issues:?}"))
+}
+
+/// The same efficiency for every row.
+fn flat(rows: &Rows) -> Efficiencies {
+    let answer = Answer { ln_efficiency: -0.3, ln_bound: None, outside: false };
+    let of_family = |(&family, rows): (&Family, &FamilyRows)| (family, vec![answer; rows.count()]);
+    let answers = rows.families().iter().map(of_family).collect();
+    Efficiencies::Learned(rows.answered("test", &answers, &BTreeMap::new()).expect("every row is answered"))
+}
+
+fn runner(setup: &Setup) -> Runner {
+    let (plan, rows) = plan(setup).expect("the catalog has every figure");
+    answer(&plan, &flat(&rows)).expect("every row is answered").1.expect("it fits")
+}
+
+fn run(setup: &Setup) -> Run {
+    runner(setup).run(setup.load).unwrap_or_else(|issue| panic!("{issue:?}"))
+}
+
+#[test]
+fn a_burst_and_a_queue_are_all_requests_at_once() {
+    for engine in ENGINES {
+        let (burst, queue) = (run(&setup(engine, Load::Burst(200))), run(&setup(engine, Load::Offline(200))));
+        assert_eq!((burst.requests, &burst.metrics), (200, &queue.metrics), "{engine}");
+        // Infinitely many a second, as `vllm bench serve` says it.
+        let flood = run(&Setup { requests: Some(200), ..setup(engine, Load::ConstantRate(1e6)) });
+        assert!((flood.metrics.output_per_s / burst.metrics.output_per_s - 1.0).abs() < 0.02, "{engine}");
+        let most = Setup { max_in_flight: Some(8), ..setup(engine, Load::Burst(200)) };
+        let clients = Setup { requests: Some(200), ..setup(engine, Load::Concurrency(8)) };
+        assert_eq!(run(&most).metrics, run(&clients).metrics, "{engine}");
+        assert!(run(&most).metrics.ttft.mean < burst.metrics.ttft.mean, "{engine}");
+    }
+}
+
+#[test]
+fn more_requests_are_sent_where_more_are_asked_for() {
+    let asked = |load, requests| run(&Setup { requests, ..setup("vllm", load) }).requests;
+    assert_eq!(asked(Load::Concurrency(4), Some(30)), 30);
+    assert_eq!(asked(Load::Rate(4.0), Some(30)), 30);
+    assert_eq!(asked(Load::Rate(4.0), None), 1000);
+    assert_eq!(asked(Load::Sessions(4), Some(30)), 32, "whole sessions");
+    assert_eq!(asked(Load::SessionRate(1.0), Some(30)), 32);
+    assert_eq!(asked(Load::Sessions(20), None), 200);
+    let replicas = Setup { replicas: 3, requests: Some(30), ..setup("vllm", Load::ConstantRate(4.0)) };
+    assert_eq!(run(&replicas).requests, 10, "of one of three");
+}
+
+#[test]
+fn equal_gaps_wait_less_than_random_ones() {
+    let ttft = |load| run(&setup("vllm", load)).metrics.ttft;
+    let (constant, drawn) = (ttft(Load::ConstantRate(20.0)), ttft(Load::Rate(20.0)));
+    assert!(constant.mean < drawn.mean && constant.p99 < 0.7 * drawn.p99, "{constant:?} {drawn:?}");
+}
+
+#[test]
+fn clients_that_begin_apart_do_not_queue_at_the_start() {
+    let ttft = |start| run(&Setup { start, ..setup("vllm", Load::Concurrency(64)) }).metrics.ttft.p99;
+    let (at_once, ramp, stagger) = (ttft(Start::AtOnce), ttft(Start::Ramp(32.0)), ttft(Start::Stagger(0.5)));
+    assert!(ramp < 0.7 * at_once, "{ramp} of {at_once}");
+    assert_eq!(ramp, stagger, "half a second after one another are 32 s for 64");
+}
+
+#[test]
+fn sessions_find_what_they_said_before() {
+    for engine in ENGINES {
+        for load in [Load::Sessions(8), Load::SessionRate(0.5)] {
+            let kept = setup(engine, load);
+            let lost = Setup { turns: Turns { history_cached: 0.0, ..kept.turns }, ..kept.clone() };
+            let (found, lost) = (run(&kept).metrics, run(&lost).metrics);
+            assert!(
+                found.ttft.mean < 0.8 * lost.ttft.mean,
+                "{engine} {load:?}: {} {}",
+                found.ttft.mean,
+                lost.ttft.mean
+            );
+            // Of a first prompt nothing is known.
+            let one = Setup { turns: Turns { count: 1, ..kept.turns }, requests: Some(80), ..kept };
+            let alone = run(&one).metrics;
+            let single = match load {
+                Load::Sessions(users) => Load::Concurrency(users),
+                load => Load::Rate(load.amount()),
+            };
+            let plain = run(&Setup { load: single, cached_share: 0.0, ..one.clone() }).metrics;
+            assert!((alone.output_per_s / plain.output_per_s - 1.0).abs() < 0.02, "{engine} {load:?}");
+        }
+    }
+    let thinking = setup("vllm", Load::Sessions(8));
+    let slow = Setup { turns: Turns { think_s: 10.0, ..thinking.turns }, ..thinking.clone() };
+    assert!(run(&slow).metrics.requests_per_s < 0.5 * run(&thinking).metrics.requests_per_s);
+}
+
+#[test]
+fn sessions_that_outgrow_the_cache_are_computed_anew() {
+    let long = Setup { prompts: vec![4000], ..setup("vllm", Load::Sessions(60)) };
+    let lost = Setup { turns: Turns { history_cached: 0.0, ..long.turns }, ..long.clone() };
+    let gain = |sessions| {
+        let of =
+            |setup: &Setup| run(&Setup { load: Load::Sessions(sessions), ..setup.clone() }).metrics.ttft.mean;
+        of(&lost) / of(&long)
+    };
+    let (few, many) = (gain(10), gain(400));
+    assert!(few > 2.0 && many < 0.6 * few, "{few} {many}");
+}
+
+#[test]
+fn drawn_sessions_keep_their_means_and_grow() {
+    let plain = setup("vllm", Load::Sessions(4));
+    for varied in
+        [plain.clone(), Setup { spread: 0.3, ..plain.clone() }, Setup { log_spread: [0.56, 0.16], ..plain }]
+    {
+        let all = requests(&varied, varied.load, 8_000, 3);
+        let mean = all.iter().map(|request| f64::from(request.prompt)).sum::<f64>() / all.len() as f64;
+        assert!((mean / varied.mean_prompt() - 1.0).abs() < 0.03, "{mean} {}", varied.mean_prompt());
+        for turns in all.chunks(8).flat_map(|session| session.windows(2)) {
+            assert!(turns[1].prompt > turns[0].prompt + turns[0].output);
+        }
+        let longest = all.iter().map(|request| request.prompt).max();
+        assert!(longest <= Some(varied.longest().0));
+    }
+}
+
+#[test]
+fn sharegpt_scales_to_the_means() {
+    let scenario = Scenario {
+        workload: Workload { shape: Some(Shape::Sharegpt), ..Workload::default() },
+        ..Scenario::default()
+    };
+    let setup = check(&scenario, catalog()).0.expect("sound");
+    let all = requests(&setup, setup.load, 20_000, 3);
+    let deviation = |of: fn(&rooflight::serving::sim::Request) -> u32| {
+        let logs: Vec<f64> = all.iter().map(|request| f64::from(of(request)).ln()).collect();
+        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+        (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / logs.len() as f64).sqrt()
+    };
+    let (prompts, outputs) = (deviation(|request| request.prompt), deviation(|request| request.output));
+    assert!((prompts - 0.56).abs() < 0.02 && (outputs - 0.16).abs() < 0.01, "{prompts} {outputs}");
+}
+
+#[test]
+fn a_curve_is_of_the_loads_own_kind() {
+    for (load, points) in [(Load::Sessions(4), 8), (Load::Burst(100), 0), (Load::Offline(100), 0)] {
+        let runner = runner(&setup("vllm", load));
+        let mut sweep = Sweep::of(&runner, None);
+        while sweep.advance(&runner).expect("it can be served") {}
+        assert_eq!(sweep.curve().len(), points - usize::from(points > 0), "{load:?}");
+    }
+}
+
+#[test]
+fn a_session_that_never_fits_says_what_to_change() {
+    let asked = setup("vllm", Load::Sessions(2));
+    let turns = Turns { count: 700, ..asked.turns };
+    let issue = runner(&Setup { turns, ..asked }).run(Load::Sessions(2)).expect_err("too long");
+    assert_eq!(issue.field, Field::Turns);
+}
