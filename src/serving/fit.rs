@@ -123,14 +123,13 @@ pub fn verdict(
         );
         return Ok((None, vec![Issue::error(Field::Isl, text)]));
     }
-    match setup.load {
-        Load::Batch(_) => batch_verdict(setup, physics, demand, memory),
-        Load::Concurrency(clients) => {
-            let (clients, _) = clients_per_replica(setup, clients);
-            Ok(loop_verdict(setup, memory, Some(clients)))
-        }
-        Load::Rate(_) => Ok(loop_verdict(setup, memory, None)),
-    }
+    let clients = match setup.load {
+        Load::Batch(_) => return batch_verdict(setup, physics, demand, memory),
+        Load::Concurrency(clients) => Some(clients_per_replica(setup, clients).0),
+        Load::Rate(_) => None,
+    };
+    let (running, issues) = loop_verdict(setup, memory, clients);
+    Ok((Some(running), issues))
 }
 
 fn batch_verdict(
@@ -166,7 +165,7 @@ fn slots(setup: &Setup) -> u32 {
 }
 
 /// `clients` of one replica; none if requests come at a rate, and as many run as there is room for.
-fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option<f64>, Vec<Issue>) {
+fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, Vec<Issue>) {
     let by_memory = (memory.kv_tokens / tokens_held(setup)).floor().max(1.0);
     let by_cap = f64::from(slots(setup).max(1)) * f64::from(setup.dp);
     let most = by_memory.min(by_cap);
@@ -184,7 +183,7 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option
             format!("{running} of {clients} requests run at once on a replica, the others wait: {cause}.");
         issues.push(Issue::warning(field, text));
     }
-    (Some(running), issues)
+    (running, issues)
 }
 
 /// The smallest single change that makes room: more tensor parallelism first, then a narrower format.
