@@ -35,6 +35,9 @@ pub enum ModelError {
     Count,
 }
 
+/// Rows of a family whose answers are kept, about: some megabytes.
+const MOST_KNOWN: usize = 20_000;
+
 /// Columns of a model's output: ln(efficiency), and ln of the error that such rows have on average.
 const COLUMNS: usize = 2;
 
@@ -51,6 +54,8 @@ struct Model {
     hull: Hull,
     model: InferenceModel,
     plans: Mutex<HashMap<usize, Plan>>,
+    /// Rows answered before, by their bits: a changed configuration asks most of the last one's again.
+    known: Mutex<HashMap<Box<[u32]>, Answer>>,
 }
 
 /// The models of a release, ready to answer.
@@ -119,10 +124,26 @@ impl Model {
             hull: record.hull.clone(),
             model,
             plans: Mutex::default(),
+            known: Mutex::default(),
         })
     }
 
     fn run(&self, rows: &[f32]) -> Result<Vec<Answer>, ModelError> {
+        let bits = |row: &[f32]| row.iter().map(|value| value.to_bits()).collect::<Box<[u32]>>();
+        let rows: Vec<(Box<[u32]>, &[f32])> =
+            rows.chunks_exact(self.width).map(|row| (bits(row), row)).collect();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() > MOST_KNOWN {
+            known.clear();
+        }
+        let new: Vec<_> = rows.iter().filter(|(bits, _)| !known.contains_key(bits)).collect();
+        let answers = self.compute(&new.iter().flat_map(|(_, row)| *row).copied().collect::<Vec<f32>>())?;
+        known.extend(new.into_iter().map(|(bits, _)| bits.clone()).zip(answers));
+        let answer = |(bits, _): &(Box<[u32]>, &[f32])| known.get(bits).copied();
+        rows.iter().map(answer).collect::<Option<_>>().ok_or(ModelError::Count)
+    }
+
+    fn compute(&self, rows: &[f32]) -> Result<Vec<Answer>, ModelError> {
         let largest = BATCHES[BATCHES.len() - 1];
         let mut answers = Vec::with_capacity(rows.len() / self.width);
         for part in rows.chunks(largest * self.width) {

@@ -126,20 +126,19 @@ pub fn verdict(
         let field = if setup.session().is_some() { Field::Turns } else { Field::Isl };
         return Ok((None, vec![Issue::error(field, text)]));
     }
-    match setup.load {
-        Load::Batch(_) => batch_verdict(setup, physics, demand, memory),
-        Load::Concurrency(clients) | Load::Sessions(clients) => {
-            let (clients, _) = clients_per_replica(setup, clients);
-            Ok(loop_verdict(setup, memory, Some(clients)))
+    let clients = match setup.load {
+        Load::Batch(_) => return batch_verdict(setup, physics, demand, memory),
+        Load::Concurrency(clients) | Load::Sessions(clients) | Load::Burst(clients) | Load::Offline(clients) => {
+            Some(clients_per_replica(setup, clients).0)
         }
-        Load::Burst(prompts) | Load::Offline(prompts) => {
-            let (prompts, _) = clients_per_replica(setup, prompts);
-            let (running, issues) = loop_verdict(setup, memory, Some(prompts));
-            // That most of them wait is what they are for.
-            Ok((running, issues.into_iter().filter(Issue::is_error).collect()))
-        }
-        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => Ok(loop_verdict(setup, memory, None)),
+        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => None,
+    };
+    let (running, mut issues) = loop_verdict(setup, memory, clients);
+    if matches!(setup.load, Load::Burst(_) | Load::Offline(_)) {
+        // That most of them wait is what they are for.
+        issues.retain(Issue::is_error);
     }
+    Ok((Some(running), issues))
 }
 
 fn batch_verdict(
@@ -175,7 +174,7 @@ fn slots(setup: &Setup) -> u32 {
 }
 
 /// `clients` of one replica; none if requests come at a rate, and as many run as there is room for.
-fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option<f64>, Vec<Issue>) {
+fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, Vec<Issue>) {
     let by_memory = (memory.kv_tokens / tokens_held(setup)).floor().max(1.0);
     let by_cap = f64::from(slots(setup).max(1)) * f64::from(setup.dp);
     let most = by_memory.min(by_cap);
@@ -193,7 +192,7 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (Option
             format!("{running} of {clients} requests run at once on a replica, the others wait: {cause}.");
         issues.push(Issue::warning(field, text));
     }
-    (Some(running), issues)
+    (running, issues)
 }
 
 /// The smallest single change that makes room: more tensor parallelism first, then a narrower format.

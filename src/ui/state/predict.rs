@@ -85,10 +85,12 @@ pub fn start(state: State) {
 
 /// Asks the worker what the form means.
 fn predict(state: State) {
-    let (setup, findings) = state.form.with_untracked(|form| config::check(form.scenario(), catalog()));
+    let (setup, mut findings) = state.form.with_untracked(|form| config::check(form.scenario(), catalog()));
     let sound = setup.is_some() && !state.form.with_untracked(Form::has_bad_draft);
     state.stale.set(true);
     sweep::end(state);
+    let ended = state.worker.with_untracked(WorkerStatus::ended);
+    findings.extend(ended.map(|why| Issue::error(Field::Data, why)));
     state.findings.set(findings);
     let (link, replay) =
         (state.form.with_untracked(Form::link), state.trace.with_untracked(|trace| !trace.is_empty()));
@@ -113,6 +115,9 @@ fn answered(state: State, answered: Answered) {
         return;
     }
     let Answered { id, release, issues, answer, has_loads } = answered;
+    // Where the models are on their way, another answer is.
+    let last =
+        release.is_some() || state.worker.with_untracked(|of| matches!(of, WorkerStatus::Failed { .. }));
     let basis = release.map_or(Basis::Roofline, Basis::Learned);
     match answer {
         Some(answer) => {
@@ -122,9 +127,10 @@ fn answered(state: State, answered: Answered) {
         None => state.findings.update(|findings| findings.extend(issues)),
     }
     state.show_page();
-    match has_loads {
-        true => sweep::begin(state, id),
-        false => sweep::none(state),
+    if !has_loads {
+        sweep::none(state);
+    } else if last {
+        sweep::begin(state, id);
     }
 }
 
@@ -154,7 +160,10 @@ fn hear(state: State, event: Event) {
             // Answered by the client.
             FromWorker::Up { .. } => {}
             FromWorker::Loaded { release } => state.worker.set(WorkerStatus::Ready { release }),
-            FromWorker::Failed { reason } => state.worker.set(WorkerStatus::Failed { reason }),
+            FromWorker::Failed { reason } => {
+                state.worker.set(WorkerStatus::Failed { reason });
+                predict(state);
+            }
             FromWorker::Answered(of) => answered(state, *of),
             FromWorker::Read(read) => texts::heard(state, read),
             FromWorker::Swept(curve) => sweep::swept(state, curve),
@@ -167,9 +176,8 @@ fn hear(state: State, event: Event) {
 fn end(state: State, reason: String) {
     state.worker.set(WorkerStatus::Ended { reason });
     texts::ended(state);
-    let said = state.worker.with_untracked(WorkerStatus::ended).unwrap_or_default();
-    state.findings.update(|findings| findings.push(Issue::error(Field::Data, said)));
     state.show_page();
+    predict(state);
     study::ask(state);
 }
 

@@ -68,7 +68,12 @@ fn reading(id: &str, value: f64, printed: Printed) -> Reading {
 }
 
 fn percentiles(stats: Stats) -> String {
-    let [p50, p90, p99] = [stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print());
+    let all = [stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print());
+    let [p50, p90, p99] = &all;
+    // The unit once, where it is the same.
+    if all.iter().all(|one| one.unit == p99.unit) {
+        return format!("P50 {}, P90 {}, P99 {p99}", p50.number, p90.number);
+    }
     format!("P50 {p50}, P90 {p90}, P99 {p99}")
 }
 
