@@ -1,6 +1,6 @@
 //! Which of two runs that exclude each other is named.
 
-use rooflight::evidence::cases::{ServedCase, Means};
+use rooflight::evidence::cases::{Means, ServedCase};
 use rooflight::evidence::contradictions::contradictions;
 
 fn run(id: &str, clients: u32, ttft_ms: f64, tpot_ms: f64) -> ServedCase {

@@ -32,8 +32,20 @@ const FORMATS: [(&str, Dtype); 12] = [
 
 /// Endings that name a tuning or a release.
 const TUNINGS: [&str; 14] = [
-    "-instruct", "-thinking", "-chat", "-base", "-it", "-hf", "-2507", "-0528", "-0324", "-0905", "-2501", "-v0.1",
-    "-v0.2", "-v0.3",
+    "-instruct",
+    "-thinking",
+    "-chat",
+    "-base",
+    "-it",
+    "-hf",
+    "-2507",
+    "-0528",
+    "-0324",
+    "-0905",
+    "-2501",
+    "-v0.1",
+    "-v0.2",
+    "-v0.3",
 ];
 
 /// Names whose architecture is published under another: later trainings, and the text part of models that also see
@@ -60,7 +72,8 @@ pub fn resolve<'a>(models: &'a [Model], name: &str) -> Option<Resolved<'a>> {
         return Some(Resolved { model, weights: None });
     }
     let (wanted, format) = base(name);
-    let wanted = SAME.iter().find(|(known, _)| *known == wanted).map_or(wanted, |(_, same)| (*same).to_owned());
+    let wanted =
+        SAME.iter().find(|(known, _)| *known == wanted).map_or(wanted, |(_, same)| (*same).to_owned());
     // Publishers of a model scale its FP8 checkpoints by block where they publish it so at all.
     let fits = |model: &&Model| format.is_some_and(|format| alike(format, model.weights));
     let of_base: Vec<(&Model, Option<Dtype>)> = models
@@ -89,7 +102,9 @@ fn base(name: &str) -> (String, Option<Dtype>) {
     let mut name = name.strip_prefix("meta-").or(name.strip_prefix("nvidia-")).unwrap_or(&name).to_owned();
     let mut format = None;
     loop {
-        if let Some((rest, found)) = FORMATS.iter().find_map(|(end, found)| Some((name.strip_suffix(end)?, *found))) {
+        if let Some((rest, found)) =
+            FORMATS.iter().find_map(|(end, found)| Some((name.strip_suffix(end)?, *found)))
+        {
             (name, format) = (rest.to_owned(), format.or(Some(found)));
         } else if let Some(rest) = TUNINGS.iter().find_map(|end| name.strip_suffix(end)) {
             name = rest.to_owned();
@@ -127,7 +142,11 @@ mod tests {
             ("Qwen/Qwen3-14B-GPTQ-Int4", "qwen3-14b", Some(Dtype::Int4)),
             ("Qwen/Qwen3-32B-FP8", "qwen3-32b-fp8", None),
             ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", "qwen3-coder-480b-a35b-instruct", Some(Dtype::Fp8)),
-            ("nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16", "nemotron-3-super-120b-a12b-fp8", Some(Dtype::Bf16)),
+            (
+                "nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16",
+                "nemotron-3-super-120b-a12b-fp8",
+                Some(Dtype::Bf16),
+            ),
             ("moonshotai/Kimi-K2-Instruct-0905", "kimi-k2-instruct", None),
             ("MiniMaxAI/MiniMax-M2", "minimax-m2.5", None),
             ("mistralai/Mistral-7B-v0.1", "mistral-7b-instruct-v0.3", None),

@@ -19,7 +19,10 @@ impl Flag {
 
     /// A switch that is not switched off.
     pub fn on(&self) -> bool {
-        !self.value.as_deref().is_some_and(|value| ["false", "0", "off", "no"].contains(&&*value.to_lowercase()))
+        !self
+            .value
+            .as_deref()
+            .is_some_and(|value| ["false", "0", "off", "no"].contains(&&*value.to_lowercase()))
     }
 }
 
@@ -29,7 +32,8 @@ pub fn flags(text: &str) -> Vec<Flag> {
 }
 
 fn of_line(line: &str) -> Vec<Flag> {
-    if !line.contains(" --") && !line.starts_with('-')
+    if !line.contains(" --")
+        && !line.starts_with('-')
         && let Some((name, value)) = line.split_once(": ")
         && !name.contains(' ')
     {
@@ -37,7 +41,8 @@ fn of_line(line: &str) -> Vec<Flag> {
     }
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_flag = |word: &str| {
-        word.starts_with("--") || (word.starts_with('-') && word[1..].starts_with(|letter: char| letter.is_alphabetic()))
+        word.starts_with("--")
+            || (word.starts_with('-') && word[1..].starts_with(|letter: char| letter.is_alphabetic()))
     };
     let mut found = Vec::new();
     for (at, &word) in words.iter().enumerate().filter(|(_, word)| is_flag(word)) {
@@ -56,9 +61,12 @@ mod tests {
 
     #[test]
     fn commands_and_files_are_read() {
-        let flag = |name: &str, value: Option<&str>| Flag { name: name.into(), value: value.map(str::to_owned) };
+        let flag =
+            |name: &str, value: Option<&str>| Flag { name: name.into(), value: value.map(str::to_owned) };
         assert_eq!(
-            flags("vllm serve a/b -tp 8 --max-num-seqs=512 --enable-chunked-prefill=False --trust-remote-code"),
+            flags(
+                "vllm serve a/b -tp 8 --max-num-seqs=512 --enable-chunked-prefill=False --trust-remote-code"
+            ),
             [
                 flag("tp", Some("8")),
                 flag("max_num_seqs", Some("512")),

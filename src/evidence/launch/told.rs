@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::bench::engine_settings;
+use super::bench::{constants, engine_settings};
 use super::flags::{Flag, flags};
 use super::plan::{Plan, numbers};
 use super::{ExpertRanks, Graphs, KvCache, Launch, Layout, Origin, Warmup};
@@ -11,18 +11,18 @@ use crate::config::catalog::catalog;
 use crate::config::{Drafts, VersionDefaults};
 use crate::evidence::cases::{ServedCase, Told};
 
-/// `--kv_cache_free_gpu_mem_fraction` that the tables of `trtllm-bench` were made with, by what is known of them.
-const BENCH_SHARE: f64 = 0.95;
-
 /// # Errors
 /// Where the engine, its version or the GPU is not in the catalog.
 pub(super) fn launch(plan: &Plan, case: &ServedCase, told: &Told) -> Result<Launch, String> {
     let engine = catalog().engine(&case.engine).ok_or_else(|| format!("no engine {}", case.engine))?;
-    let gpu = catalog().gpu(&case.gpu).ok_or_else(|| format!("{} is not among the GPUs of the catalog", case.gpu))?;
-    let (defaults, doubts) = match case.engine_version.as_deref().map(numbers).filter(|version| !version.is_empty()) {
-        Some(version) => (engine.version_defaults(&version), Vec::new()),
-        None => (engine.versions.last(), vec!["the engine's version is not recorded".to_owned()]),
-    };
+    let gpu = catalog()
+        .gpu(&case.gpu)
+        .ok_or_else(|| format!("{} is not among the GPUs of the catalog", case.gpu))?;
+    let (defaults, doubts) =
+        match case.engine_version.as_deref().map(numbers).filter(|version| !version.is_empty()) {
+            Some(version) => (engine.version_defaults(&version), Vec::new()),
+            None => (engine.versions.last(), vec!["the engine's version is not recorded".to_owned()]),
+        };
     let version = case.engine_version.as_deref().unwrap_or_default();
     let defaults =
         defaults.ok_or_else(|| format!("the defaults of {} {version} are not recorded", engine.name))?;
@@ -35,11 +35,15 @@ pub(super) fn launch(plan: &Plan, case: &ServedCase, told: &Told) -> Result<Laun
     launch.layout = layout(case)?;
     launch.attention_dp = Some(launch.layout.attention_dp > 1);
     if told.launch.starts_with("trtllm-bench") {
-        launch.memory_share = Some(BENCH_SHARE);
+        launch.memory_share = Some(constants().bench_share);
     }
     let given = flags(&told.launch);
     given.iter().for_each(|flag| set(&mut launch, case, flag));
-    if case.engine == "vllm" && given.iter().any(|flag| flag.name == "performance_mode" && flag.value.as_deref() == Some("throughput")) {
+    if case.engine == "vllm"
+        && given
+            .iter()
+            .any(|flag| flag.name == "performance_mode" && flag.value.as_deref() == Some("throughput"))
+    {
         // Doubles what is not given.
         let gives = |name: &str| given.iter().any(|flag| flag.name == name);
         launch.token_budget *= if gives("max_num_batched_tokens") { 1 } else { 2 };
@@ -49,7 +53,8 @@ pub(super) fn launch(plan: &Plan, case: &ServedCase, told: &Told) -> Result<Laun
     if case.engine == "vllm" {
         launch.max_seqs = launch.max_seqs.map(|seqs| seqs.min(launch.token_budget));
     }
-    if told.kv_dtype.as_deref().is_some_and(|kv| kv.starts_with("fp8")) || told.note.contains("KV cache fp8;") {
+    if told.kv_dtype.as_deref().is_some_and(|kv| kv.starts_with("fp8")) || told.note.contains("KV cache fp8;")
+    {
         launch.kv_cache = KvCache::Fp8;
     }
     if told.launch.starts_with("trtllm-bench") {
@@ -59,7 +64,11 @@ pub(super) fn launch(plan: &Plan, case: &ServedCase, told: &Told) -> Result<Laun
     Ok(launch)
 }
 
-fn with_defaults(case: &ServedCase, defaults: &VersionDefaults, (token_budget, max_seqs): (u32, u32)) -> Launch {
+fn with_defaults(
+    case: &ServedCase,
+    defaults: &VersionDefaults,
+    (token_budget, max_seqs): (u32, u32),
+) -> Launch {
     let vllm = case.engine == "vllm";
     let sglang = case.engine == "sglang";
     Launch {
@@ -76,7 +85,7 @@ fn with_defaults(case: &ServedCase, defaults: &VersionDefaults, (token_budget, m
         distinct_prompts: None,
         chat_template: false,
         token_budget,
-        max_prefill_tokens: sglang.then_some(SGLANG_PREFILL_TOKENS),
+        max_prefill_tokens: sglang.then(|| constants().sglang_prefill_tokens as u32),
         mixed_chunk: false,
         max_seqs: Some(max_seqs),
         chunked: defaults.chunked,
@@ -103,9 +112,6 @@ fn with_defaults(case: &ServedCase, defaults: &VersionDefaults, (token_budget, m
     }
 }
 
-/// `max_prefill_tokens` of SGLang's ServerArgs.
-const SGLANG_PREFILL_TOKENS: u32 = 16384;
-
 /// vLLM spreads experts over all GPUs that also split attention; the tables then name EP only.
 fn layout(case: &ServedCase) -> Result<Layout, String> {
     let stage = case.gpus / case.pp.max(1);
@@ -118,26 +124,68 @@ fn layout(case: &ServedCase) -> Result<Layout, String> {
 
 /// Settings that change no time, and those that the tables hold as fields of their own.
 const WITHOUT_EFFECT: [&str; 40] = [
-    "model", "model_path", "host", "port", "served_model_name", "trust_remote_code", "reasoning_parser",
-    "tool_call_parser", "tp", "tp_size", "tensor_parallel_size", "pp", "pp_size", "pipeline_parallel_size", "dp",
-    "dp_size", "ep", "ep_size", "expert_parallel_size", "enable_expert_parallel", "enable_dp_attention",
-    "max_model_len", "max_seq_len", "context_length", "dtype", "api_server_count", "quantization",
-    "speculative_algorithm", "speculative_draft_model_path", "speculative_num_steps", "speculative_eagle_topk",
-    "speculative_num_draft_tokens", "speculative_config", "performance_mode", "max_seq_len_to_capture",
-    "max_cudagraph_capture_size", "cuda_graph_max_bs", "language_model_only", "log_level", "seed",
+    "model",
+    "model_path",
+    "host",
+    "port",
+    "served_model_name",
+    "trust_remote_code",
+    "reasoning_parser",
+    "tool_call_parser",
+    "tp",
+    "tp_size",
+    "tensor_parallel_size",
+    "pp",
+    "pp_size",
+    "pipeline_parallel_size",
+    "dp",
+    "dp_size",
+    "ep",
+    "ep_size",
+    "expert_parallel_size",
+    "enable_expert_parallel",
+    "enable_dp_attention",
+    "max_model_len",
+    "max_seq_len",
+    "context_length",
+    "dtype",
+    "api_server_count",
+    "quantization",
+    "speculative_algorithm",
+    "speculative_draft_model_path",
+    "speculative_num_steps",
+    "speculative_eagle_topk",
+    "speculative_num_draft_tokens",
+    "speculative_config",
+    "performance_mode",
+    "max_seq_len_to_capture",
+    "max_cudagraph_capture_size",
+    "cuda_graph_max_bs",
+    "language_model_only",
+    "log_level",
+    "seed",
 ];
 
 fn set(launch: &mut Launch, case: &ServedCase, flag: &Flag) {
     let whole = flag.number().map(|number| number as u32);
     match (flag.name.as_str(), whole) {
-        ("max_num_batched_tokens" | "chunked_prefill_size" | "max_num_tokens", Some(tokens)) if tokens > 0 => {
+        ("max_num_batched_tokens" | "chunked_prefill_size" | "max_num_tokens", Some(tokens))
+            if tokens > 0 =>
+        {
             launch.token_budget = tokens;
         }
         ("chunked_prefill_size", _) => launch.chunked = false,
-        ("max_num_seqs" | "max_running_requests" | "max_batch_size", Some(seqs)) => launch.max_seqs = Some(seqs),
+        ("max_num_seqs" | "max_running_requests" | "max_batch_size", Some(seqs)) => {
+            launch.max_seqs = Some(seqs)
+        }
         ("max_prefill_tokens", Some(tokens)) => launch.max_prefill_tokens = Some(tokens),
-        ("gpu_memory_utilization" | "mem_fraction_static" | "kv_cache_free_gpu_memory_fraction"
-        | "kv_cache_free_gpu_mem_fraction", _) => launch.memory_share = flag.number().or(launch.memory_share),
+        (
+            "gpu_memory_utilization"
+            | "mem_fraction_static"
+            | "kv_cache_free_gpu_memory_fraction"
+            | "kv_cache_free_gpu_mem_fraction",
+            _,
+        ) => launch.memory_share = flag.number().or(launch.memory_share),
         ("kv_cache_dtype", _) if flag.value.as_deref().is_some_and(|value| value.starts_with("fp8")) => {
             launch.kv_cache = KvCache::Fp8;
         }
@@ -160,7 +208,9 @@ fn set(launch: &mut Launch, case: &ServedCase, flag: &Flag) {
         ("attention_backend", _) => launch.attention.clone_from(&flag.value),
         ("moe_backend" | "moe_runner_backend", _) => launch.moe.clone_from(&flag.value),
         (name, _) if WITHOUT_EFFECT.contains(&name) => {}
-        (name, _) => launch.doubts.push(format!("--{} of {} is not read", name.replace('_', "-"), case.engine)),
+        (name, _) => {
+            launch.doubts.push(format!("--{} of {} is not read", name.replace('_', "-"), case.engine))
+        }
     }
 }
 

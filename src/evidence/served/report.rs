@@ -85,7 +85,8 @@ pub fn served_reports(
     };
     let closed = compared.remove(&Kind::ClosedLoop).unwrap_or_default();
     let others = Kind::ALL.into_iter().filter(|kind| *kind != Kind::ClosedLoop);
-    let others = others.map(|kind| (kind, report(kind, compared.remove(&kind).unwrap_or_default()))).collect();
+    let others =
+        others.map(|kind| (kind, report(kind, compared.remove(&kind).unwrap_or_default()))).collect();
     let all = report(Kind::ClosedLoop, closed);
     Ok(ServedReports { closed_loops: loop_report(&ready, all, &tables), others })
 }
@@ -96,11 +97,13 @@ fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Table
         ready.iter().filter(|one| one.case.kind == Kind::ClosedLoop && one.case.told.is_none()).collect();
     let cases: Vec<&ServedCase> = recorded.iter().map(|one| one.case).collect();
     let by_id: BTreeMap<&str, &ServedCase> = cases.iter().map(|case| (case.id.as_str(), *case)).collect();
-    let compared: Vec<&Compared> = all.compared.iter().filter(|case| by_id.contains_key(case.id.as_str())).collect();
+    let compared: Vec<&Compared> =
+        all.compared.iter().filter(|case| by_id.contains_key(case.id.as_str())).collect();
     let floors: BTreeMap<&str, Option<f64>> = recorded
         .iter()
         .map(|one| {
-            let floor = tables.get(&one.run.table_key()).and_then(|tables| tables.roofline.least_decode_step());
+            let floor =
+                tables.get(&one.run.table_key()).and_then(|tables| tables.roofline.least_decode_step());
             (one.case.id.as_str(), floor.map(|seconds| seconds.0))
         })
         .collect();

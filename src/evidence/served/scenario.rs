@@ -1,9 +1,9 @@
 //! The scenario that a measured run of a server ran.
 
-use crate::config::catalog::Catalog;
-use crate::config::{Dtype, Lengths, Model, ModelChoice, Overrides, Scenario, Workload};
 use super::sent::Sent;
+use crate::config::catalog::Catalog;
 use crate::config::model::resolve::Resolved;
+use crate::config::{Dtype, Lengths, Model, ModelChoice, Overrides, Scenario, Workload};
 use crate::evidence::cases::{ServedCase, dtype, model};
 use crate::evidence::launch::Launch;
 use crate::units::significant;

@@ -9,7 +9,15 @@ use crate::kernels::random::SplitMix64;
 use crate::serving::run::log_normal;
 use crate::serving::sim::{Arrivals, Request, Served};
 
-constants!("share_gpt": prompt_log_spread, output_log_spread, longest_prompt, longest_output);
+constants!(
+    "data_sets":
+    share_gpt_prompt_spread,
+    share_gpt_output_spread,
+    share_gpt_longest_prompt,
+    share_gpt_longest_output,
+    gpqa_prompt,
+    lm_arena_prompt
+);
 
 /// Seed of NumPy's generator in SGLang's benchmark; in that of InferenceX it is 0.
 const SGLANG_SEED: u32 = 1;
@@ -104,11 +112,19 @@ fn lengths(case: &ServedCase, told: &Told, count: u32) -> Result<Vec<Request>, S
         Drawn::ShareGpt => {
             let constants = constants();
             let draw = |mean: f64, spread: f64, most: f64, seed: u64| {
-                log_normal(mean.round() as u32, spread, most as u32, count as usize, &mut SplitMix64::new(seed))
+                log_normal(
+                    mean.round() as u32,
+                    spread,
+                    most as u32,
+                    count as usize,
+                    &mut SplitMix64::new(seed),
+                )
             };
             let [prompt, output] = told.means;
-            let prompts = draw(prompt, constants.prompt_log_spread, constants.longest_prompt, 1);
-            let outputs = draw(output, constants.output_log_spread, constants.longest_output, 2);
+            let prompts =
+                draw(prompt, constants.share_gpt_prompt_spread, constants.share_gpt_longest_prompt, 1);
+            let outputs =
+                draw(output, constants.share_gpt_output_spread, constants.share_gpt_longest_output, 2);
             prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
         }
         Drawn::Histogram { task, edges, counts } => {
@@ -124,11 +140,11 @@ fn lengths(case: &ServedCase, told: &Told, count: u32) -> Result<Vec<Request>, S
 /// Tokens of a prompt of a task, on average, as its publishers or others counted them.
 fn prompt_of(task: &str) -> Result<u32, String> {
     match task {
-        // Questions of 169 tokens (GPQA, table 2), four answers to choose from and the instruction.
-        "gpqa" => Ok(300),
-        // 69.5 tokens a prompt in LMSYS-Chat-1M (table 1), whose conversations are of the same site.
-        "lm-arena-chat" => Ok(70),
-        "image-chat" | "video-chat" => Err("images or videos in the prompts: their encoder is not modelled".into()),
+        "gpqa" => Ok(constants().gpqa_prompt as u32),
+        "lm-arena-chat" => Ok(constants().lm_arena_prompt as u32),
+        "image-chat" | "video-chat" => {
+            Err("images or videos in the prompts: their encoder is not modelled".into())
+        }
         other => Err(format!("the lengths of the prompts of {other} are not recorded")),
     }
 }
@@ -175,7 +191,14 @@ mod tests {
     fn a_full_server_is_counted_while_it_is_full() {
         // Two places: three of them at once would be one too many, so the last two do not count.
         let one = |first: f64, last: f64| Served { arrival: 0.0, first, last, prompt: 1, output: 11 };
-        let served = [one(0.0, 10.0), one(0.0, 10.0), one(10.0, 20.0), one(10.0, 20.0), one(20.0, 30.0), one(20.0, 30.0)];
+        let served = [
+            one(0.0, 10.0),
+            one(0.0, 10.0),
+            one(10.0, 20.0),
+            one(10.0, 20.0),
+            one(20.0, 30.0),
+            one(20.0, 30.0),
+        ];
         let rate = rate_while_full(&served, 2);
         assert!((rate - 2.0).abs() < 0.2, "{rate}");
     }
@@ -184,7 +207,11 @@ mod tests {
     fn lengths_of_share_gpt_keep_their_means() {
         let told = Told { lengths: Drawn::ShareGpt, means: [217.0, 200.0], ..Told::default() };
         let requests = lengths(&ServedCase::default(), &told, 20_000).unwrap();
-        let mean = |of: fn(&Request) -> u32| requests.iter().map(|one| f64::from(of(one))).sum::<f64>() / 20_000.0;
-        assert!((mean(|one| one.prompt) / 217.0 - 1.0).abs() < 0.03 && (mean(|one| one.output) / 200.0 - 1.0).abs() < 0.03);
+        let mean =
+            |of: fn(&Request) -> u32| requests.iter().map(|one| f64::from(of(one))).sum::<f64>() / 20_000.0;
+        assert!(
+            (mean(|one| one.prompt) / 217.0 - 1.0).abs() < 0.03
+                && (mean(|one| one.output) / 200.0 - 1.0).abs() < 0.03
+        );
     }
 }

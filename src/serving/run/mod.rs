@@ -10,8 +10,8 @@ mod report;
 mod sweep;
 mod trace;
 
-pub use lengths::log_normal;
 pub use commands::Commands;
+pub use lengths::log_normal;
 pub use lengths::requests;
 pub use report::{Point, Run};
 pub use sweep::Sweep;
