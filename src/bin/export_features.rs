@@ -43,7 +43,7 @@ fn run(cli: &Cli) -> Result<(), String> {
     let family = Family::from_id(&cli.family).ok_or_else(|| format!("no family {}", cli.family))?;
     let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let file = File::create(&cli.out).map_err(|error| format!("{}: {error}", cli.out.display()))?;
-    let selection = Selection { sample: cli.sample, seed: cli.seed };
+    let selection = Selection { sample: cli.sample, seed: cli.seed, suspects: false };
     let mut out = BufWriter::new(file);
     let header = export(family, &cli.data, selection, catalog(), &physics, &mut out)
         .map_err(|error| error.to_string())?;

@@ -62,16 +62,16 @@ impl Variation {
 pub(super) fn log_spread(workload: &Workload) -> Result<[f64; 2], String> {
     #[derive(Deserialize)]
     struct Deviations {
-        prompt_log_spread: f64,
-        output_log_spread: f64,
+        share_gpt_prompt_spread: f64,
+        share_gpt_output_spread: f64,
     }
     match workload.shape {
         // The prompts of a batch are as they are given.
         _ if matches!(workload.load, Load::Batch(_)) => Ok([0.0; 2]),
         None => Ok([workload.log_spread; 2]),
         Some(Shape::Sharegpt) => {
-            let of: Deviations = constants().of("share_gpt")?;
-            Ok([of.prompt_log_spread, of.output_log_spread])
+            let of: Deviations = constants().of("data_sets")?;
+            Ok([of.share_gpt_prompt_spread, of.share_gpt_output_spread])
         }
     }
 }

@@ -154,6 +154,7 @@ mod tests {
             dtype: Dtype::Bf16,
             op,
             micros: 10.0,
+            suspect: false,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use super::measured::{Measured, REFERENCE_SOURCE, Row, visit};
+use super::measured::{Measured, REFERENCE_SOURCE, Row, SUSPECT, visit};
 use super::tables::TableError;
 use crate::config::catalog::{Catalog, Physics};
 use crate::kernels::Family;
@@ -18,6 +18,8 @@ pub struct Selection {
     /// Rows at most, about.
     pub sample: Option<usize>,
     pub seed: u64,
+    /// Takes rows that are suspect too; the sample is drawn without them.
+    pub suspects: bool,
 }
 
 /// Hands every call of `family` under `data` that is `wanted`, that a model covers and that the sample keeps
@@ -38,6 +40,7 @@ pub fn visit_sample(
     if selection.sample.is_some() {
         visit(family, data, &mut |measured| {
             if let Ok(measured) = measured
+                && !measured.suspect
                 && wanted(&measured)
                 && covered.check(&measured, || measured.row(catalog, physics)).is_ok()
             {
@@ -51,6 +54,9 @@ pub fn visit_sample(
         let row = measured.and_then(|measured| {
             if !wanted(&measured) {
                 return Ok(None);
+            }
+            if measured.suspect && !selection.suspects {
+                return Err(format!("{SUSPECT} ({} on {})", measured.engine, measured.gpu));
             }
             covered.check(&measured, || measured.row(catalog, physics))?;
             let kept = shares.as_ref().is_none_or(|shares| shares.keeps(&measured, selection.seed));
@@ -150,6 +156,7 @@ mod tests {
             dtype: Dtype::Bf16,
             op: Op::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 }),
             micros: 10.0,
+            suspect: false,
         }
     }
 

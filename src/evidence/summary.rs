@@ -18,11 +18,13 @@ pub struct Reports<'a> {
     pub loops: &'a LoopReport,
     pub batches: &'a Report,
     pub traces: &'a Report,
+    /// Kinds of served runs by title, of tables that nothing was fitted on.
+    pub outside: &'a [(&'static str, &'a Report)],
     pub kernels: &'a BTreeMap<String, FamilyReport>,
 }
 
 pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
-    let Reports { loops, batches, traces, kernels } = *reports;
+    let Reports { loops, batches, traces, outside, kernels } = *reports;
     let weights = |(family, record): (&crate::kernels::Family, &crate::efficiency::ModelRecord)| Weights {
         family: family.id().into(),
         sha256: record.sha256.clone(),
@@ -30,14 +32,20 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
     let left = [&loops.all, batches, traces].into_iter().flat_map(|report| &report.skipped);
     let factors = loops.coverage80.values().flatten();
     let points = [("loop", &loops.all), ("batch", batches), ("trace", traces)].into_iter().flat_map(
-        |(kind, report)| report.compared.iter().map(move |case| point(kind, report.metrics_of, case)),
+        |(kind, report)| report.compared.iter().map(move |case| point(kind, order(kind, report), case)),
     );
     Accuracy {
         release: manifest.release.clone(),
         models: manifest.families.iter().map(weights).collect(),
         loops: loop_groups(loops),
-        batches: groups(batches, &[], &[("gpu", &batches.by_gpu), ("model", &batches.by_model)]),
+        batches: groups(
+            batches,
+            batches.metrics_of,
+            &[],
+            &[("gpu", &batches.by_gpu), ("model", &batches.by_model)],
+        ),
         traces: vec![group("all", "", &traces.metrics, traces.metrics_of)],
+        outside: outside.iter().flat_map(|(title, report)| of_kind(title, report)).collect(),
         kernels: kernels.iter().map(family).collect(),
         factors: factors.map(|coverage| significant(coverage.factor, DIGITS)).collect(),
         skipped: by_reason(left),
@@ -45,24 +53,39 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
     }
 }
 
+/// The metrics that the report keeps of a kind: of recorded closed loops nobody measured throughput.
+fn order(kind: &str, report: &Report) -> &'static [Metric] {
+    if kind == "loop" { &LOOP } else { report.metrics_of }
+}
+
+const LOOP: [Metric; 2] = [Metric::Ttft, Metric::Tpot];
+
+/// A kind of served runs, all and by source.
+fn of_kind(title: &str, report: &Report) -> Vec<Group> {
+    let named = |name: String, metrics: &Metrics| group("outside", &name, metrics, report.metrics_of);
+    let sources =
+        report.by_source.iter().map(|(source, metrics)| named(format!("{title}: {source}"), metrics));
+    let all = (report.by_source.len() > 1).then(|| named(title.to_owned(), &report.metrics));
+    all.into_iter().chain(sources).collect()
+}
+
 fn loop_groups(report: &LoopReport) -> Vec<Group> {
     let LoopReport { all, without_inferred, few_clients, .. } = report;
     let named = [("engine", &all.by_engine), ("gpu", &all.by_gpu), ("model", &all.by_model)];
-    let mut groups = groups(all, &[("told", without_inferred), ("few clients", few_clients)], &named);
+    let mut groups = groups(all, &LOOP, &[("told", without_inferred), ("few clients", few_clients)], &named);
     let clients = report.by_concurrency.iter();
-    groups.extend(
-        clients.map(|(clients, metrics)| group("clients", &clients.to_string(), metrics, all.metrics_of)),
-    );
+    groups.extend(clients.map(|(clients, metrics)| group("clients", &clients.to_string(), metrics, &LOOP)));
     groups
 }
 
 /// All cases and some of them, what others make of them, and the cases by what they have in common.
 fn groups(
     report: &Report,
+    order: &[Metric],
     parts: &[(&str, &Metrics)],
     named: &[(&str, &BTreeMap<String, Metrics>)],
 ) -> Vec<Group> {
-    let of = |kind: &str, name: &str, metrics: &Metrics| group(kind, name, metrics, report.metrics_of);
+    let of = |kind: &str, name: &str, metrics: &Metrics| group(kind, name, metrics, order);
     let mut groups = vec![of("all", "", &report.metrics)];
     groups.extend(parts.iter().map(|(kind, metrics)| of(kind, "", metrics)));
     groups.push(of("roofline", "", &report.roofline));

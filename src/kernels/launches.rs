@@ -2,4 +2,4 @@
 
 use super::constants::constants;
 
-constants!("launches": quantised_product, experts, latent_block, sparse_block, delta_rule, scan);
+constants!("eager_launches": quantised_product, experts, latent_block, sparse_block, delta_rule, scan);

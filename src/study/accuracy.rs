@@ -16,6 +16,9 @@ pub struct Accuracy {
     pub batches: Vec<Group>,
     /// Errors of traces: TTFT, TPOT, output per second.
     pub traces: Vec<Group>,
+    /// Errors of runs of servers that nothing was fitted on, by kind and source: TTFT, TPOT, output per second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<Group>,
     /// Errors of kernels' times.
     pub kernels: Vec<Kernels>,
     /// Factors within which 80 % of closed loops lie: TTFT, TPOT.
@@ -39,7 +42,7 @@ pub struct Group {
     pub of: String,
     pub name: String,
     pub cases: u32,
-    /// One a metric.
+    /// One a metric; zero where it was not measured.
     pub errors: Vec<Error>,
 }
 

@@ -70,6 +70,13 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
         ("By clients", &["clients"]),
     ];
     blocks.extend(tables.map(|(name, kinds)| groups(name, &metrics, &accuracy.loops, kinds)));
+    if !accuracy.outside.is_empty() {
+        blocks.push(Block::text(
+            "Runs of others, which no constant was fitted on. Of servers kept full, TPOT is the median time between \
+             tokens.",
+        ));
+        blocks.push(groups("Not fitted on", &["TTFT", "TPOT", "Output"], &accuracy.outside, &["outside"]));
+    }
     blocks
 }
 
@@ -194,6 +201,9 @@ fn cases_of(accuracy: &Accuracy, of: &str) -> f64 {
 }
 
 fn error(error: &Error) -> String {
+    if error.mean == 0.0 {
+        return "–".into();
+    }
     format!("{} / {} %", fixed(error.mean, 1), fixed(error.median, 1))
 }
 

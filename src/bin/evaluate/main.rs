@@ -60,11 +60,11 @@ fn main() -> ExitCode {
     let done = match Cli::parse().what {
         What::Serving(arguments) => serving::run(&arguments),
         What::Evidence { data, models, sample } => {
-            let selection = Selection { sample: Some(sample), seed: 0 };
+            let selection = Selection { sample: Some(sample), seed: 0, suspects: true };
             summary::run(&data, &Comparison { selection, excluded: &[] }, &models)
         }
         What::Kernels { data, exclude_gpu, models, sample, seed, json } => {
-            let selection = Selection { sample: Some(sample), seed };
+            let selection = Selection { sample: Some(sample), seed, suspects: true };
             kernels::run(&data, &Comparison { selection, excluded: &exclude_gpu }, &models, json)
         }
     };

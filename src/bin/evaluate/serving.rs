@@ -123,24 +123,28 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     } else {
         println!("errors in %: mean / median / p90 (bias)");
         print_report("offline batches", &batches);
-        print_report("closed loops", &loops.all);
+        print_report(title(Kind::ClosedLoop), &loops.all);
         print_loops(&loops);
         print_report("traces", &traces);
         for (kind, report) in &others {
             print_report(title(*kind), report);
+            if *kind == Kind::SteadyState {
+                println!("TPOT of servers kept full is the median time between tokens.");
+            }
         }
         print_skipped(&skipped);
     }
     Ok(())
 }
 
-fn title(kind: Kind) -> &'static str {
+/// A kind as tables name it.
+pub fn title(kind: Kind) -> &'static str {
     match kind {
-        Kind::ClosedLoop => "closed loops",
-        Kind::Burst => "bursts",
-        Kind::Offline => "offline queues",
-        Kind::OpenLoop => "open loops",
-        Kind::SteadyState => "servers kept full (TPOT is the median ITL)",
+        Kind::ClosedLoop => "Closed loops",
+        Kind::Burst => "Bursts",
+        Kind::Offline => "Offline queues",
+        Kind::OpenLoop => "Open loops",
+        Kind::SteadyState => "Servers kept full",
     }
 }
 

@@ -1,13 +1,17 @@
 //! The report that ships beside the models.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rooflight::config::catalog::catalog;
+use rooflight::evidence::cases::Kind;
 use rooflight::evidence::kernels::Comparison;
 use rooflight::evidence::models::open_models;
 use rooflight::evidence::summary::{Reports, summary};
 
-use super::serving::found;
+use super::serving::{found, title};
+
+/// Measured runs that nothing was fitted on, of those that the folder has.
+const OTHERS: [&str; 3] = ["more_closed_loops.jsonl", "independent.jsonl", "energy.jsonl"];
 
 /// Predicts everything in `data` and writes the report to `evidence.json` of the models' folder.
 pub fn run(data: &Path, comparison: &Comparison<'_>, folder: &Path) -> Result<(), String> {
@@ -15,11 +19,20 @@ pub fn run(data: &Path, comparison: &Comparison<'_>, folder: &Path) -> Result<()
     let measured = data.join("e2e");
     let peers = measured.join("peer_predictions.csv");
     let found = found(&[measured.join("cases.jsonl")], Some(&peers), 1, &models, catalog())?;
+    let others: Vec<PathBuf> =
+        OTHERS.iter().map(|name| measured.join(name)).filter(|path| path.exists()).collect();
+    let outside = super::serving::found(&others, None, 1, &models, catalog())?.served;
+    let closed = (title(Kind::ClosedLoop), &outside.closed_loops.all);
+    let outside: Vec<_> = [closed]
+        .into_iter()
+        .chain(outside.others.iter().map(|(kind, report)| (title(*kind), report)))
+        .collect();
     let kernels = super::kernels::reports(data, comparison, &models)?;
     let reports = Reports {
         loops: &found.served.closed_loops,
         batches: &found.batches,
         traces: &found.traces,
+        outside: &outside,
         kernels: &kernels,
     };
     let path = folder.join("evidence.json");

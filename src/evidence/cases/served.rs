@@ -185,6 +185,8 @@ struct Line {
     launch: Option<String>,
     client: Option<String>,
     note: Option<String>,
+    #[serde(default)]
+    section: String,
     ttft_ms: Option<f64>,
     tpot_ms: Option<f64>,
     itl_median_ms: Option<f64>,
@@ -224,9 +226,11 @@ impl TryFrom<Line> for ServedCase {
             None if of_share_gpt || other => Drawn::ShareGpt,
             None => Drawn::Nominal,
         };
+        // Sections named by a rate hold runs at that rate, whatever the column says: their throughput agrees.
+        let of_section = line.section.strip_prefix("Rate ").and_then(|rate| rate.parse().ok());
         let rate = line.request_rate.as_ref().and_then(|rate| match rate.as_str() {
             Some("inf") => Some(f64::INFINITY),
-            _ => rate.as_f64(),
+            _ => of_section.or(rate.as_f64()),
         });
         let constant = line.kind == "open_loop_constant";
         let told = line.launch.map(|launch| Told {

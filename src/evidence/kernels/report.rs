@@ -24,6 +24,9 @@ pub struct FamilyReport {
     pub covered80: Option<f64>,
     /// Rows beyond all that the model was trained on.
     pub outside: usize,
+    /// Rows that sibling GPUs contradict, which no other figure here counts, and the errors with them.
+    pub suspect: usize,
+    pub with_suspect: Errors,
     pub by_gpu: BTreeMap<String, Errors>,
     pub by_engine: BTreeMap<String, Errors>,
     pub by_dtype: BTreeMap<String, Errors>,
@@ -48,10 +51,13 @@ pub(super) struct Compared {
 pub(super) fn report(compared: &[Compared], skipped: BTreeMap<String, usize>) -> Option<FamilyReport> {
     let has_reference = compared.iter().any(|row| row.measured.source == REFERENCE_SOURCE);
     let of_reference = |row: &&Compared| !has_reference || row.measured.source == REFERENCE_SOURCE;
-    let counted: Vec<&Compared> = compared.iter().filter(of_reference).collect();
-    let pairs: Vec<(f64, f64)> = counted.iter().map(|row| (row.predicted, row.measured.micros)).collect();
+    let all: Vec<&Compared> = compared.iter().filter(of_reference).collect();
+    let counted: Vec<&Compared> = all.iter().copied().filter(|row| !row.measured.suspect).collect();
+    let pairs = |rows: &[&Compared]| -> Vec<(f64, f64)> {
+        rows.iter().map(|row| (row.predicted, row.measured.micros)).collect()
+    };
     let roofline: Vec<(f64, f64)> = counted.iter().map(|row| (row.ideal, row.measured.micros)).collect();
-    let errors = Errors::of(&pairs)?;
+    let errors = Errors::of(&pairs(&counted))?;
     let held: Vec<bool> = counted.iter().filter_map(|row| row.within).collect();
     let covered = held.iter().filter(|&&within| within).count();
     Some(FamilyReport {
@@ -60,12 +66,16 @@ pub(super) fn report(compared: &[Compared], skipped: BTreeMap<String, usize>) ->
         roofline_mean: Errors::of(&roofline)?.mean,
         covered80: (!held.is_empty()).then(|| 100.0 * covered as f64 / held.len() as f64),
         outside: counted.iter().filter(|row| row.outside).count(),
+        suspect: all.len() - counted.len(),
+        with_suspect: Errors::of(&pairs(&all))?,
         by_gpu: by(&counted, |row| row.gpu.clone()),
         by_engine: by(&counted, |row| row.engine.clone()),
         by_dtype: by(&counted, Measured::formats),
         by_kernel: by(&counted, |row| row.kernel.clone()),
         by_size: by(&counted, |row| size_class(row.micros)),
-        by_source: by(&compared.iter().collect::<Vec<_>>(), |row| row.source.clone()),
+        by_source: by(&compared.iter().filter(|row| !row.measured.suspect).collect::<Vec<_>>(), |row| {
+            row.source.clone()
+        }),
         skipped,
     })
 }
@@ -101,6 +111,7 @@ mod tests {
             dtype: Dtype::Bf16,
             op: Op::Gemm(Gemm { m: 1, n: 4096, k: 4096, weights: Dtype::Bf16 }),
             micros,
+            suspect: false,
         };
         Compared {
             measured,

@@ -4,11 +4,11 @@ use super::{KvCache, Launch};
 use crate::config::model::Attention;
 use crate::config::{Dtype, Gpu, Model};
 use crate::evidence::cases::{ServedCase, model};
+use crate::kernels::constants::constants;
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
-/// Most sequences of all stages, and most tokens, before they are rounded.
-const MOST_SEQS: f64 = 4096.0;
-const MOST_TOKENS: f64 = 32768.0;
+
+constants!("launches": sglang_prefill_tokens, bench_share, bench_most_seqs, bench_most_tokens);
 
 /// Sequences and tokens of a step: as many sequences as the KV cache holds, and their tokens in step with each other.
 ///
@@ -29,7 +29,7 @@ pub(super) fn engine_settings(launch: &mut Launch, case: &ServedCase, gpu: &Gpu)
     let share = launch.memory_share.unwrap_or(1.0);
     let of_token = cache_elements(found, tp) * of_cache / GIB;
     let requests = available * share / (of_token * (prompt + answer));
-    let (seqs, tokens) = rounded(requests.min(MOST_SEQS) / pp, prompt / answer.max(1.0));
+    let (seqs, tokens) = rounded(requests.min(constants().bench_most_seqs) / pp, prompt / answer.max(1.0));
     launch.max_seqs = Some(seqs);
     // Without chunks the longest prompt must fit beside all that decode.
     launch.token_budget = if launch.chunked { tokens } else { tokens.max(case.isl + seqs) };
@@ -43,7 +43,7 @@ fn rounded(raw: f64, prompts: f64) -> (u32, u32) {
         some if some < 1024.0 => up(some, 128.0),
         many => up(many, 256.0),
     };
-    let tokens = match (raw * (1.0 + prompts)).min(MOST_TOKENS) {
+    let tokens = match (raw * (1.0 + prompts)).min(constants().bench_most_tokens) {
         few if few < 4096.0 => up(few, 256.0).max(2048.0),
         some if some < 8192.0 => up(some, 512.0),
         many => up(many, 1024.0),

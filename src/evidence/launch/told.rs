@@ -3,16 +3,13 @@
 
 use serde_json::Value;
 
-use super::bench::engine_settings;
+use super::bench::{constants, engine_settings};
 use super::flags::{Flag, flags};
 use super::plan::{Plan, numbers};
 use super::{ExpertRanks, Graphs, KvCache, Launch, Layout, Origin, Warmup};
 use crate::config::catalog::catalog;
 use crate::config::{Drafts, VersionDefaults};
 use crate::evidence::cases::{ServedCase, Told};
-
-/// `--kv_cache_free_gpu_mem_fraction` that the tables of `trtllm-bench` were made with, by what is known of them.
-const BENCH_SHARE: f64 = 0.95;
 
 /// # Errors
 /// Where the engine, its version or the GPU is not in the catalog.
@@ -38,7 +35,7 @@ pub(super) fn launch(plan: &Plan, case: &ServedCase, told: &Told) -> Result<Laun
     launch.layout = layout(case)?;
     launch.attention_dp = Some(launch.layout.attention_dp > 1);
     if told.launch.starts_with("trtllm-bench") {
-        launch.memory_share = Some(BENCH_SHARE);
+        launch.memory_share = Some(constants().bench_share);
     }
     let given = flags(&told.launch);
     given.iter().for_each(|flag| set(&mut launch, case, flag));
@@ -88,7 +85,7 @@ fn with_defaults(
         distinct_prompts: None,
         chat_template: false,
         token_budget,
-        max_prefill_tokens: sglang.then_some(SGLANG_PREFILL_TOKENS),
+        max_prefill_tokens: sglang.then(|| constants().sglang_prefill_tokens as u32),
         mixed_chunk: false,
         max_seqs: Some(max_seqs),
         chunked: defaults.chunked,
@@ -114,9 +111,6 @@ fn with_defaults(
         inferred: Vec::new(),
     }
 }
-
-/// `max_prefill_tokens` of SGLang's ServerArgs.
-const SGLANG_PREFILL_TOKENS: u32 = 16384;
 
 /// vLLM spreads experts over all GPUs that also split attention; the tables then name EP only.
 fn layout(case: &ServedCase) -> Result<Layout, String> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::Visitor;
-use super::rows::{Run, visit, visit_agreeing};
+use super::rows::{Run, visit, visit_siblings};
 use super::siblings::point;
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
@@ -140,7 +140,7 @@ struct BlockRow<'t> {
     past_kv: Option<u64>,
 }
 
-/// Visits the rows of one phase of dense or sparse blocks, but those sibling GPUs contradict.
+/// Visits the rows of one phase of dense or sparse blocks.
 pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     // Models of one shape are one point.
     let shared = |run: &Run, row: &BlockRow| {
@@ -149,7 +149,7 @@ pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_
         let hidden = Published::of(row.model).map(|published| published.hidden);
         point((run.engine, &run.kernel, formats, sizes, row.kv_len, row.past_kv, hidden))
     };
-    visit_agreeing(table, visitor, shared, |run, row| {
+    visit_siblings(table, visitor, shared, |run, row| {
         let formats = [row.dtype, row.kv_dtype, row.gemm_dtype].map(Dtype::from_id);
         let [Some(math), Some(kv), Some(weights)] = formats else {
             return Err(format!("a block in {} over {}", row.gemm_dtype, row.kv_dtype));

@@ -20,6 +20,7 @@ use crate::kernels::{Family, Op, Phase, Point};
 
 pub use collective::{NCCL, visit_collectives};
 pub use row::Row;
+pub use siblings::SUSPECT;
 
 /// The source that efficiencies are on the scale of, where it has a table; others carry a bias.
 pub const REFERENCE_SOURCE: &str = "aiconfigurator";
@@ -48,6 +49,8 @@ pub struct Measured {
     pub dtype: Dtype,
     pub op: Op,
     pub micros: f64,
+    /// Sibling GPUs contradict it beyond what their records explain.
+    pub suspect: bool,
 }
 
 impl Measured {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Visitor;
 use super::gate::through_gate;
-use super::rows::{Run, visit, visit_agreeing};
+use super::rows::{Run, visit, visit_siblings};
 use super::siblings::point;
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
@@ -37,7 +37,7 @@ pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(
         point((run.engine, &run.kernel, dtype, distribution, sizes))
     };
     let mut loads: HashMap<(Pool, &str, bool), ExpertLoad> = HashMap::new();
-    visit_agreeing(table, visitor, shared, |run, row| {
+    visit_siblings(table, visitor, shared, |run, row| {
         let Row { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = row;
         let weights = weights(dtype).ok_or_else(|| format!("experts in {dtype}"))?;
         let routing = routing(distribution).ok_or_else(|| format!("tokens routed by {distribution}"))?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::siblings::{SUSPECT, Siblings};
+use super::siblings::Siblings;
 use super::{Measured, REFERENCE_SOURCE, Skipped, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
@@ -21,6 +21,8 @@ pub(super) struct Run<'t> {
     #[serde(default, borrow)]
     pub kernel: Cow<'t, str>,
     pub latency_us: f64,
+    #[serde(skip)]
+    pub suspect: bool,
 }
 
 fn reference() -> &'static str {
@@ -46,11 +48,11 @@ pub(super) fn visit<'t, R: Deserialize<'t>>(
     Ok(())
 }
 
-/// Visits rows but those that sibling GPUs contradict; `point` gives what siblings share of a call.
+/// Visits rows, those that sibling GPUs contradict as suspect; `point` gives what siblings share of a call.
 ///
 /// # Errors
 /// Where a row does not read.
-pub(super) fn visit_agreeing<'t, R: Deserialize<'t>>(
+pub(super) fn visit_siblings<'t, R: Deserialize<'t>>(
     table: &'t Table,
     visitor: &mut Visitor<'_>,
     point: impl Fn(&Run<'t>, &R) -> u64,
@@ -62,11 +64,8 @@ pub(super) fn visit_agreeing<'t, R: Deserialize<'t>>(
         siblings.add(point(&run, &own), run.gpu, run.latency_us);
     }
     visit(table.rows(), visitor, |run, own| {
-        if siblings.agree(point(&run, &own), run.gpu, run.latency_us) {
-            call(run, own)
-        } else {
-            Err(format!("{SUSPECT} ({} on {})", run.engine, run.gpu))
-        }
+        let suspect = !siblings.agree(point(&run, &own), run.gpu, run.latency_us);
+        call(run, own).map(|(dtype, op, run)| (dtype, op, Run { suspect, ..run }))
     })
 }
 
@@ -79,5 +78,6 @@ fn measured((dtype, op, run): (Dtype, Op, Run<'_>)) -> Measured {
         dtype,
         op,
         micros: run.latency_us,
+        suspect: run.suspect,
     }
 }

@@ -3,7 +3,7 @@
 //! Some tables of whole blocks were taken on hosts of different speed, or with and without fused kernels,
 //! and nothing in the row says so. Where the same call was measured on siblings, the time most of them
 //! support stands (of two camps of equal size the faster: what a slow host adds is no kernel's time), and
-//! what lies further away than the records explain is left out, by name.
+//! what lies further away than the records explain is suspect: nothing is trained on it.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,7 +15,7 @@ use crate::config::{Arch, Dtype, Gpu};
 const TOLERANCE: f64 = 1.35;
 
 /// What a suspect row is called where rows are counted.
-pub(super) const SUSPECT: &str = "suspect: sibling GPUs contradict it beyond what their records explain";
+pub const SUSPECT: &str = "suspect: sibling GPUs contradict it beyond what their records explain";
 
 /// A number for what tells calls apart, the GPU aside: equal for equal calls.
 pub(super) fn point(call: impl Hash) -> u64 {

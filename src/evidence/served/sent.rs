@@ -9,7 +9,15 @@ use crate::kernels::random::SplitMix64;
 use crate::serving::run::log_normal;
 use crate::serving::sim::{Arrivals, Request, Served};
 
-constants!("share_gpt": prompt_log_spread, output_log_spread, longest_prompt, longest_output);
+constants!(
+    "data_sets":
+    share_gpt_prompt_spread,
+    share_gpt_output_spread,
+    share_gpt_longest_prompt,
+    share_gpt_longest_output,
+    gpqa_prompt,
+    lm_arena_prompt
+);
 
 /// Seed of NumPy's generator in SGLang's benchmark; in that of InferenceX it is 0.
 const SGLANG_SEED: u32 = 1;
@@ -113,8 +121,10 @@ fn lengths(case: &ServedCase, told: &Told, count: u32) -> Result<Vec<Request>, S
                 )
             };
             let [prompt, output] = told.means;
-            let prompts = draw(prompt, constants.prompt_log_spread, constants.longest_prompt, 1);
-            let outputs = draw(output, constants.output_log_spread, constants.longest_output, 2);
+            let prompts =
+                draw(prompt, constants.share_gpt_prompt_spread, constants.share_gpt_longest_prompt, 1);
+            let outputs =
+                draw(output, constants.share_gpt_output_spread, constants.share_gpt_longest_output, 2);
             prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
         }
         Drawn::Histogram { task, edges, counts } => {
@@ -130,10 +140,8 @@ fn lengths(case: &ServedCase, told: &Told, count: u32) -> Result<Vec<Request>, S
 /// Tokens of a prompt of a task, on average, as its publishers or others counted them.
 fn prompt_of(task: &str) -> Result<u32, String> {
     match task {
-        // Questions of 169 tokens (GPQA, table 2), four answers to choose from and the instruction.
-        "gpqa" => Ok(300),
-        // 69.5 tokens a prompt in LMSYS-Chat-1M (table 1), whose conversations are of the same site.
-        "lm-arena-chat" => Ok(70),
+        "gpqa" => Ok(constants().gpqa_prompt as u32),
+        "lm-arena-chat" => Ok(constants().lm_arena_prompt as u32),
         "image-chat" | "video-chat" => {
             Err("images or videos in the prompts: their encoder is not modelled".into())
         }
