@@ -155,7 +155,7 @@ fn gpu_figures_are_in_their_ranges() {
     for gpu in &catalog().gpus.gpus {
         let id = &gpu.id;
         let (memory, l2) = (gpu.memory().expect(id), gpu.l2().expect(id));
-        assert!((16e9..400e9).contains(&memory.0) && l2.0 < 0.01 * memory.0, "{id}");
+        assert!((15e9..400e9).contains(&memory.0) && l2.0 < 0.01 * memory.0, "{id}");
         let hbm = gpu.bandwidth().expect(id);
         if let Ok(cache) = gpu.l2_bandwidth() {
             assert!(cache.0 > hbm.0, "{id}: an L2 slower than the memory behind it");

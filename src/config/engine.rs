@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arch, Dtype, Figure, Gpu};
+use super::{Arch, Budget, Dtype, Figure, Gpu, Padding};
 
 /// How an engine mixes prefill and decode in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
@@ -161,6 +161,10 @@ pub struct Engine {
     pub name: String,
     pub version: String,
     pub scheduler: Scheduler,
+    /// What it sets aside of memory, by version, oldest first.
+    pub budgets: Vec<Budget>,
+    /// What its kernels pad experts to.
+    pub paddings: Vec<Padding>,
     pub host: HostTime,
     /// Its attention kernels apply the rotary embedding themselves.
     pub rope_in_attention: bool,

@@ -1,5 +1,6 @@
 //! What is asked for, checked: the catalogs, the table of inputs, the scenario, its link, and the issues found.
 
+mod budget;
 pub mod catalog;
 pub mod check;
 mod dtype;
@@ -17,6 +18,7 @@ mod scenario;
 mod setup;
 mod workload;
 
+pub use budget::{Budget, Padding};
 pub use check::check;
 pub use dtype::Dtype;
 pub use engine::{

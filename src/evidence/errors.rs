@@ -35,7 +35,7 @@ impl Errors {
 }
 
 /// Linear interpolation between the order statistics of `sorted`.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let at = share * (sorted.len() - 1) as f64;
     let (low, high) = (at.floor() as usize, at.ceil() as usize);
     sorted[low] + (sorted[high] - sorted[low]) * (at - at.floor())

@@ -8,6 +8,7 @@ pub mod export;
 pub mod kernels;
 pub mod launch;
 pub mod measured;
+pub mod memory;
 pub mod models;
 pub mod sample;
 pub mod served;

@@ -98,16 +98,18 @@ pub fn verdict(
     demand: &Demand,
     memory: &Memory,
 ) -> Result<(Option<f64>, Vec<Issue>), MissingFigure> {
+    let sequence = memory.kv_per_token * demand.sequence_tokens;
     if memory.kv_tokens < 1.0 {
         let need = memory.weights + memory.activations + memory.reserve;
         let text = format!(
-            "Does not fit: weights ({}), activations ({}) and reserve ({}) take {} of the {} usable on each {}. {}",
+            "Does not fit: weights ({}), activations ({}) and reserve ({}) take {} of the {} usable on each {}. {}{}",
             memory.weights.print(),
             memory.activations.print(),
             memory.reserve.print(),
             need.print(),
             memory.usable.print(),
             setup.gpu.name,
+            may_start(memory, sequence),
             smallest_change(setup, physics, demand)?,
         );
         return Ok((None, vec![Issue::error(Field::Gpu, text)]));
@@ -116,29 +118,57 @@ pub fn verdict(
     let kv_tokens = (memory.kv_tokens / f64::from(setup.dp)).floor();
     if demand.sequence_tokens > kv_tokens {
         let text = format!(
-            "Does not fit: one sequence of {} tokens needs {} of KV cache, and {} are left ({} tokens). {}",
+            "Does not fit: one sequence of {} tokens needs {} of KV cache, and {} are left ({} tokens). {}{}",
             decimal(demand.sequence_tokens),
-            (memory.kv_per_token * demand.sequence_tokens).print(),
+            sequence.print(),
             memory.kv_room.print(),
             decimal(kv_tokens),
+            may_start(memory, sequence),
             smallest_change(setup, physics, demand)?,
         );
         let field = if setup.session().is_some() { Field::Turns } else { Field::Isl };
         return Ok((None, vec![Issue::error(field, text)]));
     }
-    let clients = match setup.load {
-        Load::Batch(_) => return batch_verdict(setup, physics, demand, memory),
-        Load::Concurrency(clients) | Load::Sessions(clients) | Load::Burst(clients) | Load::Offline(clients) => {
-            Some(clients_per_replica(setup, clients).0)
-        }
-        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => None,
+    let served = |clients: Option<f64>| {
+        let (running, issues) = loop_verdict(setup, memory, clients);
+        (Some(running), issues)
     };
-    let (running, mut issues) = loop_verdict(setup, memory, clients);
+    let (running, mut issues) = match setup.load {
+        Load::Batch(_) => batch_verdict(setup, physics, demand, memory)?,
+        Load::Concurrency(clients)
+        | Load::Sessions(clients)
+        | Load::Burst(clients)
+        | Load::Offline(clients) => served(Some(clients_per_replica(setup, clients).0)),
+        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => served(None),
+    };
     if matches!(setup.load, Load::Burst(_) | Load::Offline(_)) {
         // That most of them wait is what they are for.
         issues.retain(Issue::is_error);
     }
-    Ok((Some(running), issues))
+    let spare = memory.kv_room - sequence;
+    if running.is_some() && spare < memory.margin {
+        let text = format!(
+            "Fits with {} to spare, within the error of {}: a start may fail.",
+            spare.print(),
+            memory.margin.print()
+        );
+        issues.push(Issue::warning(Field::MemoryShare, text));
+    }
+    Ok((running, issues))
+}
+
+/// That what does not fit lacks no more than the error, where `needed` is what it needs of the KV cache.
+fn may_start(memory: &Memory, needed: Bytes) -> String {
+    let short = memory.missing + needed - memory.kv_room;
+    if short < memory.margin {
+        format!(
+            "It lacks {}, within the error of {}: it may start all the same. ",
+            short.print(),
+            memory.margin.print()
+        )
+    } else {
+        String::new()
+    }
 }
 
 fn batch_verdict(

@@ -1,8 +1,10 @@
-//! Device memory of the fullest GPU: weights, activations, KV cache, and what is left.
+//! Device memory of the fullest GPU as engines measure it at start: weights, activations, KV cache, and what is left.
 
 use crate::config::catalog::Physics;
-use crate::config::model::{Attention, Blocks, Compressed, Ffn, Formats, Model, Sharding, Tensor};
-use crate::config::{Dtype, MemoryShareOf, MissingFigure, Setup};
+use crate::config::model::{
+    Attention, Blocks, Class, Compressed, Ffn, Formats, Model, Moe, Sharding, Tensor,
+};
+use crate::config::{Budget, Dtype, MemoryShareOf, MissingFigure, Setup};
 use crate::kernels::constants::constants;
 use crate::kernels::latent::INDEX_SCALE_BYTES;
 use crate::units::Bytes;
@@ -12,33 +14,49 @@ use super::report::Memory;
 
 const BF16_BYTES: f64 = 2.0;
 const F32_BYTES: f64 = 4.0;
+const MIB: f64 = 1024.0 * 1024.0;
+const GIB: f64 = 1024.0 * MIB;
 
-constants!("memory": logit_bytes, sampled_sequences, entry_scale_bytes);
+constants!("memory": block_rows, entry_scale_bytes, latent_context, latent_sequences, margin_gib, margin_share, workspace_mib);
 
 /// Memory by part for `setup` under `demand`.
 ///
 /// # Errors
-/// Where the GPU's record lacks its memory size.
+/// Where the record of the GPU or of the engine lacks a figure.
 pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memory, MissingFigure> {
     let total = setup.gpu.memory()?;
-    let communication = if setup.gpus_per_replica() > 1 { physics.communication } else { Bytes::ZERO };
-    let reserve = physics.context + communication;
-    let weights = weights(setup);
-    let activations = activations(&setup.model, setup, demand.step_tokens);
-    let share = setup.memory_share;
-    let kv_room = match setup.engine.scheduler.memory_share_of {
-        MemoryShareOf::Total => total * share - weights - activations - reserve,
-        MemoryShareOf::Static => (total * share - weights).min(total - weights - activations - reserve),
-        MemoryShareOf::Free => (total - weights - activations - reserve) * share,
+    let engine = &setup.engine;
+    let budget = engine.budget().ok_or_else(|| MissingFigure {
+        gpu: engine.name.clone(),
+        figure: "rules of memory",
+        reason: format!("none of version {}", engine.version),
+    })?;
+    let communication = if setup.gpus_per_replica() > 1 {
+        budget.need(&budget.communication_gib, "memory of communication", engine)?
+    } else {
+        0.0
     };
-    let usable = match setup.engine.scheduler.memory_share_of {
-        MemoryShareOf::Total | MemoryShareOf::Static => total * share,
-        MemoryShareOf::Free => total,
+    let context = if budget.holds_context { physics.context } else { Bytes::ZERO };
+    let before = context + Bytes(communication * GIB);
+    let libraries = budget.need(&budget.libraries_gib, "memory of libraries", engine)?;
+    let graphs = budget.need(&budget.graphs_gib, "memory of CUDA graphs", engine)?;
+    let reserve = before + Bytes((libraries + graphs) * GIB);
+    let weights = weights(setup);
+    let logit_bytes = budget.need(&budget.logit_bytes, "memory of sampling", engine)?;
+    let activations = activations(setup, budget, demand, logit_bytes);
+    let share = setup.memory_share;
+    let (usable, room) = match engine.scheduler.memory_share_of {
+        MemoryShareOf::Total => (total * share, total * share - weights - activations - reserve),
+        MemoryShareOf::Static => {
+            let usable = (total - before) * share;
+            (usable, (usable - weights).min(total - weights - activations - reserve))
+        }
+        MemoryShareOf::Free => (total, (total - weights - activations - reserve) * share),
     };
     let sequence_tokens = demand.sequence_tokens.max(1.0);
     let kv_per_token = kv_per_sequence(setup, sequence_tokens) / sequence_tokens;
     let groups = f64::from(setup.dp);
-    let kv_tokens = (kv_room / kv_per_token * groups).max(0.0).floor();
+    let kv_tokens = (room / kv_per_token * groups).max(0.0).floor();
     Ok(Memory {
         total,
         usable,
@@ -46,7 +64,9 @@ pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memor
         activations,
         reserve,
         kv_needed: kv_per_token * (demand.kv_tokens / groups),
-        kv_room: kv_room.max(Bytes::ZERO),
+        kv_room: room.max(Bytes::ZERO),
+        missing: (Bytes::ZERO - room).max(Bytes::ZERO),
+        margin: (room * constants().margin_share).max(Bytes(constants().margin_gib * GIB)),
         kv_per_token,
         kv_tokens,
         max_concurrency: kv_tokens / sequence_tokens,
@@ -78,8 +98,14 @@ fn drafting_bytes(setup: &Setup) -> f64 {
     f64::from(layers.min(setup.drafts.drafted)) * (block_bytes(&layer, setup, &formats) + joined)
 }
 
-/// One rank's bytes of all layers of a group; KV projections are replicated below one head per rank.
+/// One rank's bytes of all layers of a group; KV projections are replicated below one head per rank, and experts
+/// padded as their kernel wants them. Engines keep the expansion of latent keys and values once more in 16
+/// bits, as the products of absorbed attention take it.
 fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
+    let grown = match &blocks.ffn {
+        Some(Ffn::Moe(moe)) => padding(moe, setup, formats.weights),
+        _ => 1.0,
+    };
     let one = |tensor: &Tensor| {
         let parts = match tensor.sharding {
             Sharding::Replicated => 1.0,
@@ -87,9 +113,29 @@ fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
             Sharding::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
             Sharding::Experts => f64::from(setup.gpus_per_stage()),
         };
-        tensor.elements / parts * tensor.class.dtype(formats).bytes()
+        let grown = if tensor.class == Class::Experts { grown } else { 1.0 };
+        grown * tensor.elements / parts * tensor.class.dtype(formats).bytes()
     };
-    f64::from(blocks.count) * blocks.tensors(setup.model.hidden).iter().map(one).sum::<f64>()
+    let absorbed = match &blocks.attention {
+        Some(Attention::Mla(mla)) => {
+            f64::from(mla.heads) / f64::from(setup.tp)
+                * f64::from((mla.nope + mla.value) * mla.latent)
+                * BF16_BYTES
+        }
+        _ => 0.0,
+    };
+    f64::from(blocks.count) * (blocks.tensors(setup.model.hidden).iter().map(one).sum::<f64>() + absorbed)
+}
+
+/// Columns of an expert that one rank has.
+fn inner(moe: &Moe, setup: &Setup) -> u32 {
+    moe.intermediate / (setup.gpus_per_stage() / setup.ep.max(1)).max(1)
+}
+
+/// How much larger a rank's experts are than published.
+fn padding(moe: &Moe, setup: &Setup, weights: Dtype) -> f64 {
+    let padding = setup.engine.padding(weights, setup.gpu.arch);
+    padding.map_or(1.0, |padding| padding.growth(moe.width(setup.model.hidden), inner(moe, setup).max(1)))
 }
 
 /// What one sequence of `tokens` keeps on one GPU of a stage: of each layer
@@ -145,12 +191,34 @@ fn recurrent(state: f64, channels: u32, taps: u32, tp: u32) -> f64 {
     (state * F32_BYTES + convolution) / f64::from(tp)
 }
 
-/// Peak activations of one step: residual, hidden state and the widest layer's intermediate results of
-/// all its tokens, and the logits of its sequences.
-fn activations(model: &Model, setup: &Setup, step_tokens: f64) -> Bytes {
-    let hidden = f64::from(model.hidden);
-    let tp = f64::from(setup.tp);
-    let attention = model.attentions().map(|attention| match attention {
+/// Peak activations: of the widest layer of a step, or of the sampling after it, and the libraries' workspaces.
+///
+/// vLLM profiles a step of its whole token budget and then samples for all sequences that may run, in f32 and with all
+/// that sorting or drawing takes: with many sequences and a large vocabulary that is more than any layer.
+fn activations(setup: &Setup, budget: &Budget, demand: &Demand, logit_bytes: f64) -> Bytes {
+    let model = &setup.model;
+    let hidden = f64::from(model.hidden) * BF16_BYTES;
+    let tokens = if budget.profiles_budget { f64::from(setup.token_budget) } else { demand.step_tokens };
+    let of_attention =
+        model.attentions().map(|attention| attention_bytes(attention, setup, budget, demand, tokens));
+    let of_mlp = model.blocks.iter().filter_map(|blocks| blocks.ffn.as_ref());
+    let of_mlp = of_mlp.map(|ffn| mlp_bytes(ffn, setup, tokens));
+    let layer = tokens * 2.0 * hidden + of_attention.chain(of_mlp).fold(0.0, f64::max);
+    let sequences = budget.sampled.map_or(setup.max_seqs, |most| setup.max_seqs.min(most));
+    let logits = tokens.min(f64::from(sequences)) * f64::from(model.vocab) * logit_bytes;
+    Bytes(layer.max(tokens * hidden + logits) + constants().workspace_mib * MIB)
+}
+
+/// Intermediate results of an attention. Where steps of the whole budget are profiled, room is made for the keys and
+/// values of cached latent tokens as well.
+fn attention_bytes(
+    attention: &Attention,
+    setup: &Setup,
+    budget: &Budget,
+    demand: &Demand,
+    tokens: f64,
+) -> f64 {
+    let width = match attention {
         Attention::Gqa(gqa) => {
             2.0 * f64::from(gqa.q_width()) + f64::from(gqa.kv_heads * gqa.cached_per_head())
         }
@@ -158,17 +226,37 @@ fn activations(model: &Model, setup: &Setup, step_tokens: f64) -> Bytes {
         Attention::Compressed(compressed) => 2.0 * f64::from(compressed.q_width()),
         Attention::Delta(delta) => f64::from(delta.channels() + 2 * delta.value_width()),
         Attention::Mamba(mamba) => f64::from(mamba.channels() + 2 * mamba.width()),
-    });
-    let mlp = model.blocks.iter().filter_map(|blocks| blocks.ffn.as_ref()).map(|ffn| match ffn {
-        Ffn::Dense(dense) => f64::from(dense.columns() + dense.intermediate),
-        // Each of a token's experts has its own intermediate results.
-        Ffn::Moe(moe) => {
-            let columns = if moe.gated() { 3.0 } else { 2.0 };
-            f64::from(moe.topk) * (columns * f64::from(moe.intermediate) + f64::from(moe.width(model.hidden)))
+    };
+    let expanded = match attention {
+        Attention::Mla(mla) if budget.profiles_budget && mla.indexer.is_none() => {
+            let cached =
+                constants().latent_context.min(constants().latent_sequences * demand.sequence_tokens);
+            cached * f64::from(mla.heads * (mla.nope + mla.value))
         }
-    });
-    let widest = attention.chain(mlp).map(|width| width / tp).fold(0.0, f64::max);
-    let per_token = (2.0 * hidden + widest) * BF16_BYTES;
-    let logits = f64::from(model.vocab) / tp * constants().logit_bytes;
-    Bytes(step_tokens * per_token + constants().sampled_sequences.min(step_tokens) * logits)
+        _ => 0.0,
+    };
+    (tokens * width + expanded) * BF16_BYTES / f64::from(setup.tp)
+}
+
+/// Intermediate results of an MLP. Those of experts are kept for each expert that a token visits, before and after
+/// either product, whole in the hidden size on every rank, and once more where they are quantised. Where scales are of
+/// blocks, each expert's rows are rounded up to one.
+fn mlp_bytes(ffn: &Ffn, setup: &Setup, tokens: f64) -> f64 {
+    match ffn {
+        Ffn::Dense(dense) => {
+            tokens * f64::from(dense.columns() + dense.intermediate) * BF16_BYTES / f64::from(setup.tp)
+        }
+        Ffn::Moe(moe) => {
+            let (inner, hidden) = (inner(moe, setup), moe.width(setup.model.hidden));
+            let columns = if moe.gated() { 2 * inner } else { inner };
+            let experts = setup.formats.weights;
+            let quantised = if experts.math() == Dtype::Fp8 { f64::from(hidden) } else { 0.0 };
+            let filled = match experts {
+                Dtype::Fp8Block => f64::from(moe.experts / setup.ep.max(1)) * (constants().block_rows - 1.0),
+                _ => 0.0,
+            };
+            let row = f64::from(columns.max(hidden) + inner.max(hidden)) * BF16_BYTES + quantised;
+            (tokens * f64::from(moe.topk) + filled) * row
+        }
+    }
 }

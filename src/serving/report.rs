@@ -94,6 +94,10 @@ pub struct Memory {
     pub kv_needed: Bytes,
     /// Room for the KV cache.
     pub kv_room: Bytes,
+    /// What weights, activations and reserve take beyond what is usable.
+    pub missing: Bytes,
+    /// How far the room may be off: half of logged starts were nearer.
+    pub margin: Bytes,
     /// KV bytes of one token on one GPU, on average over the longest sequence: layers with a window
     /// keep its tokens only, recurrences a state.
     pub kv_per_token: Bytes,

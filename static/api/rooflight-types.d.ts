@@ -448,6 +448,10 @@ export type Memory = {
   kv_needed: Bytes;
   /** Room for the KV cache. */
   kv_room: Bytes;
+  /** What weights, activations and reserve take beyond what is usable. */
+  missing: Bytes;
+  /** How far the room may be off: half of logged starts were nearer. */
+  margin: Bytes;
   /**
    * KV bytes of one token on one GPU, on average over the longest sequence: layers with a window
    * keep its tokens only, recurrences a state.

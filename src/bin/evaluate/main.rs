@@ -1,6 +1,7 @@
 //! Predicted against measured: error tables on a folder of measurements.
 
 mod kernels;
+mod memory;
 mod serving;
 mod summary;
 
@@ -22,6 +23,8 @@ struct Cli {
 enum What {
     /// End-to-end cases: prefill, decode step and total of offline batches, TTFT and TPOT of closed loops.
     Serving(serving::Arguments),
+    /// Memory at start: weights, room for the KV cache and whether the server starts, beside what logs say.
+    Memory(memory::Arguments),
     /// All of it in short, case by case, into `evidence.json` beside the models: what the page shows as evidence.
     Evidence {
         /// The folder of measured data.
@@ -59,6 +62,7 @@ enum What {
 fn main() -> ExitCode {
     let done = match Cli::parse().what {
         What::Serving(arguments) => serving::run(&arguments),
+        What::Memory(arguments) => memory::run(&arguments),
         What::Evidence { data, models, sample } => {
             let selection = Selection { sample: Some(sample), seed: 0, suspects: true };
             summary::run(&data, &Comparison { selection, excluded: &[] }, &models)

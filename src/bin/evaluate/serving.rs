@@ -148,11 +148,11 @@ pub fn title(kind: Kind) -> &'static str {
     }
 }
 
-fn in_file(path: &Path, error: impl std::fmt::Display) -> String {
+pub fn in_file(path: &Path, error: impl std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
 
-fn read(path: &Path) -> Result<String, String> {
+pub fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| in_file(path, error))
 }
 

@@ -18,10 +18,8 @@ pub struct Constants {
     pub streaming_share: Figure,
     /// Latency of such a kernel besides its bytes, in µs.
     pub streaming_latency_us: Figure,
-    /// Memory of the CUDA context, graphs and libraries on each GPU, in GiB.
+    /// Memory of the CUDA context on each GPU, in GiB.
     pub context_gib: Figure,
-    /// What communication adds on each GPU when there is more than one, in GiB.
-    pub communication_gib: Figure,
     /// Exponent of the power law by which tokens prefer some experts to others.
     pub expert_popularity: Figure,
     /// One message from a machine to another, in µs.
@@ -55,7 +53,6 @@ pub struct Physics {
     pub streaming_share: f64,
     pub streaming_latency: Seconds,
     pub context: Bytes,
-    pub communication: Bytes,
     /// Exponent of the power law by which tokens prefer experts.
     pub expert_popularity: f64,
     /// Of one message from a machine to another.
@@ -120,7 +117,6 @@ impl Constants {
             streaming_share: self.streaming_share.0?,
             streaming_latency: Seconds::from_micros(self.streaming_latency_us.0?),
             context: Bytes(self.context_gib.0? * GIB),
-            communication: Bytes(self.communication_gib.0? * GIB),
             expert_popularity: self.expert_popularity.0?,
             network_latency: Seconds::from_micros(self.network_latency_us.0?),
             network_share: self.network_share.0?,

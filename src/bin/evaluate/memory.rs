@@ -1,0 +1,81 @@
+//! Memory at start, beside what engines log of it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use rooflight::config::catalog::Catalog;
+use rooflight::evidence::compared::Skipped;
+use rooflight::evidence::memory::report::{Group, StartReport};
+use rooflight::evidence::memory::{ComparedStart, compare, read};
+
+use super::serving::{cell, in_file, read as read_file};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Logged starts, one JSON object a line (repeatable).
+    #[arg(long, required = true)]
+    cases: Vec<PathBuf>,
+    /// Takes the engines of this file, a changed copy of `static/catalog/engines.json`.
+    #[arg(long)]
+    engines: Option<PathBuf>,
+    /// Writes one JSON object a line: id, assumed, predicted, logged.
+    #[arg(long)]
+    per_case: Option<PathBuf>,
+    /// Prints JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let mut catalog = Catalog::shipped()?;
+    if let Some(path) = &arguments.engines {
+        catalog.engines = serde_json::from_str(&read_file(path)?).map_err(|error| in_file(path, error))?;
+    }
+    let (mut compared, mut skipped) = (Vec::new(), Vec::new());
+    for path in &arguments.cases {
+        for case in read(&read_file(path)?).map_err(|error| in_file(path, error))? {
+            match compare(&case, &catalog) {
+                Ok(one) => compared.push(one),
+                Err(reason) => skipped.push(Skipped { id: case.id, reason }),
+            }
+        }
+    }
+    if let Some(path) = &arguments.per_case {
+        let line = |one: &ComparedStart| serde_json::to_string(one).map(|line| line + "\n");
+        let lines: Result<String, _> = compared.iter().map(line).collect();
+        std::fs::write(path, lines.map_err(|error| error.to_string())?)
+            .map_err(|error| in_file(path, error))?;
+    }
+    let report = StartReport::of(&compared, skipped);
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?);
+        return Ok(());
+    }
+    println!("{} starts predicted, {} skipped", report.all.cases, report.skipped.len());
+    println!("room for the KV cache: median GiB, median / mean %, bias GiB, share within 1 GiB or 5 %");
+    println!("tokens and weights: errors in %, mean / median / p90 (bias)");
+    line("all", &report.all);
+    line("without contradictions", &report.without_contradictions);
+    report.by_engine.iter().for_each(|(name, group)| line(name, group));
+    println!("wrong verdicts: {}", report.all.verdict.wrong.join(", "));
+    println!("  of which near the edge: {}", report.all.verdict.wrong_near_edge.join(", "));
+    report.contradictions.iter().for_each(|one| println!("contradicts itself, {}: {}", one.id, one.reason));
+    report.skipped.iter().for_each(|one| println!("skipped {}: {}", one.id, one.reason));
+    Ok(())
+}
+
+fn line(name: &str, group: &Group) {
+    let room = group.kv_available_gib.as_ref().map_or("–".into(), |room| {
+        format!(
+            "{:.2}, {:.1} / {:.1}, {:+.2}, {:.2}",
+            room.median_abs_gib,
+            room.median_error_percent,
+            room.mean_error_percent,
+            room.bias_gib,
+            room.within_1gib_or_5_percent
+        )
+    });
+    let (tokens, weights) = (cell(group.kv_tokens), cell(group.weights));
+    let (right, of) = (group.verdict.right, group.verdict.of);
+    println!("{name:24} room {room:32} tokens {tokens:28} weights {weights:26} verdict {right} of {of}");
+}

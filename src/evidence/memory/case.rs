@@ -1,0 +1,213 @@
+//! A logged start predicted.
+
+use super::{ComparedStart, Sizes, StartCase, version::version};
+use crate::config::catalog::Catalog;
+use crate::config::model::Attention;
+use crate::config::{Drafts, Dtype, Engine, Gpu, Load, Model, Setup, Slos, Start, Workload};
+use crate::evidence::cases;
+use crate::serving::memory_of;
+use crate::units::Bytes;
+
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+
+/// GPUs as logs name them, the record that stands for each, and its memory in GiB where that differs: of another
+/// size, or not in the catalog.
+const GPUS: [(&str, &str, Option<f64>); 7] = [
+    ("h100-unknown", "h100-sxm", None),
+    ("a100-unknown-80gb", "a100-sxm-80gb", None),
+    ("h20-96gb", "h20", None),
+    ("rtx-pro-6000", "rtx-pro-6000-server", None),
+    ("gh200-96gb", "h100-sxm", Some(94.5)),
+    ("gb10", "rtx-pro-6000-server", Some(121.69)),
+    ("rtx-a4000", "rtx-a6000", Some(15.74)),
+];
+
+/// How far the logged parts may miss the share that they are said to fill.
+const TOLERATED_SHARE: f64 = 0.01;
+
+/// The start predicted with the defaults of its engine's version.
+///
+/// # Errors
+/// Why it is not.
+pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, String> {
+    let mut assumed = Vec::new();
+    let model = resolved(catalog, &case.model, &mut assumed)?;
+    let gpu = gpu(catalog, &case.gpu, &mut assumed)?;
+    let engine = engine(catalog, case, &mut assumed)?;
+    let (memory_share, contradiction) = share(case, &engine, &gpu, &mut assumed)?;
+    let weights = weights(case, model, &mut assumed)?;
+    let published = model.formats(weights);
+    let formats = crate::config::model::Formats {
+        weights: engine.experts_as(published.weights, gpu.arch),
+        ..published
+    };
+    let kv = case.kv_dtype.as_deref().map_or(Ok(Dtype::Bf16), format)?;
+    let (token_budget, max_seqs) = engine.scheduler.limits_on(&gpu);
+    let limit = |given: Option<u32>, default: Option<f64>| given.or(default.map(|limit| limit as u32));
+    let unlimited = || format!("{} has no default limits", engine.name);
+    let token_budget = limit(case.max_num_batched_tokens, token_budget.0).ok_or_else(unlimited)?;
+    let max_seqs = limit(case.max_num_seqs, max_seqs.0).ok_or_else(unlimited)?;
+    let longest = case.max_model_len.unwrap_or(model.max_context).max(2);
+    let setup = Setup {
+        model: model.clone(),
+        tp: case.tp,
+        pp: case.pp,
+        dp: case.dp,
+        ep: 1,
+        replicas: 1,
+        weights,
+        formats,
+        kv,
+        prompts: vec![longest - 1],
+        osl: 1,
+        spread: 0.0,
+        log_spread: [0.0; 2],
+        histogram: Vec::new(),
+        load: Load::Concurrency(1),
+        burstiness: 1.0,
+        start: Start::AtOnce,
+        requests: None,
+        max_in_flight: None,
+        turns: Workload::default().turns,
+        cached_share: 0.0,
+        drafts: Drafts::default(),
+        slos: Slos::default(),
+        token_budget,
+        max_seqs,
+        memory_share,
+        sustained: 1.0,
+        price: None,
+        gpu,
+        engine,
+    };
+    let memory = memory_of(&setup).map_err(|issues| cases::texts(&issues))?;
+    // Without the length that the server was asked for, a token is room enough.
+    let sequence = f64::from(case.max_model_len.unwrap_or(1));
+    let room = memory.kv_room - memory.missing;
+    let needed = memory.kv_per_token * sequence;
+    let gib = |bytes: Bytes| Some(bytes.0 / GIB);
+    let predicted = Sizes {
+        weights_gib: gib(memory.weights),
+        activation_gib: gib(memory.activations),
+        reserve_gib: gib(memory.reserve),
+        available_kv_gib: gib(room),
+        kv_tokens: Some(memory.kv_tokens),
+        starts: room.0 > 0.0 && room >= needed,
+    };
+    // SGLang logs what keeps states apart from what keeps tokens, and divides the room by a share of its own.
+    let recurs = |attention: &Attention| matches!(attention, Attention::Delta(_) | Attention::Mamba(_));
+    let apart = setup.engine.id == "sglang" && model.attentions().any(recurs);
+    if apart {
+        assumed.push("its room for tokens is not compared: states have a pool of their own".into());
+    }
+    let logged = Sizes {
+        weights_gib: case.weights_gib,
+        activation_gib: case.activation_gib,
+        reserve_gib: case.non_torch_gib,
+        available_kv_gib: case.available_kv_gib.filter(|_| !apart),
+        kv_tokens: case.kv_tokens.filter(|_| !apart),
+        starts: !case.failed_start,
+    };
+    Ok(ComparedStart {
+        id: case.id.clone(),
+        engine: case.engine.clone(),
+        model: model.name.clone(),
+        gpu: case.gpu.clone(),
+        assumed,
+        contradiction,
+        hybrid_kv: case.hybrid_kv,
+        near_edge: (room - needed).0.abs() < memory.margin.0,
+        predicted,
+        logged,
+    })
+}
+
+/// The format of the weights: a published checkpoint's own where the log's word is a wider one, which it cannot have.
+fn weights(case: &StartCase, model: &Model, assumed: &mut Vec<String>) -> Result<Dtype, String> {
+    let named = format(&case.weights)?;
+    if case.model != model.name || model.weights.bytes() >= named.bytes() {
+        return Ok(named);
+    }
+    assumed.push(format!(
+        "weights in {}, as published, though {} is named",
+        model.weights.id(),
+        case.weights
+    ));
+    Ok(model.weights)
+}
+
+/// The engine at the version of the log.
+fn engine(catalog: &Catalog, case: &StartCase, assumed: &mut Vec<String>) -> Result<Engine, String> {
+    let id = if case.engine == "tensorrt-llm" { "trtllm" } else { &case.engine };
+    let engine = catalog.engine(id).ok_or_else(|| format!("no engine {}", case.engine))?;
+    let Some((version, how)) = version(case) else {
+        assumed.push(format!("version {}: none is named", engine.version));
+        return Ok(engine.clone());
+    };
+    assumed.extend(how);
+    Ok(Engine { version, ..engine.clone() })
+}
+
+/// The share that is kept, and why the logged parts cannot all be true, if they cannot. Where a log gives every part,
+/// their sum tells the share.
+fn share(
+    case: &StartCase,
+    engine: &Engine,
+    gpu: &Gpu,
+    assumed: &mut Vec<String>,
+) -> Result<(f64, Option<String>), String> {
+    let total = gpu.memory().map_err(|missing| missing.to_string())?.0 / GIB;
+    let Some(given) = case.memory_share else {
+        let of_version = engine.budget().and_then(|budget| budget.memory_share.as_ref());
+        let default = of_version.unwrap_or(&engine.scheduler.memory_share).0;
+        let default = default.ok_or_else(|| format!("{} has no default share", engine.name))?;
+        assumed.push(format!("share {default}: the default of version {}", engine.version));
+        return Ok((default, None));
+    };
+    if engine.id != "vllm" {
+        return Ok((given, None));
+    }
+    let parts = [case.weights_gib, case.available_kv_gib, case.activation_gib, case.non_torch_gib];
+    let filled = parts.iter().flatten().sum::<f64>() / total;
+    let whole = parts.iter().all(Option::is_some);
+    if whole && (filled - given).abs() > TOLERATED_SHARE {
+        assumed.push(format!("share {filled:.2}: what the logged parts fill, though {given} is named"));
+        return Ok((filled, None));
+    }
+    let over = filled > given + TOLERATED_SHARE;
+    let text = || format!("the logged parts fill {filled:.2} of the memory, more than the share of {given}");
+    Ok((given, over.then(text)))
+}
+
+fn gpu(catalog: &Catalog, named: &str, assumed: &mut Vec<String>) -> Result<Gpu, String> {
+    let alias = GPUS.iter().find(|(name, ..)| *name == named);
+    let id = alias.map_or(named, |(_, id, _)| id);
+    let mut gpu = catalog.gpu(id).cloned().ok_or_else(|| format!("no GPU {named}"))?;
+    if let Some((_, _, gib)) = alias {
+        assumed.push(format!("{} stands for {named}", gpu.name));
+        if let Some(gib) = gib {
+            gpu.memory_bytes.0 = Some(gib * GIB);
+        }
+    }
+    Ok(gpu)
+}
+
+/// The model whose architecture a checkpoint has.
+fn resolved<'a>(catalog: &'a Catalog, named: &str, assumed: &mut Vec<String>) -> Result<&'a Model, String> {
+    let model = cases::model(catalog, named)?.model;
+    if model.name != named {
+        assumed.push(format!("{} stands for {named}", model.name));
+    }
+    Ok(model)
+}
+
+/// A format by the name that logs give it.
+fn format(named: &str) -> Result<Dtype, String> {
+    match named {
+        "fp16" => Ok(Dtype::Bf16),
+        "fp8_e5m2" | "fp8_e4m3" => Ok(Dtype::Fp8),
+        "int8_wo" => Ok(Dtype::Int8),
+        named if named.starts_with("int4") => Ok(Dtype::Int4),
+        named => cases::dtype(named),
+    }
+}

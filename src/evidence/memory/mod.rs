@@ -1,0 +1,86 @@
+//! What engines log about memory when they start, beside what is predicted: weights, room for the KV cache, whether
+//! the server starts.
+
+mod case;
+pub mod report;
+mod version;
+
+use serde::{Deserialize, Serialize};
+
+pub use case::compare;
+
+/// One start as its log tells it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct StartCase {
+    pub id: String,
+    /// The thread or repository the log is from.
+    pub source: String,
+    pub engine: String,
+    pub engine_version: Option<String>,
+    pub model: String,
+    pub gpu: String,
+    pub tp: u32,
+    pub pp: u32,
+    pub dp: u32,
+    /// Format of the weights as the source names it.
+    pub weights: String,
+    pub kv_dtype: Option<String>,
+    pub memory_share: Option<f64>,
+    pub max_model_len: Option<u32>,
+    pub max_num_seqs: Option<u32>,
+    pub max_num_batched_tokens: Option<u32>,
+    #[serde(default)]
+    pub enforce_eager: bool,
+    pub weights_gib: Option<f64>,
+    pub activation_gib: Option<f64>,
+    pub non_torch_gib: Option<f64>,
+    pub available_kv_gib: Option<f64>,
+    pub kv_tokens: Option<f64>,
+    /// Logged tokens are derived: layers keep unlike lengths.
+    pub hybrid_kv: bool,
+    pub failed_start: bool,
+    #[serde(default)]
+    pub note: String,
+}
+
+/// What a log prints, or a prediction of it: of the fullest GPU, tokens of a replica.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Sizes {
+    pub weights_gib: Option<f64>,
+    pub activation_gib: Option<f64>,
+    pub reserve_gib: Option<f64>,
+    /// Below zero where nothing is left.
+    pub available_kv_gib: Option<f64>,
+    pub kv_tokens: Option<f64>,
+    pub starts: bool,
+}
+
+/// One start beside its prediction.
+#[derive(Debug, Clone, Serialize)]
+pub struct ComparedStart {
+    pub id: String,
+    pub engine: String,
+    pub model: String,
+    pub gpu: String,
+    /// What the log leaves open and was taken, one sentence each.
+    pub assumed: Vec<String>,
+    /// Logged parts that cannot all be true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contradiction: Option<String>,
+    pub hybrid_kv: bool,
+    /// Whether the prediction says that it may be wrong about the start.
+    pub near_edge: bool,
+    pub predicted: Sizes,
+    pub logged: Sizes,
+}
+
+/// Reads one case a line.
+///
+/// # Errors
+/// The first line that is none.
+pub fn read(text: &str) -> Result<Vec<StartCase>, String> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(at, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", at + 1)))
+        .collect()
+}

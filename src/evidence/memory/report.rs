@@ -1,0 +1,130 @@
+//! How far predicted starts are from logged ones.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{ComparedStart, Sizes};
+use crate::evidence::compared::Skipped;
+use crate::evidence::errors::{Errors, quantile};
+
+/// Room within this many GiB or per cent of the logged one counts as right.
+const NEAR_GIB: f64 = 1.0;
+const NEAR_PERCENT: f64 = 5.0;
+
+/// Errors of the room for the KV cache.
+#[derive(Debug, Clone, Serialize)]
+pub struct Room {
+    pub cases: usize,
+    pub median_abs_gib: f64,
+    /// Of what is logged; negative rooms left out.
+    pub median_error_percent: f64,
+    pub mean_error_percent: f64,
+    /// Signed mean, in GiB: positive where too much room is said.
+    pub bias_gib: f64,
+    pub within_1gib_or_5_percent: f64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Verdict {
+    pub right: usize,
+    pub of: usize,
+    pub wrong: Vec<String>,
+    /// Of the wrong ones, those whose prediction said that it might be.
+    pub wrong_near_edge: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Group {
+    pub cases: usize,
+    pub kv_available_gib: Option<Room>,
+    /// Tokens of caches whose layers all keep the same length.
+    pub kv_tokens: Option<Errors>,
+    /// Of the others, where engines log what they derive.
+    pub kv_tokens_hybrid: Option<Errors>,
+    pub weights: Option<Errors>,
+    pub verdict: Verdict,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct StartReport {
+    #[serde(flatten)]
+    pub all: Group,
+    pub skipped: Vec<Skipped>,
+    /// Logs whose parts cannot all be true; counted all the same.
+    pub contradictions: Vec<Skipped>,
+    pub without_contradictions: Group,
+    pub by_engine: BTreeMap<String, Group>,
+    pub by_model: BTreeMap<String, Group>,
+}
+
+impl StartReport {
+    pub fn of(compared: &[ComparedStart], skipped: Vec<Skipped>) -> Self {
+        let by = |key: &dyn Fn(&ComparedStart) -> &String| {
+            let mut groups: BTreeMap<String, Vec<&ComparedStart>> = BTreeMap::new();
+            compared.iter().for_each(|one| groups.entry(key(one).clone()).or_default().push(one));
+            groups.into_iter().map(|(name, group)| (name, Group::of(&group))).collect()
+        };
+        let sound: Vec<_> = compared.iter().filter(|one| one.contradiction.is_none()).collect();
+        let contradiction = |one: &ComparedStart| {
+            one.contradiction.clone().map(|reason| Skipped { id: one.id.clone(), reason })
+        };
+        Self {
+            all: Group::of(&compared.iter().collect::<Vec<_>>()),
+            skipped,
+            contradictions: compared.iter().filter_map(contradiction).collect(),
+            without_contradictions: Group::of(&sound),
+            by_engine: by(&|one| &one.engine),
+            by_model: by(&|one| &one.model),
+        }
+    }
+}
+
+impl Group {
+    fn of(group: &[&ComparedStart]) -> Self {
+        let pairs = |of: fn(&Sizes) -> Option<f64>, hybrid: Option<bool>| -> Vec<(f64, f64)> {
+            let chosen = group.iter().filter(|one| hybrid.is_none_or(|hybrid| one.hybrid_kv == hybrid));
+            chosen.filter_map(|one| of(&one.predicted).zip(of(&one.logged))).collect()
+        };
+        let wrong: Vec<_> = group.iter().filter(|one| one.predicted.starts != one.logged.starts).collect();
+        let ids = |of: &mut dyn Iterator<Item = &&&ComparedStart>| of.map(|one| one.id.clone()).collect();
+        Self {
+            cases: group.len(),
+            kv_available_gib: Room::of(&pairs(|sizes| sizes.available_kv_gib, None)),
+            kv_tokens: Errors::of(&pairs(|sizes| sizes.kv_tokens, Some(false))),
+            kv_tokens_hybrid: Errors::of(&pairs(|sizes| sizes.kv_tokens, Some(true))),
+            weights: Errors::of(&pairs(|sizes| sizes.weights_gib, None)),
+            verdict: Verdict {
+                right: group.len() - wrong.len(),
+                of: group.len(),
+                wrong: ids(&mut wrong.iter()),
+                wrong_near_edge: ids(&mut wrong.iter().filter(|one| one.near_edge)),
+            },
+        }
+    }
+}
+
+impl Room {
+    fn of(pairs: &[(f64, f64)]) -> Option<Self> {
+        let sorted = |errors: Vec<f64>| {
+            let mut errors = errors;
+            errors.sort_by(f64::total_cmp);
+            (!errors.is_empty()).then_some(errors)
+        };
+        let sizes = sorted(pairs.iter().map(|(said, logged)| (said - logged).abs()).collect())?;
+        let positive = pairs.iter().filter(|(_, logged)| *logged > 0.0);
+        let shares = sorted(positive.map(|(said, logged)| 100.0 * (said / logged - 1.0).abs()).collect())?;
+        let near = |(said, logged): &&(f64, f64)| {
+            (said - logged).abs() <= NEAR_GIB.max(logged.abs() * NEAR_PERCENT / 100.0)
+        };
+        let count = pairs.len() as f64;
+        Some(Self {
+            cases: pairs.len(),
+            median_abs_gib: quantile(&sizes, 0.5),
+            median_error_percent: quantile(&shares, 0.5),
+            mean_error_percent: shares.iter().sum::<f64>() / shares.len() as f64,
+            bias_gib: pairs.iter().map(|(said, logged)| said - logged).sum::<f64>() / count,
+            within_1gib_or_5_percent: pairs.iter().filter(near).count() as f64 / count,
+        })
+    }
+}
