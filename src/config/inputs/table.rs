@@ -113,11 +113,8 @@ macro_rules! text {
 const DEGREES: Stops = Stops::Doubling { low: 1, high: 16 };
 const SIZES: Stops = Stops::Quarters { low: 1, high: 4096 };
 const SHARES: Stops = Stops::Even { low: 0.0, high: 1.0, step: 0.05 };
-const RATES: Stops = Stops::Decades { low: -2, high: 3 };
-
-const fn rate() -> Number {
-    Number::real(0.001, 1_000_000.0, RATES)
-}
+const RATE: Number = Number::real(0.001, 1_000_000.0, Stops::Decades { low: -2, high: 3 });
+const COUNT: Number = Number::whole(1.0, 100_000.0, SIZES);
 
 fn of_sessions(scenario: &Scenario) -> bool {
     scenario.workload.load.is_sessions()
@@ -296,19 +293,19 @@ inputs! {
         key: "c", label: "Clients", place: Some(Place(Workload, 6)),
         applies: |scenario| matches!(scenario.workload.load, Load::Concurrency(_)),
         help: "Clients that each send their next request when the last one ends.",
-        number: load!(Concurrency, Number::whole(1.0, 100_000.0, SIZES), unit: "at once"),
+        number: load!(Concurrency, COUNT, unit: "at once"),
     }
     Rate {
         key: "r", label: "Rate", place: Some(Place(Workload, 7)),
         applies: |scenario| matches!(scenario.workload.load, Load::Rate(_)),
         help: "Requests per second, arriving independently (Poisson) no matter how many wait.",
-        number: load!(Rate, rate(), unit: "requests/s"),
+        number: load!(Rate, RATE, unit: "requests/s"),
     }
     ConstantRate {
         key: "rc", label: "Constant rate", place: Some(Place(Workload, 8)),
         applies: |scenario| matches!(scenario.workload.load, Load::ConstantRate(_)),
         help: "Requests per second with equal gaps, no matter how many wait.",
-        number: load!(ConstantRate, rate(), unit: "requests/s"),
+        number: load!(ConstantRate, RATE, unit: "requests/s"),
     }
     Burstiness {
         key: "bu", label: "Burstiness", place: Some(Place(Workload, 14)), later: true,
@@ -320,39 +317,37 @@ inputs! {
         key: "bn", label: "Burst", place: Some(Place(Workload, 9)),
         applies: |scenario| matches!(scenario.workload.load, Load::Burst(_)),
         help: "Prompts sent to a server at once, and no others (`vllm bench serve` without a rate).",
-        number: load!(Burst, Number::whole(1.0, 100_000.0, SIZES), unit: "prompts"),
+        number: load!(Burst, COUNT, unit: "prompts"),
     }
     Offline {
         key: "on", label: "Offline queue", place: Some(Place(Workload, 10)),
         applies: |scenario| matches!(scenario.workload.load, Load::Offline(_)),
         help: "Prompts queued in the engine, without a server, for the most throughput (`vllm bench throughput`).",
-        number: load!(Offline, Number::whole(1.0, 100_000.0, SIZES), unit: "prompts"),
+        number: load!(Offline, COUNT, unit: "prompts"),
     }
     Batch {
         key: "b", label: "Prompts", place: Some(Place(Workload, 11)),
         applies: |scenario| matches!(scenario.workload.load, Load::Batch(_)),
         help: "Prompts of one static batch: prefilled together, decoded together to the end.",
-        number: load!(Batch, Number::whole(1.0, 100_000.0, SIZES), unit: "at once"),
+        number: load!(Batch, COUNT, unit: "at once"),
     }
     Sessions {
         key: "sn", label: "Sessions", place: Some(Place(Workload, 12)),
         applies: |scenario| matches!(scenario.workload.load, Load::Sessions(_)),
         help: "Users at once, each of whom begins a new session when the last one ends.",
-        number: load!(Sessions, Number::whole(1.0, 100_000.0, SIZES), unit: "at once"),
+        number: load!(Sessions, COUNT, unit: "at once"),
     }
     SessionRate {
         key: "sr", label: "Session rate", place: Some(Place(Workload, 13)),
         applies: |scenario| matches!(scenario.workload.load, Load::SessionRate(_)),
         help: "Sessions per second, beginning independently (Poisson) no matter how many are under way.",
-        number: load!(SessionRate, rate(), unit: "sessions/s"),
+        number: load!(SessionRate, RATE, unit: "sessions/s"),
     }
     MaxInFlight {
         key: "mc", label: "In flight", place: Some(Place(Workload, 15)), later: true,
         applies: |scenario| matches!(scenario.workload.load, Load::Burst(_)),
         help: "Prompts of the burst that are sent before one has ended (`--max-concurrency` of `vllm bench serve`); empty for all.",
-        number: number!(
-            workload.max_in_flight, Number::whole(1.0, 100_000.0, SIZES), unit: "at most", catalog: Some(|_, _| None)
-        ),
+        number: number!(workload.max_in_flight, COUNT, unit: "at most", catalog: Some(|_, _| None)),
     }
     Turns {
         key: "tn", label: "Turns", place: Some(Place(Workload, 16)), later: true, applies: of_sessions,

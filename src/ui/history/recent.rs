@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use web_sys::Storage;
 
 use crate::config::catalog::catalog;
-use crate::config::{Lengths, Load, ModelChoice, Scenario};
+use crate::config::{Lengths, ModelChoice, Scenario};
+use crate::study::words;
 use crate::ui::state::address;
 
 const KEPT_AS: &str = "rooflight-recent";
@@ -62,11 +63,7 @@ fn name(scenario: &Scenario) -> String {
     let gpu = catalog().gpu(&scenario.gpu).map_or(&scenario.gpu, |gpu| &gpu.name);
     let engine = catalog().engine(&scenario.engine).map_or(&scenario.engine, |engine| &engine.name);
     let workload = &scenario.workload;
-    let load = match workload.load {
-        Load::Concurrency(clients) => format!("{clients} clients"),
-        Load::Rate(rate) => format!("{rate} requests/s"),
-        Load::Batch(prompts) => format!("batch of {prompts}"),
-    };
+    let load = words::load(workload.load);
     let Scenario { tp, pp, replicas, .. } = scenario;
     let mean = |all: &[u32]| all.iter().sum::<u32>() / all.len().max(1) as u32;
     let (isl, osl) = workload.means().unwrap_or(match &workload.isl {
