@@ -15,7 +15,9 @@ pub fn Status() -> impl IntoView {
     // Dimming alone would leave readers of the page by ear, and the hurried, with the wrong numbers.
     let refused = move || {
         let answered = state.answer.with(Option::is_some);
-        match (state.has_errors(), answered) {
+        // Then it is no input that stands in its way.
+        let ended = state.worker.with(|worker| worker.ended().is_some());
+        match (state.has_errors() && !ended, answered) {
             (false, _) => "",
             (true, true) => "Below: the last answer, not that of the marked inputs",
             (true, false) => "The marked inputs stand in its way",
