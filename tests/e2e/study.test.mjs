@@ -288,5 +288,5 @@ pageTest("without its worker the page says so in every view", {
   await open(link);
   await page.locator("[data-testid=worker][data-status=failed]").waitFor({ state: "attached" });
   await choose(page, "tab-change");
-  await page.getByTestId("study-status").filter({ hasText: "the worker of the learned models, which failed" }).waitFor();
+  await page.getByTestId("study-status").filter({ hasText: "in a worker, which failed" }).waitFor();
 });
