@@ -164,7 +164,7 @@ pageTest("a number and a kernel open their formula", {}, async ({ page, open }) 
   await studied(page);
   const fold = page.locator("#fold-tpot[open]");
   await fold.waitFor();
-  assert.match(await fold.textContent(), /TPOT = decode step \+ /);
+  assert.match(await fold.textContent(), /A decode step of the run's mean batch takes/);
   await choose(page, "tab-overview");
   await page.locator("[data-testid=kernels-decode] [data-kernel=gate_up_proj] button").click();
   await page.locator("details[id^=fold-kernel-decode-][open]").filter({ hasText: "At its ceiling, the step would take" }).waitFor();
@@ -288,5 +288,5 @@ pageTest("without its worker the page says so in every view", {
   await open(link);
   await page.locator("[data-testid=worker][data-status=failed]").waitFor({ state: "attached" });
   await choose(page, "tab-change");
-  await page.getByTestId("study-status").filter({ hasText: "the worker of the learned models, which failed" }).waitFor();
+  await page.getByTestId("study-status").filter({ hasText: "in a worker, which failed" }).waitFor();
 });
