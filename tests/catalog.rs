@@ -217,6 +217,15 @@ fn check_figures(
                 }
             }
         },
+        // A record of one source.
+        Value::Object(fields)
+            if fields.get("source").is_some_and(Value::is_string) && !fields.contains_key("value") =>
+        {
+            let source = fields["source"].as_str().unwrap_or_default();
+            assert!(sources.contains_key(source), "{at}: unknown source {source}");
+            used.insert(source.into());
+            fields.iter().for_each(|(name, field)| check_figures(name, field, sources, used));
+        }
         Value::Object(fields) if fields.contains_key("value") => {
             let source = fields["source"].as_str().unwrap_or_default();
             assert!(sources.contains_key(source), "{at}: unknown source {source}");

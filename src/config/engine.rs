@@ -213,6 +213,18 @@ pub struct ProductChoice {
 }
 
 impl Engine {
+    /// The engine called in its own process: no server stands between it and who asks, and no answer is streamed.
+    pub fn without_server(&self) -> Self {
+        let mut engine = self.clone();
+        let host = &mut engine.host;
+        for figure in
+            [&mut host.sequence_us, &mut host.frontend_us, &mut host.admission_us, &mut host.prompt_token_us]
+        {
+            figure.0 = figure.0.map(|_| 0.0);
+        }
+        engine
+    }
+
     /// The engine whose measured products resemble those this one serves from weights in this format.
     pub fn products_as(&self, weights: Dtype, arch: Arch) -> &str {
         let holds = |choice: &&ProductChoice| {

@@ -114,7 +114,7 @@ export type Config = {
   spread?: number;
   /** Standard deviation of the logarithm of lengths that are log-normal instead, with the same means. */
   log_spread?: number;
-  /** A named distribution about these means. sharegpt: log-normal prompts and outputs that vary as 300 recorded requests of ShareGPT do, none of them with a short prompt or answer. The simulated run draws them. */
+  /** A named distribution about these means. sharegpt: log-normal prompts and outputs that vary as those that `vllm bench serve` takes from ShareGPT. */
   shape?: string;
   /** Pairs of prompt and output length to draw from, each with its weight, instead of one length each. */
   histogram?: string;

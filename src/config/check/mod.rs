@@ -16,7 +16,7 @@ use super::catalog::Catalog;
 use super::inputs::check_ranges;
 use super::model::Formats;
 use super::requests::{Variation, log_spread};
-use super::{Engine, Field, Figure, Gpu, Issue, MissingFigure, Model, Scenario, Setup};
+use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Scenario, Setup};
 use parallel::Degrees;
 
 /// Resolves ids, checks every range and every fit. All findings are returned at once, each beside its
@@ -83,7 +83,10 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let setup = Setup {
         model: model.clone(),
         gpu: gpu.clone(),
-        engine: engine.clone(),
+        engine: match scenario.workload.load {
+            Load::Offline(_) | Load::Batch(_) => engine.without_server(),
+            _ => engine.clone(),
+        },
         tp,
         pp,
         dp,

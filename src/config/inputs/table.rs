@@ -248,8 +248,8 @@ inputs! {
     }
     Shape {
         key: "sh", label: "Shape of lengths", place: Some(Place(Workload, 4)), later: true,
-        help: "A named distribution about these means. sharegpt: log-normal prompts and outputs that vary as 300 recorded \
-               requests of ShareGPT do, none of them with a short prompt or answer. The simulated run draws them.",
+        help: "A named distribution about these means. sharegpt: log-normal prompts and outputs that vary as those \
+               that `vllm bench serve` takes from ShareGPT.",
         text: text!(
             Id,
             |link| link.scenario.workload.shape.map(|shape| shape.id().to_owned()),

@@ -3,8 +3,8 @@
 use super::sent::Sent;
 use crate::config::catalog::Catalog;
 use crate::config::model::resolve::Resolved;
-use crate::config::{Dtype, Lengths, Model, ModelChoice, Overrides, Scenario, Workload};
-use crate::evidence::cases::{ServedCase, dtype, model};
+use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
+use crate::evidence::cases::{Kind, ServedCase, dtype, model};
 use crate::evidence::launch::Launch;
 use crate::units::significant;
 
@@ -29,7 +29,10 @@ pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent, catalog: &Catalog) ->
         workload: Workload {
             isl: Lengths::Fixed(isl),
             osl,
-            load: sent.load(),
+            load: match case.kind {
+                Kind::Offline => Load::Offline(sent.at_once),
+                _ => sent.load(),
+            },
             drafts: launch.drafts,
             ..Workload::default()
         },
