@@ -9,7 +9,7 @@ pub use answer::answer;
 pub use curve::curve;
 
 use crate::chart::runs;
-use crate::config::{Field, Issue, Load, Setup, Start};
+use crate::config::{Load, Setup, Start};
 use crate::serving::run::{Commands, Run};
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Fact, Facts, Row};
