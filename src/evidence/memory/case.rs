@@ -192,13 +192,43 @@ fn gpu(catalog: &Catalog, named: &str, assumed: &mut Vec<String>) -> Result<Gpu,
     Ok(gpu)
 }
 
-/// The model whose architecture a checkpoint has.
+/// The model whose architecture a checkpoint has: by its name, else by its name without what tells tunings and formats.
 fn resolved<'a>(catalog: &'a Catalog, named: &str, assumed: &mut Vec<String>) -> Result<&'a Model, String> {
-    let model = cases::model(catalog, named)?.model;
-    if model.name != named {
-        assumed.push(format!("{} stands for {named}", model.name));
+    if let Ok(model) = cases::model(catalog, named) {
+        return Ok(model.model);
     }
+    let wanted = plain(named);
+    let alike = catalog.models.models.iter().find(|model| plain(&model.name) == wanted);
+    let model = alike.ok_or_else(|| format!("{named} is not among the models of the catalog"))?;
+    assumed.push(format!("{} stands for {named}", model.name));
     Ok(model)
+}
+
+fn plain(name: &str) -> String {
+    const ENDS: [&str; 12] = [
+        "-hf",
+        "-chat",
+        "-instruct",
+        "-it",
+        "-awq-4bit",
+        "-awq",
+        "-fp8",
+        "-nvfp4",
+        "-fp4",
+        "-base",
+        "-2507",
+        "-bf16",
+    ];
+    // Successors with the same architecture.
+    const SAME: [(&str, &str); 3] =
+        [("qwen3.6-27b", "qwen3.5-27b"), ("qwen3.8-27b", "qwen3.5-27b"), ("qwen3-reranker", "qwen3")];
+    let name =
+        name.rsplit('/').next().unwrap_or(name).to_lowercase().replace("meta-", "").replace("-coder", "");
+    let mut name = name.split(' ').next().unwrap_or_default().to_owned();
+    while let Some(shorter) = ENDS.iter().find_map(|end| name.strip_suffix(end)) {
+        name = shorter.to_owned();
+    }
+    SAME.iter().fold(name, |name, (new, old)| name.replace(new, old))
 }
 
 /// A format by the name that logs give it.
