@@ -48,7 +48,7 @@ for (const sandbox of ['sandbox="allow-scripts"', ""]) {
     assert.equal(result.origin === "null", sandbox !== "");
     assert.deepEqual([result.ns, result.v, result.fits, result.link], ["rooflight", 1, true, link]);
     assert.match(result.release, /^\d{4}-\d\d-\d\d/);
-    const shown = { ttft: "ttft", tpot: "tpot", e2e: "e2e", throughput: "output_per_s", "per-gpu": "output_per_s_per_gpu", requests: "requests_per_s" };
+    const shown = { ttft: "ttft", tpot: "tpot", e2e: "e2e", throughput: "output_per_s", "per-gpu": "output_per_s_per_gpu", "request-rate": "requests_per_s" };
     // The page's own attributes have 15 digits.
     for (const [id, name] of Object.entries(shown)) assert.ok(Math.abs(result[name] / (await value(inside, id)) - 1) < 1e-12, name);
     assert.equal((await last("state")).link, link);

@@ -44,11 +44,11 @@ pageTest("what was measured stands beside the prediction, in the link too, until
   await open();
   await settled(page);
   const plain = await page.locator(".headline").boundingBox();
-  for (const id of ["ttft", "requests", "waiting"]) assert.equal(await beside(page, id).isVisible(), false, id);
+  for (const id of ["ttft", "request-rate", "waiting"]) assert.equal(await beside(page, id).isVisible(), false, id);
   await paste(page, report);
   await fragmentHolds(page, { me });
   await settled(page);
-  for (const [id, measured, text] of [["ttft", 0.06125, "61.3 ms"], ["tpot", 0.00691, "6.91 ms"], ["throughput", 2272.4, "2272"], ["requests", 4.44, "4.44 /s"]]) {
+  for (const [id, measured, text] of [["ttft", 0.06125, "61.3 ms"], ["tpot", 0.00691, "6.91 ms"], ["throughput", 2272.4, "2272"], ["request-rate", 4.44, "4.44 /s"]]) {
     const words = await beside(page, id).textContent();
     assert.ok(words.replace(/\s/g, " ").startsWith(text), `${id}: ${words}`);
     assert.ok(Math.abs(share(words) - (await value(page, id)) / measured + 1) < 6e-4, `${id}: ${words}`);

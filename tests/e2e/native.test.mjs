@@ -14,7 +14,7 @@ const shown = {
   throughput: "output_per_s",
   "per-gpu": "output_per_s_per_gpu",
   "per-user": "output_per_s_per_user",
-  requests: "requests_per_s",
+  "request-rate": "requests_per_s",
   total: "total_per_s",
   running: "running",
 };

@@ -28,7 +28,7 @@ fn LoadKind(size: Field) -> impl IntoView {
     let label = if size == Field::Batch { "One static batch" } else { size.input().label };
     let choose = move |_| {
         let number = |id| state.reading(id).map(|reading| reading.value);
-        let (rate, running) = (number("requests"), number("running"));
+        let (rate, running) = (number("request-rate"), number("running"));
         state.choose(size.id(), |form| {
             form.choose(Field::Load, |scenario| {
                 scenario.workload.load = like(&scenario.workload, size, rate, running);

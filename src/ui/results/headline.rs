@@ -46,7 +46,7 @@ pub fn HeadlineView() -> impl IntoView {
                     id="total" name="Input and output"
                     help="Prompt and output tokens per second, whole system"
                 />
-                <Gauge id="requests" name="Requests" help="Requests completed per second, whole system" />
+                <Gauge id="request-rate" name="Requests" help="Requests completed per second, whole system" />
                 <Gauge
                     id="cost" name="Per M output tokens" help="At the price per GPU and hour, at this load"
                 />

@@ -58,7 +58,7 @@ const NUMBERS: [&str; 11] = [
     "ttft",
     "tpot",
     "e2e",
-    "requests",
+    "request-rate",
     "throughput",
     "total",
     "per-gpu",

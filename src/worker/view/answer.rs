@@ -53,7 +53,7 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         Some(rate("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
         headline.output_per_s_per_user.map(|value| rate("per-user", value, "tok/s")),
         Some(rate("total", headline.total_per_s, "tok/s")),
-        Some(rate("requests", headline.requests_per_s, "/s")),
+        Some(rate("request-rate", headline.requests_per_s, "/s")),
         cost.map(|dollars| reading("cost", dollars.0, dollars.print())),
         Some(rate("running", headline.running, "")),
         Some(rate("waiting", headline.waiting, "")),
@@ -78,7 +78,9 @@ fn percentiles(stats: Stats) -> String {
 }
 
 fn deviation(reading: &Reading, measured: &Measured) -> Option<String> {
-    let metric = Metric::from_id(&reading.id)?;
+    // An input is called requests too.
+    let id = if reading.id == "request-rate" { "requests" } else { &reading.id };
+    let metric = Metric::from_id(id)?;
     let deviation = Deviation::of(measured, metric, reading.value)?;
     Some(format!("{} measured, {}", print(metric, deviation.measured), deviation.difference()))
 }
