@@ -1,14 +1,14 @@
 //! Simulated runs of a setup.
 
-use std::collections::BTreeMap;
+mod support;
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Bin, Drafts, Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check};
-use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Rows};
-use rooflight::kernels::Family;
 use rooflight::serving::report::Headline;
-use rooflight::serving::run::{Run, Runner, Sweep};
-use rooflight::serving::{answer, finish, plan};
+use rooflight::serving::run::{Run, Sweep};
+use rooflight::serving::{finish, plan};
+
+use support::{flat, runner};
 
 const ENGINES: [&str; 3] = ["vllm", "sglang", "trtllm"];
 
@@ -21,19 +21,6 @@ fn setup(engine: &str, isl: u32, osl: u32, load: Load, slos: Slos) -> Setup {
     };
     let (setup, issues) = check(&scenario, catalog());
     setup.unwrap_or_else(|| panic!("{issues:?}"))
-}
-
-/// The same efficiency for every row; host times count, as with learned ones.
-fn flat(rows: &Rows) -> Efficiencies {
-    let answer = Answer { ln_efficiency: -0.3, ln_bound: None, outside: false };
-    let of_family = |(&family, rows): (&Family, &FamilyRows)| (family, vec![answer; rows.count()]);
-    let answers = rows.families().iter().map(of_family).collect();
-    Efficiencies::Learned(rows.answered("test", &answers, &BTreeMap::new()).expect("every row is answered"))
-}
-
-fn runner(setup: &Setup) -> Runner {
-    let (plan, rows) = plan(setup).expect("the catalog has every figure");
-    answer(&plan, &flat(&rows)).expect("every row is answered").1.expect("it fits")
 }
 
 fn run(setup: &Setup) -> Run {
@@ -96,12 +83,11 @@ fn bursts_wait_longer_for_their_first_token() {
 fn cached_prompts_come_sooner_and_accepted_drafts_faster() {
     for engine in ENGINES {
         for load in [Load::Concurrency(8), Load::Rate(1.0), Load::Batch(8)] {
-            let plain = setup(engine, 2048, 128, load, Slos::default());
+            let plain = setup(engine, 8192, 128, load, Slos::default());
             let cached = Setup { cached_share: 0.5, ..plain.clone() };
             let drafts = Setup { drafts: Drafts { drafted: 3, accepted: 1.8 }, ..plain.clone() };
             let (before, sooner, faster) = (headline(&plain), headline(&cached), headline(&drafts));
-            // What the host launches in a prefill step does not shrink with the prompt.
-            assert!(sooner.ttft < before.ttft * 0.95, "{engine} {load:?}");
+            assert!(sooner.ttft < before.ttft * 0.75, "{engine} {load:?}");
             assert!(faster.tpot < before.tpot.map(|tpot| tpot * 0.6), "{engine} {load:?}");
         }
     }

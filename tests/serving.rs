@@ -51,8 +51,7 @@ fn a_rate_is_served_as_the_loop_that_reaches_it() {
         let open = report(&open, -0.3).headline.unwrap();
         assert!((open.requests_per_s / rate - 1.0).abs() < 0.05, "{engine}: {}", open.requests_per_s / rate);
         let apart = open.tpot.unwrap().0 / closed.tpot.unwrap().0;
-        // SGLang stops decoding for prompts: a host-bound prefill of each arrival shows in TPOT, that of a group once.
-        assert!((0.9..1.5).contains(&apart), "{engine}: {apart}");
+        assert!((0.9..1.15).contains(&apart), "{engine}: {apart}");
     }
 }
 
