@@ -35,7 +35,7 @@ pub struct Budget {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Padding {
-    /// The first version that pads otherwise; none where the newest pads so.
+    /// The first version that pads differently; none for the newest rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     pub weights: Dtype,

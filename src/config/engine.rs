@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Arch, Budget, Dtype, Figure, Gpu, Padding};
+use crate::units::GIB;
 
 /// How an engine mixes prefill and decode in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
@@ -55,8 +56,6 @@ pub struct SmallerDefaults {
     pub token_budget: Figure,
     pub max_seqs: Figure,
 }
-
-const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
 impl Scheduler {
     /// Default token budget and most sequences on `gpu`.
@@ -195,7 +194,7 @@ pub struct VersionDefaults {
     pub prefix_cache: bool,
     /// The host prepares a step while the GPU runs the last one.
     pub async_scheduling: bool,
-    /// None where the engine works it out from the GPU's memory.
+    /// None if the engine works it out from the GPU's memory.
     pub memory_share: Option<Figure>,
     /// Id of a source.
     pub source: String,

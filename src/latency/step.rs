@@ -6,7 +6,7 @@ use crate::units::Seconds;
 /// What the host does in a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HostWork {
-    /// Kernels launched one by one; none where a CUDA graph is replayed.
+    /// Kernels launched one by one; none if a CUDA graph is replayed.
     pub launches: Option<f64>,
     /// Sequences that the scheduler, the sampler and the stream of answers handle.
     pub sequences: f64,

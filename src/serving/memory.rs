@@ -7,15 +7,13 @@ use crate::config::model::{
 use crate::config::{Budget, Dtype, MemoryShareOf, MissingFigure, Setup};
 use crate::kernels::constants::constants;
 use crate::kernels::latent::INDEX_SCALE_BYTES;
-use crate::units::Bytes;
+use crate::units::{Bytes, GIB, MIB};
 
 use super::fit::Demand;
 use super::report::Memory;
 
 const BF16_BYTES: f64 = 2.0;
 const F32_BYTES: f64 = 4.0;
-const MIB: f64 = 1024.0 * 1024.0;
-const GIB: f64 = 1024.0 * MIB;
 
 constants!("memory": block_rows, entry_scale_bytes, latent_context, latent_sequences, margin_gib, margin_share, workspace_mib);
 

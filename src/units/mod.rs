@@ -3,5 +3,9 @@
 mod format;
 mod quantity;
 
+/// Bytes.
+pub const MIB: f64 = 1024.0 * 1024.0;
+pub const GIB: f64 = 1024.0 * MIB;
+
 pub use format::{Printed, count, decimal, fixed, percent, ratio, significant};
 pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Quantity, Seconds, Watts};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Sources;
 use crate::config::Figure;
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, GIB, Seconds};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,8 +60,6 @@ pub struct Physics {
     pub network_share: f64,
     pub score_share: f64,
 }
-
-const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
 /// One constant as it is listed for a reader.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -69,7 +69,7 @@ pub struct ServedCase {
     pub measured_on: Option<String>,
     /// Container image, or where that is lost, what else names the run.
     pub image: Option<String>,
-    /// What the source prints of how it started server and clients; none where it prints nothing.
+    /// What the source prints of how it started server and clients; none if it prints nothing.
     pub told: Option<Told>,
     /// No constant was fitted on runs of its file.
     pub outside: bool,

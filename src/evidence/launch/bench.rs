@@ -5,8 +5,7 @@ use crate::config::model::Attention;
 use crate::config::{Dtype, Gpu, Model};
 use crate::evidence::cases::{ServedCase, model};
 use crate::kernels::constants::constants;
-
-const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+use crate::units::GIB;
 
 constants!("launches": sglang_prefill_tokens, bench_share, bench_most_seqs, bench_most_tokens);
 

@@ -6,9 +6,7 @@ use crate::config::model::Attention;
 use crate::config::{Drafts, Dtype, Engine, Gpu, Load, Model, Setup, Slos, Start, Workload};
 use crate::evidence::cases;
 use crate::serving::memory_of;
-use crate::units::Bytes;
-
-const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+use crate::units::{Bytes, GIB};
 
 /// GPUs as logs name them, the record that stands for each, and its memory in GiB where that differs: of another
 /// size, or not in the catalog.
