@@ -15,6 +15,8 @@ pub mod efficiency;
 
 pub mod latency;
 
+pub mod calibration;
+
 pub mod serving;
 
 #[cfg(any(feature = "chart", feature = "infer-worker"))]

@@ -12,6 +12,7 @@ use rooflight::evidence::errors::Errors;
 use rooflight::evidence::models::open_models;
 use rooflight::evidence::served::coverage::Coverage;
 use rooflight::evidence::served::report::{LoopReport, ServedReports, served_reports};
+use rooflight::evidence::served::response::responses;
 use serde_json::json;
 
 #[derive(Args)]
@@ -31,6 +32,12 @@ pub struct Arguments {
     /// Writes one JSON object a line: id, predicted, measured.
     #[arg(long)]
     per_case: Option<PathBuf>,
+    /// Writes one JSON object a line instead of errors: what each run of a server becomes when its steps take longer.
+    #[arg(long)]
+    responses: Option<PathBuf>,
+    /// The factors on step times that responses start from, by case (JSON).
+    #[arg(long, requires = "responses")]
+    factors: Option<PathBuf>,
     /// The folder of the ONNX models and their manifest.
     #[arg(long, default_value = "models")]
     models: PathBuf,
@@ -56,12 +63,7 @@ pub fn found(
     models: &Models,
     catalog: &Catalog,
 ) -> Result<Found, String> {
-    let mut cases = Cases::default();
-    for path in files {
-        // Constants are fitted on this file of the measured data and on no other.
-        let fitted = path.file_name().is_some_and(|name| name == "cases.jsonl");
-        cases.read(&read(path)?, fitted).map_err(|error| in_file(path, error))?;
-    }
+    let cases = read_cases(files)?;
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
     let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
@@ -75,6 +77,16 @@ pub fn found(
         traces: report(&TraceCase::METRICS, traces, &peers),
         skipped: cases.skipped,
     })
+}
+
+fn read_cases(files: &[PathBuf]) -> Result<Cases, String> {
+    let mut cases = Cases::default();
+    for path in files {
+        // Constants are fitted on this file of the measured data and on no other.
+        let fitted = path.file_name().is_some_and(|name| name == "cases.jsonl");
+        cases.read(&read(path)?, fitted).map_err(|error| in_file(path, error))?;
+    }
+    Ok(cases)
 }
 
 fn report<'a>(
@@ -93,11 +105,14 @@ fn report<'a>(
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
-    let Arguments { cases, peers, every, engines, per_case, models, json } = arguments;
+    let Arguments { cases, peers, every, engines, per_case, responses, factors, models, json } = arguments;
     let models = open_models(models).map_err(|error| error.to_string())?;
     let mut catalog = Catalog::shipped()?;
     if let Some(path) = engines {
         catalog.engines = serde_json::from_str(&read(path)?).map_err(|error| in_file(path, error))?;
+    }
+    if let Some(path) = responses {
+        return write_responses(path, factors.as_deref(), (cases, *every), &models, &catalog);
     }
     let Found { batches, served, traces, skipped } =
         found(cases, peers.as_deref(), *every, &models, &catalog)?;
@@ -134,6 +149,29 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         }
         print_skipped(&skipped);
     }
+    Ok(())
+}
+
+fn write_responses(
+    path: &Path,
+    factors: Option<&Path>,
+    (files, every): (&[PathBuf], usize),
+    models: &Models,
+    catalog: &Catalog,
+) -> Result<(), String> {
+    let factors = match factors {
+        Some(path) => serde_json::from_str(&read(path)?).map_err(|error| in_file(path, error))?,
+        None => BTreeMap::new(),
+    };
+    let cases = read_cases(files)?;
+    let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
+    let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
+    let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
+    let (found, skipped) = responses(&served, (catalog, &physics), &ask, &factors)?;
+    let lines: Result<Vec<String>, _> = found.iter().map(serde_json::to_string).collect();
+    let lines = lines.map_err(|error| error.to_string())?.join("\n") + "\n";
+    std::fs::write(path, lines).map_err(|error| in_file(path, error))?;
+    print_skipped(&skipped);
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 pub mod coverage;
 mod numpy;
 pub mod report;
+pub mod response;
 mod scenario;
 mod sent;
 
@@ -76,11 +77,12 @@ impl Run {
         )
     }
 
-    /// The run's means at these step times; of a server kept full, those while it was.
+    /// The run's means at these step times; of a server kept full, those while it was. With the requests under way in
+    /// a replica on average.
     ///
     /// # Errors
     /// Why the simulation does not end, or has no answer.
-    pub fn simulate(&self, cost: &dyn StepCost) -> Result<Times, String> {
+    pub fn simulate(&self, cost: &dyn StepCost) -> Result<(Times, f64), String> {
         let cost = &Cold { cost, start: self.launch.cold_start, due: Cell::new(true) };
         let Sent { requests, arrivals, .. } = &self.sent;
         let outcome = simulate(&self.policy, requests, arrivals, cost, Limits::default())
@@ -89,11 +91,13 @@ impl Run {
         if let Some(full) = self.sent.full {
             let itl = found.itl.ok_or("no output has a second token")?;
             let output_per_s = Some(sent::rate_while_full(&outcome.requests, full as usize));
-            return Ok(Times { tpot_ms: Some(itl.p50 * 1e3), output_per_s, ..Times::default() });
+            let times = Times { tpot_ms: Some(itl.p50 * 1e3), output_per_s, ..Times::default() };
+            return Ok((times, f64::from(full)));
         }
         let tpot = found.tpot.ok_or("no output has a second token")?;
         let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
-        Ok(Times { ttft_ms, tpot_ms, output_per_s: Some(found.output_per_s), ..Times::default() })
+        let times = Times { ttft_ms, tpot_ms, output_per_s: Some(found.output_per_s), ..Times::default() };
+        Ok((times, found.in_flight))
     }
 }
 

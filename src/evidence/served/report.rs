@@ -175,8 +175,8 @@ fn compare(case: &ServedCase, run: &Run, tables: &BTreeMap<String, Tables>) -> R
         outside: case.outside,
         concurrency: Some(run.sent.at_once),
         recorded: Some(run.launch.matched() && run.launch.inferred.is_empty()),
-        predicted: simulate(&tables.learned)?,
-        roofline: simulate(&tables.roofline)?,
+        predicted: simulate(&tables.learned)?.0,
+        roofline: simulate(&tables.roofline)?.0,
         measured: case.measured.times(),
         link: run.link.clone(),
     })

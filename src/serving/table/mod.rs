@@ -11,6 +11,7 @@ mod rows;
 
 use super::sim::{RankStep, StepCost};
 use super::step::PlannedStep;
+use crate::calibration::Factors;
 use crate::config::catalog::Physics;
 use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
@@ -102,6 +103,7 @@ pub struct Hosted<'a> {
     table: &'a StepTable,
     host: &'a HostTime,
     ahead: bool,
+    factors: Factors,
 }
 
 /// What one rank does in a step.
@@ -198,9 +200,9 @@ fn every_point(axes: &[Vec<u64>]) -> Vec<Vec<u64>> {
 }
 
 impl StepTable {
-    /// The steps of an engine with these host times, each decided `ahead` or not.
+    /// The steps of an engine with these host times, each decided `ahead` or not, as the physics has them.
     pub fn under<'a>(&'a self, host: &'a HostTime, ahead: bool) -> Hosted<'a> {
-        Hosted { table: self, host, ahead }
+        Hosted { table: self, host, ahead, factors: Factors::NONE }
     }
 
     /// The shortest decode step: one sequence, and no host.
@@ -243,9 +245,33 @@ impl StepTable {
 }
 
 impl Hosted<'_> {
-    /// The time of a step: of its kernels, and of the host where kernels do not hide it. None if the
-    /// engine's record lacks its host times.
+    /// The same steps, each so many times as long.
+    pub fn times(self, factors: Factors) -> Self {
+        Self { factors, ..self }
+    }
+
+    /// The time of a step. None if the engine's record lacks its host times.
+    ///
+    /// What a step would take without its prompts is multiplied by the factor of decoding, and the rest by that of
+    /// prompts.
     pub fn step(&self, ranks: &[Work]) -> Option<Seconds> {
+        let whole = self.physical(ranks)?;
+        if self.factors == Factors::NONE {
+            return Some(whole);
+        }
+        let decoding = match ranks.iter().all(|work| work.prompts.is_none()) {
+            true => whole,
+            false if ranks.iter().all(|work| work.decoding <= 0.0) => Seconds::ZERO,
+            false => {
+                let alone: Vec<Work> = ranks.iter().map(|work| Work { prompts: None, ..*work }).collect();
+                self.physical(&alone)?.min(whole)
+            }
+        };
+        Some(decoding * self.factors.decode + (whole - decoding) * self.factors.prefill)
+    }
+
+    /// The time of a step's kernels, and of the host where kernels do not hide it.
+    fn physical(&self, ranks: &[Work]) -> Option<Seconds> {
         let kernels = self.table.kernels(ranks);
         let prefill = ranks.iter().any(|work| work.prompts.is_some());
         let sequences = |work: &Work| work.prompts.map_or(0.0, |prompts| prompts.count) + work.decoding;

@@ -1,0 +1,103 @@
+//! What a measured run's means become when its steps take longer: what calibration is fitted on.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Run, Tables, on_all_cores, tables};
+use crate::calibration::{Factors, Point, minor};
+use crate::config::catalog::{Catalog, Physics};
+use crate::evidence::cases::{Ask, ServedCase};
+use crate::evidence::compared::{Skipped, Times};
+
+/// By what steps are made longer: enough to show in a mean, too little to bend it.
+const STRETCH: f64 = 1.1;
+
+/// A run beside its measurement, and its response to longer steps.
+#[derive(Debug, Clone, Serialize)]
+pub struct Response {
+    pub id: String,
+    pub kind: &'static str,
+    pub source: String,
+    pub point: Point,
+    pub factors: Factors,
+    pub measured: Times,
+    /// By the physics alone.
+    pub physics: Times,
+    /// With the factors, and with either of them larger by [`STRETCH`].
+    pub predicted: Times,
+    pub longer_prefill: Times,
+    pub longer_decode: Times,
+}
+
+/// The responses of all cases at the factors of each, by id; the physics alone where it has none.
+///
+/// # Errors
+/// Where the models or the catalogs do not answer.
+pub fn responses(
+    cases: &[&ServedCase],
+    (catalog, physics): (&Catalog, &Physics),
+    ask: &Ask<'_>,
+    factors: &BTreeMap<String, Factors>,
+) -> Result<(Vec<Response>, Vec<Skipped>), String> {
+    let skip = |case: &ServedCase, reason| Skipped { id: case.id.clone(), reason };
+    let (mut ready, mut skipped) = (Vec::new(), Vec::new());
+    for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| Run::of(case, catalog))) {
+        match run {
+            Ok(run) => ready.push((case, run)),
+            Err(reason) => skipped.push(skip(case, reason)),
+        }
+    }
+    let runs: Vec<&Run> = ready.iter().map(|(_, run)| run).collect();
+    let tables = tables(&runs, physics, ask)?;
+    let of = |(case, run): &(&ServedCase, Run)| {
+        response(case, run, &tables, factors.get(&case.id).copied().unwrap_or_default())
+    };
+    let mut found = Vec::new();
+    for ((case, _), one) in ready.iter().zip(on_all_cores(&ready, of)) {
+        match one {
+            Ok(one) => found.push(one),
+            Err(reason) => skipped.push(skip(case, reason)),
+        }
+    }
+    Ok((found, skipped))
+}
+
+fn response(
+    case: &ServedCase,
+    run: &Run,
+    tables: &BTreeMap<String, Tables>,
+    factors: Factors,
+) -> Result<Response, String> {
+    let table = &tables.get(&run.table_key()).ok_or("no table of step times")?.learned;
+    let hosted = table.under(&run.setup.engine.host, run.policy.ahead);
+    let simulate = |factors: Factors| run.simulate(&hosted.times(factors));
+    let (physics, in_flight) = simulate(Factors::NONE)?;
+    let longer = |prefill: f64, decode: f64| {
+        simulate(Factors { prefill: factors.prefill * prefill, decode: factors.decode * decode })
+    };
+    Ok(Response {
+        id: case.id.clone(),
+        kind: case.kind.name(),
+        source: case.source.clone(),
+        point: point(case, run, in_flight),
+        factors,
+        measured: case.measured.times(),
+        physics,
+        predicted: longer(1.0, 1.0)?.0,
+        longer_prefill: longer(STRETCH, 1.0)?.0,
+        longer_decode: longer(1.0, STRETCH)?.0,
+    })
+}
+
+/// Where a measured run stands: its version is that of its engine and not of the catalog's, its lengths are those
+/// that were sent.
+pub fn point(case: &ServedCase, run: &Run, in_flight: f64) -> Point {
+    let (prompt, output) = run.sent.means();
+    Point {
+        version: case.engine_version.as_deref().map(minor).unwrap_or_default(),
+        prompt: f64::from(prompt),
+        output: f64::from(output),
+        ..Point::of(&run.setup, in_flight)
+    }
+}
