@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Arch, Setup};
+use super::Label;
 use crate::config::model::{Attention, Blocks, Ffn};
+use crate::config::{Arch, Setup};
 
 /// What the error of a prediction is shared by, from general to particular, and the sizes it changes with smoothly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +56,53 @@ impl Point {
             in_flight,
             prompt: setup.mean_prompt(),
             output: f64::from(setup.osl),
+        }
+    }
+
+    pub fn agrees(&self, other: &Self, label: Label) -> bool {
+        match label {
+            Label::Engine => self.engine == other.engine,
+            Label::Version => self.version == other.version,
+            Label::Kind => self.kind == other.kind,
+            Label::Shape => self.shape == other.shape && self.kind == other.kind,
+            Label::Arch => self.arch == other.arch,
+            Label::Gpu => self.gpu == other.gpu,
+            Label::Format => self.format == other.format,
+            Label::Drafts => (self.drafted > 0.0) == (other.drafted > 0.0),
+            Label::Layout => self.layout() == other.layout(),
+        }
+    }
+
+    /// The sizes that errors change with smoothly, as powers of two: GPUs that share a layer, EP, requests under way,
+    /// prompt and output.
+    pub fn doublings(&self) -> [f64; 5] {
+        [self.tp * self.dp, self.ep, self.in_flight, self.prompt, self.output]
+            .map(|size| size.max(1.0).log2())
+    }
+
+    fn layout(&self) -> [f64; 4] {
+        [self.tp, self.ep, self.dp, self.pp]
+    }
+}
+
+impl Default for Point {
+    fn default() -> Self {
+        Self {
+            engine: String::new(),
+            version: String::new(),
+            kind: String::new(),
+            shape: String::new(),
+            arch: Arch::default(),
+            gpu: String::new(),
+            format: String::new(),
+            tp: 1.0,
+            ep: 1.0,
+            dp: 1.0,
+            pp: 1.0,
+            drafted: 0.0,
+            in_flight: 1.0,
+            prompt: 1.0,
+            output: 1.0,
         }
     }
 }

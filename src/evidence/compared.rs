@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::coverage::{Calibrated, CalibratedReport, PREDICTED, left_out};
 use super::errors::Errors;
 
 /// What is measured of a run: means in milliseconds, and output tokens per second.
@@ -72,6 +73,12 @@ pub struct Compared {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
     pub predicted: Times,
+    /// By the physics alone; none where that is the prediction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub physics: Option<Times>,
+    /// With what measured runs say, by which of them are not asked; the first is the prediction.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub calibrated: BTreeMap<&'static str, Calibrated>,
     pub roofline: Times,
     pub measured: Times,
     /// Whether the launch of a closed loop is on record, with nothing inferred of it.
@@ -121,6 +128,13 @@ pub struct Report {
     #[serde(flatten)]
     pub metrics: Metrics,
     pub roofline: Metrics,
+    /// Of the physics alone, where predictions are calibrated.
+    pub physics: Metrics,
+    /// The predictions, with the coverage of their bands; those with more left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibrated: Option<CalibratedReport>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: BTreeMap<&'static str, CalibratedReport>,
     pub by_engine: BTreeMap<String, Metrics>,
     pub by_gpu: BTreeMap<String, Metrics>,
     pub by_model: BTreeMap<String, Metrics>,
@@ -145,6 +159,12 @@ impl Report {
             skipped,
             metrics: errors(metrics, all()),
             roofline: of_pairs(metrics, all().map(|case| (&case.roofline, &case.measured))),
+            physics: of_pairs(
+                metrics,
+                all().filter_map(|case| Some((case.physics.as_ref()?, &case.measured))),
+            ),
+            calibrated: CalibratedReport::of(metrics, &compared, PREDICTED),
+            left_out: left_out(metrics, &compared),
             by_engine: grouped(metrics, all(), |case| case.engine.clone()),
             by_gpu: grouped(metrics, all(), |case| case.gpu.clone()),
             by_model: grouped(metrics, all(), |case| case.model.clone()),
@@ -175,7 +195,10 @@ pub fn grouped<'a, K: Ord>(
     groups.into_iter().map(|(key, cases)| (key, errors(metrics, cases.into_iter()))).collect()
 }
 
-fn of_pairs<'a>(metrics: &[Metric], pairs: impl Iterator<Item = (&'a Times, &'a Times)>) -> Metrics {
+pub(super) fn of_pairs<'a>(
+    metrics: &[Metric],
+    pairs: impl Iterator<Item = (&'a Times, &'a Times)>,
+) -> Metrics {
     let pairs: Vec<_> = pairs.collect();
     let of = |metric: Metric| {
         let both = |(ours, real): &(&Times, &Times)| Some((metric.of(ours)?, metric.of(real)?));

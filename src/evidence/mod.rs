@@ -3,6 +3,7 @@
 pub mod cases;
 pub mod compared;
 pub mod contradictions;
+pub mod coverage;
 pub mod errors;
 pub mod export;
 pub mod kernels;

@@ -30,7 +30,8 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
         sha256: record.sha256.clone(),
     };
     let left = [&loops.all, batches, traces].into_iter().flat_map(|report| &report.skipped);
-    let factors = loops.coverage80.values().flatten();
+    let coverage = loops.all.calibrated.as_ref().map(|report| &report.coverage80);
+    let covered = |metric: &Metric| Some(significant(coverage?.get(metric)?.covered, DIGITS));
     let points = [("loop", &loops.all), ("batch", batches), ("trace", traces)].into_iter().flat_map(
         |(kind, report)| report.compared.iter().map(move |case| point(kind, order(kind, report), case)),
     );
@@ -47,7 +48,7 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
         traces: vec![group("all", "", &traces.metrics, traces.metrics_of)],
         outside: outside.iter().flat_map(|(title, report)| of_kind(title, report)).collect(),
         kernels: kernels.iter().map(family).collect(),
-        factors: factors.map(|coverage| significant(coverage.factor, DIGITS)).collect(),
+        covered: LOOP.iter().filter_map(covered).collect(),
         skipped: by_reason(left),
         points: points.collect(),
     }
@@ -72,7 +73,9 @@ fn of_kind(title: &str, report: &Report) -> Vec<Group> {
 fn loop_groups(report: &LoopReport) -> Vec<Group> {
     let LoopReport { all, without_inferred, few_clients, .. } = report;
     let named = [("engine", &all.by_engine), ("gpu", &all.by_gpu), ("model", &all.by_model)];
-    let mut groups = groups(all, &LOOP, &[("told", without_inferred), ("few clients", few_clients)], &named);
+    let mut parts = vec![("told", without_inferred), ("few clients", few_clients), ("physics", &all.physics)];
+    parts.extend(all.left_out.iter().map(|(name, without)| (*name, &without.metrics)));
+    let mut groups = groups(all, &LOOP, &parts, &named);
     let clients = report.by_concurrency.iter();
     groups.extend(clients.map(|(clients, metrics)| group("clients", &clients.to_string(), metrics, &LOOP)));
     groups

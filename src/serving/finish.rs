@@ -24,7 +24,8 @@ pub fn answer(plan: &Plan, efficiencies: &Efficiencies) -> Option<(Report, Optio
         Efficiencies::Learned(learned) => Basis::Learned { release: learned.release.clone() },
     };
     let (memory, issues) = (plan.memory.clone(), plan.issues.clone());
-    let report = Report { basis, memory, headline: None, run: None, passes: Vec::new(), issues };
+    let report =
+        Report { basis, memory, headline: None, run: None, calibrated: None, passes: Vec::new(), issues };
     let finisher = Finisher { plan, efficiencies };
     match &plan.steps {
         None => Some((report, None)),
@@ -103,13 +104,13 @@ impl Finisher<'_> {
 
     fn served(&self, served: &Served, runner: &Runner, mut report: Report) -> Option<Report> {
         report.passes.push(self.pass(&served.prompt, Phase::Prefill)?);
-        let run = runner.run(self.setup().load);
-        let decoding = run.as_ref().map_or(f64::INFINITY, decoding);
+        let run = runner.calibrated(self.setup().load);
+        let decoding = run.as_ref().map_or(f64::INFINITY, |(run, _)| decoding(run));
         let of_rank = decoding / f64::from(self.setup().pp * self.setup().dp);
         if let Some(step) = nearest(&served.decode, of_rank) {
             report.passes.push(self.pass(step, Phase::Decode)?);
         }
-        let run = match run {
+        let (run, calibrated) = match run {
             Ok(run) => run,
             Err(issue) => {
                 report.issues.push(issue);
@@ -131,7 +132,7 @@ impl Finisher<'_> {
             report.memory = report.memory.holding(self.setup(), headline.running, tokens_held(self.setup()));
         }
         report.issues.extend(self.saturated(&run));
-        Some(Report { headline: Some(headline), run: Some(run), ..report })
+        Some(Report { headline: Some(headline), run: Some(run), calibrated, ..report })
     }
 
     /// What makes the times of a run mean little.

@@ -6,7 +6,7 @@ use crate::config::{Dtype, Issue, Setup};
 use crate::graph::{Block, Phase};
 use crate::kernels::Schedule;
 use crate::latency::{Provenance, Resource};
-use crate::serving::run::Run;
+use crate::serving::run::{Calibrated, Run};
 use crate::units::{Bytes, Dollars, Flops, Seconds};
 
 /// What the efficiencies behind a number are.
@@ -155,6 +155,8 @@ pub struct Report {
     pub headline: Option<Headline>,
     /// The run that the headline is the mean of, with its percentiles and its timeline; none for a static batch.
     pub run: Option<Run>,
+    /// What measured runs say of that run: bands, and the physics alone. None where they say nothing of it.
+    pub calibrated: Option<Calibrated>,
     /// Prefill, decode; empty where it does not fit.
     pub passes: Vec<PassReport>,
     pub issues: Vec<Issue>,

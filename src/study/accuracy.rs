@@ -21,8 +21,8 @@ pub struct Accuracy {
     pub outside: Vec<Group>,
     /// Errors of kernels' times.
     pub kernels: Vec<Kernels>,
-    /// Factors within which 80 % of closed loops lie: TTFT, TPOT.
-    pub factors: Vec<f64>,
+    /// Per cent of closed loops within their 80 % bands: TTFT, TPOT.
+    pub covered: Vec<f64>,
     /// What was left out, by reason.
     pub skipped: Vec<Skipped>,
     pub points: Vec<Point>,
@@ -37,8 +37,9 @@ pub struct Weights {
 /// Cases of a kind.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// What they have in common: `all`, `engine`, `gpu`, `model`, `clients`; or whose errors these are: `roofline`,
-    /// a `peer`'s, or `ours` on that peer's cases.
+    /// What they have in common: `all`, `engine`, `gpu`, `model`, `clients`; whose errors these are: `physics` alone,
+    /// `roofline`, a `peer`'s, or `ours` on that peer's cases; or what was left out beside the configuration:
+    /// `without version`, `without model`, `without gpu`.
     pub of: String,
     pub name: String,
     pub cases: u32,
@@ -131,7 +132,7 @@ mod tests {
         let point = Point { id: "a".into(), predicted: vec![1.5], measured: vec![2.0], ..Point::default() };
         let loops = vec![group; 2];
         let accuracy =
-            Accuracy { loops, points: vec![point; 2], factors: vec![1.5, 1.25], ..Accuracy::default() };
+            Accuracy { loops, points: vec![point; 2], covered: vec![81.5, 79.25], ..Accuracy::default() };
         assert_eq!(Accuracy::parse(&accuracy.print()), Ok(accuracy.clone()));
         assert_eq!(accuracy.closed_loops("engine", "vllm").map(|group| group.cases), Some(3));
         assert_eq!(accuracy.closed_loops("gpu", "vllm"), None);

@@ -1,5 +1,6 @@
 //! Where each number comes from: its formula with this configuration's values.
 
+mod calibration;
 mod kernels;
 mod numbers;
 
@@ -23,6 +24,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.push(Block::heading("Numbers"));
     if let Some(headline) = &report.headline {
         blocks.extend(numbers::headline(setup, report, headline));
+        blocks.extend(calibration::of(setup, report));
         blocks.extend(study.accuracy.as_ref().map(|accuracy| numbers::errors(setup, accuracy)));
     } else {
         blocks.extend(refused(own.issues()));

@@ -10,7 +10,7 @@ use crate::study::{Document, Topic};
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -128,6 +128,8 @@ pub struct Answer {
     pub fits: bool,
     /// The headline; empty where there is none.
     pub readings: Vec<Reading>,
+    /// What stands behind the bands, and what the physics alone says; empty where nothing was calibrated.
+    pub calibration: String,
     pub memory: MemoryShown,
     /// Prefill, decode.
     pub passes: Vec<Pass>,
@@ -147,6 +149,8 @@ pub struct Reading {
     pub unit: String,
     /// Its percentiles, or what of it keeps to the limits; empty where there is nothing to add.
     pub spread: String,
+    /// What 80 % of measurements are expected between; empty where nothing was calibrated.
+    pub band: String,
     /// What was measured of it, and how far the prediction is off; empty without a measurement.
     pub measured: String,
 }

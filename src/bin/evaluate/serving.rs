@@ -8,9 +8,10 @@ use rooflight::config::catalog::{Catalog, constants};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, Kind, TraceCase};
 use rooflight::evidence::compared::{Compared, Metric, Metrics, PeerRow, Report, Skipped};
+use rooflight::evidence::coverage::{CalibratedReport, Covered};
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::models::open_models;
-use rooflight::evidence::served::coverage::Coverage;
+use rooflight::evidence::served::calibrated::Leave;
 use rooflight::evidence::served::report::{LoopReport, ServedReports, served_reports};
 use rooflight::evidence::served::response::responses;
 use serde_json::json;
@@ -26,6 +27,9 @@ pub struct Arguments {
     /// Runs every so many-th run of a server only.
     #[arg(long, default_value_t = 1)]
     every: usize,
+    /// Also predicts without the measured runs of the same engine version, model or GPU (repeatable).
+    #[arg(long)]
+    leave: Vec<Leave>,
     /// Takes the engines of this file, a changed copy of `static/catalog/engines.json`.
     #[arg(long)]
     engines: Option<PathBuf>,
@@ -59,7 +63,7 @@ pub struct Found {
 pub fn found(
     files: &[PathBuf],
     peers: Option<&Path>,
-    every: usize,
+    (every, leave): (usize, &[Leave]),
     models: &Models,
     catalog: &Catalog,
 ) -> Result<Found, String> {
@@ -69,11 +73,12 @@ pub fn found(
     let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let core = (catalog, &physics);
     let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
+    let leaves: Vec<Leave> = std::iter::once(Leave::Configuration).chain(leave.iter().copied()).collect();
     let batches = cases.batches().map(|case| (&case.id, case.compare(catalog, &ask)));
     let traces = cases.traces().map(|case| (&case.id, case.compare(core, &ask)));
     Ok(Found {
         batches: report(&BatchCase::METRICS, batches, &peers),
-        served: served_reports(&served, core, &ask, &peers)?,
+        served: served_reports(&served, core, &ask, &peers, &leaves)?,
         traces: report(&TraceCase::METRICS, traces, &peers),
         skipped: cases.skipped,
     })
@@ -105,7 +110,8 @@ fn report<'a>(
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
-    let Arguments { cases, peers, every, engines, per_case, responses, factors, models, json } = arguments;
+    let Arguments { cases, peers, every, leave, engines, per_case, responses, factors, models, json } =
+        arguments;
     let models = open_models(models).map_err(|error| error.to_string())?;
     let mut catalog = Catalog::shipped()?;
     if let Some(path) = engines {
@@ -115,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         return write_responses(path, factors.as_deref(), (cases, *every), &models, &catalog);
     }
     let Found { batches, served, traces, skipped } =
-        found(cases, peers.as_deref(), *every, &models, &catalog)?;
+        found(cases, peers.as_deref(), (*every, leave), &models, &catalog)?;
     let ServedReports { closed_loops: loops, others } = served;
     if let Some(path) = per_case {
         let mut lines = String::new();
@@ -207,6 +213,14 @@ fn print_report(kind: &str, report: &Report) {
     println!();
     line("rooflight", &report.metrics);
     line("plain roofline", &report.roofline);
+    if let Some(calibrated) = &report.calibrated {
+        line("the physics alone", &report.physics);
+        print_coverage(calibrated);
+    }
+    for (name, without) in &report.left_out {
+        line(name, &without.metrics);
+        print_coverage(without);
+    }
     for (peer, metrics) in &report.peers {
         line(peer, &metrics.peer);
         line("  rooflight, same cases", &metrics.ours);
@@ -217,6 +231,16 @@ fn print_report(kind: &str, report: &Report) {
     print_skipped(&report.skipped);
 }
 
+fn print_coverage(report: &CalibratedReport) {
+    let bands = [(50, &report.coverage50), (80, &report.coverage80), (95, &report.coverage95)];
+    for (metric, covered) in
+        bands.iter().flat_map(|(share, of)| of.iter().map(move |one| ((share, one.0), one.1)))
+    {
+        let ((share, metric), Covered { covered, cases }) = (metric, covered);
+        println!("  the {share} % band of {} holds for {covered:.0} % of {cases}", metric.name());
+    }
+}
+
 fn print_loops(report: &LoopReport) {
     println!();
     line("up to 4 clients", &report.few_clients);
@@ -224,14 +248,6 @@ fn print_loops(report: &LoopReport) {
     line("with nothing inferred of the start", &report.without_inferred);
     for (what, cases) in &report.inferred {
         println!("  inferred from the runs, of {cases}: {what}");
-    }
-    for (metric, bounds) in &report.coverage80 {
-        if let Some(Coverage { factor, covered }) = bounds {
-            let name = metric.name();
-            println!(
-                "80 % bounds of {name}: a factor of {factor:.2}; those of other models hold for {covered:.0} %"
-            );
-        }
     }
     println!();
     report.by_concurrency.iter().for_each(|(clients, metrics)| line(&format!("{clients} clients"), metrics));

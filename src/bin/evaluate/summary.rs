@@ -6,6 +6,7 @@ use rooflight::config::catalog::catalog;
 use rooflight::evidence::cases::Kind;
 use rooflight::evidence::kernels::Comparison;
 use rooflight::evidence::models::open_models;
+use rooflight::evidence::served::calibrated::Leave;
 use rooflight::evidence::summary::{Reports, summary};
 
 use super::serving::{found, title};
@@ -18,10 +19,11 @@ pub fn run(data: &Path, comparison: &Comparison<'_>, folder: &Path) -> Result<()
     let models = open_models(folder).map_err(|error| error.to_string())?;
     let measured = data.join("e2e");
     let peers = measured.join("peer_predictions.csv");
-    let found = found(&[measured.join("cases.jsonl")], Some(&peers), 1, &models, catalog())?;
+    let found =
+        found(&[measured.join("cases.jsonl")], Some(&peers), (1, &Leave::ALL[1..]), &models, catalog())?;
     let others: Vec<PathBuf> =
         OTHERS.iter().map(|name| measured.join(name)).filter(|path| path.exists()).collect();
-    let outside = super::serving::found(&others, None, 1, &models, catalog())?.served;
+    let outside = super::serving::found(&others, None, (1, &[]), &models, catalog())?.served;
     let closed = (title(Kind::ClosedLoop), &outside.closed_loops.all);
     let outside: Vec<_> = [closed]
         .into_iter()

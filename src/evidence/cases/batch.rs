@@ -97,6 +97,8 @@ impl BatchCase {
             recorded: None,
             predicted: times(&Efficiencies::Learned(learned))?,
             roofline: times(&Efficiencies::Roofline)?,
+            physics: None,
+            calibrated: Default::default(),
             measured: self.measured,
             link: link::encode(&scenario),
         })

@@ -100,6 +100,8 @@ impl TraceCase {
             recorded: None,
             predicted: times(plan.finish(&Efficiencies::Learned(ask(plan.rows())?)))?,
             roofline: times(plan.finish(&Efficiencies::Roofline))?,
+            physics: None,
+            calibrated: Default::default(),
             measured: self.measured(),
             link: link::encode(&self.on_average(scenario)),
         })

@@ -1,6 +1,6 @@
 //! Measured runs of servers, run again in the simulator.
 
-pub mod coverage;
+pub mod calibrated;
 mod numpy;
 pub mod report;
 pub mod response;

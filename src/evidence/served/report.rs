@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::coverage::{Coverage, coverage};
+use super::calibrated::{Leave, Place, predict};
 use super::{Run, Tables, on_all_cores, tables};
+use crate::calibration::shipped;
 use crate::config::catalog::{Catalog, Physics};
 use crate::evidence::cases::{Ask, Kind, ServedCase};
-use crate::evidence::compared::{
-    Compared, Metric, Metrics, PeerRow, Report, Skipped, Times, errors, grouped,
-};
+use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, Skipped, Times, errors, grouped};
 use crate::evidence::contradictions::{Contradiction, contradictions};
+use crate::evidence::coverage::PREDICTED;
 use crate::serving::table::StepTable;
 
 /// Clients up to which next to nothing queues.
@@ -23,8 +23,6 @@ const PHYSICS_MARGIN: f64 = 0.97;
 pub struct LoopReport {
     #[serde(flatten)]
     pub all: Report,
-    /// How wide bounds must be.
-    pub coverage80: BTreeMap<Metric, Option<Coverage>>,
     /// Where at most four clients ask, so that kernels and host decide and not queues.
     pub few_clients: Metrics,
     pub by_concurrency: BTreeMap<u32, Metrics>,
@@ -53,7 +51,7 @@ struct Ready<'a> {
     run: Run,
 }
 
-/// Runs every case again.
+/// Runs every case again: the physics alone, and as measured runs correct it, by which of these are left out.
 ///
 /// # Errors
 /// Where the models or the catalogs do not answer.
@@ -62,6 +60,7 @@ pub fn served_reports(
     (catalog, physics): (&Catalog, &Physics),
     ask: &Ask<'_>,
     peers: &[PeerRow],
+    leaves: &[Leave],
 ) -> Result<ServedReports, String> {
     let (mut ready, mut skipped) = (Vec::new(), Vec::new());
     for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| Run::of(case, catalog))) {
@@ -73,7 +72,9 @@ pub fn served_reports(
     let runs: Vec<&Run> = ready.iter().map(|one| &one.run).collect();
     let tables = tables(&runs, physics, ask)?;
     let mut compared: BTreeMap<Kind, Vec<Compared>> = BTreeMap::new();
-    for (one, pair) in ready.iter().zip(on_all_cores(&ready, |one| compare(one.case, &one.run, &tables))) {
+    for (one, pair) in
+        ready.iter().zip(on_all_cores(&ready, |one| compare(one.case, &one.run, &tables, leaves)))
+    {
         match pair {
             Ok(pair) => compared.entry(one.case.kind).or_default().push(pair),
             Err(reason) => skipped.push((one.case.kind, Skipped { id: one.case.id.clone(), reason })),
@@ -134,7 +135,6 @@ fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Table
         errors(metrics, all.compared.iter().filter(|case| !ids.contains(case.id.as_str())))
     };
     LoopReport {
-        coverage80: [Metric::Ttft, Metric::Tpot].map(|metric| (metric, bounds(&compared, metric))).into(),
         few_clients: errors(metrics, few()),
         by_concurrency: grouped(metrics, all.compared.iter(), |case| case.concurrency.unwrap_or_default()),
         few_clients_by_model: grouped(metrics, few(), |case| case.model.clone()),
@@ -163,9 +163,24 @@ fn faster_than_physics(case: &Compared, osl: u32) -> Option<String> {
     })
 }
 
-fn compare(case: &ServedCase, run: &Run, tables: &BTreeMap<String, Tables>) -> Result<Compared, String> {
+fn compare(
+    case: &ServedCase,
+    run: &Run,
+    tables: &BTreeMap<String, Tables>,
+    leaves: &[Leave],
+) -> Result<Compared, String> {
     let tables = tables.get(&run.table_key()).ok_or("no table of step times")?;
-    let simulate = |table: &StepTable| run.simulate(&table.under(&run.setup.engine.host, run.policy.ahead));
+    let under = |table| StepTable::under(table, &run.setup.engine.host, run.policy.ahead);
+    let hosted = under(&tables.learned);
+    let (physics, in_flight) = run.simulate(&hosted)?;
+    let mut calibrated = BTreeMap::new();
+    if let Some(calibration) = shipped() {
+        let place = Place { case, run, hosted, physics, in_flight };
+        for leave in leaves {
+            calibrated.insert(leave.name(), predict(&place, calibration, *leave)?);
+        }
+    }
+    let predicted = calibrated.get(PREDICTED).map(|one| one.predicted);
     Ok(Compared {
         id: case.id.clone(),
         model: case.model.clone(),
@@ -175,15 +190,11 @@ fn compare(case: &ServedCase, run: &Run, tables: &BTreeMap<String, Tables>) -> R
         outside: case.outside,
         concurrency: Some(run.sent.at_once),
         recorded: Some(run.launch.matched() && run.launch.inferred.is_empty()),
-        predicted: simulate(&tables.learned)?.0,
-        roofline: simulate(&tables.roofline)?.0,
+        predicted: predicted.unwrap_or(physics),
+        physics: predicted.map(|_| physics),
+        calibrated,
+        roofline: run.simulate(&under(&tables.roofline))?.0,
         measured: case.measured.times(),
         link: run.link.clone(),
     })
-}
-
-fn bounds(cases: &[&Compared], metric: Metric) -> Option<Coverage> {
-    coverage(cases.iter().filter_map(|case| {
-        Some((case.model.as_str(), metric.of(&case.predicted)?, metric.of(&case.measured)?))
-    }))
 }

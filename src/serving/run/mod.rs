@@ -4,12 +4,14 @@
 //! A table of step times is planned and answered once with the plan of the answer; any number of runs then follow from it
 //! ([`Runner`]), and a [`Sweep`] says which of them a picture of the setup needs.
 
+mod calibrated;
 mod commands;
 mod lengths;
 mod report;
 mod sweep;
 mod trace;
 
+pub use calibrated::{Bands, Calibrated, Spread};
 pub use commands::Commands;
 pub use lengths::log_normal;
 pub use lengths::requests;
@@ -17,11 +19,13 @@ pub use report::{Point, Run};
 pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
 
+use self::calibrated::calibration_of;
 use super::fit::clients_per_replica;
 use super::replica;
 use super::report::Memory;
 use super::sim::{Arrivals, Limits, Policy, Request, SimError, simulate};
 use super::table::{Extent, StepTable, TablePlan};
+use crate::calibration::{Calibration, Factors};
 use crate::config::catalog::Physics;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
@@ -57,6 +61,7 @@ pub struct Runner {
     policy: Policy,
     table: StepTable,
     trace: Option<Trace>,
+    calibration: Option<&'static Calibration>,
 }
 
 impl RunPlan {
@@ -80,7 +85,7 @@ impl RunPlan {
     pub(super) fn finish(&self, efficiencies: &Efficiencies) -> Option<Runner> {
         let table = self.table.finish(efficiencies)?;
         let Self { setup, policy, trace, .. } = self.clone();
-        Some(Runner { setup, policy, table, trace })
+        Some(Runner { setup, policy, table, trace, calibration: calibration_of(efficiencies) })
     }
 }
 
@@ -112,9 +117,10 @@ impl Runner {
         self.run_of(&self.setup, load)
     }
 
-    fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
+    /// One run at step times multiplied by `factors`.
+    fn run_at(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
         let (requests, arrivals, replicas) = self.requests(setup, load);
-        let cost = self.table.under(&self.setup.engine.host, self.policy.ahead);
+        let cost = self.table.under(&self.setup.engine.host, self.policy.ahead).times(factors);
         let limits = Limits { steps: STEPS, moments: MOMENTS };
         let outcome = simulate(&self.policy, &requests, &arrivals, &cost, limits)
             .map_err(|error| self.issue(load, &error))?;

@@ -226,9 +226,9 @@ pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
         Block::text("Median errors against measured closed-loop runs."),
         Block::table("Measured runs", &["", "Runs", "TTFT", "TPOT"], groups.into_iter().filter_map(row)),
     ];
-    if let [ttft, tpot] = accuracy.factors[..] {
-        let (ttft, tpot) = (fixed(ttft, 2), fixed(tpot, 2));
-        let text = format!("80 % of them are within a factor of {ttft} on TTFT and {tpot} on TPOT.");
+    if let [ttft, tpot] = accuracy.covered[..] {
+        let (ttft, tpot) = (fixed(ttft, 0), fixed(tpot, 0));
+        let text = format!("{ttft} % of TTFTs and {tpot} % of TPOTs are within their 80 % bands.");
         blocks.push(Block::text(text));
     }
     if accuracy.closed_loops("gpu", &setup.gpu.id).is_none() {

@@ -27,6 +27,10 @@ pub fn Gauge(
         let percentiles = show(|reading| reading.spread.clone());
         view! { <dd class="spread" data-spread=id>{percentiles}</dd> }
     });
+    let band = spread.is_some().then(|| {
+        let between = show(|reading| reading.band.clone());
+        view! { <dd class="band" data-band=id title="80 % of measurements are expected in between">{between}</dd> }
+    });
     view! {
         <div class="gauge">
             <dt title=help>
@@ -36,6 +40,7 @@ pub fn Gauge(
                 <span class="figure">{number}</span>" "
                 <span class="unit">{show(|reading| reading.unit.clone())}</span>
             </dd>
+            {band}
             {spread}
             // Empty, it takes no room.
             <dd class="measured" data-measured=id>{show(|reading| reading.measured.clone())}</dd>

@@ -19,6 +19,11 @@ pub fn HeadlineView() -> impl IntoView {
                 .unwrap_or_default()
         })
     };
+    let calibration = move || {
+        state
+            .answer
+            .with(|shown| shown.as_ref().map(|shown| shown.answer.calibration.clone()).unwrap_or_default())
+    };
     view! {
         <section class="panel headline" aria-live="polite" aria-label="Headline numbers">
             <p class="bound" aria-hidden="true">{bound}</p>
@@ -37,6 +42,7 @@ pub fn HeadlineView() -> impl IntoView {
                     help="Output tokens per second, whole system; goodput: requests per second that keep to all limits"
                 />
             </dl>
+            <p class="calibration" data-testid="calibration">{calibration}</p>
         </section>
         <section class="panel" aria-label="Rates and queue">
             <dl class="gauges minor">

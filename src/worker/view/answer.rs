@@ -1,13 +1,15 @@
 //! A report as the page shows it: every number printed, every sentence written.
 
 use super::{memory, passes, run};
+use crate::calibration::Band;
 use crate::chart::{Chart, Roofline, summary};
 use crate::config::{Measured, Metric, Setup};
 use crate::serving::Report;
 use crate::serving::measured::{Deviation, print};
 use crate::serving::report::Headline;
+use crate::serving::run::{Calibrated, Spread};
 use crate::serving::sim::Stats;
-use crate::units::{Printed, Seconds, count, percent};
+use crate::units::{Dollars, Printed, Seconds, count, percent};
 use crate::worker::protocol::{Answer, Reading};
 
 /// The report of `setup`, beside what was `measured`; `traced` where a trace was replayed.
@@ -17,6 +19,7 @@ pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool)
     Answer {
         fits: !report.passes.is_empty(),
         readings: readings.unwrap_or_default(),
+        calibration: calibration(setup, report).unwrap_or_default(),
         memory: memory::shown(&report.memory, !report.passes.is_empty()),
         passes: report.passes.iter().map(passes::shown).collect(),
         roofline_words: roofline.as_ref().map(summary).unwrap_or_default(),
@@ -30,8 +33,10 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
     let run = report.run.as_ref();
     let spread = |stats: Option<Stats>| stats.map(percentiles).unwrap_or_default();
     let metrics = run.map(|run| &run.metrics);
-    let time = |id: &str, value: Seconds, stats: Option<Stats>| Reading {
+    let bands = report.calibrated.as_ref().map(|calibrated| &calibrated.bands);
+    let time = |id: &str, value: Seconds, stats: Option<Stats>, band: Option<&Spread>| Reading {
         spread: spread(stats),
+        band: between(band.map(|spread| spread.mean), |value| Seconds(value).print()),
         ..reading(id, value.0, value.print())
     };
     let rate =
@@ -42,24 +47,68 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         Some(format!("goodput {} requests/s, {share}", count(good)))
     });
     let cost = headline.dollars_per_million;
+    let output = bands.and_then(|bands| bands.output_per_s);
+    // Cost falls as output rises.
+    let of_cost = cost.zip(output).map(|(dollars, band)| {
+        let all = dollars.0 * headline.output_per_s;
+        Band { low: all / band.high, high: all / band.low, ..band }
+    });
     let all = [
-        Some(time("ttft", headline.ttft, metrics.map(|metrics| metrics.ttft))),
-        headline.tpot.map(|tpot| time("tpot", tpot, metrics.and_then(|metrics| metrics.tpot))),
-        Some(time("e2e", headline.e2e, metrics.map(|metrics| metrics.e2e))),
+        Some(time(
+            "ttft",
+            headline.ttft,
+            metrics.map(|metrics| metrics.ttft),
+            bands.map(|bands| &bands.ttft),
+        )),
+        headline.tpot.map(|tpot| {
+            let band = bands.and_then(|bands| bands.tpot.as_ref());
+            time("tpot", tpot, metrics.and_then(|metrics| metrics.tpot), band)
+        }),
+        Some(time("e2e", headline.e2e, metrics.map(|metrics| metrics.e2e), bands.map(|bands| &bands.e2e))),
         Some(Reading {
             spread: goodput.unwrap_or_default(),
+            band: between(output, |value| Printed { number: count(value), unit: "tok/s" }),
             ..rate("throughput", headline.output_per_s, "tok/s")
         }),
         Some(rate("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
         headline.output_per_s_per_user.map(|value| rate("per-user", value, "tok/s")),
         Some(rate("total", headline.total_per_s, "tok/s")),
         Some(rate("request-rate", headline.requests_per_s, "/s")),
-        cost.map(|dollars| reading("cost", dollars.0, dollars.print())),
+        cost.map(|dollars| Reading {
+            band: between(of_cost, |value| Dollars(value).print()),
+            ..reading("cost", dollars.0, dollars.print())
+        }),
         Some(rate("running", headline.running, "")),
         Some(rate("waiting", headline.waiting, "")),
     ];
     let beside = |one: Reading| Reading { measured: deviation(&one, measured).unwrap_or_default(), ..one };
     all.into_iter().flatten().map(beside).collect()
+}
+
+/// The runs behind the bands, and the physics alone.
+fn calibration(setup: &Setup, report: &Report) -> Option<String> {
+    let Calibrated { support, physics, .. } = report.calibrated.as_ref()?;
+    let runs = |runs: u32| {
+        if runs == 1 { "1 measured run".into() } else { format!("{} measured runs", count(f64::from(runs))) }
+    };
+    let behind = match (support.of_model_on_engine, support.of_gpu_on_engine) {
+        (0, 0) => "No measured run of this model or on this GPU with this engine: bands are wide".to_owned(),
+        (0, of_gpu) => format!("No run of this model was measured, {} of others on this GPU", runs(of_gpu)),
+        (of_model, _) => format!("{} of this model on {}", runs(of_model), setup.engine.name),
+    };
+    let ttft = Seconds(physics.metrics.ttft.mean).print();
+    let tpot = physics.metrics.tpot.map(|tpot| format!(", TPOT {}", Seconds(tpot.mean).print()));
+    Some(format!("{behind}. The physics alone: TTFT {ttft}{}.", tpot.unwrap_or_default()))
+}
+
+/// `112 to 140 ms`.
+fn between(band: Option<Band>, print: impl Fn(f64) -> Printed) -> String {
+    let Some(band) = band else { return String::new() };
+    let (low, high) = (print(band.low), print(band.high));
+    match low.unit == high.unit {
+        true => format!("{} to {high}", low.number),
+        false => format!("{low} to {high}"),
+    }
 }
 
 fn reading(id: &str, value: f64, printed: Printed) -> Reading {

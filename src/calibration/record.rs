@@ -1,0 +1,204 @@
+//! The shipped calibration: the covariance, and the measured runs it knows.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Covariance, Point};
+use crate::config::Arch;
+
+static SHIPPED: LazyLock<Option<Calibration>> = LazyLock::new(|| {
+    serde_json::from_str::<File>(include_str!("../../models/calibration.json")).ok()?.read()
+});
+
+/// `models/calibration.json`; none if it cannot be read, which a test rules out.
+pub fn shipped() -> Option<&'static Calibration> {
+    SHIPPED.as_ref()
+}
+
+/// The version of the file's form.
+const SCHEMA: u32 = 1;
+
+/// What is known of how runs differ from the physics.
+#[derive(Debug, Clone)]
+pub struct Calibration {
+    /// Release of the models whose physics the runs were compared with.
+    pub release: String,
+    pub prefill: Covariance,
+    pub decode: Covariance,
+    pub noise: Noise,
+    pub known: Vec<Known>,
+}
+
+/// A metric that runs are compared in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Observed {
+    Ttft,
+    Tpot,
+    Throughput,
+}
+
+/// Variance of the logarithm of measured over predicted that no factor on steps explains, by metric.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Noise {
+    pub ttft: f64,
+    pub tpot: f64,
+    pub throughput: f64,
+}
+
+impl Noise {
+    pub fn of(&self, metric: Observed) -> f64 {
+        match metric {
+            Observed::Ttft => self.ttft,
+            Observed::Tpot => self.tpot,
+            Observed::Throughput => self.throughput,
+        }
+    }
+}
+
+/// A metric of a measured run beside the physics.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observation {
+    pub metric: Observed,
+    /// Logarithm of measured over predicted by the physics alone.
+    pub log_ratio: f64,
+    /// Change of its logarithm with that of the factors of prefill and of decode steps.
+    pub response: [f64; 2],
+    /// Below 1 where it fits the others badly, above where well: noise has heavy tails.
+    pub weight: f64,
+}
+
+/// A measured run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known {
+    pub point: Point,
+    pub observed: Vec<Observation>,
+}
+
+impl Known {
+    /// Whether this is the run of `point` with this ratio, as far as rounding lets one tell.
+    pub fn is(&self, point: &Point, metric: Observed, log_ratio: f64) -> bool {
+        let near = |one: f64, other: f64| (one / other - 1.0).abs() < 2e-3;
+        let same = |other: &Point| {
+            let sizes = Point {
+                in_flight: other.in_flight,
+                prompt: other.prompt,
+                output: other.output,
+                ..point.clone()
+            };
+            sizes == *other
+                && near(point.in_flight, other.in_flight)
+                && near(point.prompt, other.prompt)
+                && near(point.output, other.output)
+        };
+        let told = |one: &Observation| one.metric == metric && (one.log_ratio - log_ratio).abs() < 2e-3;
+        same(&self.point) && self.observed.iter().any(told)
+    }
+}
+
+/// As it is written: runs under what they have in common.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: u32,
+    release: String,
+    /// Whose measurements these are derived from.
+    #[allow(dead_code, reason = "for readers of the file")]
+    attribution: String,
+    prefill: Covariance,
+    decode: Covariance,
+    noise: Noise,
+    builds: Vec<Build>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Build {
+    engine: String,
+    version: String,
+    kind: String,
+    shape: String,
+    arch: Arch,
+    gpu: String,
+    format: String,
+    drafted: f64,
+    layouts: Vec<Layout>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Layout {
+    tp: f64,
+    ep: f64,
+    dp: f64,
+    pp: f64,
+    runs: Vec<Run>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    /// Requests under way, prompt, output.
+    at: [f64; 3],
+    /// Each: logarithm of the ratio, response to prefill and decode, weight.
+    ttft: Option<[f64; 4]>,
+    tpot: Option<[f64; 4]>,
+    throughput: Option<[f64; 4]>,
+}
+
+impl File {
+    fn read(self) -> Option<Calibration> {
+        if self.schema != SCHEMA {
+            return None;
+        }
+        let known = self.builds.into_iter().flat_map(Build::read).collect();
+        let Self { release, prefill, decode, noise, .. } = self;
+        Some(Calibration { release, prefill, decode, noise, known })
+    }
+}
+
+impl Build {
+    fn read(self) -> Vec<Known> {
+        let Self { engine, version, kind, shape, arch, gpu, format, drafted, layouts } = self;
+        let build = Point { engine, version, kind, shape, arch, gpu, format, drafted, ..Point::default() };
+        let of_layout = |layout: Layout| {
+            let Layout { tp, ep, dp, pp, runs } = layout;
+            let build = Point { tp, ep, dp, pp, ..build.clone() };
+            runs.into_iter().map(move |run| run.read(&build))
+        };
+        layouts.into_iter().flat_map(of_layout).collect()
+    }
+}
+
+impl Run {
+    fn read(self, build: &Point) -> Known {
+        let [in_flight, prompt, output] = self.at;
+        let metrics = [
+            (Observed::Ttft, self.ttft),
+            (Observed::Tpot, self.tpot),
+            (Observed::Throughput, self.throughput),
+        ];
+        let observed = metrics.into_iter().filter_map(|(metric, figures)| {
+            let [log_ratio, prefill, decode, weight] = figures?;
+            Some(Observation { metric, log_ratio, response: [prefill, decode], weight })
+        });
+        Known { point: Point { in_flight, prompt, output, ..build.clone() }, observed: observed.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shipped_is_read_and_of_the_models_shipped_with_it() {
+        let calibration = shipped().unwrap();
+        let manifest: serde_json::Value =
+            serde_json::from_str(include_str!("../../models/manifest.json")).unwrap();
+        assert_eq!(manifest["release"], calibration.release.as_str(), "fit it again: training/calibration");
+        assert!(calibration.known.len() > 1000);
+        assert!(calibration.known.iter().all(|run| !run.observed.is_empty()));
+    }
+}

@@ -1,0 +1,92 @@
+//! Calibrated predictions: their errors, and how often their bands hold.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::compared::{Compared, Metric, Metrics, Times, of_pairs};
+
+/// A prediction with bands.
+#[derive(Debug, Clone, Serialize)]
+pub struct Calibrated {
+    pub predicted: Times,
+    /// How far the logarithm of the measured value is from the prediction's, in half widths of the 80 % band.
+    pub deviations: BTreeMap<Metric, f64>,
+    /// Share of the prior variance that the runs asked have left.
+    pub left: f64,
+}
+
+/// The key of what is predicted: with the runs of the same configuration left out.
+pub const PREDICTED: &str = "configuration";
+
+/// Errors of calibrated predictions, and how often their bands hold.
+#[derive(Debug, Clone, Serialize)]
+pub struct CalibratedReport {
+    pub cases: usize,
+    #[serde(flatten)]
+    pub metrics: Metrics,
+    pub coverage50: BTreeMap<Metric, Covered>,
+    pub coverage80: BTreeMap<Metric, Covered>,
+    pub coverage95: BTreeMap<Metric, Covered>,
+    pub coverage80_by_engine: BTreeMap<String, BTreeMap<Metric, Covered>>,
+    pub coverage80_by_model: BTreeMap<String, BTreeMap<Metric, Covered>>,
+}
+
+/// Per cent of measured values within their bands.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Covered {
+    pub covered: f64,
+    pub cases: usize,
+}
+
+/// Half widths of a band of 50 and of 95 % in those of 80 %.
+const HALF_50: f64 = 0.6745 / 1.2816;
+const HALF_95: f64 = 1.96 / 1.2816;
+
+impl CalibratedReport {
+    /// None where nothing was calibrated.
+    pub(super) fn of(metrics: &[Metric], cases: &[Compared], left: &str) -> Option<Self> {
+        let with: Vec<(&Compared, &Calibrated)> =
+            cases.iter().filter_map(|case| Some((case, case.calibrated.get(left)?))).collect();
+        if with.is_empty() {
+            return None;
+        }
+        let bands = |one: &(&Compared, &Calibrated)| one.1.deviations.clone();
+        let all: Vec<_> = with.iter().map(bands).collect();
+        let by = |key: fn(&Compared) -> &String| {
+            let mut groups: BTreeMap<String, Vec<BTreeMap<Metric, f64>>> = BTreeMap::new();
+            with.iter().for_each(|one| groups.entry(key(one.0).clone()).or_default().push(bands(one)));
+            groups.into_iter().map(|(name, of)| (name, covered(&of, 1.0))).collect()
+        };
+        Some(Self {
+            cases: with.len(),
+            metrics: of_pairs(metrics, with.iter().map(|(case, one)| (&one.predicted, &case.measured))),
+            coverage50: covered(&all, HALF_50),
+            coverage80: covered(&all, 1.0),
+            coverage95: covered(&all, HALF_95),
+            coverage80_by_engine: by(|case| &case.engine),
+            coverage80_by_model: by(|case| &case.model),
+        })
+    }
+}
+
+fn covered(cases: &[BTreeMap<Metric, f64>], within: f64) -> BTreeMap<Metric, Covered> {
+    let mut all: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
+    for (metric, deviation) in cases.iter().flatten() {
+        all.entry(*metric).or_default().push(deviation.abs());
+    }
+    let share = |of: &[f64]| of.iter().filter(|one| **one <= within).count() as f64 / of.len() as f64;
+    let of =
+        |(metric, of): (Metric, Vec<f64>)| (metric, Covered { covered: 100.0 * share(&of), cases: of.len() });
+    all.into_iter().map(of).collect()
+}
+
+/// The reports of what leaves out more than the prediction does, by what it leaves out.
+pub(super) fn left_out(metrics: &[Metric], cases: &[Compared]) -> BTreeMap<&'static str, CalibratedReport> {
+    let mut names: Vec<&'static str> =
+        cases.iter().flat_map(|case| case.calibrated.keys().copied()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let others = names.into_iter().filter(|name| *name != PREDICTED);
+    others.filter_map(|name| Some((name, CalibratedReport::of(metrics, cases, name)?))).collect()
+}

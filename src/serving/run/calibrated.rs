@@ -1,0 +1,119 @@
+//! A run at the step times that measured runs suggest, beside that of the physics alone.
+
+use serde::Serialize;
+
+use super::{Run, Runner};
+use crate::calibration::{
+    Band, Calibration, Factors, Observed, Point, Posterior, Responses, Support, shipped,
+};
+use crate::config::{Issue, Load, Setup};
+use crate::efficiency::Efficiencies;
+use crate::serving::sim::Stats;
+
+/// The calibration of the models that answered; none at the roofline, or for other models than it was fitted with.
+pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Calibration> {
+    let Efficiencies::Learned(learned) = efficiencies else { return None };
+    shipped().filter(|calibration| calibration.release == learned.release)
+}
+
+/// What 80 % of measurements of a run are expected between: seconds, and output tokens per second.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Bands {
+    pub ttft: Spread,
+    pub tpot: Option<Spread>,
+    pub e2e: Spread,
+    pub output_per_s: Option<Band>,
+}
+
+/// The bands of a time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Spread {
+    pub mean: Band,
+    pub p50: Option<Band>,
+    pub p90: Option<Band>,
+    pub p99: Option<Band>,
+}
+
+/// What stands behind a calibrated run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Calibrated {
+    /// What step times were multiplied by.
+    pub factors: Factors,
+    pub bands: Bands,
+    pub support: Support,
+    /// The run of the physics alone.
+    pub physics: Run,
+}
+
+impl Runner {
+    /// The run under `load` with its bands; the physics alone, and none, where there is no calibration.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub fn calibrated(&self, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
+        let physics = self.run_at(&self.setup, load, Factors::NONE)?;
+        let Some(calibration) = self.calibration else { return Ok((physics, None)) };
+        let (point, posterior) = posterior(calibration, &self.setup, &physics);
+        let responses =
+            Responses::of(posterior.factors(), |factors| self.run_at(&self.setup, load, factors))?;
+        let calibrated = bands(calibration, &posterior, &responses, load).map(|bands| Calibrated {
+            factors: posterior.factors(),
+            bands,
+            support: calibration.support(&point),
+            physics,
+        });
+        Ok((responses.at, calibrated))
+    }
+
+    /// The run of a setup under `load` at the step times that measured runs suggest.
+    pub(super) fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
+        let physics = self.run_at(setup, load, Factors::NONE)?;
+        let Some(calibration) = self.calibration else { return Ok(physics) };
+        self.run_at(setup, load, posterior(calibration, setup, &physics).1.factors())
+    }
+}
+
+fn posterior(calibration: &Calibration, setup: &Setup, physics: &Run) -> (Point, Posterior) {
+    let point = Point::of(setup, physics.metrics.in_flight);
+    let posterior = calibration.posterior(&point, |_| true);
+    (point, posterior)
+}
+
+fn bands(
+    calibration: &Calibration,
+    posterior: &Posterior,
+    responses: &Responses<Run>,
+    load: Load,
+) -> Option<Bands> {
+    let metrics = &responses.at.metrics;
+    let waited = metrics.ttft.mean / metrics.e2e.mean;
+    let of_e2e = [(Observed::Ttft, waited), (Observed::Tpot, 1.0 - waited)];
+    let band = |shares: &[(Observed, f64)], figure: &dyn Fn(&Run) -> f64| {
+        calibration.band(posterior, responses, shares, figure)
+    };
+    let spread = |shares: &[(Observed, f64)], stats: &dyn Fn(&Run) -> Option<Stats>| {
+        let of = |figure: fn(Stats) -> f64| band(shares, &|run| stats(run).map_or(f64::NAN, figure));
+        Some(Spread {
+            mean: of(|stats| stats.mean)?,
+            p50: of(|stats| stats.p50),
+            p90: of(|stats| stats.p90),
+            p99: of(|stats| stats.p99),
+        })
+    };
+    let output: &[(Observed, f64)] = match load {
+        // Clients wait for answers: their rate is as sure as E2E.
+        Load::Concurrency(_) | Load::Sessions(_) => &of_e2e,
+        Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => &[(Observed::Throughput, 1.0)],
+        // What arrives is served, whatever the steps take.
+        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => &[],
+    };
+    Some(Bands {
+        ttft: spread(&[(Observed::Ttft, 1.0)], &|run| Some(run.metrics.ttft))?,
+        tpot: spread(&[(Observed::Tpot, 1.0)], &|run| run.metrics.tpot),
+        e2e: spread(&of_e2e, &|run| Some(run.metrics.e2e))?,
+        output_per_s: band(output, &|run| run.metrics.output_per_s),
+    })
+}
