@@ -1,0 +1,98 @@
+//! Limits of the engine and of what is asked of it.
+
+use super::columns::{BLANK, SIZES};
+use crate::config::Field;
+use crate::config::inputs::number::Slot;
+use crate::config::inputs::place::Group::{Limits, Workload};
+use crate::config::inputs::{Input, Number, Place, Stops};
+
+pub const SLO_TTFT: Input = Input {
+    field: Field::SloTtft,
+    key: "st",
+    label: "TTFT limit",
+    place: Some(Place(Workload, 33)),
+    help: "SLO: TTFT that every request must meet, in milliseconds; empty for none.",
+    number: number!(
+        workload.slos.ttft_ms, Number::real(1.0, 10_000_000.0, Stops::Decades { low: 1, high: 4 }),
+        unit: "ms", catalog: Some(|_, _| None)
+    ),
+    ..BLANK
+};
+
+pub const SLO_TPOT: Input = Input {
+    field: Field::SloTpot,
+    key: "sp",
+    label: "TPOT limit",
+    place: Some(Place(Workload, 34)),
+    help: "SLO: TPOT that every request must meet, in milliseconds; empty for none.",
+    number: number!(
+        workload.slos.tpot_ms, Number::real(0.1, 1_000_000.0, Stops::Decades { low: 0, high: 3 }),
+        unit: "ms", catalog: Some(|_, _| None)
+    ),
+    ..BLANK
+};
+
+pub const TOKEN_BUDGET: Input = Input {
+    field: Field::TokenBudget,
+    key: "tb",
+    label: "Token budget",
+    place: Some(Place(Limits, 0)),
+    help: "Tokens that one step of the engine may process.",
+    number: number!(
+        overrides.token_budget, Number::whole(1.0, 1_048_576.0, Stops::Quarters { low: 256, high: 65_536 }),
+        unit: "per step", catalog: Some(|engine, gpu| engine.scheduler.limits_on(gpu).0.0)
+    ),
+    ..BLANK
+};
+
+pub const MAX_SEQS: Input = Input {
+    field: Field::MaxSeqs,
+    key: "ms",
+    label: "Sequences",
+    place: Some(Place(Limits, 1)),
+    help: "Sequences that the engine runs at once.",
+    number: number!(
+        overrides.max_seqs, Number::whole(1.0, 65_536.0, SIZES),
+        unit: "at most", catalog: Some(|engine, gpu| engine.scheduler.limits_on(gpu).1.0)
+    ),
+    ..BLANK
+};
+
+pub const MEMORY_SHARE: Input = Input {
+    field: Field::MemoryShare,
+    key: "mem",
+    label: "Memory share",
+    place: Some(Place(Limits, 2)),
+    help: "Fraction of the GPU's memory that the engine may use.",
+    number: number!(
+        overrides.memory_share, Number::real(0.1, 0.98, Stops::Even { low: 0.3, high: 0.98, step: 0.01 }),
+        unit: "of the GPU", catalog: Some(|engine, _| engine.scheduler.memory_share.0)
+    ),
+    ..BLANK
+};
+
+pub const SUSTAINED: Input = Input {
+    field: Field::Sustained,
+    key: "clk",
+    label: "Sustained clock",
+    place: Some(Place(Limits, 3)),
+    help: "Fraction of the boost clock that the GPU holds under load.",
+    number: number!(
+        overrides.sustained, Number::real(0.3, 1.0, Stops::Even { low: 0.5, high: 1.0, step: 0.01 }),
+        unit: "of boost", catalog: Some(|_, gpu| gpu.sustained_clock.0)
+    ),
+    ..BLANK
+};
+
+pub const PRICE: Input = Input {
+    field: Field::Price,
+    key: "usd",
+    label: "Price",
+    place: Some(Place(Limits, 4)),
+    help: "US dollars per GPU and hour.",
+    number: number!(
+        overrides.price, Number::real(0.0, 10_000.0, Stops::Even { low: 0.1, high: 20.0, step: 0.1 }),
+        unit: "$ / GPU h", catalog: Some(|_, gpu| gpu.dollars_per_hour.0)
+    ),
+    ..BLANK
+};
