@@ -19,6 +19,8 @@ pub mod runs;
 #[cfg(feature = "chart")]
 mod scale;
 #[cfg(feature = "chart")]
+pub mod surface;
+#[cfg(feature = "chart")]
 pub mod svg;
 #[cfg(feature = "chart")]
 mod theme;
@@ -27,8 +29,6 @@ mod values;
 
 pub use bars::{Bar, Bars};
 pub use curves::{Axis, Band, Curves, Line, Panel, Tone};
-#[cfg(feature = "chart")]
-pub use plot::DrawResult;
 pub use roofline::{Point, Roof, Roofline, summary};
 #[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
@@ -56,11 +56,7 @@ impl Default for Chart {
 /// # Errors
 /// What the backend says when it does not draw.
 #[cfg(feature = "chart")]
-pub fn draw<DB: plotters::prelude::DrawingBackend>(
-    area: &plotters::drawing::DrawingArea<DB, plotters::coord::Shift>,
-    chart: &Chart,
-    theme: Theme,
-) -> DrawResult<DB> {
+pub fn draw(area: &surface::Sheet<'_>, chart: &Chart, theme: Theme) -> surface::DrawResult {
     match chart {
         Chart::Roofline(chart) => roofline::draw(area, chart, theme),
         Chart::Curves(chart) => curves::draw(area, chart, theme),

@@ -2,29 +2,25 @@
 //! pixels, for which its elements would need a coordinate system.
 
 use plotters::chart::{ChartBuilder, ChartContext};
-use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
-use plotters::drawing::{DrawingArea, DrawingAreaErrorKind};
 use plotters::element::PathElement;
-use plotters::prelude::{Color, DrawingBackend, IntoFont, RGBColor, SVGBackend, Text};
+use plotters::prelude::{Color, IntoFont, RGBColor, SVGBackend, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontFamily, ShapeStyle, TRANSPARENT, TextStyle};
 
 use super::Theme;
 use super::labels::Area;
 use super::scale::Scale;
-
-type Error<DB> = DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>;
-pub type DrawResult<DB> = Result<(), Error<DB>>;
+use super::surface::{DrawResult, Sheet, Surface, sheet};
 
 /// Draws on `area`, a part of the picture; all positions are in backing-store pixels of the whole.
-pub struct Pen<'a, DB: DrawingBackend> {
-    pub area: &'a DrawingArea<DB, Shift>,
+pub struct Pen<'a, 's> {
+    pub area: &'a Sheet<'s>,
     pub theme: Theme,
 }
 
-impl<DB: DrawingBackend> Pen<'_, DB> {
-    pub fn line(&self, points: &[(f64, f64)], style: ShapeStyle) -> DrawResult<DB> {
+impl Pen<'_, '_> {
+    pub fn line(&self, points: &[(f64, f64)], style: ShapeStyle) -> DrawResult {
         let path: Vec<(i32, i32)> = points.iter().map(|&point| self.within(point)).collect();
         self.area.draw(&PathElement::new(path, style))
     }
@@ -34,7 +30,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         color.stroke_width(self.theme.stroke(css))
     }
 
-    pub fn text(&self, text: &str, at: (f64, f64), anchor: Pos, color: RGBColor) -> DrawResult<DB> {
+    pub fn text(&self, text: &str, at: (f64, f64), anchor: Pos, color: RGBColor) -> DrawResult {
         self.area.draw(&Text::new(text.to_string(), self.within(at), self.style(&color).pos(anchor)))
     }
 
@@ -55,13 +51,13 @@ pub fn pixel((x, y): (f64, f64)) -> (i32, i32) {
 }
 
 /// Two axes and the frame between them.
-pub struct Plot<'a, DB: DrawingBackend> {
-    pub context: ChartContext<'a, DB, Cartesian2d<Scale, Scale>>,
-    pub pen: Pen<'a, DB>,
+pub struct Plot<'a, 's> {
+    pub context: ChartContext<'a, Surface<'s>, Cartesian2d<Scale, Scale>>,
+    pub pen: Pen<'a, 's>,
     pub frame: Area,
 }
 
-impl<'a, DB: DrawingBackend> Plot<'a, DB> {
+impl<'a, 's> Plot<'a, 's> {
     /// Around the frame in CSS pixels: the name of the y axis above, tick labels left, those and the name of the x axis
     /// below.
     const ABOVE: f64 = 26.0;
@@ -73,7 +69,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
     const LEAST: (f64, f64) = (60.0, 40.0);
 
     /// Over the whole of `area`; none if there is no room, for example while the canvas is being laid out or is hidden.
-    pub fn new(area: &'a DrawingArea<DB, Shift>, x: Scale, y: Scale, theme: Theme) -> Option<Self> {
+    pub fn new(area: &'a Sheet<'s>, x: Scale, y: Scale, theme: Theme) -> Option<Self> {
         let (width, height) = area.dim_in_pixel();
         let width = f64::from(width) - theme.px(Self::LEFT + Self::RIGHT);
         let height = f64::from(height) - theme.px(Self::ABOVE + Self::BELOW + Self::EDGE);
@@ -96,7 +92,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
 
     /// Grid, axes, tick labels and names. The name of the y axis stands above it, where it is read without turning the
     /// head: plotters would set it upright, and measure a caption through the browser, which forces a layout.
-    pub fn axes(&mut self, x: &str, y: &str) -> DrawResult<DB> {
+    pub fn axes(&mut self, x: &str, y: &str) -> DrawResult {
         let theme = self.pen.theme;
         let palette = theme.palette;
         self.context
@@ -129,11 +125,9 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
 }
 
 /// Calls `look` with an area of `size` on which nothing is kept: positions of points without a picture.
-pub fn undrawn<T>(size: (f64, f64), look: impl FnOnce(&DrawingArea<SVGBackend<'_>, Shift>) -> T) -> T {
-    use plotters::drawing::IntoDrawingArea;
+pub fn undrawn<T>(size: (f64, f64), look: impl FnOnce(&Sheet<'_>) -> T) -> T {
     let mut text = String::new();
     let (width, height) = pixel(size);
-    let area =
-        SVGBackend::with_string(&mut text, (width.max(0) as u32, height.max(0) as u32)).into_drawing_area();
-    look(&area)
+    let size = (width.max(0) as u32, height.max(0) as u32);
+    look(&sheet(SVGBackend::with_string(&mut text, size)))
 }

@@ -1,12 +1,11 @@
 //! Reading out the points of a chart, by pointer and keyboard.
 
-use plotters::coord::Shift;
-use plotters::drawing::DrawingArea;
 use plotters::element::{Circle, Rectangle};
-use plotters::prelude::{Color, DrawingBackend};
+use plotters::prelude::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::plot::{DrawResult, Pen, pixel};
+use super::plot::{Pen, pixel};
+use super::surface::{DrawResult, Sheet};
 use super::{Chart, Theme, bars, curves, roofline};
 
 /// One point of a chart, in backing-store pixels, and its text.
@@ -39,11 +38,7 @@ pub fn nearest(readings: &[Reading], (x, y): (f64, f64), reach: f64) -> Option<u
 }
 
 /// A crosshair and the text of the point, over a chart already drawn.
-pub fn draw_reading<DB: DrawingBackend>(
-    area: &DrawingArea<DB, Shift>,
-    reading: &Reading,
-    theme: Theme,
-) -> DrawResult<DB> {
+pub fn draw_reading(area: &Sheet<'_>, reading: &Reading, theme: Theme) -> DrawResult {
     let (width, height) = area.dim_in_pixel();
     let (width, height) = (f64::from(width), f64::from(height));
     let (pen, palette) = (Pen { area, theme }, theme.palette);

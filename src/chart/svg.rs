@@ -1,8 +1,8 @@
 //! A chart as an SVG picture.
 
-use plotters::drawing::IntoDrawingArea;
 use plotters::prelude::SVGBackend;
 
+use super::surface::sheet;
 use super::{Chart, Theme, draw};
 
 /// `size` in CSS pixels.
@@ -11,7 +11,7 @@ use super::{Chart, Theme, draw};
 /// What the backend says when it does not draw.
 pub fn svg(chart: &Chart, size: (u32, u32), theme: Theme) -> Result<String, String> {
     let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+    let area = sheet(SVGBackend::with_string(&mut text, size));
     draw(&area, chart, theme).map_err(|error| error.to_string())?;
     drop(area);
     Ok(text)

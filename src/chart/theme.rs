@@ -87,7 +87,7 @@ impl Theme {
     /// Tick, roof and point labels, in CSS pixels.
     pub const TEXT: f64 = 12.0;
     /// Mean advance of a character of a system font, in ems: what label boxes are made of.
-    const ADVANCE: f64 = 0.56;
+    pub(super) const ADVANCE: f64 = 0.56;
     /// Extra room for names that must not be cut: the widest words against the mean.
     const WIDE: f64 = 1.15;
 

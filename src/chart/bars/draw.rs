@@ -1,16 +1,15 @@
 //! Draws bars on any plotters backend: names left, the sum at each bar's end, the parts named above. plotters has no
 //! stacked horizontal bars, and its legend measures text through the browser.
 
-use plotters::coord::Shift;
-use plotters::drawing::DrawingArea;
 use plotters::element::Rectangle;
-use plotters::prelude::{Color, DrawingBackend, RGBColor};
+use plotters::prelude::{Color, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Bar, Bars};
 use crate::chart::Theme;
-use crate::chart::plot::{DrawResult, Pen, pixel};
+use crate::chart::plot::{Pen, pixel};
 use crate::chart::reading::Reading;
+use crate::chart::surface::{DrawResult, Sheet};
 
 /// Height of the legend above the bars, and the margin around them, in CSS pixels.
 const KEY: f64 = 24.0;
@@ -27,7 +26,7 @@ const GAP: f64 = 8.0;
 const TOLERANCE: f64 = 1.001;
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
-pub fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Bars, theme: Theme) -> DrawResult<DB> {
+pub fn draw(area: &Sheet<'_>, chart: &Bars, theme: Theme) -> DrawResult {
     let (width, height) = area.dim_in_pixel();
     let (width, height) = (f64::from(width), f64::from(height));
     area.fill(&theme.palette.panel)?;
@@ -89,12 +88,12 @@ pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
 }
 
 /// Draws the parts from `left` on, at `scale` pixels per unit; returns where they end.
-fn parts<DB: DrawingBackend>(
-    pen: &Pen<'_, DB>,
+fn parts(
+    pen: &Pen<'_, '_>,
     bar: &Bar,
     (left, middle): (f64, f64),
     (scale, high): (f64, f64),
-) -> Result<f64, plotters::drawing::DrawingAreaErrorKind<DB::ErrorType>> {
+) -> DrawResult<f64> {
     let mut from = left;
     for (part, color) in bar.parts.iter().zip(colors(pen.theme)) {
         let to = from + part.max(0.0) * scale;
@@ -109,7 +108,7 @@ fn parts<DB: DrawingBackend>(
 }
 
 /// The palest colour gets an outline.
-fn piece<DB: DrawingBackend>(pen: &Pen<'_, DB>, corners: [(i32, i32); 2], color: RGBColor) -> DrawResult<DB> {
+fn piece(pen: &Pen<'_, '_>, corners: [(i32, i32); 2], color: RGBColor) -> DrawResult {
     pen.area.draw(&Rectangle::new(corners, color.filled()))?;
     if color == pen.theme.palette.line {
         pen.area.draw(&Rectangle::new(corners, pen.stroke(pen.theme.palette.faint, 1.0)))?;
@@ -117,7 +116,7 @@ fn piece<DB: DrawingBackend>(pen: &Pen<'_, DB>, corners: [(i32, i32); 2], color:
     Ok(())
 }
 
-fn legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, chart: &Bars, width: f64) -> DrawResult<DB> {
+fn legend(pen: &Pen<'_, '_>, chart: &Bars, width: f64) -> DrawResult {
     let theme = pen.theme;
     let (mut at, middle) = (0.0, theme.px(KEY / 2.0));
     for (name, color) in chart.legend.iter().zip(colors(theme)) {

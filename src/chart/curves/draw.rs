@@ -1,17 +1,16 @@
 //! Draws curves on any plotters backend: panels side by side, or stacked where there is no room.
 
-use plotters::coord::Shift;
-use plotters::drawing::DrawingArea;
 use plotters::element::{Circle, PathElement, Polygon};
-use plotters::prelude::{Color, DashedLineSeries, DrawingBackend};
+use plotters::prelude::{Color, DashedLineSeries};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Band, Curves, Line, Panel};
 use crate::chart::Theme;
 use crate::chart::labels::{Area, LabelSpace};
-use crate::chart::plot::{DrawResult, Plot, undrawn};
+use crate::chart::plot::{Plot, undrawn};
 use crate::chart::reading::Reading;
 use crate::chart::scale::Scale;
+use crate::chart::surface::{DrawResult, Sheet};
 
 /// Panels narrower than this are stacked, in CSS pixels.
 const NARROWEST: f64 = 220.0;
@@ -19,11 +18,7 @@ const NARROWEST: f64 = 220.0;
 const DOT: f64 = 2.5;
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
-pub fn draw<DB: DrawingBackend>(
-    area: &DrawingArea<DB, Shift>,
-    chart: &Curves,
-    theme: Theme,
-) -> DrawResult<DB> {
+pub fn draw(area: &Sheet<'_>, chart: &Curves, theme: Theme) -> DrawResult {
     area.fill(&theme.palette.panel)?;
     for (part, panel) in parts(area, chart, theme).iter().zip(&chart.panels) {
         if let Some(mut plot) = plot(part, chart, panel, theme) {
@@ -34,23 +29,14 @@ pub fn draw<DB: DrawingBackend>(
 }
 
 /// The part of the area that each panel has.
-fn parts<DB: DrawingBackend>(
-    area: &DrawingArea<DB, Shift>,
-    chart: &Curves,
-    theme: Theme,
-) -> Vec<DrawingArea<DB, Shift>> {
+fn parts<'s>(area: &Sheet<'s>, chart: &Curves, theme: Theme) -> Vec<Sheet<'s>> {
     let count = chart.panels.len().max(1);
     let beside = f64::from(area.dim_in_pixel().0) / count as f64 >= theme.px(NARROWEST);
     area.split_evenly(if beside { (1, count) } else { (count, 1) })
 }
 
 /// The axes of a panel; none if it has no room.
-fn plot<'a, DB: DrawingBackend>(
-    part: &'a DrawingArea<DB, Shift>,
-    chart: &Curves,
-    panel: &Panel,
-    theme: Theme,
-) -> Option<Plot<'a, DB>> {
+fn plot<'a, 's>(part: &'a Sheet<'s>, chart: &Curves, panel: &Panel, theme: Theme) -> Option<Plot<'a, 's>> {
     let (log, unit) = (chart.x.log, chart.x.unit);
     let x = match panel.positions().next() {
         Some(_) => Scale::over(panel.positions().chain(chart.mark), log, unit),
@@ -79,7 +65,7 @@ pub fn readings(chart: &Curves, size: (f64, f64), theme: Theme) -> Vec<Reading> 
     })
 }
 
-fn draw_panel<DB: DrawingBackend>(plot: &mut Plot<'_, DB>, chart: &Curves, panel: &Panel) -> DrawResult<DB> {
+fn draw_panel(plot: &mut Plot<'_, '_>, chart: &Curves, panel: &Panel) -> DrawResult {
     plot.axes(&chart.x.name, &panel.y.name)?;
     let (theme, palette) = (plot.pen.theme, plot.pen.theme.palette);
     let [low, high] = [plot.y().low, plot.y().high];
@@ -116,7 +102,7 @@ fn draw_panel<DB: DrawingBackend>(plot: &mut Plot<'_, DB>, chart: &Curves, panel
 }
 
 /// Along the line, from its end backwards, above or below it.
-fn label<DB: DrawingBackend>(plot: &Plot<'_, DB>, line: &Line, space: &mut LabelSpace) -> DrawResult<DB> {
+fn label(plot: &Plot<'_, '_>, line: &Line, space: &mut LabelSpace) -> DrawResult {
     if line.name.is_empty() {
         return Ok(());
     }

@@ -1,16 +1,15 @@
 //! Draws a roofline on any plotters backend: axes, roofs, points, labels.
 
-use plotters::coord::Shift;
-use plotters::drawing::DrawingArea;
 use plotters::element::{Circle, PathElement, Polygon};
-use plotters::prelude::{Color, DrawingBackend, RGBColor};
+use plotters::prelude::{Color, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Point, Roof, Roofline};
 use crate::chart::labels::{Area, LabelSpace};
-use crate::chart::plot::{DrawResult, Plot, pixel, undrawn};
+use crate::chart::plot::{Plot, pixel, undrawn};
 use crate::chart::reading::Reading;
 use crate::chart::scale::Scale;
+use crate::chart::surface::{DrawResult, Sheet};
 use crate::chart::{Theme, Unit};
 use crate::graph::Phase;
 use crate::units::{BytesPerSecond, Printed, count, percent};
@@ -31,11 +30,7 @@ const LABEL_SHARE: f64 = 0.04;
 const WIDTH_PER_LABEL: f64 = 130.0;
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
-pub fn draw<DB: DrawingBackend>(
-    area: &DrawingArea<DB, Shift>,
-    chart: &Roofline,
-    theme: Theme,
-) -> DrawResult<DB> {
+pub fn draw(area: &Sheet<'_>, chart: &Roofline, theme: Theme) -> DrawResult {
     area.fill(&theme.palette.panel)?;
     let Some(mut plot) = plot(area, chart, theme) else { return area.present() };
     plot.axes("Arithmetic intensity, FLOP per byte", "FLOP/s")?;
@@ -56,11 +51,7 @@ pub fn draw<DB: DrawingBackend>(
 }
 
 /// The axes; none if there is no room.
-fn plot<'a, DB: DrawingBackend>(
-    area: &'a DrawingArea<DB, Shift>,
-    chart: &Roofline,
-    theme: Theme,
-) -> Option<Plot<'a, DB>> {
+fn plot<'a, 's>(area: &'a Sheet<'s>, chart: &Roofline, theme: Theme) -> Option<Plot<'a, 's>> {
     // All points, the ridges of all roofs with room to their right, and all roofs with room for a label above.
     let points = chart.points.iter().flat_map(|point| [point.intensity * 0.6, point.intensity * 1.6]);
     let ridges = chart.roofs.iter().flat_map(|roof| [chart.ridge(roof) * 0.01, chart.ridge(roof) * 8.0]);
@@ -100,12 +91,12 @@ struct Roofed {
     used: bool,
 }
 
-struct Drawing<'a, 'b, DB: DrawingBackend> {
-    plot: &'a Plot<'b, DB>,
+struct Drawing<'a, 'b, 's> {
+    plot: &'a Plot<'b, 's>,
     theme: Theme,
 }
 
-impl<DB: DrawingBackend> Drawing<'_, '_, DB> {
+impl Drawing<'_, '_, '_> {
     /// Dense roofs from their ridge to the right edge, roofs of memories from where they enter the frame to the highest
     /// ridge.
     fn roofs(&self, chart: &Roofline) -> Vec<Roofed> {
@@ -128,7 +119,7 @@ impl<DB: DrawingBackend> Drawing<'_, '_, DB> {
         chart.roofs.iter().map(peak).chain(memories.map(memory)).collect()
     }
 
-    fn draw_roofs(&self, roofs: &[Roofed], space: &mut LabelSpace) -> DrawResult<DB> {
+    fn draw_roofs(&self, roofs: &[Roofed], space: &mut LabelSpace) -> DrawResult {
         let palette = self.theme.palette;
         for Roofed { from, to, used, .. } in roofs {
             let (color, width) = if *used { (palette.ink, 1.5) } else { (palette.faint, 1.0) };
@@ -194,7 +185,7 @@ impl<DB: DrawingBackend> Drawing<'_, '_, DB> {
     }
 
     /// Prefill as discs, decode as squares on their tips, each with a stem up to its ceiling.
-    fn points(&self, chart: &Roofline) -> DrawResult<DB> {
+    fn points(&self, chart: &Roofline) -> DrawResult {
         for point in &chart.points {
             let ((x, y), radius) = (self.at(point), self.radius(point));
             let (color, ceiling) =
@@ -225,7 +216,7 @@ impl<DB: DrawingBackend> Drawing<'_, '_, DB> {
     }
 
     /// The largest kernels by name, as many as the width carries.
-    fn labels(&self, chart: &Roofline, space: &mut LabelSpace) -> DrawResult<DB> {
+    fn labels(&self, chart: &Roofline, space: &mut LabelSpace) -> DrawResult {
         let most = (self.css_width() / WIDTH_PER_LABEL).floor() as usize;
         for point in chart.points.iter().filter(|point| point.share >= LABEL_SHARE).take(most) {
             let size = (self.theme.text_width(&point.name), self.theme.px(Theme::TEXT * 1.2));

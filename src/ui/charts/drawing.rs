@@ -3,11 +3,11 @@
 use gloo::utils::window;
 use leptos::html::Canvas;
 use leptos::prelude::*;
-use plotters::drawing::IntoDrawingArea;
 use plotters_canvas::CanvasBackend;
 use web_sys::HtmlCanvasElement;
 
 use crate::chart::reading::{Reading, draw_reading, nearest};
+use crate::chart::surface::sheet;
 use crate::chart::{Chart, Palette, Theme, draw};
 use crate::ui::state::State;
 
@@ -83,7 +83,7 @@ impl Drawing {
             canvas.set_height(height);
         }
         let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
-        let area = backend.into_drawing_area();
+        let area = sheet(backend);
         // A canvas that refuses to draw leaves its summary and the tables.
         let _ = draw(&area, &chart, theme);
         let read = self.read.get_untracked().filter(|_| reading);
