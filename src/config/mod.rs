@@ -13,6 +13,7 @@ pub(crate) mod json;
 pub mod link;
 pub mod measured;
 pub mod model;
+pub(crate) mod objects;
 mod requests;
 mod scenario;
 mod setup;

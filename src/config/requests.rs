@@ -1,8 +1,6 @@
 //! What the requests of a setup come to: their lengths, what of them is computed, and in how many steps.
 
-use serde::Deserialize;
-
-use super::catalog::constants;
+use super::catalog::SHARE_GPT;
 use super::{Bin, Load, Setup, Shape, Turns, Workload};
 
 /// Standard deviations up to which log-normal lengths are drawn: one draw in 700 lies beyond.
@@ -56,23 +54,12 @@ impl Variation {
 }
 
 /// Standard deviations of the logarithm of prompts and outputs.
-///
-/// # Errors
-/// What the catalog of constants lacks.
-pub(super) fn log_spread(workload: &Workload) -> Result<[f64; 2], String> {
-    #[derive(Deserialize)]
-    struct Deviations {
-        share_gpt_prompt_spread: f64,
-        share_gpt_output_spread: f64,
-    }
+pub(super) fn log_spread(workload: &Workload) -> [f64; 2] {
     match workload.shape {
         // The prompts of a batch are as they are given.
-        _ if matches!(workload.load, Load::Batch(_)) => Ok([0.0; 2]),
-        None => Ok([workload.log_spread; 2]),
-        Some(Shape::Sharegpt) => {
-            let of: Deviations = constants().of("data_sets")?;
-            Ok([of.share_gpt_prompt_spread, of.share_gpt_output_spread])
-        }
+        _ if matches!(workload.load, Load::Batch(_)) => [0.0; 2],
+        None => [workload.log_spread; 2],
+        Some(Shape::Sharegpt) => SHARE_GPT,
     }
 }
 

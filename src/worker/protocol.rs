@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsValue;
 
 use crate::chart::Chart;
+use crate::config::objects::from_json;
 use crate::config::{Field, Issue};
 use crate::study::{Document, Topic};
 
@@ -224,5 +225,5 @@ pub fn pack(message: &impl Serialize) -> JsValue {
 /// Where it is none of this protocol's.
 pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<T, String> {
     let text = message.as_string().ok_or("a message is no text")?;
-    serde_json::from_str(&text).map_err(|fault| format!("a message does not read: {fault}"))
+    from_json(&text).map_err(|fault| format!("a message does not read: {fault}"))
 }

@@ -1,4 +1,4 @@
-//! The catalogs: the JSON files of `static/catalog`, compiled in and read once.
+//! The catalogs: the JSON files of `static/catalog`, compiled in as `build.rs` prepares them, and read once.
 
 mod build;
 mod collectives;
@@ -17,7 +17,10 @@ use super::{Engine, Gpu, Model};
 
 macro_rules! shipped {
     ($file:literal) => {
-        serde_json::from_str(include_str!(concat!("../../../static/catalog/", $file)))
+        shipped!($file, concat!("../../../static/catalog/", $file))
+    };
+    ($file:literal, $prepared:expr) => {
+        crate::config::objects::from_json(include_str!($prepared))
             .map_err(|fault| format!("static/catalog/{}: {fault}", $file))
     };
 }
@@ -35,14 +38,12 @@ pub struct Source {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GpuCatalog {
-    pub sources: Sources,
     pub gpus: Vec<Gpu>,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EngineCatalog {
-    pub sources: Sources,
     pub engines: Vec<Engine>,
 }
 
@@ -82,6 +83,9 @@ pub fn catalog() -> &'static Catalog {
     &CATALOG
 }
 
+/// Standard deviations of the logarithm of ShareGPT's prompts and outputs: `data_sets` of [`constants`].
+pub const SHARE_GPT: [f64; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt.rs"));
+
 /// The constants of kernels and engines. Apart, as is the next: the page has no use for them.
 pub fn constants() -> &'static Constants {
     static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| sound(shipped!("constants.json")));
@@ -106,8 +110,8 @@ impl Catalog {
     /// The first field that does not fit its record, with its file.
     pub fn shipped() -> Result<Self, String> {
         Ok(Self {
-            gpus: shipped!("gpus.json")?,
-            engines: shipped!("engines.json")?,
+            gpus: shipped!("gpus.json", concat!(env!("OUT_DIR"), "/gpus.json"))?,
+            engines: shipped!("engines.json", concat!(env!("OUT_DIR"), "/engines.json"))?,
             models: shipped!("models.json")?,
         })
     }

@@ -41,9 +41,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     requests::check(scenario, issues);
     let workload = &scenario.workload;
     let osl = workload.mean_output();
-    let log_spread =
-        log_spread(workload).map_err(|fault| issues.push(Issue::error(Field::Shape, fault))).ok();
-    let log_spread = log_spread.unwrap_or_default();
+    let log_spread = log_spread(workload);
     let longest = |model: &Model, prompts: &[u32]| {
         let turns = workload.load.is_sessions().then_some(workload.turns);
         let variation = Variation { spread: workload.spread, log_spread, context: model.max_context, turns };

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Model;
+use crate::config::objects::from_json;
 
 /// What `x` carries.
 #[derive(Serialize, Deserialize)]
@@ -75,7 +76,6 @@ pub fn decode(text: &str) -> Result<Model, String> {
         }
     }
     let json = str::from_utf8(&json).map_err(|_| DAMAGED)?;
-    let payload: Payload<Model> =
-        serde_json::from_str(json).map_err(|fault| format!("{DAMAGED}: {fault}"))?;
+    let payload: Payload<Model> = from_json(json).map_err(|fault| format!("{DAMAGED}: {fault}"))?;
     Ok(payload.model)
 }
