@@ -13,10 +13,10 @@ mod edit;
 mod evidence;
 mod explain;
 mod export;
-mod find;
 mod markdown;
 mod measured;
 mod metric;
+mod search;
 mod share;
 mod sweep;
 mod tradeoff;
@@ -108,7 +108,7 @@ const VIEWS: [View; 10] = [
     view("Predicted against measured, known limits", &evidence::CHOICES, None, evidence::blocks),
     view("Link, Markdown, embedding", &[], ALONE, share::blocks),
     view("JSON, CSV, Markdown, citation", &export::CHOICES, ALONE, export::blocks),
-    view("Models, GPUs, workloads and views by name", &[], None, find::blocks),
+    view("Models, GPUs, workloads and views by name", &[], None, search::blocks),
 ];
 
 /// The page's tabs by name, the overview first: it is no study.
