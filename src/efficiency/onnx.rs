@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Cursor;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tract_onnx::Onnx;
 use tract_onnx::model::OnnxOpRegister;
@@ -132,15 +132,26 @@ impl Model {
         let bits = |row: &[f32]| row.iter().map(|value| value.to_bits()).collect::<Box<[u32]>>();
         let rows: Vec<(Box<[u32]>, &[f32])> =
             rows.chunks_exact(self.width).map(|row| (bits(row), row)).collect();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() > MOST_KNOWN {
-            known.clear();
-        }
-        let new: Vec<_> = rows.iter().filter(|(bits, _)| !known.contains_key(bits)).collect();
+        // Others may ask meanwhile: a row that two ask for at once is computed twice.
+        let found: Vec<Option<Answer>> = {
+            let mut known = self.known();
+            if known.len() > MOST_KNOWN {
+                known.clear();
+            }
+            rows.iter().map(|(bits, _)| known.get(bits).copied()).collect()
+        };
+        let new: Vec<&(Box<[u32]>, &[f32])> =
+            rows.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(row, _)| row).collect();
         let answers = self.compute(&new.iter().flat_map(|(_, row)| *row).copied().collect::<Vec<f32>>())?;
-        known.extend(new.into_iter().map(|(bits, _)| bits.clone()).zip(answers));
-        let answer = |(bits, _): &(Box<[u32]>, &[f32])| known.get(bits).copied();
-        rows.iter().map(answer).collect::<Option<_>>().ok_or(ModelError::Count)
+        self.known().extend(new.into_iter().map(|(bits, _)| bits.clone()).zip(answers.iter().copied()));
+        let mut answers = answers.into_iter();
+        let all: Option<Vec<Answer>> =
+            found.into_iter().map(|found| found.or_else(|| answers.next())).collect();
+        all.ok_or(ModelError::Count)
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Box<[u32]>, Answer>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn compute(&self, rows: &[f32]) -> Result<Vec<Answer>, ModelError> {
