@@ -104,7 +104,7 @@ fn replicas_share_the_load_and_add_up() {
 
 #[test]
 fn too_high_a_rate_is_saturation_and_keeps_no_limit() {
-    let slos = Slos { ttft_ms: Some(1e6), tpot_ms: None };
+    let slos = Slos { ttft_ms: Some(1e6), ..Slos::default() };
     let flooded = run(&setup("vllm", 1024, 128, Load::Rate(500.0), slos));
     let saturation = flooded.saturation.expect("far too many");
     // What is said to be served is served, and a fifth more is not.
@@ -122,7 +122,7 @@ fn too_high_a_rate_is_saturation_and_keeps_no_limit() {
 
 #[test]
 fn the_largest_load_is_just_within_its_limits() {
-    let slos = Slos { ttft_ms: None, tpot_ms: Some(12.0) };
+    let slos = Slos { tpot_ms: Some(12.0), ..Slos::default() };
     for load in [Load::Concurrency(16), Load::Rate(4.0)] {
         let runner = runner(&setup("vllm", 1024, 128, load, slos));
         let mut sweep = Sweep::of(&runner, None);

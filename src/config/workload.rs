@@ -244,13 +244,41 @@ pub struct Drafts {
     pub accepted: f64,
 }
 
-/// Limits that every request must meet; `None` is no limit.
+/// Limits that requests must meet, and how many of them; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Slos {
     /// Milliseconds to the first token.
     pub ttft_ms: Option<f64>,
     /// Milliseconds per output token after the first.
     pub tpot_ms: Option<f64>,
+    /// Milliseconds to the last token.
+    pub e2e_ms: Option<f64>,
+    /// Percentile at which each limit holds by itself; none if it need not.
+    pub percentile: Option<f64>,
+    /// Share of requests that keep to all limits at once, 0..1.
+    pub share: Option<f64>,
+}
+
+impl Slos {
+    /// Share of requests that keep to all limits where neither a share nor a percentile is asked for.
+    pub const SHARE: f64 = 0.99;
+
+    /// Each limit there is, by its input, in seconds.
+    pub fn limits(&self) -> impl Iterator<Item = (Field, f64)> {
+        let all =
+            [(Field::SloTtft, self.ttft_ms), (Field::SloTpot, self.tpot_ms), (Field::SloE2e, self.e2e_ms)];
+        all.into_iter().filter_map(|(field, limit)| Some((field, limit? * 1e-3)))
+    }
+
+    /// Share of requests that must keep to all limits at once: none of its own where a percentile is asked for alone.
+    pub fn share(&self) -> f64 {
+        self.share.unwrap_or(if self.percentile.is_some() { 0.0 } else { Self::SHARE })
+    }
+
+    /// Share of requests that must keep to each limit, whatever they do with the others.
+    pub fn share_of_each(&self) -> f64 {
+        self.percentile.map_or(0.0, |percentile| percentile * 1e-2).max(self.share())
+    }
 }
 
 impl Default for Workload {

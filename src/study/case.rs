@@ -96,10 +96,9 @@ impl Case {
         let met = |time: Option<f64>, limit: Option<f64>| Some(time.unwrap_or(0.0) * 1e3 <= limit?);
         let ttft = met(Some(headline.ttft.0), slos.ttft_ms);
         let tpot = met(headline.tpot.map(|tpot| tpot.0), slos.tpot_ms);
-        match (ttft, tpot) {
-            (None, None) => None,
-            _ => Some(ttft != Some(false) && tpot != Some(false)),
-        }
+        let e2e = met(Some(headline.e2e.0), slos.e2e_ms);
+        let met: Vec<bool> = [ttft, tpot, e2e].into_iter().flatten().collect();
+        (!met.is_empty()).then(|| met.iter().all(|met| *met))
     }
 
     /// Dollars per hour for all its GPUs, where a price is known.

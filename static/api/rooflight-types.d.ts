@@ -162,6 +162,12 @@ export type Config = {
   slo_ttft?: number;
   /** SLO: TPOT that every request must meet, in milliseconds; empty for none. */
   slo_tpot?: number;
+  /** SLO: time from arrival to the last token that every request must meet, in milliseconds; empty for none. */
+  slo_e2e?: number;
+  /** Percentile of TTFT, TPOT and E2E that each limit is for; empty to count requests that keep to all limits at once. */
+  slo_percentile?: number;
+  /** Share of requests that must keep to all limits at once; empty for 0.99, or for none where a percentile is given. */
+  slo_share?: number;
   /** Tokens that one step of the engine may process. */
   token_budget?: number;
   /** Sequences that the engine runs at once. */
@@ -264,7 +270,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "data" | "trace" | "measured" | "compared";
+export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "plans" | "measured" | "compared";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;
@@ -376,6 +382,18 @@ export type Issue = {
   text: string;
   /** What was typed, where it could not be read: the page keeps it in the field. */
   given?: string;
+};
+
+/** One limit, and what came of it. */
+export type Kept = {
+  /** `slo_ttft`, `slo_tpot` or `slo_e2e`. */
+  field: Field;
+  /** Seconds. */
+  limit: number;
+  /** Share of requests within it. */
+  share: number;
+  /** Seconds that the share of requests which must be within it stays below. */
+  at: number;
 };
 
 /** One kernel of a pass. Times are of one launch. */
@@ -650,6 +668,10 @@ export type Run = {
   metrics: Metrics;
   /** Requests per second that keep to all SLOs; none if there is none. */
   goodput_per_s: number | null;
+  /** Each SLO by itself. */
+  limits: Array<Kept>;
+  /** Shares of requests that must keep to all SLOs at once, and to each by itself. */
+  asked: [number, number];
   /** Times that a sequence lost its KV cache and was computed anew. */
   preemptions: number;
   /** Arrivals exceed capacity: times until the first token then say how long the run was. */

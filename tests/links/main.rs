@@ -233,7 +233,7 @@ fn catalog_scenarios_stay_short() {
                     burstiness: 0.125,
                     cached_share: 0.125,
                     drafts: Drafts { drafted: 16, accepted: 10.25 },
-                    slos: Slos { ttft_ms: Some(12_345.678), tpot_ms: Some(1_234.567) },
+                    slos: Slos { ttft_ms: Some(12_345.678), tpot_ms: Some(1_234.567), ..Slos::default() },
                     ..Workload::default()
                 },
                 overrides: Overrides {

@@ -92,7 +92,7 @@ prop_compose! {
             (prop::option::of(prop::sample::select(Shape::ALL)), any::<Option<u32>>(), any::<Option<u32>>()),
         (log_spread, histogram, burstiness) in (decimal(), histogram(), decimal()),
         (cached_share, drafted, accepted) in (decimal(), any::<u32>(), decimal()),
-        (ttft_ms, tpot_ms) in (number(), number()),
+        (ttft_ms, tpot_ms, e2e_ms, percentile, share) in (number(), number(), number(), number(), number()),
         (token_budget, max_seqs) in (any::<Option<u32>>(), any::<Option<u32>>()),
         ((memory_share, sustained, price), measured) in ((number(), number(), number()), measured()),
     ) -> Scenario {
@@ -102,7 +102,7 @@ prop_compose! {
                 isl, osl, spread, log_spread, shape, histogram, load, burstiness, start, requests, max_in_flight, turns,
                 cached_share,
                 drafts: Drafts { drafted, accepted },
-                slos: Slos { ttft_ms, tpot_ms },
+                slos: Slos { ttft_ms, tpot_ms, e2e_ms, percentile, share },
             },
             overrides: Overrides { token_budget, max_seqs, memory_share, sustained, price },
             measured,

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Load, Slos};
-use crate::serving::sim::{Metrics, Outcome, Saturation, Stats, goodput, metrics};
+use crate::serving::sim::{Kept, Metrics, Outcome, Saturation, Stats, goodput, kept, metrics};
 
-/// Share of requests that must keep to the SLOs.
-pub const KEPT: f64 = 0.99;
+/// Shares are equal within this.
+const ROUNDING: f64 = 1e-9;
 
 /// A run of one load. Rates are of all replicas together, the timeline is of one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,10 @@ pub struct Run {
     pub metrics: Metrics,
     /// Requests per second that keep to all SLOs; none if there is none.
     pub goodput_per_s: Option<f64>,
+    /// Each SLO by itself.
+    pub limits: Vec<Kept>,
+    /// Shares of requests that must keep to all SLOs at once, and to each by itself.
+    pub asked: [f64; 2],
     /// Times that a sequence lost its KV cache and was computed anew.
     pub preemptions: u32,
     /// Arrivals exceed capacity: times until the first token then say how long the run was.
@@ -90,7 +94,9 @@ impl Run {
                 total_per_s: one.total_per_s * replicas,
                 ..one
             },
-            goodput_per_s: (slos != Slos::default()).then(|| goodput(outcome, &slos) * replicas),
+            goodput_per_s: slos.limits().next().map(|_| goodput(outcome, &slos) * replicas),
+            limits: kept(outcome, &slos),
+            asked: [slos.share(), slos.percentile.unwrap_or(0.0) * 1e-2],
             preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
             saturation,
             timeline: Timeline {
@@ -102,10 +108,14 @@ impl Run {
         })
     }
 
-    /// Whether nearly every request keeps to the SLOs. None if there is no SLO.
+    /// Whether as many requests as are asked for keep to the SLOs. None if there is no SLO.
     pub fn keeps(&self) -> Option<bool> {
         let good = self.goodput_per_s?;
-        Some(self.saturation.is_none() && good >= KEPT * self.metrics.requests_per_s)
+        let [all, each] = self.asked;
+        // Rates are quotients of the same duration.
+        let enough = good >= all * self.metrics.requests_per_s * (1.0 - ROUNDING);
+        let each = self.limits.iter().all(|kept| kept.share >= each * (1.0 - ROUNDING));
+        Some(self.saturation.is_none() && enough && each)
     }
 
     pub fn point(&self) -> Point {

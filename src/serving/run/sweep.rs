@@ -159,7 +159,7 @@ mod tests {
         let metrics = Metrics { requests_per_s: 1.0, ..Metrics::default() };
         let goodput_per_s = Some(if load <= limit { 1.0 } else { 0.0 });
         let ttft = Stats { mean: load, ..Stats::default() };
-        Run { load, metrics: Metrics { ttft, ..metrics }, goodput_per_s, ..Run::default() }
+        Run { load, metrics: Metrics { ttft, ..metrics }, goodput_per_s, asked: [1.0; 2], ..Run::default() }
     }
 
     fn largest(limit: f64) -> (Option<f64>, usize) {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::outcome::{Gap, Outcome, Served};
-use crate::config::Slos;
+use crate::config::{Field, Slos};
 
 /// Mean and quantiles, in seconds. Quantiles lie on the line between neighbours, as NumPy's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -97,7 +97,45 @@ fn duration(requests: &[Served]) -> f64 {
 pub fn goodput(outcome: &Outcome, limits: &Slos) -> f64 {
     let keeps = |limit: Option<f64>, seconds: f64| limit.is_none_or(|limit| seconds <= limit * 1e-3);
     let good = outcome.requests.iter().filter(|served| {
-        keeps(limits.ttft_ms, served.ttft()) && keeps(limits.tpot_ms, served.tpot().unwrap_or(0.0))
+        keeps(limits.ttft_ms, served.ttft())
+            && keeps(limits.tpot_ms, served.tpot().unwrap_or(0.0))
+            && keeps(limits.e2e_ms, served.e2e())
     });
     good.count() as f64 / duration(&outcome.requests)
 }
+
+/// One limit, and what came of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Kept {
+    /// `slo_ttft`, `slo_tpot` or `slo_e2e`.
+    pub field: Field,
+    /// Seconds.
+    pub limit: f64,
+    /// Share of requests within it.
+    pub share: f64,
+    /// Seconds that the share of requests which must be within it stays below.
+    pub at: f64,
+}
+
+/// Each limit by itself. Those of TPOT are over requests with more than one output token.
+pub fn kept(outcome: &Outcome, slos: &Slos) -> Vec<Kept> {
+    let one = |(field, limit): (Field, f64)| {
+        let seconds = |served: &Served| match field {
+            Field::SloTtft => Some(served.ttft()),
+            Field::SloTpot => served.tpot(),
+            _ => Some(served.e2e()),
+        };
+        let mut all: Vec<f64> = outcome.requests.iter().filter_map(seconds).collect();
+        all.sort_by(f64::total_cmp);
+        let within = all.partition_point(|&seconds| seconds <= limit);
+        let share = if all.is_empty() { 1.0 } else { within as f64 / all.len() as f64 };
+        // The fewest requests that are that share of all: within the limit exactly where the share is reached.
+        let fewest = (slos.share_of_each() * all.len() as f64 - ROUNDING).ceil().max(1.0) as usize;
+        Kept { field, limit, share, at: all.get(fewest - 1).copied().unwrap_or(0.0) }
+    };
+    slos.limits().map(one).collect()
+}
+
+/// A share of a number of requests is a whole number within this.
+const ROUNDING: f64 = 1e-6;

@@ -74,7 +74,7 @@ fn words(setup: &Setup, points: &[Point]) -> String {
 
 /// The most that keeps to the limits, in a sentence; empty without limits or without a curve.
 fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>) -> String {
-    let limited = setup.slos.ttft_ms.is_some() || setup.slos.tpot_ms.is_some();
+    let limited = setup.slos.limits().next().is_some();
     if !limited || points.is_empty() {
         return String::new();
     }

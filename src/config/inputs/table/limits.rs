@@ -32,6 +32,48 @@ pub const SLO_TPOT: Input = Input {
     ..BLANK
 };
 
+pub const SLO_E2E: Input = Input {
+    field: Field::SloE2e,
+    key: "se",
+    label: "E2E limit",
+    place: Some(Place(Workload, 35)),
+    later: true,
+    help: "SLO: time from arrival to the last token that every request must meet, in milliseconds; empty for none.",
+    number: number!(
+        workload.slos.e2e_ms, Number::real(1.0, 100_000_000.0, Stops::Decades { low: 2, high: 6 }),
+        unit: "ms", catalog: Some(|_, _| None)
+    ),
+    ..BLANK
+};
+
+pub const SLO_PERCENTILE: Input = Input {
+    field: Field::SloPercentile,
+    key: "sq",
+    label: "Limit percentile",
+    place: Some(Place(Workload, 36)),
+    later: true,
+    help: "Percentile of TTFT, TPOT and E2E that each limit is for; empty to count requests that keep to all limits at once.",
+    number: number!(
+        workload.slos.percentile, Number::real(1.0, 100.0, Stops::Even { low: 50.0, high: 99.0, step: 1.0 }),
+        unit: "%", catalog: Some(|_, _| None)
+    ),
+    ..BLANK
+};
+
+pub const SLO_SHARE: Input = Input {
+    field: Field::SloShare,
+    key: "so",
+    label: "Goodput share",
+    place: Some(Place(Workload, 37)),
+    later: true,
+    help: "Share of requests that must keep to all limits at once; empty for 0.99, or for none where a percentile is given.",
+    number: number!(
+        workload.slos.share, Number::real(0.01, 1.0, Stops::Even { low: 0.5, high: 1.0, step: 0.01 }),
+        unit: "of requests", catalog: Some(|_, _| None)
+    ),
+    ..BLANK
+};
+
 pub const TOKEN_BUDGET: Input = Input {
     field: Field::TokenBudget,
     key: "tb",

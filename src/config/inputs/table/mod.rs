@@ -15,6 +15,7 @@ mod link;
 mod load;
 mod model;
 mod requests;
+mod search;
 mod system;
 
 /// `Field = ROW`: a variant of [`Field`] and its row. The row after `also` is a second one of its field.
@@ -84,6 +85,9 @@ inputs! {
     Requests = arrivals::REQUESTS,
     SloTtft = limits::SLO_TTFT,
     SloTpot = limits::SLO_TPOT,
+    SloE2e = limits::SLO_E2E,
+    SloPercentile = limits::SLO_PERCENTILE,
+    SloShare = limits::SLO_SHARE,
     TokenBudget = limits::TOKEN_BUDGET,
     MaxSeqs = limits::MAX_SEQS,
     MemoryShare = limits::MEMORY_SHARE,
@@ -91,6 +95,13 @@ inputs! {
     Price = limits::PRICE,
     Data = link::DATA,
     Trace = link::TRACE,
+    /// What a search may vary, as the next are.
+    Vary = search::VARY,
+    Owned = search::OWNED,
+    BudgetGpus = search::BUDGET_GPUS,
+    BudgetDollars = search::BUDGET_DOLLARS,
+    Prices = search::PRICES,
+    Plans = search::PLANS,
     Measured = link::MEASURED,
     Compared = link::COMPARED,
     ; also model::CUSTOM

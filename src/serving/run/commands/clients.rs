@@ -36,6 +36,7 @@ pub fn serve(setup: &Setup) -> Shell {
     let mut limits = Vec::new();
     limits.extend(setup.slos.ttft_ms.map(|limit| format!("ttft:{}", decimal(limit))));
     limits.extend(setup.slos.tpot_ms.map(|limit| format!("tpot:{}", decimal(limit))));
+    limits.extend(setup.slos.e2e_ms.map(|limit| format!("e2el:{}", decimal(limit))));
     let command = Shell::new("vllm bench serve --backend openai --endpoint /v1/completions")
         .flag("--base-url", server(setup))
         .flag("--model", model(setup));

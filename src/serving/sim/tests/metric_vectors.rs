@@ -73,7 +73,7 @@ fn goodput_counts_those_that_keep_every_limit() {
     let requests =
         vec![served(0.1, 11, 0.01), served(0.4, 11, 0.01), served(0.1, 11, 0.09), served(0.1, 1, 0.0)];
     let run = outcome(requests, Gaps::default());
-    let slos = Slos { ttft_ms: Some(200.0), tpot_ms: Some(50.0) };
+    let slos = Slos { ttft_ms: Some(200.0), tpot_ms: Some(50.0), ..Slos::default() };
     close(goodput(&run, &slos), 2.0 / 1.0);
     close(goodput(&run, &Slos::default()), 4.0 / 1.0);
 }
