@@ -19,6 +19,8 @@ pub mod calibration;
 
 pub mod serving;
 
+pub mod find;
+
 #[cfg(any(feature = "chart", feature = "infer-worker"))]
 pub mod chart;
 

@@ -31,9 +31,17 @@ pub fn answer(plan: &Plan, efficiencies: &Efficiencies) -> Option<(Report, Optio
         None => Some((report, None)),
         Some(Steps::Offline(offline)) => Some((finisher.offline(offline, report)?, None)),
         Some(Steps::Served(served)) => {
-            let runner = served.run.finish(efficiencies)?;
+            let runner = runner(plan, efficiencies)?;
             Some((finisher.served(served, &runner, report)?, Some(runner)))
         }
+    }
+}
+
+/// What runs loads of this setup, alone. None if `efficiencies` answers other rows than the plan's, or the plan has no run.
+pub fn runner(plan: &Plan, efficiencies: &Efficiencies) -> Option<Runner> {
+    match &plan.steps {
+        Some(Steps::Served(served)) => served.run.finish(efficiencies),
+        _ => None,
     }
 }
 

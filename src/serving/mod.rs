@@ -13,6 +13,6 @@ pub mod sim;
 pub mod step;
 pub mod table;
 
-pub use finish::{answer, finish};
+pub use finish::{answer, finish, runner};
 pub use plan::{Plan, memory_of, plan, plan_replay};
 pub use report::Report;

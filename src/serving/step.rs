@@ -130,6 +130,22 @@ impl PlannedStep {
     }
 }
 
+/// The least time physics allows one pass of `batch`: every call at its ideal, one after another.
+///
+/// # Errors
+/// Where a catalog record lacks a figure the counting needs.
+pub fn ideal(setup: &Setup, physics: &Physics, batch: &Batch) -> Result<Seconds, MissingFigure> {
+    let mut time = Seconds::ZERO;
+    for call in pass(&setup.model, &layout(setup, physics), batch).iter().filter(|call| !call.beside) {
+        let one = match &call.op {
+            Op::Collective(collective) => collective::least(collective, &setup.gpu)?,
+            op => op.count(&setup.gpu)?.ideal(&setup.gpu, Seconds::ZERO)?,
+        };
+        time += one * call.count as f64;
+    }
+    Ok(time)
+}
+
 fn launches<'a>(calls: impl IntoIterator<Item = &'a Call>) -> f64 {
     calls.into_iter().map(|call| call.count as f64 * call.op.launches()).sum()
 }

@@ -10,6 +10,7 @@ mod workload;
 
 pub use formats::{KV as KV_FORMATS, of_weights as weight_formats};
 pub(super) use formats::{kv as check_kv, weights as check_weights};
+pub(crate) use lookup::{engine as check_engine, gpu as check_gpu};
 pub use workload::{MAX_BINS, MAX_LENGTHS, MAX_OF_SESSIONS};
 
 use super::catalog::Catalog;

@@ -97,7 +97,7 @@ fn unknown(name: &str) -> Issue {
 }
 
 /// A JSON value as the text a link would hold, or what it must be instead.
-fn plain(value: &Value, kind: Kind) -> Result<String, &'static str> {
+pub(crate) fn plain(value: &Value, kind: Kind) -> Result<String, &'static str> {
     let number = |value: &Value| value.as_f64().map(decimal);
     match kind {
         Kind::Whole => number(value).ok_or("a whole number"),

@@ -24,6 +24,7 @@ pub use compared::MOST_COMPARED;
 pub use docs::{grammar, keys_script};
 pub use draft::Draft;
 pub(super) use draft::{all_gpus, set_version};
+pub(crate) use json::plain;
 pub use values::{histogram, real, show_histogram, whole};
 
 /// The schema this release writes, and the newest it reads.

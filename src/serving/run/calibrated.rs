@@ -54,25 +54,25 @@ impl Runner {
     /// # Errors
     /// As [`Runner::run`].
     pub fn calibrated(&self, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
-        let physics = self.run_at(&self.setup, load, Factors::NONE)?;
-        let Some(calibration) = self.calibration else { return Ok((physics, None)) };
+        let physics = self.simulated(&self.setup, load, Factors::NONE)?;
+        let Some(calibration) = self.calibration else { return Ok((self.with_capacity(physics), None)) };
         let (point, posterior) = posterior(calibration, &self.setup, &physics);
         let responses =
-            Responses::of(posterior.factors(), |factors| self.run_at(&self.setup, load, factors))?;
+            Responses::of(posterior.factors(), |factors| self.simulated(&self.setup, load, factors))?;
         let calibrated = bands(calibration, &posterior, &responses, load).map(|bands| Calibrated {
             factors: posterior.factors(),
             bands,
             support: calibration.support(&point),
             physics,
         });
-        Ok((responses.at, calibrated))
+        Ok((self.with_capacity(responses.at), calibrated))
     }
 
     /// The run of a setup under `load` at the step times that measured runs suggest.
-    pub(super) fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
-        let physics = self.run_at(setup, load, Factors::NONE)?;
+    pub(super) fn corrected(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
+        let physics = self.simulated(setup, load, Factors::NONE)?;
         let Some(calibration) = self.calibration else { return Ok(physics) };
-        self.run_at(setup, load, posterior(calibration, setup, &physics).1.factors())
+        self.simulated(setup, load, posterior(calibration, setup, &physics).1.factors())
     }
 }
 

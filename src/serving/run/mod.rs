@@ -117,20 +117,37 @@ impl Runner {
         self.run_of(&self.setup, load)
     }
 
+    /// One run of `load` over so many replicas of the same layout: its step times do not depend on their number. Where
+    /// arrivals exceed capacity, that is what was served in this run.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
+        self.corrected(&Setup { replicas, ..self.setup.clone() }, load)
+    }
+
+    fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
+        Ok(self.with_capacity(self.corrected(setup, load)?))
+    }
+
+    /// Says of a saturated run what all replicas could serve.
+    fn with_capacity(&self, mut run: Run) -> Run {
+        if let Some(saturation) = &mut run.saturation {
+            saturation.served_per_s = self.capacity().unwrap_or(saturation.served_per_s);
+        }
+        run
+    }
+
     /// One run at step times multiplied by `factors`.
-    fn run_at(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
+    fn simulated(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
         let (requests, arrivals, replicas) = self.requests(setup, load);
         let cost = self.table.under(&self.setup.engine.host, self.policy.ahead).times(factors);
         let limits = Limits { steps: STEPS, moments: MOMENTS };
         let outcome = simulate(&self.policy, &requests, &arrivals, &cost, limits)
             .map_err(|error| self.issue(load, &error))?;
         let kv_tokens = self.policy.kv_tokens * u64::from(self.policy.ranks);
-        let mut run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
-            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
-        if let Some(saturation) = &mut run.saturation {
-            saturation.served_per_s = self.capacity().unwrap_or(saturation.served_per_s);
-        }
-        Ok(run)
+        Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
+            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))
     }
 
     /// Requests per second that all replicas serve when none ever idles: those of as many clients as they have slots.

@@ -19,7 +19,7 @@ use crate::graph::{Batch, Phase, Scope, Sequences};
 use crate::latency::{HostWork, host_time};
 use crate::units::Seconds;
 
-pub(super) use grid::octaves;
+pub use grid::octaves;
 use grid::{Axis, Grid};
 pub use lengths::Prompts;
 use rows::{numbers, rounded};

@@ -1,0 +1,221 @@
+//! A load and its limits in, ranked plans out.
+
+use std::io::{BufRead, ErrorKind, Write};
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use clap::{Parser, ValueEnum};
+use rooflight::config::{Issue, Severity};
+use rooflight::efficiency::onnx::{ModelError, Models};
+use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::evidence::models::{open_models, shipped_models};
+use rooflight::find::{Answer, Request, Search};
+use rooflight::units::count;
+
+#[derive(Parser)]
+#[command(
+    name = "plan",
+    version,
+    about = "Finds which GPUs, how many and arranged how serve a load within its limits, ranked by cost",
+    after_help = "Exit status: 0 with plans for every request; 1 where something failed; 2 where the arguments or a request \
+are wrong, or nothing meets its limits, with the reason on standard error."
+)]
+struct Cli {
+    /// A request in JSON; `-` reads it from standard input. With --jsonl it is left out.
+    #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl")]
+    request: Option<String>,
+    /// Reads a request from every line of standard input, and writes an answer for each as a line of JSON.
+    #[arg(long)]
+    jsonl: bool,
+    /// How to print the answer to one request; a table for people by default.
+    #[arg(long, value_enum, conflicts_with = "jsonl", default_value_t = Format::Table)]
+    format: Format,
+    /// A folder of ONNX models with their manifest, instead of the models built in.
+    #[arg(long)]
+    models: Option<PathBuf>,
+    /// Takes every kernel at its ideal time instead of the learned efficiencies.
+    #[arg(long)]
+    roofline: bool,
+    /// Simulates every layout that fits with every number of replicas, instead of bounding them: slow, for comparison.
+    #[arg(long)]
+    brute_force: bool,
+    /// Threads that search at once; as many as there are cores by default.
+    #[arg(long)]
+    threads: Option<NonZero<usize>>,
+    /// Says on standard error how many layouts were tried and how fast.
+    #[arg(long)]
+    stats: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Table,
+    Json,
+}
+
+/// Why there is no answer.
+type Failed = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(&cli) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(2),
+        Err(error) => {
+            eprintln!("plan: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether every request has a plan.
+fn run(cli: &Cli) -> Result<bool, Failed> {
+    let models = models(cli)?;
+    let one = |text: &str, format: Format| -> Result<bool, Failed> {
+        let answer = answer(cli, models.as_ref(), text)?;
+        print_issues(&answer.issues);
+        print(&match format {
+            Format::Json => serde_json::to_string(&answer)?,
+            Format::Table => table(&answer),
+        })?;
+        Ok(!answer.plans.is_empty())
+    };
+    let Some(request) = &cli.request else {
+        let mut all = true;
+        for line in std::io::stdin().lock().lines() {
+            let line = line?;
+            if !line.trim().is_empty() {
+                all &= one(&line, Format::Json)?;
+            }
+        }
+        return Ok(all);
+    };
+    match request.as_str() {
+        "-" => one(&std::io::read_to_string(std::io::stdin())?, cli.format),
+        given => one(given, cli.format),
+    }
+}
+
+/// None for the roofline.
+fn models(cli: &Cli) -> Result<Option<Models>, ModelError> {
+    if cli.roofline {
+        return Ok(None);
+    }
+    cli.models.as_deref().map_or_else(shipped_models, open_models).map(Some)
+}
+
+fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Answer, Failed> {
+    let begin = Instant::now();
+    let (request, issues) = Request::from_json(text);
+    let Some(request) = request else { return Ok(Answer { issues, finished: true, ..Answer::default() }) };
+    let search = if cli.brute_force { Search::exhaustive(request) } else { Search::new(request) };
+    let threads = cli.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZero::get);
+    let mut answer = searched(search, threads, |rows| ask(models, rows))?;
+    answer.issues.splice(0..0, issues);
+    if cli.stats {
+        eprintln!("{}", stats(&answer, begin.elapsed()));
+    }
+    Ok(answer)
+}
+
+fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, Failed> {
+    let Some(models) = models else { return Ok(Efficiencies::Roofline) };
+    Ok(models.answer(rows).map(Efficiencies::Learned)?)
+}
+
+/// Searches with so many threads at once.
+fn searched(
+    search: Search,
+    threads: usize,
+    ask: impl Fn(&Rows) -> Result<Efficiencies, Failed> + Sync,
+) -> Result<Answer, Failed> {
+    let (search, changed) = (Mutex::new(search), Condvar::new());
+    let lock = || search.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = || -> Result<(), Failed> {
+        let mut held = lock();
+        while !held.is_finished() {
+            let Some(task) = held.next_task() else {
+                if !held.is_finished() {
+                    // Another thread's task decides what comes next; should it fail, this one looks again.
+                    let waited = changed.wait_timeout(held, Duration::from_millis(50));
+                    held = waited.unwrap_or_else(PoisonError::into_inner).0;
+                    if held.is_stopped() {
+                        break;
+                    }
+                }
+                continue;
+            };
+            drop(held);
+            let done = task.run(&ask, || "the models did not answer every row".into());
+            held = lock();
+            match done {
+                Ok(done) => held.take(done),
+                Err(error) => {
+                    held.stop();
+                    changed.notify_all();
+                    return Err(error);
+                }
+            }
+            changed.notify_all();
+        }
+        changed.notify_all();
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let joined =
+            others.into_iter().map(|other| other.join().unwrap_or_else(|_| Err("a thread panicked".into())));
+        joined.fold(own, |all, one| all.and(one))
+    })?;
+    Ok(lock().answer())
+}
+
+fn stats(answer: &Answer, elapsed: Duration) -> String {
+    let counts = answer.counts;
+    let seconds = elapsed.as_secs_f64();
+    let pruned = counts.layouts - counts.simulated - counts.refused;
+    format!(
+        "{} layouts in {:.0} ms, {} per second: {} refused, {} too large, {} too slow, {} beyond the fleet, {} outdone, \
+         {} simulated in {} runs ({} per second; {} left out by bounds)",
+        counts.layouts,
+        seconds * 1e3,
+        count(f64::from(counts.layouts) / seconds),
+        counts.refused,
+        counts.too_large,
+        counts.too_slow,
+        counts.beyond_fleet,
+        counts.outdone,
+        counts.simulated,
+        counts.runs,
+        count(f64::from(counts.simulated) / seconds),
+        pruned,
+    )
+}
+
+/// Writes `text` and a line break; nothing is wrong where the reader has left, as `head` does.
+fn print(text: &str) -> std::io::Result<()> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+fn print_issues(issues: &[Issue]) {
+    for issue in issues {
+        let severity = match issue.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        eprintln!("{severity}: {}: {}", issue.field.id(), issue.text);
+    }
+}
+
+/// For people, in a terminal.
+fn table(answer: &Answer) -> String {
+    answer.to_table()
+}

@@ -1,0 +1,165 @@
+//! All that a search has found so far.
+
+use serde::Serialize;
+
+use super::plan::{Broken, Found, Plan, Worth};
+use super::{Search, words};
+use crate::config::{Field, Issue};
+use crate::units::fixed;
+
+/// Ranked plans, and what is known of what is no plan.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Answer {
+    /// The best of all, then the best of every other GPU; the best first. Those without a known price come last, by GPUs.
+    pub plans: Vec<Plan>,
+    /// Where no plan meets the limits within the fleet: what comes nearest.
+    pub nearest: Option<Nearest>,
+    /// GPUs without a plan, each with the reason.
+    pub others: Vec<Other>,
+    pub counts: Counts,
+    /// What is wrong with the request, or worth knowing about all plans.
+    pub issues: Vec<Issue>,
+    /// Nothing remains to be tried.
+    pub finished: bool,
+}
+
+/// A plan that misses, by as little as any.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Nearest {
+    pub plan: Plan,
+    /// The limit that it misses; none where it meets all limits and exceeds the fleet.
+    pub broken: Option<Broken>,
+    /// What binds, and by how much, in a sentence.
+    pub text: String,
+}
+
+/// A GPU without a plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Other {
+    pub gpu: String,
+    pub reason: String,
+}
+
+/// How many layouts there were, and what became of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Counts {
+    /// Layouts that the request allows, replicas aside.
+    pub layouts: u32,
+    /// Of which this many wait to be checked or simulated.
+    pub remaining: u32,
+    /// The checks refuse them: heads that do not divide, formats without kernels.
+    pub refused: u32,
+    pub too_large: u32,
+    /// Kernels at their ideal miss the limits.
+    pub too_slow: u32,
+    /// Their fewest replicas exceed the fleet.
+    pub beyond_fleet: u32,
+    /// No number of replicas can be better than what was found already.
+    pub outdone: u32,
+    /// Step times were worked out and loads simulated.
+    pub simulated: u32,
+    /// Simulated loads in all.
+    pub runs: u32,
+}
+
+impl Search {
+    /// All that is known by now.
+    pub fn answer(&self) -> Answer {
+        let within = self.is_within_fleet();
+        let first = self.found.first().map(|(found, _)| found);
+        let plan = |index: usize| {
+            let found = &self.found[index].0;
+            let behind = first.filter(|_| index > 0).map(|first| words::behind(found, first));
+            shown(found, behind)
+        };
+        let plans: Vec<Plan> = if within { self.shown().into_iter().map(plan).collect() } else { Vec::new() };
+        let others = self.reasons.iter().filter(|(gpu, _)| !plans.iter().any(|plan| plan.gpu == **gpu));
+        let others =
+            others.map(|(gpu, reason)| Other { gpu: gpu.clone(), reason: reason.text.clone() }).collect();
+        let finished = self.is_finished() && !self.is_stopped();
+        let nearest = if plans.is_empty() && finished { self.nearest() } else { None };
+        let mut issues = Vec::new();
+        if finished && plans.is_empty() {
+            issues.push(self.nothing(nearest.as_ref()));
+        }
+        let counts = Counts { remaining: self.remaining(), ..self.counts };
+        Answer { plans, nearest, others, counts, issues, finished }
+    }
+
+    /// Whether what was found is what was asked for, and not what comes nearest to it.
+    fn is_within_fleet(&self) -> bool {
+        let allowed = |found: &Found| found.replicas <= self.request.fleet.replicas(&found.setup);
+        self.found.first().is_none_or(|(found, _)| allowed(found))
+    }
+
+    fn nearest(&self) -> Option<Nearest> {
+        if let Some((found, _)) = self.found.first() {
+            let text = self.beyond(found);
+            return Some(Nearest { plan: shown(found, None), broken: None, text });
+        }
+        let (found, broken) = self.missed.as_ref()?;
+        let name = words::name(&found.setup, found.replicas);
+        let text = match broken.field {
+            Field::SloTtft | Field::SloTpot | Field::SloE2e => {
+                let times = fixed(broken.at / broken.limit, 2);
+                format!("nothing meets the limits; nearest is {name}: {} ({times} times)", broken.text)
+            }
+            _ => format!("nothing meets the limits; nearest is {name}: {}", broken.text),
+        };
+        Some(Nearest { plan: shown(found, None), broken: Some(broken.clone()), text })
+    }
+
+    /// How far a plan that meets the limits is beyond the fleet.
+    fn beyond(&self, found: &Found) -> String {
+        let name = words::name(&found.setup, found.replicas);
+        let gpus = found.setup.gpus_per_replica() * found.replicas;
+        let fleet = &self.request.fleet;
+        let over = match (found.worth(), fleet.dollars) {
+            (Worth::Dollars(cost), Some(most)) if cost > most => {
+                format!("costs $ {} per hour, {} times the budget", fixed(cost, 2), fixed(cost / most, 2))
+            }
+            _ => {
+                let owned = fleet.owned.get(&found.setup.gpu.id).copied();
+                let most = [owned, fleet.gpus].into_iter().flatten().min();
+                match most {
+                    Some(most) => format!("takes {} where there are {most}", words::counted(gpus, "GPU")),
+                    None => format!("takes {} without a known price", words::counted(gpus, "GPU")),
+                }
+            }
+        };
+        format!("nothing within the fleet meets the limits; the least that does is {name}: it {over}")
+    }
+
+    /// Why there is no plan.
+    fn nothing(&self, nearest: Option<&Nearest>) -> Issue {
+        let counts = self.counts;
+        let field = match nearest.map(|nearest| nearest.broken.as_ref().map(|broken| broken.field)) {
+            Some(Some(field)) => field,
+            Some(None) if self.request.fleet.dollars.is_some() => Field::BudgetDollars,
+            Some(None) if self.request.fleet.gpus.is_some() => Field::BudgetGpus,
+            Some(None) => Field::Owned,
+            None if counts.too_large > 0 => Field::Gpu,
+            None => Field::Vary,
+        };
+        let text = match nearest {
+            Some(nearest) => nearest.text.clone(),
+            None if counts.layouts == 0 => {
+                "no layout is left to try: allow more of GPU, TP, PP, DP or EP".into()
+            }
+            None => {
+                let known = self.reasons.values().max_by(|a, b| a.order(b));
+                let known = known.map_or(String::new(), |reason| format!("; nearest: {}", reason.text));
+                format!("none of {} can be served{known}", words::counted(counts.layouts, "layout"))
+            }
+        };
+        Issue::error(field, text)
+    }
+}
+
+fn shown(found: &Found, behind: Option<String>) -> Plan {
+    found.plan(words::name(&found.setup, found.replicas), behind)
+}

@@ -1,0 +1,230 @@
+//! What no layout can do better: memory, and every kernel at its ideal. Bounds only leave out; nothing shown comes from
+//! them.
+//!
+//! A replica that decodes `b` sequences a step spends `K / b` steps on each request, `K` being its decode steps, and in
+//! each step computes the prompts of `b / K` requests. Kernels at their ideal, work spread evenly over the steps and the
+//! largest `b` that memory, slots and the TPOT limit leave make the least seconds of a replica for each request.
+
+use crate::config::catalog::constants;
+use crate::config::{Batching, Field, Issue, Load, Setup};
+use crate::graph::Batch;
+use crate::kernels::Sequences;
+use crate::serving::memory_of;
+use crate::serving::step::ideal;
+use crate::units::Bytes;
+
+/// The least there is of a layout.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// Seconds to the first token of a request that is alone.
+    pub ttft: f64,
+    /// Seconds an output token, of a request that is alone; none where there is one token.
+    pub tpot: Option<f64>,
+    /// Seconds of one replica for each request; infinite where no batch keeps to the TPOT limit.
+    pub per_request: f64,
+}
+
+/// Share of an ideal that unequal lengths may undercut it by: windows and tiles make some times concave in a length.
+const UNEQUAL: f64 = 0.8;
+/// A run is not called saturated before its queue has grown so much, in shares of its arrivals.
+const GROWTH: f64 = 1.06;
+/// Requests that may exceed a TPOT limit at most, if the limit is to bound the batch.
+const EXCEPTIONS: f64 = 0.1;
+/// Times that those exceptions may make the mean request longer than the limits of the others.
+const EXCEPTIONS_LAST: f64 = 1.5;
+/// Halvings of the interval in which the largest batch lies that keeps to a TPOT limit.
+const REFINED: u32 = 3;
+
+/// Whether a sequence fits; by how much of a GPU's memory it does not.
+///
+/// # Errors
+/// Where a catalog lacks a figure.
+pub fn lacks(setup: &Setup) -> Result<Option<Bytes>, Vec<Issue>> {
+    let memory = memory_of(setup)?;
+    let tokens = setup.longest_sequence() + f64::from(setup.drafts.drafted);
+    let room = (memory.kv_tokens / f64::from(setup.dp)).floor();
+    let lacking = memory.missing + memory.kv_per_token * (tokens - room).max(0.0);
+    Ok((memory.kv_tokens < 1.0 || tokens > room).then_some(lacking))
+}
+
+impl Bound {
+    /// # Errors
+    /// Where a catalog lacks a figure.
+    pub fn of(setup: &Setup) -> Result<Self, Vec<Issue>> {
+        let missing =
+            |missing: crate::config::MissingFigure| vec![Issue::error(Field::Gpu, missing.to_string())];
+        let physics = constants().physics();
+        let physics = physics
+            .ok_or_else(|| vec![Issue::error(Field::Data, "the catalog of constants is incomplete")])?;
+        let work = Work::of(setup);
+        let time =
+            |batch: &Batch| ideal(setup, &physics, batch).map(|time| time.0 * work.slack).map_err(missing);
+        let ttft = time(&work.prompts(1.0, 1.0))?;
+        let prompts = (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs));
+        let prefill = time(&work.prompts(prompts, f64::from(setup.dp)))? / prompts.floor().max(1.0);
+        if work.steps <= 0.0 {
+            return Ok(Self { ttft, tpot: None, per_request: prefill / f64::from(setup.dp * setup.pp) });
+        }
+        let alone = time(&work.decode(1.0, 0.0))?;
+        let limit = work.step_limit.unwrap_or(f64::INFINITY);
+        let step = |size: f64| match setup.engine.scheduler.batching {
+            Batching::PrefillFirst => Ok(time(&work.decode(size, 0.0))? + prefill * size / work.steps),
+            // Experts that a step touches grow ever slower with its tokens: prompts may better come together.
+            _ if setup.model.has_experts() => {
+                Ok(time(&work.decode(size, 0.0))?.max(prefill * size / work.steps))
+            }
+            _ => time(&work.decode(size, size / work.steps)),
+        };
+        let each = |size: f64, step: f64| step * work.steps / (size * f64::from(setup.dp * setup.pp));
+        // The time for each request falls with the size: the smallest that breaks the limit bounds all that keep it.
+        let (mut keeps, mut size) = (0.0, 1.0);
+        let mut taken = step(size)?;
+        while taken <= limit && size < work.most {
+            keeps = size;
+            size = (size * 2.0).min(work.most);
+            taken = step(size)?;
+        }
+        if taken > limit && keeps > 0.0 {
+            for _ in 0..REFINED {
+                let middle = ((keeps + size) / 2.0).ceil();
+                let found = step(middle)?;
+                if found <= limit {
+                    keeps = middle;
+                } else {
+                    (size, taken) = (middle, found);
+                }
+            }
+        }
+        let per_request = if taken > limit && keeps == 0.0 { f64::INFINITY } else { each(size, taken) };
+        Ok(Self { ttft, tpot: Some(alone / work.tokens_a_step), per_request })
+    }
+
+    /// Replicas that the load takes at least.
+    pub fn replicas(&self, setup: &Setup) -> u32 {
+        replicas(setup, self.per_request / GROWTH)
+    }
+
+    /// The limits that not even a request which is alone keeps, each with its ideal in seconds.
+    pub fn broken(&self, setup: &Setup) -> Option<(Field, f64, f64)> {
+        let steps = f64::from(setup.osl.saturating_sub(1));
+        let e2e = self.ttft + self.tpot.unwrap_or(0.0) * steps;
+        let of = |field: Field| match field {
+            Field::SloTtft => self.ttft,
+            Field::SloTpot => self.tpot.unwrap_or(0.0),
+            _ => e2e,
+        };
+        // What holds for few requests only says nothing of the mean one.
+        let strict = asks_most(setup);
+        let broken = setup.slos.limits().filter(|&(field, limit)| strict && of(field) > limit);
+        broken
+            .map(|(field, limit)| (field, of(field), limit))
+            .max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))
+    }
+}
+
+/// Replicas that the load of `setup` keeps busy, each request taking one of them so many seconds.
+pub(super) fn replicas(setup: &Setup, per_request: f64) -> u32 {
+    let rate = match setup.load {
+        Load::Rate(rate) | Load::ConstantRate(rate) => rate,
+        Load::SessionRate(rate) => rate * f64::from(setup.turns.count),
+        // Clients that all keep to their limits come again as soon as those allow.
+        Load::Concurrency(clients) => match cycle(setup) {
+            Some(cycle) => f64::from(clients) / (cycle * EXCEPTIONS_LAST),
+            None => return 1,
+        },
+        // Others wait, and fewer replicas serve them as well, only slower.
+        _ => return 1,
+    };
+    let least = rate * per_request;
+    if least.is_finite() { least.ceil().clamp(1.0, f64::from(u32::MAX)) as u32 } else { u32::MAX }
+}
+
+/// Seconds from one request of a client to its next at most, where the limits say so.
+fn cycle(setup: &Setup) -> Option<f64> {
+    let slos = setup.slos;
+    let parts = slos
+        .ttft_ms
+        .zip(slos.tpot_ms)
+        .map(|(ttft, tpot)| ttft + tpot * f64::from(setup.osl.saturating_sub(1)));
+    let least = [slos.e2e_ms, parts].into_iter().flatten().min_by(f64::total_cmp)?;
+    asks_most(setup).then_some(least * 1e-3)
+}
+
+/// Whether nearly all requests must keep to each limit.
+fn asks_most(setup: &Setup) -> bool {
+    setup.histogram.is_empty() && setup.slos.share_of_each() >= 1.0 - EXCEPTIONS
+}
+
+/// What a mean request asks for.
+pub(super) struct Work {
+    /// Prompt tokens that are computed, and those found in the cache.
+    pub new: f64,
+    past: f64,
+    /// Tokens of a sequence half-way through its output.
+    length: f64,
+    /// Steps in which it decodes, and the tokens each yields.
+    pub steps: f64,
+    pub tokens_a_step: f64,
+    drafted: u32,
+    /// Sequences of a rank's step at most.
+    pub most: f64,
+    ranks: f64,
+    /// Seconds of a step at most, from the TPOT limit.
+    pub step_limit: Option<f64>,
+    slack: f64,
+}
+
+impl Work {
+    pub fn of(setup: &Setup) -> Self {
+        let mean = setup.mean_prompt();
+        let cached = setup.session().map_or(0.0, |turns| {
+            let first =
+                mean - f64::from(turns.count.saturating_sub(1)) / 2.0 * f64::from(turns.message + setup.osl);
+            let fresh = (first + f64::from(turns.count.saturating_sub(1) * turns.message))
+                / f64::from(turns.count.max(1));
+            turns.history_cached * (mean - fresh).max(0.0)
+        });
+        let cached = cached.max(f64::from(setup.cached(mean as u32)));
+        let new = (mean - cached).max(1.0);
+        let length = mean + f64::from(setup.osl) / 2.0;
+        let tokens_a_step = 1.0 + setup.drafts.accepted;
+        let slots = f64::from(setup.max_seqs);
+        let shares = setup.keeps_prefixes();
+        let held =
+            memory_of(setup).map_or(f64::INFINITY, |memory| memory.kv_tokens / length / f64::from(setup.dp));
+        let most = if shares { slots } else { slots.min(held.max(1.0)) };
+        let limit = setup.slos.tpot_ms.filter(|_| asks_most(setup)).map(|limit| limit * 1e-3 * tokens_a_step);
+        Self {
+            new,
+            past: mean - new,
+            length,
+            steps: setup.decode_steps(),
+            tokens_a_step,
+            drafted: setup.drafts.drafted,
+            most: most.floor().max(1.0),
+            ranks: f64::from(setup.dp),
+            step_limit: limit,
+            slack: if setup.varies() || setup.session().is_some() { UNEQUAL } else { 1.0 },
+        }
+    }
+
+    pub fn prompts(&self, count: f64, ranks: f64) -> Batch {
+        let (count, new) = (count.floor().max(1.0) as u64, self.new as u64);
+        Batch::of(Sequences { count, new, past: self.past as u64 })
+            .pooling((ranks * (count * new) as f64) as u64)
+    }
+
+    /// So many decoding sequences of a rank, and the tokens of so many prompts beside them.
+    pub fn decode(&self, count: f64, prompts: f64) -> Batch {
+        let count = count.floor() as u64;
+        let batch = Batch::decode(count, self.length as u64).verifying(self.drafted);
+        let new = (prompts * self.new).floor() as u64;
+        let batch = match new {
+            0 => batch,
+            // A chunk of a prompt: as much of it again stands in the cache on average, which is left out.
+            new => batch.with(Batch::of(Sequences { count: 1, new, past: 0 })),
+        };
+        let tokens = batch.tokens() as f64 * self.ranks;
+        batch.pooling(tokens as u64)
+    }
+}

@@ -1,0 +1,118 @@
+//! A bound nearer than physics: the same closed form over a few learned step times instead of ideal ones.
+//!
+//! It is no strict bound, because learned times need not fall evenly with the batch: layouts are left out only where it is
+//! beyond what was found by a margin, which `tests/find` holds against a search without bounds.
+
+use crate::config::catalog::Physics;
+use crate::config::{Batching, Setup};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::graph::Batch;
+use crate::serving::step::PlannedStep;
+use crate::serving::table::octaves;
+
+use super::bound::{Work, replicas};
+
+/// Some steps of a layout, counted; the models have not answered yet.
+#[derive(Debug, Clone)]
+pub struct Estimate {
+    /// Prompts that one step takes together, and that step.
+    prompts: (f64, PlannedStep),
+    decodes: Vec<Decode>,
+    /// Decode steps of a request.
+    steps: f64,
+    step_limit: f64,
+}
+
+/// A decode step, and what it is with prompts beside it where the engine mixes them.
+#[derive(Debug, Clone)]
+struct Decode {
+    /// Sequences of a rank.
+    size: f64,
+    alone: PlannedStep,
+    /// With the tokens that come to each step, spread evenly over all.
+    even: Option<PlannedStep>,
+    /// With a whole prompt, as one step in so many has.
+    whole: Option<PlannedStep>,
+}
+
+/// Replicas that a load takes; `u32::MAX` where none are enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expected {
+    /// Fewer are left out.
+    pub least: u32,
+    /// To begin with.
+    pub expected: u32,
+}
+
+/// Decode steps that are looked at, per octave of their sequences.
+const SIZES: u32 = 1;
+/// Share of the estimate that a plan takes at least: runs of brute force took 0.95 of it and more.
+const MARGIN: f64 = 0.85;
+/// Times the estimate that a plan takes as a rule: replicas are not busy all the time.
+const BUSY: f64 = 1.1;
+
+impl Estimate {
+    /// With the rows the models are asked for. None where a catalog lacks a figure: planning says which.
+    pub fn new(setup: &Setup, physics: &Physics) -> Option<(Self, Rows)> {
+        let mut rows = Rows::default();
+        let work = Work::of(setup);
+        let mut step = |batch: Batch| PlannedStep::new(setup, physics, batch, &mut rows).ok();
+        let together =
+            (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs)).floor();
+        let prompts = (together, step(work.prompts(together, f64::from(setup.dp)))?);
+        let mixes = setup.engine.scheduler.batching != Batching::PrefillFirst;
+        let mut decodes = Vec::new();
+        if work.steps > 0.0 {
+            for size in octaves(1, work.most as u64, SIZES) {
+                let size = size as f64;
+                let alone = step(work.decode(size, 0.0))?;
+                let (even, whole) = match mixes {
+                    true => (
+                        Some(step(work.decode(size, size / work.steps))?),
+                        Some(step(work.decode(size, 1.0))?),
+                    ),
+                    false => (None, None),
+                };
+                decodes.push(Decode { size, alone, even, whole });
+            }
+        }
+        let step_limit = work.step_limit.unwrap_or(f64::INFINITY);
+        Some((Self { prompts, decodes, steps: work.steps, step_limit }, rows))
+    }
+
+    /// None if `efficiencies` answers other rows.
+    pub fn finish(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Expected> {
+        let time = |step: &PlannedStep| Some(step.finish(setup, physics, efficiencies)?.time.total().0);
+        let prefill = time(&self.prompts.1)? / self.prompts.0;
+        let parts = f64::from(setup.dp * setup.pp);
+        let mut per_request = if self.decodes.is_empty() { prefill / parts } else { f64::INFINITY };
+        let mut before: Option<(f64, f64)> = None;
+        for Decode { size, alone, even, whole } in &self.decodes {
+            let (size, alone) = (*size, time(alone)?);
+            // Prompts of so many requests come to each step.
+            let each = size / self.steps;
+            let mut step = alone + prefill * each;
+            if let Some(even) = even {
+                step = step.min(time(even)?);
+            }
+            if let Some(whole) = whole.as_ref().filter(|_| each <= 1.0) {
+                step = step.min(alone + (time(whole)? - alone) * each);
+            }
+            // Between two sizes steps grow evenly: the one that just keeps the limit.
+            let (at, step) = match before {
+                Some((smaller, shorter)) if step > self.step_limit && shorter < self.step_limit => {
+                    let share = (self.step_limit - shorter) / (step - shorter);
+                    (smaller + (size - smaller) * share, self.step_limit)
+                }
+                _ if step > self.step_limit => break,
+                _ => (size, step),
+            };
+            per_request = per_request.min(step * self.steps / (at * parts));
+            before = Some((at, step));
+        }
+        Some(Expected {
+            least: replicas(setup, per_request * MARGIN),
+            expected: replicas(setup, per_request * BUSY),
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! What the visitor has or may spend: GPUs owned, budgets, prices.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::config::catalog::catalog;
+use crate::config::check::check_gpu;
+use crate::config::inputs::Range;
+use crate::config::{Field, Issue, Scenario, Setup, json};
+use crate::units::decimal;
+
+/// Bounds of what is bought; all empty where anything may be.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Fleet {
+    /// GPUs there are, by id; where any are named, no others are taken.
+    pub owned: BTreeMap<String, u32>,
+    /// GPUs of a plan at most.
+    pub gpus: Option<u32>,
+    /// Dollars per hour of a plan at most.
+    pub dollars: Option<f64>,
+    /// Dollars per GPU and hour, by id, in place of the catalog's.
+    pub prices: BTreeMap<String, f64>,
+}
+
+/// Replicas of a plan at most: as many as a scenario may have.
+const MOST_REPLICAS: u32 = 10_000;
+const GPUS: Range = Range::new(1.0, 100_000.0);
+const DOLLARS: Range = Range::new(0.01, 10_000_000.0);
+
+impl Fleet {
+    /// From the values of `owned`, `budget_gpus`, `budget_dollars` and `prices`.
+    pub(super) fn read([owned, gpus, dollars, prices]: [Option<Value>; 4], issues: &mut Vec<Issue>) -> Self {
+        let mut one = |field, range, whole, value: Option<Value>| {
+            value.and_then(|value| number(field, range, whole, field.input().label, &value, issues))
+        };
+        let gpus = one(Field::BudgetGpus, GPUS, true, gpus).map(|gpus| gpus as u32);
+        let dollars = one(Field::BudgetDollars, DOLLARS, false, dollars);
+        let owned = by_gpu(Field::Owned, GPUS, true, owned, issues);
+        let prices = by_gpu(Field::Prices, price_range(), false, prices, issues);
+        Self {
+            owned: owned.into_iter().map(|(id, count)| (id, count as u32)).collect(),
+            gpus,
+            dollars,
+            prices,
+        }
+    }
+
+    /// Whether nothing bounds a plan.
+    pub fn is_unbounded(&self) -> bool {
+        self.owned.is_empty() && self.gpus.is_none() && self.dollars.is_none()
+    }
+
+    /// The price of a GPU and hour where one is known: the visitor's, or the catalog's.
+    pub fn price(&self, gpu: &str) -> Option<f64> {
+        let listed = || catalog().gpu(gpu).and_then(|gpu| gpu.dollars_per_hour.0);
+        self.prices.get(gpu).copied().or_else(listed)
+    }
+
+    /// Replicas of this layout that it allows: none if not even one. A budget in dollars allows none of what has no price.
+    pub fn replicas(&self, setup: &Setup) -> u32 {
+        let each = f64::from(setup.gpus_per_replica());
+        let owned = match self.owned.is_empty() {
+            true => f64::INFINITY,
+            false => self.owned.get(&setup.gpu.id).copied().map_or(0.0, f64::from),
+        };
+        let bought = match (self.dollars, setup.price) {
+            (None, _) => f64::INFINITY,
+            (Some(_), None) => 0.0,
+            // What is owned for nothing is bounded by the others.
+            (Some(dollars), Some(price)) => dollars / price.max(f64::MIN_POSITIVE),
+        };
+        let gpus = owned.min(bought).min(self.gpus.map_or(f64::INFINITY, f64::from));
+        (gpus / each + ROUNDING).floor().min(f64::from(MOST_REPLICAS)) as u32
+    }
+
+    /// What contradicts itself, or is less than one GPU. `fixed` GPUs of these types are asked for.
+    pub(super) fn check(
+        &self,
+        fixed: Option<u32>,
+        types: &[String],
+        base: &Scenario,
+        issues: &mut Vec<Issue>,
+    ) {
+        let mut refuse = |field, text: String| issues.push(Issue::error(field, text));
+        if let (Some(fixed), Some(most)) = (fixed, self.gpus)
+            && fixed > most
+        {
+            refuse(Field::BudgetGpus, format!("{fixed} GPUs are asked for and at most {most} allowed"));
+        }
+        if !self.owned.is_empty() && !types.iter().any(|id| self.owned.contains_key(id)) {
+            let owned: Vec<&str> = self.owned.keys().map(String::as_str).collect();
+            refuse(Field::Owned, format!("of the GPUs to try none is owned: {} are", owned.join(", ")));
+        }
+        let Some(dollars) = self.dollars else { return };
+        let own = base.overrides.price.filter(|_| types.len() == 1);
+        let priced = types.iter().filter_map(|id| Some((own.or_else(|| self.price(id))?, id)));
+        match priced.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            None => {
+                let text = "no price is known of the GPUs to try: give `prices`, or a budget in GPUs";
+                refuse(Field::BudgetDollars, text.into());
+            }
+            Some((price, id)) if price > dollars => {
+                let (dollars, price) = (decimal(dollars), decimal(price));
+                let text = format!(
+                    "$ {dollars} per hour is less than one GPU: {id}, the cheapest to try, costs $ {price}"
+                );
+                refuse(Field::BudgetDollars, text);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// A quotient of a budget and a price is a whole number within this.
+const ROUNDING: f64 = 1e-9;
+
+fn price_range() -> Range {
+    Field::Price.input().number.map_or(DOLLARS, |number| number.range)
+}
+
+/// A number of the request's own, or an issue beside its field.
+fn number(
+    field: Field,
+    range: Range,
+    whole: bool,
+    name: &str,
+    value: &Value,
+    issues: &mut Vec<Issue>,
+) -> Option<f64> {
+    let read = value.as_f64().filter(|number| range.contains(*number) && (!whole || number.fract() == 0.0));
+    if read.is_none() {
+        let what = if whole { "a whole number" } else { "a number" };
+        issues.push(Issue::error(field, range.wanted(name, what, &value.to_string())));
+    }
+    read
+}
+
+/// `{"h100-sxm": 16}`.
+fn by_gpu(
+    field: Field,
+    range: Range,
+    whole: bool,
+    value: Option<Value>,
+    issues: &mut Vec<Issue>,
+) -> BTreeMap<String, f64> {
+    let object = match value {
+        None => return BTreeMap::new(),
+        Some(Value::Object(object)) => object,
+        Some(other) => {
+            let text =
+                format!("`{}` must be an object of numbers by GPU, not {}", field.id(), json::kind(&other));
+            issues.push(Issue::error(field, text));
+            return BTreeMap::new();
+        }
+    };
+    let mut numbers = BTreeMap::new();
+    for (id, value) in object {
+        let mut found = Vec::new();
+        check_gpu(&id, catalog(), &mut found);
+        let known = found.is_empty();
+        issues.extend(found.into_iter().map(|issue| Issue { field, ..issue }));
+        let number = number(field, range, whole, &id, &value, issues);
+        numbers.extend(number.filter(|_| known).map(|number| (id, number)));
+    }
+    numbers
+}

@@ -1,0 +1,44 @@
+//! How much more load a plan takes before a limit breaks.
+
+use super::plan::{Found, keeps};
+use crate::config::Load;
+use crate::serving::run::Runner;
+
+/// Head-room is looked for up to so many times the load, and known this well.
+const MOST_LOAD: f64 = 4.0;
+const PRECISION: f64 = 0.03;
+
+/// How much more load a plan takes, one run after the other.
+#[derive(Debug, Clone)]
+pub struct Headroom {
+    keeps: f64,
+    breaks: Option<f64>,
+}
+
+impl Headroom {
+    pub fn new() -> Self {
+        Self { keeps: 1.0, breaks: None }
+    }
+
+    /// One run more. The times of the load that it takes, and whether more was not tried, once that is known.
+    pub fn step(&mut self, found: &Found, runner: &Runner) -> Option<(f64, bool)> {
+        let at = match self.breaks {
+            None if self.keeps >= MOST_LOAD => return Some((self.keeps, true)),
+            None => (self.keeps * 1.5).min(MOST_LOAD),
+            Some(breaks) => (self.keeps * breaks).sqrt(),
+        };
+        let load = found.setup.load;
+        let more = Load::of(load.size(), load.amount() * at);
+        // Of clients there are whole ones.
+        let times = more.amount() / load.amount();
+        let is_new = times > self.keeps && self.breaks.is_none_or(|breaks| times < breaks);
+        if !is_new || self.breaks.is_some_and(|breaks| breaks <= self.keeps * (1.0 + PRECISION)) {
+            return Some((self.keeps, false));
+        }
+        match runner.trial(found.replicas, more) {
+            Ok(run) if keeps(&run) => self.keeps = times,
+            _ => self.breaks = Some(times),
+        }
+        None
+    }
+}

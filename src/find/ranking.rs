@@ -1,0 +1,95 @@
+//! What a search keeps: the plans to show, what cannot become one, and why a GPU has none.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::plan::{Found, Worth};
+use super::probe::Probe;
+use super::{Search, words};
+use crate::config::Setup;
+use crate::units::fixed;
+
+/// A GPU of which every plan costs so many times as much as the best is shown without one.
+const FAR: f64 = 10.0;
+
+/// Why a GPU has no plan.
+#[derive(Debug, Clone)]
+pub(super) struct Reason {
+    /// How far from a plan: refused, too large, too slow, simulated, beyond the fleet.
+    pub rank: u8,
+    /// Less is nearer.
+    pub excess: f64,
+    pub text: String,
+}
+
+impl Reason {
+    /// The nearer is the greater.
+    pub fn order(&self, other: &Self) -> Ordering {
+        self.rank.cmp(&other.rank).then(other.excess.total_cmp(&self.excess))
+    }
+}
+
+impl Search {
+    /// Whether a plan of this layout that is no better than `worth` would not be shown.
+    pub(super) fn is_outdone(&self, setup: &Setup, worth: Worth) -> bool {
+        if self.exhaustive {
+            return false;
+        }
+        let no_worse = |found: &Arc<Found>| found.worth().order(worth).is_le();
+        let of_all = self.found.get(self.request.plans - 1).is_some_and(|(found, _)| no_worse(found));
+        let of_gpu =
+            self.found.iter().any(|(found, _)| found.setup.gpu.id == setup.gpu.id && no_worse(found));
+        self.is_far(worth) || (of_all && of_gpu)
+    }
+
+    /// Whether it costs many times as much as the best; without a price, takes many times as many GPUs.
+    fn is_far(&self, worth: Worth) -> bool {
+        self.found.first().is_some_and(|(best, _)| match (worth, best.worth()) {
+            (Worth::Dollars(cost), Worth::Dollars(least)) => cost > FAR * least,
+            (Worth::Gpus(gpus), _) => gpus > FAR * f64::from(best.setup.gpus_per_replica() * best.replicas),
+            (Worth::Dollars(_), Worth::Gpus(_)) => false,
+        })
+    }
+
+    /// The plans to show: the best, and then the best of every other GPU.
+    pub(super) fn shown(&self) -> Vec<usize> {
+        let mut gpus: Vec<&str> = Vec::new();
+        let mut shown = Vec::new();
+        for (index, (found, _)) in self.found.iter().enumerate() {
+            let gpu = found.setup.gpu.id.as_str();
+            if index < self.request.plans || !gpus.contains(&gpu) {
+                shown.push(index);
+            }
+            gpus.push(gpu);
+        }
+        shown
+    }
+
+    /// Leaves out what cannot be better than what was found.
+    pub(super) fn outdone(&mut self, probe: &Probe) {
+        self.counts.outdone += u32::from(!probe.is_begun());
+        let setup = &probe.layout.setup;
+        if self.is_far(probe.worth()) {
+            let name = words::name(setup, probe.low + 1);
+            let text = format!("{name} at least, more than {} times what the best plan takes", fixed(FAR, 0));
+            self.reason(&setup.gpu.id.clone(), 4, 0.0, text);
+        }
+    }
+
+    /// Drops plans that are not shown, and never will be.
+    pub(super) fn forget(&mut self) {
+        let shown = self.shown();
+        let mut index = 0;
+        self.found.retain(|_| {
+            index += 1;
+            shown.contains(&(index - 1))
+        });
+    }
+
+    pub(super) fn reason(&mut self, gpu: &str, rank: u8, excess: f64, text: String) {
+        let reason = Reason { rank, excess, text };
+        if self.reasons.get(gpu).is_none_or(|known| reason.order(known).is_gt()) {
+            self.reasons.insert(gpu.to_owned(), reason);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What is asked for, as JSON: a scenario by the names of its inputs, and beside it what may vary and what the fleet may be.
+
+use serde_json::{Map, Value};
+
+use super::Fleet;
+use super::layouts::{self, Varied};
+use crate::config::inputs::{self, Input};
+use crate::config::link::{Draft, plain};
+use crate::config::{Field, Issue, Load, Scenario, excerpt, json};
+
+/// Plans of one request, unless it says how many.
+const PLANS: usize = 5;
+const MOST_PLANS: usize = 100;
+
+/// A scenario with what of it is open.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Holds for all plans where nothing else is said.
+    pub base: Scenario,
+    /// Inputs with the values to try, as links write them.
+    pub varied: Varied,
+    /// GPUs in all, where the request fixes them.
+    pub gpus: Option<u32>,
+    pub fleet: Fleet,
+    /// The best of all to show; the best of every GPU comes besides.
+    pub plans: usize,
+    /// What varies because nobody said anything of it.
+    pub open: Vec<Field>,
+}
+
+impl Request {
+    /// Reads `{"model": "llama-3.3-70b-instruct", "rate": 20, "slo_tpot": 30, "vary": {"weights": ["fp8", "nvfp4"]}, ...}`.
+    ///
+    /// `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are open where neither the scenario nor `vary` names them; every
+    /// other input has its default. Without a request the issues hold at least one error.
+    pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
+        let mut object = match json::parse(text) {
+            Ok(Value::Object(object)) => object,
+            Ok(_) => return (None, Vec::new()),
+            Err(fault) => return (None, vec![Issue::error(Field::Link, fault)]),
+        };
+        let repeated = json::repeated(text).into_iter();
+        let mut issues: Vec<Issue> = repeated
+            .map(|name| Issue::error(Field::Link, format!("`{}` is given twice", excerpt(&name))))
+            .collect();
+        object.retain(|_, value| !value.is_null());
+        let mut taken = |field: Field| object.remove(field.id());
+        let fleet = Fleet::read(
+            [Field::Owned, Field::BudgetGpus, Field::BudgetDollars, Field::Prices].map(&mut taken),
+            &mut issues,
+        );
+        let plans = taken(Field::Plans).map_or(Some(PLANS), |value| plans(&value, &mut issues));
+        let varied = taken(Field::Vary).map_or_else(Varied::default, |value| varied(&value, &mut issues));
+        let stated: Vec<Field> =
+            object.keys().filter_map(|name| Some(inputs::by_name(name)?.field)).collect();
+        for (field, _) in varied.iter().filter(|(field, _)| stated.contains(field)) {
+            let text = format!("`{}` is fixed and varied: give one of the two", field.id());
+            issues.push(Issue::error(*field, text));
+        }
+        let (base, found) = base(object);
+        issues.extend(found);
+        let (Some(base), Some(plans)) = (base, plans) else { return (None, issues) };
+        let gpus = stated.contains(&Field::Gpus).then(|| {
+            u32::try_from(base.gpus_per_replica().saturating_mul(u64::from(base.replicas)))
+                .unwrap_or(u32::MAX)
+        });
+        let mut request = Self { base, varied, gpus, fleet, plans, open: Vec::new() };
+        layouts::open(&mut request, &stated);
+        contradictions(&request, &mut issues);
+        let sound = !issues.iter().any(Issue::is_error);
+        (sound.then_some(request), issues)
+    }
+
+    /// The values to try of an input; none if it does not vary.
+    pub fn values(&self, field: Field) -> Option<&[String]> {
+        self.varied.iter().find(|(known, _)| *known == field).map(|(_, values)| values.as_slice())
+    }
+}
+
+fn base(object: Map<String, Value>) -> (Option<Scenario>, Vec<Issue>) {
+    Scenario::from_json(&Value::Object(object).to_string())
+}
+
+fn plans(value: &Value, issues: &mut Vec<Issue>) -> Option<usize> {
+    let known = value.as_u64().filter(|plans| (1..=MOST_PLANS as u64).contains(plans));
+    if known.is_none() {
+        let text = format!(
+            "the number of plans must be between 1 and {MOST_PLANS}, not `{}`",
+            excerpt(&value.to_string())
+        );
+        issues.push(Issue::error(Field::Plans, text));
+    }
+    known.map(|plans| plans as usize)
+}
+
+/// `{"tp": [1, 2, 4], "gpu": "all"}`.
+fn varied(value: &Value, issues: &mut Vec<Issue>) -> Varied {
+    let Some(object) = value.as_object() else {
+        let text = format!("`vary` must be an object of lists by input, not {}", json::kind(value));
+        issues.push(Issue::error(Field::Vary, text));
+        return Varied::default();
+    };
+    let mut varied = Varied::default();
+    for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
+        let input = inputs::by_name(name).filter(|input| layouts::VARIES.contains(&input.field));
+        let Some(input) = input else {
+            let known: Vec<&str> = layouts::VARIES.iter().map(|field| field.id()).collect();
+            let text = format!("`{}` does not vary: choose of {}", excerpt(name), known.join(", "));
+            issues.push(Issue::error(Field::Vary, text));
+            continue;
+        };
+        match values(input, value) {
+            Ok(values) => varied.push((input.field, values)),
+            Err(found) => issues.extend(found),
+        }
+    }
+    varied
+}
+
+fn values(input: &Input, value: &Value) -> Result<Vec<String>, Vec<Issue>> {
+    let refuse = |text: String| vec![Issue::error(input.field, text)];
+    let listed = match value {
+        Value::String(all) if all == layouts::ALL => {
+            let why = format!("`{}` has no list of all: name the values to try", input.field.id());
+            return layouts::all(input.field).ok_or_else(|| refuse(why));
+        }
+        Value::Array(values) if !values.is_empty() => values,
+        other => {
+            let wanted = "a list of values to try, or \"all\"";
+            return Err(refuse(format!(
+                "`{}` in `vary` must be {wanted}, not {}",
+                input.field.id(),
+                json::kind(other)
+            )));
+        }
+    };
+    let (mut texts, mut issues) = (Vec::new(), Vec::new());
+    for value in listed {
+        match plain(value, input.kind()) {
+            Ok(text) => {
+                issues.extend(unusable(input, &text));
+                texts.push(text);
+            }
+            Err(wanted) => {
+                issues.extend(refuse(format!(
+                    "`{}` must be {wanted}, not {}",
+                    input.field.id(),
+                    json::kind(value)
+                )));
+            }
+        }
+    }
+    texts.dedup();
+    if issues.is_empty() { Ok(texts) } else { Err(issues) }
+}
+
+/// What is wrong with one value, whatever the others are.
+fn unusable(input: &Input, text: &str) -> Option<Issue> {
+    let mut draft = Draft::default();
+    if let Err(issue) = input.set(&mut draft, text) {
+        return Some(issue);
+    }
+    let number = input.number.and_then(|number| (number.read)(&draft.link.scenario));
+    number.and_then(|value| input.check(value)).or_else(|| layouts::unknown(input.field, text))
+}
+
+/// What no fleet and no layout can be.
+fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
+    let Request { base, gpus, fleet, .. } = request;
+    if let Load::Batch(_) = base.workload.load {
+        let text = "a static batch is no load to serve: give a rate, clients or sessions";
+        issues.push(Issue::error(Field::Batch, text));
+    }
+    if base.workload.slos.limits().next().is_none() {
+        let text = "without a limit on TTFT, TPOT or E2E every plan counts that keeps up with the load";
+        issues.push(Issue::warning(Field::SloTtft, text));
+    }
+    let several = request.values(Field::Gpu).is_some_and(|gpus| gpus.len() > 1);
+    for (field, given) in [(Field::Price, base.overrides.price), (Field::Sustained, base.overrides.sustained)]
+    {
+        if several && given.is_some() {
+            let hint = if field == Field::Price { ": give `prices` by GPU" } else { ": name one GPU" };
+            issues.push(Issue::error(
+                field,
+                format!("`{}` is of one GPU, and several are tried{hint}", field.id()),
+            ));
+        }
+    }
+    fleet.check(*gpus, request.values(Field::Gpu).unwrap_or(std::slice::from_ref(&base.gpu)), base, issues);
+}

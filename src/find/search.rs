@@ -1,0 +1,340 @@
+//! The search: checks, bounds, then simulates the layouts of a request, the most promising first.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use super::answer::Counts;
+use super::headroom::Headroom;
+use super::plan::{Broken, Found};
+use super::probe::{Layout, Probe, Slice};
+use super::ranking::Reason;
+use super::task::{Done, Loaded, Outcome, Screened, Task, Work};
+use super::{Fleet, Request, words};
+use crate::config::Scenario;
+use crate::efficiency::{Efficiencies, Rows};
+use crate::serving::run::Runner;
+
+/// Layouts that one task checks and bounds: some milliseconds.
+const SCREENED: usize = 16;
+/// Layouts that one task bounds by learned step times: likewise.
+const REFINED: usize = 4;
+/// Layouts simulated for the nearest, where physics leaves none.
+const NEAREST: usize = 8;
+
+/// A search under way.
+#[derive(Debug)]
+pub struct Search {
+    pub(super) request: Arc<Request>,
+    /// Without leaving anything out but what does not fit: for comparison.
+    pub(super) exhaustive: bool,
+    scenarios: VecDeque<Scenario>,
+    /// Sorted, the most promising last.
+    layouts: Vec<Layout>,
+    /// Waiting for their learned step times.
+    open: Vec<Layout>,
+    /// Probes between two slices.
+    probes: VecDeque<Box<Probe>>,
+    /// Sorted, the best first.
+    pub(super) found: Vec<(Arc<Found>, Arc<Runner>)>,
+    loaded: VecDeque<Box<Loaded>>,
+    /// Tasks handed out and not taken back; how many of them check layouts.
+    out: usize,
+    screening: usize,
+    pub(super) counts: Counts,
+    /// By GPU, why it has no plan: the reason that comes nearest to having one, and how near.
+    pub(super) reasons: BTreeMap<String, Reason>,
+    /// What misses the limits by as little as any.
+    pub(super) missed: Option<(Arc<Found>, Broken)>,
+    /// Layouts that only the fleet leaves out, and those that physics does.
+    beyond: Vec<Layout>,
+    slow: Vec<Layout>,
+    pub(super) phase: Phase,
+    stopped: bool,
+}
+
+/// What a search is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Plans within the request.
+    Plans,
+    /// There are none: those that the fleet does not allow.
+    BeyondFleet,
+    /// Nor of these: what misses the limits by the least.
+    Slow,
+    /// How much more load the plans take.
+    Headroom,
+    Finished,
+}
+
+impl Search {
+    pub fn new(request: Request) -> Self {
+        let scenarios: VecDeque<Scenario> = request.layouts().into();
+        let layouts = scenarios.len() as u32;
+        Self {
+            request: Arc::new(request),
+            exhaustive: false,
+            scenarios,
+            layouts: Vec::new(),
+            open: Vec::new(),
+            probes: VecDeque::new(),
+            found: Vec::new(),
+            loaded: VecDeque::new(),
+            out: 0,
+            screening: 0,
+            counts: Counts { layouts, ..Counts::default() },
+            reasons: BTreeMap::new(),
+            missed: None,
+            beyond: Vec::new(),
+            slow: Vec::new(),
+            phase: Phase::Plans,
+            stopped: false,
+        }
+    }
+
+    /// The same without bounds: every layout that fits is simulated with every number of replicas, from one on.
+    pub fn exhaustive(request: Request) -> Self {
+        Self { exhaustive: true, ..Self::new(request) }
+    }
+
+    /// One task, done at once. Whether anything remains.
+    ///
+    /// # Errors
+    /// As `ask`.
+    pub fn step<E>(
+        &mut self,
+        ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
+        unanswered: impl Fn() -> E,
+    ) -> Result<bool, E> {
+        if let Some(task) = self.next_task() {
+            let done = task.run(ask, unanswered)?;
+            self.take(done);
+        }
+        Ok(!self.is_finished())
+    }
+
+    /// Nothing remains, or it was stopped.
+    pub fn is_finished(&self) -> bool {
+        self.phase == Phase::Finished
+    }
+
+    /// Ends it: what was found so far stands, and tasks under way come to nothing.
+    pub fn stop(&mut self) {
+        self.phase = Phase::Finished;
+        self.stopped = true;
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Something to compute; none while that depends on what was handed out before, or if nothing remains.
+    pub fn next_task(&mut self) -> Option<Task> {
+        let work = self.work()?;
+        self.out += 1;
+        Some(Task(work))
+    }
+
+    fn work(&mut self) -> Option<Work> {
+        loop {
+            if !self.scenarios.is_empty() {
+                self.screening += 1;
+                let some = self.scenarios.drain(..SCREENED.min(self.scenarios.len())).collect();
+                return Some(Work::Screen(self.request.clone(), some, self.exhaustive));
+            }
+            if !self.open.is_empty() {
+                self.screening += 1;
+                let some = self.open.split_off(self.open.len().saturating_sub(REFINED));
+                return Some(Work::Refine(some));
+            }
+            // Which is the most promising is known once all are bounded.
+            if self.screening > 0 {
+                return None;
+            }
+            let next = match self.probes.pop_front() {
+                Some(probe) => Some(probe),
+                None => self.layouts.pop().map(|layout| Box::new(Probe::new(layout, self.exhaustive))),
+            };
+            if let Some(probe) = next {
+                if self.is_outdone(&probe.layout.setup, probe.worth()) {
+                    self.outdone(&probe);
+                    continue;
+                }
+                self.counts.simulated += u32::from(!probe.is_begun());
+                return Some(Work::Probe(probe));
+            }
+            if let Some(loaded) = self.loaded.pop_front() {
+                return Some(Work::Headroom(loaded));
+            }
+            if self.out > 0 || self.phase == Phase::Finished {
+                return None;
+            }
+            self.go_on();
+        }
+    }
+
+    /// The next phase.
+    fn go_on(&mut self) {
+        let nothing = self.found.is_empty();
+        self.phase = match self.phase {
+            Phase::Plans if nothing && !self.beyond.is_empty() => {
+                self.beyond_fleet();
+                Phase::BeyondFleet
+            }
+            Phase::Plans | Phase::BeyondFleet
+                if nothing && self.missed.is_none() && !self.slow.is_empty() =>
+            {
+                self.nearest_to_physics();
+                Phase::Slow
+            }
+            Phase::Plans | Phase::BeyondFleet | Phase::Slow => {
+                self.loaded = self.to_load();
+                Phase::Headroom
+            }
+            Phase::Headroom | Phase::Finished => Phase::Finished,
+        };
+        self.sort();
+    }
+
+    /// What the fleet leaves out, with as many replicas as it takes.
+    fn beyond_fleet(&mut self) {
+        let unbounded = Fleet::default();
+        self.layouts = std::mem::take(&mut self.beyond);
+        for layout in self.layouts.iter_mut().filter(|_| self.request.gpus.is_none()) {
+            layout.most = unbounded.replicas(&layout.setup);
+        }
+    }
+
+    /// What physics leaves out by the least, with one replica: one request alone says how far it is.
+    fn nearest_to_physics(&mut self) {
+        let excess =
+            |layout: &Layout| layout.bound.broken(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit);
+        self.slow.sort_by(|a, b| excess(a).total_cmp(&excess(b)));
+        self.slow.truncate(NEAREST);
+        self.layouts = std::mem::take(&mut self.slow);
+        for layout in &mut self.layouts {
+            let most = layout.most.max(1);
+            (layout.least, layout.most) = (most, most);
+        }
+    }
+
+    /// Those shown.
+    fn to_load(&self) -> VecDeque<Box<Loaded>> {
+        let shown = self.shown().into_iter().map(|index| &self.found[index]);
+        let loaded = |(found, runner): &(Arc<Found>, Arc<Runner>)| {
+            Box::new(Loaded { found: found.clone(), runner: runner.clone(), headroom: Headroom::new() })
+        };
+        shown.map(loaded).collect()
+    }
+
+    /// The most promising last.
+    fn sort(&mut self) {
+        self.layouts.sort_by(|a, b| b.worth().order(a.worth()));
+    }
+
+    /// Takes what a task came to.
+    pub fn take(&mut self, Done(outcome): Done) {
+        self.out = self.out.saturating_sub(1);
+        match outcome {
+            Outcome::Screened(all) => {
+                self.screening = self.screening.saturating_sub(1);
+                all.into_iter().for_each(|one| self.screened(one));
+            }
+            Outcome::Refined(layouts) => {
+                self.screening = self.screening.saturating_sub(1);
+                layouts.into_iter().for_each(|layout| self.refined(layout));
+                self.sort();
+            }
+            Outcome::Probed(probe, slice) => self.probed(probe, slice),
+            Outcome::Headroom(loaded, None) => self.loaded.push_back(loaded),
+            Outcome::Headroom(loaded, Some(known)) => {
+                let same = |(found, _): &&mut (Arc<Found>, Arc<Runner>)| Arc::ptr_eq(found, &loaded.found);
+                if let Some((found, _)) = self.found.iter_mut().find(same) {
+                    *found = Arc::new(Found { headroom: Some(known), ..(**found).clone() });
+                }
+            }
+        }
+    }
+
+    fn screened(&mut self, screened: Screened) {
+        match screened {
+            Screened::Refused { gpu, issue } => {
+                self.counts.refused += 1;
+                if let Some(issue) = issue {
+                    self.reason(&gpu, 0, 0.0, issue.text);
+                }
+            }
+            Screened::TooLarge { gpu, lacks, text } => {
+                self.counts.too_large += 1;
+                self.reason(&gpu, 1, lacks, text);
+            }
+            Screened::TooSlow { layout, excess, text } => {
+                self.counts.too_slow += 1;
+                let text = format!("{}: {text}", words::name(&layout.setup, 1));
+                self.reason(&layout.setup.gpu.id, 2, excess, text);
+                self.slow.push(*layout);
+            }
+            Screened::BeyondFleet(layout) => {
+                self.counts.beyond_fleet += 1;
+                let least = words::counted(layout.least * layout.setup.gpus_per_replica(), "GPU");
+                let text = format!(
+                    "{} takes {least} at least, more than the fleet allows",
+                    words::name(&layout.setup, 1)
+                );
+                self.reason(&layout.setup.gpu.id, 4, f64::from(layout.least), text);
+                self.beyond.push(*layout);
+            }
+            Screened::Open(layout) if self.exhaustive => self.layouts.push(*layout),
+            Screened::Open(layout) => self.open.push(*layout),
+        }
+    }
+
+    fn refined(&mut self, layout: Layout) {
+        if layout.least <= layout.most {
+            self.layouts.push(layout);
+        } else if layout.least == u32::MAX {
+            self.screened(Screened::TooSlow {
+                excess: 1.0,
+                text: "no batch keeps to the TPOT limit".into(),
+                layout: Box::new(layout),
+            });
+        } else {
+            self.screened(Screened::BeyondFleet(Box::new(layout)));
+        }
+    }
+
+    fn probed(&mut self, probe: Box<Probe>, slice: Slice) {
+        self.counts.runs += probe.runs - probe.runs_before;
+        match slice {
+            Slice::More => self.probes.push_back(probe),
+            Slice::Found(found, runner) => {
+                let at = self.found.partition_point(|(known, _)| known.order(&found).is_le());
+                self.found.insert(at, (Arc::new(*found), Arc::from(runner)));
+                self.forget();
+            }
+            Slice::Missed(missed) => {
+                let Some((found, broken)) = missed.map(|missed| *missed) else { return };
+                let excess = words::excess(&broken);
+                let name = words::name(&found.setup, found.replicas);
+                self.reason(&found.setup.gpu.id, 3, excess, format!("{name}: {}", broken.text));
+                let bounded = self.request.gpus.is_none() && !self.request.fleet.is_unbounded();
+                // More replicas than the fleet has might do.
+                if self.phase == Phase::Plans && bounded && probe.alone != Some(false) {
+                    self.beyond.push(Layout { least: probe.layout.most + 1, ..probe.layout });
+                }
+                if self.missed.as_ref().is_none_or(|(_, known)| excess < words::excess(known)) {
+                    self.missed = Some((Arc::new(found), broken));
+                }
+            }
+            Slice::Refused(issue) => {
+                self.counts.refused += 1;
+                self.counts.simulated -= 1;
+                self.reason(&probe.layout.setup.gpu.id, 0, 0.0, issue.text);
+            }
+        }
+    }
+
+    /// Layouts that wait to be screened or simulated.
+    pub(super) fn remaining(&self) -> u32 {
+        (self.scenarios.len() + self.open.len() + self.layouts.len() + self.probes.len()) as u32
+    }
+}

@@ -1,0 +1,129 @@
+//! What a search has computed, apart from it: checks and bounds of some layouts, a slice of one that is simulated, a run
+//! of more load.
+
+use std::sync::Arc;
+
+use super::bound::{Bound, lacks};
+use super::headroom::Headroom;
+use super::plan::Found;
+use super::probe::{Layout, Probe, Slice};
+use super::{Request, words};
+use crate::config::catalog::catalog;
+use crate::config::{Issue, Scenario, check};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::serving::run::Runner;
+
+/// Something to compute, apart from the search.
+#[derive(Debug)]
+pub struct Task(pub(super) Work);
+
+#[derive(Debug)]
+pub(super) enum Work {
+    Screen(Arc<Request>, Vec<Scenario>, bool),
+    Refine(Vec<Layout>),
+    Probe(Box<Probe>),
+    Headroom(Box<Loaded>),
+}
+
+/// What a task came to.
+#[derive(Debug)]
+pub struct Done(pub(super) Outcome);
+
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Screened(Vec<Screened>),
+    Refined(Vec<Layout>),
+    Probed(Box<Probe>, Slice),
+    Headroom(Box<Loaded>, Option<(f64, bool)>),
+}
+
+/// A plan whose head-room is looked for.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub found: Arc<Found>,
+    pub runner: Arc<Runner>,
+    pub headroom: Headroom,
+}
+
+/// A scenario, checked and bounded.
+#[derive(Debug)]
+pub(super) enum Screened {
+    Refused { gpu: String, issue: Option<Issue> },
+    TooLarge { gpu: String, lacks: f64, text: String },
+    TooSlow { layout: Box<Layout>, excess: f64, text: String },
+    BeyondFleet(Box<Layout>),
+    Open(Box<Layout>),
+}
+
+impl Task {
+    /// Does it. `ask` has the models answer; `unanswered` is the failure where they did not answer every row.
+    ///
+    /// # Errors
+    /// As `ask`.
+    pub fn run<E>(
+        self,
+        ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
+        unanswered: impl Fn() -> E,
+    ) -> Result<Done, E> {
+        Ok(Done(match self.0 {
+            Work::Screen(request, scenarios, exhaustive) => {
+                let one = |scenario| screened(&request, scenario, exhaustive);
+                Outcome::Screened(scenarios.into_iter().map(one).collect())
+            }
+            Work::Refine(mut layouts) => {
+                for layout in &mut layouts {
+                    layout.refine(&ask, &unanswered)?;
+                }
+                Outcome::Refined(layouts)
+            }
+            Work::Probe(mut probe) => {
+                let slice = probe.step(ask, unanswered)?;
+                Outcome::Probed(probe, slice)
+            }
+            Work::Headroom(mut loaded) => {
+                let known = loaded.headroom.step(&loaded.found, &loaded.runner);
+                Outcome::Headroom(loaded, known)
+            }
+        }))
+    }
+}
+
+fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened {
+    let gpu = scenario.gpu.clone();
+    let (setup, issues) = check(&scenario, catalog());
+    let error = |issues: Vec<Issue>| issues.into_iter().find(Issue::is_error);
+    let Some(setup) = setup else { return Screened::Refused { gpu, issue: error(issues) } };
+    let bounded = lacks(&setup).and_then(|lacks| Ok((lacks, Bound::of(&setup)?)));
+    let (lacks, bound) = match bounded {
+        Ok(bounded) => bounded,
+        Err(issues) => return Screened::Refused { gpu, issue: error(issues) },
+    };
+    if let Some(lacks) = lacks {
+        let name = words::name(&setup, 1);
+        let text = format!("does not fit: {name} lacks {} on each GPU", lacks.print());
+        return Screened::TooLarge { gpu, lacks: lacks.0, text };
+    }
+    let allowed = request.fleet.replicas(&setup);
+    let (mut least, mut most) = (bound.replicas(&setup), allowed);
+    if exhaustive {
+        least = 1;
+    }
+    if request.gpus.is_some() {
+        (least, most) = (setup.replicas, setup.replicas);
+    }
+    let broken = bound.broken(&setup);
+    let layout = Box::new(Layout { scenario, setup, issues, bound, least, begin: None, most });
+    let affordable = allowed >= least.max(1);
+    match broken.filter(|_| !exhaustive) {
+        Some((field, at, limit)) => {
+            Screened::TooSlow { layout, excess: at / limit, text: words::ideal(field, at, limit) }
+        }
+        // No batch keeps to the limits.
+        None if !exhaustive && bound.per_request.is_infinite() => {
+            let text = "TPOT is missed by any batch, even with every kernel at its ideal".to_owned();
+            Screened::TooSlow { layout, excess: 1.0, text }
+        }
+        None if !affordable => Screened::BeyondFleet(layout),
+        None => Screened::Open(layout),
+    }
+}

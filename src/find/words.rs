@@ -1,0 +1,138 @@
+//! What is said of plans: their names, the limits that bind, and why others come after the first.
+
+use super::plan::{Broken, Found, Worth, share};
+use crate::config::{Field, Load, Setup};
+use crate::serving::run::Run;
+use crate::units::{Seconds, count, fixed, percent};
+
+/// `3 x B200, NVFP4, vLLM, TP 1`.
+pub fn name(setup: &Setup, replicas: u32) -> String {
+    let mut parts = vec![
+        format!("{} x {}", setup.gpus_per_replica() * replicas, setup.gpu.name),
+        setup.weights.id().to_uppercase(),
+        setup.engine.name.clone(),
+        format!("TP {}", setup.tp),
+    ];
+    let degrees = [("PP", setup.pp), ("DP", setup.dp), ("EP", setup.ep)];
+    parts.extend(
+        degrees
+            .into_iter()
+            .filter(|(_, degree)| *degree > 1)
+            .map(|(name, degree)| format!("{name} {degree}")),
+    );
+    parts.join(", ")
+}
+
+/// What breaks furthest in a run that does not keep to its limits.
+pub fn broken(run: &Run, load: Load) -> Broken {
+    if let Some(saturation) = run.saturation {
+        let (served, offered) = (saturation.served_per_s, saturation.offered_per_s);
+        let text = format!("{} requests come per second and {} are served", count(offered), count(served));
+        return Broken { field: load.size(), at: served, limit: offered, text };
+    }
+    let [all, each] = run.asked;
+    let wanted = all.max(each);
+    let over = run.limits.iter().filter(|kept| kept.share < wanted);
+    let worst = over.max_by(|a, b| (a.at / a.limit).total_cmp(&(b.at / b.limit)));
+    match worst {
+        Some(kept) => {
+            let text = limit(kept.field, kept.at, kept.limit, wanted);
+            Broken { field: kept.field, at: kept.at, limit: kept.limit, text }
+        }
+        None => {
+            let at = share(run).unwrap_or(0.0);
+            let text = format!("{} of requests keep to all limits where {} must", percent(at), percent(all));
+            Broken { field: Field::SloShare, at, limit: all, text }
+        }
+    }
+}
+
+/// How far off it is: 2 is twice the limit.
+pub fn excess(broken: &Broken) -> f64 {
+    match broken.field {
+        Field::SloTtft | Field::SloTpot | Field::SloE2e => broken.at / broken.limit,
+        // Queues that grow are beyond any limit.
+        Field::SloShare => 1.0 + broken.limit - broken.at,
+        _ => FAR * broken.limit / broken.at.max(f64::MIN_POSITIVE),
+    }
+}
+
+const FAR: f64 = 1e6;
+
+/// `TPOT is 34 ms at P99 and must be 30 ms`.
+pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
+    let at = Seconds(at).print();
+    format!("{} is {at} at P{} and must be {}", metric(field), percentile(share), Seconds(limit).print())
+}
+
+/// `TPOT is 34 ms even with every kernel at its ideal, and must be 30 ms`.
+pub fn ideal(field: Field, at: f64, limit: f64) -> String {
+    let (at, limit) = (Seconds(at).print(), Seconds(limit).print());
+    format!("{} is {at} even with every kernel at its ideal, and must be {limit}", metric(field))
+}
+
+fn metric(field: Field) -> &'static str {
+    match field {
+        Field::SloTtft => "TTFT",
+        Field::SloTpot => "TPOT",
+        _ => "E2E",
+    }
+}
+
+fn percentile(share: f64) -> String {
+    let text = fixed(share * 100.0, 1);
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// Why a plan comes after the first.
+pub fn behind(found: &Found, first: &Found) -> String {
+    let gpus = |found: &Found| found.setup.gpus_per_replica() * found.replicas;
+    let (own, best) = (gpus(found), gpus(first));
+    let less = found
+        .one_less
+        .as_ref()
+        .map(|broken| format!(": with {} {}", counted(found.replicas - 1, "replica"), broken.text));
+    let less = less.unwrap_or_default();
+    match (found.worth(), first.worth()) {
+        (Worth::Dollars(own_cost), Worth::Dollars(cost)) if own_cost > cost * (1.0 + SAME) => format!(
+            "costs {} times as much, $ {} per hour more for {}{less}",
+            fixed(own_cost / cost, 2),
+            fixed(own_cost - cost, 2),
+            counted(own, "GPU"),
+        ),
+        (Worth::Gpus(_), Worth::Dollars(_)) => {
+            format!(
+                "no price is known of {}: takes {} and cannot be compared by cost",
+                found.setup.gpu.name,
+                counted(own, "GPU")
+            )
+        }
+        (Worth::Gpus(_), Worth::Gpus(_)) if own > best => {
+            format!("takes {} where {}{less}", counted(own, "GPU"), counted_do(best))
+        }
+        _ => {
+            let slower = found.run.metrics.e2e.mean / first.run.metrics.e2e.mean;
+            match (found.share(), first.share()) {
+                (Some(own), Some(best)) if own < best => {
+                    format!(
+                        "costs the same, and {} of requests keep to the limits, not {}",
+                        percent(own),
+                        percent(best)
+                    )
+                }
+                _ => format!("costs the same, and a request takes {} times as long", fixed(slower, 2)),
+            }
+        }
+    }
+}
+
+/// Costs are the same within this.
+const SAME: f64 = 1e-9;
+
+pub fn counted(count: u32, what: &str) -> String {
+    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
+}
+
+fn counted_do(count: u32) -> String {
+    if count == 1 { "one does".into() } else { format!("{count} do") }
+}

@@ -1,0 +1,213 @@
+//! Searches: requests as JSON, what comes of those that have no plan, and the best plan against a search without bounds.
+#![cfg(feature = "tools")]
+
+use std::sync::LazyLock;
+
+use rooflight::api::{Asked, Options};
+use rooflight::config::Field;
+use rooflight::efficiency::onnx::Models;
+use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::evidence::models::shipped_models;
+use rooflight::find::{Answer, Request, Search};
+
+static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the shipped models load"));
+
+fn roofline(_: &Rows) -> Result<Efficiencies, String> {
+    Ok(Efficiencies::Roofline)
+}
+
+fn learned(rows: &Rows) -> Result<Efficiencies, String> {
+    MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
+}
+
+fn request(text: &str) -> Request {
+    let (request, issues) = Request::from_json(text);
+    request.unwrap_or_else(|| panic!("{text}: {issues:?}"))
+}
+
+fn finish(mut search: Search, ask: fn(&Rows) -> Result<Efficiencies, String>) -> Answer {
+    while search.step(ask, || "the models did not answer every row".to_owned()).expect("an answer") {}
+    search.answer()
+}
+
+fn plan(text: &str) -> Answer {
+    finish(Search::new(request(text)), roofline)
+}
+
+/// The errors of a request that cannot be searched, or of an answer without plans.
+fn errors(text: &str) -> Vec<(Field, String)> {
+    let (request, issues) = Request::from_json(text);
+    let issues = request.map_or(issues, |request| finish(Search::new(request), roofline).issues);
+    issues.into_iter().filter(|issue| issue.is_error()).map(|issue| (issue.field, issue.text)).collect()
+}
+
+#[test]
+fn what_a_request_cannot_be_is_said_beside_its_field() {
+    for (text, field) in [
+        (r#"{"rate": 1, "slo_tpot": 30"#, Field::Link),
+        (r#"{"rate": 1, "nope": 1}"#, Field::Link),
+        (r#"{"rate": 1, "rate": 2}"#, Field::Link),
+        (r#"{"rate": 1, "vary": {"isl": [1, 2]}}"#, Field::Vary),
+        (r#"{"rate": 1, "vary": {"tp": []}}"#, Field::Tp),
+        (r#"{"rate": 1, "vary": {"tp": [3]}}"#, Field::Tp),
+        (r#"{"rate": 1, "tp": 2, "vary": {"tp": [1]}}"#, Field::Tp),
+        (r#"{"rate": 1, "vary": {"gpu": ["h1000"]}}"#, Field::Gpu),
+        (r#"{"rate": 1, "vary": {"weights": ["fp9"]}}"#, Field::Weights),
+        (r#"{"rate": 1, "vary": {"max_seqs": "all"}}"#, Field::MaxSeqs),
+        (r#"{"rate": 1, "owned": {"h1000": 4}}"#, Field::Owned),
+        (r#"{"rate": 1, "owned": {"h100-sxm": 0.5}}"#, Field::Owned),
+        (r#"{"rate": 1, "owned": {"l4": 8}, "gpu": "h100-sxm"}"#, Field::Owned),
+        (r#"{"rate": 1, "budget_gpus": 0}"#, Field::BudgetGpus),
+        (r#"{"rate": 1, "budget_gpus": 4, "gpus": 8}"#, Field::BudgetGpus),
+        (r#"{"rate": 1, "budget_dollars": 0.1}"#, Field::BudgetDollars),
+        (r#"{"rate": 1, "budget_dollars": 10, "gpu": "b300"}"#, Field::BudgetDollars),
+        (r#"{"rate": 1, "price": 2}"#, Field::Price),
+        (r#"{"rate": 1, "prices": {"b200": "cheap"}}"#, Field::Prices),
+        (r#"{"rate": 1, "plans": 0}"#, Field::Plans),
+        (r#"{"batch": 8}"#, Field::Batch),
+    ] {
+        let found = errors(text);
+        assert!(found.iter().any(|(of, _)| *of == field), "{text}: {found:?}");
+        assert!(found.iter().all(|(_, text)| !text.is_empty()));
+    }
+}
+
+const SMALL: &str =
+    r#""model": "llama-3.1-8b", "isl": 512, "osl": 64, "requests": 200, "engine": "vllm", "pp": 1"#;
+
+fn small(more: &str) -> String {
+    format!("{{{SMALL}, {more}}}")
+}
+
+#[test]
+fn what_is_said_is_fixed_and_the_rest_is_open() {
+    let layouts = |more: &str| request(&small(more)).layouts();
+    let fixed = layouts(r#""rate": 4, "gpu": "l40s", "tp": 2, "gpus": 8"#);
+    assert_eq!(fixed.len(), 1);
+    assert_eq!((fixed[0].tp, fixed[0].replicas), (2, 4));
+    let open = layouts(r#""rate": 4, "gpu": "l40s""#);
+    assert_eq!(open.iter().map(|layout| layout.tp).collect::<Vec<_>>(), [1, 2, 4, 8]);
+    assert!(open.iter().all(|layout| layout.weights.is_none()), "formats are the visitor's to allow");
+    let owned = layouts(r#""rate": 4, "tp": 1, "owned": {"l4": 8, "l40s": 2}"#);
+    assert_eq!(owned.iter().map(|layout| layout.gpu.as_str()).collect::<Vec<_>>(), ["l4", "l40s"]);
+    let varied = layouts(
+        r#""rate": 4, "gpu": "l40s", "tp": 1, "vary": {"weights": ["bf16", "fp8"], "max_seqs": [64, 128]}"#,
+    );
+    assert_eq!(varied.len(), 4);
+    // Eight GPUs do not divide by sixteen.
+    assert_eq!(layouts(r#""rate": 4, "gpu": "l40s", "gpus": 4"#).len(), 3);
+}
+
+#[test]
+fn plans_are_ranked_by_cost_and_say_why_they_come_after_the_first() {
+    let answer = plan(&small(
+        r#""rate": 8, "slo_ttft": 1000, "slo_tpot": 30, "vary": {"gpu": ["l40s", "h100-sxm", "b300"]}"#,
+    ));
+    assert!(answer.finished && answer.nearest.is_none() && answer.counts.remaining == 0);
+    let costs: Vec<f64> =
+        answer.plans.iter().map(|plan| plan.dollars_per_hour.unwrap_or(f64::INFINITY)).collect();
+    assert!(costs.is_sorted() && answer.plans.len() > 1, "{costs:?}");
+    let gpus: Vec<&str> = answer.plans.iter().map(|plan| plan.gpu.as_str()).collect();
+    for gpu in ["l40s", "h100-sxm", "b300"] {
+        assert!(gpus.contains(&gpu) || answer.others.iter().any(|other| other.gpu == gpu), "{gpus:?}");
+    }
+    assert!(answer.plans.iter().skip(1).all(|plan| plan.behind.is_some()));
+    assert!(answer.plans[0].behind.is_none() && answer.plans[0].headroom.is_some_and(|times| times >= 1.0));
+    let unpriced = answer.plans.iter().find(|plan| plan.gpu == "b300").expect("shown");
+    assert!(unpriced.behind.as_ref().is_some_and(|text| text.contains("no price")));
+    // Loads the last does not take are not shown as taken.
+    assert!(answer.plans.iter().all(|plan| plan.goodput_share.is_some_and(|share| share >= 0.99)));
+}
+
+#[test]
+fn a_plan_has_the_figures_of_its_link() {
+    let answer = finish(
+        Search::new(request(&small(
+            r#""rate": 150, "slo_tpot": 20, "gpu": "h100-sxm", "prices": {"h100-sxm": 2}"#,
+        ))),
+        learned,
+    );
+    let plan = &answer.plans[0];
+    let asked = Asked::read(&plan.link);
+    let ask = |rows: &Rows| Ok(Efficiencies::Learned(MODELS.answer(rows).expect("an answer")));
+    let report = asked.predict(Options::default(), ask).report.expect("an answer");
+    let (run, headline) = (report.run.expect("a run"), report.headline.expect("served"));
+    assert_eq!(run.metrics.ttft, plan.ttft);
+    assert_eq!(run.metrics.tpot, plan.tpot);
+    assert_eq!(run.limits, plan.limits);
+    assert!(plan.replicas > 1 && plan.dollars_per_hour == Some(2.0 * f64::from(plan.gpus)));
+    let per_million = headline.dollars_per_million.expect("a price").0;
+    assert!((per_million / plan.dollars_per_million_output.expect("a price") - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn limits_that_nothing_meets_name_the_one_that_binds_and_what_comes_nearest() {
+    let answer = plan(&small(r#""rate": 8, "slo_tpot": 0.5, "vary": {"gpu": ["l40s", "h100-sxm"]}"#));
+    let nearest = answer.nearest.expect("something comes nearest");
+    let broken = nearest.broken.expect("a limit");
+    assert!(answer.plans.is_empty() && broken.field == Field::SloTpot && broken.at > broken.limit);
+    assert_eq!(answer.issues.last().map(|issue| issue.field), Some(Field::SloTpot));
+    assert!(nearest.text.contains("times"), "{}", nearest.text);
+}
+
+#[test]
+fn a_fleet_that_is_too_small_says_what_would_do() {
+    for (fleet, field) in [
+        (r#""budget_gpus": 1"#, Field::BudgetGpus),
+        (r#""budget_dollars": 3"#, Field::BudgetDollars),
+        (r#""owned": {"h100-sxm": 1}"#, Field::Owned),
+    ] {
+        let answer = plan(&small(&format!(
+            r#""rate": 400, "slo_ttft": 1000, "slo_tpot": 30, "gpu": "h100-sxm", {fleet}"#
+        )));
+        assert!(answer.plans.is_empty(), "{fleet}");
+        let nearest = answer.nearest.expect("more GPUs do");
+        assert!(nearest.broken.is_none() && nearest.plan.gpus > 1, "{fleet}: {}", nearest.text);
+        assert_eq!(answer.issues.last().map(|issue| issue.field), Some(field), "{}", nearest.text);
+    }
+}
+
+#[test]
+fn a_model_that_fits_nowhere_says_what_it_lacks() {
+    let answer =
+        plan(r#"{"model": "deepseek-r1", "rate": 1, "slo_tpot": 50, "vary": {"gpu": ["l4", "rtx-4090"]}}"#);
+    assert!(answer.plans.is_empty() && answer.nearest.is_none());
+    let issue = answer.issues.last().expect("a reason");
+    assert_eq!(issue.field, Field::Gpu);
+    assert!(issue.text.contains("lacks"), "{}", issue.text);
+}
+
+#[test]
+fn a_search_stops_when_it_is_told_and_counts_what_remains() {
+    let mut search = Search::new(request(&small(r#""rate": 8, "slo_tpot": 30"#)));
+    let step = |search: &mut Search| search.step(roofline, String::new).expect("an answer");
+    assert!(step(&mut search));
+    let begun = search.answer();
+    assert!(!begun.finished && begun.counts.remaining > 0);
+    search.stop();
+    assert!(!step(&mut search) && !search.answer().finished);
+}
+
+/// Fleets whose best plan a search without bounds confirms.
+const TASKS: [&str; 6] = [
+    r#""rate": 12, "slo_ttft": 800, "slo_tpot": 25, "vary": {"gpu": ["l40s", "h100-sxm", "a100-sxm-80gb"]}"#,
+    r#""rate": 20, "slo_e2e": 2500, "vary": {"gpu": ["l4", "h100-sxm"], "weights": ["bf16", "fp8"]}"#,
+    r#""concurrency": 96, "slo_tpot": 15, "vary": {"gpu": ["l40s", "h200-sxm"]}"#,
+    r#""rate": 10, "slo_tpot": 20, "slo_percentile": 90, "spread": 0.5, "vary": {"gpu": ["l40s", "rtx-4090"]}"#,
+    r#""sessions": 40, "turns": 3, "slo_ttft": 500, "slo_share": 0.9, "vary": {"gpu": ["l40s", "h100-sxm"]}"#,
+    r#""rate": 10, "slo_tpot": 30, "budget_gpus": 6, "vary": {"gpu": ["l4", "l40s"]}"#,
+];
+
+#[test]
+fn the_best_plan_is_that_of_a_search_without_bounds() {
+    for ask in [roofline, learned] {
+        for task in TASKS {
+            let request = request(&small(task));
+            let (found, all) =
+                (finish(Search::new(request.clone()), ask), finish(Search::exhaustive(request), ask));
+            let cost = |answer: &Answer| answer.plans.first().and_then(|plan| plan.dollars_per_hour);
+            assert_eq!(cost(&found), cost(&all), "{task}");
+            assert!(found.counts.runs <= all.counts.runs, "{task}");
+        }
+    }
+}
