@@ -8,7 +8,7 @@ use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::open_models;
 use rooflight::graph::{Batch, Sequences};
 use rooflight::serving::step::PlannedStep;
-use rooflight::serving::table::{Extent, Prompts, TablePlan, Work};
+use rooflight::serving::table::{Extent, Phases, Prompts, TablePlan, Work};
 
 fn setup(change: impl FnOnce(&mut Scenario)) -> Setup {
     let mut scenario = Scenario::default();
@@ -33,7 +33,13 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
     let models = open_models(std::path::Path::new("models")).unwrap();
     let physics = constants().physics().unwrap();
     let drafted = u64::from(setup.drafts.drafted);
-    let extent = Extent { tokens: 8192 + 256 * (1 + drafted), sequences: 256, length: 16_384, prompt: 8192 };
+    let extent = Extent {
+        tokens: 8192 + 256 * (1 + drafted),
+        sequences: 256,
+        length: 16_384,
+        prompt: 8192,
+        phases: Phases::Both,
+    };
     let plan = TablePlan::new(setup, &physics, &extent).unwrap();
     let table = plan.finish(&Efficiencies::Learned(models.answer(plan.rows()).unwrap())).unwrap();
     loads
@@ -150,7 +156,7 @@ fn the_experts_take_the_tokens_of_all_ranks() {
 
     let models = open_models(std::path::Path::new("models")).unwrap();
     let physics = constants().physics().unwrap();
-    let extent = Extent { tokens: 8192, sequences: 256, length: 16_384, prompt: 8192 };
+    let extent = Extent { tokens: 8192, sequences: 256, length: 16_384, prompt: 8192, phases: Phases::Both };
     let plan = TablePlan::new(&setup, &physics, &extent).unwrap();
     let table = plan.finish(&Efficiencies::Learned(models.answer(plan.rows()).unwrap())).unwrap();
     let tabled = |busy_ones: usize| table.kernels(&ranks(busy_ones)).0;

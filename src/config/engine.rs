@@ -92,6 +92,30 @@ pub struct HostTime {
     pub prompt_token_us: Figure,
 }
 
+/// Who gives a client its first token, where prefill has workers of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FirstToken {
+    /// The prefill worker, as soon as it has it.
+    #[default]
+    Prefill,
+    /// The decode worker, which has it from the prefill worker and sends it on when the sequence gets its slot.
+    Slot,
+    /// The decode worker makes it itself, in the sequence's first step there.
+    Step,
+}
+
+/// How an engine hands a prompt that a prefill worker has computed to a decode worker.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HandOver {
+    pub first_token: FirstToken,
+    /// The KV cache of a prompt's earlier chunks is sent while the later ones are computed.
+    pub by_chunk: bool,
+    /// Id of a source.
+    pub source: String,
+}
+
 /// The kernels an engine launches by default on one family of GPUs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -165,6 +189,8 @@ pub struct Engine {
     /// What its kernels pad experts to.
     pub paddings: Vec<Padding>,
     pub host: HostTime,
+    /// Where prefill has workers of its own.
+    pub hand_over: HandOver,
     /// Its attention kernels apply the rotary embedding themselves.
     pub rope_in_attention: bool,
     /// Activations are quantised to FP8 by the kernel before the product, where one scale holds for all.

@@ -23,8 +23,8 @@ pub use budget::{Budget, Padding};
 pub use check::check;
 pub use dtype::Dtype;
 pub use engine::{
-    Batching, Engine, HostTime, KernelChoice, MemoryShareOf, Scheduler, SmallerDefaults, VariantChoice,
-    VersionDefaults,
+    Batching, Engine, FirstToken, HandOver, HostTime, KernelChoice, MemoryShareOf, Scheduler,
+    SmallerDefaults, VariantChoice, VersionDefaults,
 };
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
 pub use inputs::Field;
@@ -33,6 +33,6 @@ pub use issue::{Issue, Severity};
 pub use measured::{Measured, Metric};
 pub use model::Model;
 pub use requests::cached_tokens;
-pub use scenario::{ModelChoice, Overrides, Scenario};
-pub use setup::Setup;
+pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
+pub use setup::{PrefillPool, Setup};
 pub use workload::{Bin, Drafts, Lengths, Load, Shape, Slos, Start, Turns, Workload};

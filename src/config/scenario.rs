@@ -41,6 +41,42 @@ pub struct Overrides {
     pub price: Option<f64>,
 }
 
+/// Prefill on workers of their own. The replicas then only decode.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prefill {
+    /// 0: there are none, and each replica computes its prompts itself.
+    pub workers: u32,
+    /// A GPU's id; `None` is the type that decodes.
+    pub gpu: Option<String>,
+    /// Of one worker, as are the other degrees.
+    pub tp: u32,
+    pub pp: u32,
+    pub dp: u32,
+    pub ep: u32,
+    /// `None` is that of the replicas.
+    pub token_budget: Option<u32>,
+    /// GB/s at which a GPU sends KV cache to a decode worker; `None` is what its link or network reaches.
+    pub send_gb_per_s: Option<f64>,
+    /// Microseconds that any transfer takes; `None` is what handing over took in measured runs.
+    pub send_us: Option<f64>,
+}
+
+impl Default for Prefill {
+    fn default() -> Self {
+        Self {
+            workers: 0,
+            gpu: None,
+            tp: 1,
+            pp: 1,
+            dp: 1,
+            ep: 1,
+            token_budget: None,
+            send_gb_per_s: None,
+            send_us: None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     pub model: ModelChoice,
@@ -53,6 +89,7 @@ pub struct Scenario {
     /// GPUs of a stage that the experts are distributed over; the remaining factor shards each expert.
     pub ep: u32,
     pub replicas: u32,
+    pub prefill: Prefill,
     /// Format of the linear layers' weights; `None` is the model's published format.
     pub weights: Option<Dtype>,
     pub kv: Dtype,
@@ -66,6 +103,18 @@ impl Scenario {
     /// GPUs of one replica.
     pub fn gpus_per_replica(&self) -> u64 {
         [self.tp, self.dp, self.pp].map(u64::from).into_iter().product()
+    }
+
+    /// GPUs of all replicas and of the workers of prefill.
+    pub fn gpus(&self) -> u64 {
+        let Prefill { workers, tp, pp, dp, .. } = self.prefill;
+        let prefill = [workers, tp, pp, dp].map(u64::from).into_iter().fold(1, u64::saturating_mul);
+        self.gpus_per_replica().saturating_mul(u64::from(self.replicas)).saturating_add(prefill)
+    }
+
+    /// Whether prompts are computed by workers of their own.
+    pub fn has_pools(&self) -> bool {
+        self.prefill.workers > 0
     }
 
     /// Whether its model is a mixture of experts.
@@ -86,6 +135,7 @@ impl Default for Scenario {
             dp: 1,
             ep: 1,
             replicas: 1,
+            prefill: Prefill::default(),
             weights: None,
             kv: Dtype::Bf16,
             workload: Workload::default(),

@@ -16,6 +16,8 @@ pub struct Setup {
     /// Expert-parallel degree: GPUs of a stage over which experts are sharded whole; the rest of the stage shards each expert.
     pub ep: u32,
     pub replicas: u32,
+    /// The workers that compute prompts, where the replicas only decode.
+    pub prefill: Option<Box<PrefillPool>>,
     /// The format the checkpoint is named by.
     pub weights: Dtype,
     /// Its formats, by class of layer.
@@ -53,6 +55,16 @@ pub struct Setup {
     pub price: Option<f64>,
 }
 
+/// Workers that compute prompts and send their KV cache on.
+#[derive(Debug, Clone)]
+pub struct PrefillPool {
+    /// One of them, with requests that end with their first token; its replicas are the workers.
+    pub setup: Setup,
+    /// GB/s and microseconds of the way to decode, where they are given.
+    pub send_gb_per_s: Option<f64>,
+    pub send_us: Option<f64>,
+}
+
 impl Setup {
     /// Tokens of the largest CUDA graph that engines capture by default.
     pub const LARGEST_GRAPH: u64 = 512;
@@ -60,6 +72,23 @@ impl Setup {
     /// GPUs of one replica.
     pub fn gpus_per_replica(&self) -> u32 {
         self.tp * self.dp * self.pp
+    }
+
+    /// Parts of the system that are alike and share nothing, so that a run of one stands for all: pools are one.
+    pub fn copies(&self) -> u32 {
+        if self.prefill.is_some() { 1 } else { self.replicas.max(1) }
+    }
+
+    /// GPUs of all replicas, and of the workers of prefill where there are any.
+    pub fn gpus(&self) -> u32 {
+        let prefill = self.prefill.as_ref().map_or(0, |pool| pool.setup.gpus());
+        self.gpus_per_replica() * self.replicas + prefill
+    }
+
+    /// Dollars per hour of all these, where each has a price.
+    pub fn dollars_per_hour(&self) -> Option<f64> {
+        let prefill = self.prefill.as_ref().map_or(Some(0.0), |pool| pool.setup.dollars_per_hour())?;
+        Some(self.price? * f64::from(self.gpus_per_replica() * self.replicas) + prefill)
     }
 
     /// The layer of the model that drafts, where tokens are drafted.

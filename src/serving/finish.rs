@@ -24,8 +24,17 @@ pub fn answer(plan: &Plan, efficiencies: &Efficiencies) -> Option<(Report, Optio
         Efficiencies::Learned(learned) => Basis::Learned { release: learned.release.clone() },
     };
     let (memory, issues) = (plan.memory.clone(), plan.issues.clone());
-    let report =
-        Report { basis, memory, headline: None, run: None, calibrated: None, passes: Vec::new(), issues };
+    let prefill_memory = plan.of_prefill.clone();
+    let report = Report {
+        basis,
+        memory,
+        prefill_memory,
+        headline: None,
+        run: None,
+        calibrated: None,
+        passes: Vec::new(),
+        issues,
+    };
     let finisher = Finisher { plan, efficiencies };
     match &plan.steps {
         None => Some((report, None)),
@@ -76,8 +85,12 @@ impl Finisher<'_> {
     }
 
     fn pass(&self, step: &PlannedStep, phase: Phase) -> Option<PassReport> {
-        let finished = step.finish(self.setup(), &self.plan.physics, self.efficiencies)?;
-        Some(breakdown(self.setup(), step, &finished, phase))
+        self.pass_of(self.setup(), step, phase)
+    }
+
+    fn pass_of(&self, setup: &Setup, step: &PlannedStep, phase: Phase) -> Option<PassReport> {
+        let finished = step.finish(setup, &self.plan.physics, self.efficiencies)?;
+        Some(breakdown(setup, step, &finished, phase))
     }
 
     fn offline(&self, offline: &Offline, report: Report) -> Option<Report> {
@@ -111,7 +124,8 @@ impl Finisher<'_> {
     }
 
     fn served(&self, served: &Served, runner: &Runner, mut report: Report) -> Option<Report> {
-        report.passes.push(self.pass(&served.prompt, Phase::Prefill)?);
+        let computes = self.setup().prefill.as_ref().map_or(self.setup(), |pool| &pool.setup);
+        report.passes.push(self.pass_of(computes, &served.prompt, Phase::Prefill)?);
         let run = runner.calibrated(self.setup().load);
         let decoding = run.as_ref().map_or(f64::INFINITY, |(run, _)| decoding(run));
         let of_rank = decoding / f64::from(self.setup().pp * self.setup().dp);
@@ -149,17 +163,20 @@ impl Finisher<'_> {
         let of_replica = found.served_per_s / f64::from(self.setup().replicas.max(1));
         let text = format!(
             "Arrivals exceed capacity: {} requests come per second, {} can be served. TTFT grows without bound, and says \
-             here how long the run was. Lower the rate, or take {} replicas.",
+             here how long the run was. Lower the rate, or take {}.",
             count(run.load),
             count(found.served_per_s),
-            count((run.load / (of_replica * FULL_USE)).ceil()),
+            match self.setup().prefill {
+                Some(_) => "more workers of the pool that is full".into(),
+                None => format!("{} replicas", count((run.load / (of_replica * FULL_USE)).ceil())),
+            },
         );
         Some(Issue::warning(Field::Rate, text))
     }
 
     fn headline(&self, means: Means) -> Headline {
         let setup = self.setup();
-        let gpus = f64::from(setup.gpus_per_replica() * setup.replicas);
+        let gpus = f64::from(setup.gpus());
         let Means { ttft, tpot, e2e, requests_per_s, output_per_s, total_per_s, running, waiting } = means;
         Headline {
             ttft,
@@ -172,7 +189,9 @@ impl Finisher<'_> {
             output_per_s_per_user: tpot.map(|tpot| 1.0 / tpot.0),
             running,
             waiting,
-            dollars_per_million: setup.price.map(|price| Dollars(price * gpus / 3600.0 / output_per_s * 1e6)),
+            dollars_per_million: setup
+                .dollars_per_hour()
+                .map(|dollars| Dollars(dollars / 3600.0 / output_per_s * 1e6)),
         }
     }
 }

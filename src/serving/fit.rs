@@ -53,8 +53,17 @@ impl Demand {
 
 /// Of so many clients, those of one busy replica, and how many replicas are busy.
 pub fn clients_per_replica(setup: &Setup, clients: u32) -> (f64, f64) {
+    shared(clients, setup.replicas.max(1))
+}
+
+/// The same of what a run simulates: one replica, or all workers of both pools.
+pub fn clients_per_copy(setup: &Setup, clients: u32) -> (f64, f64) {
+    shared(clients, setup.copies())
+}
+
+fn shared(clients: u32, parts: u32) -> (f64, f64) {
     let clients = f64::from(clients.max(1));
-    let busy = clients.min(f64::from(setup.replicas.max(1)));
+    let busy = clients.min(f64::from(parts));
     (clients / busy, busy)
 }
 

@@ -1,7 +1,7 @@
 //! From a setup to what its answer needs: what fits, which steps, which rows the models are asked for.
 
 use crate::config::catalog::{Physics, constants};
-use crate::config::{Field, Issue, Load, MissingFigure, Setup};
+use crate::config::{Field, Issue, Load, MissingFigure, Setup, check};
 use crate::efficiency::Rows;
 use crate::graph::{Batch, Sequences};
 
@@ -19,6 +19,8 @@ pub struct Plan {
     pub setup: Setup,
     pub(super) physics: Physics,
     pub(super) memory: Memory,
+    /// Of the workers of prefill, where there are any.
+    pub(super) of_prefill: Option<Memory>,
     pub(super) issues: Vec<Issue>,
     pub(super) steps: Option<Steps>,
 }
@@ -79,23 +81,46 @@ fn build(setup: &Setup, trace: Option<Trace>) -> Result<(Plan, Rows), Vec<Issue>
 fn steps(setup: &Setup, physics: Physics, trace: Option<Trace>) -> Result<(Plan, Rows), MissingFigure> {
     let demand = Demand::of(setup);
     let mut memory = memory(setup, &physics, &demand)?;
-    let (running, issues) = fit::verdict(setup, &physics, &demand, &memory)?;
+    let (mut running, mut issues) = fit::verdict(setup, &physics, &demand, &memory)?;
+    let of_prefill = match &setup.prefill {
+        Some(pool) => {
+            let (own, fits, found) = of_workers(&pool.setup, &physics)?;
+            issues.extend(found);
+            running = running.filter(|_| fits);
+            Some(own)
+        }
+        None => None,
+    };
     let mut rows = Rows::default();
     let steps = match (running, setup.load) {
         (None, _) => None,
         (Some(_), Load::Batch(size)) => Some(Steps::Offline(offline(setup, &physics, size, &mut rows)?)),
         (Some(running), load) => {
             let run;
-            (run, rows) = RunPlan::new(setup, &physics, &memory, trace)?;
+            (run, rows) = RunPlan::new(setup, &physics, &memory, of_prefill.as_ref(), trace)?;
             if matches!(load, Load::Concurrency(_) | Load::Burst(_) | Load::Offline(_) | Load::Sessions(_)) {
                 memory = memory.holding(setup, running, fit::tokens_held(setup));
             }
-            let prompt = prompt_alone(setup, &physics, &mut rows)?;
+            let computes = setup.prefill.as_ref().map_or(setup, |pool| &pool.setup);
+            let prompt = prompt_alone(computes, &physics, &mut rows)?;
             let decode = decode_steps(setup, &physics, running, &mut rows)?;
             Some(Steps::Served(Box::new(Served { run, prompt, decode })))
         }
     };
-    Ok((Plan { setup: setup.clone(), physics, memory, issues, steps }, rows))
+    Ok((Plan { setup: setup.clone(), physics, memory, of_prefill, issues, steps }, rows))
+}
+
+/// Memory of a worker of prefill, whether it fits, and what is wrong with that. How many run at once says its queue.
+fn of_workers(setup: &Setup, physics: &Physics) -> Result<(Memory, bool, Vec<Issue>), MissingFigure> {
+    let demand = Demand::of(setup);
+    let memory = memory(setup, physics, &demand)?;
+    let (running, issues) = fit::verdict(setup, physics, &demand, &memory)?;
+    let told = |issue: &Issue| issue.is_error() || issue.field == Field::MemoryShare;
+    let named = |issue: Issue| {
+        let field = check::of_workers(issue.field).unwrap_or(issue.field);
+        Issue { field, text: format!("Prefill workers: {}", issue.text), ..issue }
+    };
+    Ok((memory, running.is_some(), issues.into_iter().filter(told).map(named).collect()))
 }
 
 /// Device memory of the fullest GPU of `setup`.

@@ -2,7 +2,7 @@
 
 use super::report::Memory;
 use super::sim::{Policy, Preempt};
-use super::table::Extent;
+use super::table::{Extent, Phases};
 use crate::config::{Batching, Figure, HostTime, Setup};
 use crate::kernels::constants::constants;
 use crate::units::Seconds;
@@ -83,6 +83,7 @@ pub fn extent(setup: &Setup, clients: u32, prompt: u32, output: u32) -> Extent {
         sequences: u64::from(sequences),
         length: u64::from(prompt) + u64::from(output),
         prompt: u64::from(prompt.min(budget)),
+        phases: Phases::Both,
     }
 }
 

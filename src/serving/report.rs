@@ -151,6 +151,10 @@ pub struct Headline {
 pub struct Report {
     pub basis: Basis,
     pub memory: Memory,
+    /// That of a prefill worker, where prompts are computed by workers of their own; `memory` is then that of a replica that
+    /// decodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefill_memory: Option<Memory>,
     /// None if it does not fit; `issues` then says why, and what would make it fit.
     pub headline: Option<Headline>,
     /// The run that the headline is the mean of, with its percentiles and its timeline; none for a static batch.

@@ -103,7 +103,6 @@ impl Case {
 
     /// Dollars per hour for all its GPUs, where a price is known.
     pub fn dollars_per_hour(&self) -> Option<f64> {
-        let setup = self.setup()?;
-        Some(setup.price? * f64::from(setup.gpus_per_replica() * setup.replicas))
+        self.setup()?.dollars_per_hour()
     }
 }

@@ -7,7 +7,7 @@ use crate::units::count;
 
 /// What is predicted, in a few words.
 pub fn title(setup: &Setup) -> String {
-    let gpus = setup.gpus_per_replica() * setup.replicas;
+    let gpus = setup.gpus();
     format!("{} on {gpus} x {} with {}", setup.model.name, setup.gpu.name, setup.engine.name)
 }
 

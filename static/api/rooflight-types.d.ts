@@ -178,6 +178,24 @@ export type Config = {
   sustained?: number;
   /** US dollars per GPU and hour. */
   price?: number;
+  /** Workers that only compute prompts and send their KV cache to the replicas, which then only decode (disaggregated serving); 0: each replica does both. */
+  prefill_workers?: number;
+  /** GPU of the prefill workers, by its id in the catalog; the replicas' if left out. */
+  prefill_gpu?: string;
+  /** GPUs of a prefill worker that share each layer. */
+  prefill_tp?: number;
+  /** Pipeline stages of a prefill worker. */
+  prefill_pp?: number;
+  /** Groups of a prefill worker that run attention for requests of their own and share the experts. */
+  prefill_dp?: number;
+  /** GPUs of a prefill worker that the experts are distributed over. */
+  prefill_ep?: number;
+  /** Tokens that one step of a prefill worker may process; the replicas' if left out. */
+  prefill_budget?: number;
+  /** GB/s at which each GPU of a prefill worker sends KV cache; if left out, what its link reaches where one joins all workers, and otherwise its port of the network. */
+  send_rate?: number;
+  /** Microseconds that any transfer of KV cache takes beside its bytes; if left out, what handing a request over takes under Dynamo in measured runs; SGLang's own router takes next to nothing. */
+  send_time?: number;
   /** Release of data and weights that the link was made with. */
   data?: string;
   /** Measured results to compare with: means, and medians where known, in ms or per second. */
@@ -647,6 +665,11 @@ export type Provenance = "learned" | "extrapolated" | "measured" | "fixed" | "be
 export type Report = {
   basis: Basis;
   memory: Memory;
+  /**
+   * That of a prefill worker, where prompts are computed by workers of their own; `memory` is then that of a replica that
+   * decodes.
+   */
+  prefill_memory: Memory | null;
   /** None if it does not fit; `issues` then says why, and what would make it fit. */
   headline: Headline | null;
   /** The run that the headline is the mean of, with its percentiles and its timeline; none for a static batch. */

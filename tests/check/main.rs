@@ -1,5 +1,6 @@
 //! A scenario against the catalogs: what is accepted, and what is said about the rest.
 
+mod pools;
 mod requests;
 mod reset;
 

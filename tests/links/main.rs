@@ -7,8 +7,8 @@ mod unreadable;
 use rooflight::config::catalog::catalog;
 use rooflight::config::link::{FRESH, Link, decode, encode, grammar, keys_script};
 use rooflight::config::{
-    Bin, Drafts, Dtype, Field, Issue, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Scenario,
-    Severity, Slos, Workload,
+    Bin, Drafts, Dtype, Field, Issue, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Prefill,
+    Scenario, Severity, Slos, Workload,
 };
 
 fn scenario_of(link: &str) -> Scenario {
@@ -222,6 +222,7 @@ fn catalog_scenarios_stay_short() {
                 dp: 128,
                 ep: 128,
                 replicas: 1000,
+                prefill: Prefill::default(),
                 weights: Some(Dtype::Fp8Block),
                 kv: Dtype::Fp8,
                 workload: Workload {

@@ -5,8 +5,8 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::link::{Link, VERSION, decode, encode};
 use rooflight::config::model::Attention;
 use rooflight::config::{
-    Bin, Drafts, Dtype, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Scenario, Shape, Slos,
-    Start, Turns, Workload,
+    Bin, Drafts, Dtype, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Prefill, Scenario, Shape,
+    Slos, Start, Turns, Workload,
 };
 
 fn lengths() -> impl Strategy<Value = Lengths> {
@@ -78,6 +78,18 @@ fn model_choice() -> impl Strategy<Value = ModelChoice> {
 }
 
 prop_compose! {
+    fn prefill()(
+        workers in any::<u32>(),
+        gpu in prop::option::of(".{1,30}"),
+        (tp, pp, dp, ep) in (1u32..=128, 1u32..=128, 1u32..=128, 1u32..=128),
+        token_budget in any::<Option<u32>>(),
+        (send_gb_per_s, send_us) in (number(), number()),
+    ) -> Prefill {
+        Prefill { workers, gpu, tp, pp, dp, ep, token_budget, send_gb_per_s, send_us }
+    }
+}
+
+prop_compose! {
     fn scenario()(
         model in model_choice(),
         gpu in ".{1,30}",
@@ -94,10 +106,11 @@ prop_compose! {
         (cached_share, drafted, accepted) in (decimal(), any::<u32>(), decimal()),
         (ttft_ms, tpot_ms, e2e_ms, percentile, share) in (number(), number(), number(), number(), number()),
         (token_budget, max_seqs) in (any::<Option<u32>>(), any::<Option<u32>>()),
-        ((memory_share, sustained, price), measured) in ((number(), number(), number()), measured()),
+        ((memory_share, sustained, price), measured, prefill) in
+            ((number(), number(), number()), measured(), prefill()),
     ) -> Scenario {
         Scenario {
-            model, gpu, engine, tp, pp, dp, ep, replicas, weights, kv,
+            model, gpu, engine, tp, pp, dp, ep, replicas, prefill, weights, kv,
             workload: Workload {
                 isl, osl, spread, log_spread, shape, histogram, load, burstiness, start, requests, max_in_flight, turns,
                 cached_share,

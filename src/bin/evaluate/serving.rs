@@ -12,6 +12,7 @@ use rooflight::evidence::coverage::{CalibratedReport, Covered};
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::models::open_models;
 use rooflight::evidence::served::calibrated::Leave;
+use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
 use rooflight::evidence::served::report::{LoopReport, ServedReports, served_reports};
 use rooflight::evidence::served::response::responses;
 use serde_json::json;
@@ -54,6 +55,8 @@ pub struct Arguments {
 pub struct Found {
     pub batches: Report,
     pub served: ServedReports,
+    /// Prefill and decode on workers of their own.
+    pub pools: PoolReport,
     pub traces: Report,
     /// Lines of other kinds.
     pub skipped: Vec<Skipped>,
@@ -73,12 +76,14 @@ pub fn found(
     let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let core = (catalog, &physics);
     let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
+    let pools: Vec<_> = cases.pools().step_by(every.max(1)).collect();
     let leaves: Vec<Leave> = std::iter::once(Leave::Configuration).chain(leave.iter().copied()).collect();
     let batches = cases.batches().map(|case| (&case.id, case.compare(catalog, &ask)));
     let traces = cases.traces().map(|case| (&case.id, case.compare(core, &ask)));
     Ok(Found {
         batches: report(&BatchCase::METRICS, batches, &peers),
         served: served_reports(&served, core, &ask, &peers, &leaves)?,
+        pools: pool_report(&pools, core, &ask, &peers)?,
         traces: report(&TraceCase::METRICS, traces, &peers),
         skipped: cases.skipped,
     })
@@ -120,12 +125,12 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     if let Some(path) = responses {
         return write_responses(path, factors.as_deref(), (cases, *every), &models, &catalog);
     }
-    let Found { batches, served, traces, skipped } =
+    let Found { batches, served, pools, traces, skipped } =
         found(cases, peers.as_deref(), (*every, leave), &models, &catalog)?;
     let ServedReports { closed_loops: loops, others } = served;
     if let Some(path) = per_case {
         let mut lines = String::new();
-        let reports = [&batches, &loops.all, &traces].into_iter().chain(others.values());
+        let reports = [&batches, &loops.all, &pools.all, &traces].into_iter().chain(others.values());
         for case in reports.flat_map(|report| &report.compared) {
             lines += &serde_json::to_string(case).map_err(|error| error.to_string())?;
             lines.push('\n');
@@ -133,7 +138,8 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         std::fs::write(path, lines).map_err(|error| in_file(path, error))?;
     }
     if *json {
-        let mut report = json!({ "batch": batches, "closed_loop": loops, "trace": traces });
+        let mut report =
+            json!({ "batch": batches, "closed_loop": loops, "disaggregated": pools, "trace": traces });
         for (kind, of_kind) in &others {
             report[kind.name()] = json!(of_kind);
         }
@@ -146,6 +152,8 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         print_report("offline batches", &batches);
         print_report(title(Kind::ClosedLoop), &loops.all);
         print_loops(&loops);
+        print_report("Prefill and decode pools", &pools.all);
+        print_pools(&pools);
         print_report("traces", &traces);
         for (kind, report) in &others {
             print_report(title(*kind), report);
@@ -258,6 +266,17 @@ fn print_loops(report: &LoopReport) {
     for one in &report.contradictions {
         println!("contradicts {}: {}", one.id, one.reasons.join("; "));
     }
+}
+
+fn print_pools(report: &PoolReport) {
+    [&report.by_lengths, &report.by_drafting, &report.by_recipe, &report.by_ratio]
+        .into_iter()
+        .for_each(group);
+    println!();
+    report
+        .by_clients
+        .iter()
+        .for_each(|(clients, metrics)| line(&format!("up to {clients} clients"), metrics));
 }
 
 fn group(groups: &BTreeMap<String, Metrics>) {

@@ -4,6 +4,7 @@ mod formats;
 mod kernels;
 mod lookup;
 mod parallel;
+mod pools;
 mod requests;
 mod settings;
 mod workload;
@@ -11,6 +12,7 @@ mod workload;
 pub use formats::{KV as KV_FORMATS, of_weights as weight_formats};
 pub(super) use formats::{kv as check_kv, weights as check_weights};
 pub(crate) use lookup::{engine as check_engine, gpu as check_gpu};
+pub use pools::instead as of_workers;
 pub use workload::{MAX_BINS, MAX_LENGTHS, MAX_OF_SESSIONS};
 
 use super::catalog::Catalog;
@@ -25,6 +27,8 @@ use parallel::Degrees;
 pub fn check(scenario: &Scenario, catalog: &Catalog) -> (Option<Setup>, Vec<Issue>) {
     let mut issues = Vec::new();
     let setup = resolve(scenario, catalog, &mut issues);
+    let prefill = pools::pool(scenario, catalog, &mut issues);
+    let setup = setup.map(|setup| Setup { prefill, ..setup });
     let sound = !issues.iter().any(Issue::is_error);
     (setup.filter(|_| sound), issues)
 }
@@ -91,6 +95,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         dp,
         ep,
         replicas,
+        prefill: None,
         weights,
         formats,
         kv,
@@ -114,7 +119,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         sustained: settings.sustained,
         price: settings.price,
     };
-    workload::fits_budget(&longest, &setup, issues);
+    // Prompts are the prefill workers' to compute, where there are any.
+    workload::fits_budget(if scenario.has_pools() { &[] } else { &longest }, &setup, issues);
     Some(setup)
 }
 

@@ -44,11 +44,19 @@ pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
                 refuse(Field::Tp, format!("the MLP's {} columns do not divide by {tp}", dense.intermediate));
             }
             Some(Ffn::Moe(moe)) if ep <= tp * dp => {
-                if !moe.experts.is_multiple_of(ep) {
-                    refuse(Field::Ep, format!("{} experts do not divide by {ep}", moe.experts));
-                }
-                let shards = tp * dp / ep;
-                if !moe.intermediate.is_multiple_of(shards) {
+                let (stage, experts) = (tp * dp, moe.experts);
+                let shards = stage / ep;
+                if !stage.is_multiple_of(ep) {
+                    refuse(Field::Ep, format!("the {stage} GPUs of a stage do not divide by {ep}"));
+                } else if !experts.is_multiple_of(ep) && ep < stage {
+                    // Engines fill up whole ranks with second copies of busy experts.
+                    let text = format!(
+                        "{experts} experts do not divide by {ep}: that takes an EP of all {stage} GPUs"
+                    );
+                    refuse(Field::Ep, text);
+                } else if ep > experts {
+                    refuse(Field::Ep, format!("{experts} experts are too few for {ep} GPUs"));
+                } else if !moe.intermediate.is_multiple_of(shards) {
                     let columns = moe.intermediate;
                     let text = format!("the {columns} columns of an expert do not divide by {shards}");
                     refuse(Field::Tp, text);

@@ -59,6 +59,7 @@ impl BatchCase {
             dp: 1,
             ep: 1,
             replicas: 1,
+            prefill: crate::config::Prefill::default(),
             weights: Some(dtype(&self.precision)?),
             kv: Dtype::Bf16,
             workload: Workload {

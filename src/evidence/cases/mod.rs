@@ -1,6 +1,7 @@
 //! Measured end-to-end cases, one JSON object a line, by kind.
 
 mod batch;
+mod pools;
 mod served;
 mod trace;
 
@@ -13,6 +14,7 @@ use crate::config::{Dtype, Issue};
 use crate::efficiency::{Learned, Rows};
 
 pub use batch::BatchCase;
+pub use pools::{PoolCase, Workers};
 pub use served::{Drawn, Kind, Means, ServedCase, Told};
 pub use trace::{TraceCase, TracedRequest};
 
@@ -21,6 +23,7 @@ pub use trace::{TraceCase, TracedRequest};
 pub enum Case {
     Batch(BatchCase),
     Served(Box<ServedCase>),
+    Pools(Box<PoolCase>),
     Trace(TraceCase),
 }
 
@@ -68,6 +71,11 @@ impl Cases {
         self.all.iter().filter_map(|case| if let Case::Served(case) = case { Some(&**case) } else { None })
     }
 
+    /// Closed loops against prefill and decode workers.
+    pub fn pools(&self) -> impl Iterator<Item = &PoolCase> {
+        self.all.iter().filter_map(|case| if let Case::Pools(case) = case { Some(&**case) } else { None })
+    }
+
     pub fn traces(&self) -> impl Iterator<Item = &TraceCase> {
         self.all.iter().filter_map(|case| if let Case::Trace(case) = case { Some(case) } else { None })
     }
@@ -81,7 +89,7 @@ fn read(kind: &str, value: Value) -> Result<Case, String> {
             serde_json::from_value(value).map(|case| Case::Served(Box::new(case))).map_err(unlike)
         }
         "disaggregated" | "disaggregated_closed_loop" => {
-            Err("prefill and decode on GPUs of their own: not predicted yet".into())
+            serde_json::from_value(value).map(|case| Case::Pools(Box::new(case))).map_err(unlike)
         }
         "trace" => serde_json::from_value(value).map(Case::Trace).map_err(unlike),
         "" => Err("a case without a kind".into()),

@@ -161,6 +161,7 @@ impl TraceCase {
             dp: self.dp_attention,
             ep: self.ep,
             replicas: 1,
+            prefill: crate::config::Prefill::default(),
             weights: Some(dtype(&self.precision)?),
             kv: Dtype::Bf16,
             workload: Workload {

@@ -230,6 +230,22 @@ pub fn launch(case: &ServedCase) -> Result<Launch, String> {
     Ok(launch)
 }
 
+/// Tokens accepted of `drafted` in a step, on average: each draft with the same chance once the one before it was, as many in
+/// all as in the runs of one server with multi-token prediction.
+///
+/// # Errors
+/// That the plan of launches does not read.
+pub fn accepted(drafted: u32) -> Result<f64, String> {
+    let known = &plan::plan()?.drafts;
+    let sum = |chance: f64, drafts: u32| (1..=drafts).map(|place| chance.powi(place as i32)).sum::<f64>();
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..50 {
+        let middle = 0.5 * (low + high);
+        if sum(middle, known.drafted) < known.accepted { low = middle } else { high = middle }
+    }
+    Ok(sum(low, drafted))
+}
+
 impl Launch {
     /// The script that ran is on record.
     pub fn matched(&self) -> bool {

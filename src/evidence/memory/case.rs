@@ -53,6 +53,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
         dp: case.dp,
         ep: 1,
         replicas: 1,
+        prefill: None,
         weights,
         formats,
         kv,

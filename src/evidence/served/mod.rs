@@ -2,6 +2,7 @@
 
 pub mod calibrated;
 mod numpy;
+pub mod pools;
 pub mod report;
 pub mod response;
 mod scenario;

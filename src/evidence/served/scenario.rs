@@ -24,6 +24,7 @@ pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent, catalog: &Catalog) ->
         dp: launch.layout.attention_dp,
         ep: launch.layout.ep,
         replicas: 1,
+        prefill: crate::config::Prefill::default(),
         weights: Some(weights(case, model, named)?),
         kv: launch.kv(case),
         workload: Workload {
@@ -70,7 +71,7 @@ pub fn as_sent(scenario: Scenario, case: &ServedCase, launch: &Launch, sent: &Se
 
 /// The checkpoint's format: that of its name, or else as the source labels it. Sources label FP8 checkpoints alike,
 /// whatever their scales, and 4-bit integers by their use.
-fn weights(case: &ServedCase, model: &Model, named: Option<Dtype>) -> Result<Dtype, String> {
+pub(super) fn weights(case: &ServedCase, model: &Model, named: Option<Dtype>) -> Result<Dtype, String> {
     let of_experts = case.moe_precision.as_deref().unwrap_or_default();
     match case.precision.as_str() {
         "fp8" if of_experts == "fp8_block" => Ok(Dtype::Fp8Block),

@@ -3,8 +3,11 @@
 use super::{ACTIVATION_BYTES, Calls, Kind};
 use crate::config::{Dtype, model};
 use crate::graph::{Block, Scope};
-use crate::kernels::{Collective, Moe, Part, Pool};
+use crate::kernels::{Collective, Moe, Part, Pool, Routing};
 use crate::units::Bytes;
+
+/// GPUs of one machine of most types.
+const GATHERING_RANKS: u32 = 8;
 
 impl Calls<'_> {
     /// An MLP, its calls named in order.
@@ -65,14 +68,16 @@ impl Calls<'_> {
         if !self.wanted() {
             return;
         }
-        let (tokens, ranks) = (self.pooled, self.layout.expert_ranks());
-        let travelling = Bytes((tokens * width) as f64 * ACTIVATION_BYTES);
-        let apart = self.layout.dp > 1;
-        if apart {
-            self.collective("dispatch", count, Collective::AllGather { ranks, bytes: travelling });
-        }
+        let tokens = self.pooled;
         let (experts, topk) = (u64::from(moe.experts), u64::from(moe.topk));
         let ep = u64::from(self.layout.ep.max(1));
+        let apart = self.layout.dp > 1;
+        let [dispatch, combine] = self.exchange(tokens * width, topk);
+        if apart {
+            self.collective("dispatch", count, dispatch);
+        }
+        // Ranks are filled up with copies of busy experts, which are chosen to even out what each rank has to do.
+        let routing = if experts.is_multiple_of(ep) { self.layout.routing } else { Routing::Even };
         let call = Moe {
             tokens,
             hidden: width,
@@ -84,11 +89,28 @@ impl Calls<'_> {
             gated: moe.gated(),
             weights: self.formats.weights,
             part: Part::Whole,
-            load: self.layout.routing.load(&Pool { tokens, experts, topk, ep }),
+            load: routing.load(&Pool { tokens, experts, topk, ep }),
         };
         self.add(Block::Experts, "fused_moe", count, call);
         if apart {
-            self.collective("combine", count, Collective::ReduceScatter { ranks, bytes: travelling });
+            self.collective("combine", count, combine);
         }
+    }
+
+    /// How `elements` of all ranks' tokens come to their experts, and back.
+    ///
+    /// Each rank gathers all tokens, or where there are more ranks than experts of a token, sends each only to those that
+    /// need it (`moe_ep_size <= top_k` in TensorRT-LLM's `select_alltoall_method_type`; SGLang and vLLM by DeepEP): there in
+    /// the format that is multiplied, back in bf16. Within eight GPUs engines gather whatever the model.
+    fn exchange(&self, elements: u64, topk: u64) -> [Collective; 2] {
+        let ranks = self.layout.expert_ranks();
+        if ranks <= GATHERING_RANKS || u64::from(self.layout.ep) <= topk {
+            let bytes = Bytes(elements as f64 * ACTIVATION_BYTES);
+            return [Collective::AllGather { ranks, bytes }, Collective::ReduceScatter { ranks, bytes }];
+        }
+        let sent = (elements * topk) as f64 / f64::from(ranks);
+        let narrow = self.formats.weights.math().bytes().min(ACTIVATION_BYTES);
+        let message = |bytes: f64| Collective::AllToAll { ranks, bytes: Bytes(sent * bytes) };
+        [message(narrow), message(ACTIVATION_BYTES)]
     }
 }

@@ -7,6 +7,7 @@
 mod calibrated;
 mod commands;
 mod lengths;
+pub mod pools;
 mod report;
 mod sweep;
 mod trace;
@@ -20,15 +21,16 @@ pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
 
 use self::calibrated::calibration_of;
-use super::fit::clients_per_replica;
+use super::fit::clients_per_copy;
 use super::replica;
 use super::report::Memory;
-use super::sim::{Arrivals, Limits, Policy, Request, SimError, simulate};
-use super::table::{Extent, StepTable, TablePlan};
+use super::sim::{Arrivals, Limits, Policy, Pool, Request, SimError, simulate, simulate_disaggregated};
+use super::table::{Extent, Phases, StepTable, TablePlan};
 use crate::calibration::{Calibration, Factors};
 use crate::config::catalog::Physics;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
+use pools::{PrefillPlan, PrefillRunner};
 
 /// Requests of each client of a closed loop, as in the measured runs of InferenceX.
 const REQUESTS_PER_CLIENT: u32 = 10;
@@ -51,6 +53,7 @@ pub struct RunPlan {
     setup: Setup,
     policy: Policy,
     table: TablePlan,
+    prefill: Option<PrefillPlan>,
     trace: Option<Trace>,
 }
 
@@ -60,6 +63,7 @@ pub struct Runner {
     setup: Setup,
     policy: Policy,
     table: StepTable,
+    prefill: Option<PrefillRunner>,
     trace: Option<Trace>,
     calibration: Option<&'static Calibration>,
 }
@@ -73,19 +77,42 @@ impl RunPlan {
         setup: &Setup,
         physics: &Physics,
         memory: &Memory,
+        of_prefill: Option<&Memory>,
         trace: Option<Trace>,
     ) -> Result<(Self, Rows), MissingFigure> {
-        let policy = replica::policy(setup, memory);
-        let mut table = TablePlan::new(setup, physics, &extent(setup, &policy, trace.as_ref()))?;
-        let rows = table.take_rows();
-        Ok((Self { setup: setup.clone(), policy, table, trace }, rows))
+        let pool = setup.prefill.as_deref().zip(of_prefill);
+        let policy = match pool {
+            Some(_) => pools::decode_policy(setup, memory),
+            None => replica::policy(setup, memory),
+        };
+        let largest = extent(setup, &policy, trace.as_ref());
+        let phases = if pool.is_some() { pools::decode_phases(&policy) } else { Phases::Both };
+        let mut table = TablePlan::new(setup, physics, &Extent { phases, ..largest })?;
+        let mut rows = table.take_rows();
+        let prefill = match pool {
+            Some((pool, own)) => {
+                let largest = extent(&pool.setup, &pools::prefill_policy(&pool.setup, own), trace.as_ref());
+                let largest = Extent { phases: Phases::Prefill, ..largest };
+                let mut plan = PrefillPlan::new((setup, memory), (pool, own), physics, largest, rows)?;
+                rows = plan.take_rows();
+                Some(plan)
+            }
+            None => None,
+        };
+        Ok((Self { setup: setup.clone(), policy, table, prefill, trace }, rows))
     }
 
     /// None if `efficiencies` does not answer every row.
     pub(super) fn finish(&self, efficiencies: &Efficiencies) -> Option<Runner> {
         let table = self.table.finish(efficiencies)?;
+        let prefill = match &self.prefill {
+            Some(plan) => Some(plan.finish(efficiencies)?),
+            None => None,
+        };
         let Self { setup, policy, trace, .. } = self.clone();
-        Some(Runner { setup, policy, table, trace, calibration: calibration_of(efficiencies) })
+        // No run with pools is known to it.
+        let calibration = calibration_of(efficiencies).filter(|_| prefill.is_none());
+        Some(Runner { setup, policy, table, prefill, trace, calibration })
     }
 }
 
@@ -143,9 +170,20 @@ impl Runner {
         let (requests, arrivals, replicas) = self.requests(setup, load);
         let cost = self.table.under(&self.setup.engine.host, self.policy.ahead).times(factors);
         let limits = Limits { steps: STEPS, moments: MOMENTS };
-        let outcome = simulate(&self.policy, &requests, &arrivals, &cost, limits)
-            .map_err(|error| self.issue(load, &error))?;
-        let kv_tokens = self.policy.kv_tokens * u64::from(self.policy.ranks);
+        let of_replica = self.policy.kv_tokens * u64::from(self.policy.ranks);
+        let (outcome, kv_tokens) = match &self.prefill {
+            None => (simulate(&self.policy, &requests, &arrivals, &cost, limits), of_replica),
+            Some(prefill) => {
+                let of_worker = prefill.policy.kv_tokens * u64::from(prefill.policy.ranks);
+                let (workers, replicas) = (prefill.setup.replicas, self.setup.replicas);
+                let own = prefill.table.under(&prefill.setup.engine.host, prefill.policy.ahead);
+                let first = Pool { policy: &prefill.policy, cost: &own, replicas: workers };
+                let then = Pool { policy: &self.policy, cost: &cost, replicas };
+                let all = of_worker * u64::from(workers) + of_replica * u64::from(replicas);
+                (simulate_disaggregated(first, then, prefill.transfer, &requests, &arrivals, limits), all)
+            }
+        };
+        let outcome = outcome.map_err(|error| self.issue(load, &error))?;
         Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
             .ok_or_else(|| Issue::error(Field::Load, "no request was served"))
     }
@@ -166,9 +204,10 @@ impl Runner {
 
     /// The requests of one replica, how they arrive, and how many replicas are so loaded.
     fn requests(&self, setup: &Setup, load: Load) -> (Vec<Request>, Arrivals, f64) {
-        let replicas = f64::from(setup.replicas.max(1));
+        let copies = setup.copies();
+        let replicas = f64::from(copies);
         if let (Some(trace), Load::Rate(rate)) = (&self.trace, load) {
-            let (arrivals, requests) = trace.share(self.setup.replicas as usize);
+            let (arrivals, requests) = trace.share(copies as usize);
             let slower = trace.rate().map_or(1.0, |own| own / rate);
             let arrivals = arrivals.into_iter().map(|arrival| arrival * slower).collect();
             return (requests, Arrivals::Times(arrivals), replicas);
@@ -185,7 +224,7 @@ impl Runner {
             }
             Load::Burst(_) => match setup.max_in_flight {
                 Some(most) => {
-                    let (clients, busy) = clients_per_replica(setup, most);
+                    let (clients, busy) = clients_per_copy(setup, most);
                     (Arrivals::Closed { clients: clients.ceil() as u32 }, busy)
                 }
                 None => (Arrivals::AtOnce, replicas),
@@ -220,7 +259,7 @@ impl Runner {
 
 /// The clients of one replica, and how many replicas are so loaded.
 fn clients_of(setup: &Setup, clients: u32) -> (Arrivals, f64) {
-    let (of_replica, busy) = clients_per_replica(setup, clients);
+    let (of_replica, busy) = clients_per_copy(setup, clients);
     let of_replica = of_replica.ceil() as u32;
     let seconds = match setup.start {
         Start::AtOnce => return (Arrivals::Closed { clients: of_replica }, busy),
@@ -236,11 +275,11 @@ fn in_turns(Turns { count, think_s, .. }: Turns, begin: Arrivals) -> Arrivals {
 
 /// Requests that a run of `load` sends to one replica.
 fn requests_of(setup: &Setup, load: Load) -> u32 {
-    let replicas = setup.replicas.max(1);
+    let replicas = setup.copies();
     // Of other loads than its own the setup says no number.
     let asked = setup.requests.filter(|_| load == setup.load);
     let of_clients = |clients: u32| {
-        let (clients, busy) = clients_per_replica(setup, clients);
+        let (clients, busy) = clients_per_copy(setup, clients);
         let clients = clients.ceil() as u32;
         let requests = clients.saturating_mul(REQUESTS_PER_CLIENT).max(LEAST_REQUESTS);
         let asked = asked.map(|requests| requests.div_ceil(busy as u32));
@@ -254,7 +293,7 @@ fn requests_of(setup: &Setup, load: Load) -> u32 {
         Load::Rate(_) | Load::ConstantRate(_) => at_rate(),
         Load::Burst(size) | Load::Offline(size) | Load::Batch(size) => size.div_ceil(replicas),
         Load::Sessions(users) => {
-            let least = clients_per_replica(setup, users).0.ceil() as u32 * setup.turns.count;
+            let least = clients_per_copy(setup, users).0.ceil() as u32 * setup.turns.count;
             whole(of_clients(users)).max(if asked.is_some() { 0 } else { least })
         }
         Load::SessionRate(_) => whole(at_rate()),

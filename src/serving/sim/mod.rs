@@ -42,6 +42,7 @@ pub use policy::{BalanceWait, BatchWait, Policy, Preempt};
 pub use request::Request;
 pub use system::Limits;
 
+use crate::config::FirstToken;
 use system::System;
 
 /// Serves `requests`, in this order, on one replica.
@@ -69,21 +70,22 @@ pub struct Pool<'a> {
     pub replicas: u32,
 }
 
-/// The way of a KV cache from prefill to decode. Transfers do not slow each other down, and the prefill
-/// replica's memory is free at once.
+/// The way of a KV cache from prefill to decode. A rank of prefill sends one prompt after another, and keeps its memory
+/// until the decode replica has a slot for the sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transfer {
     /// Seconds that any transfer takes.
     pub seconds: f64,
-    /// Seconds on top, per prompt token.
+    /// Seconds on top, per prompt token sent.
     pub seconds_per_token: f64,
-    /// The first token is sent on by the decode replica, and so waits for the transfer.
-    pub first_token_waits: bool,
+    /// What a prompt's earlier chunks left is sent while the later ones are computed: only the last is waited for.
+    pub by_chunk: bool,
+    pub first_token: FirstToken,
 }
 
 /// Serves `requests` with prefill and decode on replicas of their own. Requests go to the replica with the
 /// fewest. The prefill policy's admission delay counts from the arrival, the decode policy's from the end of
-/// the transfer.
+/// the transfer. What the decode replicas cannot hold waits in the prefill replicas, and takes their memory.
 ///
 /// # Errors
 /// As [`simulate`], and for a pool without replicas or a transfer without a time.

@@ -44,8 +44,9 @@ pub struct Gap {
 pub struct Gaps(Vec<Gap>);
 
 impl Gaps {
+    /// Not a number where there was no output before.
     pub(super) fn add(&mut self, seconds: f64, count: u32) {
-        let count = u64::from(count);
+        let count = if seconds.is_nan() { 0 } else { u64::from(count) };
         match self.0.last_mut() {
             Some(gap) if gap.seconds.total_cmp(&seconds).is_eq() => gap.count += count,
             _ if count > 0 => self.0.push(Gap { seconds, count }),

@@ -18,6 +18,9 @@ pub(super) struct MicroBatch {
     /// What was started, in order, with its epoch then; entries of what has left are stale.
     started: Vec<(u32, u32)>,
     pub running: u32,
+    /// Sequences that came with their KV cache: of the last decision, and all that have not had a step here.
+    pub joined: Vec<u32>,
+    pub fresh: Vec<u32>,
     /// Its next step, or the one under way.
     pub scheduled: Scheduled,
 }
@@ -29,6 +32,8 @@ impl MicroBatch {
             partial: VecDeque::new(),
             started: Vec::new(),
             running: 0,
+            joined: Vec::new(),
+            fresh: Vec::new(),
             scheduled: Scheduled::default(),
         }
     }
@@ -164,6 +169,7 @@ impl<'a> Rank<'a> {
             let decoding = &mut self.micro_batches[micro].decoding;
             kv = decoding.kv_of(request);
             decoding.leave(id, request);
+            self.micro_batches[micro].fresh.retain(|&other| other != id);
         } else {
             self.micro_batches[micro].partial.retain(|&other| other != id);
         }

@@ -16,7 +16,20 @@ pub(super) struct Token {
     pub id: u32,
     /// End of the step that made it, in seconds.
     pub at: f64,
-    pub last: bool,
+    pub event: Event,
+    /// The rank that made it.
+    pub rank: u32,
+    /// Prompt tokens of the step that made it.
+    pub chunk: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    First,
+    Last,
+    /// A sequence that came with its KV cache got its slot, and after its first step.
+    Joined,
+    Stepped,
 }
 
 pub(super) struct Replica<'a> {
@@ -90,6 +103,22 @@ impl<'a> Replica<'a> {
         self.ranks.iter().map(|rank| rank.running).sum()
     }
 
+    /// Keeps memory for a prompt that has ended here and is not yet taken up elsewhere; whole blocks.
+    pub fn keep(&mut self, rank: u32, tokens: u32) {
+        let blocks = self.policy.blocks_for(u64::from(tokens));
+        self.ranks.get_mut(rank as usize).into_iter().for_each(|rank| rank.take(blocks));
+    }
+
+    /// The memory is free again, at `time`.
+    pub fn release(&mut self, rank: u32, tokens: u32, time: f64) {
+        let blocks = self.policy.blocks_for(u64::from(tokens));
+        self.ranks.get_mut(rank as usize).into_iter().for_each(|rank| rank.free += blocks);
+        if self.stalled {
+            self.stalled = false;
+            self.now = self.now.max(time);
+        }
+    }
+
     /// Tokens of KV blocks taken.
     pub fn kv_taken(&self) -> u64 {
         let taken = |rank: &Rank| self.policy.blocks() - rank.free;
@@ -141,18 +170,19 @@ impl<'a> Replica<'a> {
             }
             _ => {
                 self.now = decision;
-                self.decide(requests)
+                self.decide(requests, tokens)
             }
         }
     }
 
-    fn decide(&mut self, requests: &mut [RequestState]) -> Result<(), SimError> {
+    fn decide(&mut self, requests: &mut [RequestState], tokens: &mut Vec<Token>) -> Result<(), SimError> {
         self.read();
         loop {
             let before = self.preemptions();
             for _ in 0..self.idle.len() {
                 let Some(micro) = self.idle.pop_front() else { break };
                 self.plan(micro, requests);
+                self.joined(micro, tokens);
                 if self.scheduled(micro).all(Scheduled::is_empty) {
                     self.idle.push_back(micro);
                 } else {
@@ -207,7 +237,8 @@ impl<'a> Replica<'a> {
     }
 
     fn plan(&mut self, micro: usize, requests: &mut [RequestState]) {
-        self.ranks.iter_mut().for_each(|rank| rank.plan(micro, requests));
+        let now = self.now;
+        self.ranks.iter_mut().for_each(|rank| rank.plan(micro, requests, now));
         if self.hold(micro) {
             let held = self.ranks.iter_mut().map(|rank| &mut rank.micro_batches[micro].scheduled);
             held.for_each(|scheduled| scheduled.candidates.clear());
@@ -247,6 +278,15 @@ impl<'a> Replica<'a> {
         }
         self.held += 1;
         true
+    }
+
+    /// Tells of sequences that came with their KV cache.
+    fn joined(&mut self, micro: usize, tokens: &mut Vec<Token>) {
+        for (index, rank) in self.ranks.iter_mut().enumerate() {
+            let (at, event, rank_of) = (self.now, Event::Joined, index as u32);
+            let joined = rank.micro_batches[micro].joined.drain(..);
+            tokens.extend(joined.map(|id| Token { id, at, event, rank: rank_of, chunk: 0 }));
+        }
     }
 
     fn launch(&mut self, micro: usize) -> Result<(), SimError> {
@@ -292,25 +332,29 @@ impl<'a> Replica<'a> {
         self.now = end;
         self.stalled = false;
         self.idle.push_back(micro);
-        for rank in &mut self.ranks {
+        for (index, rank) in self.ranks.iter_mut().enumerate() {
+            let token = |id, event, chunk| Token { id, at: end, event, rank: index as u32, chunk };
             if rank.micro_batches[micro].scheduled.decoding > 0 {
+                let batch = &mut rank.micro_batches[micro];
+                tokens.extend(batch.fresh.drain(..).map(|id| token(id, Event::Stepped, 0)));
                 rank.micro_batches[micro].decoding.advance(end, &mut self.gaps);
                 while let Some(id) = rank.micro_batches[micro].decoding.pop_ended(requests) {
                     let request = &mut requests[id as usize];
                     let kv = rank.micro_batches[micro].decoding.kv_of(request);
                     request.generated = request.target;
                     rank.end(micro, request, kv);
-                    tokens.push(Token { id, at: end, last: true });
+                    tokens.push(token(id, Event::Last, 0));
                 }
             }
             for index in 0..rank.micro_batches[micro].scheduled.prefilling.len() {
-                let id = rank.micro_batches[micro].scheduled.prefilling[index];
+                let scheduled = &rank.micro_batches[micro].scheduled;
+                let (id, chunk) = (scheduled.prefilling[index], scheduled.chunks[index].new);
                 let request = &mut requests[id as usize];
                 if request.filled < request.fill {
                     continue;
                 }
                 if request.generated == 0 {
-                    tokens.push(Token { id, at: end, last: false });
+                    tokens.push(token(id, Event::First, chunk));
                 } else {
                     self.gaps.add(end - request.last, 1);
                 }
@@ -318,7 +362,7 @@ impl<'a> Replica<'a> {
                 request.last = end;
                 if request.left() == 0 {
                     rank.end(micro, request, u64::from(request.fill));
-                    tokens.push(Token { id, at: end, last: true });
+                    tokens.push(token(id, Event::Last, chunk));
                 } else {
                     rank.micro_batches[micro].decoding.join(id, request);
                 }

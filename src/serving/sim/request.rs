@@ -29,7 +29,8 @@ pub(super) struct RequestState {
     pub reserved: u64,
     /// Its session, if it is part of one: what the requests before it left in the KV cache is its history.
     pub session: Option<u32>,
-    /// When it got its last token; while it decodes, the one it began with.
+    /// When it got its last token; while it decodes, the one it began with. Infinite if that is when it gets its slot, not
+    /// a number if there was none.
     pub last: f64,
 }
 

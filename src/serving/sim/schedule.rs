@@ -41,11 +41,11 @@ impl Scheduled {
 impl Rank<'_> {
     /// Decides on decode and on prompts under way in the next step of a micro-batch, and names the requests that
     /// could start beside them.
-    pub fn plan(&mut self, micro: usize, requests: &mut [RequestState]) {
+    pub fn plan(&mut self, micro: usize, requests: &mut [RequestState], now: f64) {
         let batch = &mut self.micro_batches[micro];
         batch.scheduled.clear();
         batch.tidy(requests);
-        self.join_ready(micro, requests);
+        self.join_ready(micro, requests, now);
         match self.policy.batching {
             Batching::PrefillFirst if !self.policy.mixed_chunk => self.prefill_or_decode(micro, requests),
             Batching::PrefillFirst | Batching::MixedChunks | Batching::InFlight => {
@@ -71,7 +71,7 @@ impl Rank<'_> {
     }
 
     /// Sequences whose KV cache came from elsewhere begin to decode.
-    fn join_ready(&mut self, micro: usize, requests: &mut [RequestState]) {
+    fn join_ready(&mut self, micro: usize, requests: &mut [RequestState], now: f64) {
         while let Some(&id) = self.waiting.front()
             && requests[id as usize].is_ready()
             && self.free_slots(micro) > 0
@@ -83,7 +83,13 @@ impl Rank<'_> {
             self.waiting.pop_front();
             let request = &mut requests[id as usize];
             self.start(micro, id, request);
-            self.micro_batches[micro].decoding.join(id, request);
+            if request.last == f64::INFINITY {
+                request.last = now;
+            }
+            let batch = &mut self.micro_batches[micro];
+            batch.decoding.join(id, request);
+            batch.joined.push(id);
+            batch.fresh.push(id);
         }
     }
 

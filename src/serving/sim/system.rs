@@ -2,9 +2,9 @@
 
 use super::arrivals::Source;
 use super::outcome::{QueueWatch, Timeline};
-use super::replica::{Replica, Token};
+use super::replica::{Event, Replica, Token};
 use super::request::RequestState;
-use super::{Arrivals, Counts, Gaps, Moment, Outcome, Pool, Request, Served, SimError, Transfer};
+use super::{Arrivals, Counts, FirstToken, Gaps, Moment, Outcome, Pool, Request, Served, SimError, Transfer};
 
 /// Where a run must end, and how much of it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub(super) struct System<'a> {
     /// Replicas before this one take new requests; the others decode what those have prefilled.
     decode_from: usize,
     transfer: Option<Transfer>,
+    /// When each rank of prefill has sent what it has to send.
+    ports: Vec<f64>,
+    /// Where each request was prefilled: replica and rank, while its memory there is taken.
+    held: Vec<Option<(usize, u32)>>,
     requests: &'a [Request],
     states: Vec<RequestState>,
     source: Source,
@@ -72,6 +76,8 @@ impl<'a> System<'a> {
             replicas: replicas.collect(),
             decode_from: first.replicas as usize,
             transfer: decode.map(|(_, transfer)| transfer),
+            ports: vec![0.0; first.replicas as usize * first.policy.ranks as usize],
+            held: vec![None; if decode.is_some() { requests.len() } else { 0 }],
             requests,
             states,
             source,
@@ -143,33 +149,53 @@ impl<'a> System<'a> {
     fn token(&mut self, index: usize, token: Token) {
         let id = token.id as usize;
         let seen = token.at + self.replicas[index].policy.output_delay;
-        match self.transfer.filter(|_| index < self.decode_from && self.requests[id].output > 1) {
-            Some(transfer) if token.last => self.hand_over(token, transfer),
-            Some(_) => self.served[id].first = seen,
-            None if token.last => {
+        let goes_on = index < self.decode_from && self.requests[id].output > 1;
+        match (token.event, self.transfer.filter(|_| goes_on)) {
+            (Event::Last, Some(transfer)) => self.hand_over(index, token, transfer),
+            (Event::Last, None) => {
                 self.served[id].last = seen;
                 self.finished += 1;
                 self.source.ended(id, seen);
             }
-            None => self.served[id].first = seen,
+            (Event::First, _) => self.served[id].first = seen,
+            (Event::Joined, _) => {
+                if let Some((index, rank)) = self.held.get_mut(id).and_then(Option::take) {
+                    self.replicas[index].release(rank, self.requests[id].prompt, token.at);
+                }
+                self.first_at(id, seen, FirstToken::Slot);
+            }
+            (Event::Stepped, _) => self.first_at(id, seen, FirstToken::Step),
+        }
+    }
+
+    /// The client's first token, where it comes so.
+    fn first_at(&mut self, id: usize, seen: f64, how: FirstToken) {
+        if self.transfer.is_some_and(|transfer| transfer.first_token == how) {
+            self.served[id].first = seen;
         }
     }
 
     /// The KV cache of a prompt goes to where it is decoded.
-    fn hand_over(&mut self, token: Token, transfer: Transfer) {
+    fn hand_over(&mut self, from: usize, token: Token, transfer: Transfer) {
         let id = token.id as usize;
         let Request { prompt, output } = self.requests[id];
-        let there = token.at + transfer.seconds + transfer.seconds_per_token * f64::from(prompt);
+        let sent = if transfer.by_chunk { token.chunk } else { prompt };
+        let port = from * self.replicas[from].policy.ranks as usize + token.rank as usize;
+        let sent = token.at.max(self.ports[port]) + transfer.seconds_per_token * f64::from(sent);
+        self.ports[port] = sent;
+        let there = sent + transfer.seconds;
+        self.replicas[from].keep(token.rank, prompt);
+        self.held[id] = Some((from, token.rank));
         let index = least_loaded(&self.replicas[self.decode_from..]) + self.decode_from;
         let replica = &mut self.replicas[index];
-        let last = if transfer.first_token_waits { there } else { token.at };
-        if transfer.first_token_waits {
-            self.served[id].first = there + replica.policy.output_delay;
-        }
         self.states[id] = RequestState {
-            generated: 1,
+            generated: if transfer.first_token == FirstToken::Step { 0 } else { 1 },
             filled: prompt,
-            last,
+            last: match transfer.first_token {
+                FirstToken::Prefill => token.at,
+                FirstToken::Slot => f64::INFINITY,
+                FirstToken::Step => f64::NAN,
+            },
             // Entries of the prefill replica stay stale.
             epoch: self.states[id].epoch,
             session: self.states[id].session,

@@ -35,6 +35,16 @@ pub struct Extent {
     pub length: u64,
     /// New tokens of one prompt in one step.
     pub prompt: u64,
+    pub phases: Phases,
+}
+
+/// What steps hold at all: workers of a pool do one or the other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Phases {
+    #[default]
+    Both,
+    Prefill,
+    Decode,
 }
 
 impl Extent {
@@ -50,6 +60,7 @@ impl Extent {
             sequences: self.sequences.max(other.sequences),
             length: self.length.max(other.length),
             prompt: self.prompt.max(other.prompt),
+            phases: if self.phases == other.phases { self.phases } else { Phases::Both },
         }
     }
 }
@@ -121,7 +132,19 @@ impl TablePlan {
     /// # Errors
     /// Where a catalog record lacks a figure the counting needs.
     pub fn new(setup: &Setup, physics: &Physics, extent: &Extent) -> Result<Self, MissingFigure> {
-        let mut rows = Rows::default();
+        Self::onto(setup, physics, extent, Rows::default())
+    }
+
+    /// The same, asking for its rows after those of `rows`.
+    ///
+    /// # Errors
+    /// Where a catalog record lacks a figure the counting needs.
+    pub fn onto(
+        setup: &Setup,
+        physics: &Physics,
+        extent: &Extent,
+        mut rows: Rows,
+    ) -> Result<Self, MissingFigure> {
         let mut points = |scope, axes: &[Vec<u64>], batch: fn(&[u64]) -> Batch| {
             let step = |at: Vec<u64>| PlannedStep::of_scope(setup, physics, batch(&at), &mut rows, scope);
             let steps = every_point(axes).into_iter().map(step).collect::<Result<_, _>>()?;
@@ -134,12 +157,22 @@ impl TablePlan {
         let verifying = octaves(1, extent.sequences * verified, SEQUENCES);
         let (lengths, news) = (octaves(SHORTEST, longest, LENGTHS), octaves(SHORTEST, newest, LENGTHS));
         let (pasts, counts) = (lengths::pasts(extent), octaves(1, lengths::most_prompts(extent), 1));
+        // A phase that never comes has one point.
+        let one = || vec![1];
+        let (decoding, contexts) = match extent.phases {
+            Phases::Prefill => (one(), one()),
+            Phases::Both | Phases::Decode => (decoding, lengths),
+        };
+        let (news, pasts, counts) = match extent.phases {
+            Phases::Decode => (one(), vec![0], one()),
+            Phases::Both | Phases::Prefill => (news, pasts, counts),
+        };
         let parts = Parts {
             tokens: points(Scope::Tokens, &[numbers(extent.tokens)], |at| alike(1, at[0], 0))?,
             experts: points(Scope::Experts, &[of_all], |at| Batch::default().pooling(at[0]))?,
             logits: points(Scope::Logits, &[verifying], |at| alike(at[0], 1, 1))?,
             drafts: points(Scope::Drafts, &[numbers(extent.sequences)], |at| alike(at[0], 1, 1))?,
-            decodes: points(Scope::Lengths(Phase::Decode), &[decoding, lengths], |at| {
+            decodes: points(Scope::Lengths(Phase::Decode), &[decoding, contexts], |at| {
                 alike(at[0], 1, at[1])
             })?,
             prompts: points(Scope::Lengths(Phase::Prefill), &[news, pasts, counts], |at| {

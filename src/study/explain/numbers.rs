@@ -176,7 +176,7 @@ fn cost(setup: &Setup, headline: &Headline) -> Option<Block> {
 }
 
 fn gpus(setup: &Setup) -> f64 {
-    f64::from(setup.gpus_per_replica() * setup.replicas)
+    f64::from(setup.gpus())
 }
 
 /// MFU and MBU of a pass.

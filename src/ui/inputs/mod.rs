@@ -118,7 +118,7 @@ fn extras(field: Field) -> AnyView {
 }
 
 fn gpu_count(scenario: &Scenario) -> String {
-    match scenario.gpus_per_replica().saturating_mul(u64::from(scenario.replicas)) {
+    match scenario.gpus() {
         1 => "1 GPU in all".into(),
         many => format!("{many} GPUs in all"),
     }

@@ -61,7 +61,7 @@ const OF_MEANS: &str = "# Not the trace: requests of its means, at its rate.\n";
 
 fn what(setup: &Setup, run: &Run) -> String {
     let requests = count(f64::from(run.requests));
-    let of = if setup.replicas > 1 { " to one of the replicas" } else { "" };
+    let of = if setup.copies() > 1 { " to one of the replicas" } else { "" };
     match setup.load {
         Load::Concurrency(clients) => {
             if clients == 1 {
@@ -125,7 +125,7 @@ fn turns(setup: &Setup) -> String {
 }
 
 fn replayed(setup: &Setup, run: &Run) -> String {
-    let of = if setup.replicas > 1 { ", those of one of the replicas," } else { "" };
+    let of = if setup.copies() > 1 { ", those of one of the replicas," } else { "" };
     let requests = count(f64::from(run.requests));
     let (prompt, output) = (setup.prompts.first().copied().unwrap_or(1), setup.osl);
     let (prompt, output) = (count(f64::from(prompt)), count(f64::from(output)));

@@ -16,6 +16,7 @@ pub const BLANK: Input = Input {
     aside: false,
 };
 
+pub const DEGREES: Stops = Stops::Doubling { low: 1, high: 16 };
 pub const SIZES: Stops = Stops::Quarters { low: 1, high: 4096 };
 pub const SHARES: Stops = Stops::Even { low: 0.0, high: 1.0, step: 0.05 };
 // Upper bounds of all rows lie beyond any deployment and keep every count of work exact in 64 bits.

@@ -14,6 +14,7 @@ mod limits;
 mod link;
 mod load;
 mod model;
+mod pools;
 mod requests;
 mod search;
 mod system;
@@ -93,6 +94,15 @@ inputs! {
     MemoryShare = limits::MEMORY_SHARE,
     Sustained = limits::SUSTAINED,
     Price = limits::PRICE,
+    PrefillWorkers = pools::PREFILL_WORKERS,
+    PrefillGpu = pools::PREFILL_GPU,
+    PrefillTp = pools::PREFILL_TP,
+    PrefillPp = pools::PREFILL_PP,
+    PrefillDp = pools::PREFILL_DP,
+    PrefillEp = pools::PREFILL_EP,
+    PrefillBudget = pools::PREFILL_BUDGET,
+    SendRate = pools::SEND_RATE,
+    SendTime = pools::SEND_TIME,
     Data = link::DATA,
     Trace = link::TRACE,
     /// What a search may vary, as the next are.

@@ -1,13 +1,11 @@
 //! The engine, the GPUs and how the model is sharded over them.
 
-use super::columns::BLANK;
+use super::columns::{BLANK, DEGREES};
 use crate::config::inputs::number::Slot;
 use crate::config::inputs::place::Group::System;
 use crate::config::inputs::{Input, Kind, Number, Place, Stops, Text};
 use crate::config::link::{self, values};
 use crate::config::{Field, Scenario};
-
-const DEGREES: Stops = Stops::Doubling { low: 1, high: 16 };
 
 pub const ENGINE: Input = Input {
     field: Field::Engine,
@@ -71,7 +69,7 @@ pub const DP: Input = Input {
     place: Some(Place(System, 4)),
     applies: Scenario::has_experts,
     help: "Groups of TP GPUs that run attention for requests of their own and share the experts (DP).",
-    number: number!(dp, Number::whole(1.0, 128.0, DEGREES), unit: "groups", power_of_two: true),
+    number: number!(dp, Number::whole(1.0, 128.0, DEGREES), unit: "groups"),
     ..BLANK
 };
 
@@ -82,6 +80,6 @@ pub const EP: Input = Input {
     place: Some(Place(System, 5)),
     applies: Scenario::has_experts,
     help: "GPUs of a stage (TP x DP) that the experts are distributed over (EP); the remaining factor shards each expert.",
-    number: number!(ep, Number::whole(1.0, 128.0, Stops::Doubling { low: 1, high: 64 }), unit: "GPUs", power_of_two: true),
+    number: number!(ep, Number::whole(1.0, 128.0, Stops::Doubling { low: 1, high: 64 }), unit: "GPUs"),
     ..BLANK
 };

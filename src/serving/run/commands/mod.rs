@@ -23,17 +23,18 @@ pub struct Commands {
 
 impl Commands {
     pub fn of(setup: &Setup) -> Self {
-        let launch = match setup.engine.scheduler.batching {
-            Batching::MixedChunks => vllm("vllm serve", setup),
-            Batching::PrefillFirst => sglang("python -m sglang.launch_server --model-path", setup),
-            Batching::InFlight => trtllm("trtllm-serve", setup),
-        };
-        let launch = match setup.machines() {
-            1 => launch,
-            machines => launch.over(machines, setup.engine.scheduler.batching),
+        let launch = match &setup.prefill {
+            None => launch(setup).0,
+            Some(pool) => format!(
+                "{OF_POOLS}# One of {} that compute prompts:\n{}\n# One of {} that decode:\n{}",
+                pool.setup.replicas,
+                launch(&pool.setup).0,
+                setup.replicas,
+                launch(setup).0,
+            ),
         };
         let mut notes = String::new();
-        if setup.replicas > 1 {
+        if setup.replicas > 1 && setup.prefill.is_none() {
             notes += &format!("# One of {} replicas, and its share of the load.\n", setup.replicas);
         }
         if setup.log_spread != [0.0; 2] || !setup.histogram.is_empty() {
@@ -47,7 +48,23 @@ impl Commands {
             Load::Sessions(_) | Load::SessionRate(_) => clients::sessions(setup),
             _ => clients::serve(setup).0,
         };
-        Self { launch: draft_note(setup) + &launch.0, bench: notes + &bench }
+        Self { launch: draft_note(setup) + &launch, bench: notes + &bench }
+    }
+}
+
+/// What the commands of workers leave out.
+const OF_POOLS: &str = "# Router and KV transfer are set up apart, as for Dynamo or llm-d.\n";
+
+fn launch(setup: &Setup) -> Shell {
+    let batching = setup.engine.scheduler.batching;
+    let launch = match batching {
+        Batching::MixedChunks => vllm("vllm serve", setup),
+        Batching::PrefillFirst => sglang("python -m sglang.launch_server --model-path", setup),
+        Batching::InFlight => trtllm("trtllm-serve", setup),
+    };
+    match setup.machines() {
+        1 => launch,
+        machines => launch.over(machines, batching),
     }
 }
 

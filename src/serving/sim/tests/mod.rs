@@ -8,6 +8,7 @@ use crate::config::{Batching, Drafts};
 mod edges;
 mod metric_vectors;
 mod more_schedules;
+mod pools;
 mod properties;
 mod schedules;
 mod sessions;

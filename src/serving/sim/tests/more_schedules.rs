@@ -113,8 +113,8 @@ fn prefill_and_decode_on_replicas_of_their_own() {
     let (policy, lengths) = (vllm(16, 8, 1 << 20), requests(&[(10, 3), (10, 1), (10, 3)]));
     let prefill = |_: &[RankStep<'_>]| 1.0;
     let decode = |_: &[RankStep<'_>]| 0.125;
-    let run = |replicas, first_token_waits| {
-        let transfer = Transfer { seconds: 0.25, seconds_per_token: 0.025, first_token_waits };
+    let run = |replicas, first_token| {
+        let transfer = Transfer { seconds: 0.25, seconds_per_token: 0.025, by_chunk: false, first_token };
         let prefill =
             Pool { policy: &Policy { token_budget: 10, ..policy.clone() }, cost: &prefill, replicas };
         let decode = Pool { policy: &policy, cost: &decode, replicas: 1 };
@@ -122,11 +122,11 @@ fn prefill_and_decode_on_replicas_of_their_own() {
             .expect("it can be served")
     };
     // One prompt a step; its KV cache travels for half a second.
-    let one = run(1, false);
+    let one = run(1, FirstToken::Prefill);
     assert_eq!(firsts(&one), [1.0, 2.0, 3.0]);
     assert_eq!(lasts(&one), [1.75, 2.0, 3.75]);
     assert_eq!(one.gaps.as_slice()[0], Gap { seconds: 0.625, count: 1 });
     // Two replicas take two at once, and the third goes to one of them.
-    assert_eq!(firsts(&run(2, false)), [1.0, 1.0, 2.0]);
-    assert_eq!(firsts(&run(1, true)), [1.5, 2.0, 3.5]);
+    assert_eq!(firsts(&run(2, FirstToken::Prefill)), [1.0, 1.0, 2.0]);
+    assert_eq!(firsts(&run(1, FirstToken::Slot)), [1.5, 2.0, 3.5]);
 }

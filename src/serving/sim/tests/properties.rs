@@ -174,8 +174,12 @@ fn disaggregated_requests_are_served_whatever_the_pools() {
             ranks.iter().map(of_rank).sum()
         };
         let pool = |policy| Pool { policy, cost: &cost, replicas: 1 + (seed % 3) as u32 };
-        let transfer =
-            Transfer { seconds: 0.001, seconds_per_token: 0.0001, first_token_waits: seed % 2 == 0 };
+        let transfer = Transfer {
+            seconds: 0.001,
+            seconds_per_token: 0.0001,
+            by_chunk: seed % 5 == 0,
+            first_token: [FirstToken::Prefill, FirstToken::Slot, FirstToken::Step][seed as usize % 3],
+        };
         let run = simulate_disaggregated(
             pool(&front),
             pool(&back),

@@ -1,0 +1,78 @@
+//! Prefill on workers of their own: one of them is a setup like a replica's, checked by the same rules.
+
+use super::resolve;
+use crate::config::catalog::Catalog;
+use crate::config::{Field, Issue, Load, Overrides, Prefill, PrefillPool, Scenario};
+
+/// The inputs of a replica, and those that stand for them in a worker.
+const INSTEAD: [(Field, Field); 7] = [
+    (Field::Gpu, Field::PrefillGpu),
+    (Field::Gpus, Field::PrefillWorkers),
+    (Field::Tp, Field::PrefillTp),
+    (Field::Pp, Field::PrefillPp),
+    (Field::Dp, Field::PrefillDp),
+    (Field::Ep, Field::PrefillEp),
+    (Field::TokenBudget, Field::PrefillBudget),
+];
+
+/// The workers' own input for what is wrong with one of a replica's.
+pub fn instead(field: Field) -> Option<Field> {
+    INSTEAD.iter().find(|(own, _)| *own == field).map(|(_, other)| *other)
+}
+
+/// The workers; none if there are none or they are refused. What is wrong with them alone is added to `issues`.
+pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> Option<Box<PrefillPool>> {
+    let Prefill { workers, gpu, tp, pp, dp, ep, token_budget, send_gb_per_s, send_us } = &scenario.prefill;
+    if !scenario.has_pools() {
+        return None;
+    }
+    let own = |issue: &Issue| INSTEAD.iter().any(|(_, field)| *field == issue.field);
+    if issues.iter().any(|issue| issue.is_error() && own(issue)) {
+        return None;
+    }
+    if matches!(scenario.workload.load, Load::Batch(_) | Load::Offline(_)) {
+        let text = "prefill and decode workers need a server: take a load other than a static batch or an offline queue";
+        issues.push(Issue::error(Field::PrefillWorkers, text));
+        return None;
+    }
+    let same = gpu.as_ref().is_none_or(|gpu| *gpu == scenario.gpu);
+    let given = &scenario.overrides;
+    let worker = Scenario {
+        gpu: gpu.clone().unwrap_or_else(|| scenario.gpu.clone()),
+        tp: *tp,
+        pp: *pp,
+        dp: *dp,
+        ep: *ep,
+        replicas: *workers,
+        prefill: Prefill::default(),
+        overrides: Overrides {
+            token_budget: token_budget.or(given.token_budget),
+            max_seqs: None,
+            // What was said of one type of GPU holds for no other.
+            sustained: given.sustained.filter(|_| same),
+            price: given.price.filter(|_| same),
+            ..given.clone()
+        },
+        ..scenario.clone()
+    };
+    let mut found = Vec::new();
+    let setup = resolve(&worker, catalog, &mut found);
+    let sound = !found.iter().any(Issue::is_error);
+    for issue in found {
+        match instead(issue.field) {
+            // With the type of GPU that decodes, its own shortcomings are named once.
+            Some(field) if issue.field != Field::Gpu || !same => {
+                issues.push(Issue { field, text: format!("prefill workers: {}", issue.text), ..issue });
+            }
+            _ if !issues.iter().any(|known| known.field == issue.field && known.text == issue.text) => {
+                issues.push(Issue { text: format!("prefill workers: {}", issue.text), ..issue });
+            }
+            _ => {}
+        }
+    }
+    let mut setup = setup.filter(|_| sound)?;
+    setup.osl = 1;
+    setup.log_spread[1] = 0.0;
+    setup.histogram.iter_mut().for_each(|bin| bin.output = 1);
+    Some(Box::new(PrefillPool { setup, send_gb_per_s: *send_gb_per_s, send_us: *send_us }))
+}

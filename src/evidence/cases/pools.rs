@@ -1,0 +1,182 @@
+//! Servers with prefill and decode on workers of their own.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::served::{Kind, Means, ServedCase};
+
+/// A closed loop against two pools of workers.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Line")]
+pub struct PoolCase {
+    /// What it has in common with a run of one server; its layout is that of a replica that decodes.
+    pub served: ServedCase,
+    pub prefill: Workers,
+    pub decode: Workers,
+    /// Whether tokens are drafted; none if nothing says.
+    pub drafting: Option<bool>,
+    /// Workers and layouts may be these or others.
+    pub ambiguous: bool,
+    /// Requests of the run; none if it is ten of each client.
+    pub prompts: Option<u32>,
+    /// What routed requests: Dynamo, or none if it was the engine's own router.
+    pub runtime: Option<String>,
+}
+
+/// Workers of one pool, as labelled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Workers {
+    pub count: Option<u32>,
+    /// Of one worker.
+    pub gpus: Option<u32>,
+    pub tp: u32,
+    pub pp: u32,
+    pub ep: u32,
+    pub attention_dp: u32,
+    /// What the recipe says of the layout, where that is known: EP, and whether attention is data parallel.
+    pub told: Option<(u32, bool)>,
+    /// Sequences at once, of the worker or of a rank; some are placeholders.
+    pub max_batch: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Line {
+    kind: String,
+    id: String,
+    source: String,
+    model: String,
+    engine: String,
+    runtime: Option<String>,
+    runtime_version: Option<String>,
+    gpu: String,
+    precision: String,
+    moe_precision: Option<String>,
+    isl: f64,
+    osl: f64,
+    length_range: Option<[f64; 2]>,
+    concurrency: u32,
+    prompts: Option<u32>,
+    measured_on: Option<String>,
+    image: Option<String>,
+    prefill: Option<WorkersLine>,
+    decode: Option<WorkersLine>,
+    prefill_workers: Option<u32>,
+    decode_workers: Option<u32>,
+    tp: Option<u32>,
+    drafting_mtp: Option<bool>,
+    layout_confidence: Option<String>,
+    ttft_ms: Option<f64>,
+    tpot_ms: Option<f64>,
+    throughput_tok_s: Option<f64>,
+    measured: MeasuredLine,
+}
+
+#[derive(Debug, Deserialize)]
+struct MeasuredLine {
+    ttft_ms: Option<f64>,
+    tpot_ms: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct WorkersLine {
+    workers: Option<u32>,
+    gpus_per_worker: Option<u32>,
+    tp: u32,
+    pp: u32,
+    moe_ep: u32,
+    attention_dp: u32,
+    layout: Option<LayoutLine>,
+    max_batch: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+struct LayoutLine {
+    ep: u32,
+    /// True, false, or a number of ranks.
+    attention_dp: Option<Value>,
+    dp: Option<Value>,
+}
+
+impl From<WorkersLine> for Workers {
+    fn from(line: WorkersLine) -> Self {
+        let parallel = |value: &Value| value.as_bool().or(value.as_u64().map(|ranks| ranks > 1));
+        let told = line.layout.map(|layout| {
+            let said = layout.attention_dp.or(layout.dp);
+            (layout.ep, said.as_ref().and_then(parallel).unwrap_or(false))
+        });
+        Self {
+            count: line.workers,
+            gpus: line.gpus_per_worker,
+            tp: line.tp,
+            pp: line.pp,
+            ep: line.moe_ep,
+            attention_dp: line.attention_dp,
+            told,
+            max_batch: line.max_batch,
+        }
+    }
+}
+
+impl TryFrom<Line> for PoolCase {
+    type Error = String;
+
+    fn try_from(line: Line) -> Result<Self, String> {
+        // Of the other kind all workers are alike and their numbers stand beside.
+        let alike = |count: Option<u32>| {
+            let tp = line.tp.ok_or("neither layouts nor TP are given")?;
+            Ok::<_, String>(Workers {
+                count,
+                gpus: Some(tp),
+                tp,
+                pp: 1,
+                ep: 1,
+                attention_dp: 1,
+                ..Workers::default()
+            })
+        };
+        let prefill = match line.prefill {
+            Some(workers) => workers.into(),
+            None => alike(line.prefill_workers)?,
+        };
+        let decode: Workers = match line.decode {
+            Some(workers) => workers.into(),
+            None => alike(line.decode_workers)?,
+        };
+        let of_others = line.kind == "disaggregated_closed_loop";
+        let measured = Means {
+            ttft_ms: line.ttft_ms.or(line.measured.ttft_ms).unwrap_or(f64::NAN),
+            tpot_ms: line.tpot_ms.or(line.measured.tpot_ms).unwrap_or(f64::NAN),
+            output_per_s: line.throughput_tok_s.unwrap_or(f64::NAN),
+        };
+        let served = ServedCase {
+            id: line.id,
+            kind: Kind::ClosedLoop,
+            source: line.source,
+            model: line.model,
+            engine: line.engine,
+            engine_version: line.runtime_version,
+            gpu: line.gpu,
+            pp: 1,
+            precision: line.precision,
+            moe_precision: line.moe_precision,
+            isl: line.isl.round() as u32,
+            osl: line.osl.round() as u32,
+            length_range: line.length_range,
+            concurrency: line.concurrency,
+            measured_on: line.measured_on,
+            image: line.image,
+            outside: true,
+            measured,
+            ..ServedCase::default()
+        };
+        Ok(Self {
+            served,
+            prefill,
+            decode,
+            drafting: if of_others { Some(false) } else { line.drafting_mtp },
+            ambiguous: line.layout_confidence.as_deref() == Some("ambiguous"),
+            prompts: line.prompts,
+            runtime: line.runtime,
+        })
+    }
+}

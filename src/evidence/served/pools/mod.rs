@@ -1,0 +1,262 @@
+//! Measured runs of prefill and decode pools, run again in the simulator.
+
+mod recipe;
+pub mod report;
+
+use self::recipe::{Recipe, Started, recipe};
+use super::{numpy, scenario};
+use crate::config::catalog::Catalog;
+use crate::config::{
+    Batching, Drafts, Dtype, Lengths, Load, ModelChoice, Overrides, Prefill, PrefillPool, Scenario, Setup,
+    Workload, check, link,
+};
+use crate::evidence::cases::{PoolCase, Workers, model, texts};
+use crate::evidence::compared::Times;
+use crate::evidence::launch::accepted;
+use crate::serving::run::pools;
+use crate::serving::sim::{
+    Arrivals, Limits, Policy, Pool, Request, StepCost, Transfer, metrics, simulate_disaggregated,
+};
+use crate::serving::table::{Extent, Phases};
+use crate::serving::{memory_of, replica};
+use crate::units::significant;
+
+/// Requests of each client, as all clients of InferenceX send, and tokens drafted where no recipe says how many.
+const REQUESTS_PER_CLIENT: u32 = 10;
+const DRAFTED: u32 = 3;
+
+/// A case ready to be simulated.
+#[derive(Debug, Clone)]
+pub struct PoolRun {
+    pub prefill: Side,
+    pub decode: Side,
+    transfer: Transfer,
+    requests: Vec<Request>,
+    clients: u32,
+    /// The recipe that started it is on record.
+    pub recorded: bool,
+    /// As near as a link comes to it.
+    pub link: String,
+}
+
+/// The workers of one pool.
+#[derive(Debug, Clone)]
+pub struct Side {
+    pub setup: Setup,
+    pub policy: Policy,
+    pub extent: Extent,
+}
+
+impl PoolRun {
+    /// # Errors
+    /// Why the case cannot be run again.
+    pub fn of(case: &PoolCase, catalog: &Catalog) -> Result<Self, String> {
+        if case.ambiguous {
+            return Err(
+                "the recipes leave open which workers and layouts ran (layout_confidence ambiguous)".into()
+            );
+        }
+        let found = recipe(case)?;
+        let told = match found {
+            Some(Recipe { prefill, decode, .. }) => [prefill.clone(), decode.clone()],
+            None => [labelled(case, &case.prefill, false)?, labelled(case, &case.decode, true)?],
+        };
+        let [of_prefill, of_decode] = &told;
+        let scenario = scenario_of(case, of_prefill, of_decode, catalog)?;
+        let (setup, issues) = check(&scenario, catalog);
+        let mut setup = setup.ok_or_else(|| texts(&issues))?;
+        let mut pool = setup.prefill.take().ok_or("no prefill workers")?;
+        apply(&mut setup, of_decode);
+        apply(&mut pool.setup, of_prefill);
+        let run = &case.served;
+        let requests = requests(case);
+        let memory = |setup: &Setup| match memory_of(setup) {
+            Ok(memory) if memory.kv_tokens >= 1.0 => Ok(memory),
+            Ok(_) => Err("the weights do not fit into the workers".to_owned()),
+            Err(issues) => Err(texts(&issues)),
+        };
+        let (of_prompts, of_tokens) = (memory(&pool.setup)?, memory(&setup)?);
+        let transfer = Self::transfer(&mut setup, &pool, &of_prompts, &of_tokens)?;
+        let first = started(pools::prefill_policy(&pool.setup, &of_prompts), of_prefill);
+        let then = started(pools::decode_policy(&setup, &of_tokens), of_decode);
+        let longest = |of: fn(&Request) -> u32| requests.iter().map(of).max().unwrap_or(1);
+        let (prompt, output) = (longest(|one| one.prompt), longest(|one| one.output));
+        let largest = |setup: &Setup, phases| Extent {
+            phases,
+            ..replica::extent(setup, run.concurrency, prompt, output)
+        };
+        let link = link::encode(&as_sent(scenario, case));
+        Ok(Self {
+            prefill: Side { extent: largest(&pool.setup, Phases::Prefill), setup: pool.setup, policy: first },
+            decode: Side { extent: largest(&setup, pools::decode_phases(&then)), setup, policy: then },
+            transfer,
+            requests,
+            clients: run.concurrency,
+            recorded: found.is_some(),
+            link,
+        })
+    }
+
+    /// The way between the pools, with all GPUs of both counted.
+    fn transfer(
+        setup: &mut Setup,
+        pool: &PrefillPool,
+        of_prefill: &crate::serving::report::Memory,
+        of_decode: &crate::serving::report::Memory,
+    ) -> Result<Transfer, String> {
+        setup.prefill = Some(Box::new(pool.clone()));
+        let transfer = pools::transfer((setup, of_decode), (pool, of_prefill));
+        setup.prefill = None;
+        transfer.map_err(|missing| missing.to_string())
+    }
+
+    /// The run's means at these step times.
+    ///
+    /// # Errors
+    /// Why the simulation does not end, or has no answer.
+    pub fn simulate(&self, prefill: &dyn StepCost, decode: &dyn StepCost) -> Result<Times, String> {
+        let pool = |side: &'_ Side| side.setup.replicas;
+        let first = Pool { policy: &self.prefill.policy, cost: prefill, replicas: pool(&self.prefill) };
+        let then = Pool { policy: &self.decode.policy, cost: decode, replicas: pool(&self.decode) };
+        let arrivals = Arrivals::Closed { clients: self.clients };
+        let outcome =
+            simulate_disaggregated(first, then, self.transfer, &self.requests, &arrivals, Limits::default());
+        let outcome = outcome.map_err(|error| error.to_string())?;
+        let found = metrics(&outcome).ok_or("no request was served")?;
+        let tpot = found.tpot.ok_or("no output has a second token")?;
+        let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
+        Ok(Times { ttft_ms, tpot_ms, output_per_s: Some(found.output_per_s), ..Times::default() })
+    }
+}
+
+impl Side {
+    /// Workers with the same step times.
+    pub fn table_key(&self) -> String {
+        let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, drafts, .. } = &self.setup;
+        let phases = self.extent.phases;
+        format!(
+            "{} {} {} {tp} {pp} {dp} {ep} {} {} {} {phases:?}",
+            model.id,
+            gpu.id,
+            engine.id,
+            weights.id(),
+            kv.id(),
+            drafts.drafted
+        )
+    }
+}
+
+/// What the labels of a pool say of its workers.
+fn labelled(case: &PoolCase, workers: &Workers, decodes: bool) -> Result<Started, String> {
+    let count = workers.count.ok_or("the number of workers is not known")?;
+    let gpus = workers.gpus.ok_or("the GPUs of a worker are not known")?;
+    let (ep, parallel) = match workers.told {
+        // One GPU of each is a placeholder.
+        Some((ep, parallel)) => (if ep == 1 && workers.tp == 1 { gpus } else { ep }, parallel),
+        None => (workers.ep, workers.attention_dp > 1),
+    };
+    Ok(Started {
+        workers: count,
+        gpus: gpus / workers.pp.max(1),
+        ranks: if parallel { gpus } else { 1 },
+        ep: ep.min(gpus),
+        max_seqs: workers.max_batch.filter(|_| decodes),
+        // TensorRT-LLM's checkpoints for it carry scales for an FP8 cache.
+        kv_fp8: case.served.engine == "trtllm",
+        overlap: decodes || case.served.engine != "trtllm",
+        drafted: if case.drafting == Some(true) { DRAFTED } else { 0 },
+        ..Started::default()
+    })
+}
+
+fn scenario_of(
+    case: &PoolCase,
+    prefill: &Started,
+    decode: &Started,
+    catalog: &Catalog,
+) -> Result<Scenario, String> {
+    let run = &case.served;
+    let resolved = model(catalog, &run.model)?;
+    let drafted = decode.drafted;
+    Ok(Scenario {
+        model: ModelChoice::Catalog(resolved.model.id.clone()),
+        gpu: run.gpu.clone(),
+        engine: run.engine.clone(),
+        tp: decode.gpus / decode.ranks.max(1),
+        pp: case.decode.pp,
+        dp: decode.ranks,
+        ep: decode.ep,
+        replicas: decode.workers,
+        prefill: Prefill {
+            workers: prefill.workers,
+            tp: prefill.gpus / prefill.ranks.max(1),
+            pp: case.prefill.pp,
+            dp: prefill.ranks,
+            ep: prefill.ep,
+            token_budget: prefill.token_budget,
+            // SGLang's own router sends a request to both workers at once: nothing is handed over.
+            send_us: case.runtime.is_none().then_some(0.0),
+            ..Prefill::default()
+        },
+        weights: Some(scenario::weights(run, resolved.model, resolved.weights)?),
+        kv: if decode.kv_fp8 { Dtype::Fp8 } else { Dtype::Bf16 },
+        workload: Workload {
+            isl: Lengths::Fixed(run.isl),
+            osl: run.osl,
+            load: Load::Concurrency(run.concurrency),
+            requests: case.prompts,
+            drafts: Drafts { drafted, accepted: significant(accepted(drafted)?, 3) },
+            ..Workload::default()
+        },
+        overrides: Overrides {
+            max_seqs: decode.max_seqs,
+            memory_share: decode.memory_share,
+            ..Overrides::default()
+        },
+        measured: crate::config::Measured::default(),
+    })
+}
+
+/// What differs between the pools and a scenario says once.
+fn apply(setup: &mut Setup, started: &Started) {
+    setup.token_budget = started.token_budget.unwrap_or(setup.token_budget);
+    setup.memory_share = started.memory_share.unwrap_or(setup.memory_share);
+    // A budget that prompts share with sequences bounds these too.
+    let most = match setup.engine.scheduler.batching {
+        Batching::PrefillFirst => u32::MAX,
+        Batching::MixedChunks | Batching::InFlight => setup.token_budget / setup.tokens_verified().max(1),
+    };
+    setup.max_seqs = started.max_seqs.unwrap_or(setup.max_seqs).min(most).max(1);
+}
+
+/// The scheduler as the recipe started it.
+fn started(policy: Policy, started: &Started) -> Policy {
+    Policy {
+        max_prefill_tokens: started.prefill_tokens,
+        ahead: policy.ahead && started.overlap,
+        receive_interval: started.receive_interval.unwrap_or(1),
+        ..policy
+    }
+}
+
+fn requests(case: &PoolCase) -> Vec<Request> {
+    let run = &case.served;
+    let count = case.prompts.unwrap_or(REQUESTS_PER_CLIENT.saturating_mul(run.concurrency));
+    match run.length_range {
+        Some(range) => numpy::requests(count, (run.isl, run.osl), range, 0),
+        None => vec![Request { prompt: run.isl, output: run.osl }; count as usize],
+    }
+}
+
+/// The same with the lengths that its client drew.
+fn as_sent(scenario: Scenario, case: &PoolCase) -> Scenario {
+    let Some([least, most]) = case.served.length_range else { return scenario };
+    let middle = |asked: u32| (f64::from(asked) * (most + least) / 2.0).round() as u32;
+    let workload = Workload {
+        isl: Lengths::Fixed(middle(case.served.isl)),
+        osl: middle(case.served.osl),
+        spread: significant((most - least) / (most + least), 3),
+        ..scenario.workload
+    };
+    Scenario { workload, ..scenario }
+}

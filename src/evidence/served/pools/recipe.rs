@@ -1,0 +1,130 @@
+//! How the workers of a disaggregated run were started, as public recipes say.
+//!
+//! `training/pools.py` reads them into `training/pool_plan.json`. A run is matched by its labels alone: engine, GPU, format,
+//! lengths, workers and their GPUs, and whether tokens were drafted; where several recipes are left, by attention DP, clients and
+//! places.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::evidence::cases::{PoolCase, Workers};
+
+static PLAN: LazyLock<Result<Plan, String>> = LazyLock::new(|| {
+    let text = include_str!("../../../../training/pool_plan.json");
+    serde_json::from_str(text).map_err(|error| format!("the plan of pools: {error}"))
+});
+
+#[derive(Debug, Deserialize)]
+struct Plan {
+    recipes: Vec<Recipe>,
+}
+
+/// One recipe.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Recipe {
+    engine: String,
+    gpu: String,
+    precision: String,
+    /// Part of the model's name.
+    model: String,
+    lengths: [u32; 2],
+    clients: Vec<u32>,
+    pub prefill: Started,
+    pub decode: Started,
+}
+
+/// How each worker of a pool was started.
+#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+pub struct Started {
+    pub workers: u32,
+    /// Of one worker, all in one stage.
+    pub gpus: u32,
+    /// Ranks of attention data parallelism.
+    pub ranks: u32,
+    pub ep: u32,
+    /// Tokens of a step, of a rank.
+    pub token_budget: Option<u32>,
+    /// SGLang's `max_prefill_tokens`.
+    pub prefill_tokens: Option<u32>,
+    /// Sequences of a rank.
+    pub max_seqs: Option<u32>,
+    pub memory_share: Option<f64>,
+    pub kv_fp8: bool,
+    /// Steps are decided ahead.
+    pub overlap: bool,
+    pub drafted: u32,
+    pub receive_interval: Option<u32>,
+}
+
+impl Started {
+    fn is_labelled(&self, workers: &Workers) -> bool {
+        workers.count == Some(self.workers) && workers.gpus == Some(self.gpus)
+    }
+}
+
+/// The recipe of a run, the newest where several are alike; none if no recipe is recorded.
+///
+/// # Errors
+/// That the plan does not read, or recipes with and without drafts are left and the run does not say which it was.
+pub fn recipe(case: &PoolCase) -> Result<Option<&'static Recipe>, String> {
+    let plan = PLAN.as_ref().map_err(String::clone)?;
+    let run = &case.served;
+    let mut left: Vec<&Recipe> = plan
+        .recipes
+        .iter()
+        .filter(|one| {
+            (&one.engine, &one.gpu, &one.precision) == (&run.engine, &run.gpu, &run.precision)
+                && run.model.contains(&one.model)
+                && one.lengths == [run.isl, run.osl]
+                && one.prefill.is_labelled(&case.prefill)
+                && one.decode.is_labelled(&case.decode)
+                && case.drafting.is_none_or(|drafting| drafting == (one.decode.drafted > 0))
+        })
+        .collect();
+    let mut narrow = |holds: &dyn Fn(&Recipe) -> bool| {
+        let some: Vec<&Recipe> = left.iter().copied().filter(|one| holds(one)).collect();
+        if !some.is_empty() {
+            left = some;
+        }
+    };
+    for (labelled, of) in [(case.prefill, pool as Pool), (case.decode, other_pool)] {
+        let parallel = match labelled.told {
+            Some((_, parallel)) => parallel,
+            None if labelled.attention_dp > 1 => true,
+            None => continue,
+        };
+        narrow(&|one| (of(one).ranks > 1) == parallel);
+    }
+    narrow(&|one| one.clients.contains(&run.concurrency));
+    if let Some(most) = case.decode.max_batch {
+        narrow(&|one| {
+            let places = one.decode.max_seqs.unwrap_or(0);
+            places == most || places * one.decode.ranks == most
+        });
+    }
+    let Some(last) = left.last().copied() else {
+        return match case.drafting {
+            Some(_) => Ok(None),
+            None => Err(UNKNOWN.into()),
+        };
+    };
+    let drafts = |one: &Recipe| one.decode.drafted > 0;
+    match case.drafting.is_none() && left.iter().any(|one| drafts(one) != drafts(last)) {
+        true => Err(UNKNOWN.into()),
+        false => Ok(Some(last)),
+    }
+}
+
+type Pool = fn(&Recipe) -> &Started;
+
+fn pool(recipe: &Recipe) -> &Started {
+    &recipe.prefill
+}
+
+fn other_pool(recipe: &Recipe) -> &Started {
+    &recipe.decode
+}
+
+const UNKNOWN: &str =
+    "not known whether tokens were drafted: recipes with and without share these workers and layouts";

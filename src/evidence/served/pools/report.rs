@@ -1,0 +1,134 @@
+//! Errors on measured runs of prefill and decode pools.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{PoolRun, Side};
+use crate::config::catalog::{Catalog, Physics};
+use crate::efficiency::Efficiencies;
+use crate::evidence::cases::{Ask, PoolCase, ServedCase};
+use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, Skipped, grouped};
+use crate::evidence::served::{Tables, on_all_cores};
+use crate::serving::table::{Extent, StepTable, TablePlan};
+
+#[derive(Debug, Clone, Serialize)]
+pub struct PoolReport {
+    #[serde(flatten)]
+    pub all: Report,
+    /// By the octaves of clients, the most of each as key.
+    pub by_clients: BTreeMap<u32, Metrics>,
+    /// By prompt and answer, in tokens.
+    pub by_lengths: BTreeMap<String, Metrics>,
+    /// By whether tokens were drafted, and whether the recipe is on record.
+    pub by_drafting: BTreeMap<String, Metrics>,
+    pub by_recipe: BTreeMap<String, Metrics>,
+    /// By the number of GPUs that decode for each that computes prompts.
+    pub by_ratio: BTreeMap<String, Metrics>,
+}
+
+/// Runs every case again.
+///
+/// # Errors
+/// Where the models or the catalogs do not answer.
+pub fn pool_report(
+    cases: &[&PoolCase],
+    (catalog, physics): (&Catalog, &Physics),
+    ask: &Ask<'_>,
+    peers: &[PeerRow],
+) -> Result<PoolReport, String> {
+    let (mut ready, mut skipped) = (Vec::new(), Vec::new());
+    for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| PoolRun::of(case, catalog))) {
+        match run {
+            Ok(run) => ready.push((case, run)),
+            Err(reason) => skipped.push(Skipped { id: case.served.id.clone(), reason }),
+        }
+    }
+    let tables = tables(&ready, physics, ask)?;
+    let mut compared = Vec::new();
+    for ((case, _), pair) in ready.iter().zip(on_all_cores(&ready, |(case, run)| compare(case, run, &tables)))
+    {
+        match pair {
+            Ok(pair) => compared.push(pair),
+            Err(reason) => skipped.push(Skipped { id: case.served.id.clone(), reason }),
+        }
+    }
+    let metrics = &ServedCase::METRICS;
+    let of: BTreeMap<&str, &(&PoolCase, PoolRun)> =
+        ready.iter().map(|one| (one.0.served.id.as_str(), one)).collect();
+    let by = |name: &dyn Fn(&PoolCase, &PoolRun) -> String| {
+        grouped(metrics, compared.iter(), |case| {
+            of.get(case.id.as_str()).map_or_else(String::new, |(case, run)| name(case, run))
+        })
+    };
+    Ok(PoolReport {
+        by_clients: grouped(metrics, compared.iter(), |case| {
+            case.concurrency.unwrap_or_default().next_power_of_two()
+        }),
+        by_lengths: by(&|case, _| format!("{} / {}", case.served.isl, case.served.osl)),
+        by_drafting: by(&|_, run| match run.decode.setup.drafts.drafted {
+            0 => "no drafts".into(),
+            drafted => format!("{drafted} drafted"),
+        }),
+        by_recipe: by(&|_, run| if run.recorded { "recipe on record" } else { "engine's defaults" }.into()),
+        by_ratio: by(&|_, run| ratio(run)),
+        all: Report::of(metrics, compared, skipped, peers),
+    })
+}
+
+/// GPUs of decode for each of prefill, in octaves.
+fn ratio(run: &PoolRun) -> String {
+    let gpus = |side: &Side| f64::from(side.setup.gpus_per_replica() * side.setup.replicas);
+    let octave = (gpus(&run.decode) / gpus(&run.prefill)).log2().floor();
+    match octave {
+        low if low < 0.0 => "fewer decode GPUs than prefill GPUs".into(),
+        low => format!("{} to {} decode GPUs for each of prefill", low.exp2(), (low + 1.0).exp2()),
+    }
+}
+
+/// The tables of all workers by their keys, each as large as the largest run needs it.
+fn tables(
+    runs: &[(&PoolCase, PoolRun)],
+    physics: &Physics,
+    ask: &Ask<'_>,
+) -> Result<BTreeMap<String, Tables>, String> {
+    let mut wanted: BTreeMap<String, (&Side, Extent)> = BTreeMap::new();
+    for side in runs.iter().flat_map(|(_, run)| [&run.prefill, &run.decode]) {
+        let (_, extent) = wanted.entry(side.table_key()).or_insert((side, side.extent));
+        *extent = extent.joined(&side.extent);
+    }
+    let wanted: Vec<(String, (&Side, Extent))> = wanted.into_iter().collect();
+    let table = |(key, (side, extent)): &(String, (&Side, Extent))| {
+        let plan = TablePlan::new(&side.setup, physics, extent).map_err(|missing| missing.to_string())?;
+        let unanswered = "the models did not answer every row";
+        let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
+        let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
+        Ok((key.clone(), Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
+    };
+    on_all_cores(&wanted, table).into_iter().collect()
+}
+
+fn compare(case: &PoolCase, run: &PoolRun, tables: &BTreeMap<String, Tables>) -> Result<Compared, String> {
+    let of = |side: &Side| tables.get(&side.table_key()).ok_or("no table of step times");
+    let (prefill, decode) = (of(&run.prefill)?, of(&run.decode)?);
+    let simulate = |first: &StepTable, then: &StepTable| {
+        let host = |side: &Side| (side.setup.engine.host.clone(), side.policy.ahead);
+        let ((host, ahead), (other, also)) = (host(&run.prefill), host(&run.decode));
+        run.simulate(&first.under(&host, ahead), &then.under(&other, also))
+    };
+    let served = &case.served;
+    Ok(Compared {
+        id: served.id.clone(),
+        model: served.model.clone(),
+        engine: served.engine.clone(),
+        gpu: served.gpu.clone(),
+        source: served.source.clone(),
+        outside: served.outside,
+        concurrency: Some(served.concurrency),
+        recorded: Some(run.recorded),
+        predicted: simulate(&prefill.learned, &decode.learned)?,
+        roofline: simulate(&prefill.roofline, &decode.roofline)?,
+        measured: served.measured.times(),
+        link: run.link.clone(),
+    })
+}

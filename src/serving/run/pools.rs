@@ -1,0 +1,117 @@
+//! Prefill on workers of their own: their step times, and the way of the KV cache to the replicas that decode.
+
+use crate::config::catalog::Physics;
+use crate::config::{HandOver, MissingFigure, PrefillPool, Setup};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::kernels::constants::constants;
+use crate::kernels::{Collective, collective};
+use crate::serving::replica;
+use crate::serving::report::Memory;
+use crate::serving::sim::{Policy, Preempt, Transfer};
+use crate::serving::table::{Extent, Phases, StepTable, TablePlan};
+use crate::units::{Bytes, Seconds};
+
+constants!("pools": hand_over_ms);
+
+/// The workers of prefill, counted; the models have not answered yet.
+#[derive(Debug, Clone)]
+pub(super) struct PrefillPlan {
+    setup: Setup,
+    policy: Policy,
+    transfer: Transfer,
+    table: TablePlan,
+}
+
+/// The workers of prefill, their step times known.
+#[derive(Debug, Clone)]
+pub(super) struct PrefillRunner {
+    pub setup: Setup,
+    pub policy: Policy,
+    pub transfer: Transfer,
+    pub table: StepTable,
+}
+
+impl PrefillPlan {
+    /// # Errors
+    /// Where a catalog record lacks a figure.
+    pub fn new(
+        (decode, of_decode): (&Setup, &Memory),
+        (pool, of_prefill): (&PrefillPool, &Memory),
+        physics: &Physics,
+        extent: Extent,
+        rows: Rows,
+    ) -> Result<Self, MissingFigure> {
+        let policy = prefill_policy(&pool.setup, of_prefill);
+        let transfer = transfer((decode, of_decode), (pool, of_prefill))?;
+        let table = TablePlan::onto(&pool.setup, physics, &extent, rows)?;
+        Ok(Self { setup: pool.setup.clone(), policy, transfer, table })
+    }
+
+    /// The rows of the table, for whoever asks for more with them.
+    pub fn take_rows(&mut self) -> Rows {
+        self.table.take_rows()
+    }
+
+    /// None if `efficiencies` does not answer every row.
+    pub fn finish(&self, efficiencies: &Efficiencies) -> Option<PrefillRunner> {
+        let Self { setup, policy, transfer, table } = self.clone();
+        Some(PrefillRunner { setup, policy, transfer, table: table.finish(efficiencies)? })
+    }
+}
+
+/// The scheduler of one worker of prefill.
+pub fn prefill_policy(setup: &Setup, memory: &Memory) -> Policy {
+    replica::policy(setup, memory)
+}
+
+/// The scheduler of a replica that only decodes. It reads no prompt, and learns of a request from another server.
+pub fn decode_policy(setup: &Setup, memory: &Memory) -> Policy {
+    Policy {
+        cached_share: 0.0,
+        history_cached: 0.0,
+        admission_delay: 0.0,
+        admission_interval: 0.0,
+        batch_wait: None,
+        balance_wait: None,
+        ..replica::policy(setup, memory)
+    }
+}
+
+/// What of the steps of a replica that only decodes a table must hold: prompts too where they are computed anew after a
+/// preemption.
+pub fn decode_phases(policy: &Policy) -> Phases {
+    match policy.preempt {
+        Preempt::Never | Preempt::LookAhead => Phases::Decode,
+        Preempt::Recompute | Preempt::Retract { .. } => Phases::Both,
+    }
+}
+
+/// The way of a KV cache. Each GPU of a rank sends its part, so the longer of what one has to send and one has to receive
+/// decides: over the link that joins all workers where there is one, and otherwise over a port of the network, each as
+/// pipeline stages send to one another. Any transfer takes what routers and workers need to agree on it, too.
+///
+/// # Errors
+/// Where a GPU's record lacks both.
+pub fn transfer(
+    (decode, of_decode): (&Setup, &Memory),
+    (pool, of_prefill): (&PrefillPool, &Memory),
+) -> Result<Transfer, MissingFigure> {
+    let bytes = of_prefill.kv_per_token.max(of_decode.kv_per_token);
+    let prompt = pool.setup.mean_prompt().max(1.0);
+    let across = pool.setup.gpu.id != decode.gpu.id || decode.gpus() > decode.gpu.link.domain;
+    let send = |bytes: Bytes| -> Result<Seconds, MissingFigure> {
+        let message = Collective::SendRecv { bytes, across };
+        let on = |gpu| Ok(collective::time(&message, gpu, &decode.engine.id)?.seconds);
+        Ok(on(&pool.setup.gpu)?.max(on(&decode.gpu)?))
+    };
+    let seconds = match pool.send_us {
+        Some(micros) => Seconds::from_micros(micros),
+        None => send(Bytes(1.0))? + Seconds(constants().hand_over_ms * 1e-3),
+    };
+    let seconds_per_token = match pool.send_gb_per_s {
+        Some(rate) => bytes.0 / (rate * 1e9),
+        None => ((send(bytes * prompt)?.0 - send(Bytes(1.0))?.0) / prompt).max(0.0),
+    };
+    let HandOver { by_chunk, first_token, .. } = decode.engine.hand_over;
+    Ok(Transfer { seconds: seconds.0, seconds_per_token, by_chunk, first_token })
+}
