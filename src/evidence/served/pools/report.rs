@@ -126,6 +126,8 @@ fn compare(case: &PoolCase, run: &PoolRun, tables: &BTreeMap<String, Tables>) ->
         outside: served.outside,
         concurrency: Some(served.concurrency),
         recorded: Some(run.recorded),
+        physics: None,
+        calibrated: Default::default(),
         predicted: simulate(&prefill.learned, &decode.learned)?,
         roofline: simulate(&prefill.roofline, &decode.roofline)?,
         measured: served.measured.times(),
