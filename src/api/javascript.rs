@@ -3,15 +3,17 @@
 
 use std::cell::RefCell;
 
-use js_sys::{Map, Uint8Array};
+use js_sys::{Date, Map, Uint8Array};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::{Asked, Failure, FailureKind, Options, Prediction};
+use crate::config::Issue;
 use crate::efficiency::onnx::{ModelError, Models};
 use crate::efficiency::{Efficiencies, Rows};
+use crate::find::{Answer, Request, Search};
 
 thread_local! {
     static MODELS: RefCell<Option<Models>> = const { RefCell::new(None) };
@@ -68,6 +70,60 @@ fn answer(options: Options, rows: &Rows) -> Result<Efficiencies, Failure> {
         let failed = |error: ModelError| Failure::new(FailureKind::Models, error.to_string());
         models.answer(rows).map(Efficiencies::Learned).map_err(failed)
     })
+}
+
+/// A search for plans, under way.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Planner {
+    /// None if the request has an error.
+    search: Option<Search>,
+    issues: Vec<Issue>,
+    options: Options,
+    failure: Option<Failure>,
+}
+
+#[wasm_bindgen]
+impl Planner {
+    /// `request`: as JSON, likewise `options`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(request: &str, options: &str) -> Self {
+        let (request, mut issues) = Request::from_json(request);
+        let options = Options::from_json(options).map_err(|issue| issues.push(issue)).ok();
+        let search = request.filter(|_| options.is_some()).map(Search::new);
+        Self { search, issues, options: options.unwrap_or_default(), failure: None }
+    }
+
+    /// Searches for so many milliseconds, or a little longer. Whether anything remains.
+    pub fn step(&mut self, milliseconds: f64) -> bool {
+        let Some(search) = &mut self.search else { return false };
+        let unanswered = || Failure::new(FailureKind::Models, "the models did not answer every row");
+        let end = Date::now() + milliseconds;
+        loop {
+            match search.step(|rows| answer(self.options, rows), unanswered) {
+                Ok(true) if Date::now() < end => {}
+                Ok(remains) => return remains,
+                Err(failure) => {
+                    self.failure = Some(failure);
+                    search.stop();
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// All that is known by now.
+    pub fn answer(&self) -> JsValue {
+        let found = self.search.as_ref().map_or_else(Answer::default, Search::answer);
+        let finished = found.finished || self.search.is_none();
+        let issues = self.issues.iter().cloned().chain(found.issues).collect();
+        value(&Answer { issues, finished, ..found })
+    }
+
+    /// What no other request would avoid, or undefined.
+    pub fn failure(&self) -> JsValue {
+        self.failure.as_ref().map_or(JsValue::UNDEFINED, value)
+    }
 }
 
 #[wasm_bindgen]

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use ts_rs::{Config, TS, TypeVisitor};
 
 use super::{Decoded, Encoded, EngineFacts, Failure, GpuFacts, ModelFacts, Options, Prediction};
-use crate::config::inputs::{self, Kind};
+use crate::config::inputs::{self, Input, Kind};
 use crate::config::{Field, Model};
+use crate::find::{Answer, VARIES};
 
 const HEAD: &str = "\
 // Written from the Rust types: `ROOFLIGHT_WRITE=1 cargo test --lib api` renews it.
@@ -110,22 +111,49 @@ impl Lines {
     }
 }
 
+/// An input's type in the JSON form.
+fn kind(input: &Input) -> &'static str {
+    match input.kind() {
+        Kind::Id if input.field == Field::Model => "string | Model",
+        Kind::Id | Kind::Histogram | Kind::Packed | Kind::Links => "string",
+        Kind::Measured => "string | Record<string, number>",
+        Kind::Whole | Kind::Real => "number",
+        Kind::Format => "Dtype",
+        Kind::Lengths => "number | Array<number>",
+    }
+}
+
 /// The JSON form of a scenario.
 fn config() -> String {
     let mut fields = String::new();
     for input in inputs::in_links().filter(|input| input.in_json()) {
-        let kind = match input.kind() {
-            Kind::Id if input.field == Field::Model => "string | Model",
-            Kind::Id | Kind::Histogram | Kind::Packed | Kind::Links => "string",
-            Kind::Measured => "string | Record<string, number>",
-            Kind::Whole | Kind::Real => "number",
-            Kind::Format => "Dtype",
-            Kind::Lengths => "number | Array<number>",
-        };
-        fields += &format!("/** {} */ {}?: {kind}, ", input.help, input.field.id());
+        fields += &format!("/** {} */ {}?: {}, ", input.help, input.field.id(), kind(input));
     }
     let docs = "/** A scenario. What is left out has the default that docs/links.md names. */";
     Lines::of(&format!("{docs} export type Config = {{ {fields}}};"))
+}
+
+/// What a search is asked for.
+fn request() -> String {
+    let varies = VARIES.map(|field| format!("{}?: \"all\" | Array<{}>, ", field.id(), kind(field.input())));
+    let own = [
+        (format!("{}?: {{ {}}}", Field::Vary.id(), varies.concat()), "Inputs with the values to try."),
+        (
+            format!("{}?: Record<string, number>", Field::Owned.id()),
+            "GPUs there are, by id; no others are taken.",
+        ),
+        (format!("{}?: number", Field::BudgetGpus.id()), "GPUs of a plan at most."),
+        (format!("{}?: number", Field::BudgetDollars.id()), "Dollars per hour of a plan at most."),
+        (
+            format!("{}?: Record<string, number>", Field::Prices.id()),
+            "Dollars per GPU and hour, by id, in place of the catalog's.",
+        ),
+        (format!("{}?: number", Field::Plans.id()), "How many of the best plans are shown; 5 if left out."),
+    ];
+    let fields = own.map(|(field, help)| format!("/** {help} */ {field}, "));
+    let docs = "/** A load with its limits, and what is open: `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are where \
+                neither the scenario nor `vary` names them. */";
+    Lines::of(&format!("{docs} export type PlanRequest = Config & {{ {}}};", fields.concat()))
 }
 
 fn types() -> String {
@@ -141,7 +169,9 @@ fn types() -> String {
     declared.visit::<GpuFacts>();
     declared.visit::<EngineFacts>();
     declared.visit::<Model>();
+    declared.visit::<Answer>();
     declared.texts.insert("Config".into(), self::config());
+    declared.texts.insert("PlanRequest".into(), request());
     let texts: Vec<String> = declared.texts.into_values().collect();
     format!("{HEAD}\n{}", texts.join("\n"))
 }

@@ -41,6 +41,17 @@ export type Blocks = {
   streams?: number;
 };
 
+/** The limit that breaks furthest, or the load that is not kept up with. */
+export type BrokenLimit = {
+  /** `slo_ttft`, `slo_tpot`, `slo_e2e` or `slo_share`; the field of the load where more arrives than is served. */
+  field: Field;
+  /** What came of it, in seconds; a share of requests for `slo_share`, requests per second served for a load. */
+  at: number;
+  /** What was asked for, likewise. */
+  limit: number;
+  text: string;
+};
+
 /** Data, in bytes. */
 export type Bytes = number;
 
@@ -594,6 +605,15 @@ export type Moe = {
   beside?: number;
 };
 
+/** A plan that misses, by as little as any. */
+export type NearestPlan = {
+  plan: Plan;
+  /** The limit that it misses; none where it meets all limits and exceeds the fleet. */
+  broken: BrokenLimit | null;
+  /** What binds, and by how much, in a sentence. */
+  text: string;
+};
+
 /** Where a block normalises. */
 export type Norms = "pre" | "sandwich";
 
@@ -628,6 +648,115 @@ export type PassReport = {
 };
 
 export type Phase = "prefill" | "decode";
+
+/** A configuration that serves the load, all figures those of its simulated run. */
+export type Plan = {
+  /** The fragment of a link that opens it. */
+  link: string;
+  /** The same as a scenario in the JSON form. */
+  config: Config;
+  /** In a few words: `3 x B200, NVFP4, vLLM, TP 1`. */
+  name: string;
+  gpu: string;
+  gpus: number;
+  replicas: number;
+  /** Of all GPUs, where their price is known; as are the next two. */
+  dollars_per_hour: number | null;
+  dollars_per_million_output: number | null;
+  /** Prompt and output tokens together. */
+  dollars_per_million_total: number | null;
+  /** Seconds. */
+  ttft: Stats;
+  /** None for one output token. */
+  tpot: Stats | null;
+  e2e: Stats;
+  /** All replicas together. */
+  requests_per_s: number;
+  output_per_s: number;
+  total_per_s: number;
+  /** Every limit with what came of it, at the percentile that is asked for. */
+  limits: Array<Kept>;
+  /** Share of requests that keep to all limits; none without limits. */
+  goodput_share: number | null;
+  /** Times the load that these replicas take before a limit breaks; none where that is not known yet. */
+  headroom: number | null;
+  /** Whether more than `headroom` times the load was not tried. */
+  headroom_is_least: boolean;
+  /** What breaks with one replica less; none if that was not simulated, or there is one alone. */
+  one_less: BrokenLimit | null;
+  /** Why it comes after the first; none for that. */
+  behind: string | null;
+  /** What is to know about it: estimates, and what was not measured. */
+  issues: Array<Issue>;
+};
+
+/** Ranked plans, and what is known of what is no plan. */
+export type PlanAnswer = {
+  /** The best of all, then the best of every other GPU; the best first. Those without a known price come last, by GPUs. */
+  plans: Array<Plan>;
+  /** Where no plan meets the limits within the fleet: what comes nearest. */
+  nearest: NearestPlan | null;
+  /** GPUs without a plan, each with the reason. */
+  others: Array<WithoutPlan>;
+  counts: PlanCounts;
+  /** What is wrong with the request, or worth knowing about all plans. */
+  issues: Array<Issue>;
+  /** Nothing remains to be tried. */
+  finished: boolean;
+};
+
+/** How many layouts there were, and what became of them. */
+export type PlanCounts = {
+  /** Layouts that the request allows, replicas aside. */
+  layouts: number;
+  /** Of which this many wait to be checked or simulated. */
+  remaining: number;
+  /** The checks refuse them: heads that do not divide, formats without kernels. */
+  refused: number;
+  too_large: number;
+  /** Kernels at their ideal miss the limits. */
+  too_slow: number;
+  /** Their fewest replicas exceed the fleet. */
+  beyond_fleet: number;
+  /** No number of replicas can be better than what was found already. */
+  outdone: number;
+  /** Step times were worked out and loads simulated. */
+  simulated: number;
+  /** Simulated loads in all. */
+  runs: number;
+};
+
+/** A load with its limits, and what is open: `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are where neither the scenario nor `vary` names them. */
+export type PlanRequest = Config & {
+  /** Inputs with the values to try. */
+  vary?: {
+    gpu?: "all" | Array<string>;
+    engine?: "all" | Array<string>;
+    weights?: "all" | Array<Dtype>;
+    kv?: "all" | Array<Dtype>;
+    tp?: "all" | Array<number>;
+    pp?: "all" | Array<number>;
+    dp?: "all" | Array<number>;
+    ep?: "all" | Array<number>;
+    token_budget?: "all" | Array<number>;
+    max_seqs?: "all" | Array<number>;
+    memory_share?: "all" | Array<number>;
+    cached_share?: "all" | Array<number>;
+    history_cached?: "all" | Array<number>;
+    drafted?: "all" | Array<number>;
+    accepted?: "all" | Array<number>;
+  };
+  /** GPUs there are, by id; no others are taken. */
+  owned?: Record<string, number>;
+  /** GPUs of a plan at most. */
+  budget_gpus?: number;
+  /** Dollars per hour of a plan at most. */
+  budget_dollars?: number;
+  /** Dollars per GPU and hour, by id, in place of the catalog's. */
+  prices?: Record<string, number>;
+  /** How many of the best plans are shown; 5 if left out. */
+  plans?: number;
+};
 
 /** One load of a curve. */
 export type Point = {
@@ -757,3 +886,9 @@ export type Timeline = {
 
 /** Power, in watts. */
 export type Watts = number;
+
+/** A GPU without a plan. */
+export type WithoutPlan = {
+  gpu: string;
+  reason: string;
+};

@@ -8,6 +8,8 @@ import type {
   GpuFacts,
   ModelFacts,
   Options,
+  PlanAnswer,
+  PlanRequest,
   Prediction,
 } from "./rooflight-types.js";
 
@@ -16,6 +18,15 @@ export type * from "./rooflight-types.js";
 export interface LoadOptions {
   /** Whether to fetch the learned models; without them `predict` answers rooflines only. Default: true. */
   models?: boolean;
+}
+
+export interface PlanOptions {
+  /** Every kernel at its ideal instead of the learned efficiencies: needs no models. */
+  roofline?: boolean;
+  /** Called between two slices of the search with what is known by then. */
+  onProgress?: (answer: PlanAnswer) => void;
+  /** Ends the search: what was found so far is the answer, with `finished` false. */
+  signal?: AbortSignal;
 }
 
 /** What `load` rejects with. */
@@ -37,6 +48,11 @@ export interface Rooflight {
   readonly release: string | null;
   /** The answer to a link (whole, or its fragment) or to a configuration. Computes where it is called. */
   predict(config: string | Config, options?: Options): Prediction;
+  /**
+   * The plans that serve a load within its limits, ranked by cost. Computes where it is called, in slices of 20 ms, some of
+   * them longer. Never rejects.
+   */
+  plan(request: PlanRequest, options?: PlanOptions): Promise<PlanAnswer & { failure?: Failure }>;
   /** The link to a configuration. */
   encodeLink(config: string | Config): Encoded;
   /** The configuration of a link: a whole address, its fragment or its query. */

@@ -140,6 +140,37 @@ function guarded(input, call, otherwise) {
   }
 }
 
+/** Milliseconds of a search at a time: whatever else the thread has to do waits no longer. */
+const SLICE = 20;
+
+/** Searches in slices; what is asked meanwhile, and whoever calls it off, comes between them. */
+async function plan(request, { onProgress, signal, ...options } = {}) {
+  const otherwise = { plans: [], nearest: null, others: [], counts: {}, finished: true };
+  let planner;
+  const begun = guarded(
+    () => [text(request), json(options)],
+    (...given) => {
+      planner = new wasm.Planner(...given);
+      return { issues: [] };
+    },
+    otherwise,
+  );
+  if (!planner) return begun;
+  try {
+    while (!signal?.aborted && planner.step(SLICE)) {
+      onProgress?.(planner.answer());
+      await new Promise((go) => setTimeout(go));
+    }
+    const failure = planner.failure();
+    const answer = failure ? { ...planner.answer(), failure } : planner.answer();
+    planner.free();
+    return answer;
+  } catch (error) {
+    // Whatever stopped in the middle cannot be freed.
+    return { ...otherwise, issues: [], failure: { kind: "defect", text: String(error) } };
+  }
+}
+
 const rooflight = {
   get version() {
     return wasm.version();
@@ -149,6 +180,7 @@ const rooflight = {
   },
   predict: (config, options = {}) =>
     guarded(() => [text(config), json(options)], wasm.predict, { link: "", report: null }),
+  plan,
   encodeLink: (config) => guarded(() => [text(config)], wasm.encodeLink, { link: "" }),
   decodeLink: (link) => guarded(() => [address(link)], wasm.decodeLink, { config: {} }),
   models: () => wasm.models(),
