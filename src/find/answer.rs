@@ -9,7 +9,7 @@ use crate::units::fixed;
 
 /// Ranked plans, and what is known of what is no plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PlanAnswer"))]
 pub struct Answer {
     /// The best of all, then the best of every other GPU; the best first. Those without a known price come last, by GPUs.
     pub plans: Vec<Plan>,
@@ -26,7 +26,7 @@ pub struct Answer {
 
 /// A plan that misses, by as little as any.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NearestPlan"))]
 pub struct Nearest {
     pub plan: Plan,
     /// The limit that it misses; none where it meets all limits and exceeds the fleet.
@@ -37,7 +37,7 @@ pub struct Nearest {
 
 /// A GPU without a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "WithoutPlan"))]
 pub struct Other {
     pub gpu: String,
     pub reason: String,
@@ -45,7 +45,7 @@ pub struct Other {
 
 /// How many layouts there were, and what became of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PlanCounts"))]
 pub struct Counts {
     /// Layouts that the request allows, replicas aside.
     pub layouts: u32,

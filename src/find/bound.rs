@@ -228,3 +228,63 @@ impl Work {
         batch.pooling(tokens as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::config::check;
+    use crate::config::link::Link;
+
+    fn setup(link: &str) -> Setup {
+        let scenario = Link::read(link).0.expect("a link").scenario;
+        check(&scenario, catalog()).0.expect("sound")
+    }
+
+    fn bound(link: &str) -> Bound {
+        Bound::of(&setup(link)).expect("a bound")
+    }
+
+    #[test]
+    fn alone_a_token_takes_the_weights_over_the_bandwidth_at_least() {
+        let found = bound("v=1&m=llama-3.1-8b&g=h100-sxm&isl=16&osl=100&r=1");
+        // 8.03e9 parameters, of which the embedding is not read, in two bytes at 3.35 TB/s.
+        let least = (8.03e9 - 128_256.0 * 4096.0) * 2.0 / 3.35e12;
+        let tpot = found.tpot.expect("several tokens");
+        assert!((0.98..1.1).contains(&(tpot / least)), "{tpot} of {least}");
+        assert_eq!(bound("v=1&osl=1&r=1").tpot, None);
+    }
+
+    #[test]
+    fn a_tighter_limit_takes_as_many_replicas_or_more() {
+        let replicas = |limit: &str| {
+            let setup = setup(&format!("v=1&m=llama-3.1-8b&g=l40s&r=100&sp={limit}"));
+            Bound::of(&setup).expect("a bound").replicas(&setup)
+        };
+        let found = ["200", "60", "40", "30", "25"].map(replicas);
+        assert!(found.is_sorted() && found[0] > 1 && found[4] > found[0], "{found:?}");
+        // A single sequence takes longer than this.
+        assert_eq!(replicas("10"), u32::MAX);
+    }
+
+    #[test]
+    fn limits_below_the_ideal_are_named_with_it() {
+        let broken = |link: &str| {
+            let setup = setup(link);
+            Bound::of(&setup).expect("a bound").broken(&setup).map(|(field, ..)| field)
+        };
+        assert_eq!(broken("v=1&g=l40s&r=1&sp=10&st=1000"), Some(Field::SloTpot));
+        assert_eq!(broken("v=1&g=l40s&r=1&isl=8192&st=20"), Some(Field::SloTtft));
+        assert_eq!(broken("v=1&g=l40s&r=1&se=500&osl=500"), Some(Field::SloE2e));
+        assert_eq!(broken("v=1&g=l40s&r=1&sp=60&st=2000"), None);
+        // Half of the requests say nothing of the mean one.
+        assert_eq!(broken("v=1&g=l40s&r=1&sp=10&so=0.5"), None);
+    }
+
+    #[test]
+    fn what_does_not_fit_lacks_something() {
+        let lacking = |link: &str| lacks(&setup(link)).expect("known");
+        assert!(lacking("v=1&m=llama-3.3-70b-instruct&g=l4").is_some_and(|lacks| lacks > Bytes(1e11)));
+        assert_eq!(lacking("v=1&m=llama-3.1-8b&g=h100-sxm"), None);
+    }
+}

@@ -4,7 +4,7 @@
 //! beyond what was found by a margin, which `tests/find` holds against a search without bounds.
 
 use crate::config::catalog::Physics;
-use crate::config::{Batching, Setup};
+use crate::config::{Batching, Load, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::Batch;
 use crate::serving::step::PlannedStep;
@@ -86,7 +86,7 @@ impl Estimate {
         let prefill = time(&self.prompts.1)? / self.prompts.0;
         let parts = f64::from(setup.dp * setup.pp);
         let mut per_request = if self.decodes.is_empty() { prefill / parts } else { f64::INFINITY };
-        let mut before: Option<(f64, f64)> = None;
+        let (mut before, mut in_flight): (Option<(f64, f64)>, f64) = (None, 1.0);
         for Decode { size, alone, even, whole } in &self.decodes {
             let (size, alone) = (*size, time(alone)?);
             // Prompts of so many requests come to each step.
@@ -108,11 +108,17 @@ impl Estimate {
                 _ => (size, step),
             };
             per_request = per_request.min(step * self.steps / (at * parts));
+            in_flight = at * parts;
             before = Some((at, step));
         }
         Some(Expected {
             least: replicas(setup, per_request * MARGIN),
-            expected: replicas(setup, per_request * BUSY),
+            expected: match setup.load {
+                Load::Concurrency(clients) | Load::Sessions(clients) => {
+                    (f64::from(clients) / in_flight).ceil() as u32
+                }
+                _ => replicas(setup, per_request * BUSY),
+            },
         })
     }
 }

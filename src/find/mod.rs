@@ -22,6 +22,7 @@ mod words;
 
 pub use answer::{Answer, Counts, Nearest, Other};
 pub use fleet::Fleet;
+pub use layouts::VARIES;
 pub use plan::{Broken, Plan, Worth};
 pub use request::Request;
 pub use search::Search;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::config::link::Link;
+use crate::config::link::{Link, encode};
 use crate::config::{Field, Issue, Scenario, Setup};
 use crate::serving::run::Run;
 use crate::serving::sim::{Kept, Stats};
@@ -37,7 +37,7 @@ impl Worth {
 
 /// The limit that breaks furthest, or the load that is not kept up with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "BrokenLimit"))]
 pub struct Broken {
     /// `slo_ttft`, `slo_tpot`, `slo_e2e` or `slo_share`; the field of the load where more arrives than is served.
     pub field: Field,
@@ -123,6 +123,7 @@ impl Found {
             .then(gpus(self).cmp(&gpus(other)))
             .then(other.share().unwrap_or(1.0).total_cmp(&self.share().unwrap_or(1.0)))
             .then(self.run.metrics.e2e.mean.total_cmp(&other.run.metrics.e2e.mean))
+            .then_with(|| encode(&self.scenario).cmp(&encode(&other.scenario)))
     }
 
     pub fn scenario(&self) -> Scenario {
@@ -171,4 +172,16 @@ pub fn share(run: &Run) -> Option<f64> {
 /// Whether a run keeps to its limits; where there are none, whether it keeps up with its load.
 pub fn keeps(run: &Run) -> bool {
     run.keeps().unwrap_or(run.saturation.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_price_comes_first_then_the_cheaper() {
+        let mut all = [Worth::Gpus(1.0), Worth::Dollars(9.0), Worth::Gpus(0.5), Worth::Dollars(2.0)];
+        all.sort_by(|a, b| a.order(*b));
+        assert_eq!(all, [Worth::Dollars(2.0), Worth::Dollars(9.0), Worth::Gpus(0.5), Worth::Gpus(1.0)]);
+    }
 }

@@ -24,6 +24,8 @@ pub struct Layout {
     pub most: u32,
     /// Replicas to begin with, where learned step times say.
     pub begin: Option<u32>,
+    /// Whether learned step times have bounded it.
+    pub is_refined: bool,
 }
 
 impl Layout {
@@ -41,6 +43,7 @@ impl Layout {
         ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
         unanswered: impl Fn() -> E,
     ) -> Result<(), E> {
+        self.is_refined = true;
         let Some(physics) = constants().physics() else { return Ok(()) };
         let Some((estimate, rows)) = Estimate::new(&self.setup, &physics) else { return Ok(()) };
         let efficiencies = ask(&rows)?;
@@ -71,6 +74,8 @@ pub struct Probe {
     pub runs_before: u32,
     /// Every number of replicas is tried from the fewest on.
     every: bool,
+    /// One request alone is tried before any load.
+    alone_first: bool,
 }
 
 /// What one slice came to.
@@ -105,12 +110,13 @@ impl Probe {
             runs: 0,
             runs_before: 0,
             every,
+            alone_first: false,
         }
     }
 
-    /// Whether its step times are known.
-    pub fn is_begun(&self) -> bool {
-        self.runner.is_some()
+    /// Of a layout that may not even serve one request within the limits: that is tried first.
+    pub fn alone(layout: Layout) -> Self {
+        Self { alone_first: true, ..Self::new(layout, false) }
     }
 
     /// What no plan of it can be better than, by now.
@@ -141,14 +147,19 @@ impl Probe {
         let Some(replicas) = self.next() else { return Ok(self.end()) };
         let load = self.layout.setup.load;
         self.runs += 1;
-        if self.alone.is_none() && self.broken.is_some() && self.high.is_none() {
+        let is_due = self.alone_first || self.broken.is_some();
+        if self.alone.is_none() && is_due && self.high.is_none() {
             let run = match known.trial(1, one(load)) {
                 Ok(run) => run,
                 Err(issue) => return Ok(Slice::Refused(issue)),
             };
             self.alone = Some(keeps(&run));
             if self.alone == Some(false) {
+                // No load comes nearer.
+                self.nearest = None;
                 self.miss(1, run);
+                let text = |broken: &mut Broken| broken.text += ", with one request at a time";
+                self.nearest.iter_mut().for_each(|(_, _, broken)| text(broken));
                 return Ok(self.end());
             }
             return Ok(Slice::More);

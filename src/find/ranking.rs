@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::plan::{Found, Worth};
-use super::probe::Probe;
+use super::probe::Layout;
+use super::search::Phase;
 use super::{Search, words};
 use crate::config::Setup;
 use crate::units::fixed;
@@ -30,15 +31,19 @@ impl Reason {
 }
 
 impl Search {
-    /// Whether a plan of this layout that is no better than `worth` would not be shown.
+    /// Whether a plan of this layout that is no better than `worth` would not be shown. What is as good as the last that
+    /// is shown may be: the answer then does not depend on which was found first.
     pub(super) fn is_outdone(&self, setup: &Setup, worth: Worth) -> bool {
         if self.exhaustive {
             return false;
         }
-        let no_worse = |found: &Arc<Found>| found.worth().order(worth).is_le();
-        let of_all = self.found.get(self.request.plans - 1).is_some_and(|(found, _)| no_worse(found));
-        let of_gpu =
-            self.found.iter().any(|(found, _)| found.setup.gpu.id == setup.gpu.id && no_worse(found));
+        // Beyond the fleet the cheapest alone is shown.
+        if self.phase == Phase::BeyondFleet {
+            return self.found.first().is_some_and(|(found, _)| found.worth().order(worth).is_le());
+        }
+        let better = |found: &Arc<Found>| found.worth().order(worth).is_lt();
+        let of_all = self.found.get(self.request.plans - 1).is_some_and(|(found, _)| better(found));
+        let of_gpu = self.found.iter().any(|(found, _)| found.setup.gpu.id == setup.gpu.id && better(found));
         self.is_far(worth) || (of_all && of_gpu)
     }
 
@@ -65,14 +70,12 @@ impl Search {
         shown
     }
 
-    /// Leaves out what cannot be better than what was found.
-    pub(super) fn outdone(&mut self, probe: &Probe) {
-        self.counts.outdone += u32::from(!probe.is_begun());
-        let setup = &probe.layout.setup;
-        if self.is_far(probe.worth()) {
-            let name = words::name(setup, probe.low + 1);
-            let text = format!("{name} at least, more than {} times what the best plan takes", fixed(FAR, 0));
-            self.reason(&setup.gpu.id.clone(), 4, 0.0, text);
+    /// Says why a GPU has no plan, where this layout cannot be better than what was found.
+    pub(super) fn outdone(&mut self, layout: &Layout, worth: Worth) {
+        if self.is_far(worth) {
+            let name = words::name(&layout.setup, 1);
+            let text = format!("{name}: takes more than {} times what the best plan does", fixed(FAR, 0));
+            self.reason(&layout.setup.gpu.id, 4, 0.0, text);
         }
     }
 

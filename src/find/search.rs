@@ -30,8 +30,6 @@ pub struct Search {
     scenarios: VecDeque<Scenario>,
     /// Sorted, the most promising last.
     layouts: Vec<Layout>,
-    /// Waiting for their learned step times.
-    open: Vec<Layout>,
     /// Probes between two slices.
     probes: VecDeque<Box<Probe>>,
     /// Sorted, the best first.
@@ -75,7 +73,6 @@ impl Search {
             exhaustive: false,
             scenarios,
             layouts: Vec::new(),
-            open: Vec::new(),
             probes: VecDeque::new(),
             found: Vec::new(),
             loaded: VecDeque::new(),
@@ -141,26 +138,30 @@ impl Search {
                 let some = self.scenarios.drain(..SCREENED.min(self.scenarios.len())).collect();
                 return Some(Work::Screen(self.request.clone(), some, self.exhaustive));
             }
-            if !self.open.is_empty() {
-                self.screening += 1;
-                let some = self.open.split_off(self.open.len().saturating_sub(REFINED));
-                return Some(Work::Refine(some));
-            }
             // Which is the most promising is known once all are bounded.
             if self.screening > 0 {
                 return None;
             }
-            let next = match self.probes.pop_front() {
-                Some(probe) => Some(probe),
-                None => self.layouts.pop().map(|layout| Box::new(Probe::new(layout, self.exhaustive))),
-            };
-            if let Some(probe) = next {
+            if let Some(probe) = self.probes.pop_front() {
                 if self.is_outdone(&probe.layout.setup, probe.worth()) {
-                    self.outdone(&probe);
+                    self.outdone(&probe.layout, probe.worth());
                     continue;
                 }
-                self.counts.simulated += u32::from(!probe.is_begun());
                 return Some(Work::Probe(probe));
+            }
+            if let Some(layout) = self.promising() {
+                if !layout.is_refined && !self.exhaustive {
+                    let others = std::iter::from_fn(|| self.unrefined()).take(REFINED - 1);
+                    let all: Vec<Layout> = others.collect();
+                    return Some(Work::Refine(std::iter::once(layout).chain(all).collect()));
+                }
+                self.counts.simulated += 1;
+                let begun = if self.phase == Phase::Slow {
+                    Probe::alone(layout)
+                } else {
+                    Probe::new(layout, self.exhaustive)
+                };
+                return Some(Work::Probe(Box::new(begun)));
             }
             if let Some(loaded) = self.loaded.pop_front() {
                 return Some(Work::Headroom(loaded));
@@ -170,6 +171,24 @@ impl Search {
             }
             self.go_on();
         }
+    }
+
+    /// The layout whose bound is the least of those that may still be shown.
+    fn promising(&mut self) -> Option<Layout> {
+        while let Some(layout) = self.layouts.pop() {
+            if !self.is_outdone(&layout.setup, layout.worth()) {
+                return Some(layout);
+            }
+            self.counts.outdone += 1;
+            self.outdone(&layout, layout.worth());
+        }
+        None
+    }
+
+    /// The same, if its bound is that of physics alone.
+    fn unrefined(&mut self) -> Option<Layout> {
+        let is_next = self.layouts.last().is_some_and(|layout| !layout.is_refined);
+        if is_next { self.promising() } else { None }
     }
 
     /// The next phase.
@@ -204,7 +223,7 @@ impl Search {
         }
     }
 
-    /// What physics leaves out by the least, with one replica: one request alone says how far it is.
+    /// What physics leaves out by the least: one request alone says how far it is.
     fn nearest_to_physics(&mut self) {
         let excess =
             |layout: &Layout| layout.bound.broken(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit);
@@ -212,8 +231,7 @@ impl Search {
         self.slow.truncate(NEAREST);
         self.layouts = std::mem::take(&mut self.slow);
         for layout in &mut self.layouts {
-            let most = layout.most.max(1);
-            (layout.least, layout.most) = (most, most);
+            (layout.least, layout.is_refined) = (1, true);
         }
     }
 
@@ -238,12 +256,11 @@ impl Search {
             Outcome::Screened(all) => {
                 self.screening = self.screening.saturating_sub(1);
                 all.into_iter().for_each(|one| self.screened(one));
+                if self.screening == 0 {
+                    self.sort();
+                }
             }
-            Outcome::Refined(layouts) => {
-                self.screening = self.screening.saturating_sub(1);
-                layouts.into_iter().for_each(|layout| self.refined(layout));
-                self.sort();
-            }
+            Outcome::Refined(layouts) => layouts.into_iter().for_each(|layout| self.refined(layout)),
             Outcome::Probed(probe, slice) => self.probed(probe, slice),
             Outcome::Headroom(loaded, None) => self.loaded.push_back(loaded),
             Outcome::Headroom(loaded, Some(known)) => {
@@ -283,14 +300,14 @@ impl Search {
                 self.reason(&layout.setup.gpu.id, 4, f64::from(layout.least), text);
                 self.beyond.push(*layout);
             }
-            Screened::Open(layout) if self.exhaustive => self.layouts.push(*layout),
-            Screened::Open(layout) => self.open.push(*layout),
+            Screened::Open(layout) => self.layouts.push(*layout),
         }
     }
 
     fn refined(&mut self, layout: Layout) {
         if layout.least <= layout.most {
-            self.layouts.push(layout);
+            let at = self.layouts.partition_point(|other| other.worth().order(layout.worth()).is_ge());
+            self.layouts.insert(at, layout);
         } else if layout.least == u32::MAX {
             self.screened(Screened::TooSlow {
                 excess: 1.0,
@@ -335,6 +352,6 @@ impl Search {
 
     /// Layouts that wait to be screened or simulated.
     pub(super) fn remaining(&self) -> u32 {
-        (self.scenarios.len() + self.open.len() + self.layouts.len() + self.probes.len()) as u32
+        (self.scenarios.len() + self.layouts.len() + self.probes.len()) as u32
     }
 }

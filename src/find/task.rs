@@ -112,7 +112,8 @@ fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened
         (least, most) = (setup.replicas, setup.replicas);
     }
     let broken = bound.broken(&setup);
-    let layout = Box::new(Layout { scenario, setup, issues, bound, least, begin: None, most });
+    let layout =
+        Box::new(Layout { scenario, setup, issues, bound, least, most, begin: None, is_refined: false });
     let affordable = allowed >= least.max(1);
     match broken.filter(|_| !exhaustive) {
         Some((field, at, limit)) => {

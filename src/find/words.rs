@@ -136,3 +136,50 @@ pub fn counted(count: u32, what: &str) -> String {
 fn counted_do(count: u32) -> String {
     if count == 1 { "one does".into() } else { format!("{count} do") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serving::sim::{Kept, Metrics, Saturation};
+
+    fn run(limits: Vec<Kept>, goodput_per_s: f64) -> Run {
+        let metrics = Metrics { requests_per_s: 1.0, ..Metrics::default() };
+        Run { metrics, limits, goodput_per_s: Some(goodput_per_s), asked: [0.99, 0.0], ..Run::default() }
+    }
+
+    fn kept(field: Field, share: f64, at: f64) -> Kept {
+        Kept { field, limit: 0.1, share, at }
+    }
+
+    #[test]
+    fn the_limit_that_is_missed_by_most_is_named() {
+        let limits = vec![
+            kept(Field::SloTtft, 0.9, 0.2),
+            kept(Field::SloTpot, 0.8, 0.15),
+            kept(Field::SloE2e, 1.0, 0.05),
+        ];
+        let found = broken(&run(limits, 0.7), Load::Rate(1.0));
+        assert_eq!((found.field, found.at), (Field::SloTtft, 0.2));
+        assert!((excess(&found) - 2.0).abs() < 1e-12);
+        assert_eq!(found.text, "TTFT is 200\u{a0}ms at P99 and must be 100\u{a0}ms");
+    }
+
+    #[test]
+    fn each_limit_may_be_kept_where_all_at_once_are_not() {
+        let limits = vec![kept(Field::SloTtft, 0.99, 0.1), kept(Field::SloTpot, 0.99, 0.1)];
+        let found = broken(&run(limits, 0.985), Load::Rate(1.0));
+        assert_eq!(found.field, Field::SloShare);
+        assert!(excess(&found) > 1.0 && excess(&found) < 1.1);
+    }
+
+    #[test]
+    fn a_queue_that_grows_is_further_off_than_any_limit() {
+        let saturation = Some(Saturation { offered_per_s: 9.0, served_per_s: 3.0, backlog: 5 });
+        let found = broken(&Run { saturation, ..run(Vec::new(), 0.0) }, Load::Rate(9.0));
+        assert_eq!(
+            (found.field, found.text.as_str()),
+            (Field::Rate, "9 requests come per second and 3 are served")
+        );
+        assert!(excess(&found) > FAR);
+    }
+}

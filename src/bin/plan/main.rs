@@ -1,10 +1,12 @@
 //! A load and its limits in, ranked plans out.
 
+mod compare;
+mod threads;
+
 use std::io::{BufRead, ErrorKind, Write};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
@@ -14,6 +16,9 @@ use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::{open_models, shipped_models};
 use rooflight::find::{Answer, Request, Search};
 use rooflight::units::count;
+
+use compare::Compared;
+use threads::searched;
 
 #[derive(Parser)]
 #[command(
@@ -42,6 +47,9 @@ struct Cli {
     /// Simulates every layout that fits with every number of replicas, instead of bounding them: slow, for comparison.
     #[arg(long)]
     brute_force: bool,
+    /// Searches with and without bounds, and prints how much dearer the first finds it: nothing beyond 2 % exits with 0.
+    #[arg(long, conflicts_with_all = ["brute_force", "format"])]
+    compare: bool,
     /// Threads that search at once; as many as there are cores by default.
     #[arg(long)]
     threads: Option<NonZero<usize>>,
@@ -75,11 +83,14 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<bool, Failed> {
     let models = models(cli)?;
     let one = |text: &str, format: Format| -> Result<bool, Failed> {
+        if cli.compare {
+            return compared(cli, models.as_ref(), text);
+        }
         let answer = answer(cli, models.as_ref(), text)?;
         print_issues(&answer.issues);
         print(&match format {
             Format::Json => serde_json::to_string(&answer)?,
-            Format::Table => table(&answer),
+            Format::Table => answer.to_table(),
         })?;
         Ok(!answer.plans.is_empty())
     };
@@ -112,8 +123,7 @@ fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Answer, Fail
     let (request, issues) = Request::from_json(text);
     let Some(request) = request else { return Ok(Answer { issues, finished: true, ..Answer::default() }) };
     let search = if cli.brute_force { Search::exhaustive(request) } else { Search::new(request) };
-    let threads = cli.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZero::get);
-    let mut answer = searched(search, threads, |rows| ask(models, rows))?;
+    let mut answer = finish(cli, models, search)?;
     answer.issues.splice(0..0, issues);
     if cli.stats {
         eprintln!("{}", stats(&answer, begin.elapsed()));
@@ -121,57 +131,24 @@ fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Answer, Fail
     Ok(answer)
 }
 
+/// Whether bounds cost nothing that matters.
+fn compared(cli: &Cli, models: Option<&Models>, text: &str) -> Result<bool, Failed> {
+    let (request, issues) = Request::from_json(text);
+    print_issues(&issues);
+    let Some(request) = request else { return Ok(false) };
+    let compared = Compared::of(&request, |search| finish(cli, models, search))?;
+    print(&compared.line())?;
+    Ok(compared.is_near())
+}
+
+fn finish(cli: &Cli, models: Option<&Models>, search: Search) -> Result<Answer, Failed> {
+    let threads = cli.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZero::get);
+    searched(search, threads, |rows| ask(models, rows))
+}
+
 fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, Failed> {
     let Some(models) = models else { return Ok(Efficiencies::Roofline) };
     Ok(models.answer(rows).map(Efficiencies::Learned)?)
-}
-
-/// Searches with so many threads at once.
-fn searched(
-    search: Search,
-    threads: usize,
-    ask: impl Fn(&Rows) -> Result<Efficiencies, Failed> + Sync,
-) -> Result<Answer, Failed> {
-    let (search, changed) = (Mutex::new(search), Condvar::new());
-    let lock = || search.lock().unwrap_or_else(PoisonError::into_inner);
-    let work = || -> Result<(), Failed> {
-        let mut held = lock();
-        while !held.is_finished() {
-            let Some(task) = held.next_task() else {
-                if !held.is_finished() {
-                    // Another thread's task decides what comes next; should it fail, this one looks again.
-                    let waited = changed.wait_timeout(held, Duration::from_millis(50));
-                    held = waited.unwrap_or_else(PoisonError::into_inner).0;
-                    if held.is_stopped() {
-                        break;
-                    }
-                }
-                continue;
-            };
-            drop(held);
-            let done = task.run(&ask, || "the models did not answer every row".into());
-            held = lock();
-            match done {
-                Ok(done) => held.take(done),
-                Err(error) => {
-                    held.stop();
-                    changed.notify_all();
-                    return Err(error);
-                }
-            }
-            changed.notify_all();
-        }
-        changed.notify_all();
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let own = work();
-        let joined =
-            others.into_iter().map(|other| other.join().unwrap_or_else(|_| Err("a thread panicked".into())));
-        joined.fold(own, |all, one| all.and(one))
-    })?;
-    Ok(lock().answer())
 }
 
 fn stats(answer: &Answer, elapsed: Duration) -> String {
@@ -213,9 +190,4 @@ fn print_issues(issues: &[Issue]) {
         };
         eprintln!("{severity}: {}: {}", issue.field.id(), issue.text);
     }
-}
-
-/// For people, in a terminal.
-fn table(answer: &Answer) -> String {
-    answer.to_table()
 }

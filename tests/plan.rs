@@ -1,0 +1,120 @@
+//! The `plan` command: what it exits with, and what it prints.
+#![cfg(feature = "tools")]
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+const REQUEST: &str = r#"{"model": "llama-3.1-8b", "isl": 300, "osl": 32, "rate": 4, "requests": 100, "slo_ttft": 1000, "slo_tpot": 50,
+    "engine": "vllm", "tp": 1, "pp": 1, "vary": {"gpu": ["l40s", "h100-sxm"]}}"#;
+
+/// Runs it away from the repository, so nothing is found there, with `input` on standard input.
+fn run(arguments: &[&str], input: &str) -> (i32, Output) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plan"));
+    command.args(arguments).current_dir(std::env::temp_dir());
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    // A command that refuses its arguments reads nothing.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().expect("it exits by itself"), output)
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The fields that standard error names errors of.
+fn error_fields(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let errors = text.lines().filter_map(|line| line.strip_prefix("error: ")?.split(':').next());
+    errors.map(str::to_owned).collect()
+}
+
+#[test]
+fn plans_as_a_table_and_as_json_whatever_the_threads() {
+    let (code, table) = run(&[REQUEST], "");
+    assert_eq!(code, 0);
+    assert!(String::from_utf8_lossy(&table.stdout).contains("best: v=1&"));
+    let (_, one) = run(&[REQUEST, "--format", "json", "--threads", "1"], "");
+    let (_, two) = run(&["-", "--format", "json", "--threads", "2"], REQUEST);
+    assert_eq!(json(&one), json(&two));
+    let best = &json(&one)["plans"][0];
+    assert!(
+        best["dollars_per_hour"].as_f64() > Some(0.0) && best["goodput_share"].as_f64() >= Some(0.99),
+        "{best}"
+    );
+}
+
+#[test]
+fn a_line_of_json_for_every_request() {
+    let request = REQUEST.replace('\n', " ");
+    let (code, output) = run(&["--jsonl"], &format!("{request}\n\n{{\"rate\": 1, \"tp\": \"x\"}}\n"));
+    let lines: Vec<serde_json::Value> = output
+        .stdout
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    assert_eq!((code, lines.len()), (2, 2));
+    assert!(!lines[0]["plans"].as_array().unwrap().is_empty());
+    assert_eq!(lines[1]["issues"][0]["field"], "tp");
+}
+
+#[test]
+fn what_has_no_plan_exits_with_2_and_names_what_binds() {
+    for (more, field) in [
+        (r#""slo_tpot": 0.1"#, "slo_tpot"),
+        (r#""slo_tpot": 50, "budget_dollars": 0.1"#, "budget_dollars"),
+        (r#""slo_tpot": 50, "nope": 1"#, "link"),
+    ] {
+        let (code, output) =
+            run(&[&format!(r#"{{"rate": 4, "gpu": "l40s", "engine": "vllm", "requests": 50, {more}}}"#)], "");
+        assert_eq!(code, 2, "{more}");
+        assert!(
+            error_fields(&output).contains(&field.to_owned()),
+            "{more}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    assert_eq!(run(&[], "").0, 2);
+    assert_eq!(run(&[REQUEST, "--jsonl"], "").0, 2);
+}
+
+#[test]
+fn a_failure_exits_with_1() {
+    let (code, output) = run(&[REQUEST, "--models", "/no/such/folder"], "");
+    assert_eq!(code, 1);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such/folder"));
+}
+
+#[test]
+fn bounds_are_compared_with_brute_force() {
+    let (code, output) = run(&[REQUEST, "--compare"], "");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.starts_with("0.0 % dearer"), "{text}");
+}
+
+/// The manual's example: the request between quotes, and what it prints.
+#[test]
+fn the_manual_shows_what_it_prints() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/plan.md");
+    let manual = std::fs::read_to_string(path).unwrap();
+    let between = |text: &str, from: &str, to: &str| {
+        let begin = text.find(from).expect("there is an example") + from.len();
+        (begin, begin + text[begin..].find(to).expect("it ends"))
+    };
+    let (from, to) = between(&manual, "plan '", "'\n```");
+    let (code, output) = run(&[&manual[from..to]], "");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(code, 0);
+    let (from, to) = between(&manual, "```text\n", "```");
+    if std::env::var_os("ROOFLIGHT_WRITE").is_some() {
+        std::fs::write(path, format!("{}{printed}{}", &manual[..from], &manual[to..])).unwrap();
+    } else {
+        assert_eq!(
+            &manual[from..to],
+            printed,
+            "docs/plan.md is stale: ROOFLIGHT_WRITE=1 cargo test --test plan"
+        );
+    }
+}
