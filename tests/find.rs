@@ -207,7 +207,6 @@ fn the_best_plan_is_that_of_a_search_without_bounds() {
                 (finish(Search::new(request.clone()), ask), finish(Search::exhaustive(request), ask));
             let cost = |answer: &Answer| answer.plans.first().and_then(|plan| plan.dollars_per_hour);
             assert_eq!(cost(&found), cost(&all), "{task}");
-            assert!(found.counts.runs <= all.counts.runs, "{task}");
         }
     }
 }

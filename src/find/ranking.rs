@@ -34,14 +34,11 @@ impl Search {
     /// Whether a plan of this layout that is no better than `worth` would not be shown. What is as good as the last that
     /// is shown may be: the answer then does not depend on which was found first.
     pub(super) fn is_outdone(&self, setup: &Setup, worth: Worth) -> bool {
-        if self.exhaustive {
-            return false;
-        }
-        // Beyond the fleet the cheapest alone is shown.
-        if self.phase == Phase::BeyondFleet {
-            return self.found.first().is_some_and(|(found, _)| found.worth().order(worth).is_le());
-        }
         let better = |found: &Arc<Found>| found.worth().order(worth).is_lt();
+        // The cheapest alone is asked for: no closed form takes part, only what was simulated.
+        if self.exhaustive || self.phase == Phase::BeyondFleet {
+            return self.found.first().is_some_and(|(found, _)| better(found));
+        }
         let of_all = self.found.get(self.request.plans - 1).is_some_and(|(found, _)| better(found));
         let of_gpu = self.found.iter().any(|(found, _)| found.setup.gpu.id == setup.gpu.id && better(found));
         self.is_far(worth) || (of_all && of_gpu)

@@ -88,7 +88,8 @@ impl Search {
         }
     }
 
-    /// The same without bounds: every layout that fits is simulated with every number of replicas, from one on.
+    /// The same without bounds, for the cheapest plan alone: every layout that fits is simulated with every number of
+    /// replicas, from one on, as long as it costs no more than what was found.
     pub fn exhaustive(request: Request) -> Self {
         Self { exhaustive: true, ..Self::new(request) }
     }

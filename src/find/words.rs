@@ -59,10 +59,15 @@ pub fn excess(broken: &Broken) -> f64 {
 
 const FAR: f64 = 1e6;
 
-/// `TPOT is 34 ms at P99 and must be 30 ms`.
+/// `TPOT is 34 ms at P99 and must be 30 ms`, or how little it is above where both print alike.
 pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
-    let at = Seconds(at).print();
-    format!("{} is {at} at P{} and must be {}", metric(field), percentile(share), Seconds(limit).print())
+    let (found, asked) = (Seconds(at).print(), Seconds(limit).print());
+    let (name, percentile) = (metric(field), percentile(share));
+    if found == asked {
+        let above = fixed((at / limit - 1.0) * 100.0, 2);
+        return format!("{name} is {above} % above its limit of {asked} at P{percentile}");
+    }
+    format!("{name} is {found} at P{percentile} and must be {asked}")
 }
 
 /// `TPOT is 34 ms even with every kernel at its ideal, and must be 30 ms`.
@@ -162,6 +167,12 @@ mod tests {
         assert_eq!((found.field, found.at), (Field::SloTtft, 0.2));
         assert!((excess(&found) - 2.0).abs() < 1e-12);
         assert_eq!(found.text, "TTFT is 200\u{a0}ms at P99 and must be 100\u{a0}ms");
+    }
+
+    #[test]
+    fn what_prints_like_its_limit_is_a_share_above_it() {
+        let text = limit(Field::SloTpot, 0.020_05, 0.02, 0.9);
+        assert_eq!(text, "TPOT is 0.25 % above its limit of 20.0\u{a0}ms at P90");
     }
 
     #[test]

@@ -44,7 +44,8 @@ struct Cli {
     /// Takes every kernel at its ideal time instead of the learned efficiencies.
     #[arg(long)]
     roofline: bool,
-    /// Simulates every layout that fits with every number of replicas, instead of bounding them: slow, for comparison.
+    /// Simulates every layout that fits with every number of replicas that costs no more than the best plan, instead of
+    /// bounding them: slow, for comparison.
     #[arg(long)]
     brute_force: bool,
     /// Searches with and without bounds, and prints how much dearer the first finds it: nothing beyond 2 % exits with 0.
