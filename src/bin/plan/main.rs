@@ -155,7 +155,7 @@ fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, Failed> {
 fn stats(answer: &Answer, elapsed: Duration) -> String {
     let counts = answer.counts;
     let seconds = elapsed.as_secs_f64();
-    let pruned = counts.layouts - counts.simulated - counts.refused;
+    let pruned = counts.layouts.saturating_sub(counts.simulated + counts.refused);
     format!(
         "{} layouts in {:.0} ms, {} per second: {} refused, {} too large, {} too slow, {} beyond the fleet, {} outdone, \
          {} simulated in {} runs ({} per second; {} left out by bounds)",
