@@ -129,3 +129,25 @@ fn what_does_not_fit_one_machine_is_sent_to_a_second() {
     let text: Vec<&str> = report.issues.iter().map(|issue| issue.text.as_str()).collect();
     assert!(text.iter().any(|text| text.contains("PP 2 fits, over 2 machines.")), "{text:?}");
 }
+
+#[test]
+fn beyond_eight_ranks_a_token_goes_only_to_the_ranks_of_its_experts() {
+    let dispatch = |dp: u32| {
+        let report = report(&scenario(|scenario| {
+            (scenario.gpu, scenario.engine) = ("gb200".into(), "sglang".into());
+            (scenario.dp, scenario.ep) = (dp, dp);
+            scenario.workload.load = Load::Concurrency(256 * dp);
+        }));
+        let pass = report.passes.iter().find(|pass| pass.phase == Phase::Decode).expect("decodes").clone();
+        let kernel = pass.kernels.iter().find(|kernel| kernel.name == "dispatch").expect("apart");
+        (pass.sequences as f64, kernel.time.0)
+    };
+    // Eight ranks gather all tokens in bf16 over 900 GB/s.
+    let (sequences, seconds) = dispatch(8);
+    let gathered = sequences * 7.0 * 7168.0 * 2.0 / 900e9;
+    assert!((seconds / gathered - 1.0).abs() < 1e-3, "{seconds} {gathered}");
+    // Of 32 each sends its tokens to eight, in FP8 with a scale for each block of 128 by 128.
+    let (sequences, seconds) = dispatch(32);
+    let sent = sequences * 8.0 * 7168.0 * (1.0 + 4.0 / 16_384.0) * 31.0 / 32.0 / 900e9;
+    assert!((seconds / sent - 1.0).abs() < 1e-3, "{seconds} {sent}");
+}

@@ -269,9 +269,9 @@ fn print_loops(report: &LoopReport) {
 }
 
 fn print_pools(report: &PoolReport) {
-    [&report.by_lengths, &report.by_drafting, &report.by_recipe, &report.by_ratio]
-        .into_iter()
-        .for_each(group);
+    [&report.by_drafting, &report.by_recipe, &report.by_ratio].into_iter().for_each(group);
+    println!();
+    report.by_prompt.iter().for_each(|(prompt, metrics)| line(&format!("prompts of {prompt}"), metrics));
     println!();
     report
         .by_clients

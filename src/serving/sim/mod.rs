@@ -20,6 +20,7 @@ mod arrivals;
 mod cost;
 mod decoding;
 mod error;
+mod hand_over;
 pub mod metrics;
 mod outcome;
 mod policy;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::hand_over::{Event, Token};
 use super::outcome::Counts;
 use super::policy::Policy;
 use super::rank::Rank;
@@ -10,32 +11,10 @@ use super::schedule::Scheduled;
 use super::sglang::constants as sglang;
 use super::{Gaps, RankStep, SimError, StepCost};
 
-/// A request's first or last token.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Token {
-    pub id: u32,
-    /// End of the step that made it, in seconds.
-    pub at: f64,
-    pub event: Event,
-    /// The rank that made it.
-    pub rank: u32,
-    /// Prompt tokens of the step that made it.
-    pub chunk: u32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
-    First,
-    Last,
-    /// A sequence that came with its KV cache got its slot, and after its first step.
-    Joined,
-    Stepped,
-}
-
 pub(super) struct Replica<'a> {
     pub policy: &'a Policy,
     cost: &'a dyn StepCost,
-    ranks: Vec<Rank<'a>>,
+    pub(super) ranks: Vec<Rank<'a>>,
     /// What the scheduler has not read yet, by the time it can see it, rising.
     unread: VecDeque<(f64, u32)>,
     /// Micro-batches whose step is under way, with its end; in order.
@@ -43,11 +22,11 @@ pub(super) struct Replica<'a> {
     idle: VecDeque<usize>,
     /// When each pipeline stage is free again.
     stages: Vec<f64>,
-    now: f64,
+    pub(super) now: f64,
     /// When the last step began.
     began: f64,
     /// Nothing could be scheduled at the last try.
-    stalled: bool,
+    pub(super) stalled: bool,
     receive_count: u32,
     /// When the API server can take the next request.
     frontend_free: f64,
@@ -101,22 +80,6 @@ impl<'a> Replica<'a> {
 
     pub fn running(&self) -> u32 {
         self.ranks.iter().map(|rank| rank.running).sum()
-    }
-
-    /// Keeps memory for a prompt that has ended here and is not yet taken up elsewhere; whole blocks.
-    pub fn keep(&mut self, rank: u32, tokens: u32) {
-        let blocks = self.policy.blocks_for(u64::from(tokens));
-        self.ranks.get_mut(rank as usize).into_iter().for_each(|rank| rank.take(blocks));
-    }
-
-    /// The memory is free again, at `time`.
-    pub fn release(&mut self, rank: u32, tokens: u32, time: f64) {
-        let blocks = self.policy.blocks_for(u64::from(tokens));
-        self.ranks.get_mut(rank as usize).into_iter().for_each(|rank| rank.free += blocks);
-        if self.stalled {
-            self.stalled = false;
-            self.now = self.now.max(time);
-        }
     }
 
     /// Tokens of KV blocks taken.
@@ -278,15 +241,6 @@ impl<'a> Replica<'a> {
         }
         self.held += 1;
         true
-    }
-
-    /// Tells of sequences that came with their KV cache.
-    fn joined(&mut self, micro: usize, tokens: &mut Vec<Token>) {
-        for (index, rank) in self.ranks.iter_mut().enumerate() {
-            let (at, event, rank_of) = (self.now, Event::Joined, index as u32);
-            let joined = rank.micro_batches[micro].joined.drain(..);
-            tokens.extend(joined.map(|id| Token { id, at, event, rank: rank_of, chunk: 0 }));
-        }
     }
 
     fn launch(&mut self, micro: usize) -> Result<(), SimError> {

@@ -1,8 +1,9 @@
 //! Replicas on one clock, with the clients around them.
 
 use super::arrivals::Source;
+use super::hand_over::{Event, Token};
 use super::outcome::{QueueWatch, Timeline};
-use super::replica::{Event, Replica, Token};
+use super::replica::Replica;
 use super::request::RequestState;
 use super::{Arrivals, Counts, FirstToken, Gaps, Moment, Outcome, Pool, Request, Served, SimError, Transfer};
 

@@ -128,3 +128,53 @@ fn other_pool(recipe: &Recipe) -> &Started {
 
 const UNKNOWN: &str =
     "not known whether tokens were drafted: recipes with and without share these workers and layouts";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::cases::ServedCase;
+    use crate::evidence::launch::accepted;
+
+    /// TensorRT-LLM on GB200, one prefill worker of four GPUs and four decode workers of eight.
+    fn case(drafting: Option<bool>, concurrency: u32) -> PoolCase {
+        let workers = |count, gpus| Workers { count: Some(count), gpus: Some(gpus), ..Workers::default() };
+        let served = ServedCase {
+            engine: "trtllm".into(),
+            gpu: "gb200".into(),
+            precision: "nvfp4".into(),
+            model: "deepseek-ai/DeepSeek-R1".into(),
+            isl: 1024,
+            osl: 1024,
+            concurrency,
+            ..ServedCase::default()
+        };
+        PoolCase {
+            served,
+            prefill: workers(1, 4),
+            decode: workers(4, 8),
+            drafting,
+            ambiguous: false,
+            prompts: None,
+            runtime: Some("dynamo".into()),
+        }
+    }
+
+    #[test]
+    fn recipes_are_found_by_labels_and_refused_where_drafts_are_open() {
+        let found = recipe(&case(Some(true), 16)).unwrap().expect("a recipe");
+        assert!(found.decode.drafted > 0 && found.clients.contains(&16));
+        assert_eq!((found.prefill.workers, found.decode.gpus), (1, 8));
+        assert!(recipe(&case(Some(false), 16)).unwrap().is_some_and(|one| one.decode.drafted == 0));
+        assert_eq!(recipe(&case(None, 16)).map(|found| found.is_some()), Err(UNKNOWN.into()));
+        let other =
+            PoolCase { decode: Workers { count: Some(99), ..case(None, 1).decode }, ..case(Some(true), 1) };
+        assert!(recipe(&other).unwrap().is_none());
+    }
+
+    #[test]
+    fn fewer_drafts_are_accepted_more_often() {
+        let [one, two, three] = [1, 2, 3].map(|drafted| accepted(drafted).unwrap());
+        assert!((three - 1.3).abs() < 1e-9 && one < two && two < three, "{one} {two} {three}");
+        assert!(one > two / 2.0 && two / 2.0 > three / 3.0);
+    }
+}

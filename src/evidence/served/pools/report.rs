@@ -18,8 +18,8 @@ pub struct PoolReport {
     pub all: Report,
     /// By the octaves of clients, the most of each as key.
     pub by_clients: BTreeMap<u32, Metrics>,
-    /// By prompt and answer, in tokens.
-    pub by_lengths: BTreeMap<String, Metrics>,
+    /// By tokens of a prompt.
+    pub by_prompt: BTreeMap<u32, Metrics>,
     /// By whether tokens were drafted, and whether the recipe is on record.
     pub by_drafting: BTreeMap<String, Metrics>,
     pub by_recipe: BTreeMap<String, Metrics>,
@@ -65,7 +65,9 @@ pub fn pool_report(
         by_clients: grouped(metrics, compared.iter(), |case| {
             case.concurrency.unwrap_or_default().next_power_of_two()
         }),
-        by_lengths: by(&|case, _| format!("{} / {}", case.served.isl, case.served.osl)),
+        by_prompt: grouped(metrics, compared.iter(), |case| {
+            of.get(case.id.as_str()).map_or(0, |(case, _)| case.served.isl)
+        }),
         by_drafting: by(&|_, run| match run.decode.setup.drafts.drafted {
             0 => "no drafts".into(),
             drafted => format!("{drafted} drafted"),

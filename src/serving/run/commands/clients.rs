@@ -18,7 +18,7 @@ fn server(setup: &Setup) -> &'static str {
 
 /// `vllm bench serve`: clients, a rate, a burst, and a static batch as one.
 pub fn serve(setup: &Setup) -> Shell {
-    let replicas = setup.replicas.max(1);
+    let replicas = setup.copies();
     let rate = match setup.load.is_rate() {
         true => decimal(setup.load.amount() / f64::from(replicas)),
         false => "inf".to_owned(),
@@ -99,7 +99,7 @@ pub fn offline(setup: &Setup) -> String {
 /// vLLM's benchmark of conversations, which speaks to all three engines.
 pub fn sessions(setup: &Setup) -> String {
     let turns = setup.turns;
-    let replicas = setup.replicas.max(1);
+    let replicas = setup.copies();
     let sessions = requests_of(setup, setup.load) / turns.count.max(1);
     let same = |value: u32| serde_json::json!({"distribution": "constant", "value": value});
     let first = setup.prompts.first().copied().unwrap_or(1);

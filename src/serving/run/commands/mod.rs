@@ -34,7 +34,7 @@ impl Commands {
             ),
         };
         let mut notes = String::new();
-        if setup.replicas > 1 && setup.prefill.is_none() {
+        if setup.copies() > 1 {
             notes += &format!("# One of {} replicas, and its share of the load.\n", setup.replicas);
         }
         if setup.log_spread != [0.0; 2] || !setup.histogram.is_empty() {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::catalog::catalog;
-use crate::config::{Drafts, ModelChoice, Scenario, check};
+use crate::config::{Drafts, ModelChoice, Prefill, Scenario, check};
 
 fn commands(change: impl FnOnce(&mut Scenario)) -> Commands {
     let mut scenario = Scenario::default();
@@ -190,4 +190,17 @@ fn every_kind_of_load_has_its_client() {
         (scenario.workload.load, scenario.workload.max_in_flight) = (Load::Burst(200), Some(9));
     });
     assert!(capped.bench.contains("--max-concurrency 9"), "{}", capped.bench);
+}
+
+#[test]
+fn both_pools_have_a_command_and_the_load_is_of_all() {
+    let commands = commands(|scenario| {
+        (scenario.tp, scenario.replicas, scenario.workload.load) = (2, 3, Load::Concurrency(64));
+        scenario.prefill = Prefill { workers: 2, ..Prefill::default() };
+    });
+    for part in ["# One of 2 that compute prompts:", "--tensor-parallel-size 1", "# One of 3 that decode:"] {
+        assert!(commands.launch.contains(part), "{}", commands.launch);
+    }
+    assert!(commands.launch.contains("--tensor-parallel-size 2"), "{}", commands.launch);
+    assert!(commands.bench.contains("--max-concurrency 64"), "{}", commands.bench);
 }

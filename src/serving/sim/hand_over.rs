@@ -1,0 +1,52 @@
+//! What replicas tell of their sequences, and how a prompt goes from one to the next.
+
+use super::replica::Replica;
+
+/// A request's first or last token.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    pub id: u32,
+    /// End of the step that made it, in seconds.
+    pub at: f64,
+    pub event: Event,
+    /// The rank that made it.
+    pub rank: u32,
+    /// Prompt tokens of the step that made it.
+    pub chunk: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    First,
+    Last,
+    /// A sequence that came with its KV cache got its slot, and after its first step.
+    Joined,
+    Stepped,
+}
+
+impl Replica<'_> {
+    /// Keeps memory for a prompt that has ended here and is not yet taken up elsewhere; whole blocks.
+    pub fn keep(&mut self, rank: u32, tokens: u32) {
+        let blocks = self.policy.blocks_for(u64::from(tokens));
+        self.ranks.get_mut(rank as usize).into_iter().for_each(|rank| rank.take(blocks));
+    }
+
+    /// The memory is free again, at `time`.
+    pub fn release(&mut self, rank: u32, tokens: u32, time: f64) {
+        let blocks = self.policy.blocks_for(u64::from(tokens));
+        self.ranks.get_mut(rank as usize).into_iter().for_each(|rank| rank.free += blocks);
+        if self.stalled {
+            self.stalled = false;
+            self.now = self.now.max(time);
+        }
+    }
+
+    /// Tells of sequences that came with their KV cache.
+    pub fn joined(&mut self, micro: usize, tokens: &mut Vec<Token>) {
+        for (index, rank) in self.ranks.iter_mut().enumerate() {
+            let (at, event, rank_of) = (self.now, Event::Joined, index as u32);
+            let joined = rank.micro_batches[micro].joined.drain(..);
+            tokens.extend(joined.map(|id| Token { id, at, event, rank: rank_of, chunk: 0 }));
+        }
+    }
+}
