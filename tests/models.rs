@@ -9,7 +9,7 @@ use rooflight::config::{Dtype, Issue, Model};
 
 /// Parameters in billions as the publisher prints them, from the safetensors index where it is shown.
 #[rustfmt::skip]
-const PUBLISHED: [(&str, f64); 62] = [
+const PUBLISHED: [(&str, f64); 92] = [
     ("llama-3.1-8b", 8.03), ("llama-3.1-70b", 70.55), ("llama-3.1-405b", 405.85),
     ("llama-3.1-70b-instruct-fp8", 70.55), ("llama-3.2-1b", 1.236), ("llama-3.2-3b", 3.213),
     ("llama-3.3-70b-instruct", 70.55),
@@ -43,6 +43,19 @@ const PUBLISHED: [(&str, f64); 62] = [
     // Model cards.
     ("gemma-4-26b-a4b", 25.2), ("gemma-4-31b-it-nvfp4", 30.7), ("mimo-v2-flash", 309.0),
     ("nemotron-3-nano-30b-a3b-bf16", 31.6), ("nemotron-3-ultra-550b-a55b-bf16", 550.0),
+    // Safetensors.
+    ("llama-2-7b-hf", 6.738), ("llama-2-13b-hf", 13.016), ("llama-2-70b-hf", 68.977), ("llama-3-8b", 8.03),
+    ("llama-3-70b", 70.55), ("codellama-7b-hf", 6.739), ("codellama-34b-hf", 33.744), ("yi-1.5-9b", 8.829),
+    ("smollm2-135m", 0.1345), ("smollm2-360m", 0.3618), ("smollm2-1.7b", 1.711),
+    ("falcon3-7b-base", 7.456), ("falcon3-10b-base", 10.306),
+    ("granite-3.3-2b-instruct", 2.534), ("granite-3.3-8b-instruct", 8.171),
+    ("mistral-nemo-instruct-2407", 12.248), ("ministral-8b-instruct-2410", 8.020),
+    ("phi-3-mini-128k-instruct", 3.821), ("phi-3-medium-128k-instruct", 13.960), ("phi-4-mini-instruct", 3.836),
+    ("qwen3-4b-instruct-2507", 4.022), ("qwen3-30b-a3b-instruct-2507", 30.53),
+    ("qwen3-235b-a22b-instruct-2507", 235.09), ("deepseek-v2-lite", 15.706), ("deepseek-v2", 235.74),
+    // The language part: the same without the vision encoder (0.4 to 0.7 B).
+    ("mistral-small-3.2-24b-instruct-2506", 23.57), ("qwen2.5-vl-3b-instruct", 3.086),
+    ("qwen2.5-vl-7b-instruct", 7.616), ("qwen2.5-vl-32b-instruct", 32.76), ("qwen2.5-vl-72b-instruct", 72.71),
     // DeepSeek-V4's report; MiniMax-M3's announcement, its vision encoder included.
     ("deepseek-v4-flash", 284.0), ("deepseek-v4-flash-fp8", 284.0), ("minimax-m3", 428.0),
 ];
@@ -309,6 +322,29 @@ fn the_committed_catalog_is_current() {
     let committed = std::fs::read_to_string(root().join("static/catalog/models.json")).unwrap();
     let printed = print(&build(&catalog().models.source, &files).unwrap()).unwrap();
     assert!(printed == committed, "static/catalog/models.json is stale: run `cargo run --bin catalog`");
+}
+
+/// Bytes that a token takes in the KV cache in 16 bits: keys and values of every layer, or the latent of each.
+#[test]
+fn kv_bytes_of_a_token_are_exact() {
+    for (id, bytes) in [
+        ("llama-2-7b-hf", 32 * 2 * 32 * 128 * 2),
+        ("llama-2-70b-hf", 80 * 2 * 8 * 128 * 2),
+        ("codellama-34b-hf", 48 * 2 * 8 * 128 * 2),
+        ("mistral-nemo-instruct-2407", 40 * 2 * 8 * 128 * 2),
+        ("phi-3-mini-128k-instruct", 32 * 2 * 32 * 96 * 2),
+        ("falcon3-7b-base", 28 * 2 * 4 * 256 * 2),
+        ("smollm2-135m", 30 * 2 * 3 * 64 * 2),
+        ("deepseek-v2-lite", 27 * (512 + 64) * 2),
+    ] {
+        let model = catalog().model(id).unwrap_or_else(|| panic!("{id} is missing"));
+        let of = |blocks: &Blocks| match &blocks.attention {
+            Some(Attention::Gqa(gqa)) => blocks.count * 2 * gqa.kv_heads * gqa.head_dim * 2,
+            Some(Attention::Mla(mla)) => blocks.count * (mla.latent + mla.rope) * 2,
+            _ => 0,
+        };
+        assert_eq!(model.blocks.iter().map(of).sum::<u32>(), bytes, "{id}");
+    }
 }
 
 #[test]
