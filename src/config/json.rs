@@ -68,6 +68,15 @@ pub fn of<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|fault| fault.to_string())
 }
 
+/// The first value of a text, and what stands behind it; all of the text where it does not begin with one.
+pub fn first(text: &str) -> (&str, &str) {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    match values.next() {
+        Some(Ok(_)) => text.split_at_checked(values.byte_offset()).unwrap_or((text, "")),
+        _ => (text, ""),
+    }
+}
+
 /// The object under a key.
 pub fn inner<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.get(key).filter(|inner| inner.is_object())
@@ -134,6 +143,14 @@ mod tests {
         let fault = |text: &str| parse(text).expect_err(text);
         assert!(fault("{\"a\" 1}").starts_with("not JSON: expected `:` at line 1 column"));
         assert!(fault("{\n\"a\": [1 2]}").contains("at line 2 column"));
+    }
+
+    #[test]
+    fn a_second_object_is_told_apart() {
+        assert_eq!(first("{\"a\": 1}\n{\"b\": 2}"), ("{\"a\": 1}", "\n{\"b\": 2}"));
+        for whole in ["{\"a\": 1}", "{\"a\"", "", "x {}"] {
+            assert_eq!(first(whole), (whole, ""));
+        }
     }
 
     #[test]

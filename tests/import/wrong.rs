@@ -96,12 +96,17 @@ fn encoders_are_refused_by_name() {
     let bert = json!({"model_type": "bert", "architectures": ["BertForMaskedLM"], "hidden_act": "gelu"});
     assert_eq!(
         refused(&changed(bert)),
-        ["no text generation (`architectures` is BertForMaskedLM): not covered by this release"]
+        [
+            "`model_type` bert is not supported; no text generation (`architectures` is BertForMaskedLM): not covered by this \
+          release"
+        ]
     );
     let t5 = json!({"model_type": "t5", "is_encoder_decoder": true});
     assert_eq!(
         refused(&changed(t5)),
-        ["encoder-decoder (`is_encoder_decoder`): not covered by this release"]
+        [
+            "`model_type` t5 is not supported; encoder-decoder (`is_encoder_decoder`): not covered by this release"
+        ]
     );
 }
 

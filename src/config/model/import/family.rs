@@ -79,7 +79,7 @@ pub struct Family {
 }
 
 /// A pre-norm decoder with RoPE, RMSNorm and a gated SiLU MLP.
-const PLAIN: Family = Family {
+pub const PLAIN: Family = Family {
     model_type: "llama",
     qk_norm: QkNorm::Never,
     qkv_bias: QkvBias::Key,

@@ -16,6 +16,7 @@ mod schemes;
 mod single;
 mod sparse;
 mod uneven;
+mod unlisted;
 
 use serde_json::Value;
 
@@ -46,6 +47,17 @@ pub fn import(config_json: &str, hf_quant_config: Option<&str>) -> (Option<Model
     }
 }
 
+/// The same of one text: a `config.json`, perhaps with its `hf_quant_config.json` before or behind it.
+pub fn import_files(text: &str) -> (Option<Model>, Vec<Issue>) {
+    let (first, rest) = json::first(text);
+    let is_record = |text: &str| json::parse(text).is_ok_and(|file| file.get("quantization").is_some());
+    match rest.trim() {
+        "" => import(text, None),
+        config if is_record(first) => import(config, Some(first)),
+        record => import(first, Some(record)),
+    }
+}
+
 fn error(text: impl Into<String>) -> Issue {
     Issue::error(Field::Model, text)
 }
@@ -62,8 +74,21 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Model, Vec<
     if let Err(reason) = &quantization {
         uncovered.push(reason.clone());
     }
-    let (Some(family), Ok(quantization), true) = (family, quantization, uncovered.is_empty()) else {
-        return Err(one(refusal(&model_type, &uncovered)));
+    let listed = family.is_some();
+    let family = match family {
+        None if uncovered.is_empty() => {
+            unlisted::family(text).map_err(|keys| one(unread(&model_type, &keys)))?
+        }
+        None => {
+            let what = uncovered.join(", ");
+            return Err(one(format!(
+                "`model_type` {model_type} is not supported; {what}: not covered by this release"
+            )));
+        }
+        Some(family) => family,
+    };
+    let (Ok(quantization), true) = (quantization, uncovered.is_empty()) else {
+        return Err(one(format!("{}: not covered by this release", uncovered.join(", "))));
     };
     let mut fields = Fields::new(text);
     for key in json::repeated(config_json) {
@@ -71,7 +96,10 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Model, Vec<
     }
     let model = architecture(&top, &mut fields, &family, &quantization);
     let mut issues = fields.into_issues();
-    let Some(model) = model else { return Err(issues) };
+    let Some(mut model) = model else { return Err(issues) };
+    if !listed {
+        model.notes.push(unlisted::note(&model_type));
+    }
     issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
     if quantization.fp8_kv {
         issues.push(Issue::note(Field::Model, "the checkpoint has scales for an FP8 KV cache"));
@@ -91,12 +119,16 @@ fn family_of(top: &Value, text: &Value) -> Result<(String, Option<Family>), Stri
     Ok((excerpt(model_type), Family::of(model_type)))
 }
 
-fn refusal(model_type: &str, uncovered: &[String]) -> String {
-    if uncovered.is_empty() {
+/// Of a `model_type` that is not listed: the keys by which it is more than a plain decoder.
+fn unread(model_type: &str, keys: &[String]) -> String {
+    if keys.is_empty() {
         let known: Vec<&str> = FAMILIES.iter().map(|family| family.model_type).collect();
         return format!("`model_type` {model_type} is not supported; supported are {}", known.join(", "));
     }
-    format!("{}: not covered by this release", uncovered.join(", "))
+    format!(
+        "`model_type` {model_type} is not supported, and {} not understood: not covered by this release",
+        keys.join(", ")
+    )
 }
 
 /// Layers that predict further tokens. MiniMax counts modules, and says elsewhere whether there are any.

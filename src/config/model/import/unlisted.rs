@@ -1,0 +1,130 @@
+//! Decoders of a `model_type` that is not listed: read where every key of their config is understood.
+
+use serde_json::Value;
+
+use super::family::{Family, PLAIN};
+use crate::config::issue::excerpt;
+
+/// Keys without which nothing says that it is a decoder of this kind.
+const NEEDED: [&str; 5] =
+    ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size"];
+
+/// Keys that are read besides.
+const READ: [&str; 8] = [
+    "num_key_value_heads",
+    "head_dim",
+    "max_position_embeddings",
+    "tie_word_embeddings",
+    "attention_bias",
+    "hidden_act",
+    "quantization_config",
+    "compression_config",
+];
+
+/// Keys that change no shape.
+const IDLE: [&str; 24] = [
+    "source",
+    "model_type",
+    "architectures",
+    "auto_map",
+    "_name_or_path",
+    "name_or_path",
+    "torch_dtype",
+    "dtype",
+    "transformers_version",
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "unk_token_id",
+    "use_cache",
+    "initializer_range",
+    "rms_norm_eps",
+    "norm_eps",
+    "attention_dropout",
+    "hidden_dropout",
+    "resid_pdrop",
+    "pretraining_tp",
+    "rope_theta",
+    "rope_scaling",
+    "rope_parameters",
+];
+
+/// Keys that have no effect at these values.
+const OFF: [&str; 5] = ["sliding_window", "use_sliding_window", "mlp_bias", "bias", "use_qk_norm"];
+
+/// A plain decoder, and what to keep in mind of it.
+///
+/// # Errors
+/// The keys that are not understood; none where it lacks those of a decoder.
+pub fn family(text: &Value) -> Result<Family, Vec<String>> {
+    let Some(object) = text.as_object() else { return Err(Vec::new()) };
+    if NEEDED.iter().any(|key| text[key].is_null()) {
+        return Err(Vec::new());
+    }
+    let known = |key: &str, value: &Value| {
+        let off = value.is_null() || *value == false;
+        NEEDED.contains(&key) || READ.contains(&key) || IDLE.contains(&key) || (off && OFF.contains(&key))
+    };
+    let unknown: Vec<String> = object
+        .iter()
+        .filter(|(key, value)| !known(key, value))
+        .map(|(key, _)| format!("`{}`", excerpt(key)))
+        .collect();
+    if unknown.is_empty() { Ok(Family { model_type: "decoder", ..PLAIN }) } else { Err(unknown) }
+}
+
+/// What to keep in mind of a model that was read so.
+pub fn note(model_type: &str) -> String {
+    format!(
+        "The model_type {model_type} is not listed: it is read as a plain decoder like Llama, all of its keys being understood."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::config::model::import::import;
+
+    fn read(change: &Value) -> (Option<f64>, String) {
+        let mut config = json!({
+            "model_type": "newcomer", "architectures": ["NewcomerForCausalLM"], "hidden_size": 4096,
+            "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+            "vocab_size": 128256, "max_position_embeddings": 8192, "hidden_act": "silu", "sliding_window": null,
+        });
+        for (key, value) in change.as_object().into_iter().flatten() {
+            config[key] = value.clone();
+        }
+        let (model, issues) = import(&config.to_string(), None);
+        let texts: Vec<String> = issues.into_iter().map(|issue| issue.text).collect();
+        (model.map(|model| model.parameters() / 1e9), texts.join("; "))
+    }
+
+    #[test]
+    fn a_plain_decoder_is_read_and_said_to_be() {
+        let (billions, said) = read(&json!({}));
+        assert!((billions.unwrap_or_default() - 8.03).abs() < 0.01);
+        assert!(
+            said.starts_with("The model_type newcomer is not listed: it is read as a plain decoder"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_key_that_may_change_shapes_is_refused_after_the_model_type() {
+        for (change, what) in [
+            (json!({"sliding_window": 4096}), "`sliding_window` not understood"),
+            (json!({"logit_scale": 0.1}), "`logit_scale` not understood"),
+            (json!({"num_experts": 8}), "mixture of experts (8 experts)"),
+            (json!({"hidden_act": "gelu"}), "gelu activation"),
+            (json!({"intermediate_size": null}), "supported are"),
+        ] {
+            let (model, said) = read(&change);
+            assert_eq!(model, None, "{change}");
+            assert!(
+                said.starts_with("`model_type` newcomer is not supported") && said.contains(what),
+                "{said}"
+            );
+        }
+    }
+}
