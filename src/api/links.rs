@@ -33,6 +33,7 @@ pub fn encode(text: &str) -> Encoded {
 
 /// From a whole address, its fragment or its query.
 pub fn decode(text: &str) -> Decoded {
-    let (link, issues) = link::decode(text);
+    let (mut link, mut issues) = link::decode(text);
+    issues.extend(link.settle());
     Decoded { config: link.to_json(), issues }
 }

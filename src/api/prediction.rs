@@ -111,14 +111,17 @@ impl Options {
 }
 
 impl Asked {
-    /// Reads a link, or a scenario in the JSON form.
+    /// Reads a link, a scenario in the JSON form, or the command that starts an engine.
     pub fn read(text: &str) -> Self {
         let (link, mut issues) = Link::read(text);
         let checked = link.as_ref().map(|link| check(&link.scenario, catalog()));
         let (setup, found) = checked.unwrap_or_default();
         // A value that could not be read has its default in the scenario, which is not what was meant.
         let setup = setup.filter(|_| !issues.iter().any(Issue::is_error));
-        issues.extend(found);
+        // A model that no name leads to was named already.
+        let named = issues.iter().any(|issue| issue.field == Field::Model && issue.is_error());
+        let again = |issue: &Issue| named && issue.field == Field::Model && issue.given.is_some();
+        issues.extend(found.into_iter().filter(|issue| !again(issue)));
         Self { link, setup, issues }
     }
 

@@ -3,6 +3,7 @@
 mod budget;
 pub mod catalog;
 pub mod check;
+pub mod command;
 mod dtype;
 mod engine;
 mod gpu;
@@ -14,6 +15,8 @@ pub mod link;
 pub mod measured;
 pub mod model;
 pub(crate) mod objects;
+pub mod names;
+pub mod pasted;
 mod requests;
 mod scenario;
 mod setup;

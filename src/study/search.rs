@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{Block, Row, Span, Study, Topic, edit, tabs};
 use crate::config::catalog::catalog;
 use crate::config::model::Attention;
-use crate::config::{Dtype, Gpu, Issue, Model, ModelChoice, Scenario, check, link};
+use crate::config::{Dtype, Gpu, Issue, Model, ModelChoice, Scenario, check, link, names};
 use crate::study::words;
 use crate::units::{count, decimal};
 
@@ -110,7 +110,8 @@ fn pasted(text: &str) -> Option<Entry> {
     if !fragment.split(['&', '#']).any(|pair| pair.starts_with("v=")) {
         return None;
     }
-    let (link, mut issues) = link::decode(text);
+    let (mut link, mut issues) = link::decode(text);
+    issues.extend(link.settle().into_iter().filter(Issue::is_error));
     let (setup, found) = check(&link.scenario, catalog());
     issues.extend(found.into_iter().filter(Issue::is_error));
     let name = setup.as_ref().map_or_else(|| "Configuration of the link".into(), words::title);
@@ -131,11 +132,30 @@ fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
         found.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>()
     };
     let literal = best(entries(study), &|entry| rank(entry, words));
-    if literal.is_empty() {
+    if literal.is_empty()
+        && let Some(model) = published(study)
+    {
+        vec![model]
+    } else if literal.is_empty() {
         best(entries(study), &|entry| similar(entry, words).then_some(0))
     } else {
         literal
     }
+}
+
+/// The model that a published name stands for.
+fn published(study: &Study) -> Option<Entry> {
+    let name = study.chosen.trim();
+    let resolved = names::resolve(name).ok()?;
+    let mut scenario = study.link.scenario.clone();
+    (scenario.model, scenario.weights) = (ModelChoice::Catalog(name.to_owned()), None);
+    let issues = names::settle(&mut scenario);
+    if issues.iter().any(Issue::is_error) {
+        return None;
+    }
+    let said = issues.iter().map(|issue| issue.text.clone()).chain([of_model(resolved.model)]);
+    let facts = said.collect::<Vec<_>>().join("; ");
+    Some(Entry { kind: "Model", name: name.to_owned(), facts, link: study.link_to(&scenario) })
 }
 
 /// Lower is better; none if a word is missing.

@@ -46,7 +46,7 @@ pub struct Ask {
     pub replay: bool,
 }
 
-/// Read this text of the visitor's: a `config.json` (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
+/// Read this text of the visitor's: a `config.json`, a published name or a launch command (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
 /// measurement (`measured`), to be set beside the configuration of `link`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {

@@ -2,8 +2,7 @@
 
 use super::protocol::{Read, Text};
 use crate::config::measured::paste;
-use crate::config::model::import::import;
-use crate::config::{Bin, Field, Lengths, Load, Measured, ModelChoice, Scenario, Workload, link};
+use crate::config::{Bin, Field, Issue, Lengths, Load, Measured, Scenario, Workload, link, pasted};
 use crate::serving::run::{Trace, histogram};
 use crate::units::{count, significant};
 
@@ -32,9 +31,10 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
             (of(measured.map(of_measured), issues), None)
         }
         _ => {
-            let (model, issues) = import(&asked.text, None);
-            let scenario = model
-                .map(|model| Scenario { model: ModelChoice::Custom(Box::new(model)), ..Scenario::default() });
+            let (form, _) = link::decode(&asked.link);
+            let (scenario, issues) = pasted::read(&asked.text, form.scenario);
+            // All of it stands beside the text.
+            let issues = issues.into_iter().map(|issue| Issue { field: asked.field, ..issue }).collect();
             (of(scenario, issues), None)
         }
     }

@@ -102,6 +102,11 @@ impl Form {
         self.write(field, Some(value));
     }
 
+    /// What is to be known of an input, until it is edited.
+    pub fn say(&mut self, issues: Vec<Issue>) {
+        self.issues.extend(issues);
+    }
+
     /// A choice from a list. What it rules out is reset, with notes beside it.
     pub fn choose(&mut self, field: Field, change: impl FnOnce(&mut Scenario)) {
         self.forget(field);

@@ -79,6 +79,9 @@ pairs    = key \"~\" value *( \"~\" key \"~\" value )   ; as above, `~` for `=` 
 * A value that cannot be read, or an id that no catalog has, becomes an issue beside its field; the rest is read.
 * Keys that are not listed are kept, have no effect and are warned of. Of a key given twice the last one counts, and so it
   does of {sizes}, of which a link has one: the kind of load is the key it is given by. A text without any listed key is an error.
+* `m`, and `model` in JSON, may also be a name under which a checkpoint is published (`nvidia/DeepSeek-R1-0528-FP4-V2`): it is read as
+  the catalog's model with its shapes, `w` as the format that the name gives, with a note of both. A name with a word that is not
+  known is an error with the nearest names.
 * A link without a load means 16 clients, as it always has: that is a default of version {VERSION}, which never changes. A page that is
   opened without a link shows what `vllm bench serve` does when nothing is said, as the link `{fresh}`: 1,000 prompts at once,
   1,024 tokens in and 128 out. A frame without one has the defaults.

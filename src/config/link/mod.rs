@@ -16,8 +16,10 @@ pub(super) mod values;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::command;
 use super::inputs::{self, Input};
 use super::issue::excerpt;
+use super::names::settle;
 use super::{Field, Issue, Load, Scenario};
 
 pub use compared::MOST_COMPARED;
@@ -56,7 +58,17 @@ impl Link {
         Self { scenario, version: VERSION, data_release: None, compared: Vec::new(), extra: Vec::new() }
     }
 
-    /// Reads a link, or a scenario in the JSON form.
+    /// Puts the catalog's ids in the place of published names.
+    pub fn settle(&mut self) -> Vec<Issue> {
+        // What is wrong with the others is said where they are compared.
+        for scenario in &mut self.compared {
+            settle(scenario);
+        }
+        settle(&mut self.scenario)
+    }
+
+    /// Reads a link, a scenario in the JSON form, or the command that starts an engine. Models may have the names under
+    /// which they are published.
     ///
     /// Without a link the issues hold at least one error.
     pub fn read(text: &str) -> (Option<Self>, Vec<Issue>) {
@@ -67,12 +79,17 @@ impl Link {
                 vec![Issue::error(Field::Link, "the text is empty: give a link, or an object in JSON")],
             );
         }
-        if text.starts_with(['{', '[', '"']) {
-            return Self::from_json(text);
-        }
-        let (link, issues) = decode(text);
-        let read = !issues.iter().any(|issue| issue.is_error() && issue.field == Field::Link);
-        (read.then_some(link), issues)
+        let (mut link, mut issues) = if text.starts_with(['{', '[', '"']) {
+            Self::from_json(text)
+        } else if let Some((scenario, issues)) = command::read(text, &Scenario::default()) {
+            (scenario.map(Self::new), issues)
+        } else {
+            let (link, issues) = decode(text);
+            let read = !issues.iter().any(|issue| issue.is_error() && issue.field == Field::Link);
+            (read.then_some(link), issues)
+        };
+        issues.extend(link.iter_mut().flat_map(Self::settle));
+        (link, issues)
     }
 
     /// The fragment, without `#`. Written in this release's schema version.

@@ -5,7 +5,6 @@ mod compressed;
 mod ffn;
 pub mod import;
 pub mod limits;
-pub mod resolve;
 mod shape;
 mod tensors;
 

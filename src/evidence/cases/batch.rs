@@ -44,14 +44,14 @@ impl BatchCase {
     ///
     /// # Errors
     /// Why there is none.
-    fn scenario(&self, catalog: &Catalog) -> Result<Scenario, String> {
+    fn scenario(&self) -> Result<Scenario, String> {
         let prompts = match self.prompt_lens.is_empty() {
             true => vec![self.isl; self.batch as usize],
             false => self.prompt_lens.clone(),
         };
         let size = u32::try_from(prompts.len()).map_err(|error| error.to_string())?;
         Ok(Scenario {
-            model: ModelChoice::Catalog(model(catalog, &self.model)?.model.id.clone()),
+            model: ModelChoice::Catalog(model(&self.model)?.model.id.clone()),
             gpu: self.gpu.clone(),
             engine: self.engine.clone(),
             tp: self.tp,
@@ -78,7 +78,7 @@ impl BatchCase {
     /// # Errors
     /// Why it cannot be predicted.
     pub fn compare(&self, catalog: &Catalog, ask: &Ask) -> Result<Compared, String> {
-        let scenario = self.scenario(catalog)?;
+        let scenario = self.scenario()?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
         let (plan, rows) = plan(&setup).map_err(|issues| texts(&issues))?;

@@ -8,8 +8,7 @@ mod trace;
 use serde_json::Value;
 
 use super::compared::Skipped;
-use crate::config::catalog::Catalog;
-use crate::config::model::resolve::{Resolved, resolve};
+use crate::config::names::{Resolved, resolve};
 use crate::config::{Dtype, Issue};
 use crate::efficiency::{Learned, Rows};
 
@@ -104,9 +103,8 @@ pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + Sync + 'a;
 ///
 /// # Errors
 /// That there is none.
-pub(in crate::evidence) fn model<'a>(catalog: &'a Catalog, published: &str) -> Result<Resolved<'a>, String> {
-    resolve(&catalog.models.models, published)
-        .ok_or_else(|| format!("{published} is not among the models of the catalog"))
+pub(in crate::evidence) fn model(published: &str) -> Result<Resolved, String> {
+    resolve(published).map_err(|_| format!("{published} is not among the models of the catalog"))
 }
 
 /// A format by the tables' name.

@@ -63,7 +63,7 @@ impl TraceCase {
         (catalog, physics): (&Catalog, &Physics),
         ask: &Ask<'_>,
     ) -> Result<Compared, String> {
-        let scenario = self.scenario(catalog)?;
+        let scenario = self.scenario()?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
@@ -150,10 +150,10 @@ impl TraceCase {
         Scenario { workload, ..scenario }
     }
 
-    fn scenario(&self, catalog: &Catalog) -> Result<Scenario, String> {
+    fn scenario(&self) -> Result<Scenario, String> {
         let [prompt, output] = self.longest();
         Ok(Scenario {
-            model: ModelChoice::Catalog(model(catalog, &self.model)?.model.id.clone()),
+            model: ModelChoice::Catalog(model(&self.model)?.model.id.clone()),
             gpu: self.gpu.clone(),
             engine: self.engine.clone(),
             tp: self.tp,

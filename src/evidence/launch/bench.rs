@@ -14,7 +14,7 @@ constants!("launches": sglang_prefill_tokens, bench_share, bench_most_seqs, benc
 /// # Errors
 /// Where the model or the GPU's memory is not known.
 pub(super) fn engine_settings(launch: &mut Launch, case: &ServedCase, gpu: &Gpu) -> Result<(), String> {
-    let found = model(crate::config::catalog::catalog(), &case.model)?.model;
+    let found = model(&case.model)?.model;
     let memory = gpu.memory().map_err(|missing| missing.to_string())?.0 / GIB;
     let (tp, pp) = (f64::from(case.tp), f64::from(case.pp.max(1)));
     let of_weights = match case.precision.as_str() {

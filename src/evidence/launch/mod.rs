@@ -4,7 +4,6 @@
 //! script, period, layout, lengths and number of clients. Here a case is looked up, and its labels are read.
 
 mod bench;
-mod flags;
 mod label;
 mod plan;
 mod script;

@@ -4,10 +4,10 @@
 use serde_json::Value;
 
 use super::bench::{constants, engine_settings};
-use super::flags::{Flag, flags};
 use super::plan::{Plan, numbers};
 use super::{ExpertRanks, Graphs, KvCache, Launch, Layout, Origin, Warmup};
 use crate::config::catalog::catalog;
+use crate::config::command::{Flag, Setting, flags, setting};
 use crate::config::{Drafts, VersionDefaults};
 use crate::evidence::cases::{ServedCase, Told};
 
@@ -122,35 +122,8 @@ fn layout(case: &ServedCase) -> Result<Layout, String> {
     Ok(Layout { gpus: stage, tp: stage / ranks, ep: case.ep.max(1), attention_dp: ranks })
 }
 
-/// Settings that change no time, and those that the tables hold as fields of their own.
-const WITHOUT_EFFECT: [&str; 40] = [
-    "model",
-    "model_path",
-    "host",
-    "port",
-    "served_model_name",
-    "trust_remote_code",
-    "reasoning_parser",
-    "tool_call_parser",
-    "tp",
-    "tp_size",
-    "tensor_parallel_size",
-    "pp",
-    "pp_size",
-    "pipeline_parallel_size",
-    "dp",
-    "dp_size",
-    "ep",
-    "ep_size",
-    "expert_parallel_size",
-    "enable_expert_parallel",
-    "enable_dp_attention",
-    "max_model_len",
-    "max_seq_len",
-    "context_length",
-    "dtype",
-    "api_server_count",
-    "quantization",
+/// Settings of one engine that the tables hold as fields of their own, and those that change little.
+const WITHOUT_EFFECT: [&str; 10] = [
     "speculative_algorithm",
     "speculative_draft_model_path",
     "speculative_num_steps",
@@ -158,38 +131,33 @@ const WITHOUT_EFFECT: [&str; 40] = [
     "speculative_num_draft_tokens",
     "speculative_config",
     "performance_mode",
-    "max_seq_len_to_capture",
     "max_cudagraph_capture_size",
     "cuda_graph_max_bs",
     "language_model_only",
-    "log_level",
-    "seed",
 ];
 
 fn set(launch: &mut Launch, case: &ServedCase, flag: &Flag) {
     let whole = flag.number().map(|number| number as u32);
+    match (setting(&flag.name), whole) {
+        (Some(Setting::TokenBudget), Some(tokens)) if tokens > 0 => return launch.token_budget = tokens,
+        (Some(Setting::TokenBudget), _) if flag.name == "chunked_prefill_size" => {
+            return launch.chunked = false;
+        }
+        (Some(Setting::MaxSeqs), Some(seqs)) => return launch.max_seqs = Some(seqs),
+        (Some(Setting::MemoryShare), _) => {
+            return launch.memory_share = flag.number().or(launch.memory_share);
+        }
+        (Some(Setting::KvFormat), _) => {
+            if flag.value.as_deref().is_some_and(|value| value.starts_with("fp8")) {
+                launch.kv_cache = KvCache::Fp8;
+            }
+            return;
+        }
+        (Some(Setting::TokenBudget | Setting::MaxSeqs), _) | (None, _) => {}
+        (Some(_), _) => return,
+    }
     match (flag.name.as_str(), whole) {
-        ("max_num_batched_tokens" | "chunked_prefill_size" | "max_num_tokens", Some(tokens))
-            if tokens > 0 =>
-        {
-            launch.token_budget = tokens;
-        }
-        ("chunked_prefill_size", _) => launch.chunked = false,
-        ("max_num_seqs" | "max_running_requests" | "max_batch_size", Some(seqs)) => {
-            launch.max_seqs = Some(seqs)
-        }
         ("max_prefill_tokens", Some(tokens)) => launch.max_prefill_tokens = Some(tokens),
-        (
-            "gpu_memory_utilization"
-            | "mem_fraction_static"
-            | "kv_cache_free_gpu_memory_fraction"
-            | "kv_cache_free_gpu_mem_fraction",
-            _,
-        ) => launch.memory_share = flag.number().or(launch.memory_share),
-        ("kv_cache_dtype", _) if flag.value.as_deref().is_some_and(|value| value.starts_with("fp8")) => {
-            launch.kv_cache = KvCache::Fp8;
-        }
-        ("kv_cache_dtype", _) => {}
         ("block_size" | "page_size", Some(tokens)) => launch.kv_block_tokens = Some(tokens),
         ("enable_prefix_caching", _) => launch.prefix_cache = flag.on(),
         ("no_enable_prefix_caching" | "disable_radix_cache", _) => {

@@ -3,6 +3,7 @@
 use super::{ComparedStart, Sizes, StartCase, version::version};
 use crate::config::catalog::Catalog;
 use crate::config::model::Attention;
+use crate::config::names::Resolved;
 use crate::config::{Drafts, Dtype, Engine, Gpu, Load, Model, Setup, Slos, Start, Workload};
 use crate::evidence::cases;
 use crate::serving::memory_of;
@@ -29,7 +30,7 @@ const TOLERATED_SHARE: f64 = 0.01;
 /// Why it is not.
 pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, String> {
     let mut assumed = Vec::new();
-    let model = resolved(catalog, &case.model, &mut assumed)?;
+    let model = resolved(&case.model, &mut assumed)?;
     let gpu = gpu(catalog, &case.gpu, &mut assumed)?;
     let engine = engine(catalog, case, &mut assumed)?;
     let (memory_share, contradiction) = share(case, &engine, &gpu, &mut assumed)?;
@@ -191,43 +192,13 @@ fn gpu(catalog: &Catalog, named: &str, assumed: &mut Vec<String>) -> Result<Gpu,
     Ok(gpu)
 }
 
-/// The model whose architecture a checkpoint has: by its name, else by its name without what tells tunings and formats.
-fn resolved<'a>(catalog: &'a Catalog, named: &str, assumed: &mut Vec<String>) -> Result<&'a Model, String> {
-    if let Ok(model) = cases::model(catalog, named) {
-        return Ok(model.model);
+/// The model whose architecture a checkpoint has, by its name.
+fn resolved(named: &str, assumed: &mut Vec<String>) -> Result<&'static Model, String> {
+    let Resolved { model, issues, .. } = cases::model(named)?;
+    if !issues.is_empty() {
+        assumed.push(format!("{} stands for {named}", model.name));
     }
-    let wanted = plain(named);
-    let alike = catalog.models.models.iter().find(|model| plain(&model.name) == wanted);
-    let model = alike.ok_or_else(|| format!("{named} is not among the models of the catalog"))?;
-    assumed.push(format!("{} stands for {named}", model.name));
     Ok(model)
-}
-
-fn plain(name: &str) -> String {
-    const ENDS: [&str; 12] = [
-        "-hf",
-        "-chat",
-        "-instruct",
-        "-it",
-        "-awq-4bit",
-        "-awq",
-        "-fp8",
-        "-nvfp4",
-        "-fp4",
-        "-base",
-        "-2507",
-        "-bf16",
-    ];
-    // Successors with the same architecture.
-    const SAME: [(&str, &str); 3] =
-        [("qwen3.6-27b", "qwen3.5-27b"), ("qwen3.8-27b", "qwen3.5-27b"), ("qwen3-reranker", "qwen3")];
-    let name =
-        name.rsplit('/').next().unwrap_or(name).to_lowercase().replace("meta-", "").replace("-coder", "");
-    let mut name = name.split(' ').next().unwrap_or_default().to_owned();
-    while let Some(shorter) = ENDS.iter().find_map(|end| name.strip_suffix(end)) {
-        name = shorter.to_owned();
-    }
-    SAME.iter().fold(name, |name, (new, old)| name.replace(new, old))
 }
 
 /// A format by the name that logs give it.

@@ -47,7 +47,7 @@ impl Run {
             return Err(excluded.clone());
         }
         let mut sent = Sent::of(case, &launch)?;
-        let scenario = scenario::of(case, &launch, &sent, catalog)?;
+        let scenario = scenario::of(case, &launch, &sent)?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
         let setup = with_kernels(setup, &launch);

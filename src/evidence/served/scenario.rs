@@ -1,8 +1,7 @@
 //! The scenario that a measured run of a server ran.
 
 use super::sent::Sent;
-use crate::config::catalog::Catalog;
-use crate::config::model::resolve::Resolved;
+use crate::config::names::Resolved;
 use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
 use crate::evidence::cases::{Kind, ServedCase, dtype, model};
 use crate::evidence::launch::Launch;
@@ -10,8 +9,8 @@ use crate::units::significant;
 
 /// # Errors
 /// Why there is none.
-pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent, catalog: &Catalog) -> Result<Scenario, String> {
-    let Resolved { model, weights: named } = model(catalog, &case.model)?;
+pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent) -> Result<Scenario, String> {
+    let Resolved { model, weights: named, .. } = model(&case.model)?;
     let (isl, osl) = match case.told {
         None => (case.isl, case.osl),
         Some(_) => sent.longest(),
@@ -76,8 +75,7 @@ pub(super) fn weights(case: &ServedCase, model: &Model, named: Option<Dtype>) ->
     match case.precision.as_str() {
         "fp8" if of_experts == "fp8_block" => Ok(Dtype::Fp8Block),
         "fp8" if model.weights == Dtype::Fp8Block && named.is_none() => Ok(Dtype::Fp8Block),
-        // Alibaba's own FP8 checkpoints are scaled by block.
-        "fp8" if named == Some(Dtype::Fp8) && case.model.starts_with("Qwen/") => Ok(Dtype::Fp8Block),
+        "fp8" if named == Some(Dtype::Fp8Block) => Ok(Dtype::Fp8Block),
         other => dtype(other),
     }
 }

@@ -9,13 +9,14 @@ use crate::ui::state::State;
 pub static CONFIG_JSON: Own = Own {
     id: "config-json",
     field: Field::Model,
-    summary: "Use your own config.json",
-    hint: "Paste it, or drop the file here. It stays in your browser and in the link.",
+    summary: "Use a config.json, a name or a launch command",
+    hint: "Paste a config.json (with hf_quant_config.json behind it, if there is one), a name from Hugging Face, or the command \
+           that starts the server, also of Docker, Compose or Kubernetes. Or drop the file here. It stays in your browser.",
     take: "Use this model",
-    accept: ".json,application/json",
+    accept: ".json,.yaml,.yml,.sh,.txt,application/json",
     // The largest published ones have some tens of kilobytes.
     longest: 1e6,
-    too_long: "this file is too large for a config.json",
+    too_long: "this file is too large for a config.json or a command",
     // The list of models names it.
     held: |_| String::new(),
     holds: ["", ""],

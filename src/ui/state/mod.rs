@@ -128,6 +128,12 @@ impl State {
         }
     }
 
+    /// What a link meant all along: replaces its entry.
+    fn amend(self, change: impl FnOnce(&mut Form)) {
+        self.form.update(change);
+        address::replace(&self.form.with_untracked(Form::link));
+    }
+
     /// The address of this configuration, with the release of data and weights once it is known.
     pub fn shared_address(self) -> String {
         let address = address::address();
@@ -142,6 +148,7 @@ impl State {
 
     /// Puts what a text of the visitor's holds on the form, as its `field`, or says in `texts` why not.
     pub fn read(self, field: Field, text: String) {
+        self.predictor.update_value(|predictor| predictor.named = None);
         texts::read(self, field, text);
     }
 

@@ -51,6 +51,8 @@ pub struct Predictor {
     pub reading: Vec<Field>,
     /// Of these, the texts that no worker was there for yet.
     unread: Vec<Text>,
+    /// The name of a link that the worker looks up, until it has.
+    pub named: Option<String>,
     /// The question asked last, if the form has one.
     newest: Option<Ask>,
     asked: u32,
@@ -103,6 +105,7 @@ fn predict(state: State) {
     });
     if !sound {
         state.show_page();
+        texts::look_up(state);
     }
     study::changed(state);
 }

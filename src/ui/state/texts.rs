@@ -1,4 +1,5 @@
-//! Texts of the visitor's own: a `config.json`, a trace, a measurement. The worker reads them, since few have one.
+//! Texts of the visitor's own: a `config.json`, a name, a command, a trace, a measurement. The worker reads them, since few
+//! have one.
 
 use leptos::prelude::*;
 
@@ -16,13 +17,43 @@ pub fn read(state: State, field: Field, text: String) {
     state.predictor.update_value(|predictor| predictor.read(Text { field, text, link }));
 }
 
+/// Has the worker look up a model that the catalog does not have: links may hold a published name.
+pub fn look_up(state: State) {
+    let unknown = state.form.with_untracked(|form| {
+        let model = &form.scenario().model;
+        model.record().is_none().then(|| model.id().to_owned())
+    });
+    if let Some(name) = unknown {
+        state.predictor.update_value(|predictor| predictor.named = Some(name.clone()));
+        read(state, Field::Model, name);
+    }
+}
+
 /// The form takes what the text holds: of a trace its means, which is what the link keeps of it.
 pub fn heard(state: State, read: Read) {
     let field = read.field;
-    state.predictor.update_value(|predictor| predictor.reading.retain(|other| *other != field));
+    let looked_up = state.predictor.try_update_value(|predictor| {
+        predictor.reading.retain(|other| *other != field);
+        if field == Field::Model { predictor.named.take() } else { None }
+    });
+    let looked_up = looked_up.flatten();
+    // Another model may have been chosen meanwhile.
+    let passed = |name: &String| state.form.with_untracked(|form| form.scenario().model.id() != name);
+    if looked_up.as_ref().is_some_and(passed) {
+        return;
+    }
     let (link, wrong) = link::decode(&read.link);
     let sound = !read.link.is_empty() && !wrong.iter().any(Issue::is_error);
-    found(state, field, [read.issues, wrong].concat());
+    let said = [read.issues, wrong].concat();
+    if sound && looked_up.is_some() {
+        return state.amend(|form| {
+            form.choose(field, |scenario| {
+                (scenario.model, scenario.weights) = (link.scenario.model, link.scenario.weights);
+            });
+            form.say(said);
+        });
+    }
+    found(state, field, said);
     if !sound {
         return;
     }
@@ -32,20 +63,33 @@ pub fn heard(state: State, read: Read) {
     }
     state.choose(field.id(), |form| {
         let histogram = of.workload.histogram.clone();
-        use Field::{Burstiness, Isl, LogSpread, Osl, Rate, Spread};
+        use Field::{
+            Burstiness, Dp, Ep, Gpus, Isl, LogSpread, MaxSeqs, MemoryShare, Osl, Pp, Rate, Spread,
+            TokenBudget, Tp,
+        };
         let numbers: &[Field] = match field {
             Field::Trace if histogram.is_empty() => &[Spread, LogSpread, Burstiness, Isl, Osl, Rate],
             Field::Trace => &[Spread, LogSpread],
+            Field::Model => &[Tp, Pp, Dp, Ep, Gpus, TokenBudget, MaxSeqs, MemoryShare],
             _ => &[],
         };
-        for &number in numbers {
-            if let Some(value) = number.input().number.and_then(|number| (number.read)(&of)) {
-                form.set(number, value);
+        let of_model = field == Field::Model;
+        for &number_field in numbers {
+            let Some(number) = number_field.input().number else { continue };
+            match (number.read)(&of) {
+                // Only a command sets these; what is typed stays.
+                value if of_model && value == (number.read)(form.scenario()) => {}
+                Some(value) => form.set(number_field, value),
+                None if of_model => form.type_text(number_field.input(), String::new()),
+                None => {}
             }
         }
         let taken = if field == Field::Trace { Field::Histogram } else { field };
         form.choose(taken, |scenario| match field {
-            Field::Model => scenario.model = of.model,
+            Field::Model => {
+                (scenario.model, scenario.weights) = (of.model, of.weights);
+                (scenario.engine, scenario.kv) = (of.engine, of.kv);
+            }
             Field::Measured => scenario.measured = of.measured,
             _ => {
                 scenario.workload.shape = None;

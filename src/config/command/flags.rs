@@ -8,7 +8,7 @@ pub struct Flag {
 }
 
 impl Flag {
-    fn new(name: &str, value: Option<&str>) -> Self {
+    pub fn new(name: &str, value: Option<&str>) -> Self {
         let name = name.trim_start_matches('-').replace('-', "_").to_lowercase();
         Self { name, value: value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) }
     }
@@ -39,20 +39,30 @@ fn of_line(line: &str) -> Vec<Flag> {
     {
         return vec![Flag::new(name, Some(value))];
     }
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let is_flag = |word: &str| {
-        word.starts_with("--")
-            || (word.starts_with('-') && word[1..].starts_with(|letter: char| letter.is_alphabetic()))
-    };
-    let mut found = Vec::new();
-    for (at, &word) in words.iter().enumerate().filter(|(_, word)| is_flag(word)) {
-        let next = words.get(at + 1).copied().filter(|next| !is_flag(next));
-        found.push(match word.split_once('=') {
+    let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_end_matches([',', ';'])).collect();
+    of_words(&words).0
+}
+
+/// The settings of a command's words, and the words that belong to none.
+pub fn of_words<'a>(words: &[&'a str]) -> (Vec<Flag>, Vec<&'a str>) {
+    let (mut flags, mut others) = (Vec::new(), Vec::new());
+    let mut rest = words.iter().copied().peekable();
+    while let Some(word) = rest.next() {
+        if !is_flag(word) {
+            others.push(word);
+            continue;
+        }
+        flags.push(match word.split_once('=') {
             Some((name, value)) => Flag::new(name, Some(value)),
-            None => Flag::new(word, next.map(|value| value.trim_end_matches([',', ';']))),
+            None => Flag::new(word, rest.next_if(|next| !is_flag(next))),
         });
     }
-    found
+    (flags, others)
+}
+
+fn is_flag(word: &str) -> bool {
+    let name = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
+    word.starts_with("--") || name.is_some_and(|name| name.starts_with(|letter: char| letter.is_alphabetic()))
 }
 
 #[cfg(test)]

@@ -1,0 +1,231 @@
+//! The arguments of an engine, put into a scenario.
+
+use super::find::Launch;
+use super::flags::{Flag, flags, of_words};
+use super::{Setting, setting};
+use crate::config::issue::excerpt;
+use crate::config::names::settle;
+use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Scenario};
+
+/// Arguments that are named at most where they are not understood.
+const NAMED: usize = 20;
+
+/// Names that no time and no byte depends on, besides those of [`Setting::Idle`].
+const IDLE: [&str; 25] = [
+    "tokenizer",
+    "tokenizer_path",
+    "tokenizer_mode",
+    "revision",
+    "download_dir",
+    "load_format",
+    "api_key",
+    "chat_template",
+    "enable_auto_tool_choice",
+    "generation_config",
+    "disable_log_requests",
+    "disable_log_stats",
+    "no_enable_log_requests",
+    "enable_metrics",
+    "uvicorn_log_level",
+    "max_log_len",
+    "allowed_origins",
+    "random_seed",
+    "watchdog_timeout",
+    "show_time_cost",
+    "enable_chunked_prefill",
+    "enable_prefix_caching",
+    "no_enable_prefix_caching",
+    "disable_radix_cache",
+    "extra_llm_api_options",
+];
+
+/// What is read besides the scenario's own fields.
+#[derive(Default)]
+struct Rest {
+    issues: Vec<Issue>,
+    unknown: Vec<String>,
+    quantization: Option<Flag>,
+    dp: u32,
+    dp_attention: bool,
+    ep: Option<u32>,
+    ep_over_all: bool,
+}
+
+pub fn apply(launch: &Launch, onto: Scenario) -> (Scenario, Vec<Issue>) {
+    let words: Vec<&str> = launch.arguments.iter().map(String::as_str).collect();
+    let (flags_given, others) = of_words(&words);
+    let mut rest = Rest { dp: 1, ..Rest::default() };
+    let mut scenario = Scenario {
+        engine: launch.engine.into(),
+        tp: 1,
+        pp: 1,
+        dp: 1,
+        ep: 1,
+        replicas: 1,
+        weights: None,
+        kv: Dtype::Bf16,
+        overrides: Overrides { token_budget: None, max_seqs: None, memory_share: None, ..onto.overrides },
+        ..onto
+    };
+    let mut others = others.into_iter();
+    let of_flag = flags_given.iter().find(|flag| setting(&flag.name) == Some(Setting::Model));
+    let named = of_flag.and_then(|flag| flag.value.clone()).or_else(|| others.next().map(str::to_owned));
+    match named {
+        Some(name) => scenario.model = ModelChoice::Catalog(name),
+        None => rest
+            .issues
+            .push(Issue::error(Field::Model, "the command names no model: give it as `--model NAME`")),
+    }
+    flags_given.iter().for_each(|flag| rest.set(&mut scenario, flag));
+    flags(&launch.options.join("\n")).iter().for_each(|option| rest.option(&mut scenario, option));
+    rest.unknown.extend(others.map(str::to_owned));
+    rest.unknown.extend(launch.variables.iter().cloned());
+    if !rest.issues.iter().any(Issue::is_error) {
+        rest.issues.extend(settle(&mut scenario));
+    }
+    rest.quantised(&mut scenario);
+    rest.ranks(&mut scenario);
+    rest.issues.extend(listed(&rest.unknown));
+    if launch.others > 0 {
+        rest.issues.push(Issue::warning(Field::Model, "the text starts several engines: the first is taken"));
+    }
+    (scenario, rest.issues)
+}
+
+impl Rest {
+    fn set(&mut self, scenario: &mut Scenario, flag: &Flag) {
+        // Of the rest these are idle only at what serving uses.
+        let other = match flag.name.as_str() {
+            "dtype" => {
+                flag.value.as_deref().is_some_and(|value| value.starts_with("float32") || value == "float")
+            }
+            "enable_chunked_prefill" => !flag.on(),
+            _ => false,
+        };
+        let idle = IDLE.contains(&flag.name.as_str());
+        let Some(setting) = setting(&flag.name).filter(|_| !other) else {
+            if other || !idle {
+                self.unknown(flag);
+            }
+            return;
+        };
+        match setting {
+            Setting::Model | Setting::Idle => {}
+            Setting::Quantization => self.quantization = Some(flag.clone()),
+            Setting::Tp => scenario.tp = self.whole(Field::Tp, flag).unwrap_or(scenario.tp),
+            Setting::Pp => scenario.pp = self.whole(Field::Pp, flag).unwrap_or(scenario.pp),
+            Setting::Dp => self.dp = self.whole(Field::Dp, flag).unwrap_or(self.dp),
+            Setting::DpAttention => self.dp_attention = flag.on(),
+            Setting::Ep => self.ep = self.whole(Field::Ep, flag),
+            Setting::EpOverAll => self.ep_over_all = flag.on(),
+            // SGLang's prompts in one piece.
+            Setting::TokenBudget if flag.value.as_deref() == Some("-1") => self.unknown(flag),
+            Setting::TokenBudget => scenario.overrides.token_budget = self.whole(Field::TokenBudget, flag),
+            Setting::MaxSeqs => scenario.overrides.max_seqs = self.whole(Field::MaxSeqs, flag),
+            Setting::MemoryShare => match flag.number().filter(|share| share.is_finite()) {
+                Some(share) => scenario.overrides.memory_share = Some(share),
+                None => self.bad(Field::MemoryShare, flag, "a share of memory such as 0.9"),
+            },
+            Setting::KvFormat => self.kv(scenario, flag),
+        }
+    }
+
+    /// A line of TensorRT-LLM's options that the text itself writes.
+    fn option(&mut self, scenario: &mut Scenario, option: &Flag) {
+        match (option.name.as_str(), option.value.as_deref()) {
+            ("dtype", _) => self.kv(scenario, option),
+            ("enable_attention_dp", _) => self.dp_attention = option.on(),
+            ("enable_block_reuse", _) | (_, None) => {}
+            _ => self.unknown(option),
+        }
+    }
+
+    fn kv(&mut self, scenario: &mut Scenario, flag: &Flag) {
+        match flag.value.as_deref() {
+            Some(value) if value.starts_with("fp8") => scenario.kv = Dtype::Fp8,
+            Some("auto" | "bf16" | "bfloat16" | "fp16" | "float16" | "half") => {}
+            _ => self.unknown(flag),
+        }
+    }
+
+    /// A name for what the checkpoint is changes nothing; FP8 of a checkpoint in 16 bits is made at the start.
+    fn quantised(&mut self, scenario: &mut Scenario) {
+        let Some(flag) = self.quantization.take() else { return };
+        let published = scenario.weights.or(scenario.model.record().map(|model| model.weights));
+        match (published, flag.value.as_deref()) {
+            (Some(Dtype::Bf16), Some("fp8" | "w8a8_fp8")) => scenario.weights = Some(Dtype::Fp8),
+            (Some(Dtype::Bf16), _) => self.unknown(&flag),
+            _ => {}
+        }
+    }
+
+    /// The degrees that follow from several flags.
+    fn ranks(&mut self, scenario: &mut Scenario) {
+        let experts = scenario.has_experts();
+        let apart = match &*scenario.engine {
+            "vllm" => experts,
+            _ => self.dp_attention,
+        };
+        let inside = scenario.engine != "vllm" && self.dp_attention;
+        // TensorRT-LLM has as many ranks as GPUs.
+        let ranks = if inside && scenario.engine == "trtllm" { scenario.tp } else { self.dp };
+        match (apart, inside) {
+            (false, _) => scenario.replicas = ranks.max(1),
+            (true, false) => scenario.dp = ranks,
+            // All GPUs are given as tensor parallel, the ranks of attention are among them.
+            (true, true) if ranks > 0 && scenario.tp.is_multiple_of(ranks) => {
+                (scenario.tp, scenario.dp) = (scenario.tp / ranks, ranks);
+            }
+            (true, true) => {
+                let text = format!("{} GPUs do not divide into {ranks} ranks of attention", scenario.tp);
+                self.issues.push(Issue::error(Field::Dp, text));
+            }
+        }
+        let all = scenario.tp.saturating_mul(scenario.dp);
+        scenario.ep = match (self.ep_over_all && experts, self.ep) {
+            (true, _) => all,
+            (false, Some(ep)) => ep,
+            (false, None) => 1,
+        };
+    }
+
+    /// A whole number; vLLM also reads `8k` and `8K`.
+    fn whole(&mut self, field: Field, flag: &Flag) -> Option<u32> {
+        let text = flag.value.as_deref().unwrap_or_default();
+        let times = match text.chars().last() {
+            Some('k') => 1000.0,
+            Some('K') => 1024.0,
+            _ => 1.0,
+        };
+        let number: Option<f64> = text.trim_end_matches(['k', 'K']).parse().ok();
+        let number = number.map(|number| number * times);
+        let whole =
+            number.filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number));
+        if whole.is_none() {
+            self.bad(field, flag, "a whole number");
+        }
+        whole.map(|number| number as u32)
+    }
+
+    fn bad(&mut self, field: Field, flag: &Flag, wanted: &str) {
+        let given = flag.value.as_deref().unwrap_or("nothing");
+        let text = format!("`{}` is `{}`: expected {wanted}", shown(&flag.name), excerpt(given));
+        self.issues.push(Issue::error(field, text));
+    }
+
+    fn unknown(&mut self, flag: &Flag) {
+        let value = flag.value.as_deref().map(|value| format!(" {value}")).unwrap_or_default();
+        self.unknown.push(format!("{}{value}", shown(&flag.name)));
+    }
+}
+
+fn shown(name: &str) -> String {
+    format!("--{}", name.replace('_', "-"))
+}
+
+fn listed(unknown: &[String]) -> Option<Issue> {
+    let named: Vec<String> = unknown.iter().take(NAMED).map(|one| format!("`{}`", excerpt(one))).collect();
+    let more = if unknown.len() > NAMED { " and others" } else { "" };
+    let text = format!("not understood, and left out: {}{more}", named.join(", "));
+    (!unknown.is_empty()).then(|| Issue::warning(Field::Model, text))
+}

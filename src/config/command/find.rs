@@ -1,0 +1,156 @@
+//! Where in a text the engine is started.
+
+use super::yaml;
+
+/// The start of an engine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// The engine's id in the catalog.
+    pub engine: &'static str,
+    /// What follows the program's name.
+    pub arguments: Vec<String>,
+    /// Variables of the environment that the engine reads.
+    pub variables: Vec<String>,
+    /// Lines of a file of options that the text writes.
+    pub options: Vec<String>,
+    /// Further starts, which are not read.
+    pub others: usize,
+}
+
+/// Words that start an engine, one after the other; of a word with a path the end counts.
+const PROGRAMS: [(&[&str], &str); 9] = [
+    (&["vllm", "serve"], "vllm"),
+    (&["-m", "vllm.entrypoints.openai.api_server"], "vllm"),
+    (&["-m", "vllm.entrypoints.api_server"], "vllm"),
+    (&["-m", "vllm.entrypoints.cli.main", "serve"], "vllm"),
+    (&["-m", "sglang.launch_server"], "sglang"),
+    (&["sglang", "serve"], "sglang"),
+    (&["trtllm-serve", "serve"], "trtllm"),
+    (&["trtllm-serve"], "trtllm"),
+    (&["-m", "tensorrt_llm.commands.serve", "serve"], "trtllm"),
+];
+
+/// Images that start an engine by themselves, by a part of their names.
+const IMAGES: [(&str, &str); 4] = [
+    ("vllm/vllm-openai", "vllm"),
+    ("vllm-openai:", "vllm"),
+    ("lmsysorg/sglang", "sglang"),
+    ("tensorrt-llm/release", "trtllm"),
+];
+
+/// Variables of an engine begin with one of these.
+const VARIABLES: [&str; 5] = ["VLLM_", "SGLANG_", "SGL_", "TRTLLM_", "TLLM_"];
+
+/// Most commands of a text that are looked at.
+const COMMANDS: usize = 200;
+
+/// Bytes of the longest command.
+const LONGEST: usize = 64 * 1024;
+
+/// The first start of an engine in `text`; none where there is none.
+///
+/// # Errors
+/// A quotation mark that is never closed.
+pub fn launch(text: &str) -> Result<Option<Launch>, String> {
+    let commands = match yaml::words(text)? {
+        Some(words) => vec![words],
+        None => commands(text)?,
+    };
+    let mut options = Vec::new();
+    let mut found: Option<Launch> = None;
+    for words in commands.into_iter().take(COMMANDS) {
+        options.extend(words.iter().filter(|word| word.contains("\\n")).flat_map(|word| lines(word)));
+        let Some((engine, at)) = program(&words).or_else(|| image(&words)) else { continue };
+        match &mut found {
+            Some(first) => first.others += 1,
+            None => {
+                let (before, arguments) = words.split_at(at.min(words.len()));
+                let of_engine = |word: &&String| VARIABLES.iter().any(|start| word.starts_with(start));
+                let variables = before.iter().filter(of_engine).cloned().collect();
+                found =
+                    Some(Launch { engine, arguments: arguments.to_vec(), variables, ..Launch::default() });
+            }
+        }
+    }
+    Ok(found.map(|found| Launch { options, ..found }))
+}
+
+fn lines(word: &str) -> Vec<String> {
+    word.split("\\n").map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+}
+
+/// The commands of a text, each as its words.
+fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
+    let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    let mut all: Vec<Vec<String>> = Vec::new();
+    let mut pending = String::new();
+    for line in text.lines() {
+        if pending.len() > LONGEST {
+            break;
+        }
+        let line = line.trim().strip_prefix("$ ").unwrap_or(line.trim());
+        pending += line;
+        // A quotation may go on in the next line.
+        match shlex::split(&pending) {
+            Some(words) => {
+                all.extend(parts(words));
+                pending.clear();
+            }
+            None => pending.push('\n'),
+        }
+    }
+    if pending.is_empty() {
+        return Ok(all.into_iter().flat_map(unwrapped).collect());
+    }
+    // Only the fault of a command that is meant: other texts have apostrophes.
+    match all.iter().any(|words| program(words).is_some()) || names_engine(&pending) {
+        true => Err("a quotation mark is not closed: add it, so that the end of the command is known".into()),
+        false => Ok(Vec::new()),
+    }
+}
+
+fn names_engine(text: &str) -> bool {
+    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    program(&words).or_else(|| image(&words)).is_some()
+}
+
+/// Words between the operators of a shell.
+fn parts(words: Vec<String>) -> Vec<Vec<String>> {
+    const OPERATORS: [&str; 8] = ["&&", "||", "|", ";", "&", ">", ">>", "2>&1"];
+    let parts = words.split(|word| OPERATORS.contains(&word.as_str()));
+    parts.filter(|part| !part.is_empty()).map(<[String]>::to_vec).collect()
+}
+
+/// The commands inside a word of a command, as behind `sh -c`.
+fn unwrapped(words: Vec<String>) -> Vec<Vec<String>> {
+    let inner = words.iter().filter(|word| word.contains(char::is_whitespace)).find_map(|word| {
+        let inner: Vec<Vec<String>> = word.lines().filter_map(shlex::split).flat_map(parts).collect();
+        inner.iter().any(|words| program(words).is_some()).then_some(inner)
+    });
+    inner.unwrap_or_else(|| vec![words])
+}
+
+/// The engine that `words` start, and where its arguments begin.
+fn program(words: &[String]) -> Option<(&'static str, usize)> {
+    let end = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let starts = |at: usize, names: &[&str]| {
+        let rest = words.get(at..at + names.len()).unwrap_or_default();
+        rest.len() == names.len() && rest.iter().zip(names).all(|(word, name)| end(word) == *name)
+    };
+    (0..words.len()).find_map(|at| {
+        let (names, engine) = PROGRAMS.iter().find(|(names, _)| starts(at, names))?;
+        Some((*engine, at + names.len()))
+    })
+}
+
+fn image(words: &[String]) -> Option<(&'static str, usize)> {
+    words.iter().enumerate().find_map(|(at, word)| {
+        let (_, engine) = IMAGES.iter().find(|(part, _)| word.contains(part))?;
+        Some((*engine, at + 1))
+    })
+}
+
+/// The words of a command in a file of YAML that may itself hold a shell's text.
+pub fn unwrapped_all(words: Vec<String>) -> Vec<String> {
+    unwrapped(words.clone()).into_iter().find(|words| program(words).is_some()).unwrap_or(words)
+}

@@ -1,0 +1,72 @@
+//! What the flags of the engines set, by any of the names that they have.
+
+/// A setting that two engines may name differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    Model,
+    /// The format that the engine quantises to, or expects.
+    Quantization,
+    Tp,
+    Pp,
+    /// Ranks that each run requests of their own; of replicas, or of attention alone.
+    Dp,
+    /// The switch for attention alone (SGLang).
+    DpAttention,
+    Ep,
+    /// The switch for experts spread over all GPUs.
+    EpOverAll,
+    /// Tokens of a step; of a chunk of prompts in SGLang.
+    TokenBudget,
+    MaxSeqs,
+    MemoryShare,
+    KvFormat,
+    /// No time depends on it.
+    Idle,
+}
+
+const NAMES: &[(Setting, &[&str])] = &[
+    (Setting::Model, &["model", "model_path"]),
+    (Setting::Quantization, &["quantization"]),
+    (Setting::Tp, &["tp", "tp_size", "tensor_parallel_size"]),
+    (Setting::Pp, &["pp", "pp_size", "pipeline_parallel_size"]),
+    (Setting::Dp, &["dp", "dp_size", "data_parallel_size"]),
+    (Setting::DpAttention, &["enable_dp_attention"]),
+    (Setting::Ep, &["ep", "ep_size", "expert_parallel_size"]),
+    (Setting::EpOverAll, &["enable_expert_parallel"]),
+    (Setting::TokenBudget, &["max_num_batched_tokens", "chunked_prefill_size", "max_num_tokens"]),
+    (Setting::MaxSeqs, &["max_num_seqs", "max_running_requests", "max_batch_size"]),
+    (
+        Setting::MemoryShare,
+        &[
+            "gpu_memory_utilization",
+            "mem_fraction_static",
+            "kv_cache_free_gpu_memory_fraction",
+            "kv_cache_free_gpu_mem_fraction",
+        ],
+    ),
+    (Setting::KvFormat, &["kv_cache_dtype"]),
+    (
+        Setting::Idle,
+        &[
+            "host",
+            "port",
+            "served_model_name",
+            "trust_remote_code",
+            "reasoning_parser",
+            "tool_call_parser",
+            "max_model_len",
+            "max_seq_len",
+            "context_length",
+            "dtype",
+            "api_server_count",
+            "max_seq_len_to_capture",
+            "log_level",
+            "seed",
+        ],
+    ),
+];
+
+/// What the flag of this name sets, with underscores and without dashes.
+pub fn setting(name: &str) -> Option<Setting> {
+    NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(setting, _)| *setting)
+}

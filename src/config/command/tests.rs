@@ -1,0 +1,123 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::config::{Dtype, ModelChoice, link};
+
+/// The link to what a command starts, and what was found, or that it is none.
+fn read_link(text: &str) -> Option<(String, Vec<String>)> {
+    let (scenario, issues) = read(text, &Scenario::default())?;
+    let link = scenario.map(|scenario| link::encode(&scenario)).unwrap_or_default();
+    let texts = issues.into_iter().filter(|issue| issue.severity != crate::config::Severity::Note);
+    Some((link, texts.map(|issue| issue.text).collect()))
+}
+
+fn link_of(text: &str) -> String {
+    let (link, issues) = read_link(text).unwrap_or_else(|| panic!("no command: {text}"));
+    assert_eq!(issues, Vec::<String>::new(), "{text}");
+    link
+}
+
+#[test]
+fn commands_of_each_engine_are_read() {
+    for (text, link) in [
+        ("vllm serve Qwen/Qwen3-32B --tensor-parallel-size 4", "v=1&m=qwen3-32b&tp=4"),
+        ("vllm serve Qwen/Qwen3-32B -tp=4 -pp 2", "v=1&m=qwen3-32b&tp=4&pp=2"),
+        (
+            "$ VAR=1 vllm serve deepseek-ai/DeepSeek-R1-0528 \\\n  --data-parallel-size 8 --enable-expert-parallel \\\n  --max-num-seqs=256 --max-num-batched-tokens 8k --port 8000\n",
+            "v=1&m=deepseek-r1&n=8&dp=8&ep=8&tb=8000&ms=256",
+        ),
+        (
+            "python3 -m vllm.entrypoints.openai.api_server --model=RedHatAI/Qwen3-32B-quantized.w4a16 --kv-cache-dtype fp8 --gpu-memory-utilization 0.85",
+            "v=1&m=qwen3-32b&w=int4&kv=fp8&mem=0.85",
+        ),
+        ("vllm serve Qwen/Qwen3-32B --quantization fp8", "v=1&m=qwen3-32b&w=fp8"),
+        ("vllm serve Qwen/Qwen3-32B-AWQ --quantization awq_marlin", "v=1&m=qwen3-32b&w=int4"),
+        ("vllm serve Qwen/Qwen3-32B --data-parallel-size 2", "v=1&m=qwen3-32b&n=2"),
+        (
+            "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.1 --tp 8 --dp 8 --enable-dp-attention --ep-size 8 --chunked-prefill-size 4096",
+            "v=1&m=deepseek-v3&e=sglang&dp=8&ep=8&tb=4096",
+        ),
+        (
+            "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --tp 2 --dp 2",
+            "v=1&m=qwen3-8b&e=sglang&n=4&tp=2",
+        ),
+        (
+            "trtllm-serve nvidia/DeepSeek-R1-FP4 --tp_size 8 --ep_size 8",
+            "v=1&m=deepseek-r1&e=trtllm&tp=8&ep=8&w=nvfp4",
+        ),
+        ("cd /x && source venv/bin/activate; /opt/bin/vllm serve Qwen/Qwen3-8B > log 2>&1", "v=1&m=qwen3-8b"),
+        (
+            "docker run --gpus all -e HF_TOKEN=x -p 8000:8000 vllm/vllm-openai:latest --model Qwen/Qwen3-8B --tensor-parallel-size 2",
+            "v=1&m=qwen3-8b&tp=2",
+        ),
+        (
+            "docker run lmsysorg/sglang:latest python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B",
+            "v=1&m=qwen3-8b&e=sglang",
+        ),
+        ("bash -c 'vllm serve Qwen/Qwen3-8B -tp 2'", "v=1&m=qwen3-8b&tp=2"),
+    ] {
+        let (_, issues) = link::decode(&format!("#{link}"));
+        assert_eq!(issues, [], "{link}");
+        let (expected, _) = link::decode(link);
+        assert_eq!(link_of(text), expected.encode(), "{text}");
+    }
+}
+
+#[test]
+fn containers_are_read() {
+    let kubernetes = "apiVersion: apps/v1\nspec:\n  containers:\n  - name: vllm\n    image: vllm/vllm-openai:v0.11.0\n    args:\n    - --model=Qwen/Qwen3-8B\n    - --tensor-parallel-size\n    - \"2\"\n    - --max-num-seqs 64\n    ports:\n    - containerPort: 8000\n";
+    let shell = "containers:\n- name: vllm\n  image: vllm/vllm-openai:latest\n  command: [\"/bin/sh\", \"-c\"]\n  args:\n  - \"vllm serve Qwen/Qwen3-8B --tensor-parallel-size 2 --max-num-seqs 64\"\n";
+    let block = "containers:\n- name: vllm\n  command: [\"/bin/sh\", \"-c\"]\n  args:\n  - |\n    vllm serve Qwen/Qwen3-8B \\\n      --tensor-parallel-size 2 --max-num-seqs 64\n";
+    let compose = "services:\n  llm:\n    image: vllm/vllm-openai:latest\n    command: >\n      --model Qwen/Qwen3-8B\n      --tensor-parallel-size 2\n      --max-num-seqs 64\n    ports:\n      - 8000:8000\n";
+    let flow = "services:\n  llm:\n    image: vllm/vllm-openai\n    command: [\"--model\", \"Qwen/Qwen3-8B\",\n      \"--tensor-parallel-size\", \"2\", \"--max-num-seqs\", \"64\"]\n";
+    for text in [kubernetes, shell, block, compose, flow] {
+        assert_eq!(link_of(text), "v=1&m=qwen3-8b&tp=2&ms=64", "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_listed() {
+    let issues = |text: &str| read_link(text).map(|(_, issues)| issues).unwrap_or_default();
+    assert_eq!(
+        issues("VLLM_USE_V1=1 vllm serve Qwen/Qwen3-8B --enforce-eager --cpu-offload-gb 4 stray"),
+        ["not understood, and left out: `--enforce-eager`, `--cpu-offload-gb 4`, `stray`, `VLLM_USE_V1=1`"]
+    );
+    let one = |text: &str| issues(text).concat();
+    assert!(
+        one("vllm serve Qwen/Qwen3-8B --served-model-name 'a b").contains("quotation mark is not closed")
+    );
+    assert!(one("vllm serve Qwen/Qwen3-8B -tp x").starts_with("`--tp` is `x`: expected a whole number"));
+    assert!(one("vllm serve Qwen/Qwen3-8B -tp").starts_with("`--tp` is `nothing`"));
+    assert!(one("vllm serve").starts_with("the command names no model"));
+    assert!(one("vllm serve some/Model-7B").contains("no model `some/Model-7B`"));
+    assert!(one("vllm serve Qwen/Qwen3-8B --kv-cache-dtype nvfp4").contains("`--kv-cache-dtype nvfp4`"));
+    assert!(one("vllm serve Qwen/Qwen3-8B --dtype float32").contains("`--dtype float32`"));
+    assert!(one("vllm serve Qwen/Qwen3-8B --enable-chunked-prefill=False").contains("chunked"));
+    assert!(one("vllm serve a/b\nvllm serve c/d").contains("several engines"));
+    for text in ["", "Qwen/Qwen3-8B", "v=1&m=qwen3-8b", "it's a text", "docker run nginx", "args:\n", "{}"] {
+        assert!(read(text, &Scenario::default()).is_none(), "{text}");
+    }
+}
+
+#[test]
+fn workload_and_gpu_stay() {
+    let (form, _) = link::decode("m=qwen3-32b&g=h200-sxm&n=8&w=fp8&kv=fp8&isl=77&tp=4&ms=9");
+    let (read, _) = read("vllm serve Qwen/Qwen3-8B", &form.scenario).unwrap();
+    assert_eq!(link::encode(&read.unwrap()), "v=1&m=qwen3-8b&g=h200-sxm&isl=77");
+}
+
+#[test]
+fn options_that_the_text_writes_are_read() {
+    let text = "printf 'kv_cache_config:\\n  enable_block_reuse: true\\n  dtype: fp8\\nenable_attention_dp: true\\n' > options.yaml\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --ep_size 8 --extra_llm_api_options options.yaml";
+    let (scenario, _) = read(text, &Scenario::default()).unwrap();
+    let scenario = scenario.unwrap();
+    assert_eq!((scenario.tp, scenario.dp, scenario.ep, scenario.kv), (1, 8, 8, Dtype::Fp8));
+    assert_eq!(scenario.model, ModelChoice::Catalog("deepseek-r1".into()));
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "(vllm serve |trtllm-serve |args:\n|command: |image: vllm/vllm-openai\n)?[ -~\n]{0,80}") {
+        let _ = read(&text, &Scenario::default());
+    }
+}

@@ -1,0 +1,117 @@
+//! The command of a container, in a compose file or a Kubernetes manifest.
+//!
+//! Not a reader of YAML: it looks for the keys that hold words of a command, and reads the few forms that they come in.
+
+/// Keys in the order in which their words stand in the command.
+const KEYS: [&str; 4] = ["image", "entrypoint", "command", "args"];
+
+/// A line that begins an entry of one of the keys: its indent, its key and what stands behind it.
+fn entry(line: &str) -> Option<(usize, usize, &str)> {
+    let indent = line.len() - line.trim_start().len();
+    let rest = line.trim_start();
+    let (dash, rest) = rest.strip_prefix("- ").map_or((0, rest), |rest| (2, rest.trim_start()));
+    let (key, value) = rest.split_once(':')?;
+    let place = KEYS.iter().position(|known| *known == key.trim())?;
+    (value.is_empty() || value.starts_with(char::is_whitespace)).then(|| (indent + dash, place, value.trim()))
+}
+
+/// The words of the command; none where the text has no such key.
+///
+/// # Errors
+/// A quotation mark that is never closed.
+pub fn words(text: &str) -> Result<Option<Vec<String>>, String> {
+    let lines: Vec<&str> =
+        text.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with('#')).collect();
+    let mut of_keys: [Option<Vec<String>>; KEYS.len()] = Default::default();
+    for (at, line) in lines.iter().enumerate() {
+        let Some((indent, place, value)) = entry(line) else { continue };
+        // A second container is left out.
+        if of_keys[place].is_some() {
+            continue;
+        }
+        let below = lines.get(at + 1..).unwrap_or_default();
+        let deeper = |line: &&&str| {
+            let own = line.len() - line.trim_start().len();
+            own > indent || (own == indent && value.is_empty() && line.trim_start().starts_with("- "))
+        };
+        let below: Vec<&str> = below.iter().take_while(deeper).copied().collect();
+        of_keys[place] = Some(value_words(value, &below)?);
+    }
+    let [_, entrypoint, command, arguments] = &of_keys;
+    if entrypoint.is_none() && command.is_none() && arguments.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(super::find::unwrapped_all(of_keys.into_iter().flatten().flatten().collect())))
+}
+
+fn value_words(value: &str, below: &[&str]) -> Result<Vec<String>, String> {
+    if value.starts_with('[') {
+        let whole = std::iter::once(value).chain(below.iter().copied()).collect::<Vec<_>>().join(" ");
+        let inner = whole.trim_start_matches('[').split(']').next().unwrap_or_default().to_owned();
+        return list(&inner);
+    }
+    if value.is_empty() {
+        return items(below);
+    }
+    let folded = value.starts_with(['|', '>']);
+    let first = if folded { "" } else { value };
+    let whole = std::iter::once(first).chain(below.iter().map(|line| line.trim())).collect::<Vec<_>>();
+    let whole = whole.join(" ").replace("\\ ", " ");
+    shell(unquoted(whole.trim()))
+}
+
+/// `"--model", "x"`: words between commas, quoted or not.
+fn list(text: &str) -> Result<Vec<String>, String> {
+    // A comma in a quotation is part of it.
+    let mut spaced = String::new();
+    let mut quote = None;
+    for letter in text.chars() {
+        quote = match quote {
+            None if letter == '"' || letter == '\'' => Some(letter),
+            Some(open) if open == letter => None,
+            other => other,
+        };
+        spaced.push(if letter == ',' && quote.is_none() { ' ' } else { letter });
+    }
+    shell(&spaced)
+}
+
+/// A word an item; one that holds a whole command is taken apart later.
+fn items(below: &[&str]) -> Result<Vec<String>, String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut block = false;
+    for line in below.iter().map(|line| line.trim()) {
+        match line.strip_prefix("- ") {
+            Some(item) if !block || item.starts_with('-') => {
+                block = item.trim().starts_with(['|', '>']);
+                words.push(if block { String::new() } else { unquoted(item.trim()).to_owned() });
+            }
+            _ => {
+                if let Some(last) = words.last_mut() {
+                    last.push_str(line.trim_end_matches('\\'));
+                    last.push(' ');
+                }
+            }
+        }
+    }
+    // `- --tp 4` is meant as two words.
+    let apart = words.into_iter().flat_map(|word| match word.split_once(' ') {
+        Some((flag, value)) if flag.starts_with('-') && !flag.contains('=') => {
+            vec![flag.to_owned(), unquoted(value.trim()).to_owned()]
+        }
+        _ => vec![word],
+    });
+    Ok(apart.collect())
+}
+
+fn shell(text: &str) -> Result<Vec<String>, String> {
+    shlex::split(text).ok_or_else(|| {
+        "a quotation mark is not closed: add it, so that the end of the command is known".to_owned()
+    })
+}
+
+fn unquoted(text: &str) -> &str {
+    let inner =
+        |quote: char| text.strip_prefix(quote)?.strip_suffix(quote).filter(|inner| !inner.contains(quote));
+    inner('"').or_else(|| inner('\'')).unwrap_or(text)
+}

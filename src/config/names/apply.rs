@@ -1,0 +1,59 @@
+//! Published names in a scenario.
+
+use super::resolve;
+use crate::config::catalog::catalog;
+use crate::config::{Field, Issue, ModelChoice, Scenario};
+
+/// Puts the catalog's id in the place of a published name, and the format that the name gives in that of none.
+pub fn settle(scenario: &mut Scenario) -> Vec<Issue> {
+    let ModelChoice::Catalog(name) = &scenario.model else { return Vec::new() };
+    if catalog().model(name).is_some() || catalog().refused_model(name).is_some() {
+        return Vec::new();
+    }
+    let resolved = match resolve(name) {
+        Ok(resolved) => resolved,
+        Err(reason) => return vec![Issue::error(Field::Model, reason).with_given(name)],
+    };
+    let mut issues = resolved.issues;
+    // A format that was chosen counts, whatever the name says.
+    match scenario.weights {
+        Some(_) => issues.retain(|issue| issue.field != Field::Weights),
+        None => scenario.weights = resolved.weights,
+    }
+    scenario.model = ModelChoice::Catalog(resolved.model.id.clone());
+    issues
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::link::{self, Link};
+
+    fn link_of(text: &str) -> (String, Vec<String>) {
+        let (link, issues) = Link::read(text);
+        let texts = issues.into_iter().map(|issue| issue.text).collect();
+        (link.map(|link| link.encode()).unwrap_or_default(), texts)
+    }
+
+    #[test]
+    fn links_and_json_take_published_names() {
+        let (link, issues) = link_of("v=1&m=nvidia/DeepSeek-R1-0528-FP4-V2&tp=8");
+        assert_eq!(link, "v=1&m=deepseek-r1&tp=8&w=nvfp4");
+        assert!(issues.len() == 1 && issues[0].contains("is taken as deepseek-ai/DeepSeek-R1"), "{issues:?}");
+        let (json, _) =
+            link_of(r#"{"model": "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16", "weights": "bf16"}"#);
+        assert_eq!(json, "v=1&w=bf16");
+        let (compared, _) = link_of("m=Qwen/Qwen3-8B&vs=m~Qwen/Qwen3-14B-AWQ");
+        assert_eq!(compared, "v=1&m=qwen3-8b&vs=v~1~m~qwen3-14b~w~int4");
+        let (unknown, issues) = link_of("m=Qwen/Qwen3-5B");
+        assert!(unknown.contains("Qwen3-5B") && issues[0].contains("no model `Qwen/Qwen3-5B`"), "{issues:?}");
+        let (command, _) = link_of("vllm serve Qwen/Qwen3-8B -tp 2");
+        assert_eq!(command, "v=1&m=qwen3-8b&tp=2");
+    }
+
+    /// The page has no rules: it leaves names to the worker.
+    #[test]
+    fn decoding_alone_leaves_names() {
+        let (link, issues) = link::decode("m=Qwen/Qwen3-8B-AWQ");
+        assert_eq!((link.scenario.model.id(), issues.len()), ("Qwen/Qwen3-8B-AWQ", 0));
+    }
+}

@@ -1,0 +1,213 @@
+//! Which model of the catalog a published name stands for, and in which format.
+//!
+//! A checkpoint is named by its publisher, its base, the tuning, the release and the format of its weights, in about that
+//! order. Words that are known to change no shapes are left out; what remains has to be that of a model of the catalog, or
+//! of another that is known to have its shapes. One word that is not known is enough for a refusal: a model of another
+//! size taken in silence would be worse.
+
+mod apply;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::cmp::Reverse;
+use std::sync::LazyLock;
+
+use super::catalog::catalog;
+use super::issue::excerpt;
+use super::{Dtype, Field, Issue, Model};
+use rules::{Same, rules};
+use words::Name;
+
+pub use apply::settle;
+
+/// A published name, resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    pub model: &'static Model,
+    /// The format that the name gives: none if it gives none, and the model's own holds.
+    pub weights: Option<Dtype>,
+    /// What was taken for what. An error beside the weights where their format is none of this release.
+    pub issues: Vec<Issue>,
+}
+
+/// A model of the catalog, with its name taken apart.
+struct Known {
+    model: &'static Model,
+    name: Name,
+    base: String,
+}
+
+static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
+    let known = |model: &'static Model| {
+        let name = Name::read(&model.name);
+        Known { model, base: name.base(), name }
+    };
+    catalog().models.models.iter().map(known).collect()
+});
+
+/// Where the rules are from.
+pub fn source() -> &'static str {
+    &rules().source
+}
+
+/// The model that `text` stands for: a name as the hub, the catalog or the page's lists write it.
+///
+/// # Errors
+/// That there is none, with the names that are nearest.
+pub fn resolve(text: &str) -> Result<Resolved, String> {
+    let text = text.trim();
+    if let Some(model) = listed(text) {
+        return Ok(Resolved { model, weights: None, issues: Vec::new() });
+    }
+    let asked = Name::read(text);
+    let base = asked.base();
+    let same = same(&asked);
+    // The catalog may have the very checkpoint of a model whose shapes are another's.
+    let own = |known: &&Known| match same {
+        Some(same) => is(same, &known.name) && known.gives(&asked),
+        None => known.base == base,
+    };
+    let mut found: Vec<&Known> = KNOWN.iter().filter(own).collect();
+    let same = same.filter(|_| found.is_empty());
+    if let Some(target) = same.and_then(|same| KNOWN.iter().find(|known| known.model.id == same.id)) {
+        // Its own release, in any format.
+        let release = target.name.release();
+        found = KNOWN.iter().filter(|known| known.name.release() == release).collect();
+    }
+    let best = found.into_iter().min_by_key(|known| Reverse(known.likeness(&asked)));
+    let Some(known) = best.filter(|_| !base.is_empty()) else { return Err(unknown(text, &base)) };
+    Ok(known.taken(text, &asked, same))
+}
+
+/// Of the very name or id, or as lists show it: `Qwen3-32B (Qwen)`.
+fn listed(text: &str) -> Option<&'static Model> {
+    let shown = text.strip_suffix(')').and_then(|text| text.split_once(" ("));
+    let name = shown.map_or_else(|| text.to_owned(), |(name, publisher)| format!("{publisher}/{name}"));
+    let is = |model: &&Model| model.name.eq_ignore_ascii_case(&name) || model.id.eq_ignore_ascii_case(text);
+    catalog().models.models.iter().find(is)
+}
+
+/// The rule for a name whose architecture is published under another: the one that says most of the name first.
+fn same(asked: &Name) -> Option<&'static Same> {
+    let forms = [asked.full(), asked.release(), asked.base()];
+    forms.iter().find_map(|form| rules().same.iter().find(|same| same.name == *form))
+}
+
+fn is(same: &Same, name: &Name) -> bool {
+    [name.full(), name.release(), name.base()].contains(&same.name)
+}
+
+impl Known {
+    fn publisher(&self) -> &str {
+        self.name.publisher.as_deref().unwrap_or_default()
+    }
+
+    /// The format that `asked` names; a name without a publisher is the model's own publisher's.
+    fn asked(&self, asked: &Name) -> Result<Option<Dtype>, String> {
+        asked.weights(asked.publisher.as_deref().unwrap_or(self.publisher()))
+    }
+
+    /// Whether it is of the format that `asked` names.
+    fn gives(&self, asked: &Name) -> bool {
+        self.asked(asked).is_ok_and(|format| format == Some(self.model.weights))
+    }
+
+    /// More for one that needs less said: of the same release, in the same format, of the same tuning.
+    fn likeness(&self, asked: &Name) -> (usize, Reverse<usize>, u8, usize) {
+        let (releases, others) = self.name.shared(asked, &rules().releases);
+        let (tunings, _) = self.name.shared(asked, &rules().tunings);
+        let format = match self.asked(asked) {
+            Ok(Some(format)) if format == self.model.weights => 2,
+            _ if self.name.formats.is_empty() => 1,
+            _ => 0,
+        };
+        (releases, Reverse(others), format, tunings)
+    }
+
+    fn taken(&self, text: &str, asked: &Name, same: Option<&Same>) -> Resolved {
+        let Self { model, base, .. } = self;
+        let mut issues = Vec::new();
+        let named = self.asked(asked);
+        let weights = match &named {
+            Ok(Some(format)) => Some(*format),
+            Ok(None) if self.name.formats.is_empty() => None,
+            // The catalog's checkpoint was requantised, the one that was asked for was not.
+            Ok(None) => {
+                let native = rules().native.get(base).copied();
+                if native.is_none() {
+                    let (id, format) = (&model.id, model.weights.id());
+                    let text = format!(
+                        "the catalog has {} in {format} only, as `{id}`; `{}` does not say its format: choose one",
+                        base,
+                        excerpt(text)
+                    );
+                    issues.push(Issue::error(Field::Weights, text));
+                }
+                native
+            }
+            Err(reason) => {
+                let text = format!(
+                    "`{}`: this release has no kernels for {reason}; choose another format",
+                    excerpt(text)
+                );
+                issues.push(Issue::error(Field::Weights, text));
+                None
+            }
+        };
+        let format = match &named {
+            Ok(Some(format)) => format!(
+                ", {} {} by its name",
+                format.id(),
+                if model.has_experts() { "experts" } else { "weights" }
+            ),
+            _ => String::new(),
+        };
+        let taken = format!("`{}` is taken as {}{format}", excerpt(text), model.name);
+        issues.push(Issue::note(Field::Model, taken));
+        if let Some(note) = same.and_then(|same| same.note.as_ref()) {
+            issues.push(Issue::warning(Field::Model, format!("{}: {note}", excerpt(text))));
+        }
+        issues.extend(
+            asked
+                .stated()
+                .filter_map(|format| format.note.as_ref())
+                .map(|note| Issue::warning(Field::Weights, note)),
+        );
+        if asked.stated().any(|format| format.kv) {
+            issues.push(Issue::note(Field::Kv, "the checkpoint has scales for an FP8 KV cache"));
+        }
+        Resolved { model, weights: weights.filter(|weights| *weights != model.weights), issues }
+    }
+}
+
+/// Names that are offered at most.
+const OFFERED: usize = 3;
+
+/// Jaro-Winkler similarity from which a name is worth offering.
+const ALIKE: f64 = 0.8;
+
+fn unknown(text: &str, base: &str) -> String {
+    let mut near: Vec<(f64, &Known)> = KNOWN
+        .iter()
+        .map(|known| {
+            let within = !known.base.is_empty() && base.contains(&known.base);
+            let alike = strsim::jaro_winkler(base, &known.base);
+            (if within { 1.0 + alike } else { alike }, known)
+        })
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.dedup_by(|a, b| a.1.base == b.1.base);
+    let names: Vec<&str> = near.iter().take(OFFERED).map(|(_, known)| &*known.model.name).collect();
+    let nearest = match names.split_last() {
+        None => String::new(),
+        Some((only, [])) => format!(" The nearest is {only}."),
+        Some((last, first)) => format!(" The nearest are {} and {last}.", first.join(", ")),
+    };
+    format!(
+        "this release's catalog has no model `{}`.{nearest} Choose one that has its shapes, or give the checkpoint's config.json",
+        excerpt(text)
+    )
+}

@@ -1,0 +1,71 @@
+//! `static/catalog/names.json`: the words that published names are made of.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::config::Dtype;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    pub source: String,
+    /// Makers that begin a name again, as in `meta-llama/Meta-Llama-3.1-8B`.
+    pub publishers: Vec<String>,
+    /// Families whose version may follow without a dash, as in `Llama3.1`.
+    pub families: Vec<String>,
+    /// Publishers whose plain `FP8` is scaled by block.
+    pub block_scaled: Vec<String>,
+    pub formats: Vec<Format>,
+    /// Words that change neither shapes nor the length of the context.
+    pub tunings: Vec<String>,
+    /// The same, of one release among several.
+    pub releases: Vec<String>,
+    /// The format of names without one, by base: where the catalog only has requantised checkpoints.
+    pub native: BTreeMap<String, Dtype>,
+    pub same: Vec<Same>,
+}
+
+/// Words of a name that give a format.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Format {
+    pub words: String,
+    /// The format; none if this release has no such one.
+    pub weights: Option<Dtype>,
+    /// What it is then.
+    pub without: Option<String>,
+    /// What is counted otherwise than the checkpoint has it.
+    pub note: Option<String>,
+    /// FP8 without a word on its scales.
+    #[serde(default)]
+    pub plain: bool,
+    /// The checkpoint has scales for an FP8 KV cache.
+    #[serde(default)]
+    pub kv: bool,
+    /// Counts only where no other words give a format.
+    #[serde(default)]
+    pub weak: bool,
+}
+
+/// A name whose architecture is published under another.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Same {
+    /// Without format, and without tuning unless that matters.
+    pub name: String,
+    #[serde(rename = "as")]
+    pub id: String,
+    /// What of it is otherwise.
+    pub note: Option<String>,
+}
+
+/// The rules of this build. Apart from the catalogs: the page does without them.
+pub fn rules() -> &'static Rules {
+    static RULES: LazyLock<Rules> = LazyLock::new(|| {
+        let read = serde_json::from_str(include_str!("../../../static/catalog/names.json"));
+        read.unwrap_or_else(|fault| panic!("static/catalog/names.json: {fault}: a test reads it"))
+    });
+    &RULES
+}
