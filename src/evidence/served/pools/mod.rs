@@ -176,7 +176,7 @@ fn scenario_of(
     catalog: &Catalog,
 ) -> Result<Scenario, String> {
     let run = &case.served;
-    let resolved = model(catalog, &run.model)?;
+    let resolved = model(&run.model)?;
     let drafted = decode.drafted;
     Ok(Scenario {
         model: ModelChoice::Catalog(resolved.model.id.clone()),
