@@ -1,7 +1,6 @@
 //! A scenario in, a report out.
 
 use std::borrow::Cow;
-use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -10,13 +9,18 @@ use clap::{Parser, ValueEnum};
 use rooflight::api::{Asked, Failure, FailureKind, Options, Prediction};
 use rooflight::chart::svg::svg;
 use rooflight::chart::{Chart, Palette, Roofline, Theme, runs};
+use rooflight::config::Setup;
 use rooflight::config::link::Link;
-use rooflight::config::{Issue, Setup, Severity};
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::{SHIPPED_EVIDENCE, open_models, shipped_models};
 use rooflight::study::accuracy::Accuracy;
 use rooflight::study::{Study, Topic};
+
+#[path = "console.rs"]
+mod console;
+
+use console::{print, print_issues};
 
 #[derive(Parser)]
 #[command(
@@ -153,25 +157,6 @@ fn run(cli: &Cli) -> Result<(), Stop> {
         }
     }
     if prediction.is_answered() { Ok(()) } else { Err(Stop::Input) }
-}
-
-/// Writes `text` and a line break; nothing is wrong where the reader has left, as `head` does.
-fn print(text: &str) -> std::io::Result<()> {
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
-}
-
-fn print_issues(issues: &[Issue]) {
-    for issue in issues {
-        let severity = match issue.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        };
-        eprintln!("{severity}: {}: {}", issue.field.id(), issue.text);
-    }
 }
 
 fn chart(drawing: Drawing, setup: Option<&Setup>, answer: &Prediction) -> Option<Chart> {

@@ -6,7 +6,7 @@ use super::{Calibration, Factors, Observed, Posterior};
 
 /// Standard deviations to either side of the middle within which 80 % of a normal distribution lie.
 const OF_80_PERCENT: f64 = 1.2816;
-/// By what a factor is made larger to see what follows.
+/// By what a factor is made larger to see what follows: enough to show in a mean, too little to bend it.
 const STRETCH: f64 = 1.1;
 
 /// What 80 % of measurements are expected between.

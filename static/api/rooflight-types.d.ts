@@ -15,6 +15,22 @@ export type Attention = {
   "compressed": Compressed
 };
 
+/** What 80 % of measurements are expected between. */
+export type Band = {
+  low: number;
+  high: number;
+  /** Share of its variance that another run of this very configuration would not take away. */
+  noise_share: number;
+};
+
+/** What 80 % of measurements of a run are expected between: seconds, and output tokens per second. */
+export type Bands = {
+  ttft: Spread;
+  tpot: Spread | null;
+  e2e: Spread;
+  output_per_s: Band | null;
+};
+
 /** What the efficiencies behind a number are. */
 export type Basis = {
   "kind": "roofline"
@@ -57,6 +73,16 @@ export type Bytes = number;
 
 /** Bandwidth, in bytes per second (decimal: 1 GB/s is 1e9). */
 export type BytesPerSecond = number;
+
+/** What stands behind a calibrated run. */
+export type Calibrated = {
+  /** What step times were multiplied by. */
+  factors: Factors;
+  bands: Bands;
+  support: Support;
+  /** The run of the physics alone. */
+  physics: Run;
+};
 
 /**
  * Of one replica. Flags are those of the engine's version in the catalog; every setting is spelled out, so that
@@ -284,6 +310,14 @@ export type EngineFacts = {
   memory_share: number | null;
 };
 
+/** What the times of steps are multiplied by. */
+export type Factors = {
+  /** What prompts add to a step. */
+  prefill: number;
+  /** A step that only decodes. */
+  decode: number;
+};
+
 /** A failure that no other input would avoid. */
 export type Failure = {
   kind: FailureKind;
@@ -299,7 +333,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "plans" | "measured" | "compared";
+export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "plans" | "measured" | "compared";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;
@@ -803,6 +837,8 @@ export type Report = {
   headline: Headline | null;
   /** The run that the headline is the mean of, with its percentiles and its timeline; none for a static batch. */
   run: Run | null;
+  /** What measured runs say of that run: bands, and the physics alone. None where they say nothing of it. */
+  calibrated: Calibrated | null;
   /** Prefill, decode; empty where it does not fit. */
   passes: Array<PassReport>;
   issues: Array<Issue>;
@@ -865,12 +901,29 @@ export type Seconds = number;
 
 export type Severity = "error" | "warning" | "note";
 
+/** The bands of a time. */
+export type Spread = {
+  mean: Band;
+  p50: Band | null;
+  p90: Band | null;
+  p99: Band | null;
+};
+
 /** Mean and quantiles, in seconds. Quantiles lie on the line between neighbours, as NumPy's. */
 export type Stats = {
   mean: number;
   p50: number;
   p90: number;
   p99: number;
+};
+
+/** The measured runs behind a posterior. */
+export type Support = {
+  /** Runs of the same model, on this engine and any. */
+  of_model_on_engine: number;
+  of_model: number;
+  /** Runs on the same GPU type with this engine. */
+  of_gpu_on_engine: number;
 };
 
 /** One replica over time, as columns of equal length. */

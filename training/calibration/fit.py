@@ -34,6 +34,7 @@ METRICS = {"ttft": "ttft_ms", "tpot": "tpot_ms", "throughput": "output_per_s"}
 # What of each kind of run observes the factors. Bursts and servers kept full are apart from the physics by what it does
 # not have (their throughput is up to twice as high as measured): they would say nothing of steps.
 OBSERVED = {"closed_loop": ["ttft", "tpot"], "open_loop": ["ttft", "tpot"], "offline": ["throughput"]}
+# As in `calibration::Responses`.
 STRETCH = np.log(1.1)
 FACTORS = ["prefill", "decode"]
 # A run further off than this observes a queue or a fault.

@@ -1,16 +1,17 @@
 //! A load and its limits in, ranked plans out.
 
 mod compare;
+#[path = "../console.rs"]
+mod console;
 mod threads;
 
-use std::io::{BufRead, ErrorKind, Write};
+use std::io::BufRead;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
-use rooflight::config::{Issue, Severity};
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::{open_models, shipped_models};
@@ -18,6 +19,7 @@ use rooflight::find::{Answer, Request, Search};
 use rooflight::units::count;
 
 use compare::Compared;
+use console::{print, print_issues};
 use threads::searched;
 
 #[derive(Parser)]
@@ -172,23 +174,4 @@ fn stats(answer: &Answer, elapsed: Duration) -> String {
         count(f64::from(counts.simulated) / seconds),
         pruned,
     )
-}
-
-/// Writes `text` and a line break; nothing is wrong where the reader has left, as `head` does.
-fn print(text: &str) -> std::io::Result<()> {
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
-}
-
-fn print_issues(issues: &[Issue]) {
-    for issue in issues {
-        let severity = match issue.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        };
-        eprintln!("{severity}: {}: {}", issue.field.id(), issue.text);
-    }
 }

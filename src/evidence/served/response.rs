@@ -5,13 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Run, Tables, on_all_cores, tables};
-use crate::calibration::{Factors, Point, minor};
+use crate::calibration::{Factors, Point, Responses, minor};
 use crate::config::catalog::{Catalog, Physics};
 use crate::evidence::cases::{Ask, ServedCase};
 use crate::evidence::compared::{Skipped, Times};
-
-/// By what steps are made longer: enough to show in a mean, too little to bend it.
-const STRETCH: f64 = 1.1;
 
 /// A run beside its measurement, and its response to longer steps.
 #[derive(Debug, Clone, Serialize)]
@@ -24,7 +21,7 @@ pub struct Response {
     pub measured: Times,
     /// By the physics alone.
     pub physics: Times,
-    /// With the factors, and with either of them larger by [`STRETCH`].
+    /// With the factors, and with either of them larger, as in [`Responses`].
     pub predicted: Times,
     pub longer_prefill: Times,
     pub longer_decode: Times,
@@ -73,9 +70,8 @@ fn response(
     let hosted = table.under(&run.setup.engine.host, run.policy.ahead);
     let simulate = |factors: Factors| run.simulate(&hosted.times(factors));
     let (physics, in_flight) = simulate(Factors::NONE)?;
-    let longer = |prefill: f64, decode: f64| {
-        simulate(Factors { prefill: factors.prefill * prefill, decode: factors.decode * decode })
-    };
+    let Responses { at, longer_prefill, longer_decode } =
+        Responses::of(factors, |factors| simulate(factors).map(|(times, _)| times))?;
     Ok(Response {
         id: case.id.clone(),
         kind: case.kind.name(),
@@ -84,9 +80,9 @@ fn response(
         factors,
         measured: case.measured.times(),
         physics,
-        predicted: longer(1.0, 1.0)?.0,
-        longer_prefill: longer(STRETCH, 1.0)?.0,
-        longer_decode: longer(1.0, STRETCH)?.0,
+        predicted: at,
+        longer_prefill,
+        longer_decode,
     })
 }
 

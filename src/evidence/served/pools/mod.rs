@@ -62,7 +62,7 @@ impl PoolRun {
             None => [labelled(case, &case.prefill, false)?, labelled(case, &case.decode, true)?],
         };
         let [of_prefill, of_decode] = &told;
-        let scenario = scenario_of(case, of_prefill, of_decode, catalog)?;
+        let scenario = scenario_of(case, of_prefill, of_decode)?;
         let (setup, issues) = check(&scenario, catalog);
         let mut setup = setup.ok_or_else(|| texts(&issues))?;
         let mut pool = setup.prefill.take().ok_or("no prefill workers")?;
@@ -169,12 +169,7 @@ fn labelled(case: &PoolCase, workers: &Workers, decodes: bool) -> Result<Started
     })
 }
 
-fn scenario_of(
-    case: &PoolCase,
-    prefill: &Started,
-    decode: &Started,
-    catalog: &Catalog,
-) -> Result<Scenario, String> {
+fn scenario_of(case: &PoolCase, prefill: &Started, decode: &Started) -> Result<Scenario, String> {
     let run = &case.served;
     let resolved = model(&run.model)?;
     let drafted = decode.drafted;
