@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=static/catalog");
@@ -31,14 +30,11 @@ fn read(file: &str) -> Result<String, String> {
 
 /// The lines stay, so that what is wrong with a record is found in the file by its line.
 fn without_sources(text: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct File<'a> {
-        #[serde(borrow)]
-        sources: &'a RawValue,
-    }
-    let sources = serde_json::from_str::<File<'_>>(text).ok()?.sources.get();
-    let (before, after) = text.split_once(sources)?;
-    let before = before.trim_end().strip_suffix(':')?.trim_end().strip_suffix("\"sources\"")?;
+    let (before, after) = text.split_once("\"sources\"")?;
+    let value = after.trim_start().strip_prefix(':')?;
+    let mut values = serde_json::Deserializer::from_str(value).into_iter::<Value>();
+    values.next()?.ok()?;
+    let (sources, records) = value.split_at(values.byte_offset());
     let lines = "\n".repeat(sources.matches('\n').count());
-    Some(format!("{before}{lines}{}", after.trim_start().strip_prefix(',')?))
+    Some(format!("{before}{lines}{}", records.trim_start().strip_prefix(',')?))
 }
