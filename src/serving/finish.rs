@@ -1,6 +1,6 @@
 //! From a plan and the models' answer to the report.
 
-use crate::config::{Field, Issue, Load, Setup};
+use crate::config::{Issue, Setup};
 use crate::efficiency::Efficiencies;
 use crate::graph::Phase;
 use crate::units::{Dollars, Seconds, count};
@@ -150,7 +150,7 @@ impl Finisher<'_> {
             running: metrics.in_flight - waiting,
             waiting,
         });
-        if let Load::Rate(_) = self.setup().load {
+        if self.setup().load.is_rate() {
             report.memory = report.memory.holding(self.setup(), headline.running, tokens_held(self.setup()));
         }
         report.issues.extend(self.saturated(&run));
@@ -160,18 +160,21 @@ impl Finisher<'_> {
     /// What makes the times of a run mean little.
     fn saturated(&self, run: &Run) -> Option<Issue> {
         let found = run.saturation?;
-        let of_replica = found.served_per_s / f64::from(self.setup().replicas.max(1));
+        let setup = self.setup();
+        let of_replica = found.served_per_s / f64::from(setup.replicas.max(1));
+        // Of sessions, each with its requests.
+        let requests_per_s = run.load * f64::from(setup.session().map_or(1, |turns| turns.count));
         let text = format!(
             "Arrivals exceed capacity: {} requests come per second, {} can be served. TTFT grows without bound, and says \
              here how long the run was. Lower the rate, or take {}.",
-            count(run.load),
+            count(requests_per_s),
             count(found.served_per_s),
-            match self.setup().prefill {
+            match setup.prefill {
                 Some(_) => "more workers of the pool that is full".into(),
-                None => format!("{} replicas", count((run.load / (of_replica * FULL_USE)).ceil())),
+                None => format!("{} replicas", count((requests_per_s / (of_replica * FULL_USE)).ceil())),
             },
         );
-        Some(Issue::warning(Field::Rate, text))
+        Some(Issue::warning(setup.load.size(), text))
     }
 
     fn headline(&self, means: Means) -> Headline {
