@@ -9,6 +9,13 @@ pub struct Printed {
     pub unit: &'static str,
 }
 
+impl Printed {
+    /// Whether the unit of `other` can stand for its own: not for that of minutes and seconds, which have two.
+    pub fn has_unit_of(&self, other: &Self) -> bool {
+        self.unit == other.unit && !self.number.contains('\u{a0}')
+    }
+}
+
 impl std::fmt::Display for Printed {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.unit.is_empty() {
@@ -80,9 +87,28 @@ fn scaled(value: f64, steps: &[(f64, &'static str)]) -> Printed {
 }
 
 impl Seconds {
+    /// From a minute on as clocks say it: `1 min 19 s`, `2 h 5 min`.
     pub fn print(self) -> Printed {
-        scaled(self.0, &[(1e-6, "µs"), (1e-3, "ms"), (1.0, "s"), (60.0, "min"), (3600.0, "h")])
+        // 59.95 s already print as 60.0.
+        if self.0.is_finite() && self.0 >= 59.95 {
+            let seconds = self.0.round();
+            let minutes = (seconds / 60.0).round();
+            return match minutes < 60.0 {
+                true => clock((seconds / 60.0).floor(), "min", seconds % 60.0, "s"),
+                false => clock((minutes / 60.0).floor(), "h", minutes % 60.0, "min"),
+            };
+        }
+        scaled(self.0, &[(1e-6, "µs"), (1e-3, "ms"), (1.0, "s")])
     }
+}
+
+/// A time in two units, the smaller one only where there is any of it.
+fn clock(larger: f64, unit: &'static str, smaller: f64, of: &'static str) -> Printed {
+    let number = count(larger);
+    if smaller > 0.0 {
+        return Printed { number: format!("{number}\u{a0}{unit}\u{a0}{}", count(smaller)), unit: of };
+    }
+    Printed { number, unit }
 }
 
 impl Bytes {
@@ -121,9 +147,11 @@ impl Watts {
 }
 
 impl Dollars {
+    /// In cents, or a tenth of them where that is little: `$0.40`, `$0.032`.
     pub fn print(self) -> Printed {
-        let places = if self.0.abs() < 1.0 { 3 } else { 2 };
-        Printed { number: fixed(self.0, places), unit: "$" }
+        let places = if self.0.abs() < 0.0995 { 3 } else { 2 };
+        let number = if self.0.is_finite() { fixed(self.0, places) } else { "–".into() };
+        Printed { number: format!("${number}"), unit: "" }
     }
 }
 
@@ -174,11 +202,27 @@ mod tests {
         assert_eq!(Seconds(0.02357).print().to_string(), "23.6\u{a0}ms");
         assert_eq!(Seconds(0.000_999_9).print().to_string(), "1.00\u{a0}ms");
         assert_eq!(Bytes(80.0 * 1024f64.powi(3)).print().to_string(), "80.0\u{a0}GiB");
+        for (seconds, text) in [
+            (59.94, "59.9 s"),
+            (59.96, "1 min"),
+            (79.4, "1 min 19 s"),
+            (3599.6, "1 h"),
+            (7512.0, "2 h 5 min"),
+        ] {
+            assert_eq!(Seconds(seconds).print().to_string().replace('\u{a0}', " "), text);
+        }
         assert_eq!(FlopsPerSecond(989e12).print().to_string(), "989\u{a0}TFLOP/s");
         assert_eq!(count(1234.4), "1234");
         assert_eq!(count(16.0), "16");
         assert_eq!(count(0.0), "0");
         assert_eq!(count(1_234_567.0), "1\u{202f}234\u{202f}567");
+    }
+
+    #[test]
+    fn money_is_in_cents() {
+        for (dollars, text) in [(0.396, "$0.40"), (12.0, "$12.00"), (0.0316, "$0.032"), (0.0, "$0.000")] {
+            assert_eq!(Dollars(dollars).print().to_string(), text);
+        }
     }
 
     #[test]

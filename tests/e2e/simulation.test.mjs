@@ -28,10 +28,11 @@ function native(link) {
   return JSON.parse(text);
 }
 
-/** "123 ms" as seconds. */
+/** "123 ms" or "1 min 19 s" as seconds. */
 function seconds(text) {
-  const [number, unit] = text.replace(/[\u00a0\u202f]/g, " ").split(" ");
-  return Number(number) * { "µs": 1e-6, ms: 1e-3, s: 1, min: 60 }[unit];
+  const parts = text.replace(/[\u00a0\u202f]/g, " ").matchAll(/([\d.]+) (µs|ms|s|min|h)\b/g);
+  const scales = { "µs": 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 };
+  return [...parts].reduce((sum, [, number, unit]) => sum + Number(number) * scales[unit], 0);
 }
 
 const link = "v=1&osl=64&isl=300&c=8&st=200&sp=20";

@@ -53,27 +53,31 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         let all = dollars.0 * headline.output_per_s;
         Band { low: all / band.high, high: all / band.low, ..band }
     });
+    let beside = |metric: Metric, one: Reading| Reading {
+        measured: deviation(metric, one.value, measured).unwrap_or_default(),
+        ..one
+    };
+    let ttft =
+        time("ttft", headline.ttft, metrics.map(|metrics| metrics.ttft), bands.map(|bands| &bands.ttft));
+    let tpot = headline.tpot.map(|tpot| {
+        let band = bands.and_then(|bands| bands.tpot.as_ref());
+        time("tpot", tpot, metrics.and_then(|metrics| metrics.tpot), band)
+    });
+    let e2e = time("e2e", headline.e2e, metrics.map(|metrics| metrics.e2e), bands.map(|bands| &bands.e2e));
+    let throughput = Reading {
+        spread: goodput.unwrap_or_default(),
+        band: between(output, |value| Printed { number: count(value), unit: "tok/s" }),
+        ..rate("throughput", headline.output_per_s, "tok/s")
+    };
     let all = [
-        Some(time(
-            "ttft",
-            headline.ttft,
-            metrics.map(|metrics| metrics.ttft),
-            bands.map(|bands| &bands.ttft),
-        )),
-        headline.tpot.map(|tpot| {
-            let band = bands.and_then(|bands| bands.tpot.as_ref());
-            time("tpot", tpot, metrics.and_then(|metrics| metrics.tpot), band)
-        }),
-        Some(time("e2e", headline.e2e, metrics.map(|metrics| metrics.e2e), bands.map(|bands| &bands.e2e))),
-        Some(Reading {
-            spread: goodput.unwrap_or_default(),
-            band: between(output, |value| Printed { number: count(value), unit: "tok/s" }),
-            ..rate("throughput", headline.output_per_s, "tok/s")
-        }),
+        Some(beside(Metric::Ttft, ttft)),
+        tpot.map(|tpot| beside(Metric::Tpot, tpot)),
+        Some(beside(Metric::E2e, e2e)),
+        Some(beside(Metric::Output, throughput)),
         Some(rate("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
         headline.output_per_s_per_user.map(|value| rate("per-user", value, "tok/s")),
-        Some(rate("total", headline.total_per_s, "tok/s")),
-        Some(rate("request-rate", headline.requests_per_s, "/s")),
+        Some(beside(Metric::Total, rate("total", headline.total_per_s, "tok/s"))),
+        Some(beside(Metric::Requests, rate("request-rate", headline.requests_per_s, "/s"))),
         cost.map(|dollars| Reading {
             band: between(of_cost, |value| Dollars(value).print()),
             ..reading("cost", dollars.0, dollars.print())
@@ -81,8 +85,7 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         Some(rate("running", headline.running, "")),
         Some(rate("waiting", headline.waiting, "")),
     ];
-    let beside = |one: Reading| Reading { measured: deviation(&one, measured).unwrap_or_default(), ..one };
-    all.into_iter().flatten().map(beside).collect()
+    all.into_iter().flatten().collect()
 }
 
 /// The runs behind the bands, and the physics alone.
@@ -105,7 +108,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
 fn between(band: Option<Band>, print: impl Fn(f64) -> Printed) -> String {
     let Some(band) = band else { return String::new() };
     let (low, high) = (print(band.low), print(band.high));
-    match low.unit == high.unit {
+    match low.has_unit_of(&high) {
         true => format!("{} to {high}", low.number),
         false => format!("{low} to {high}"),
     }
@@ -120,16 +123,13 @@ fn percentiles(stats: Stats) -> String {
     let all = [stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print());
     let [p50, p90, p99] = &all;
     // The unit once, where it is the same.
-    if all.iter().all(|one| one.unit == p99.unit) {
+    if all.iter().all(|one| one.has_unit_of(p99)) {
         return format!("P50 {}, P90 {}, P99 {p99}", p50.number, p90.number);
     }
     format!("P50 {p50}, P90 {p90}, P99 {p99}")
 }
 
-fn deviation(reading: &Reading, measured: &Measured) -> Option<String> {
-    // An input is called requests too.
-    let id = if reading.id == "request-rate" { "requests" } else { &reading.id };
-    let metric = Metric::from_id(id)?;
-    let deviation = Deviation::of(measured, metric, reading.value)?;
+fn deviation(metric: Metric, predicted: f64, measured: &Measured) -> Option<String> {
+    let deviation = Deviation::of(measured, metric, predicted)?;
     Some(format!("{} measured, {}", print(metric, deviation.measured), deviation.difference()))
 }
