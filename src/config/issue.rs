@@ -49,6 +49,16 @@ impl Issue {
         self
     }
 
+    /// The text where it stands alone: with a capital, unless it begins with a name (`vLLM`, `gpt-oss-20b`).
+    pub fn sentence(&self) -> String {
+        let first = self.text.split(' ').next().unwrap_or_default();
+        let is_word = first.trim_end_matches([',', ':']).chars().all(|c| c.is_ascii_lowercase());
+        match self.text.split_at_checked(1) {
+            Some((head, tail)) if is_word => head.to_ascii_uppercase() + tail,
+            _ => self.text.clone(),
+        }
+    }
+
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -77,6 +87,19 @@ pub(crate) fn excerpt(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sentences_begin_with_a_capital_or_a_name() {
+        for (text, wanted) in [
+            ("no kernel of vLLM", "No kernel of vLLM"),
+            ("vLLM has none", "vLLM has none"),
+            ("gpt-oss-20b has none", "gpt-oss-20b has none"),
+            ("`x` is no model", "`x` is no model"),
+            ("", ""),
+        ] {
+            assert_eq!(Issue::error(Field::Model, text).sentence(), wanted);
+        }
+    }
 
     #[test]
     fn ids_are_the_serialised_names() {

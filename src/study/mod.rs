@@ -217,5 +217,5 @@ impl Study {
 
 /// The errors that stand in the way of an answer, as paragraphs.
 fn refused(issues: &[Issue]) -> Vec<Block> {
-    issues.iter().filter(|issue| issue.is_error()).map(|issue| Block::text(&issue.text)).collect()
+    issues.iter().filter(|issue| issue.is_error()).map(|issue| Block::text(issue.sentence())).collect()
 }

@@ -33,7 +33,7 @@ fn entry(issue: Issue) -> AnyView {
     view! {
         <li class="issue" data-testid="issue" data-field=issue.field.id() data-severity=severity>
             <span class="mark" aria-hidden="true">{mark}</span>
-            <span><span class="unseen">{name}</span>{issue.text}</span>
+            <span><span class="unseen">{name}</span>{issue.sentence()}</span>
         </li>
     }
     .into_any()

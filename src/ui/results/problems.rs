@@ -49,7 +49,7 @@ fn is_seen(issue: &Issue) -> bool {
     let Ok(found) = document().query_selector_all(&listed) else { return false };
     let shown = |element: HtmlElement| {
         let folded = matches!(element.closest("details:not([open])"), Ok(Some(_)));
-        !folded && element.text_content().is_some_and(|text| text.ends_with(&issue.text))
+        !folded && element.text_content().is_some_and(|text| text.ends_with(&issue.sentence()))
     };
     (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).any(shown)
 }
