@@ -3,6 +3,8 @@
 
 mod case;
 pub mod report;
+#[cfg(test)]
+mod tests;
 mod version;
 
 use serde::{Deserialize, Serialize};
