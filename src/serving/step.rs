@@ -262,3 +262,6 @@ fn collective_time(
         outside: false,
     })
 }
+
+#[cfg(test)]
+mod tests;
