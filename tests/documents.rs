@@ -51,7 +51,7 @@ const BATCHES: &Named = &[
 
 const LOOPS: &Named = &[
     ("**Rooflight**", ("all", "")),
-    ("server configuration fully known", ("told", "")),
+    ("server configuration fully known", ("known launch", "")),
     ("at most 4 clients", ("few clients", "")),
     ("plain roofline, same simulation", ("roofline", "")),
     ("Rooflight on aiconfigurator's cases", ("ours", "aiconfigurator-0.12.0")),

@@ -52,7 +52,7 @@ fn a_machine_is_what_the_fastest_link_joins() {
             scenario.gpu = gpu.into();
         });
         let setup = sound(&scenario).0;
-        (setup.machines(), setup.crossings())
+        (setup.nodes(), setup.crossings())
     };
     assert_eq!(machines("h200-sxm", [8, 1, 1]), (1, 0));
     assert_eq!(machines("h200-sxm", [16, 1, 1]), (2, 0));
@@ -94,7 +94,7 @@ fn without_a_figure_for_the_network_the_reason_is_given() {
     assert!(text.contains("NVLink connects at most 2 of H100 NVL"), "{text}");
     assert!(text.ends_with("which nobody measured; use at most 2"), "{text}");
     let text = refusal(&wide("l40s", 16), Field::Tp);
-    assert!(text.contains("no network between machines: no public machine"), "{text}");
+    assert!(text.contains("no network between nodes: no public machine"), "{text}");
 }
 
 /// The exchanges of a decode step: how many of each.

@@ -42,7 +42,7 @@ pub struct GpuFacts {
     pub link: LinkKind,
     pub link_bandwidth: Option<BytesPerSecond>,
     pub link_domain: u32,
-    /// Of one GPU's port to the network between machines, per direction.
+    /// Of one GPU's port to the network between nodes, per direction.
     pub network_bandwidth: Option<BytesPerSecond>,
     pub power: Option<Watts>,
     /// A typical price to rent one for an hour.

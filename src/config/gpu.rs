@@ -193,14 +193,14 @@ impl Gpu {
         self.need(&self.link.gb_per_s, "link bandwidth").map(|gb| BytesPerSecond(gb * 1e9))
     }
 
-    /// Bandwidth of a GPU's port to the network between machines, per direction.
+    /// Bandwidth of a GPU's port to the network between nodes, per direction.
     pub fn network_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
-        self.need(&self.link.network_gb_per_s, "network between machines").map(|gb| BytesPerSecond(gb * 1e9))
+        self.need(&self.link.network_gb_per_s, "network between nodes").map(|gb| BytesPerSecond(gb * 1e9))
     }
 
-    /// GPUs of a group of `ranks` that stand in one machine. Degrees are powers of two, so what does not fit
-    /// takes as many of each machine.
-    pub fn in_one_machine(&self, ranks: u32) -> u32 {
+    /// GPUs of a group of `ranks` that stand in one node. Degrees are powers of two, so what does not fit
+    /// takes as many of each node.
+    pub fn in_one_node(&self, ranks: u32) -> u32 {
         let domain = self.link.domain.max(1);
         if ranks <= domain { ranks } else { 1 << domain.ilog2() }
     }

@@ -67,7 +67,7 @@ pub struct PrefillPool {
 
 impl Setup {
     /// Tokens of the largest CUDA graph that engines capture by default.
-    pub const LARGEST_GRAPH: u64 = 512;
+    pub const MAX_CUDAGRAPH_CAPTURE: u64 = 512;
 
     /// GPUs of one replica.
     pub fn gpus_per_replica(&self) -> u32 {
@@ -97,11 +97,11 @@ impl Setup {
     }
 
     /// Tokens of the largest step with prompts that replays a CUDA graph: vLLM captures up to twice its sequences and no
-    /// more than [`Self::LARGEST_GRAPH`], and pads all ranks to the busiest in no other step (its pull requests 34102
-    /// and 46428). The other engines launch such steps kernel by kernel.
+    /// more than [`Self::MAX_CUDAGRAPH_CAPTURE`], and pads all ranks to the busiest in no other step (its pull requests
+    /// 34102 and 46428). The other engines launch such steps kernel by kernel.
     pub fn mixed_graph(&self) -> u64 {
         match self.engine.scheduler.batching {
-            Batching::MixedChunks => Self::LARGEST_GRAPH.min(2 * u64::from(self.max_seqs)),
+            Batching::MixedChunks => Self::MAX_CUDAGRAPH_CAPTURE.min(2 * u64::from(self.max_seqs)),
             Batching::PrefillFirst | Batching::InFlight => 0,
         }
     }
@@ -112,18 +112,18 @@ impl Setup {
     }
 
     /// Nodes of one replica: as many whole stages in a node as fit.
-    pub fn machines(&self) -> u32 {
+    pub fn nodes(&self) -> u32 {
         let stage = self.gpus_per_stage();
-        let own = self.gpu.in_one_machine(stage);
-        stage.div_ceil(own.max(1)) * self.pp.div_ceil(self.stages_per_machine())
+        let own = self.gpu.in_one_node(stage);
+        stage.div_ceil(own.max(1)) * self.pp.div_ceil(self.stages_per_node())
     }
 
     /// Stages whose successor is in another node.
     pub fn crossings(&self) -> u32 {
-        self.pp.saturating_sub(1) / self.stages_per_machine()
+        self.pp.saturating_sub(1) / self.stages_per_node()
     }
 
-    fn stages_per_machine(&self) -> u32 {
+    fn stages_per_node(&self) -> u32 {
         (self.gpu.link.domain / self.gpus_per_stage().max(1)).max(1)
     }
 }

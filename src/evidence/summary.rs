@@ -73,7 +73,8 @@ fn of_kind(title: &str, report: &Report) -> Vec<Group> {
 fn loop_groups(report: &LoopReport) -> Vec<Group> {
     let LoopReport { all, without_inferred, few_clients, .. } = report;
     let named = [("engine", &all.by_engine), ("gpu", &all.by_gpu), ("model", &all.by_model)];
-    let mut parts = vec![("told", without_inferred), ("few clients", few_clients), ("physics", &all.physics)];
+    let mut parts =
+        vec![("known launch", without_inferred), ("few clients", few_clients), ("physics", &all.physics)];
     parts.extend(all.left_out.iter().map(|(name, without)| (*name, &without.metrics)));
     let mut groups = groups(all, &LOOP, &parts, &named);
     let clients = report.by_concurrency.iter();

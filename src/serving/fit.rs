@@ -262,9 +262,9 @@ fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<
     // Stages send little: what several machines are for, where one is full.
     for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > setup.pp && pp <= setup.model.layers()) {
         let trial = Setup { pp, ..setup.clone() };
-        let joined = trial.machines() == 1 || setup.gpu.network_bandwidth().is_ok();
+        let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();
         if joined && fits(&trial)? {
-            return Ok(match trial.machines() {
+            return Ok(match trial.nodes() {
                 1 => format!("PP {pp} fits."),
                 machines => format!("PP {pp} fits, over {machines} machines."),
             });

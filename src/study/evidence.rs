@@ -71,7 +71,7 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
                 "without version",
                 "without model",
                 "without gpu",
-                "told",
+                "known launch",
                 "few clients",
                 "roofline",
             ]
@@ -187,7 +187,7 @@ fn describe(point: &Point) -> String {
 
 fn limits(accuracy: &Accuracy) -> Vec<Block> {
     let mut blocks: Vec<Block> = LIMITS.map(Block::text).into();
-    let inferred = cases_of(accuracy, "all") - cases_of(accuracy, "told");
+    let inferred = cases_of(accuracy, "all") - cases_of(accuracy, "known launch");
     if inferred > 0.0 {
         blocks.push(Block::text(format!(
             "For {} of the closed-loop runs, part of the server's configuration was inferred from the run itself; errors \
@@ -236,7 +236,7 @@ fn groups(name: &str, metrics: &[&str], all: &[Group], kinds: &[&str]) -> Block 
 fn label(group: &Group) -> String {
     match group.of.as_str() {
         "all" => "Rooflight".into(),
-        "told" => "Rooflight, server configuration fully known".into(),
+        "known launch" => "Rooflight, server configuration fully known".into(),
         "few clients" => "Rooflight, at most 4 clients".into(),
         "physics" => "The physics alone, without calibration".into(),
         "without version" => "No run of the same engine version asked".into(),

@@ -375,7 +375,7 @@ export type GpuFacts = {
   link: LinkKind;
   link_bandwidth: BytesPerSecond | null;
   link_domain: number;
-  /** Of one GPU's port to the network between machines, per direction. */
+  /** Of one GPU's port to the network between nodes, per direction. */
   network_bandwidth: BytesPerSecond | null;
   power: Watts | null;
   /** A typical price to rent one for an hour. */

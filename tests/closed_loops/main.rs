@@ -35,7 +35,7 @@ fn every_case_has_a_launch_that_fits_a_node() {
         let launch = launch(case).expect("a launch");
         let origin = match &launch.origin {
             Origin::Recorded => "recorded".to_owned(),
-            Origin::Told => "told".to_owned(),
+            Origin::Published => "published".to_owned(),
             Origin::Assumed => "assumed".to_owned(),
             Origin::Defaults(why) => format!("defaults: {why}"),
         };

@@ -17,7 +17,7 @@ pub struct CollectiveCatalog {
     /// Bytes at which every curve is kept, ascending.
     pub sizes: Vec<f64>,
     pub generic: GenericLinks,
-    /// By GPU id, then by `collective/ranks/lane`: µs at the first so many of `sizes`.
+    /// By GPU id, then by `collective/ranks/library`: µs at the first so many of `sizes`.
     pub curves: Map<Map<Vec<f64>>>,
 }
 
@@ -41,9 +41,9 @@ pub struct Curve<'a> {
 }
 
 impl CollectiveCatalog {
-    /// A measured curve; `lane` is an engine's id, for its own kernels, or `nccl`.
-    pub fn curve(&self, gpu: &str, collective: &str, ranks: u32, lane: &str) -> Option<Curve<'_>> {
-        let micros = self.curves.get(gpu)?.get(&format!("{collective}/{ranks}/{lane}"))?;
+    /// A measured curve; `library` is an engine's id, for its own kernels, or `nccl`.
+    pub fn curve(&self, gpu: &str, collective: &str, ranks: u32, library: &str) -> Option<Curve<'_>> {
+        let micros = self.curves.get(gpu)?.get(&format!("{collective}/{ranks}/{library}"))?;
         let bytes = self.sizes.get(..micros.len())?;
         (!bytes.is_empty()).then_some(Curve { bytes, micros })
     }

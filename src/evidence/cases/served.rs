@@ -70,7 +70,7 @@ pub struct ServedCase {
     /// Container image, or where that is lost, what else names the run.
     pub image: Option<String>,
     /// What the source prints of how it started server and clients; none if it prints nothing.
-    pub told: Option<Told>,
+    pub published: Option<Published>,
     /// No constant was fitted on runs of its file.
     pub outside: bool,
     /// Means over the requests, in milliseconds, and output tokens per second; not a number where not measured.
@@ -79,7 +79,7 @@ pub struct ServedCase {
 
 /// What a source prints of how a run was started.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told {
+pub struct Published {
     /// The server's command or configuration file.
     pub launch: String,
     pub client: String,
@@ -142,7 +142,7 @@ impl ServedCase {
 
     /// The source, and where runs of it are in and out of the fits, in which of them this one is.
     pub fn source_apart(&self) -> String {
-        match self.outside && self.told.is_none() {
+        match self.outside && self.published.is_none() {
             true => format!("{} (not fitted on)", self.source),
             false => self.source.clone(),
         }
@@ -233,7 +233,7 @@ impl TryFrom<Line> for ServedCase {
             _ => of_section.or(rate.as_f64()),
         });
         let constant = line.kind == "open_loop_constant";
-        let told = line.launch.map(|launch| Told {
+        let published = line.launch.map(|launch| Published {
             launch,
             client: line.client.unwrap_or_default() + if constant { " constant" } else { "" },
             note: line.note.unwrap_or_default(),
@@ -245,7 +245,7 @@ impl TryFrom<Line> for ServedCase {
             max_num_seqs: line.max_num_seqs,
             accept_length: line.measured.accept_length,
         });
-        let (ttft_ms, tpot_ms) = match told {
+        let (ttft_ms, tpot_ms) = match published {
             // What of these can be trusted stands outside of what was printed.
             Some(_) => (line.ttft_ms, line.tpot_ms.or(line.itl_median_ms)),
             None => (line.measured.ttft_ms, line.measured.tpot_ms),
@@ -276,7 +276,7 @@ impl TryFrom<Line> for ServedCase {
             concurrency: line.concurrency.unwrap_or(0),
             measured_on: line.measured_on,
             image: line.image,
-            told,
+            published,
             outside: true,
             measured,
         })

@@ -6,8 +6,8 @@
 mod bench;
 mod label;
 mod plan;
+mod published;
 mod script;
-mod told;
 
 use serde::Deserialize;
 
@@ -27,7 +27,7 @@ pub enum Origin {
     /// A script that probably ran; the doubts say why.
     Assumed,
     /// The command that the source prints, and the engine's defaults for the rest.
-    Told,
+    Published,
     /// The engine's defaults, because of this.
     Defaults(String),
 }
@@ -206,8 +206,8 @@ fn every_step() -> u32 {
 /// Where nothing is known of its engine.
 pub fn launch(case: &ServedCase) -> Result<Launch, String> {
     let plan = plan::plan()?;
-    if let Some(told) = &case.told {
-        return told::launch(plan, case, told);
+    if let Some(published) = &case.published {
+        return published::launch(plan, case, published);
     }
     let label = read_label(case);
     let mut launch = script::launch(plan, case, label)?;
@@ -248,7 +248,7 @@ pub fn accepted(drafted: u32) -> Result<f64, String> {
 impl Launch {
     /// The script that ran is on record.
     pub fn matched(&self) -> bool {
-        matches!(self.origin, Origin::Recorded | Origin::Told)
+        matches!(self.origin, Origin::Recorded | Origin::Published)
     }
 
     /// Prompts of a run with so many clients, warm-up aside.

@@ -55,7 +55,7 @@ impl Run {
         let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
         sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
         let (prompt, output) = sent.longest();
-        let extent = match case.told {
+        let extent = match case.published {
             // The nominal lengths are the longest, or a little more.
             None => replica::extent(&setup, case.concurrency, stretched(case.isl), case.osl),
             Some(_) => replica::extent(&setup, sent.at_once, prompt, output),
@@ -148,7 +148,7 @@ fn with_kernels(mut setup: Setup, launch: &Launch) -> Setup {
 /// The recorded budgets leave room for a token of each client; where drafts are verified, each has as many more.
 fn started(policy: Policy, launch: &Launch, case: &ServedCase, clients: u32) -> Policy {
     // A budget that is given as it was set holds for drafts too.
-    let drafted = if case.told.is_some() { 0 } else { launch.drafts.drafted.saturating_mul(clients) };
+    let drafted = if case.published.is_some() { 0 } else { launch.drafts.drafted.saturating_mul(clients) };
     let ranks = policy.ranks;
     Policy {
         token_budget: policy.token_budget.saturating_add(drafted),

@@ -94,8 +94,10 @@ pub fn served_reports(
 
 /// What is asked of closed loops only, most of it of those whose launch was worked out from recorded scripts.
 fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Tables>) -> LoopReport {
-    let recorded: Vec<&Ready> =
-        ready.iter().filter(|one| one.case.kind == Kind::ClosedLoop && one.case.told.is_none()).collect();
+    let recorded: Vec<&Ready> = ready
+        .iter()
+        .filter(|one| one.case.kind == Kind::ClosedLoop && one.case.published.is_none())
+        .collect();
     let cases: Vec<&ServedCase> = recorded.iter().map(|one| one.case).collect();
     let by_id: BTreeMap<&str, &ServedCase> = cases.iter().map(|case| (case.id.as_str(), *case)).collect();
     let compared: Vec<&Compared> =

@@ -11,7 +11,7 @@ use crate::units::significant;
 /// Why there is none.
 pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent) -> Result<Scenario, String> {
     let Resolved { model, weights: named, .. } = model(&case.model)?;
-    let (isl, osl) = match case.told {
+    let (isl, osl) = match case.published {
         None => (case.isl, case.osl),
         Some(_) => sent.longest(),
     };
@@ -50,7 +50,7 @@ pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent) -> Result<Scenario, S
 
 /// The same with the lengths that its client drew: uniformly between two shares of those asked for, or their means.
 pub fn as_sent(scenario: Scenario, case: &ServedCase, launch: &Launch, sent: &Sent) -> Scenario {
-    if case.told.is_some() {
+    if case.published.is_some() {
         let (isl, osl) = sent.means();
         let workload = Workload { isl: Lengths::Fixed(isl), osl, ..scenario.workload };
         return Scenario { workload, ..scenario };

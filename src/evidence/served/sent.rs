@@ -2,7 +2,7 @@
 
 use super::numpy;
 use crate::config::Load;
-use crate::evidence::cases::{Drawn, Kind, ServedCase, Told};
+use crate::evidence::cases::{Drawn, Kind, Published, ServedCase};
 use crate::evidence::launch::Launch;
 use crate::kernels::constants::constants;
 use crate::kernels::random::SplitMix64;
@@ -42,7 +42,7 @@ impl Sent {
     /// # Errors
     /// Where the source does not say what the requests were like.
     pub fn of(case: &ServedCase, launch: &Launch) -> Result<Self, String> {
-        let Some(told) = &case.told else {
+        let Some(published) = &case.published else {
             let count = launch.requests(case.concurrency);
             let requests = match launch.length_range {
                 Some(range) => numpy::requests(count, (case.isl, case.osl), range, 0),
@@ -51,8 +51,8 @@ impl Sent {
             let arrivals = Arrivals::Closed { clients: case.concurrency };
             return Ok(Self { requests, arrivals, at_once: case.concurrency, full: None });
         };
-        let full = (case.kind == Kind::SteadyState).then_some(told.max_num_seqs).flatten();
-        let count = match (told.prompts, &told.lengths, full) {
+        let full = (case.kind == Kind::SteadyState).then_some(published.max_num_seqs).flatten();
+        let count = match (published.prompts, &published.lengths, full) {
             (_, Drawn::Histogram { counts, .. }, Some(places)) => {
                 counts.iter().sum::<u32>().max(places.saturating_mul(ROUNDS))
             }
@@ -64,15 +64,15 @@ impl Sent {
             return Err("neither requests nor clients are recorded".into());
         }
         let clients = full.unwrap_or(if case.concurrency > 0 { case.concurrency.min(count) } else { count });
-        let arrivals = match told.rate.filter(|rate| rate.is_finite()) {
-            Some(rate) if case.kind == Kind::OpenLoop && told.client.contains("constant") => {
+        let arrivals = match published.rate.filter(|rate| rate.is_finite()) {
+            Some(rate) if case.kind == Kind::OpenLoop && published.client.contains("constant") => {
                 Arrivals::Times((0..count).map(|index| f64::from(index) / rate).collect())
             }
             Some(per_s) if case.kind == Kind::OpenLoop => Arrivals::Rate { per_s, burstiness: 1.0, seed: 0 },
             _ if clients < count => Arrivals::Closed { clients },
             _ => Arrivals::AtOnce,
         };
-        Ok(Self { requests: lengths(case, told, count)?, arrivals, at_once: clients, full })
+        Ok(Self { requests: lengths(case, published, count)?, arrivals, at_once: clients, full })
     }
 
     /// The longest prompt and the longest answer, in tokens.
@@ -102,9 +102,9 @@ impl Sent {
     }
 }
 
-fn lengths(case: &ServedCase, told: &Told, count: u32) -> Result<Vec<Request>, String> {
+fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<Request>, String> {
     let nominal = (case.isl.max(1), case.osl.max(1));
-    Ok(match &told.lengths {
+    Ok(match &published.lengths {
         Drawn::Nominal => match case.length_range {
             Some(range) => numpy::requests(count, nominal, range, SGLANG_SEED),
             None => vec![Request { prompt: nominal.0, output: nominal.1 }; count as usize],
@@ -120,7 +120,7 @@ fn lengths(case: &ServedCase, told: &Told, count: u32) -> Result<Vec<Request>, S
                     &mut SplitMix64::new(seed),
                 )
             };
-            let [prompt, output] = told.means;
+            let [prompt, output] = published.means;
             let prompts =
                 draw(prompt, constants.share_gpt_prompt_spread, constants.share_gpt_longest_prompt, 1);
             let outputs =
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn lengths_of_share_gpt_keep_their_means() {
-        let told = Told { lengths: Drawn::ShareGpt, means: [217.0, 200.0], ..Told::default() };
-        let requests = lengths(&ServedCase::default(), &told, 20_000).unwrap();
+        let published = Published { lengths: Drawn::ShareGpt, means: [217.0, 200.0], ..Published::default() };
+        let requests = lengths(&ServedCase::default(), &published, 20_000).unwrap();
         let mean =
             |of: fn(&Request) -> u32| requests.iter().map(|one| f64::from(of(one))).sum::<f64>() / 20_000.0;
         assert!(

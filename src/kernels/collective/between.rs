@@ -1,27 +1,27 @@
 //! Groups over several nodes.
 //!
-//! An exchange takes three phases: what each GPU can do with those of its own machine, the exchange of each with
-//! its like in the other machines over its own port of the network, and the rest inside again (NCCL's
+//! An exchange takes three phases: what each GPU can do with those of its own node, the exchange of each with
+//! its like in the other nodes over its own port of the network, and the rest inside again (NCCL's
 //! hierarchical algorithms; DeepEP forwards tokens likewise). Large messages pass through the phases in pieces,
 //! so that the longer of link and network decides; the latencies add up:
 //!
 //! `t = max(inside, sent / (share * network bandwidth)) + steps * latency`
 //!
-//! `inside` is measured within one machine. Between machines no table was: bandwidth is what the port is
+//! `inside` is measured within one node. Between nodes no table was: bandwidth is what the port is
 //! specified for, share and latency are those of the constants; they meet the latencies that DeepEP prints for
 //! experts sharded over 16 to 256 H800 within 20 %, most within 11 %. The one published table of more GPUs than a
-//! machine has, Vidur's of 16 A100, does not say how its machines are joined; it reaches 70 % of one port of
-//! 25 GB/s, as if all GPUs of a machine shared it.
+//! node has, Vidur's of 16 A100, does not say how its nodes are joined; it reaches 70 % of one port of
+//! 25 GB/s, as if all GPUs of a node shared it.
 
 use super::{Collective, CollectiveTime, NCCL, time, wire_bytes};
 use crate::config::catalog::constants;
 use crate::config::{Figure, Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
 
-/// An exchange between machines, in phases.
+/// An exchange between nodes, in phases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What is exchanged inside each machine, before and after.
+    /// What is exchanged inside each node, before and after.
     inside: Vec<Collective>,
     /// What each GPU sends over its port.
     sent: Bytes,
@@ -29,40 +29,40 @@ pub struct Group {
     steps: u32,
 }
 
-/// The phases of `collective`; none if it stays inside one machine.
+/// The phases of `collective`; none if it stays inside one node.
 pub fn of(collective: &Collective, gpu: &Gpu) -> Option<Group> {
     let spread = |ranks: u32| {
-        let own = gpu.in_one_machine(ranks);
-        let machines = ranks.div_ceil(own.max(1));
-        (machines > 1).then_some((own, machines))
+        let own = gpu.in_one_node(ranks);
+        let nodes = ranks.div_ceil(own.max(1));
+        (nodes > 1).then_some((own, nodes))
     };
-    // Of what a machine's GPUs hold together, each sends its part to every other machine.
-    let others = |bytes: Bytes, own: u32, machines: u32| {
-        bytes * (f64::from(machines - 1) / f64::from(machines) / f64::from(own))
+    // Of what a node's GPUs hold together, each sends its part to every other node.
+    let others = |bytes: Bytes, own: u32, nodes: u32| {
+        bytes * (f64::from(nodes - 1) / f64::from(nodes) / f64::from(own))
     };
     Some(match *collective {
         Collective::AllReduce { ranks, bytes } => {
-            let (own, machines) = spread(ranks)?;
+            let (own, nodes) = spread(ranks)?;
             let scatter = Collective::ReduceScatter { ranks: own, bytes };
             let gather = Collective::AllGather { ranks: own, bytes };
-            // Up a tree of machines and down again.
-            let steps = 2 * machines.next_power_of_two().ilog2();
-            Group { inside: vec![scatter, gather], sent: others(bytes, own, machines) * 2.0, steps }
+            // Up a tree of nodes and down again.
+            let steps = 2 * nodes.next_power_of_two().ilog2();
+            Group { inside: vec![scatter, gather], sent: others(bytes, own, nodes) * 2.0, steps }
         }
         Collective::AllGather { ranks, bytes } => {
-            let (own, machines) = spread(ranks)?;
+            let (own, nodes) = spread(ranks)?;
             let gather = Collective::AllGather { ranks: own, bytes };
-            Group { inside: vec![gather], sent: others(bytes, own, machines), steps: machines - 1 }
+            Group { inside: vec![gather], sent: others(bytes, own, nodes), steps: nodes - 1 }
         }
         Collective::ReduceScatter { ranks, bytes } => {
-            let (own, machines) = spread(ranks)?;
+            let (own, nodes) = spread(ranks)?;
             let scatter = Collective::ReduceScatter { ranks: own, bytes };
-            Group { inside: vec![scatter], sent: others(bytes, own, machines), steps: machines - 1 }
+            Group { inside: vec![scatter], sent: others(bytes, own, nodes), steps: nodes - 1 }
         }
         Collective::AllToAll { ranks, bytes } => {
-            let (own, machines) = spread(ranks)?;
-            // The share of each GPU's parts that stays in its machine.
-            let stays = f64::from(own) / f64::from(own * machines);
+            let (own, nodes) = spread(ranks)?;
+            // The share of each GPU's parts that stays in its node.
+            let stays = f64::from(own) / f64::from(own * nodes);
             let inside = Collective::AllToAll { ranks: own, bytes: bytes * stays };
             Group { inside: vec![inside], sent: bytes * (1.0 - stays), steps: 1 }
         }
@@ -118,11 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn two_machines_by_hand() {
+    fn two_nodes_by_hand() {
         // 64 MiB over 16 GPUs: each sends 2 * 1/2 * 64 MiB / 8 over a port of 50 GB/s, and 2 * 7/8 * 64 MiB over
         // links of 450 GB/s.
         let bytes = 64.0 * 1024.0 * 1024.0;
-        let group = of(&all_reduce(16, bytes), gpu("h100-sxm")).expect("two machines");
+        let group = of(&all_reduce(16, bytes), gpu("h100-sxm")).expect("two nodes");
         assert_eq!((group.sent, group.steps), (Bytes(bytes / 8.0), 2));
         let links = 1.75 * bytes / 450e9;
         assert!((group.least(gpu("h100-sxm")).expect("known").0 / links - 1.0).abs() < 1e-12);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_machine_never_saves_time() {
+    fn a_second_node_never_saves_time() {
         for id in ["a100-sxm-80gb", "h100-sxm", "h200-sxm", "b200", "b300"] {
             for step in 0..20 {
                 let bytes = 1024.0 * 2f64.powi(step);
@@ -144,9 +144,9 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_leave_the_machine_cross_the_network() {
+    fn tokens_that_leave_the_node_cross_the_network() {
         let all = Collective::AllToAll { ranks: 32, bytes: Bytes(32e6) };
-        let group = of(&all, gpu("h200-sxm")).expect("four machines");
+        let group = of(&all, gpu("h200-sxm")).expect("four nodes");
         assert!((group.sent.0 - 24e6).abs() < 1.0, "{group:?}");
         let Some(Collective::AllToAll { ranks: 8, bytes }) = group.inside.first() else {
             panic!("{group:?}")
@@ -157,7 +157,7 @@ mod tests {
     /// DeepEP's low-latency kernels on H800: 128 tokens of 7168 elements to 8 experts each, there in FP8 and back
     /// in bf16 (docs/legacy.md of its repository).
     #[test]
-    fn published_latencies_of_experts_over_machines_are_met() {
+    fn published_latencies_of_experts_over_nodes_are_met() {
         let published = [
             (16, [118.0, 195.0]),
             (32, [155.0, 273.0]),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_in_two_machines_send_over_one_port() {
+    fn stages_in_two_nodes_send_over_one_port() {
         let bytes = Bytes(43e6);
         let across = Collective::SendRecv { bytes, across: true };
         // 43 MB at 0.86 of 50 GB/s, and one message.
@@ -191,17 +191,17 @@ mod tests {
     }
 
     #[test]
-    fn a_rack_of_one_domain_is_one_machine() {
+    fn a_rack_of_one_domain_is_one_node() {
         assert_eq!(of(&all_reduce(64, 1e6), gpu("gb200")), None);
         // 128 GPUs take 64 of each rack.
-        assert_eq!(gpu("gb200").in_one_machine(128), 64);
+        assert_eq!(gpu("gb200").in_one_node(128), 64);
         assert!(micros(&all_reduce(128, 1e6), "gb200") > micros(&all_reduce(64, 1e6), "gb200"));
     }
 
     #[test]
     fn without_a_figure_for_the_network_there_is_no_time() {
         let refused = time(&all_reduce(4, 1e6), gpu("h100-nvl"), "vllm").expect_err("joins two");
-        assert!(refused.to_string().contains("no network between machines"), "{refused}");
+        assert!(refused.to_string().contains("no network between nodes"), "{refused}");
         assert!(time(&all_reduce(2, 1e6), gpu("h100-nvl"), "vllm").is_ok());
     }
 }

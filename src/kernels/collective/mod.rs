@@ -1,13 +1,13 @@
 //! How long GPUs take to exchange data.
 //!
-//! Measured curves first, read log-log between their points. An engine's all-reduce lane is what the engine
+//! Measured curves first, read log-log between their points. An engine's all-reduce curve is of what the engine
 //! launches: its own kernel up to that kernel's size limit, NCCL beyond. On NVLink GPUs with an NCCL
 //! measurement alone, the engine is taken to use the faster of that and its own kernel, whose time there
 //! comes from the constants. GPUs without any measurement take the constants:
 //!
 //! `t = latency + wire bytes / (share * link bandwidth)`
 //!
-//! Groups over several machines are in [`between`].
+//! Groups over several nodes are in [`between`].
 
 mod between;
 
@@ -48,7 +48,7 @@ impl Kernel for Collective {
     }
 }
 
-/// The lane of NVIDIA's library.
+/// The curves of NVIDIA's library.
 const NCCL: &str = "nccl";
 
 /// Numbers of ranks that were measured.
@@ -75,7 +75,7 @@ fn parts(collective: &Collective) -> (&'static str, u32, Bytes) {
     }
 }
 
-/// What each GPU must send, inside one machine.
+/// What each GPU must send, inside one node.
 pub fn wire_bytes(collective: &Collective) -> Bytes {
     match *collective {
         Collective::AllReduce { ranks, bytes } => bytes * (2.0 * others(ranks)),
@@ -102,7 +102,7 @@ pub fn least(collective: &Collective, gpu: &Gpu) -> Result<Seconds, MissingFigur
     }
 }
 
-/// Times `collective` under `engine`'s kernels, or the library's where the group spans machines: engines
+/// Times `collective` under `engine`'s kernels, or the library's where the group spans nodes: engines
 /// have no kernel of their own there.
 ///
 /// # Errors

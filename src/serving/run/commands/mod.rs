@@ -62,7 +62,7 @@ fn launch(setup: &Setup) -> Shell {
         Batching::PrefillFirst => sglang("python -m sglang.launch_server --model-path", setup),
         Batching::InFlight => trtllm("trtllm-serve", setup),
     };
-    match setup.machines() {
+    match setup.nodes() {
         1 => launch,
         machines => launch.over(machines, batching),
     }

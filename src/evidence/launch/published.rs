@@ -9,11 +9,11 @@ use super::{ExpertRanks, Graphs, KvCache, Launch, Layout, Origin, Warmup};
 use crate::config::catalog::catalog;
 use crate::config::command::{Flag, Setting, flags, setting};
 use crate::config::{Drafts, VersionDefaults};
-use crate::evidence::cases::{ServedCase, Told};
+use crate::evidence::cases::{Published, ServedCase};
 
 /// # Errors
 /// Where the engine, its version or the GPU is not in the catalog.
-pub(super) fn launch(plan: &Plan, case: &ServedCase, told: &Told) -> Result<Launch, String> {
+pub(super) fn launch(plan: &Plan, case: &ServedCase, published: &Published) -> Result<Launch, String> {
     let engine = catalog().engine(&case.engine).ok_or_else(|| format!("no engine {}", case.engine))?;
     let gpu = catalog()
         .gpu(&case.gpu)
@@ -34,10 +34,10 @@ pub(super) fn launch(plan: &Plan, case: &ServedCase, told: &Told) -> Result<Laun
     launch.doubts = doubts;
     launch.layout = layout(case)?;
     launch.attention_dp = Some(launch.layout.attention_dp > 1);
-    if told.launch.starts_with("trtllm-bench") {
+    if published.launch.starts_with("trtllm-bench") {
         launch.memory_share = Some(constants().bench_share);
     }
-    let given = flags(&told.launch);
+    let given = flags(&published.launch);
     given.iter().for_each(|flag| set(&mut launch, case, flag));
     if case.engine == "vllm"
         && given
@@ -49,18 +49,19 @@ pub(super) fn launch(plan: &Plan, case: &ServedCase, told: &Told) -> Result<Laun
         launch.token_budget *= if gives("max_num_batched_tokens") { 1 } else { 2 };
         launch.max_seqs = launch.max_seqs.map(|seqs| if gives("max_num_seqs") { seqs } else { 2 * seqs });
     }
-    launch.max_seqs = told.max_num_seqs.or(launch.max_seqs);
+    launch.max_seqs = published.max_num_seqs.or(launch.max_seqs);
     if case.engine == "vllm" {
         launch.max_seqs = launch.max_seqs.map(|seqs| seqs.min(launch.token_budget));
     }
-    if told.kv_dtype.as_deref().is_some_and(|kv| kv.starts_with("fp8")) || told.note.contains("KV cache fp8;")
+    if published.kv_dtype.as_deref().is_some_and(|kv| kv.starts_with("fp8"))
+        || published.note.contains("KV cache fp8;")
     {
         launch.kv_cache = KvCache::Fp8;
     }
-    if told.launch.starts_with("trtllm-bench") {
+    if published.launch.starts_with("trtllm-bench") {
         engine_settings(&mut launch, case, gpu)?;
     }
-    drafts(&mut launch, plan, told, &given);
+    drafts(&mut launch, plan, published, &given);
     Ok(launch)
 }
 
@@ -72,7 +73,7 @@ fn with_defaults(
     let vllm = case.engine == "vllm";
     let sglang = case.engine == "sglang";
     Launch {
-        origin: Origin::Told,
+        origin: Origin::Published,
         layout: Layout::default(),
         attention_dp: None,
         ep: ExpertRanks::Label,
@@ -183,7 +184,7 @@ fn set(launch: &mut Launch, case: &ServedCase, flag: &Flag) {
 }
 
 /// Tokens drafted in each step, and accepted: what the run printed, or else what runs like it had.
-fn drafts(launch: &mut Launch, plan: &Plan, told: &Told, given: &[Flag]) {
+fn drafts(launch: &mut Launch, plan: &Plan, published: &Published, given: &[Flag]) {
     let number = |name: &str| given.iter().find(|flag| flag.name == name).and_then(Flag::number);
     let of_vllm = given.iter().find(|flag| flag.name == "speculative_config").and_then(|flag| {
         let config: Value = serde_json::from_str(flag.value.as_deref()?).ok()?;
@@ -193,7 +194,7 @@ fn drafts(launch: &mut Launch, plan: &Plan, told: &Told, given: &[Flag]) {
         return;
     };
     let deepest = number("speculative_num_steps").unwrap_or(drafted);
-    let accepted = told.accept_length.map(|tokens| tokens - 1.0).unwrap_or_else(|| {
+    let accepted = published.accept_length.map(|tokens| tokens - 1.0).unwrap_or_else(|| {
         launch.inferred.push(format!(
             "accepted drafts are not printed: {:.0} % of the deepest are assumed, as in the runs with multi-token prediction",
             100.0 * plan.drafts.accepted / f64::from(plan.drafts.drafted)
