@@ -51,6 +51,10 @@ const BATCHES: &Named = &[
 
 const LOOPS: &Named = &[
     ("**Rooflight**", ("all", "")),
+    ("the physics alone, without calibration", ("physics", "")),
+    ("no run of the same engine version asked", ("without version", "")),
+    ("no run of the same model asked", ("without model", "")),
+    ("no run on the same GPU asked", ("without gpu", "")),
     ("server configuration fully known", ("known launch", "")),
     ("at most 4 clients", ("few clients", "")),
     ("plain roofline, same simulation", ("roofline", "")),

@@ -201,9 +201,9 @@ export type Config = {
   slo_tpot?: number;
   /** SLO: time from arrival to the last token that every request must meet, in milliseconds; empty for none. */
   slo_e2e?: number;
-  /** Percentile of TTFT, TPOT and E2E that each limit is for; empty to count requests that keep to all limits at once. */
+  /** Percentile of TTFT, TPOT and E2E that each limit applies to; if empty, requests that meet every limit are counted. */
   slo_percentile?: number;
-  /** Share of requests that must keep to all limits at once; empty for 0.99, or for none where a percentile is given. */
+  /** Share of requests that must meet every limit; 0.99 if empty, and not checked if a percentile is given. */
   slo_share?: number;
   /** Tokens that one step of the engine may process. */
   token_budget?: number;

@@ -27,8 +27,8 @@ use threads::searched;
     name = "plan",
     version,
     about = "Finds which GPUs, how many and arranged how serve a load within its limits, ranked by cost",
-    after_help = "Exit status: 0 with plans for every request; 1 where something failed; 2 where the arguments or a request \
-are wrong, or nothing meets its limits, with the reason on standard error."
+    after_help = "Exit status: 0 if every request has a plan, 1 on failure, 2 if the arguments or a request are invalid or \
+nothing meets the limits; the reason goes to standard error."
 )]
 struct Cli {
     /// A request in JSON; `-` reads it from standard input. With --jsonl it is left out.

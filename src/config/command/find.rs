@@ -47,7 +47,7 @@ const COMMANDS: usize = 200;
 /// Bytes of the longest command.
 const LONGEST: usize = 64 * 1024;
 
-/// The first start of an engine in `text`; none where there is none.
+/// The first command in `text` that starts an engine, if any.
 ///
 /// # Errors
 /// A quotation mark that is never closed.

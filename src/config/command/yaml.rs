@@ -15,7 +15,7 @@ fn entry(line: &str) -> Option<(usize, usize, &str)> {
     (value.is_empty() || value.starts_with(char::is_whitespace)).then(|| (indent + dash, place, value.trim()))
 }
 
-/// The words of the command; none where the text has no such key.
+/// The words of the command, or `None` if the text has no such key.
 ///
 /// # Errors
 /// A quotation mark that is never closed.

@@ -52,7 +52,7 @@ pub const SLO_PERCENTILE: Input = Input {
     label: "Limit percentile",
     place: Some(Place(Workload, 36)),
     later: true,
-    help: "Percentile of TTFT, TPOT and E2E that each limit is for; empty to count requests that keep to all limits at once.",
+    help: "Percentile of TTFT, TPOT and E2E that each limit applies to; if empty, requests that meet every limit are counted.",
     number: number!(
         workload.slos.percentile, Number::real(1.0, 100.0, Stops::Even { low: 50.0, high: 99.0, step: 1.0 }),
         unit: "%", catalog: Some(|_, _| None)
@@ -66,7 +66,7 @@ pub const SLO_SHARE: Input = Input {
     label: "Goodput share",
     place: Some(Place(Workload, 37)),
     later: true,
-    help: "Share of requests that must keep to all limits at once; empty for 0.99, or for none where a percentile is given.",
+    help: "Share of requests that must meet every limit; 0.99 if empty, and not checked if a percentile is given.",
     number: number!(
         workload.slos.share, Number::real(0.01, 1.0, Stops::Even { low: 0.5, high: 1.0, step: 0.01 }),
         unit: "of requests", catalog: Some(|_, _| None)

@@ -1,4 +1,4 @@
-//! What stands beside a configuration: the link as a whole, its version and release, and what is set beside a prediction.
+//! What a link carries besides the configuration: its version and data release, measurements, and configurations to compare.
 
 use super::columns::BLANK;
 use crate::config::Field;

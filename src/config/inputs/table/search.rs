@@ -1,4 +1,4 @@
-//! What a search for plans is asked beside the scenario: names that its issues stand beside.
+//! Fields of a search for plans that are no part of the scenario; its issues refer to them.
 
 use super::columns::BLANK;
 use crate::config::Field;

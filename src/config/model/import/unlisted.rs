@@ -55,7 +55,7 @@ const OFF: [&str; 5] = ["sliding_window", "use_sliding_window", "mlp_bias", "bia
 /// A plain decoder, and what to keep in mind of it.
 ///
 /// # Errors
-/// The keys that are not understood; none where it lacks those of a decoder.
+/// The keys that are not understood; empty if a key every decoder needs is missing.
 pub fn family(text: &Value) -> Result<Family, Vec<String>> {
     let Some(object) = text.as_object() else { return Err(Vec::new()) };
     if NEEDED.iter().any(|key| text[key].is_null()) {
