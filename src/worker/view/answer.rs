@@ -95,9 +95,12 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
         if runs == 1 { "1 measured run".into() } else { format!("{} measured runs", count(f64::from(runs))) }
     };
     let behind = match (support.of_model_on_engine, support.of_gpu_on_engine) {
-        (0, 0) => "No measured run of this model or on this GPU with this engine: bands are wide".to_owned(),
-        (0, of_gpu) => format!("No run of this model was measured, {} of others on this GPU", runs(of_gpu)),
-        (of_model, _) => format!("{} of this model on {}", runs(of_model), setup.engine.name),
+        (0, 0) => {
+            "No run of this model, or on this GPU with this engine, was measured: the 80 % bands are wide"
+                .to_owned()
+        }
+        (0, of_gpu) => format!("80 % bands from {} of other models on this GPU", runs(of_gpu)),
+        (of_model, _) => format!("80 % bands from {} of this model on {}", runs(of_model), setup.engine.name),
     };
     let ttft = Seconds(physics.metrics.ttft.mean).print();
     let tpot = physics.metrics.tpot.map(|tpot| format!(", TPOT {}", Seconds(tpot.mean).print()));
