@@ -5,8 +5,7 @@ use serde::Serialize;
 
 use super::{Calibration, Factors, Known, Label, Observation, Point};
 
-/// Runs that are asked: those that share most with the configuration. With all of them medians move by a tenth of a
-/// percent, and the answer takes minutes.
+/// Runs that are asked: those that share most with the configuration. All of them, thousands, take too long for a page.
 const ASKED: usize = 80;
 
 /// The logarithms of both factors, prefill first.
