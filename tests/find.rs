@@ -130,7 +130,7 @@ fn a_plan_has_the_figures_of_its_link() {
     let plan = &answer.plans[0];
     let asked = Asked::read(&plan.link);
     let ask = |rows: &Rows| Ok(Efficiencies::Learned(MODELS.answer(rows).expect("an answer")));
-    let report = asked.predict(Options::default(), ask).report.expect("an answer");
+    let report = asked.predict(&Options::default(), ask).report.expect("an answer");
     let (run, headline) = (report.run.expect("a run"), report.headline.expect("served"));
     assert_eq!(run.metrics.ttft, plan.ttft);
     assert_eq!(run.metrics.tpot, plan.tpot);

@@ -74,7 +74,7 @@ fn answer(models: &Models, rows: &Rows) -> Result<Efficiencies, Failure> {
 fn rendered(models: &Models, of: Configuration) -> (Rendered, [(&'static str, String); 2]) {
     let asked = Asked::read(&of.link);
     let setup = asked.setup.clone().unwrap_or_else(|| panic!("{}: {:?}", of.id, asked.issues));
-    let answer = asked.predict(Options::default(), |rows| answer(models, rows));
+    let answer = asked.predict(&Options::default(), |rows| answer(models, rows));
     let report = answer.report.unwrap_or_else(|| panic!("{}: {:?}", of.id, answer.issues));
     let headline = report.headline.as_ref().unwrap_or_else(|| panic!("{} does not fit", of.id));
     let (tpot, per_user) =
@@ -125,7 +125,7 @@ fn pictures_of_the_readme_are_what_is_predicted() {
     let asked = Asked::read(LINK);
     let setup = asked.setup.clone().expect("a configuration");
     let options = Options { sweep: Some(true), ..Options::default() };
-    let answer = asked.predict(options, |rows| answer(&models, rows));
+    let answer = asked.predict(&options, |rows| answer(&models, rows));
     let roofline = Roofline::new(&setup.gpu, &answer.report.expect("a report").passes).expect("a bandwidth");
     let loads = runs::loads(&setup, &answer.sweep.expect("a sweep").points);
     for (file, chart) in [("docs/roofline.svg", Chart::Roofline(roofline)), ("docs/loads.svg", loads)] {

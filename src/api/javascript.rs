@@ -54,13 +54,13 @@ pub fn version() -> String {
 pub fn predict(config: &str, options: &str) -> JsValue {
     let asked = Asked::read(config);
     let prediction = match Options::from_json(options) {
-        Ok(options) => asked.predict(options, |rows| answer(options, rows)),
+        Ok(options) => asked.predict(&options, |rows| answer(&options, rows)),
         Err(issue) => Prediction { issues: vec![issue], ..Prediction::default() },
     };
     value(&prediction)
 }
 
-fn answer(options: Options, rows: &Rows) -> Result<Efficiencies, Failure> {
+fn answer(options: &Options, rows: &Rows) -> Result<Efficiencies, Failure> {
     if options.roofline == Some(true) {
         return Ok(Efficiencies::Roofline);
     }
@@ -100,7 +100,7 @@ impl Planner {
         let unanswered = || Failure::new(FailureKind::Models, "the models did not answer every row");
         let end = Date::now() + milliseconds;
         loop {
-            match search.step(|rows| answer(self.options, rows), unanswered) {
+            match search.step(|rows| answer(&self.options, rows), unanswered) {
                 Ok(true) if Date::now() < end => {}
                 Ok(remains) => return remains,
                 Err(failure) => {

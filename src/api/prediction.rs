@@ -1,14 +1,19 @@
 //! A scenario in, everything known about it out.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::own;
+use crate::calibration::Known;
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::{Field, Issue, Setup, check, json};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;
-use crate::serving::run::{Commands, Point, Run, Runner, Sweep};
+use crate::serving::run::{Commands, Point, Run, Runner, Sweep, own_runs};
 use crate::serving::{Report, answer, plan};
 
 /// A scenario as it was given, and what was found in it.
@@ -22,7 +27,7 @@ pub struct Asked {
 }
 
 /// What to answer besides the report; off by default.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct Options {
@@ -30,6 +35,10 @@ pub struct Options {
     pub roofline: Option<bool>,
     /// Also simulate the loads around this one, and look for the largest that keeps to the SLOs: seconds of computing.
     pub sweep: Option<bool>,
+    /// Measured runs to calibrate on, beside those of the link: each a link, or an object of the inputs in which it differs from the
+    /// configuration, with `measured`.
+    #[cfg_attr(test, ts(type = "Array<string | Config>"))]
+    pub measured: Option<Vec<Value>>,
 }
 
 /// The scenario as understood, everything found wrong with it, and the answer if there is one.
@@ -127,17 +136,30 @@ impl Asked {
 
     /// The answer. `ask` has the models answer rows.
     pub fn predict(
-        self,
-        options: Options,
+        mut self,
+        options: &Options,
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Prediction {
+        if let (Some(link), Some(given)) = (&mut self.link, &options.measured) {
+            let (runs, found) = own::read(given, link);
+            link.runs.extend(runs);
+            self.issues.extend(found);
+        }
         let mut prediction = Prediction {
             link: self.link.as_ref().map(Link::encode).unwrap_or_default(),
             issues: self.issues,
             ..Prediction::default()
         };
         let Some(setup) = self.setup else { return prediction };
-        prediction.failure = prediction.answer(&setup, options, ask).err();
+        let runs = self.link.as_ref().map_or(&[][..], |link| &link.runs);
+        let own = own_runs(runs, catalog(), &ask);
+        prediction.failure = match own {
+            Ok((own, found)) => {
+                prediction.issues.extend(found);
+                prediction.answer(&setup, (options, &own), ask).err()
+            }
+            Err(failure) => Some(failure),
+        };
         let headline = prediction.report.as_ref().and_then(|report| report.headline.as_ref());
         if let (Some(link), Some(headline)) = (&self.link, headline) {
             let measured = deviations(&link.scenario.measured, headline);
@@ -160,7 +182,7 @@ impl Prediction {
     fn answer(
         &mut self,
         setup: &Setup,
-        options: Options,
+        (options, own): (&Options, &Arc<[Known]>),
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Result<(), Failure> {
         self.commands = Some(Commands::of(setup));
@@ -172,7 +194,7 @@ impl Prediction {
             }
         };
         let unanswered = || Failure::new(FailureKind::Models, "the models did not answer every row");
-        let (report, runner) = answer(&plan, &ask(&rows)?).ok_or_else(unanswered)?;
+        let (report, runner) = answer(&plan.calibrated_on(own), &ask(&rows)?).ok_or_else(unanswered)?;
         self.issues.extend(report.issues.iter().cloned());
         let run = report.run.clone();
         self.report = Some(report);
@@ -204,7 +226,7 @@ mod tests {
 
     fn roofline(config: &str) -> Prediction {
         let options = Options::from_json(r#"{"roofline": true}"#).expect("known options");
-        Asked::read(config).predict(options, |_| Ok(Efficiencies::Roofline))
+        Asked::read(config).predict(&options, |_| Ok(Efficiencies::Roofline))
     }
 
     #[test]

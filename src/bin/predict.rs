@@ -42,6 +42,10 @@ struct Cli {
     /// Also simulates lower and higher loads, and finds the largest within the SLOs.
     #[arg(long)]
     sweep: bool,
+    /// A file of measured runs to calibrate on, one JSON object a line: the inputs in which each differs from the scenario, and
+    /// `measured`, such as {"concurrency": 8, "measured": {"mean_ttft_ms": 154, "mean_tpot_ms": 16.5}}.
+    #[arg(long)]
+    measured: Option<PathBuf>,
     /// Prints this chart as SVG instead.
     #[arg(long, value_enum)]
     svg: Option<Drawing>,
@@ -63,7 +67,8 @@ struct Cli {
 impl Cli {
     /// What was asked for, and what the chart needs.
     fn options(&self) -> Options {
-        Options { roofline: Some(self.roofline), sweep: Some(self.sweep || self.svg == Some(Drawing::Loads)) }
+        let sweep = self.sweep || self.svg == Some(Drawing::Loads);
+        Options { roofline: Some(self.roofline), sweep: Some(sweep), measured: None }
     }
 
     /// None for the roofline.
@@ -72,6 +77,13 @@ impl Cli {
             return Ok(None);
         }
         self.models.as_deref().map_or_else(shipped_models, open_models).map(Some)
+    }
+
+    fn measured(&self) -> Result<Option<Vec<serde_json::Value>>, Stop> {
+        let Some(file) = &self.measured else { return Ok(None) };
+        let text = std::fs::read_to_string(file)?;
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        Ok(Some(lines.map(serde_json::from_str).collect::<Result<_, _>>()?))
     }
 
     fn evidence(&self) -> std::io::Result<Cow<'static, str>> {
@@ -143,8 +155,10 @@ fn run(cli: &Cli) -> Result<(), Stop> {
             _ => Err(Stop::Input),
         };
     }
+    let mut options = cli.options();
+    options.measured = cli.measured()?;
     let setup = asked.setup.clone();
-    let prediction = asked.predict(cli.options(), |rows| ask(models.as_ref(), rows));
+    let prediction = asked.predict(&options, |rows| ask(models.as_ref(), rows));
     print_issues(&prediction.issues);
     if let Some(failure) = prediction.failure {
         return Err(Stop::Failure(failure.text));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Calibration, Factors, Observed, Posterior};
+use super::{Calibration, Factors, Observed, PerFactor, Posterior};
 
 /// Standard deviations to either side of the middle within which 80 % of a normal distribution lie.
 const OF_80_PERCENT: f64 = 1.2816;
@@ -41,9 +41,12 @@ impl<T> Responses<T> {
     }
 
     /// Change of the logarithm of a figure with that of either factor.
-    pub fn response(&self, figure: impl Fn(&T) -> f64) -> [f64; 2] {
+    ///
+    /// With that of waiting it changes by `waits`, its share that is TTFT.
+    pub fn response(&self, waits: f64, figure: impl Fn(&T) -> f64) -> PerFactor {
         let at = figure(&self.at);
-        [&self.longer_prefill, &self.longer_decode].map(|longer| (figure(longer) / at).ln() / STRETCH.ln())
+        let of = |longer: &T| (figure(longer) / at).ln() / STRETCH.ln();
+        [of(&self.longer_prefill), of(&self.longer_decode), waits]
     }
 }
 
@@ -57,7 +60,8 @@ impl Calibration {
         figure: impl Fn(&T) -> f64,
     ) -> Option<Band> {
         let middle = figure(&responses.at);
-        let of_factors = posterior.variance(responses.response(&figure));
+        let waits = shares.iter().map(|(metric, share)| share * metric.waits()).sum();
+        let of_factors = posterior.variance(responses.response(waits, &figure));
         let noise: f64 = shares.iter().map(|(metric, share)| share * share * self.noise.of(*metric)).sum();
         let factor = (OF_80_PERCENT * (of_factors + noise).sqrt()).exp();
         let noise_share = noise / (of_factors + noise);

@@ -1,11 +1,12 @@
 //! How much two configurations share of their error.
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use super::Point;
 
 /// What two configurations have in common, or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
     Engine,
@@ -48,13 +49,42 @@ pub struct Covariance {
     pub smooth: Vec<Smooth>,
 }
 
+/// Two configurations, compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair {
+    /// The labels they agree in, a bit each.
+    agree: u16,
+    /// Squared distances of their sizes, in doublings.
+    apart: [f64; 5],
+}
+
+impl Label {
+    fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
+impl Pair {
+    pub fn of(one: &Point, other: &Point) -> Self {
+        let agree = Label::VARIANTS.iter().filter(|&&label| one.agrees(other, label));
+        let (from, to) = (one.doublings(), other.doublings());
+        Self {
+            agree: agree.map(|label| label.bit()).sum(),
+            apart: std::array::from_fn(|size| (from[size] - to[size]).powi(2)),
+        }
+    }
+
+    fn agrees(&self, labels: &[Label]) -> bool {
+        labels.iter().all(|label| self.agree & label.bit() != 0)
+    }
+}
+
 impl Covariance {
     /// Of two configurations.
-    pub fn between(&self, one: &Point, other: &Point) -> f64 {
-        let agree = |labels: &[Label]| labels.iter().all(|&label| one.agrees(other, label));
-        let levels = self.levels.iter().filter(|level| agree(&level.same)).map(|level| level.variance);
-        let smooth = self.smooth.iter().filter(|smooth| agree(&smooth.same));
-        levels.sum::<f64>() + smooth.map(|smooth| smooth.between(one, other)).sum::<f64>()
+    pub fn between(&self, pair: &Pair) -> f64 {
+        let levels = self.levels.iter().filter(|level| pair.agrees(&level.same)).map(|level| level.variance);
+        let smooth = self.smooth.iter().filter(|smooth| pair.agrees(&smooth.same));
+        levels.sum::<f64>() + smooth.map(|smooth| smooth.between(pair)).sum::<f64>()
     }
 
     /// Of a configuration with itself, wherever it stands.
@@ -65,14 +95,9 @@ impl Covariance {
 }
 
 impl Smooth {
-    fn between(&self, one: &Point, other: &Point) -> f64 {
-        let (one, other) = (one.doublings(), other.doublings());
-        let apart: f64 = self
-            .scales
-            .iter()
-            .zip(one.iter().zip(other))
-            .map(|(scale, (one, other))| ((one - other) / scale).powi(2))
-            .sum();
+    fn between(&self, pair: &Pair) -> f64 {
+        let apart: f64 =
+            self.scales.iter().zip(pair.apart).map(|(scale, apart)| apart / (scale * scale)).sum();
         self.variance * (-apart / 2.0).exp()
     }
 }
@@ -91,19 +116,19 @@ mod tests {
     #[test]
     fn a_point_shares_all_of_its_error_with_itself() {
         let point = Point::default();
-        assert!((covariance().between(&point, &point) - covariance().variance()).abs() < 1e-15);
+        assert!((covariance().between(&Pair::of(&point, &point)) - covariance().variance()).abs() < 1e-15);
     }
 
     #[test]
     fn what_has_nothing_in_common_shares_nothing() {
         let other = Point { engine: "another".into(), ..Point::default() };
-        assert_eq!(covariance().between(&Point::default(), &other), 0.0);
+        assert_eq!(covariance().between(&Pair::of(&Point::default(), &other)), 0.0);
     }
 
     #[test]
     fn a_doubling_at_a_scale_of_one_leaves_e_to_minus_a_half() {
         let other = Point { prompt: 2.0, shape: "another".into(), ..Point::default() };
-        let shared = covariance().between(&Point::default(), &other);
+        let shared = covariance().between(&Pair::of(&Point::default(), &other));
         assert!((shared - 0.02 * (-0.5_f64).exp()).abs() < 1e-12, "{shared}");
     }
 }

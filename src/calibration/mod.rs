@@ -1,8 +1,8 @@
-//! How measured runs differ from the physics, learned as two factors on the times of steps: one on steps that only
-//! decode, one on what prompts add to a step.
+//! How measured runs differ from the physics, learned as two factors on the times of steps, one on steps that only decode and one
+//! on what prompts add to a step, and a third on what requests wait for their first token beside that.
 //!
-//! A Gaussian process over the logarithm of both factors knows the measured runs as points; configurations that have
-//! an engine, a kind of model, an architecture, a format in common share their errors. Factors act on step times
+//! A Gaussian process over the logarithms of the factors knows the measured runs as points; configurations that have
+//! an engine, a kind of model, an architecture, a format in common share their errors. The first two act on step times
 //! before the simulation, so queues follow from them. What shares nothing with any measured run keeps the physics'
 //! own times, with the widest bands.
 //!
@@ -16,14 +16,14 @@ mod posterior;
 mod record;
 
 pub use band::{Band, Responses};
-pub use covariance::{Covariance, Label, Level, Smooth};
+pub use covariance::{Covariance, Label, Level, Pair, Smooth};
 pub use point::{Point, minor};
 pub use posterior::{Posterior, Support};
 pub use record::{Calibration, Known, Noise, Observation, Observed, shipped};
 
 use serde::{Deserialize, Serialize};
 
-/// What the times of steps are multiplied by.
+/// What the times of steps, and of waiting, are multiplied by.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Factors {
@@ -31,16 +31,24 @@ pub struct Factors {
     pub prefill: f64,
     /// A step that only decodes.
     pub decode: f64,
+    /// TTFT, in addition to what longer steps make of it.
+    pub wait: f64,
 }
+
+/// How many factors there are, in the order of the fields of [`Factors`].
+pub const FACTORS: usize = 3;
+
+/// One number for each factor.
+pub type PerFactor = [f64; FACTORS];
 
 impl Factors {
     /// The physics alone.
-    pub const NONE: Self = Self { prefill: 1.0, decode: 1.0 };
+    pub const NONE: Self = Self { prefill: 1.0, decode: 1.0, wait: 1.0 };
 
-    /// These, of which one is so many times larger.
+    /// These, with steps so many times as long.
     #[must_use]
     pub fn longer(self, prefill: f64, decode: f64) -> Self {
-        Self { prefill: self.prefill * prefill, decode: self.decode * decode }
+        Self { prefill: self.prefill * prefill, decode: self.decode * decode, ..self }
     }
 }
 

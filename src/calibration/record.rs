@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Covariance, Point};
+use super::{Covariance, FACTORS, PerFactor, Point};
 use crate::config::Arch;
 
 static SHIPPED: LazyLock<Option<Calibration>> = LazyLock::new(|| {
@@ -17,15 +17,15 @@ pub fn shipped() -> Option<&'static Calibration> {
 }
 
 /// The version of the file's form.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// What is known of how runs differ from the physics.
 #[derive(Debug, Clone)]
 pub struct Calibration {
     /// Release of the models whose physics the runs were compared with.
     pub release: String,
-    pub prefill: Covariance,
-    pub decode: Covariance,
+    /// By factor.
+    pub prior: [Covariance; FACTORS],
     pub noise: Noise,
     pub known: Vec<Known>,
 }
@@ -48,6 +48,24 @@ pub struct Noise {
     pub throughput: f64,
 }
 
+impl Observed {
+    /// How the logarithm of the metric follows that of [`Factors::wait`](super::Factors::wait).
+    pub fn waits(self) -> f64 {
+        match self {
+            Self::Ttft => 1.0,
+            Self::Tpot | Self::Throughput => 0.0,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ttft => "TTFT",
+            Self::Tpot => "TPOT",
+            Self::Throughput => "output rate",
+        }
+    }
+}
+
 impl Noise {
     pub fn of(&self, metric: Observed) -> f64 {
         match metric {
@@ -64,8 +82,8 @@ pub struct Observation {
     pub metric: Observed,
     /// Logarithm of measured over predicted by the physics alone.
     pub log_ratio: f64,
-    /// Change of its logarithm with that of the factors of prefill and of decode steps.
-    pub response: [f64; 2],
+    /// Change of its logarithm with that of each factor.
+    pub response: PerFactor,
     /// Below 1 where it fits the others badly, above where well: noise has heavy tails.
     pub weight: f64,
 }
@@ -109,6 +127,7 @@ struct File {
     attribution: String,
     prefill: Covariance,
     decode: Covariance,
+    wait: Covariance,
     noise: Noise,
     builds: Vec<Build>,
 }
@@ -154,8 +173,8 @@ impl File {
             return None;
         }
         let known = self.builds.into_iter().flat_map(Build::read).collect();
-        let Self { release, prefill, decode, noise, .. } = self;
-        Some(Calibration { release, prefill, decode, noise, known })
+        let Self { release, prefill, decode, wait, noise, .. } = self;
+        Some(Calibration { release, prior: [prefill, decode, wait], noise, known })
     }
 }
 
@@ -182,7 +201,7 @@ impl Run {
         ];
         let observed = metrics.into_iter().filter_map(|(metric, figures)| {
             let [log_ratio, prefill, decode, weight] = figures?;
-            Some(Observation { metric, log_ratio, response: [prefill, decode], weight })
+            Some(Observation { metric, log_ratio, response: [prefill, decode, metric.waits()], weight })
         });
         Known { point: Point { in_flight, prompt, output, ..build.clone() }, observed: observed.collect() }
     }

@@ -1,5 +1,8 @@
 //! From a setup to what its answer needs: what fits, which steps, which rows the models are asked for.
 
+use std::sync::Arc;
+
+use crate::calibration::Known;
 use crate::config::catalog::{Physics, constants};
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, check};
 use crate::efficiency::Rows;
@@ -23,6 +26,17 @@ pub struct Plan {
     pub(super) of_prefill: Option<Memory>,
     pub(super) issues: Vec<Issue>,
     pub(super) steps: Option<Steps>,
+}
+
+impl Plan {
+    /// Calibrated on these runs of the visitor's own, beside those that are shipped.
+    #[must_use]
+    pub fn calibrated_on(mut self, own: &Arc<[Known]>) -> Self {
+        if let Some(Steps::Served(served)) = &mut self.steps {
+            served.run.calibrate_on(own.clone());
+        }
+        self
+    }
 }
 
 /// The steps whose times make the answer.

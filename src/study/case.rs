@@ -1,5 +1,8 @@
 //! One configuration of a study, and what was predicted for it.
 
+use std::sync::Arc;
+
+use crate::calibration::Known;
 use crate::config::catalog::Catalog;
 use crate::config::{Issue, Scenario, Setup, check};
 use crate::efficiency::{Efficiencies, Rows};
@@ -41,13 +44,15 @@ impl Case {
     pub(super) fn predict(
         &mut self,
         catalog: &Catalog,
+        own: &Arc<[Known]>,
         ask: impl FnOnce(&Rows) -> Result<Efficiencies, String>,
     ) -> Result<(), String> {
         let (setup, mut issues) = check(&self.scenario, catalog);
         let mut report = None;
         match setup.as_ref().map(plan) {
             Some(Ok((plan, rows))) => {
-                let answered = finish(&plan, &ask(&rows)?).ok_or("the models did not answer every row")?;
+                let answered = finish(&plan.calibrated_on(own), &ask(&rows)?)
+                    .ok_or("the models did not answer every row")?;
                 issues.extend(answered.issues.iter().cloned());
                 report = Some(answered);
             }

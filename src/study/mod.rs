@@ -30,13 +30,16 @@ pub use document::{
 
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
+use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::calibration::Known;
 use crate::config::catalog::catalog;
 use crate::config::ids::ids;
 use crate::config::link::{self, Link};
 use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
+use crate::serving::run::own_runs;
 
 /// What is asked about a configuration; [`VIEWS`] says what each shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -141,6 +144,8 @@ pub struct Study {
     done: usize,
     /// Errors against measurements, where the report of them was loaded.
     accuracy: Option<Rc<Accuracy>>,
+    /// What the link's measured runs say of the calibration; none until the first configuration is predicted.
+    calibrated_on: Option<Arc<[Known]>>,
 }
 
 impl Study {
@@ -156,7 +161,16 @@ impl Study {
             all.extend(cases(&link, chosen));
             all
         });
-        Self { topic, chosen: chosen.into(), page: page.into(), link, cases, done: 0, accuracy: None }
+        Self {
+            topic,
+            chosen: chosen.into(),
+            page: page.into(),
+            link,
+            cases,
+            done: 0,
+            accuracy: None,
+            calibrated_on: None,
+        }
     }
 
     /// With the predictor's errors against measurements.
@@ -169,9 +183,15 @@ impl Study {
     ///
     /// # Errors
     /// Why the models do not answer.
-    pub fn step(&mut self, ask: impl FnOnce(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
+    pub fn step(&mut self, ask: impl Fn(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
         let Some(case) = self.cases.get_mut(self.done) else { return Ok(false) };
-        case.predict(catalog(), ask)?;
+        let own = match self.calibrated_on.take() {
+            Some(own) => own,
+            // What is wrong with them stands beside the answer.
+            None => own_runs(&self.link.runs, catalog(), &ask)?.0,
+        };
+        case.predict(catalog(), &own, ask)?;
+        self.calibrated_on = Some(own);
         self.done += 1;
         Ok(true)
     }

@@ -5,7 +5,7 @@ use super::view;
 use crate::config::catalog::catalog;
 use crate::config::{Issue, check, link};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::run::{Run, Runner, Sweep, Trace};
+use crate::serving::run::{Run, Runner, Sweep, Trace, own_runs};
 use crate::serving::{answer, plan, plan_replay};
 
 /// Whose loads may be swept next, or are being swept.
@@ -20,7 +20,7 @@ pub struct Loads {
 pub fn of(
     asked: &Ask,
     trace: Option<Trace>,
-    models: impl FnOnce(&Rows) -> Result<Efficiencies, String>,
+    models: impl Fn(&Rows) -> Result<Efficiencies, String>,
 ) -> Result<(Answered, Option<Loads>), String> {
     let id = asked.id;
     let refused = |issues: Vec<Issue>| Ok((Answered { id, issues, ..Answered::default() }, None));
@@ -41,9 +41,11 @@ pub fn of(
         Efficiencies::Roofline => None,
         Efficiencies::Learned(learned) => Some(learned.release.clone()),
     };
+    let (own, of_runs) = own_runs(&link.runs, catalog(), models)?;
+    let plan = plan.calibrated_on(&own);
     let (report, runner) = answer(&plan, &efficiencies).ok_or("the models did not answer every row")?;
     let shown = view::answer(&plan.setup, &report, &link.scenario.measured, traced);
-    let (run, issues) = (report.run, report.issues);
+    let (run, issues) = (report.run, [report.issues, of_runs].concat());
     let loads = runner.filter(|_| run.is_some()).map(|runner| Loads { id, runner, run, sweep: None });
     let answered = Answered { id, release, issues, answer: Some(shown), has_loads: loads.is_some() };
     Ok((answered, loads))

@@ -1,8 +1,9 @@
 //! What the texts hold that visitors paste, drop or open.
 
 use super::protocol::{Read, Text};
+use crate::config::link::Link;
 use crate::config::measured::paste;
-use crate::config::{Bin, Field, Issue, Lengths, Load, Measured, Scenario, Workload, link, pasted};
+use crate::config::{Bin, Field, Issue, Lengths, Load, Scenario, Workload, link, pasted};
 use crate::serving::run::{Trace, histogram};
 use crate::units::{count, significant};
 
@@ -27,8 +28,20 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
         },
         Field::Measured => {
             let (form, _) = link::decode(&asked.link);
-            let (measured, issues) = paste::read(&asked.text, &form.scenario);
-            (of(measured.map(of_measured), issues), None)
+            let (runs, mut issues) = paste::runs(&asked.text, &form.scenario);
+            if runs.len() == 1 {
+                // Set beside the prediction, whatever load it was measured at: then that is said.
+                issues.extend(paste::read(&asked.text, &form.scenario).1);
+                issues.dedup();
+            }
+            if runs.len() > link::MOST_RUNS {
+                let text = format!("{} runs were read: the last {} calibrate", runs.len(), link::MOST_RUNS);
+                issues.push(Issue::note(Field::Measured, text));
+            }
+            let last = runs.len().saturating_sub(link::MOST_RUNS);
+            let link = of_runs(&form.scenario, runs[last..].to_vec());
+            let read = of(None, issues);
+            (Read { link: link.map(|link| link.encode()).unwrap_or_default(), ..read }, None)
         }
         _ => {
             let (form, _) = link::decode(&asked.link);
@@ -40,8 +53,13 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
     }
 }
 
-fn of_measured(measured: Measured) -> Scenario {
-    Scenario { measured, ..Scenario::default() }
+/// The runs, and what was measured of the form's own configuration, if one of them is of it; of a single run in any case.
+fn of_runs(form: &Scenario, runs: Vec<Scenario>) -> Option<Link> {
+    let same = |run: &&Scenario| run.workload == form.workload;
+    let compared = runs.iter().rfind(same).or(runs.first().filter(|_| runs.len() == 1));
+    let measured = compared.map(|run| run.measured).unwrap_or_default();
+    let scenario = Scenario { measured, ..Scenario::default() };
+    (!runs.is_empty()).then(|| Link { runs, ..Link::new(scenario) })
 }
 
 fn of_workload(workload: Workload) -> Scenario {

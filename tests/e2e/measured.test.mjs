@@ -68,7 +68,7 @@ pageTest("what was measured stands beside the prediction, in the link too, until
   assert.equal(await beside(other, "ttft").textContent(), await beside(page, "ttft").textContent());
   await other.close();
   await page.getByTestId("measured-remove").click();
-  await fragmentHolds(page, { me: undefined });
+  await fragmentHolds(page, { me: undefined, run: undefined });
   await settled(page);
   assert.equal(await beside(page, "ttft").isVisible(), false);
   assert.equal((await page.locator(".headline").boundingBox()).height, plain.height);
@@ -133,3 +133,22 @@ for (const [name, viewport, theme] of [["desktop", desktop, "light"], ["desktop"
     await page.screenshot({ path: path(`target/screenshots/measured-${name}-${theme}.png`) });
   });
 }
+
+pageTest("a sweep that is pasted calibrates its neighbours, and says so, in the link too", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b&tp=2&c=32");
+  await settled(page);
+  const before = await value(page, "tpot");
+  await paste(page, "concurrency,mean_ttft_ms,mean_tpot_ms\n8,154,20.5\n128,682,42.3\n");
+  await page.getByText("Calibrated on 2 runs of yours").waitFor();
+  await settled(page);
+  assert.notEqual(await value(page, "tpot"), before);
+  assert.match(await page.getByTestId("calibration").textContent(), /Calibrated on your 2 runs; without: TTFT .*, TPOT/);
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await settled(other);
+  assert.equal(await value(other, "tpot"), await value(page, "tpot"));
+  await other.close();
+  await page.getByTestId("measured-remove").click();
+  await settled(page);
+  assert.equal(await value(page, "tpot"), before);
+});

@@ -122,6 +122,23 @@ impl Form {
         }
     }
 
+    /// The measured runs that predictions are calibrated on.
+    pub fn runs(&self) -> &[Scenario] {
+        &self.link.runs
+    }
+
+    /// Adds `runs` to them, the newest where a link has no room for all; none takes them off.
+    pub fn calibrate_on(&mut self, runs: Option<Vec<Scenario>>) {
+        let Some(runs) = runs else { return self.link.runs.clear() };
+        for run in runs {
+            if !self.link.runs.contains(&run) {
+                self.link.runs.push(run);
+            }
+        }
+        let over = self.link.runs.len().saturating_sub(link::MOST_RUNS);
+        self.link.runs.drain(..over);
+    }
+
     fn write(&mut self, field: Field, value: Option<f64>) {
         if let Some(number) = &field.input().number {
             (number.write)(&mut self.link.scenario, value);

@@ -1,4 +1,5 @@
-//! Configurations to compare a link with: links inside its `vs`, without characters that would be escaped.
+//! Configurations inside a link: those to compare with in its `vs`, measured ones in its `run`, without characters that would be
+//! escaped.
 //!
 //! `v~1~g~h200-sxm~tp~2` is `v=1&g=h200-sxm&tp=2`; two of them are joined by `~~`. A `~` inside a value, which no
 //! catalog has, is escaped.
@@ -12,6 +13,8 @@ use crate::config::{Issue, Scenario};
 
 /// Besides the link's own.
 pub const MOST_COMPARED: usize = 3;
+/// Measured runs: a link stays short enough to be sent.
+pub const MOST_RUNS: usize = 20;
 
 const BETWEEN: &str = "~~";
 const WITHIN: char = '~';
@@ -19,8 +22,8 @@ const WITHIN: char = '~';
 /// What stands escaped in a value before the whole is escaped again.
 const ESCAPED_WITHIN: &AsciiSet = &ESCAPED.add(b'~');
 
-pub fn encode(compared: &[Scenario]) -> String {
-    compared.iter().map(one).collect::<Vec<_>>().join(BETWEEN)
+pub fn encode(all: &[Scenario]) -> String {
+    all.iter().map(one).collect::<Vec<_>>().join(BETWEEN)
 }
 
 fn one(scenario: &Scenario) -> String {
@@ -33,14 +36,14 @@ fn one(scenario: &Scenario) -> String {
 
 /// # Errors
 /// The first thing in it that cannot be read: a comparison with half of what was meant would mislead.
-pub fn decode(text: &str) -> Result<Vec<Scenario>, String> {
+pub fn decode(text: &str, most: usize) -> Result<Vec<Scenario>, String> {
     let mut parts = text.split(WITHIN).peekable();
     let mut all = Vec::new();
     // An empty part stands between two links.
     while parts.next_if(|part| part.is_empty()).is_some() || parts.peek().is_some() {
         let number = all.len() + 1;
-        if number > MOST_COMPARED {
-            return Err(format!("at most {MOST_COMPARED} configurations can be compared with"));
+        if number > most {
+            return Err(format!("at most {most} configurations can be given here"));
         }
         let mut draft = Draft::default();
         let mut issues = Vec::new();

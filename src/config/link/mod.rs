@@ -22,7 +22,7 @@ use super::issue::excerpt;
 use super::names::settle;
 use super::{Field, Issue, Load, Scenario};
 
-pub use compared::MOST_COMPARED;
+pub use compared::{MOST_COMPARED, MOST_RUNS};
 pub use docs::{grammar, keys_script};
 pub use draft::Draft;
 pub(super) use draft::{all_gpus, set_version};
@@ -49,19 +49,28 @@ pub struct Link {
     pub data_release: Option<String>,
     /// Configurations to compare with, [`MOST_COMPARED`] at most.
     pub compared: Vec<Scenario>,
+    /// Measured runs of the visitor's own, [`MOST_RUNS`] at most.
+    pub runs: Vec<Scenario>,
     /// Keys this release does not know, in order, decoded.
     pub extra: Vec<(String, String)>,
 }
 
 impl Link {
     pub fn new(scenario: Scenario) -> Self {
-        Self { scenario, version: VERSION, data_release: None, compared: Vec::new(), extra: Vec::new() }
+        Self {
+            scenario,
+            version: VERSION,
+            data_release: None,
+            compared: Vec::new(),
+            runs: Vec::new(),
+            extra: Vec::new(),
+        }
     }
 
     /// Puts the catalog's ids in the place of published names.
     pub fn settle(&mut self) -> Vec<Issue> {
         // What is wrong with the others is said where they are compared.
-        for scenario in &mut self.compared {
+        for scenario in self.compared.iter_mut().chain(&mut self.runs) {
             settle(scenario);
         }
         settle(&mut self.scenario)

@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::{Run, response::point};
-use crate::calibration::{Calibration, Factors, Known, Label, Observed, Point, Posterior, Responses};
+use crate::calibration::{
+    Calibration, FACTORS, Factors, Known, Label, Observed, Point, Posterior, Responses,
+};
 use crate::evidence::cases::{Kind, ServedCase};
 use crate::evidence::compared::{Metric, Times};
 use crate::evidence::coverage::Calibrated;
@@ -70,9 +72,10 @@ pub fn predict(place: &Place<'_>, calibration: &Calibration, leave: Leave) -> Re
     let measured = place.case.measured.times();
     let known = leave != Leave::Configuration || knows(calibration, &at, &place.physics, &measured);
     let others = |one: &Known| !known || !leave.labels().iter().all(|&label| at.agrees(&one.point, label));
-    let posterior = calibration.posterior(&at, others);
-    let simulate =
-        |factors: Factors| place.run.simulate(&place.hosted.times(factors)).map(|(times, _)| times);
+    let posterior = calibration.posterior(&at, &[], others);
+    let simulate = |factors: Factors| {
+        place.run.simulate(&place.hosted.times(factors), factors.wait).map(|(times, _)| times)
+    };
     let responses = Responses::of(posterior.factors(), simulate)?;
     let deviation = |(metric, _): &(Metric, Observed)| {
         let real = metric.of(&measured).filter(|real| *real > 0.0)?;
@@ -111,5 +114,5 @@ fn shares(case: &ServedCase, metric: Metric, times: &Times) -> Vec<(Observed, f6
 
 /// Share of the prior variance of the factors that the runs leave, on average.
 fn left(posterior: &Posterior) -> f64 {
-    posterior.left.iter().sum::<f64>() / 2.0
+    posterior.left.iter().sum::<f64>() / FACTORS as f64
 }

@@ -83,11 +83,12 @@ impl Run {
     ///
     /// # Errors
     /// Why the simulation does not end, or has no answer.
-    pub fn simulate(&self, cost: &dyn StepCost) -> Result<(Times, f64), String> {
+    pub fn simulate(&self, cost: &dyn StepCost, wait: f64) -> Result<(Times, f64), String> {
         let cost = &Cold { cost, start: self.launch.cold_start, due: Cell::new(true) };
         let Sent { requests, arrivals, .. } = &self.sent;
-        let outcome = simulate(&self.policy, requests, arrivals, cost, Limits::default())
+        let mut outcome = simulate(&self.policy, requests, arrivals, cost, Limits::default())
             .map_err(|error| error.to_string())?;
+        outcome.wait(wait, arrivals.follow_answers());
         let found = metrics(&outcome).ok_or("no request was served")?;
         if let Some(full) = self.sent.full {
             let itl = found.itl.ok_or("no output has a second token")?;

@@ -174,7 +174,7 @@ fn compare(
     let tables = tables.get(&run.table_key()).ok_or("no table of step times")?;
     let under = |table| StepTable::under(table, &run.setup.engine.host, run.policy.ahead);
     let hosted = under(&tables.learned);
-    let (physics, in_flight) = run.simulate(&hosted)?;
+    let (physics, in_flight) = run.simulate(&hosted, 1.0)?;
     let mut calibrated = BTreeMap::new();
     if let Some(calibration) = shipped() {
         let place = Place { case, run, hosted, physics, in_flight };
@@ -195,7 +195,7 @@ fn compare(
         predicted: predicted.unwrap_or(physics),
         physics: predicted.map(|_| physics),
         calibrated,
-        roofline: run.simulate(&under(&tables.roofline))?.0,
+        roofline: run.simulate(&under(&tables.roofline), 1.0)?.0,
         measured: case.measured.times(),
         link: run.link.clone(),
     })

@@ -68,7 +68,7 @@ fn response(
 ) -> Result<Response, String> {
     let table = &tables.get(&run.table_key()).ok_or("no table of step times")?.learned;
     let hosted = table.under(&run.setup.engine.host, run.policy.ahead);
-    let simulate = |factors: Factors| run.simulate(&hosted.times(factors));
+    let simulate = |factors: Factors| run.simulate(&hosted.times(factors), factors.wait);
     let (physics, in_flight) = simulate(Factors::NONE)?;
     let Responses { at, longer_prefill, longer_decode } =
         Responses::of(factors, |factors| simulate(factors).map(|(times, _)| times))?;

@@ -46,6 +46,8 @@ pub struct Calibrated {
     pub support: Support,
     /// The run of the physics alone.
     pub physics: Run,
+    /// The run as it is predicted without the visitor's own measurements; none where there are none.
+    pub without_own: Option<Run>,
 }
 
 impl Runner {
@@ -56,14 +58,23 @@ impl Runner {
     pub fn calibrated(&self, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
         let physics = self.simulated(&self.setup, load, Factors::NONE)?;
         let Some(calibration) = self.calibration else { return Ok((self.with_capacity(physics), None)) };
-        let (point, posterior) = posterior(calibration, &self.setup, &physics);
+        let point = Point::of(&self.setup, physics.metrics.in_flight);
+        let posterior = calibration.posterior(&point, &self.own, |_| true);
+        let without_own = match self.own.is_empty() {
+            true => None,
+            false => {
+                let factors = calibration.posterior(&point, &[], |_| true).factors();
+                Some(self.simulated(&self.setup, load, factors)?)
+            }
+        };
         let responses =
             Responses::of(posterior.factors(), |factors| self.simulated(&self.setup, load, factors))?;
         let calibrated = bands(calibration, &posterior, &responses, load).map(|bands| Calibrated {
             factors: posterior.factors(),
             bands,
-            support: calibration.support(&point),
+            support: calibration.support(&point, &self.own),
             physics,
+            without_own,
         });
         Ok((self.with_capacity(responses.at), calibrated))
     }
@@ -72,14 +83,9 @@ impl Runner {
     pub(super) fn corrected(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
         let physics = self.simulated(setup, load, Factors::NONE)?;
         let Some(calibration) = self.calibration else { return Ok(physics) };
-        self.simulated(setup, load, posterior(calibration, setup, &physics).1.factors())
+        let point = Point::of(setup, physics.metrics.in_flight);
+        self.simulated(setup, load, calibration.posterior(&point, &self.own, |_| true).factors())
     }
-}
-
-fn posterior(calibration: &Calibration, setup: &Setup, physics: &Run) -> (Point, Posterior) {
-    let point = Point::of(setup, physics.metrics.in_flight);
-    let posterior = calibration.posterior(&point, |_| true);
-    (point, posterior)
 }
 
 fn bands(
@@ -91,6 +97,8 @@ fn bands(
     let metrics = &responses.at.metrics;
     let waited = metrics.ttft.mean / metrics.e2e.mean;
     let of_e2e = [(Observed::Ttft, waited), (Observed::Tpot, 1.0 - waited)];
+    // A rate falls as times rise.
+    let of_rate = of_e2e.map(|(metric, share)| (metric, -share));
     let band = |shares: &[(Observed, f64)], figure: &dyn Fn(&Run) -> f64| {
         calibration.band(posterior, responses, shares, figure)
     };
@@ -105,7 +113,7 @@ fn bands(
     };
     let output: &[(Observed, f64)] = match load {
         // Clients wait for answers: their rate is as sure as E2E.
-        Load::Concurrency(_) | Load::Sessions(_) => &of_e2e,
+        Load::Concurrency(_) | Load::Sessions(_) => &of_rate,
         Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => &[(Observed::Throughput, 1.0)],
         // What arrives is served, whatever the steps take.
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => &[],

@@ -7,6 +7,7 @@
 mod calibrated;
 mod commands;
 mod lengths;
+mod own;
 pub mod pools;
 mod report;
 mod sweep;
@@ -16,9 +17,12 @@ pub use calibrated::{Bands, Calibrated, Spread};
 pub use commands::Commands;
 pub use lengths::log_normal;
 pub use lengths::requests;
+pub use own::own_runs;
 pub use report::{Point, Run};
 pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
+
+use std::sync::Arc;
 
 use self::calibrated::calibration_of;
 use super::fit::clients_per_copy;
@@ -26,7 +30,7 @@ use super::replica;
 use super::report::Memory;
 use super::sim::{Arrivals, Limits, Policy, Pool, Request, SimError, simulate, simulate_disaggregated};
 use super::table::{Extent, Phases, StepTable, TablePlan};
-use crate::calibration::{Calibration, Factors};
+use crate::calibration::{Calibration, Factors, Known};
 use crate::config::catalog::Physics;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
@@ -55,6 +59,7 @@ pub struct RunPlan {
     table: TablePlan,
     prefill: Option<PrefillPlan>,
     trace: Option<Trace>,
+    own: Arc<[Known]>,
 }
 
 /// A setup whose step times are known.
@@ -66,6 +71,8 @@ pub struct Runner {
     prefill: Option<PrefillRunner>,
     trace: Option<Trace>,
     calibration: Option<&'static Calibration>,
+    /// What the visitor measured.
+    own: Arc<[Known]>,
 }
 
 impl RunPlan {
@@ -99,7 +106,13 @@ impl RunPlan {
             }
             None => None,
         };
-        Ok((Self { setup: setup.clone(), policy, table, prefill, trace }, rows))
+        let own = Arc::default();
+        Ok((Self { setup: setup.clone(), policy, table, prefill, trace, own }, rows))
+    }
+
+    /// Calibrated on what the visitor measured, beside what is shipped.
+    pub(super) fn calibrate_on(&mut self, own: Arc<[Known]>) {
+        self.own = own;
     }
 
     /// None if `efficiencies` does not answer every row.
@@ -109,10 +122,10 @@ impl RunPlan {
             Some(plan) => Some(plan.finish(efficiencies)?),
             None => None,
         };
-        let Self { setup, policy, trace, .. } = self.clone();
+        let Self { setup, policy, trace, own, .. } = self.clone();
         // No run with pools is known to it.
         let calibration = calibration_of(efficiencies).filter(|_| prefill.is_none());
-        Some(Runner { setup, policy, table, prefill, trace, calibration })
+        Some(Runner { setup, policy, table, prefill, trace, calibration, own })
     }
 }
 
@@ -183,7 +196,8 @@ impl Runner {
                 (simulate_disaggregated(first, then, prefill.transfer, &requests, &arrivals, limits), all)
             }
         };
-        let outcome = outcome.map_err(|error| self.issue(load, &error))?;
+        let mut outcome = outcome.map_err(|error| self.issue(load, &error))?;
+        outcome.wait(factors.wait, arrivals.follow_answers());
         Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
             .ok_or_else(|| Issue::error(Field::Load, "no request was served"))
     }

@@ -28,6 +28,13 @@ pub enum Arrivals {
     Sessions { turns: u32, think_s: f64, begin: Box<Arrivals> },
 }
 
+impl Arrivals {
+    /// Whether a client's next request waits for the answer to its last.
+    pub fn follow_answers(&self) -> bool {
+        matches!(self, Self::Closed { .. } | Self::Ramp { .. })
+    }
+}
+
 /// Where the next arrival comes from.
 pub(super) enum Source {
     Open { times: Vec<f64>, next: usize },

@@ -121,6 +121,26 @@ pub struct Outcome {
     pub saturation: Option<Saturation>,
 }
 
+impl Outcome {
+    /// First tokens that took so many times as long as simulated. Where the next request waits for an answer (`follow`), all that
+    /// follows is later, on average by as much as answers took longer.
+    pub fn wait(&mut self, factor: f64, follow: bool) {
+        if factor == 1.0 {
+            return;
+        }
+        let all: f64 = self.requests.iter().map(Served::e2e).sum();
+        let waited: f64 = self.requests.iter().map(Served::ttft).sum();
+        let later = if follow && all > 0.0 { 1.0 + (factor - 1.0) * waited / all } else { 1.0 };
+        for served in &mut self.requests {
+            let (ttft, decoding) = (served.ttft() * factor, served.last - served.first);
+            served.arrival *= later;
+            served.first = served.arrival + ttft;
+            served.last = served.first + decoding;
+        }
+        self.timeline.iter_mut().for_each(|moment| moment.time *= later);
+    }
+}
+
 /// Moments of a run, thinned as it goes on: no more than twice `most` are kept.
 #[derive(Debug)]
 pub(super) struct Timeline {

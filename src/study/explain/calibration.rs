@@ -11,15 +11,17 @@ use crate::units::{Seconds, count, fixed};
 /// None where nothing was calibrated: at the roofline, and for a static batch.
 pub fn of(setup: &Setup, report: &Report) -> Option<Block> {
     let (calibrated, run) = (report.calibrated.as_ref()?, report.run.as_ref()?);
-    let Calibrated { factors, bands, support, physics } = calibrated;
+    let Calibrated { factors, bands, support, physics, .. } = calibrated;
     let change = |factor: f64| format!("{} %", fixed(100.0 * (factor - 1.0), 1));
     let text = format!(
         "Measured runs like this one suggest that decoding takes {} longer than the physics says, and what prompts add to a \
-         step {}; step times are so corrected before the run is simulated. Behind it: {} measured runs of this model on \
+         step {}; step times are so corrected before the run is simulated. TTFT takes another {} longer than queues and steps \
+         explain. Behind it: {} measured runs of this model on \
          {}, {} of it on any engine, {} of any model on this GPU with this engine. Runs of other models count the less, \
          the less they share with this one.",
         change(factors.decode),
         change(factors.prefill),
+        change(factors.wait),
         count(f64::from(support.of_model_on_engine)),
         setup.engine.name,
         count(f64::from(support.of_model)),

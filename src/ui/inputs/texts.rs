@@ -43,16 +43,23 @@ pub static TRACE: Own = Own {
 pub static MEASURED: Own = Own {
     id: "measured",
     field: Field::Measured,
-    summary: "Your measurement",
-    hint: "What vllm bench serve or another benchmark printed or saved as JSON. It stays in your browser and in the link.",
-    take: "Compare with it",
-    accept: ".txt,.log,.json,.jsonl,text/plain,application/json",
+    summary: "Your measured runs",
+    hint: "What vllm bench serve or another benchmark printed or saved: one run or many, as tables, JSON, a JSON object a line, or CSV \
+           with a row a run. Predictions are calibrated on them. They stay in your browser and in the link.",
+    take: "Calibrate on it",
+    accept: ".txt,.log,.json,.jsonl,.csv,text/plain,text/csv,application/json",
     // With every request and its tokens.
     longest: 50e6,
     too_long: "this file is too large for a benchmark report",
     held: |state| {
-        let none = state.form.with(|form| form.scenario().measured.is_empty());
-        if none { String::new() } else { "A measurement is compared with the prediction.".into() }
+        let (compared, runs) =
+            state.form.with(|form| (!form.scenario().measured.is_empty(), form.runs().len()));
+        let compared = if compared { "A measurement is compared with the prediction. " } else { "" };
+        match runs {
+            0 => compared.trim_end().into(),
+            1 => format!("{compared}Calibrated on 1 run of yours."),
+            many => format!("{compared}Calibrated on {many} runs of yours."),
+        }
     },
     holds: ["measured-held", "measured-remove"],
     end: State::end_measured,

@@ -57,7 +57,7 @@ pub fn heard(state: State, read: Read) {
     if !sound {
         return;
     }
-    let of = link.scenario;
+    let (of, runs) = (link.scenario, link.runs);
     if field == Field::Trace {
         state.trace.set(read.trace);
     }
@@ -83,6 +83,9 @@ pub fn heard(state: State, read: Read) {
                 None if of_model => form.type_text(number_field.input(), String::new()),
                 None => {}
             }
+        }
+        if field == Field::Measured {
+            form.calibrate_on((!runs.is_empty()).then_some(runs));
         }
         let taken = if field == Field::Trace { Field::Histogram } else { field };
         form.choose(taken, |scenario| match field {

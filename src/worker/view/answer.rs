@@ -7,7 +7,7 @@ use crate::config::{Measured, Metric, Setup};
 use crate::serving::Report;
 use crate::serving::measured::{Deviation, print};
 use crate::serving::report::Headline;
-use crate::serving::run::{Calibrated, Spread};
+use crate::serving::run::{Calibrated, Run, Spread};
 use crate::serving::sim::Stats;
 use crate::units::{Dollars, Printed, Seconds, count, percent};
 use crate::worker::protocol::{Answer, Reading};
@@ -90,7 +90,7 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
 
 /// The runs behind the bands, and the physics alone.
 fn calibration(setup: &Setup, report: &Report) -> Option<String> {
-    let Calibrated { support, physics, .. } = report.calibrated.as_ref()?;
+    let Calibrated { support, physics, without_own, .. } = report.calibrated.as_ref()?;
     let runs = |runs: u32| {
         if runs == 1 { "1 measured run".into() } else { format!("{} measured runs", count(f64::from(runs))) }
     };
@@ -102,9 +102,16 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
         (0, of_gpu) => format!("80 % bands from {} of other models on this GPU", runs(of_gpu)),
         (of_model, _) => format!("80 % bands from {} of this model on {}", runs(of_model), setup.engine.name),
     };
-    let ttft = Seconds(physics.metrics.ttft.mean).print();
-    let tpot = physics.metrics.tpot.map(|tpot| format!(", TPOT {}", Seconds(tpot.mean).print()));
-    Some(format!("{behind}. The physics alone: TTFT {ttft}{}.", tpot.unwrap_or_default()))
+    let of = |run: &Run| {
+        let ttft = Seconds(run.metrics.ttft.mean).print();
+        let tpot = run.metrics.tpot.map(|tpot| format!(", TPOT {}", Seconds(tpot.mean).print()));
+        format!("TTFT {ttft}{}", tpot.unwrap_or_default())
+    };
+    let own = without_own.as_ref().map(|without| {
+        let runs = if support.own == 1 { "your run".into() } else { format!("your {} runs", support.own) };
+        format!("Calibrated on {runs}; without: {}. ", of(without))
+    });
+    Some(format!("{}{behind}. The physics alone: {}.", own.unwrap_or_default(), of(physics)))
 }
 
 /// `112 to 140 ms`.

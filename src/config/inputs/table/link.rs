@@ -3,7 +3,7 @@
 use super::columns::BLANK;
 use crate::config::Field;
 use crate::config::inputs::{Input, Kind, Text};
-use crate::config::link::{self, compared, values};
+use crate::config::link::{self, MOST_COMPARED, MOST_RUNS, compared, values};
 
 /// The link or the JSON text as a whole.
 pub const LINK: Input = Input { field: Field::Link, label: "Link", ..BLANK };
@@ -57,7 +57,30 @@ pub const COMPARED: Input = Input {
     text: text!(
         Links,
         |link| (!link.compared.is_empty()).then(|| compared::encode(&link.compared)),
-        |draft, text| compared::decode(text).map(|all| draft.link.compared = all)
+        |draft, text| compared::decode(text, MOST_COMPARED).map(|all| draft.link.compared = all)
+    ),
+    ..BLANK
+};
+
+pub const RUNS: Input = Input {
+    field: Field::Runs,
+    key: "run",
+    label: "Your runs",
+    aside: true,
+    help: "Measured runs of your own, up to twenty, that predictions are calibrated on: configurations with their measurements.",
+    text: text!(
+        Links,
+        |link| (!link.runs.is_empty()).then(|| compared::encode(&link.runs)),
+        |draft, text| {
+            let runs = compared::decode(text, MOST_RUNS)?;
+            match runs.iter().position(|run| run.measured.is_empty()) {
+                Some(index) => Err(format!("run {} says nothing that was measured", index + 1)),
+                None => {
+                    draft.link.runs = runs;
+                    Ok(())
+                }
+            }
+        }
     ),
     ..BLANK
 };

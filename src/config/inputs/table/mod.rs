@@ -114,5 +114,6 @@ inputs! {
     Plans = search::PLANS,
     Measured = link::MEASURED,
     Compared = link::COMPARED,
+    Runs = link::RUNS,
     ; also model::CUSTOM
 }

@@ -45,6 +45,37 @@ impl Stated {
         self.get(fact).filter(|number| number.is_finite() && *number > 0.0)
     }
 
+    /// Takes the load and the lengths that are stated.
+    pub fn onto(&self, workload: &mut Workload) {
+        let whole = |number: f64| number.round().clamp(1.0, f64::from(u32::MAX)) as u32;
+        let rate = self.positive(Fact::Rate);
+        match (self.positive(Fact::Concurrency), rate) {
+            (Some(clients), _) => workload.load = Load::Concurrency(whole(clients)),
+            (None, Some(rate)) => workload.load = Load::Rate(rate),
+            (None, None) => {}
+        }
+        let (prompt, output) =
+            (self.mean(Fact::Prompt, Fact::InputTokens), self.mean(Fact::Output, Fact::OutputTokens));
+        let own = mean_lengths(workload);
+        let other = |stated: Option<f64>, own: f64| stated.filter(|stated| differ(*stated, own, SAME_LENGTH));
+        let (prompt, output) = (other(prompt, own.0), other(output, own.1));
+        if prompt.is_some() || output.is_some() {
+            workload.leave_histogram();
+            workload.shape = None;
+        }
+        if let Some(prompt) = prompt {
+            workload.isl = Lengths::Fixed(whole(prompt));
+        }
+        if let Some(output) = output {
+            workload.osl = whole(output);
+        }
+    }
+
+    /// Of one request: as stated, or from the tokens of all.
+    fn mean(&self, each: Fact, total: Fact) -> Option<f64> {
+        self.positive(each).or_else(|| Some(self.positive(total)? / self.positive(Fact::Requests)?))
+    }
+
     /// Warnings where the run was another.
     pub fn against(&self, scenario: &Scenario) -> Vec<Issue> {
         let workload = &scenario.workload;
@@ -55,8 +86,7 @@ impl Stated {
             ("prompts", lengths.0, Fact::Prompt, Fact::InputTokens),
             ("outputs", lengths.1, Fact::Output, Fact::OutputTokens),
         ] {
-            let mean = || Some(self.positive(total)? / self.positive(Fact::Requests)?);
-            let Some(measured) = self.positive(each).or_else(mean) else { continue };
+            let Some(measured) = self.mean(each, total) else { continue };
             if differ(measured, own, SAME_LENGTH) {
                 found.push(format!(
                     "the measured {what} average {} tokens, the configured ones {}",

@@ -3,6 +3,7 @@
 
 mod against;
 mod name;
+mod runs;
 mod text;
 
 use serde_json::Value;
@@ -13,6 +14,8 @@ use crate::config::{Field, Issue, Scenario, json, link};
 use crate::units::{decimal, significant};
 use against::Stated;
 use name::{Name, Statistic};
+
+pub use runs::runs;
 
 /// Digits that are kept of a number: repeated runs differ in the third.
 const DIGITS: i32 = 5;

@@ -1,0 +1,58 @@
+//! Measured runs that a call brings along.
+
+use serde_json::Value;
+
+use crate::config::excerpt;
+use crate::config::link::{Link, MOST_RUNS};
+use crate::config::{Field, Issue, Load, Scenario};
+
+/// The runs that `given` names: each a link, or an object of the inputs in which it differs from the configuration of `base`,
+/// with `measured`. One that cannot be read is named and left out.
+pub fn read(given: &[Value], base: &Link) -> (Vec<Scenario>, Vec<Issue>) {
+    let (mut runs, mut issues) = (Vec::new(), Vec::new());
+    for (number, value) in (1_u32..).zip(given) {
+        let named = |issue: Issue| Issue {
+            field: Field::Runs,
+            text: format!("run {number}: {}", issue.text),
+            ..issue
+        };
+        let (link, found) = match value {
+            Value::String(text) => Link::read(text),
+            value => Link::from_json(&merged(value, base).to_string()),
+        };
+        issues.extend(found.into_iter().map(named));
+        match link.map(|link| link.scenario) {
+            Some(run) if run.measured.is_empty() => {
+                let text = format!(
+                    "run {number} says nothing that was measured: add `measured`, such as {{\"mean_ttft_ms\": 154}}"
+                );
+                issues.push(Issue::error(Field::Runs, text).with_given(excerpt(&value.to_string())));
+            }
+            Some(run) => runs.push(run),
+            None => {}
+        }
+    }
+    if runs.len() > MOST_RUNS {
+        let text = format!("{} runs were given: the first {MOST_RUNS} count", runs.len());
+        issues.push(Issue::warning(Field::Runs, text));
+        runs.truncate(MOST_RUNS);
+    }
+    (runs, issues)
+}
+
+/// `changes` over the configuration of `base`. A load of another kind takes the place of its own.
+fn merged(changes: &Value, base: &Link) -> Value {
+    let (Value::Object(changes), Value::Object(mut all)) = (changes, base.scenario.to_json()) else {
+        return changes.clone();
+    };
+    all.remove(Field::Measured.id());
+    // What a change stands in the place of.
+    let degrees = [Field::Tp, Field::Pp, Field::Dp];
+    for (of, replaced) in [(&Load::SIZES[..], &Load::SIZES[..]), (&degrees, &[Field::Gpus])] {
+        if of.iter().any(|field| changes.contains_key(field.id())) {
+            replaced.iter().for_each(|field| drop(all.remove(field.id())));
+        }
+    }
+    all.extend(changes.clone());
+    Value::Object(all)
+}

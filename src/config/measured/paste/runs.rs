@@ -1,0 +1,166 @@
+//! Several reports in one text, as runs of their own: what a sweep of a benchmark leaves behind.
+
+use serde_json::Value;
+
+use super::{Report, number, text};
+use crate::config::measured::paste::name::Statistic;
+use crate::config::{Field, Issue, Scenario, json};
+
+/// Above each table that `vllm bench serve` and SGLang's bench_serving print.
+const TITLE: &str = "Serving Benchmark Result";
+/// Findings of single runs that are listed.
+const LISTED: usize = 8;
+
+/// Every run that `text` reports: tables one after the other, a list of objects or an object a line, or CSV with a row a run.
+/// Each is `base` with the load and the lengths that its report states, and what it measured. What cannot be used of it is named.
+pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let reports = match split(text) {
+        Ok(reports) => reports,
+        Err(fault) => return (Vec::new(), vec![Issue::error(Field::Measured, fault)]),
+    };
+    let several = reports.len() > 1;
+    let (mut runs, mut issues) = (Vec::new(), Vec::new());
+    for (number, report) in (1_u32..).zip(reports) {
+        let mut run = base.clone();
+        report.stated.onto(&mut run.workload);
+        let (measured, found) = report.finish(Some(&run));
+        let named = |issue: Issue| match several {
+            true => Issue { text: format!("run {number}: {}", issue.text), ..issue },
+            false => issue,
+        };
+        // A run that says nothing does not keep the others from being read.
+        let kept = |issue: Issue| {
+            if several && issue.is_error() { Issue::warning(issue.field, issue.text) } else { issue }
+        };
+        issues.extend(found.into_iter().map(named).map(kept));
+        if let Some(measured) = measured {
+            run.measured = measured;
+            if !runs.contains(&run) {
+                runs.push(run);
+            }
+        }
+    }
+    if runs.is_empty() && !issues.iter().any(Issue::is_error) {
+        issues.push(Issue::error(Field::Measured, "none of the runs says what was measured"));
+    }
+    if issues.len() > LISTED {
+        let more = issues.len() - LISTED;
+        issues.truncate(LISTED);
+        issues.push(Issue::note(Field::Measured, format!("{more} more findings of this kind")));
+    }
+    (runs, issues)
+}
+
+fn split(text: &str) -> Result<Vec<Report>, String> {
+    let object = |object: &Value| {
+        let mut report = Report::default();
+        report.take_all(object);
+        report
+    };
+    if text.starts_with(['{', '[']) {
+        let whole = json::parse(text);
+        let lines = || -> Option<Vec<Value>> {
+            text.lines().filter(|line| !line.trim().is_empty()).map(|line| json::object(line).ok()).collect()
+        };
+        return match (whole, lines()) {
+            (Ok(Value::Array(all)), _) => Ok(all.iter().map(object).collect()),
+            (Ok(one), _) => Ok(vec![object(&one)]),
+            (Err(_), Some(all)) => Ok(all.iter().map(object).collect()),
+            (Err(fault), None) => Err(fault),
+        };
+    }
+    if let Some(rows) = of_csv(text) {
+        return Ok(rows);
+    }
+    let tables: Vec<&str> = text.split(TITLE).skip(1).collect();
+    Ok(if tables.len() > 1 {
+        tables.into_iter().map(text::report).collect()
+    } else {
+        vec![text::report(text)]
+    })
+}
+
+/// What columns of sweeps are called, and reports call it. (`Concurrency` in a report is what was reached.)
+const COLUMNS: [(&str, &str); 7] = [
+    ("concurrency", "max concurrency"),
+    ("conc", "max concurrency"),
+    ("clients", "max concurrency"),
+    ("rate", "request rate"),
+    ("isl", "input sequence length"),
+    ("osl", "output sequence length"),
+    ("throughput", "output throughput (tok/s)"),
+];
+
+/// None if the text is no CSV whose header names something measured.
+fn of_csv(text: &str) -> Option<Vec<Report>> {
+    let mut reader =
+        csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let meant = |name: &str| {
+        let known = COLUMNS.iter().find(|(column, _)| column.eq_ignore_ascii_case(name));
+        known.map_or(name, |(_, meant)| meant).to_owned()
+    };
+    let head: Vec<String> = reader.headers().ok()?.iter().map(meant).collect();
+    let measures = |name: &String| !matches!(super::name::of(name, Statistic::Named), super::Name::Unknown);
+    if head.len() < 2 || !head.iter().any(measures) {
+        return None;
+    }
+    let report = |row: csv::StringRecord| {
+        let mut report = Report::default();
+        for (name, value) in head.iter().zip(&row) {
+            if let Some(number) = number(value) {
+                report.take(name, Statistic::Named, number);
+            }
+        }
+        report
+    };
+    Some(reader.records().filter_map(Result::ok).map(report).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::link;
+
+    /// What differs from the defaults, of each run, and what is wrong.
+    fn read(text: &str) -> (Vec<String>, Vec<Issue>) {
+        let (found, issues) = runs(text, &Scenario::default());
+        (found.iter().map(link::encode).collect(), issues)
+    }
+
+    #[test]
+    fn a_row_of_csv_is_a_run_with_its_load_and_lengths() {
+        let (found, issues) =
+            read("concurrency,isl,mean_ttft_ms,mean_tpot_ms\n8,1024,154,16.5\n128,2000,682,42.3\n");
+        assert_eq!(
+            found,
+            ["v=1&c=8&me=ttft-154,tpot-16.5", "v=1&isl=2000&c=128&me=ttft-682,tpot-42.3"],
+            "{issues:?}"
+        );
+        assert!(issues.is_empty());
+    }
+
+    #[test]
+    fn every_line_of_json_and_every_table_is_a_run() {
+        let lines = r#"{"max_concurrency": 8, "mean_tpot_ms": 16.5}
+            {"max_concurrency": 16, "mean_tpot_ms": 17.5}"#;
+        assert_eq!(read(lines).0, ["v=1&c=8&me=tpot-16.5", "v=1&me=tpot-17.5"]);
+        let table = |clients: u32, tpot: f64| {
+            format!("=== {TITLE} ===\nMaximum request concurrency: {clients}\nMean TPOT (ms): {tpot}\n")
+        };
+        let (found, _) = read(&(table(8, 16.5) + &table(8, 16.5) + &table(32, 20.0)));
+        assert_eq!(found, ["v=1&c=8&me=tpot-16.5", "v=1&c=32&me=tpot-20"], "the same run counts once");
+    }
+
+    #[test]
+    fn a_run_that_says_nothing_is_named_and_the_others_count() {
+        let (found, issues) = read("concurrency,mean_tpot_ms\n8,nothing\n16,17.5\n");
+        assert_eq!(found.len(), 1);
+        assert!(
+            issues.iter().any(|issue| issue.text.starts_with("run 1:") && !issue.is_error()),
+            "{issues:?}"
+        );
+        let (found, issues) = read("concurrency,mean_tpot_ms\n");
+        assert!(found.is_empty() && issues.iter().any(Issue::is_error), "{issues:?}");
+    }
+}

@@ -1,0 +1,179 @@
+//! Runs that the visitor measured, as points of the calibration beside those that are shipped.
+
+use std::sync::Arc;
+
+use super::{Run, Runner};
+use crate::calibration::{Calibration, Factors, Known, Observation, Observed, Point, Responses};
+use crate::config::catalog::Catalog;
+use crate::config::{Field, Issue, Load, Measured, Metric, Scenario, check};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::serving::plan::plan;
+use crate::serving::runner;
+use crate::serving::sim::Stats;
+use crate::units::{fixed, percent};
+
+/// What runs of the visitor's own say of the calibration of `efficiencies`, and what is wrong with them: each holds what was
+/// measured of it. A run that cannot be used is left out and named; the others count.
+///
+/// # Errors
+/// Why the models do not answer.
+pub fn own_runs<E>(
+    runs: &[Scenario],
+    catalog: &Catalog,
+    ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
+) -> Result<(Arc<[Known]>, Vec<Issue>), E> {
+    let (mut known, mut issues) = (Vec::new(), Vec::new());
+    let mut calibration = None;
+    for (number, run) in (1_u32..).zip(runs) {
+        let refused = |reason: String| Issue::warning(Field::Runs, format!("your run {number}: {reason}"));
+        let (setup, found) = check(run, catalog);
+        let wrong = || found.iter().find(|issue| issue.is_error()).map_or(String::new(), Issue::sentence);
+        let Some(setup) = setup else {
+            issues.push(refused(wrong()));
+            continue;
+        };
+        let (plan, rows) = match plan(&setup) {
+            Ok(planned) => planned,
+            Err(found) => {
+                issues.extend(found.iter().map(|issue| refused(issue.sentence())));
+                continue;
+            }
+        };
+        let efficiencies = ask(&rows)?;
+        let of_calibration = super::calibrated::calibration_of(&efficiencies);
+        let Some(learned) = of_calibration.and_then(|_| runner(&plan, &efficiencies)) else {
+            let reason = "only simulated loads calibrate, with one pool, that fit into memory, and with the learned models";
+            issues.push(refused(reason.into()));
+            continue;
+        };
+        calibration = of_calibration;
+        let ideal = runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.load).ok());
+        match learned.observed(setup.load, &run.measured, ideal.as_ref()) {
+            Ok(one) => known.push((number, one)),
+            Err(reason) => issues.push(refused(reason)),
+        }
+    }
+    if let Some(calibration) = calibration {
+        issues.extend(weigh(calibration, &mut known));
+    }
+    Ok((known.into_iter().map(|(_, one)| one).collect(), issues))
+}
+
+/// Log measured / predicted beyond which a run observes a queue or a fault, as where the calibration was fitted.
+const FURTHEST: f64 = 1.0;
+/// Share of the ideal time below which a measurement is of something else: meters and rounding take less.
+const IMPOSSIBLE: f64 = 0.95;
+
+impl Runner {
+    /// The run of the physics alone.
+    fn alone(&self, load: Load) -> Result<Run, Issue> {
+        self.simulated(&self.setup, load, Factors::NONE)
+    }
+
+    /// What was `measured` under `load`, beside the physics. `ideal` is the run at the roofline.
+    fn observed(&self, load: Load, measured: &Measured, ideal: Option<&Run>) -> Result<Known, String> {
+        let responses = Responses::of(Factors::NONE, |factors| self.simulated(&self.setup, load, factors))
+            .map_err(|issue| issue.sentence())?;
+        let mut observed = Vec::new();
+        for (metric, of) in compared(load, measured) {
+            let figure = measured.of(metric);
+            let Some(value) = figure.value() else { continue };
+            let of_run = |run: &Run| predicted(run, metric, figure.mean.is_none()).unwrap_or(f64::NAN);
+            let value = if metric.is_time() { value * 1e-3 } else { value };
+            let log_ratio = (value / of_run(&responses.at)).ln();
+            // A rate is the higher the faster, a time the lower.
+            let (limit, sign) = (ideal.map(of_run), if metric.is_time() { 1.0 } else { -1.0 });
+            if metric != Metric::Ttft
+                && limit.is_some_and(|limit| sign * (value / limit).ln() < IMPOSSIBLE.ln())
+            {
+                return Err(format!("its {} is better than the hardware's peak rates allow", metric.id()));
+            }
+            if log_ratio.abs() > FURTHEST {
+                let times = fixed(log_ratio.exp(), 2);
+                return Err(format!(
+                    "its {} is {times} times what is predicted, too far to learn from",
+                    metric.id()
+                ));
+            }
+            if log_ratio.is_finite() {
+                observed.push(Observation {
+                    metric: of,
+                    log_ratio,
+                    response: responses.response(of.waits(), of_run),
+                    weight: 1.0,
+                });
+            }
+        }
+        if observed.is_empty() {
+            return Err(
+                "nothing of it was measured that calibrates: give TTFT and TPOT, or output tokens per second"
+                    .into(),
+            );
+        }
+        Ok(Known { point: Point::of(&self.setup, responses.at.metrics.in_flight), observed })
+    }
+}
+
+/// Metrics that observe step times: TTFT and TPOT of a load in balance, the rate of one that is served out or of which
+/// nothing else is known.
+fn compared(load: Load, measured: &Measured) -> Vec<(Metric, Observed)> {
+    let rate = vec![(Metric::Output, Observed::Throughput)];
+    let times = vec![(Metric::Ttft, Observed::Ttft), (Metric::Tpot, Observed::Tpot)];
+    let has_times = times.iter().any(|(metric, _)| measured.of(*metric).value().is_some());
+    match load {
+        Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => rate,
+        // What arrives is served, whatever the steps take.
+        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => times,
+        Load::Concurrency(_) | Load::Sessions(_) => {
+            if has_times {
+                times
+            } else {
+                rate
+            }
+        }
+    }
+}
+
+fn predicted(run: &Run, metric: Metric, median: bool) -> Option<f64> {
+    let time = |stats: Stats| if median { stats.p50 } else { stats.mean };
+    match metric {
+        Metric::Ttft => Some(time(run.metrics.ttft)),
+        Metric::Tpot => run.metrics.tpot.map(time),
+        Metric::Output => Some(run.metrics.output_per_s),
+        Metric::E2e | Metric::Requests | Metric::Total => None,
+    }
+}
+
+/// Degrees of freedom of the noise, as in `training/calibration`.
+const TAILS: f64 = 4.0;
+/// Standard deviations from what all other runs say beyond which a run contradicts them.
+const CONTRADICTS: f64 = 3.0;
+
+/// Gives runs that fit the others badly a small weight, and names those that contradict them.
+fn weigh(calibration: &Calibration, known: &mut [(u32, Known)]) -> Vec<Issue> {
+    let all: Vec<Known> = known.iter().map(|(_, one)| one.clone()).collect();
+    let mut issues = Vec::new();
+    for (index, (number, one)) in known.iter_mut().enumerate() {
+        let others: Vec<Known> =
+            all.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, one)| one.clone()).collect();
+        let posterior = calibration.posterior(&one.point, &others, |_| true);
+        for observation in &mut one.observed {
+            let away = observation.log_ratio - posterior.expected(observation.response);
+            let (spread, noise) =
+                (posterior.variance(observation.response), calibration.noise.of(observation.metric));
+            let share = noise / (spread + noise);
+            let of_noise = (share * away).powi(2) + share * spread;
+            observation.weight = (TAILS + 1.0) / (TAILS + of_noise / noise);
+            if away.abs() > CONTRADICTS * (spread + noise).sqrt() {
+                let text = format!(
+                    "your run {number} contradicts the others: its {} is {} {} than they suggest; it counts the less for it",
+                    observation.metric.name(),
+                    percent((away.exp() - 1.0).abs()),
+                    if away > 0.0 { "higher" } else { "lower" },
+                );
+                issues.push(Issue::warning(Field::Runs, text));
+            }
+        }
+    }
+    issues
+}

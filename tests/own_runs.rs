@@ -1,0 +1,83 @@
+//! Predictions calibrated on runs of the visitor's own.
+#![cfg(feature = "tools")]
+
+use std::sync::LazyLock;
+
+use rooflight::api::{Asked, Failure, FailureKind, Options, Prediction};
+use rooflight::efficiency::onnx::Models;
+use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::evidence::models::shipped_models;
+use serde_json::{Value, json};
+
+const CONFIGURATION: &str = "v=1&m=qwen3-32b&tp=2&osl=128&c=32";
+
+static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the shipped models"));
+
+fn predict(measured: &[Value]) -> Prediction {
+    let options = Options { measured: Some(measured.to_vec()), ..Options::default() };
+    let ask = |rows: &Rows| -> Result<Efficiencies, Failure> {
+        let failed = |error: rooflight::efficiency::onnx::ModelError| Failure::new(FailureKind::Models, error.to_string());
+        MODELS.answer(rows).map(Efficiencies::Learned).map_err(failed)
+    };
+    Asked::read(CONFIGURATION).predict(&options, ask)
+}
+
+/// Mean TPOT in ms, and the width of its band as a ratio.
+fn tpot(prediction: &Prediction) -> (f64, f64) {
+    let report = prediction.report.as_ref().expect("an answer");
+    let run = report.run.as_ref().expect("a run");
+    let bands = &report.calibrated.as_ref().expect("calibrated").bands;
+    let band = bands.tpot.as_ref().expect("a band of TPOT").mean;
+    (run.metrics.tpot.expect("several tokens").mean * 1e3, band.high / band.low)
+}
+
+/// A run at 8 clients that took so many times as long as predicted.
+fn slower(times: f64) -> Value {
+    let at_8 = Asked::read("v=1&m=qwen3-32b&tp=2&osl=128&c=8");
+    let alone = at_8.predict(&Options::default(), |rows| {
+        MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| Failure::new(FailureKind::Models, error.to_string()))
+    });
+    let metrics = alone.report.and_then(|report| report.run).expect("a run").metrics;
+    let (ttft, tpot) = (metrics.ttft.mean, metrics.tpot.expect("several tokens").mean);
+    json!({"concurrency": 8, "measured": {"mean_ttft_ms": ttft * 1e3 * times, "mean_tpot_ms": tpot * 1e3 * times}})
+}
+
+#[test]
+fn a_run_moves_its_neighbours_and_narrows_their_bands() {
+    let (without, wide) = tpot(&predict(&[]));
+    let prediction = predict(&[slower(1.2)]);
+    let (with, narrow) = tpot(&prediction);
+    assert!(with > 1.05 * without && with < 1.3 * without, "{without} ms without the run, {with} ms with it");
+    assert!(narrow < wide, "{wide} without the run, {narrow} with it");
+    let calibrated = prediction.report.and_then(|report| report.calibrated).expect("calibrated");
+    assert_eq!(calibrated.support.own, 1);
+    let before = calibrated.without_own.expect("the run without").metrics.tpot.expect("several tokens");
+    assert!((before.mean * 1e3 / without - 1.0).abs() < 1e-9);
+    assert!(prediction.link.contains("&run="), "{}", prediction.link);
+}
+
+#[test]
+fn a_run_as_predicted_moves_nothing_far() {
+    let ((without, _), (with, _)) = (tpot(&predict(&[])), tpot(&predict(&[slower(1.0)])));
+    assert!((with / without - 1.0).abs() < 0.05, "{without} ms without the run, {with} ms with it");
+}
+
+#[test]
+fn what_cannot_be_used_is_named_and_the_rest_counts() {
+    let impossible = json!({"concurrency": 8, "measured": {"mean_tpot_ms": 2.0}});
+    let silent = json!({"concurrency": 8});
+    let unknown = json!("v=1&m=another&me=tpot-20");
+    let prediction = predict(&[impossible, silent, unknown, slower(1.1)]);
+    assert_eq!(prediction.report.and_then(|report| report.calibrated).expect("calibrated").support.own, 1);
+    let texts: Vec<&str> = prediction.issues.iter().map(|issue| issue.text.as_str()).collect();
+    for (found, of) in [("peak rates", "your run 1"), ("nothing that was measured", "run 2"), ("another", "run 2")] {
+        assert!(texts.iter().any(|text| text.contains(found) && text.contains(of)), "{found}: {texts:?}");
+    }
+}
+
+#[test]
+fn a_run_that_contradicts_the_others_is_called_out() {
+    let off = json!({"concurrency": 16, "measured": {"mean_tpot_ms": 40.0}});
+    let prediction = predict(&[slower(1.0), slower(1.02), off]);
+    assert!(prediction.issues.iter().any(|issue| issue.text.contains("contradicts")), "{:?}", prediction.issues);
+}

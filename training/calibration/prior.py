@@ -1,0 +1,159 @@
+"""The covariance of the factors that calibration learns, and what it says of runs by other runs."""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, lapack
+from scipy.sparse import csr_matrix
+
+FACTORS = ["prefill", "decode", "wait"]
+METRICS = {"ttft": "ttft_ms", "tpot": "tpot_ms", "throughput": "output_per_s"}
+# As `Observed::waits`.
+WAITS = {"ttft": 1.0, "tpot": 0.0, "throughput": 0.0}
+# What of each kind of run observes the factors. Bursts and servers kept full are apart from the physics by what it does
+# not have (their throughput is up to twice as high as measured): they would say nothing of steps.
+OBSERVED = {"closed_loop": ["ttft", "tpot"], "open_loop": ["ttft", "tpot"], "offline": ["throughput"]}
+# As in `calibration::Responses`.
+STRETCH = np.log(1.1)
+# A run further off than this observes a queue or a fault.
+FURTHEST = 1.0
+# Degrees of freedom of the noise.
+TAILS = 4.0
+
+BUILD = ["engine", "shape", "gpu", "format", "version", "drafts"]
+LAYOUT = [*BUILD, "layout"]
+# Of these, runs of different versions share a part (`any_version`), and runs of one version the rest.
+GENERAL = [
+    ["engine", "kind", "arch", "format"],
+    ["engine", "shape"],
+    ["engine", "shape", "arch", "format", "drafts"],
+]
+SMOOTH = ["engine", "shape", "arch"]
+SIZES = 5
+# By factor: variances of the general levels, of a build and of a layout, of the smooth part of an architecture and of a build, the
+# share of any version, and the scales of the sizes.
+OF_FACTOR = len(GENERAL) + 2 + 2 + 1 + SIZES
+
+
+def label(point, name):
+    if name == "drafts":
+        return point["drafted"] > 0
+    if name == "layout":
+        return tuple(point[key] for key in ("tp", "ep", "dp", "pp"))
+    if name == "shape":
+        return point["shape"], point["kind"]
+    return point[name]
+
+
+def codes(points, labels):
+    known = {}
+    return np.array([known.setdefault(tuple(label(p, name) for name in labels), len(known)) for p in points])
+
+
+def doublings(point):
+    sizes = (point["tp"] * point["dp"], point["ep"], point["in_flight"], point["prompt"], point["output"])
+    return [np.log2(max(size, 1)) for size in sizes]
+
+
+class Runs:
+    """Runs and their rows: a row is a metric of a run."""
+
+    def __init__(self, runs):
+        self.runs = [run for run in runs if run["kind"] in OBSERVED]
+        self.points = [run["point"] for run in self.runs]
+        rows = [row for index, run in enumerate(self.runs) for row in self.observed(index, run)]
+        self.of = np.array([row[0] for row in rows])
+        self.metric = np.array([row[1] for row in rows])
+        self.log_ratio = np.array([row[2] for row in rows])
+        self.ratio = np.clip(self.log_ratio, -FURTHEST, FURTHEST)
+        self.response = np.array([row[3] for row in rows])
+        self.weight = np.ones(len(rows))
+
+    @staticmethod
+    def observed(index, run):
+        for number, (metric, key) in enumerate(METRICS.items()):
+            measured, predicted = run["measured"].get(key), run["predicted"].get(key)
+            if metric not in OBSERVED[run["kind"]] or not measured or not predicted:
+                continue
+            response = [np.log(run[f"longer_{factor}"][key] / predicted) / STRETCH for factor in FACTORS[:2]]
+            yield index, number, np.log(measured / predicted), [*response, WAITS[metric]]
+
+    def sample(self, share, seed=1):
+        """Whole models with about such a share of the runs."""
+        of_model = codes(self.points, ["engine", "shape"])
+        chosen = np.random.default_rng(seed).random(of_model.max() + 1) < share
+        return Runs([run for run, model in zip(self.runs, of_model) if chosen[model]])
+
+
+class Factor:
+    """The variances and scales of a factor, from their logarithms; the share as its logit."""
+
+    def __init__(self, theta):
+        values = list(np.exp(theta))
+        general = [values.pop(0) for _ in GENERAL]
+        self.build, self.layout, of_arch, self.of_build = (values.pop(0) for _ in range(4))
+        odds = values.pop(0)
+        self.scales = np.array(values)
+        shared = odds / (1 + odds)
+        self.levels = [(same, shared * v) for same, v in zip(GENERAL, general)]
+        self.levels += [([*same, "version"], (1 - shared) * v) for same, v in zip(GENERAL, general)]
+        self.levels += [(BUILD, self.build), (LAYOUT, self.layout)]
+        self.smooth = [(SMOOTH, shared * of_arch), ([*SMOOTH, "version"], (1 - shared) * of_arch), (BUILD, self.of_build)]
+
+
+class Prior:
+    """The covariance at `theta`, of `runs`."""
+
+    def __init__(self, runs):
+        self.runs = runs
+        labels = {tuple(same) for same, _ in [*Factor(np.zeros(OF_FACTOR)).levels, *Factor(np.zeros(OF_FACTOR)).smooth]}
+        self.same = {}
+        for one in labels:
+            code = codes(runs.points, one)
+            self.same[one] = code[:, None] == code[None, :]
+        sizes = np.array([doublings(point) for point in runs.points])
+        self.apart = [(sizes[:, None, i] - sizes[None, :, i]) ** 2 for i in range(SIZES)]
+        rows = np.arange(len(runs.of))
+        self.spread = [
+            csr_matrix((runs.response[:, f], (rows, runs.of)), shape=(len(rows), len(runs.runs)))
+            for f in range(len(FACTORS))
+        ]
+
+    def noise(self, theta):
+        return np.exp(theta[-len(METRICS) :])[self.runs.metric]
+
+    def gram(self, theta):
+        total = np.diag(self.noise(theta) / self.runs.weight)
+        for f, spread in enumerate(self.spread):
+            factor = Factor(theta[f * OF_FACTOR : (f + 1) * OF_FACTOR])
+            shared = sum(variance * self.same[tuple(same)] for same, variance in factor.levels)
+            near = np.exp(-0.5 * sum(apart / scale**2 for apart, scale in zip(self.apart, factor.scales)))
+            shared = shared + near * sum(variance * self.same[tuple(same)] for same, variance in factor.smooth)
+            total += spread @ (spread @ shared).T
+        return total
+
+    def inverse(self, theta):
+        lower, fault = lapack.dpotrf(self.gram(theta), lower=1)
+        if fault:
+            raise np.linalg.LinAlgError("the covariance is not positive")
+        inverse, _ = lapack.dpotri(lower, lower=1)
+        return np.tril(inverse) + np.tril(inverse, -1).T
+
+    def without(self, inverse, groups):
+        """Mean and variance (of factors alone) of each row with all rows of its group left out."""
+        runs, solved = self.runs, inverse @ self.runs.ratio
+        mean, variance = np.empty(len(runs.of)), np.empty(len(runs.of))
+        of_row = groups[runs.of]
+        for group in np.unique(of_row):
+            rows = np.flatnonzero(of_row == group)
+            factor = cho_factor(inverse[np.ix_(rows, rows)])
+            mean[rows] = runs.ratio[rows] - cho_solve(factor, solved[rows])
+            variance[rows] = np.diag(cho_solve(factor, np.eye(len(rows))))
+        return mean, variance
+
+    def weigh(self, theta):
+        """Weights of the rows under noise with heavy tails, each run judged by the others."""
+        runs, noise = self.runs, self.noise(theta)
+        mean, variance = self.without(self.inverse(theta), np.arange(len(runs.runs)))
+        variance = np.maximum(variance - noise / runs.weight, 1e-9)
+        share = noise / (variance + noise)
+        of_noise = (share * (runs.ratio - mean)) ** 2 + share * variance
+        runs.weight = (TAILS + 1) / (TAILS + of_noise / noise)
