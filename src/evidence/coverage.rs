@@ -39,9 +39,9 @@ pub struct Covered {
     pub cases: usize,
 }
 
-/// Half widths of a band of 50 and of 95 % in those of 80 %.
-const HALF_50: f64 = 0.6745 / 1.2816;
-const HALF_95: f64 = 1.96 / 1.2816;
+/// Half widths of a band of 50 and of 95 % in those of 80 %, of the distribution that bands are of.
+const HALF_50: f64 = 0.7267 / 1.4759;
+const HALF_95: f64 = 2.5706 / 1.4759;
 
 impl CalibratedReport {
     /// None where nothing was calibrated.
