@@ -24,7 +24,7 @@ function files(folder) {
 const later = /^(worker[-_]|models\/|embed[-.]|roof-light\.js$|rooflight|sw\.js$|card\.png$|_headers$)/;
 
 // Pages of their own, which the page never loads.
-const apart = /^presets\//;
+const apart = /^(presets|docs)\//;
 
 const rows = files(dist).filter((path) => !apart.test(relative(dist, path))).map((path) => {
   const content = readFileSync(path);

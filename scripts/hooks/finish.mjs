@@ -1,9 +1,11 @@
 // What is done to the built page, in this order: Trunk would run hooks of its own all at once.
 import "./styles.mjs";
+import "./data.mjs";
 import "./name.mjs";
 import "./social.mjs";
 import "./embed.mjs";
 import "./api.mjs";
 import "./presets.mjs";
+import "./docs.mjs";
 // Last: it lists all files.
 import "./offline.mjs";

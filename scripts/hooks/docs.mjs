@@ -1,0 +1,49 @@
+// Writes docs/ as pages beside the page, so that what it links is there without a network and of the same version.
+import { copyFileSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { marked } from "marked";
+
+import { bundled, hashed, inDist, inSource, write } from "./dist.mjs";
+
+const shipped = new Set(readdirSync(inSource("docs/")));
+const target = (name) => (name === "README.md" ? "index.html" : name.replace(/\.md$/, ".html"));
+
+/** Links between these pages; what is in the repository alone is named, not linked. */
+function relinked(html) {
+  return html.replace(/<a href="([^"]*)">(.*?)<\/a>/gs, (tag, href, text) => {
+    const [file, anchor] = href.split("#");
+    if (/^https?:/.test(href) || !file) return tag;
+    return shipped.has(file) ? `<a href="${target(file)}${anchor ? `#${anchor}` : ""}">${text}</a>` : text;
+  });
+}
+
+/** Wide tables scroll by themselves. */
+const scrolling = (html) => html.replaceAll("<table>", '<div class="scroll" tabindex="0"><table>').replaceAll("</table>", "</table></div>");
+
+mkdirSync(inDist("docs"));
+const css = bundled("static/style/docs.css");
+const style = `docs-${hashed(css)}.css`;
+write(`docs/${style}`, css);
+for (const name of shipped) {
+  if (!name.endsWith(".md")) {
+    copyFileSync(inSource(`docs/${name}`), inDist(`docs/${name}`));
+    continue;
+  }
+  const text = readFileSync(inSource(`docs/${name}`), "utf8");
+  const title = /^# (.*)$/m.exec(text)?.[1] ?? name;
+  write(`docs/${target(name)}`, `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} | Rooflight</title>
+<link rel="stylesheet" href="${style}">
+</head>
+<body>
+<header><a href="../">Rooflight</a> <a href="./">Documentation</a> <a href="glossary.html">Glossary</a></header>
+<main>${scrolling(relinked(marked.parse(text)))}</main>
+</body>
+</html>
+`);
+}
