@@ -128,7 +128,7 @@ fn bars_name_their_parts_and_end_with_their_sum() {
         bar("silu_and_mul", [0.5e-3, 0.0, 2.1e-3]),
         bar("nothing", [0.0; 3]),
     ];
-    let chart = Chart::Bars(Bars { unit: Unit::Seconds, legend, bars });
+    let chart = Chart::Bars(Bars { unit: Unit::Seconds, legend, bars, ..Bars::default() });
     let theme = Theme::new(Palette::LIGHT, 1.0);
     insta::assert_snapshot!("bars_light", svg_of(&chart, (640, 152), theme));
     let empty = svg_of(&Chart::Bars(Bars::default()), (640, 60), theme);
@@ -145,6 +145,7 @@ fn every_point_is_read_where_it_is_drawn() {
             Bar { name: "one".into(), parts: vec![1e-3, 0.0] },
             Bar { name: "two".into(), parts: vec![1e-3, 2e-3] },
         ],
+        ..Bars::default()
     };
     let charts = [Chart::Roofline(h100(kernels())), curves(), Chart::Bars(bars)];
     let (points, parts) = (kernels().len(), 3);

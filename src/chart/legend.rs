@@ -1,6 +1,6 @@
 //! The legend of a chart, and the chart without the entries that are switched off. The page draws it as buttons.
 
-use super::{Chart, Curves, Roofline, Tone};
+use super::{Chart, Curves, Hues, Roofline, Tone};
 use crate::graph::Phase;
 
 /// An entry of the legend.
@@ -17,6 +17,8 @@ pub enum Swatch {
     Line(Tone),
     /// Of a bar, by its index.
     Part(usize),
+    /// Of a bar whose parts are resources, likewise.
+    Resource(usize),
 }
 
 /// The roof of the L2 cache.
@@ -39,6 +41,7 @@ impl Swatch {
             Self::Line(Tone::Muted) => "line muted".into(),
             Self::Line(Tone::Faint) => "line faint".into(),
             Self::Part(place) => format!("part part-{place}"),
+            Self::Resource(place) => format!("part resource-{place}"),
         }
     }
 }
@@ -51,7 +54,11 @@ impl Chart {
             Self::Curves(chart) => of_curves(chart),
             Self::Bars(chart) => {
                 let parts = chart.legend.iter().enumerate();
-                parts.map(|(place, name)| Key::new(name, Swatch::Part(place))).collect()
+                let swatch = match chart.hues {
+                    Hues::Parts => Swatch::Part,
+                    Hues::Resources => Swatch::Resource,
+                };
+                parts.map(|(place, name)| Key::new(name, swatch(place))).collect()
             }
         };
         if keys.len() > 1 { keys } else { Vec::new() }

@@ -27,7 +27,7 @@ mod theme;
 mod unit;
 mod values;
 
-pub use bars::{Bar, Bars};
+pub use bars::{Bar, Bars, Hues};
 pub use curves::{Axis, Band, Curves, Line, Panel, Tone};
 pub use roofline::{Point, Roof, Roofline, summary};
 #[cfg(feature = "chart")]

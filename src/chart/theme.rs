@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 
 use super::Tone;
 
-/// The colours a chart uses, each with one meaning: one accent, the rest neutral.
+/// The colours a chart uses, each with one meaning: one accent, one a resource, the rest neutral.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
     /// Background.
@@ -20,6 +20,8 @@ pub struct Palette {
     pub ink: RGBColor,
     /// The result itself; prefill.
     pub accent: RGBColor,
+    /// Compute, memory, links, launch and host.
+    pub resources: [RGBColor; 4],
 }
 
 impl Palette {
@@ -30,6 +32,7 @@ impl Palette {
         muted: hex(0x55_60_6a),
         ink: hex(0x15_1a_1e),
         accent: hex(0x0b_6e_85),
+        resources: [hex(0x4f_5b_b0), hex(0x96_5f_0c), hex(0xa8_3d_73), hex(0x66_70_7a)],
     };
 
     pub const DARK: Self = Self {
@@ -39,6 +42,7 @@ impl Palette {
         muted: hex(0x9a_a6_b1),
         ink: hex(0xe6_ea_ee),
         accent: hex(0x56_c7_dd),
+        resources: [hex(0x9d_a8_ff), hex(0xde_ae_5b), hex(0xe8_8c_ba), hex(0x9a_a4_ad)],
     };
 
     pub fn of(dark: bool) -> Self {
@@ -55,7 +59,8 @@ impl Palette {
     }
 
     /// Each colour with the name of its CSS token.
-    pub fn tokens(&self) -> [(&'static str, RGBColor); 6] {
+    pub fn tokens(&self) -> [(&'static str, RGBColor); 10] {
+        let [compute, memory, links, host] = self.resources;
         [
             ("panel", self.panel),
             ("line", self.line),
@@ -63,6 +68,10 @@ impl Palette {
             ("muted", self.muted),
             ("ink", self.ink),
             ("accent", self.accent),
+            ("resource-compute", compute),
+            ("resource-memory", memory),
+            ("resource-links", links),
+            ("resource-host", host),
         ]
     }
 }

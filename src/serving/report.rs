@@ -79,6 +79,21 @@ pub struct PassReport {
     pub mbu: f64,
 }
 
+impl PassReport {
+    /// Shares of the step's time by the resource that bounds each kernel, in the order of [`Resource::ALL`]; the host counts
+    /// with launches. They sum to 1.
+    pub fn by_resource(&self) -> [(Resource, f64); 4] {
+        let host = if self.time.0 > 0.0 { self.host / self.time } else { 0.0 };
+        let share = |limit: Resource| {
+            let bound = self.kernels.iter().filter(|kernel| kernel.limit == limit);
+            let kernels: f64 = bound.map(|kernel| kernel.share).sum();
+            if limit == Resource::Launch { kernels + host } else { kernels }
+        };
+        [Resource::Compute, Resource::Memory, Resource::Network, Resource::Launch]
+            .map(|limit| (limit, share(limit)))
+    }
+}
+
 /// Device memory of the fullest GPU, by part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

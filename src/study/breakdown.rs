@@ -1,7 +1,7 @@
 //! Where the time of a prefill step and of a decode step goes.
 
 use super::{Block, Row, Study, refused};
-use crate::chart::{Bar, Bars, Unit};
+use crate::chart::{Bar, Bars, Hues, Unit};
 use crate::graph;
 use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
@@ -53,20 +53,12 @@ fn by_part(pass: &PassReport) -> [Block; 2] {
     let mut bars: Vec<Bar> = PARTS.into_iter().map(bar).collect();
     bars.push(Bar { name: "Host".into(), parts: vec![0.0, 0.0, 0.0, pass.host.0] });
     bars.retain(|bar| bar.sum() > 0.0);
-    let share = |limit: Resource| {
-        let kernels = pass.kernels.iter().filter(|kernel| kernel.limit == limit);
-        kernels.map(|kernel| kernel.share).sum::<f64>()
-    };
-    let host = if pass.time.0 > 0.0 { pass.host / pass.time } else { 0.0 };
+    let [compute, memory, links, launch] = pass.by_resource().map(|(_, share)| percent(share));
     let words = format!(
-        "Bound by compute {}, by memory bandwidth {}, by interconnect {}, by launches and the host {}.",
-        percent(share(Resource::Compute)),
-        percent(share(Resource::Memory)),
-        percent(share(Resource::Network)),
-        percent(share(Resource::Launch) + host),
+        "Bound by compute {compute}, by memory bandwidth {memory}, by interconnect {links}, by launches and the host {launch}."
     );
     let name = format!("{} by part and resource", words::phase(pass.phase));
-    drawn(&name, &["Compute", "Memory", "Interconnect", "Launch and host"], bars, &words)
+    drawn(&name, &["Compute", "Memory", "Links", "Launch and host"], Hues::Resources, bars, &words)
 }
 
 /// The longest kernels: the textbook roofline, what tile and wave quantisation adds, and the rest.
@@ -90,11 +82,12 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
         format!("{} takes {time} and reaches {reached} of its textbook roofline.", first.name)
     });
     let name = format!("{} by kernel", words::phase(pass.phase));
-    drawn(&name, &["Textbook roofline", "Tile and wave quantisation", "Below the ceiling"], bars, &words)
+    let legend = ["Textbook roofline", "Tile and wave quantisation", "Below the ceiling"];
+    drawn(&name, &legend, Hues::Parts, bars, &words)
 }
 
 /// A chart of bars, and the same as a table.
-fn drawn(name: &str, legend: &[&str], bars: Vec<Bar>, words: &str) -> [Block; 2] {
+fn drawn(name: &str, legend: &[&str], hues: Hues, bars: Vec<Bar>, words: &str) -> [Block; 2] {
     let row = |bar: &Bar| {
         let times = std::iter::once(bar.sum()).chain(bar.parts.iter().copied());
         Row::texts(std::iter::once(bar.name.clone()).chain(times.map(|time| Unit::Seconds.print(time))))
@@ -102,7 +95,7 @@ fn drawn(name: &str, legend: &[&str], bars: Vec<Bar>, words: &str) -> [Block; 2]
     let head: Vec<&str> = ["", "Time"].into_iter().chain(legend.iter().copied()).collect();
     let table = Block::table(name, &head, bars.iter().map(row));
     let legend = legend.iter().map(|&name| name.into()).collect();
-    let chart = Bars { unit: Unit::Seconds, legend, bars };
+    let chart = Bars { unit: Unit::Seconds, hues, legend, bars };
     let fold = format!("table-{}", name.replace(' ', "-").to_ascii_lowercase());
     [Block::bars(name, chart, words), Block::fold(fold, "As a table", vec![table])]
 }

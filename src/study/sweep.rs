@@ -189,7 +189,8 @@ fn bars(study: &Study, cases: &[&Case]) -> Block {
     sorted.sort_by(|a, b| output(b).total_cmp(&output(a)));
     let bars =
         sorted.iter().map(|case| Bar { name: label(study, case), parts: vec![output(case)] }).collect();
-    let chart = Bars { unit: Unit::Count, legend: vec![PER_GPU.name.into()], bars };
+    let legend = vec![PER_GPU.name.into()];
+    let chart = Bars { unit: Unit::Count, legend, bars, ..Bars::default() };
     Block::bars("Output per GPU", chart, words(study, &sorted))
 }
 

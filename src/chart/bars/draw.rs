@@ -5,7 +5,7 @@ use plotters::element::Rectangle;
 use plotters::prelude::{Color, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Bar, Bars};
+use super::{Bar, Bars, Hues};
 use crate::chart::Theme;
 use crate::chart::plot::{Pen, pixel};
 use crate::chart::reading::Reading;
@@ -42,7 +42,7 @@ pub fn draw(area: &Sheet<'_>, chart: &Bars, theme: Theme) -> DrawResult {
         let name = shortened(&bar.name, left - theme.px(GAP), theme);
         let anchor = Pos::new(HPos::Right, VPos::Center);
         pen.text(&name, (left - theme.px(GAP), middle), anchor, theme.palette.ink)?;
-        let end = parts(&pen, bar, (left, middle), (scale, row * FILL))?;
+        let end = parts(&pen, bar, chart.hues, (left, middle), (scale, row * FILL))?;
         let anchor = Pos::new(HPos::Left, VPos::Center);
         pen.text(&chart.unit.print(bar.sum()), (end + theme.px(GAP), middle), anchor, theme.palette.muted)?;
     }
@@ -91,11 +91,12 @@ pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
 fn parts(
     pen: &Pen<'_, '_>,
     bar: &Bar,
+    hues: Hues,
     (left, middle): (f64, f64),
     (scale, high): (f64, f64),
 ) -> DrawResult<f64> {
     let mut from = left;
-    for (part, color) in bar.parts.iter().zip(colors(pen.theme)) {
+    for (part, color) in bar.parts.iter().zip(colors(pen.theme, hues)) {
         let to = from + part.max(0.0) * scale;
         // Parts thinner than a pixel are not drawn.
         if to.round() > from.round() {
@@ -119,7 +120,7 @@ fn piece(pen: &Pen<'_, '_>, corners: [(i32, i32); 2], color: RGBColor) -> DrawRe
 fn legend(pen: &Pen<'_, '_>, chart: &Bars, width: f64) -> DrawResult {
     let theme = pen.theme;
     let (mut at, middle) = (0.0, theme.px(KEY / 2.0));
-    for (name, color) in chart.legend.iter().zip(colors(theme)) {
+    for (name, color) in chart.legend.iter().zip(colors(theme, chart.hues)) {
         let next = at + theme.px(SWATCH + 2.0 * GAP) + theme.text_room(name);
         if next > width {
             break;
@@ -133,10 +134,13 @@ fn legend(pen: &Pen<'_, '_>, chart: &Bars, width: f64) -> DrawResult {
     Ok(())
 }
 
-/// Of the parts in order; neighbours differ in lightness alone.
-fn colors(theme: Theme) -> [RGBColor; 4] {
+/// Of the parts in order. Those that stand for nothing but their order differ in lightness alone.
+fn colors(theme: Theme, hues: Hues) -> [RGBColor; 4] {
     let palette = theme.palette;
-    [palette.accent, palette.ink, palette.faint, palette.line]
+    match hues {
+        Hues::Parts => [palette.accent, palette.ink, palette.faint, palette.line],
+        Hues::Resources => palette.resources,
+    }
 }
 
 /// A name that fits into `width` pixels.

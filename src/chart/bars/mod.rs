@@ -13,9 +13,21 @@ use super::Unit;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
     pub unit: Unit,
+    pub hues: Hues,
     /// Names of the parts, from left to right; at most four have a colour.
     pub legend: Vec<String>,
     pub bars: Vec<Bar>,
+}
+
+/// What the colours of the parts stand for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hues {
+    /// Their order alone.
+    #[default]
+    Parts,
+    /// Compute, memory, links, launch and host: one colour a resource, wherever the page shows one.
+    Resources,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
