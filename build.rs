@@ -1,5 +1,5 @@
 //! Prepares what a build carries of `static/catalog`: gpus.json and engines.json without their sources, which nothing but
-//! `tests/catalog` reads, and of constants.json the two figures that checking a form takes. The page is smaller by the rest.
+//! `tests/catalog` reads, of constants.json the two figures that checking a form takes, and of presets.json the workloads that have a button. The page is smaller by the rest.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -20,7 +20,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let spreads = [spread("share_gpt_prompt_spread")?, spread("share_gpt_output_spread")?];
     fs::write(out.join("share_gpt.rs"), format!("{spreads:?}"))?;
+    let presets: Value = serde_json::from_str(&read("presets.json")?)?;
+    fs::write(
+        out.join("workloads.rs"),
+        workloads(&presets).ok_or("presets.json: a workload lacks a figure")?,
+    )?;
     Ok(())
+}
+
+/// The workloads that have a button on the page, as the rows of a table: id, name, input and output tokens, share of prompts in
+/// the prefix cache, prompts of an offline queue (0: the load stays).
+fn workloads(presets: &Value) -> Option<String> {
+    let row = |of: &Value| {
+        let (id, name) = (of["id"].as_str()?, of["short"].as_str()?);
+        let cached = of["cached_share"].as_f64().unwrap_or(0.0);
+        let (isl, osl, prompts) =
+            (of["isl"].as_u64()?, of["osl"].as_u64()?, of["offline"].as_u64().unwrap_or(0));
+        Some(format!("({id:?}, {name:?}, {isl}, {osl}, {cached:?}, {prompts})"))
+    };
+    let shown = presets["workloads"].as_array()?.iter().filter(|of| of.get("short").is_some());
+    let rows: Option<Vec<String>> = shown.map(row).collect();
+    Some(format!("&[{}]", rows?.join(", ")))
 }
 
 fn read(file: &str) -> Result<String, String> {

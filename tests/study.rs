@@ -7,7 +7,7 @@ use rooflight::chart::Chart;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Issue, check, link};
 use rooflight::efficiency::{Efficiencies, Manifest};
-use rooflight::serving::{finish, plan};
+use rooflight::serving::{Report, finish, plan};
 use rooflight::study::accuracy::Accuracy;
 use rooflight::study::{Block, Document, Span, Study, Table, Topic};
 
@@ -69,10 +69,14 @@ fn charts(document: &Document) -> Vec<Chart> {
 
 /// Output per second of what a link means, at the roofline; none where it has no answer.
 fn output(fragment: &str) -> Option<f64> {
+    Some(report(fragment)?.headline?.output_per_s)
+}
+
+fn report(fragment: &str) -> Option<Report> {
     let (link, issues) = link::decode(fragment);
     assert!(!issues.iter().any(Issue::is_error), "{fragment}: {issues:?}");
     let (plan, _) = plan(&check(&link.scenario, catalog()).0?).ok()?;
-    Some(finish(&plan, &Efficiencies::Roofline)?.headline?.output_per_s)
+    finish(&plan, &Efficiencies::Roofline)
 }
 
 const MEASURED: &str = "v=1&m=qwen3-8b&me=ttft-50-45,tpot--8,throughput-1000";
@@ -145,6 +149,34 @@ fn a_change_says_what_it_does() {
         let sign = if change >= 0.0 { "+" } else { "−" };
         let wanted = format!("({sign}{:.0} %)", change.abs());
         assert!(said.ends_with(&wanted), "{}: {said} is not {wanted}", row.cells[0].text);
+    }
+}
+
+#[test]
+fn what_is_better_is_cheaper_and_keeps_to_the_limits() {
+    let cost = |link: &str| {
+        let report = report(link).unwrap();
+        (report.headline.unwrap().dollars_per_million.unwrap().0, report.run.unwrap().keeps())
+    };
+    let link = "v=1&m=llama-3.3-70b-instruct&tp=8&r=2&st=2000&sp=60";
+    let document = study(Topic::Better, "", link);
+    let Block::Text(text) = &document.blocks[0] else { panic!("{document:?}") };
+    assert_eq!(text.id, "better");
+    let apply = text.spans.iter().find(|span| span.text == "Apply").unwrap();
+    let ((now, _), (then, keeps)) = (cost(link), cost(apply.link.trim_start_matches('#')));
+    assert!(then < now * 0.95 && keeps == Some(true), "{then} after {now}");
+    let nothing = study(Topic::Better, "", "v=1&m=llama-3.3-70b-instruct&g=l4&st=1&sp=1");
+    assert!(matches!(&nothing.blocks[0], Block::Text(text) if text.id.is_empty()), "{nothing:?}");
+}
+
+#[test]
+fn changes_that_only_make_things_worse_are_left_out() {
+    let document = study(Topic::Change, "", LINKS[1]);
+    let (of, base) =
+        (|link: &str| report(link).unwrap().headline.unwrap(), report(LINKS[1]).unwrap().headline.unwrap());
+    for row in tables(&document).iter().flat_map(|table| &table.rows) {
+        let then = of(row.cells[0].link.trim_start_matches('#'));
+        assert!(then.ttft.0 <= base.ttft.0 * 3.0, "{}", row.cells[0].text);
     }
 }
 

@@ -1,5 +1,4 @@
-// Data as the page reads it: without the line breaks that make its files readable in the repository, and measured figures to as
-// many digits as anything shown of them has.
+// Data as the page reads it: what nothing there reads is left out, as are line breaks, and digits beyond those that are shown.
 import { read, write } from "./dist.mjs";
 
 /** Errors are shown with at most three digits. */
@@ -7,5 +6,14 @@ const DIGITS = 5;
 
 const rounded = (key, value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(DIGITS)) : value);
 
-write("models/manifest.json", JSON.stringify(JSON.parse(read("models/manifest.json"))));
+/** What src/efficiency/manifest.rs reads of a model and of its errors: the rest is for those who train. */
+const RECORD = ["file", "bytes", "sha256", "schema_version", "features", "rows", "trained_on", "errors", "hull", "interval_80"];
+const ERRORS = ["rows", "mean", "median", "p90", "bias", "roofline_mean"];
+
+const only = (keys, of) => Object.fromEntries(keys.filter((key) => key in of).map((key) => [key, of[key]]));
+const each = (of, change) => Object.fromEntries(Object.entries(of).map(([key, value]) => [key, change(value)]));
+
+const manifest = JSON.parse(read("models/manifest.json"));
+const record = (of) => ({ ...only(RECORD, of), errors: each(of.errors ?? {}, (errors) => errors && only(ERRORS, errors)) });
+write("models/manifest.json", JSON.stringify({ ...manifest, families: each(manifest.families, record) }));
 write("models/evidence.json", JSON.stringify(JSON.parse(read("models/evidence.json"), rounded)));

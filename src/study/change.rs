@@ -8,7 +8,7 @@ use crate::config::link::Link;
 use crate::config::{Dtype, Load, Scenario};
 use crate::graph::Phase;
 use crate::study::words;
-use crate::units::percent;
+use crate::units::{count, fixed, percent};
 
 /// Every single change worth trying. Those the checks refuse are not shown.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
@@ -27,6 +27,14 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let now = weights_of(base).map_or(f64::INFINITY, Dtype::bytes);
     for dtype in Dtype::ALL.iter().copied().filter(|dtype| dtype.bytes() < now) {
         add(format!("Weights in {}", words::dtype(dtype)), &|scenario| scenario.weights = Some(dtype));
+        // What smaller weights are most often for: the same on fewer GPUs.
+        if base.tp > 1 && base.tp.is_multiple_of(2) {
+            let half = base.tp / 2;
+            add(format!("Weights in {} on TP {half}", words::dtype(dtype)), &|scenario| {
+                scenario.weights = Some(dtype);
+                edit::tp(scenario, half);
+            });
+        }
     }
     if base.kv.bytes() > Dtype::Fp8.bytes() {
         add("KV cache in FP8".into(), &|scenario| scenario.kv = Dtype::Fp8);
@@ -69,7 +77,10 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let mut answered: Vec<&Case> = study.others().iter().filter(|case| case.headline().is_some()).collect();
     answered.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
     blocks.extend(advice(study, &answered));
-    if answered.is_empty() {
+    let tried = answered.len();
+    answered.retain(|case| is_worth_a_row(own, case));
+    let left_out = tried - answered.len();
+    if tried == 0 {
         blocks.push(Block::text("None of the single changes tried gives a valid configuration."));
         return blocks;
     }
@@ -79,14 +90,23 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         if !cases.is_empty() {
             blocks.push(Block::heading(name));
             let metrics = COLUMNS.iter().map(|metric| metric.name);
-            let head: Vec<&str> = ["Change"].into_iter().chain(metrics).chain(["Meets limits"]).collect();
+            let head: Vec<&str> =
+                ["Change"].into_iter().chain(metrics).chain(["Meets limits", "Measured runs"]).collect();
             blocks.push(Block::table(name, &head, cases.into_iter().map(|case| row(study, case))));
         }
     }
     blocks.push(Block::text(
         "Each row applies one change to this configuration under the same load, simulated anew; percentages are relative \
-         to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU.",
+         to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU. \
+         Measured runs are those of this model on the row's engine that its numbers rest on.",
     ));
+    if left_out > 0 {
+        let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };
+        blocks.push(Block::text(format!(
+            "{rows} left out: they do worse in every column, or take over {} times as long.",
+            fixed(TOO_SLOW, 0)
+        )));
+    }
     blocks
 }
 
@@ -158,5 +178,29 @@ fn row(study: &Study, case: &Case) -> Row {
     let mut cells = vec![study.open(&case.name, case)];
     cells.extend(COLUMNS.map(|metric| metric.print_change(case, study.own()).into()));
     cells.push(meets.into());
+    cells.push(runs(case).into());
     Row::new(cells)
+}
+
+/// Times this much longer than now are no improvement, whatever they save.
+const TOO_SLOW: f64 = 3.0;
+
+/// Whether a change gives an answer where there is none, or keeps to limits that are missed, or is better in some column and
+/// far worse in none.
+fn is_worth_a_row(own: &Case, case: &Case) -> bool {
+    if own.headline().is_none() || case.meets_limits() == Some(true) {
+        return true;
+    }
+    let ratio = |metric: Metric| Some(metric.of(case)? / metric.of(own)?);
+    let times = [TTFT, TPOT].map(ratio);
+    let is_slow = times.into_iter().flatten().any(|ratio| ratio > TOO_SLOW);
+    let less = [TTFT, TPOT, COST].map(ratio).into_iter().flatten().any(|ratio| ratio < 1.0);
+    let more = [PER_GPU, OUTPUT].map(ratio).into_iter().flatten().any(|ratio| ratio > 1.0);
+    !is_slow && (less || more)
+}
+
+/// Measured runs of its model with its engine; a dash at the roofline.
+fn runs(case: &Case) -> String {
+    let calibrated = case.report().and_then(|report| report.calibrated.as_ref());
+    calibrated.map_or("–".into(), |calibrated| count(f64::from(calibrated.support.of_model_on_engine)))
 }

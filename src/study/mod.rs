@@ -4,6 +4,7 @@
 //! [`Document`]. Whoever runs it has the models answer: the page's worker between two messages, `predict` in place.
 
 pub mod accuracy;
+mod better;
 mod breakdown;
 mod case;
 mod change;
@@ -16,6 +17,7 @@ mod export;
 mod markdown;
 mod measured;
 mod metric;
+pub mod panel;
 mod search;
 mod share;
 mod sweep;
@@ -57,25 +59,13 @@ pub enum Topic {
     Evidence,
     Share,
     Export,
-    /// The page's search: no tab of its own.
+    /// The page's search: no view of its own.
     Find,
+    /// The line below the answer, likewise.
+    Better,
 }
 
 ids!(Topic);
-
-/// Names of the topics as tabs, in their order: the page needs these alone, and none of what answers them.
-const TABS: [&str; 10] = [
-    "Breakdown",
-    "Explain",
-    "Improve",
-    "Compare",
-    "Sweep",
-    "Trade-off",
-    "Evidence",
-    "Share",
-    "Export",
-    "Search",
-];
 
 /// How a topic is answered.
 struct View {
@@ -101,7 +91,7 @@ const fn view(
 }
 
 /// One a topic, in their order.
-const VIEWS: [View; 10] = [
+const VIEWS: [View; 11] = [
     view("Where the time of a step goes", &[], ALONE, breakdown::blocks),
     view("The formula and values behind every number", &[], ALONE, explain::blocks),
     view("Bottlenecks, and what a single change does", &[], Some(change::cases), change::blocks),
@@ -112,19 +102,10 @@ const VIEWS: [View; 10] = [
     view("Link, Markdown, embedding", &[], ALONE, share::blocks),
     view("JSON, CSV, Markdown, citation", &export::CHOICES, ALONE, export::blocks),
     view("Models, GPUs, workloads and views by name", &[], None, search::blocks),
+    view("The one change to make first", &[], Some(better::cases), better::blocks),
 ];
 
-/// The page's tabs by name, the overview first: it is no study.
-pub fn tabs() -> impl Iterator<Item = (Option<Topic>, &'static str)> {
-    let studies = Topic::ALL.iter().filter(|&&topic| topic != Topic::Find);
-    std::iter::once((None, "Overview")).chain(studies.map(|&topic| (Some(topic), topic.tab())))
-}
-
 impl Topic {
-    fn tab(self) -> &'static str {
-        TABS[self as usize]
-    }
-
     fn view(self) -> &'static View {
         &VIEWS[self as usize]
     }

@@ -4,16 +4,20 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{Block, Row, Span, Study, Topic, edit, tabs};
+use super::panel::{self, Panel};
+use super::{Block, Row, Span, Study, edit};
 use crate::config::catalog::catalog;
 use crate::config::model::Attention;
 use crate::config::{Dtype, Gpu, Issue, Model, ModelChoice, Scenario, check, link, names};
+use crate::serving::memory_of;
 use crate::study::words;
 use crate::units::{count, decimal};
 
 /// Results shown at most.
 const MOST: usize = 24;
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
+/// Kinds of entries that may stand in front of the words.
+const KINDS: [&str; 2] = ["model", "gpu"];
 /// Words this similar are taken for each other, where nothing matches literally.
 const SIMILAR: f64 = 0.88;
 
@@ -84,11 +88,13 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     let query = study.chosen.to_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
-    let found = search(study, &words);
+    let mut found = search(study, &words);
     let more = found.len().saturating_sub(MOST);
+    found.truncate(MOST);
+    found.iter_mut().for_each(say_whether_it_fits);
     let mut blocks = match found.is_empty() {
         true => vec![Block::text("No results.").called("no-results")],
-        false => vec![Block::table("Results", &HEAD, found.into_iter().take(MOST))],
+        false => vec![Block::table("Results", &HEAD, found)],
     };
     if more > 0 {
         blocks.push(Block::text(format!("{more} more: add a word to narrow the search.")));
@@ -131,9 +137,17 @@ fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
         found.sort_by_key(|(rank, _)| *rank);
         found.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>()
     };
+    // `gpu b200`: a kind in front leaves the others out.
+    let kind = words.first().filter(|word| KINDS.contains(word));
+    let words = if kind.is_some() { &words[1..] } else { words };
+    let entries = |study: &Study| {
+        let mut all = entries(study);
+        all.retain(|entry| kind.is_none_or(|kind| entry.kind.to_lowercase() == **kind));
+        all
+    };
     let literal = best(entries(study), &|entry| rank(entry, words));
     if literal.is_empty()
-        && let Some(model) = published(study)
+        && let Some(model) = published(study, &words.join(" "))
     {
         vec![model]
     } else if literal.is_empty() {
@@ -143,9 +157,22 @@ fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
     }
 }
 
+/// Models and GPUs: whether the weights and one request of this load fit as it is laid out.
+fn say_whether_it_fits(entry: &mut Entry) {
+    if !matches!(entry.kind, "Model" | "GPU") {
+        return;
+    }
+    let (link, _) = link::decode(&entry.link);
+    let (setup, _) = check(&link.scenario, catalog());
+    let Some(memory) = setup.and_then(|setup| memory_of(&setup).ok()) else { return };
+    entry.facts += if memory.max_concurrency >= 1.0 { ", fits" } else { ", does not fit as laid out" };
+}
+
 /// The model that a published name stands for.
-fn published(study: &Study) -> Option<Entry> {
-    let name = study.chosen.trim();
+fn published(study: &Study, words: &str) -> Option<Entry> {
+    // Names differ in case.
+    let at = study.chosen.to_lowercase().find(words).unwrap_or(0);
+    let name = study.chosen.get(at..).unwrap_or(&study.chosen).trim();
     let resolved = names::resolve(name).ok()?;
     let mut scenario = study.link.scenario.clone();
     (scenario.model, scenario.weights) = (ModelChoice::Catalog(name.to_owned()), None);
@@ -202,9 +229,13 @@ fn entries(study: &Study) -> Vec<Entry> {
         let (name, facts, link) = (name.clone(), about.clone(), format!("#{link}"));
         all.push(Entry { kind: "Configuration", name, facts, link });
     }
-    for (topic, name) in tabs() {
-        let facts = topic.map_or("Roofline, simulated run, kernels", |topic| topic.view().about).into();
-        let link = format!("view:{}", topic.map_or("overview", Topic::id));
+    for (panel, name) in panel::all() {
+        let facts = match panel {
+            Panel::Overview => "Latency against load, memory, the simulated run",
+            Panel::Roofline => "Every kernel of prefill and decode under its roofs",
+            Panel::Study(topic) => topic.view().about,
+        };
+        let (facts, link) = (facts.into(), format!("view:{}", panel.id()));
         all.push(Entry { kind: "View", name: name.into(), facts, link });
     }
     for model in &catalog().models.models {
@@ -267,6 +298,7 @@ fn of_gpu(gpu: &Gpu) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::Topic;
 
     #[test]
     fn presets_read() {

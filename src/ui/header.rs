@@ -1,23 +1,54 @@
-//! Name, link, theme.
+//! Name, search, past, what opens beside the views, theme.
 
 use leptos::prelude::*;
 
 use super::copy::Copy;
 use super::history::History;
+use super::radio::{radio, segments};
 use super::state::{State, ThemeChoice, frame};
+use crate::study::panel::{ASIDE, Panel};
 
 #[component]
 pub fn Header() -> impl IntoView {
     let state = State::get();
+    let opens = |(panel, name): (Panel, &'static str)| {
+        let open = move || state.study.with(|study| study.panel == panel);
+        // A second press leads back.
+        let toggle = move |_| {
+            let to = if state.study.with_untracked(|study| study.panel == panel) {
+                Panel::Overview
+            } else {
+                panel
+            };
+            state.show(to, "");
+        };
+        view! {
+            <button
+                type="button" class="action" data-testid=format!("open-{}", panel.id())
+                aria-pressed=move || open().to_string() on:click=toggle
+            >
+                {name}
+            </button>
+        }
+    };
     view! {
         <header class="top">
+            <button type="button" class="action skip">"Skip to the results"</button>
             <h1>"Rooflight"</h1>
             <p class="tagline">"LLM serving speed, predicted in your browser"</p>
+            <button
+                type="button" class="action finder" data-testid="find"
+                on:click=move |_| state.search_for(String::new())
+            >
+                "Search"<kbd>"/"</kbd>
+            </button>
             {frame::view().is_none().then(|| view! { <History /> })}
             <Copy
                 id="copy-link" label="Copy link" refused="See address bar"
                 read=move || state.shared_address()
             />
+            {ASIDE.map(opens).into_iter().collect_view()}
+            <a class="action" href="docs/" data-testid="docs">"Docs"</a>
             <Theme />
         </header>
     }
@@ -27,21 +58,13 @@ pub fn Header() -> impl IntoView {
 fn Theme() -> impl IntoView {
     let state = State::get();
     let option = |choice: ThemeChoice| {
-        let id = format!("theme-{}", choice.id());
         let text = match choice {
             ThemeChoice::System => "System",
             ThemeChoice::Light => "Light",
             ThemeChoice::Dark => "Dark",
         };
-        view! {
-            <input
-                type="radio" name="theme" id=id.clone() data-testid=id.clone()
-                prop:checked=move || state.theme.get() == choice
-                on:change=move |_| state.theme.set(choice)
-            />
-            <label for=id>{text}</label>
-        }
+        let checked = move || state.theme.get() == choice;
+        radio("theme", format!("theme-{}", choice.id()), text, checked, move || state.theme.set(choice))
     };
-    let options = ThemeChoice::ALL.map(option).collect_view();
-    view! { <div class="segments" role="radiogroup" aria-label="Theme">{options}</div> }
+    segments("", "Theme", ThemeChoice::ALL.map(option).into())
 }

@@ -8,9 +8,11 @@ mod history;
 mod inputs;
 mod keys;
 mod panic;
+mod radio;
 mod results;
 mod search;
 mod state;
+mod term;
 
 use gloo::utils::document;
 use leptos::prelude::*;
@@ -50,7 +52,9 @@ fn App() -> impl IntoView {
     view! {
         <Header />
         <main class="columns">
-            <Inputs />
+            <div class="side">
+                <Inputs />
+            </div>
             <Results />
         </main>
         {frame::view().is_none_or(|view| view == "full").then(|| view! { <Search /> })}

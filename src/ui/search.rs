@@ -17,14 +17,14 @@ pub fn Search() -> impl IntoView {
     let (dialog, input) = (NodeRef::<Dialog>::new(), NodeRef::<Input>::new());
     let words = RwSignal::new(String::new());
     let recent = RwSignal::new(Vec::<Looked>::new());
-    let open = move || {
+    let open = move |sought: String| {
         let Some(dialog) = dialog.get_untracked() else { return };
         if dialog.open() || dialog.show_modal().is_err() {
             return;
         }
-        words.set(String::new());
+        words.set(sought.clone());
         recent.set(others());
-        state.find(String::new());
+        state.find(sought);
     };
     let close = move || {
         if let Some(dialog) = dialog.get_untracked() {
@@ -32,12 +32,11 @@ pub fn Search() -> impl IntoView {
         }
     };
     // Each time it is asked for.
-    Effect::new(move |before: Option<u32>| {
-        let asked = state.search.get();
+    Effect::new(move |before: Option<()>| {
+        let sought = state.search.get();
         if before.is_some() {
-            open();
+            open(sought);
         }
-        asked
     });
     let keys = window_event_listener(keydown, move |event: KeyboardEvent| {
         let asked = match event.key().as_str() {
@@ -47,7 +46,7 @@ pub fn Search() -> impl IntoView {
         };
         if asked {
             event.prevent_default();
-            open();
+            open(String::new());
         }
     });
     // A configuration was chosen.

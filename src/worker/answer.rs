@@ -3,7 +3,7 @@
 use super::protocol::{Answered, Ask, Swept};
 use super::view;
 use crate::config::catalog::catalog;
-use crate::config::{Issue, check, link};
+use crate::config::{Issue, Measured, check, link};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Run, Runner, Sweep, Trace, own_runs};
 use crate::serving::{answer, plan, plan_replay};
@@ -12,6 +12,8 @@ use crate::serving::{answer, plan, plan_replay};
 pub struct Loads {
     pub id: u32,
     runner: Runner,
+    /// Shown beside what is predicted.
+    measured: Measured,
     run: Option<Run>,
     sweep: Option<Sweep>,
 }
@@ -46,7 +48,9 @@ pub fn of(
     let (report, runner) = answer(&plan, &efficiencies).ok_or("the models did not answer every row")?;
     let shown = view::answer(&plan.setup, &report, &link.scenario.measured, traced);
     let (run, issues) = (report.run, [report.issues, of_runs].concat());
-    let loads = runner.filter(|_| run.is_some()).map(|runner| Loads { id, runner, run, sweep: None });
+    let measured = link.scenario.measured;
+    let loads =
+        runner.filter(|_| run.is_some()).map(|runner| Loads { id, runner, measured, run, sweep: None });
     let answered = Answered { id, release, issues, answer: Some(shown), has_loads: loads.is_some() };
     Ok((answered, loads))
 }
@@ -54,7 +58,7 @@ pub fn of(
 impl Loads {
     /// Runs the next load; all that is known then.
     pub fn step(&mut self) -> Swept {
-        let Self { id, runner, run, sweep } = self;
+        let Self { id, runner, measured, run, sweep } = self;
         let sweep = sweep.get_or_insert_with(|| Sweep::of(runner, run.take()));
         // A load that cannot be served ends the curve.
         let ran = sweep.advance(runner).unwrap_or(false);
@@ -63,7 +67,7 @@ impl Loads {
             done: sweep.curve().len() as u32,
             total: sweep.total() as u32,
             finished: !ran,
-            document: view::curve(runner.setup(), sweep.curve(), sweep.largest()),
+            document: view::curve(runner.setup(), measured, sweep.curve(), sweep.largest()),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::study::{Document, Topic};
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -127,6 +127,7 @@ pub struct Answered {
 pub struct Answer {
     /// What fits has passes; their numbers may still be missing.
     pub fits: bool,
+    pub verdict: Verdict,
     /// The headline; empty where there is none.
     pub readings: Vec<Reading>,
     /// What stands behind the bands, and what the physics alone says; empty where nothing was calibrated.
@@ -138,6 +139,16 @@ pub struct Answer {
     pub roofline_words: String,
     /// The simulated run; empty for a static batch.
     pub run: Document,
+}
+
+/// Whether it fits and keeps to the limits.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// `meets`, `misses`, `none` (there are no limits) or `unfit`.
+    pub id: String,
+    pub words: String,
+    /// By how much; what would make it fit.
+    pub reason: String,
 }
 
 /// A number of the headline.
@@ -165,11 +176,12 @@ pub struct MemoryShown {
     pub end: Option<f64>,
 }
 
-/// A part of device memory.
+/// A part of device memory, or of a step's time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     pub class: String,
     pub name: String,
+    /// As text, with its unit.
     pub size: String,
     /// Of the bar, in %.
     pub width: f64,
@@ -182,6 +194,8 @@ pub struct Pass {
     pub sentence: String,
     /// Step, tokens, sequences, MFU, MBU.
     pub facts: Vec<String>,
+    /// Its time by resource, leaving out those that take none.
+    pub times: Vec<Part>,
     pub kernels: Vec<Kernel>,
 }
 

@@ -1,5 +1,7 @@
 // Loads the page's wasm, and says so when it cannot be loaded or has ended.
 // `Trunk.toml` writes the script tag with the names of the files.
+import { introduce } from "./press.js";
+
 const { js, wasm } = document.querySelector("script[data-wasm]").dataset;
 
 function fail(text) {
@@ -20,6 +22,7 @@ try {
   // In a task of its own: compiling and mounting in one would block the browser.
   await new Promise((next) => setTimeout(next));
   page.mount();
+  introduce();
 } catch (error) {
   fail("Rooflight could not be loaded. Check the connection, or use a browser with WebAssembly SIMD (2023 or later).");
   throw error;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 import { pageTest } from "./harness.mjs";
-import { choose, fragmentHolds, issue, numbers, settled, value } from "./page.mjs";
+import { choose, fragmentHolds, issue, numbers, settled, unfold, value } from "./page.mjs";
 
 /** Control, what is chosen or typed, the key of the link that then holds it. */
 const changes = [
@@ -24,6 +24,7 @@ for (const [control, manner, text, wanted] of changes) {
     await open();
     await settled(page);
     const before = await numbers(page);
+    await unfold(page);
     const field = page.getByTestId(control);
     await (manner === "select" ? field.selectOption(text) : field.fill(text));
     await fragmentHolds(page, wanted);
@@ -144,10 +145,47 @@ pageTest("a config.json becomes the model, in the link too", {}, async ({ page, 
 
 pageTest("every issue is seen: beside its input, or in a list while that is folded away", {}, async ({ page, open }) => {
   await open("v=1&m=qwen3-32b&tp=4&ep=4&mem=7");
-  for (const field of ["ep", "memory_share"]) await page.locator(`[data-testid=issue][data-field=${field}]:visible`).waitFor();
+  for (const field of ["ep", "memory_share"]) await page.locator(`[data-testid=issue][data-field=${field}]:visible`).first().waitFor();
   const problems = page.getByTestId("problems");
-  await page.getByTestId("advanced").evaluate((fold) => (fold.open = false));
+  await page.getByTestId("engine-fold").evaluate((fold) => (fold.open = false));
   await problems.locator("[data-field=memory_share]").waitFor();
-  await page.getByTestId("advanced").evaluate((fold) => (fold.open = true));
+  await page.getByTestId("engine-fold").evaluate((fold) => (fold.open = true));
   await problems.locator("[data-field=memory_share]").waitFor({ state: "detached" });
+});
+
+pageTest("a fold says what is set in it, and opens where something is wrong", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b&tp=4&w=fp8&e=sglang");
+  await settled(page);
+  for (const [id, said] of [["layout", "TP 4"], ["formats", "FP8"], ["engine", /^SGLang [\d.]+, defaults$/], ["rates", "defaults"]]) {
+    const set = await page.getByTestId(`${id}-fold`).locator(".set").textContent();
+    assert.ok(typeof said === "string" ? set === said : said.test(set), `${id}: ${set}`);
+    assert.equal(await page.getByTestId(`${id}-fold`).evaluate((fold) => fold.open), false);
+  }
+  await page.evaluate(() => (location.hash = "v=1&m=qwen3-32b&tp=x"));
+  await page.locator("[data-testid=layout-fold][open]").waitFor();
+});
+
+pageTest("a typical workload is one press", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b&tp=4");
+  await settled(page);
+  await page.getByTestId("preset-agents").click();
+  await fragmentHolds(page, { isl: "8596", osl: "182", pc: "0.59" });
+  await page.getByTestId("preset-batch").click();
+  await fragmentHolds(page, { isl: undefined, osl: "128", pc: undefined, on: "1000" });
+  await settled(page);
+});
+
+pageTest("models and GPUs are searched from their lists, with what fits marked", {}, async ({ page, open }) => {
+  await open("v=1");
+  await settled(page);
+  await page.getByTestId("search-model").click();
+  await page.getByTestId("search-words").pressSequentially("llama 70");
+  await page.locator('#found[data-chosen="model llama 70"] a', { hasText: "Llama-3.3-70B" }).waitFor();
+  assert.match(await page.locator("#found tbody").textContent(), /70\.6 B.*does not fit as laid out/s);
+  await page.keyboard.press("Escape");
+  await page.getByTestId("search-gpu").click();
+  await page.getByTestId("search-words").pressSequentially("b200");
+  await page.locator('#found[data-chosen="gpu b200"] a', { hasText: /^B200$/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await fragmentHolds(page, { g: "b200" });
 });

@@ -88,7 +88,7 @@ frameTest("the host sets another link; the way back stays the host's", {}, async
   assert.equal(await page.evaluate(() => history.length), entries);
 });
 
-const panels = { card: "headline", roofline: "roofline", breakdown: "study", curve: "simulation", pareto: "study" };
+const panels = { card: "answer", roofline: "roofline", breakdown: "study", curve: "simulation", pareto: "study" };
 for (const [view, panel] of Object.entries(panels)) {
   frameTest(`the view ${view} shows its panel, and the inputs behind a fold`, { frame: { view } }, async ({ page, inside, last, until }) => {
     await settled(inside);
@@ -112,7 +112,7 @@ for (const [view, panel] of Object.entries(panels)) {
 
 frameTest("full shows the whole page, without its header", { frame: { view: "full" }, expected: /Permissions policy violation: The Clipboard API/ }, async ({ inside }) => {
   await settled(inside);
-  for (const part of ["model", "ttft", "memory-bar", "roofline", "kernels-decode"]) assert.ok(await inside.getByTestId(part).isVisible(), part);
+  for (const part of ["model", "ttft", "memory-bar", "time-decode", "latencies"]) assert.ok(await inside.getByTestId(part).isVisible(), part);
   assert.equal(await inside.getByTestId("theme-dark").isVisible(), false);
   await inside.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached", timeout: 40_000 });
   // A frame may not write to the clipboard unless its host lets it.
@@ -150,7 +150,7 @@ frameTest("what the page makes anew stays locked", { frame: { query: "&lock=ep" 
   await inside.getByText("Change this configuration").click();
   assert.equal(await inside.getByTestId("ep").count(), 0, "a dense model has no experts");
   await inside.getByTestId("model").selectOption("qwen3-30b-a3b");
-  await inside.getByTestId("ep").waitFor();
+  await inside.getByTestId("ep").waitFor({ state: "attached" });
   assert.ok(await inside.getByTestId("ep").isDisabled());
 });
 
@@ -264,10 +264,10 @@ frameTest("a link inside the frame leaves locked inputs, and the way back, as th
 
 frameTest("a number of the card is explained below it", {}, async ({ inside }) => {
   await settled(inside);
-  assert.equal(await inside.locator(".tabs").isVisible(), false);
-  await inside.getByRole("button", { name: "TTFT", exact: true }).click();
+  assert.equal(await inside.locator(".views").isVisible(), false);
+  await inside.getByTestId("explain-ttft").click();
   await inside.getByTestId("study").getByText(/TTFT/).first().waitFor();
-  await inside.getByText("Overview", { exact: true }).click();
+  await inside.getByText("Answer", { exact: true }).click();
   await inside.getByTestId("study").waitFor({ state: "hidden" });
-  assert.equal(await inside.locator(".tabs").isVisible(), false);
+  assert.equal(await inside.locator(".views").isVisible(), false);
 });

@@ -1,7 +1,7 @@
 // Undo, redo, and the configurations looked at last.
 import assert from "node:assert/strict";
 
-import { charted, fragmentHolds, settled } from "./page.mjs";
+import { fragmentHolds, settled } from "./page.mjs";
 import { pageTest } from "./harness.mjs";
 
 /** Longer than changes that count as one. */
@@ -10,7 +10,6 @@ const pause = (page) => page.waitForTimeout(900);
 pageTest("changes are undone and redone, by button and by key", {}, async ({ page, open }) => {
   await open("v=1&osl=200");
   await settled(page);
-  await charted(page);
   const undo = page.getByTestId("undo");
   assert.equal(await undo.getAttribute("aria-disabled"), "true");
   await page.getByTestId("gpu").selectOption("h200-sxm");
@@ -38,7 +37,6 @@ pageTest("changes are undone and redone, by button and by key", {}, async ({ pag
 pageTest("a number being typed is one change, and its text undoes itself", {}, async ({ page, open }) => {
   await open("v=1");
   await settled(page);
-  await charted(page);
   await pause(page);
   await page.getByTestId("isl").focus();
   await page.keyboard.press("Control+a");
@@ -56,7 +54,6 @@ pageTest("a number being typed is one change, and its text undoes itself", {}, a
 pageTest("what was looked at is offered again", {}, async ({ page, open }) => {
   await open("v=1&g=h200-sxm");
   await settled(page);
-  await charted(page);
   await page.waitForFunction(() => localStorage.getItem("rooflight-recent"));
   await page.getByTestId("gpu").selectOption("b200");
   await settled(page);
@@ -85,7 +82,6 @@ pageTest("without storage nothing is offered, and nothing fails", {
 }, async ({ page, open }) => {
   await open("v=1");
   await settled(page);
-  await charted(page);
   await page.waitForTimeout(4500);
   await page.locator("h1").click();
   await page.keyboard.press("/");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 
 import { desktop, pageTest, path, phone } from "./harness.mjs";
-import { charted, choose, settled } from "./page.mjs";
+import { charted, choose, curved, fragmentHolds, settled, show } from "./page.mjs";
 
 const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
 const screenshots = path("target/screenshots");
@@ -14,7 +14,7 @@ for (const theme of ["light", "dark"]) {
     pageTest(`${theme} ${name}: no serious accessibility finding, no sideways scroll`, { theme, viewport }, async ({ page, open }) => {
       await open();
       await settled(page);
-      await charted(page);
+      await curved(page);
       await page.screenshot({ path: `${screenshots}/${name}-${theme}.png` });
       await page.screenshot({ path: `${screenshots}/${name}-${theme}-full.png`, fullPage: true });
       const [content, visible] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
@@ -77,11 +77,98 @@ pageTest("the overview prints to one page", {}, async ({ page, open }) => {
   for (const link of ["v=1", "v=1&m=deepseek-r1&g=h200-sxm&tp=8&e=sglang&c=64&st=500&sp=50"]) {
     await open(link);
     await settled(page);
-    await charted(page);
-    await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
+    await curved(page);
     const pdf = await page.pdf({ format: "A4" });
     const pages = pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g) ?? [];
     assert.equal(pages.length, 1, link);
     await page.goto("about:blank");
   }
+});
+
+const LIMITED = "v=1&m=qwen3-32b&tp=2&c=32&st=1000&sp=25";
+
+pageTest("the answer stays in view and under 200 px, and the first chart needs no scrolling", { viewport: { width: 1280, height: 720 } }, async ({ page, open }) => {
+  await open(LIMITED);
+  await settled(page);
+  await curved(page);
+  const answer = page.locator(".answer");
+  const { height } = await answer.boundingBox();
+  assert.ok(height < 200, `${height} px high`);
+  const chart = await page.getByTestId("curve").boundingBox();
+  assert.ok(chart.y + chart.height <= 720, `the chart ends at ${chart.y + chart.height}`);
+  assert.match(await page.getByTestId("verdict").textContent(), /^Misses the TTFT limit\s*TTFT P99 .* over 1/);
+  // Inputs and views scroll, the answer does not.
+  for (const part of [".side", ".below"]) await page.locator(part).evaluate((part) => part.scrollTo(0, part.scrollHeight));
+  assert.ok((await answer.boundingBox()).y >= 0);
+});
+
+pageTest("what would be better is said, and one press away", {}, async ({ page, open }) => {
+  await open("v=1&m=llama-3.3-70b-instruct&tp=8&r=2&st=2000&sp=60");
+  await settled(page);
+  const better = page.getByTestId("better");
+  await better.waitFor({ timeout: 30_000 });
+  assert.match(await better.textContent(), /^Better: .*: \d+ % cheaper, still meets the limits\. Apply$/);
+  const before = await page.getByTestId("cost").getAttribute("data-value");
+  await better.getByRole("link", { name: "Apply" }).click();
+  await page.waitForFunction((before) => Number(document.querySelector("[data-testid=cost]").dataset.value) < Number(before), before);
+  await page.locator("[data-verdict=meets]").waitFor();
+});
+
+pageTest("a phone shows what is set in a line, which opens the form", { viewport: phone }, async ({ page, open }) => {
+  await open(LIMITED);
+  await settled(page);
+  const line = page.getByTestId("configure");
+  assert.match(await line.textContent(), /^Qwen3-32B on 2 × H100 SXM, vLLM: 32 clients, 1024 in, 512 out/);
+  assert.equal(await page.getByTestId("isl").isVisible(), false);
+  for (const part of ["verdict", "ttft", "cost", "time-decode"]) assert.ok((await page.getByTestId(part).boundingBox()).y < phone.height, part);
+  await line.click();
+  await page.getByTestId("isl").fill("2000");
+  await fragmentHolds(page, { isl: "2000" });
+  await settled(page);
+  assert.ok(await page.getByTestId("ttft").isVisible(), "numbers stay beside the form");
+  await line.click();
+  for (const panel of ["roofline", "change", "evidence"]) {
+    await show(page, panel);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), panel);
+  }
+});
+
+pageTest("an error out of sight is listed with a way to its input, and every word can be read", { viewport: phone }, async ({ page, open }) => {
+  await open(LIMITED);
+  await settled(page);
+  await page.evaluate(() => (location.hash = "v=1&m=qwen3-32b&tp=2&c=32&isl=-5"));
+  const problem = page.getByTestId("problems").locator("[data-field=isl]");
+  await problem.waitFor();
+  await page.evaluate(`${axe}; null`);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+  await problem.getByRole("button", { name: "Show" }).click();
+  await page.waitForFunction(() => document.activeElement.id === "isl");
+});
+
+pageTest("a first visit is told what this is, with an example that meets its limits", {}, async ({ page, open }) => {
+  await open("");
+  await settled(page);
+  await page.getByTestId("intro").waitFor();
+  await page.locator("[data-verdict=meets]").waitFor();
+  await page.getByTestId("isl").fill("2000");
+  await page.getByTestId("intro").waitFor({ state: "detached" });
+  await open("v=1");
+  await settled(page);
+  assert.equal(await page.getByTestId("intro").count(), 0);
+});
+
+pageTest("a skip link leads to the results, and terms are defined in the documentation", {}, async ({ page, open, url }) => {
+  await open();
+  await settled(page);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "results");
+  const docs = await page.context().newPage();
+  await docs.goto(`${url}docs/glossary.html`);
+  assert.match(await docs.locator("main").textContent(), /TPOT.*time per output token/s);
+  await docs.getByRole("link", { name: "Documentation" }).click();
+  await docs.getByRole("link", { name: "method.md" }).click();
+  await docs.locator("h1").waitFor();
 });

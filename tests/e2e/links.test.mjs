@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 import { pageTest, path } from "./harness.mjs";
-import { choose, fragmentHolds, gpuShown, issue, numbers, settled } from "./page.mjs";
+import { fragmentHolds, gpuShown, issue, numbers, settled, show } from "./page.mjs";
 
 const link = "v=1&m=qwen3-32b&g=h200-sxm&n=2&tp=2&e=sglang&w=fp8&kv=fp8&isl=3000&osl=300&c=48";
 
@@ -115,7 +115,7 @@ for (const [what, without] of Object.entries(CLIPBOARDS)) {
     await link.click();
     await link.getByText("See address bar").waitFor();
     await link.getByText("Copy link").waitFor();
-    await choose(page, "tab-share");
+    await show(page, "share");
     const snippet = page.locator("#study-document .command button").first();
     await snippet.click();
     await snippet.getByText("Select it").waitFor();

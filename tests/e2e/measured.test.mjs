@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
 import { desktop, pageTest, path, phone } from "./harness.mjs";
-import { charted, choose, fragmentHolds, settled, value } from "./page.mjs";
+import { choose, curved, fragmentHolds, settled, show, value } from "./page.mjs";
 
 /** What `vllm bench serve` prints of the default configuration's load. */
 const report = `============ Serving Benchmark Result ============
@@ -55,10 +55,10 @@ pageTest("what was measured stands beside the prediction, in the link too, until
   }
   assert.equal(await beside(page, "e2e").isVisible(), false, "it was not measured");
   assert.equal(await page.locator("[data-testid=issue][data-field=measured]").count(), 0);
-  await choose(page, "tab-explain");
+  await show(page, "explain");
   await page.getByTestId("measured-beside").waitFor();
   assert.match(await page.getByTestId("measured-beside").textContent(), /Median measured.*TTFT.*61\.3.*52\.2/s);
-  await choose(page, "tab-export");
+  await show(page, "export");
   await choose(page, "of-csv");
   await page.locator("#study-document").getByText("ttft,", { exact: false }).first().waitFor();
   // Whoever gets the link sees the same.
@@ -125,7 +125,7 @@ for (const [name, viewport, theme] of [["desktop", desktop, "light"], ["desktop"
   pageTest(`a measurement at a ${name}'s size, ${theme}`, { viewport, theme }, async ({ page, open }) => {
     await open(`v=1&me=${me}`);
     await settled(page);
-    await charted(page);
+    await curved(page);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
     const cut = await page.locator("[data-measured]:visible").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
     assert.equal(cut, 0, "every difference can be read");

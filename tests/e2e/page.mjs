@@ -15,8 +15,28 @@ export async function studied(page, options = {}) {
   await page.locator("[data-testid=study-status][data-status=done] ~ #study-document[data-drawn]").waitFor({ state: "attached", ...options });
 }
 
-/** Waits until the roofline is drawn. */
+/** The view that holds a panel; the others are opened from the header. */
+const VIEWS = {
+  overview: "answer", breakdown: "why", roofline: "why", explain: "why", change: "improve", compare: "compare", sweep: "compare", tradeoff: "compare",
+  evidence: "evidence",
+};
+
+/** Opens a panel of the results, by its id. */
+export async function show(page, panel) {
+  if (!(panel in VIEWS)) return page.getByTestId(`open-${panel}`).click();
+  await choose(page, `view-${VIEWS[panel]}`);
+  if (await page.locator(`label[for="tab-${panel}"]`).count()) await choose(page, `tab-${panel}`);
+}
+
+/** Waits until the loads around the answer are run and drawn. */
+export async function curved(page) {
+  await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
+  await page.locator("[data-testid=curve][data-drawn]").waitFor();
+}
+
+/** Opens the roofline, and waits until it is drawn. */
 export async function charted(page) {
+  await show(page, "roofline");
   await page.locator("[data-testid=roofline][data-drawn]").waitFor();
 }
 
@@ -36,6 +56,11 @@ export async function numbers(page) {
 /** Chooses a radio button as a visitor does: its label is what can be seen. */
 export async function choose(page, id) {
   await page.locator(`label[for="${id}"]`).click();
+}
+
+/** Opens the folds of the form. */
+export async function unfold(page) {
+  await page.locator("details.group").evaluateAll((folds) => folds.forEach((fold) => (fold.open = true)));
 }
 
 /** The text of the issue beside `field`; waits for it. */

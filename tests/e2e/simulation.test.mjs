@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
 import { desktop, pageTest, path, phone } from "./harness.mjs";
-import { choose, fragmentHolds, issue, settled } from "./page.mjs";
+import { choose, fragmentHolds, issue, settled, unfold } from "./page.mjs";
 
 const status = (page, progress) =>
   page.locator(`[data-testid=simulation-status][data-progress=${progress}]`).waitFor({ state: "attached" });
@@ -183,6 +183,7 @@ pageTest("lengths without arrivals become a histogram in the link, until one len
 pageTest("bursts are asked for with a rate, and simulated", {}, async ({ page, open }) => {
   await open("v=1&m=qwen3-8b&r=4");
   await settled(page);
+  await unfold(page);
   await page.getByTestId("burstiness").fill("0.5");
   await fragmentHolds(page, { bu: "0.5" });
   await page.getByTestId("simulation-what").filter({ hasText: "gamma, burstiness 0.5" }).waitFor();

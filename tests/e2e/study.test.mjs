@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 
 import { desktop, pageTest, path, phone } from "./harness.mjs";
-import { choose, fragmentHolds, settled, studied } from "./page.mjs";
+import { choose, fragmentHolds, settled, show as showPanel, studied } from "./page.mjs";
 
 const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
 const screenshots = path("target/screenshots");
@@ -14,8 +14,7 @@ const topics = ["breakdown", "explain", "change", "compare", "sweep", "tradeoff"
 const link = "v=1&m=qwen3-32b&tp=2&c=32&st=500&sp=25&vs=v~1~m~qwen3-32b~g~h200-sxm~tp~2~c~32";
 
 async function show(page, topic) {
-  await choose(page, `tab-${topic}`);
-  await page.locator(`[data-testid=tab-${topic}]:checked`).waitFor({ state: "attached" });
+  await showPanel(page, topic);
   await studied(page);
 }
 const document_ = (page) => page.locator("#study-document");
@@ -76,7 +75,7 @@ pageTest("the page says what the native tool says", {}, async ({ page, open }) =
   await show(page, "change");
   const rows = await document_(page).locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
   const plain = native("change").replaceAll("\\", "");
-  assert.ok(rows.length > 20);
+  assert.ok(rows.length > 10);
   for (const [name, ...cells] of rows) assert.ok(plain.includes(`[${name}](`) && plain.includes(cells.join(" | ")), `${name}: ${cells}`);
 });
 
@@ -144,16 +143,16 @@ pageTest("the focus stays where it is as its document is renewed", {}, async ({ 
 
 pageTest("a single change is one click, and back takes it back", {}, async ({ page, open }) => {
   await open("v=1&m=llama-3.1-70b");
-  await page.locator("[data-testid=fit][data-fits=false]").waitFor();
+  await page.locator("[data-verdict=unfit]").waitFor();
   await page.locator("[data-testid=worker][data-status=ready]").waitFor({ state: "attached" });
   await show(page, "change");
   const offer = document_(page).locator("p a").first();
   await page.getByTestId("advice").waitFor();
   await offer.click();
-  await page.locator("[data-testid=fit][data-fits=true]").waitFor();
+  await page.locator("[data-testid=verdict]:not([data-verdict=unfit])").waitFor();
   await settled(page);
   await page.goBack();
-  await page.locator("[data-testid=fit][data-fits=false]").waitFor();
+  await page.locator("[data-verdict=unfit]").waitFor();
   await fragmentHolds(page, { m: "llama-3.1-70b", tp: undefined });
 });
 
@@ -161,11 +160,14 @@ pageTest("a number and a kernel open their formula", {}, async ({ page, open }) 
   await open(link);
   await settled(page);
   await page.getByRole("button", { name: "TPOT", exact: true }).click();
+  await page.locator(".definition", { hasText: "Time per output token after the first" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("explain-tpot").click();
   await studied(page);
   const fold = page.locator("#fold-tpot[open]");
   await fold.waitFor();
   assert.match(await fold.textContent(), /A decode step of the run's mean batch takes/);
-  await choose(page, "tab-overview");
+  await showPanel(page, "roofline");
   await page.locator("[data-testid=kernels-decode] [data-kernel=gate_up_proj] button").click();
   await page.locator("details[id^=fold-kernel-decode-][open]").filter({ hasText: "At its ceiling, the step would take" }).waitFor();
   // It stays open when the form changes.
@@ -222,6 +224,7 @@ pageTest("exports are files, and snippets are copied", {}, async ({ page, open }
 pageTest("charts are read out by pointer and by keys", {}, async ({ page, open }) => {
   await open(link);
   await settled(page);
+  await showPanel(page, "roofline");
   const chart = page.getByTestId("roofline");
   await page.locator("[data-testid=roofline][data-drawn]").waitFor();
   const picture = () => chart.evaluate((canvas) => canvas.toDataURL());
@@ -287,6 +290,6 @@ pageTest("without its worker the page says so in every view", {
 }, async ({ page, open }) => {
   await open(link);
   await page.locator("[data-testid=worker][data-status=failed]").waitFor({ state: "attached" });
-  await choose(page, "tab-change");
+  await showPanel(page, "change");
   await page.getByTestId("study-status").filter({ hasText: "in a worker, which failed" }).waitFor();
 });

@@ -1,7 +1,7 @@
 // The page stays free: no task of its main thread takes long, whatever is asked.
 import assert from "node:assert/strict";
 
-import { charted, choose, settled, studied } from "./page.mjs";
+import { curved, settled, show, studied } from "./page.mjs";
 import { gates, pageTest } from "./harness.mjs";
 import { longestTask, watchTasks } from "./timing.mjs";
 
@@ -18,14 +18,13 @@ pageTest("no task of the main thread holds the page up", { prepare: watchTasks, 
     await page.goto("about:blank");
     await open(LINK);
     await settled(page);
-    await charted(page);
-    await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
+    await curved(page);
     await note("load");
     await page.getByTestId("isl").fill(String(2000 + time));
     await settled(page);
     await note("change");
     for (const view of VIEWS) {
-      await choose(page, `tab-${view}`);
+      await show(page, view);
       await studied(page);
       await note(view);
     }

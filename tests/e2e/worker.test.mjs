@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 import { pageTest } from "./harness.mjs";
-import { issue, numbers, settled } from "./page.mjs";
+import { issue, numbers, settled, unfold } from "./page.mjs";
 
 /** The browser's own line about a request that failed: these tests make it fail. */
 const expected = /^Failed to load resource|MIME/;
@@ -39,6 +39,7 @@ for (const part of ["script", "wasm file"]) {
       assert.match(await issue(page, "data"), /worker, which failed/);
       assert.equal(await page.getByTestId("ttft").getAttribute("data-value"), "");
       // The form still says what is wrong with it.
+      await unfold(page);
       await page.getByTestId("tp").fill("3");
       assert.match(await issue(page, "tp"), /power of two/);
     });

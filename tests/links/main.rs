@@ -273,7 +273,8 @@ fn every_kind_of_load_travels() {
         assert_eq!(Scenario::from_json(&json), (Some(link.scenario), vec![]), "{json}");
     }
     assert_eq!(decode("v=1").0.scenario.workload.load, Load::Concurrency(16), "frozen");
-    assert_eq!(decode(FRESH).0.scenario.workload.load, Load::Burst(1000));
+    let fresh = decode(FRESH).0;
+    assert_eq!((fresh.scenario.workload.load, &*fresh.encode()), (Load::Rate(4.0), FRESH));
 }
 
 #[test]

@@ -83,6 +83,11 @@ pub fn catalog() -> &'static Catalog {
     &CATALOG
 }
 
+/// Typical workloads of `presets.json`, a button each: id, name, input and output tokens, share of prompts in the prefix cache,
+/// prompts of an offline queue (0: the load stays).
+pub const WORKLOADS: &[(&str, &str, u32, u32, f64, u32)] =
+    include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
+
 /// Standard deviations of the logarithm of ShareGPT's prompts and outputs: `data_sets` of [`constants`].
 pub const SHARE_GPT: [f64; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt.rs"));
 

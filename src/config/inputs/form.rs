@@ -243,7 +243,7 @@ mod tests {
     fn only_a_page_without_a_link_is_fresh() {
         let load = |address: &str| Form::opened(address).scenario().workload.load;
         for address in ["https://example.org/", "https://example.org/?utm=x", "https://example.org/#", ""] {
-            assert_eq!(load(address), Load::Burst(1000), "{address}");
+            assert_eq!(load(address), Load::Rate(4.0), "{address}");
         }
         for address in
             ["https://example.org/#v=1", "https://example.org/?tp=2", "https://example.org/#future=1"]

@@ -10,17 +10,18 @@ pub struct Place(pub Group, pub u8);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     Model,
-    System,
+    Gpu,
     Workload,
-    /// Folded away until it is wanted.
-    Limits,
+    Slos,
+    /// The rest is folded away until it is wanted.
+    Layout,
+    Formats,
+    Requests,
+    Engine,
+    Rates,
 }
 
 impl Group {
-    pub fn is_folded(self) -> bool {
-        self == Self::Limits
-    }
-
     /// Its inputs, from top to bottom.
     pub fn inputs(self) -> Vec<&'static Input> {
         let mut inputs: Vec<_> = INPUTS.iter().filter(|input| input.group() == Some(self)).collect();

@@ -83,8 +83,8 @@ pairs    = key \"~\" value *( \"~\" key \"~\" value )   ; as above, `~` for `=` 
   the catalog's model with its shapes, `w` as the format that the name gives, with a note of both. A name with a word that is not
   known is an error with the nearest names.
 * A link without a load means 16 clients, as it always has: that is a default of version {VERSION}, which never changes. A page that is
-  opened without a link shows what `vllm bench serve` does when nothing is said, as the link `{fresh}`: 1,000 prompts at once,
-  1,024 tokens in and 128 out. A frame without one has the defaults.
+  opened without a link shows an example, as the link `{fresh}`. A frame without one has
+  the defaults.
 * The same keys are read from the query; the fragment counts over it.
 * `d` is written by the page's copy button. A page of another release names both, until the first edit drops it.
 * A link of a newer version is read as version {VERSION}, and the page says so.

@@ -32,8 +32,9 @@ pub use values::{histogram, real, show_histogram, whole};
 /// The schema this release writes, and the newest it reads.
 pub const VERSION: u32 = 1;
 
-/// What a page shows that is opened without a link: `vllm bench serve` as it is when nothing is said.
-pub const FRESH: &str = "v=1&osl=128&bn=1000";
+/// What a page shows that is opened without a link: a deployment with limits that it meets, of a model and GPU that many runs
+/// were measured of.
+pub const FRESH: &str = "v=1&m=llama-3.3-70b-instruct&tp=4&w=fp8&r=4&st=1000&sp=30";
 
 /// What stands escaped in a value. RFC 3986 calls what is removed here unreserved, all but the comma; a fragment may hold
 /// commas, and they keep lists readable.

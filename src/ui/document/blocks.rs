@@ -4,7 +4,8 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use web_sys::{Element, Event};
 
-use crate::study::{Block, Code, Fact, Facts, Figure, Fold, Row, Span, Table, Topic};
+use crate::study::panel::Panel;
+use crate::study::{Block, Code, Fact, Facts, Figure, Fold, Row, Span, Table};
 use crate::ui::charts::ChartView;
 use crate::ui::copy::Copy;
 use crate::ui::state::State;
@@ -74,8 +75,8 @@ fn span(span: Span) -> AnyView {
     let state = State::get();
     let show = move |event: MouseEvent| {
         event.prevent_default();
-        let topic = link.split_once(':').and_then(|(_, view)| Topic::from_id(view));
-        state.show(topic, "");
+        let panel = link.split_once(':').map_or("", |(_, panel)| panel);
+        state.show(Panel::from_id(panel), "");
     };
     view! { <a href="" on:click=show>{text}</a> }.into_any()
 }

@@ -6,6 +6,7 @@ mod held;
 use leptos::html::Div;
 use leptos::prelude::*;
 
+use super::radio::{radio, segments};
 use super::state::State;
 use crate::study::{Choice, Document};
 use blocks::{Folds, blocks};
@@ -70,16 +71,9 @@ pub fn DocumentView(id: &'static str, #[prop(into)] document: Signal<Document>) 
 /// A row of radio buttons.
 fn choice_buttons(state: State, choices: &[Choice], chosen: &str) -> Option<AnyView> {
     let button = |Choice { id, name }: &Choice| {
-        let (of, choice) = (format!("of-{id}"), id.clone());
-        view! {
-            <input
-                type="radio" name="of" id=of.clone() data-testid=of.clone() value=id.clone()
-                prop:checked=id == chosen on:change=move |_| state.choose_study(choice.clone())
-            />
-            <label for=of>{name.clone()}</label>
-        }
+        let (choice, checked) = (id.clone(), id == chosen);
+        let choose = move || state.choose_study(choice.clone());
+        radio("of", format!("of-{id}"), name.clone(), move || checked, choose)
     };
-    let buttons = choices.iter().map(button).collect_view();
-    let group = view! { <div class="segments wraps" role="radiogroup" aria-label="Of">{buttons}</div> };
-    (!choices.is_empty()).then(|| group.into_any())
+    (!choices.is_empty()).then(|| segments("wraps", "Of", choices.iter().map(button).collect()))
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
 use super::options::{Entry, Heading, Options};
+use crate::config::Field;
 use crate::config::inputs::Input;
 use crate::ui::state::State;
 
@@ -21,6 +22,15 @@ pub fn Choice(input: &'static Input, options: Options) -> impl IntoView {
         let value = event_target_value(&event);
         state.choose(id, |form| form.choose(field, |scenario| choose(scenario, &value)));
     };
+    // Long lists are searched rather than scrolled.
+    let search = matches!(field, Field::Model | Field::Gpu).then(|| {
+        let open = move |_| state.search_for(format!("{} ", input.label.to_ascii_lowercase()));
+        view! {
+            <button type="button" class="action" data-testid=format!("search-{id}") aria-label=format!("Search {}s", input.label) on:click=open>
+                "⌕"
+            </button>
+        }
+    });
     view! {
         <div class="choice">
             <label for=id title=input.help>{input.label}</label>
@@ -32,6 +42,7 @@ pub fn Choice(input: &'static Input, options: Options) -> impl IntoView {
             >
                 {options}
             </select>
+            {search}
         </div>
         <Issues fields=std::slice::from_ref(&input.field) />
     }

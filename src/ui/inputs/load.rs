@@ -5,12 +5,14 @@ use leptos::prelude::*;
 use super::issues::Issues;
 use crate::config::inputs::{Input, round};
 use crate::config::{Field, Load, Workload};
+use crate::ui::radio::radio;
 use crate::ui::state::State;
 use crate::units::significant;
 
 #[component]
 pub fn LoadKinds(input: &'static Input) -> impl IntoView {
-    let kinds = Load::SIZES.map(|size| view! { <LoadKind size=size /> });
+    let state = State::get();
+    let kinds = Load::SIZES.map(|size| kind(state, size));
     view! {
         <div class="choice" role="radiogroup" aria-labelledby="load-label">
             <span class="label" id="load-label" title=input.help>{input.label}</span>
@@ -21,12 +23,9 @@ pub fn LoadKinds(input: &'static Input) -> impl IntoView {
 }
 
 /// The kind of load whose size is this input.
-#[component]
-fn LoadKind(size: Field) -> impl IntoView {
-    let state = State::get();
-    let id = format!("load-{}", size.id());
+fn kind(state: State, size: Field) -> AnyView {
     let label = if size == Field::Batch { "One static batch" } else { size.input().label };
-    let choose = move |_| {
+    let choose = move || {
         let number = |id| state.reading(id).map(|reading| reading.value);
         let (rate, running) = (number("request-rate"), number("running"));
         state.choose(size.id(), |form| {
@@ -36,10 +35,7 @@ fn LoadKind(size: Field) -> impl IntoView {
         });
     };
     let checked = move || state.form.with(|form| form.scenario().workload.load.size()) == size;
-    view! {
-        <input type="radio" name="load" id=id.clone() data-testid=id.clone() prop:checked=checked on:change=choose />
-        <label for=id>{label}</label>
-    }
+    radio("load", format!("load-{}", size.id()), label, checked, choose)
 }
 
 /// Prompts of a burst or a queue: the default of `vllm bench serve`.

@@ -2,30 +2,34 @@
 
 mod choice;
 mod facts;
+mod fold;
 mod issues;
 mod load;
 mod number;
 mod options;
 mod own_text;
+mod presets;
 mod texts;
 
 use leptos::ev::SubmitEvent;
-use leptos::html::Details;
 use leptos::prelude::*;
 
 use crate::config::catalog::catalog;
-use crate::config::inputs::{Group, Input};
-use crate::config::{Field, Issue, Lengths, Scenario};
+use crate::config::inputs::{Form, Group, Input};
+use crate::config::{Field, Lengths, Scenario};
+use crate::study::words;
 use crate::ui::state::State;
 use choice::Choice;
 use facts::Facts;
+use fold::fold;
 use issues::Issues;
 pub use issues::issue_list;
 use load::LoadKinds;
 use number::NumberInput;
 use own_text::OwnText;
+use presets::presets;
 
-/// Every control, in groups, in the order in which one thinks of a deployment.
+/// Every control, in groups: what is asked of every deployment first, the rest folded away.
 #[component]
 pub fn Inputs() -> impl IntoView {
     let state = State::get();
@@ -35,48 +39,47 @@ pub fn Inputs() -> impl IntoView {
         let fields = Field::ALL.iter().filter(|field| !beside(field));
         fields.flat_map(|field| state.issues_of(*field)).collect()
     };
+    let group = |name: &'static str, content: AnyView| {
+        view! { <fieldset class="group"><legend>{name}</legend>{content}</fieldset> }.into_any()
+    };
+    let load = view! {
+        {presets(state)}
+        {controls(Group::Workload)}
+        <OwnText own=&texts::TRACE />
+        <OwnText own=&texts::MEASURED />
+    };
     view! {
+        <button
+            type="button" class="action configure" data-testid="configure" aria-expanded="false"
+        >
+            <span>{move || state.form.with(in_words)}</span>
+        </button>
         <form class="inputs" aria-label="Configuration" on:submit=|event: SubmitEvent| event.prevent_default()>
             {issue_list("link-issues".into(), elsewhere)}
-            <button
-                type="button" class="action finder" data-testid="find"
-                on:click=move |_| state.search.update(|asked| *asked += 1)
-            >
-                "Search models, GPUs, workloads"<kbd>"/"</kbd>
-            </button>
-            <fieldset class="group"><legend>"Model"</legend>{controls(Group::Model)}</fieldset>
-            <fieldset class="group"><legend>"System"</legend>{controls(Group::System)}</fieldset>
-            <fieldset class="group">
-                <legend>"Workload"</legend>
-                {controls(Group::Workload)}
-                <OwnText own=&texts::TRACE />
-                <OwnText own=&texts::MEASURED />
-            </fieldset>
-            <Limits />
+            {group("Model", controls(Group::Model))}
+            {group("GPU", controls(Group::Gpu))}
+            {group("Load", load.into_any())}
+            {group("Limits", controls(Group::Slos))}
+            {fold(state, Group::Layout, "layout", "Layout")}
+            {fold(state, Group::Formats, "formats", "Formats")}
+            {fold(state, Group::Engine, "engine", "Engine")}
+            {fold(state, Group::Requests, "requests", "Requests in detail")}
+            {fold(state, Group::Rates, "rates", "Clock and price")}
         </form>
     }
 }
 
-/// Settings that few change, in a fold that opens where one of them is wrong.
-#[component]
-fn Limits() -> impl IntoView {
-    let state = State::get();
-    let fold = NodeRef::<Details>::new();
-    let wrong = Memo::new(move |_| {
-        let mut inputs = Group::Limits.inputs().into_iter();
-        inputs.any(|input| state.issues_of(input.field).iter().any(Issue::is_error))
-    });
-    Effect::new(move || {
-        if let (true, Some(fold)) = (wrong.get(), fold.get()) {
-            let _ = fold.set_attribute("open", "");
-        }
-    });
-    view! {
-        <details class="group" data-testid="advanced" node_ref=fold>
-            <summary>"Engine limits, clock, price"</summary>
-            {controls(Group::Limits)}
-        </details>
-    }
+/// `Qwen3-32B on 2 x H100 SXM, vLLM: 32 clients, 1024 in, 512 out`.
+fn in_words(form: &Form) -> String {
+    let scenario = form.scenario();
+    let workload = &scenario.workload;
+    let name = scenario.model.record().map_or(scenario.model.id(), |model| &model.name);
+    let model = name.rsplit('/').next().unwrap_or(name);
+    let gpu = catalog().gpu(&scenario.gpu).map_or(&*scenario.gpu, |gpu| &gpu.name);
+    let engine = catalog().engine(&scenario.engine).map_or(&*scenario.engine, |engine| &engine.name);
+    let (prompt, output) = (form.text(Field::Isl.input()), form.text(Field::Osl.input()));
+    let (gpus, load) = (scenario.gpus(), words::load(workload.load));
+    format!("{model} on {gpus} × {gpu}, {engine}: {load}, {prompt} in, {output} out")
 }
 
 fn controls(group: Group) -> AnyView {

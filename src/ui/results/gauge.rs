@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 
 use crate::study::Topic;
+use crate::study::panel::Panel;
 use crate::ui::state::State;
+use crate::ui::term::term;
 use crate::units::decimal;
 use crate::worker::protocol::Reading;
 
@@ -13,6 +15,9 @@ pub fn Gauge(
     id: &'static str,
     name: &'static str,
     help: &'static str,
+    /// The same in plain words, for phones.
+    #[prop(optional)]
+    plain: &'static str,
     /// Whether its percentiles have a line of their own.
     #[prop(optional)]
     spread: bool,
@@ -33,12 +38,15 @@ pub fn Gauge(
     });
     view! {
         <div class="gauge">
-            <dt title=help>
-                <button type="button" class="why" on:click=move |_| state.show(Some(Topic::Explain), explains(id))>{name}</button>
-            </dt>
+            <dt>{term(name, help)}<span class="plain">{plain}</span></dt>
             <dd data-testid=id data-value=show(|reading| decimal(reading.value))>
-                <span class="figure">{number}</span>" "
-                <span class="unit">{show(|reading| reading.unit.clone())}</span>
+                <button
+                    type="button" class="why" data-testid=format!("explain-{id}") title="Formula and values"
+                    on:click=move |_| state.show(Panel::Study(Topic::Explain), explains(id))
+                >
+                    <span class="figure">{number}</span>" "
+                    <span class="unit">{show(|reading| reading.unit.clone())}</span>
+                </button>
             </dd>
             {band}
             {spread}

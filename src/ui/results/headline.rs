@@ -1,10 +1,12 @@
-//! TTFT, TPOT, E2E, throughput; then rates, cost and queue.
+//! The answer in a bar that stays in view: verdict, TTFT, TPOT, output, cost. Then rates and queue.
 
 use leptos::prelude::*;
 
 use super::gauge::Gauge;
-use super::status::basis_label;
+use super::status::{Status, basis_label};
+use crate::ui::document::DocumentView;
 use crate::ui::state::{Basis, State};
+use crate::worker::protocol::Verdict;
 
 #[component]
 pub fn HeadlineView() -> impl IntoView {
@@ -19,33 +21,58 @@ pub fn HeadlineView() -> impl IntoView {
                 .unwrap_or_default()
         })
     };
-    let calibration = move || {
-        state
-            .answer
-            .with(|shown| shown.as_ref().map(|shown| shown.answer.calibration.clone()).unwrap_or_default())
-    };
+    let calibration = move || state.of_answer(|answer| Some(answer.calibration.clone())).unwrap_or_default();
+    let better = Memo::new(move |_| state.study.with(|study| study.suggestion.document.clone()));
+    let nothing = move || better.with(|better| better.blocks.is_empty());
     view! {
-        <section class="panel headline" aria-live="polite" aria-label="Headline numbers">
+        <div class="lead"><VerdictView /><Status /></div>
+        <section class="headline" aria-live="polite" aria-label="Headline numbers">
             <p class="bound" aria-hidden="true">{bound}</p>
             <dl class="gauges">
                 <Gauge
-                    id="ttft" name="TTFT" spread=true
+                    id="ttft" name="TTFT" plain="First token" spread=true
                     help="Time to first token: request arrival to first output token, queueing included, mean"
                 />
                 <Gauge
-                    id="tpot" name="TPOT" spread=true
+                    id="tpot" name="TPOT" plain="Each token" spread=true
                     help="Time per output token after the first: (E2E - TTFT) / (OSL - 1), mean over requests"
                 />
-                <Gauge id="e2e" name="E2E" spread=true help="Request arrival to last output token, mean" />
                 <Gauge
                     id="throughput" name="Output" spread=true
                     help="Output tokens per second, whole system; goodput: requests per second that keep to all limits"
                 />
+                <Gauge
+                    id="cost" name="Cost per M output tokens" plain="Cost per M" spread=true
+                    help="At the price per GPU and hour, at this load"
+                />
             </dl>
-            <p class="calibration" data-testid="calibration">{calibration}</p>
         </section>
-        <section class="panel" aria-label="Rates and queue">
+        <p class="calibration" data-testid="calibration">{calibration}</p>
+        <div class="suggestion" data-testid="suggestion" prop:hidden=nothing><DocumentView id="suggested" document=better /></div>
+    }
+}
+
+/// Whether it fits and keeps to the limits, in a sentence.
+#[component]
+fn VerdictView() -> impl IntoView {
+    let state = State::get();
+    let verdict = move || {
+        let Verdict { id, words, reason } =
+            state.of_answer(|answer| Some(answer.verdict.clone())).unwrap_or_default();
+        view! {
+            <p class="verdict" data-testid="verdict" data-verdict=id><span class="judgement">{words}</span><span>{reason}</span></p>
+        }
+        .into_any()
+    };
+    view! { <div class="judged" aria-live="polite">{verdict}</div> }
+}
+
+#[component]
+pub fn RatesView() -> impl IntoView {
+    view! {
+        <section class="panel rates" aria-label="Rates and queue">
             <dl class="gauges minor">
+                <Gauge id="e2e" name="E2E" help="Request arrival to last output token, mean" />
                 <Gauge id="per-gpu" name="Output per GPU" help="Output tokens per second and GPU" />
                 <Gauge id="per-user" name="Output per user" help="1 / TPOT" />
                 <Gauge
@@ -53,9 +80,6 @@ pub fn HeadlineView() -> impl IntoView {
                     help="Prompt and output tokens per second, whole system"
                 />
                 <Gauge id="request-rate" name="Requests" help="Requests completed per second, whole system" />
-                <Gauge
-                    id="cost" name="Per M output tokens" help="At the price per GPU and hour, at this load"
-                />
                 <Gauge
                     id="running" name="Running"
                     help="Requests in prefill or decode at once, per replica, on average"

@@ -5,8 +5,10 @@ use leptos::prelude::*;
 use super::roofline::phase_mark;
 use crate::graph::Phase;
 use crate::study::Topic;
+use crate::study::panel::Panel;
 use crate::study::words;
 use crate::ui::state::State;
+use crate::ui::term::term;
 use crate::units::fixed;
 use crate::worker::protocol::Kernel;
 
@@ -38,7 +40,7 @@ const COLUMNS: [(&str, &str, bool); 12] = [
 fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
     let state = State::get();
     let heads = COLUMNS.map(|(name, help, number)| {
-        view! { <th scope="col" title=help class=if number { "n" } else { "" }>{name}</th> }
+        view! { <th scope="col" class=if number { "n" } else { "" }>{term(name, help)}</th> }
     });
     let rows = move || state.of_pass(phase, |pass| Some(rows(&pass.kernels))).into_any();
     let name = format!("Kernels of {}", words::phase(phase).to_ascii_lowercase());
@@ -69,13 +71,16 @@ fn row(kernel: Kernel) -> AnyView {
         name.into_any()
     } else {
         let state = State::get();
-        let explain = move |_| state.show(Some(Topic::Explain), &fold);
+        let explain = move |_| state.show(Panel::Study(Topic::Explain), &fold);
         view! { <button type="button" class="why" on:click=explain>{name}</button> }.into_any()
     };
     // The columns after time and share.
     let cells = cells.into_iter().zip(&COLUMNS[3..]).map(|(text, (column, _, number))| {
         let title = (*column == "From").then(|| help.clone());
-        view! { <td class=if *number { "n" } else { "" } title=title>{text}</td> }
+        let swatch = (*column == "Limit").then(|| {
+            view! { <i class=format!("swatch {}", resource(&text)) aria-hidden="true"></i> }
+        });
+        view! { <td class=if *number { "n" } else { "" } title=title>{swatch}{text}</td> }
     });
     view! {
         <tr class=class data-kernel=id>
@@ -89,4 +94,14 @@ fn row(kernel: Kernel) -> AnyView {
         </tr>
     }
     .into_any()
+}
+
+/// The colour of a resource.
+fn resource(name: &str) -> &'static str {
+    match name {
+        "Compute" => "resource-compute",
+        "Memory" => "resource-memory",
+        "Links" => "resource-links",
+        _ => "resource-host",
+    }
 }

@@ -31,7 +31,7 @@ pub fn MemoryView() -> impl IntoView {
         <section class="panel memory" aria-label="Memory">
             <header>
                 <h2>"Memory of the fullest GPU"</h2>
-                <p class="verdict" data-testid="fit" aria-live="polite" data-fits=fitting>{show(|memory| memory.verdict.clone())}</p>
+                <p class="fit" data-testid="fit" data-fits=fitting>{show(|memory| memory.verdict.clone())}</p>
             </header>
             <div class="bar" data-testid="memory-bar" role="img" aria-label=show(|memory| memory.words.clone())>{bar}</div>
             <dl class="facts legend">{legend}</dl>

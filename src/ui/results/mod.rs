@@ -1,4 +1,4 @@
-//! The right column: what is answered.
+//! The right column: the answer in a bar that stays in view, and below it the views that explain it.
 
 mod gauge;
 mod headline;
@@ -10,19 +10,23 @@ mod roofline;
 mod simulation;
 mod status;
 mod study;
+mod times;
+mod views;
 
 use leptos::prelude::*;
 
 use super::state::State;
-use headline::HeadlineView;
+use crate::study::panel::Panel;
+use headline::{HeadlineView, RatesView};
 use kernels::Kernels;
 use limits::Limits;
 use memory::MemoryView;
 use problems::Problems;
 use roofline::RooflineView;
 use simulation::{LoadsView, RunView};
-use status::Status;
-use study::{StudyView, Tabs};
+use study::StudyView;
+use times::TimesView;
+use views::Views;
 
 /// The answer, dimmed while there is none to the form.
 #[component]
@@ -31,25 +35,31 @@ pub fn Results() -> impl IntoView {
     // A warm worker answers before anyone could see the old numbers dimmed, and dimming restyles half the page
     // twice: only an answer that will not come dims what stands.
     let dimmed = move || state.stale.get() && state.has_errors();
+    let hides = move |panel: Panel| move || state.study.with(|study| study.panel != panel);
     view! {
         <section
-            class="results" data-testid="results" aria-label="Prediction"
+            class="results" id="results" tabindex="-1" data-testid="results" aria-label="Prediction"
             class:stale=dimmed
             aria-busy=move || state.stale.get().to_string()
         >
-            <Status />
-            <Problems />
-            <HeadlineView />
-            <MemoryView />
-            <Limits />
-            <Tabs />
-            <div class="overview" prop:hidden=move || state.study.with(|study| study.topic.is_some())>
-                <RooflineView />
-                <RunView />
-                <LoadsView />
-                <Kernels />
+            <div class="panel answer"><HeadlineView /></div>
+            <div class="below">
+                <Problems />
+                <TimesView />
+                <Views />
+                <div class="overview" prop:hidden=hides(Panel::Overview)>
+                    <LoadsView />
+                    <RatesView />
+                    <MemoryView />
+                    <RunView />
+                </div>
+                <div class="overview roofs" prop:hidden=hides(Panel::Roofline)>
+                    <Limits />
+                    <RooflineView />
+                    <Kernels />
+                </div>
+                <StudyView />
             </div>
-            <StudyView />
         </section>
     }
 }

@@ -37,7 +37,7 @@ pub fn Problems() -> impl IntoView {
     });
     view! {
         <section class="panel problems" data-testid="problems" aria-label="Issues" prop:hidden=move || unseen.with(Vec::is_empty)>
-            <h2>"What is wrong"</h2>
+            <h2>"Issues"</h2>
             {issue_list("problems-issues".into(), move || unseen.get())}
         </section>
     }
@@ -48,8 +48,10 @@ fn is_seen(issue: &Issue) -> bool {
     let listed = format!("[data-testid=issue][data-field={}]:not(.problems *)", issue.field.id());
     let Ok(found) = document().query_selector_all(&listed) else { return false };
     let shown = |element: HtmlElement| {
+        // A phone shows no form until it is opened.
+        let hidden = element.offset_parent().is_none();
         let folded = matches!(element.closest("details:not([open])"), Ok(Some(_)));
-        !folded && element.text_content().is_some_and(|text| text.ends_with(&issue.sentence()))
+        !hidden && !folded && element.text_content().is_some_and(|text| text.contains(&issue.sentence()))
     };
     (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).any(shown)
 }

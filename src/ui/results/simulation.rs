@@ -31,10 +31,10 @@ pub fn LoadsView() -> impl IntoView {
     // What is no longer so takes no room.
     let no_curve = move || curve.with(|curve| curve.blocks.is_empty());
     view! {
-        <section class="panel simulation" aria-label="Other loads" data-testid="simulation" class:due=due
-            prop:hidden=move || progress() == Progress::None>
+        <section class="panel simulation" aria-label="Latency and throughput against load" data-testid="simulation" class:due=due
+            prop:hidden=move || progress() == Progress::None || progress() == Progress::Done && no_curve()>
             <header>
-                <h2>"Other loads"</h2>
+                <h2>"Latency and throughput against load"</h2>
                 <p class="key">
                     <span role="status" data-testid="simulation-status" data-progress=move || id(progress())>{status}</span>
                     <button type="button" class="action" data-testid="simulation-stop" prop:hidden=idle

@@ -4,6 +4,7 @@ pub mod address;
 pub mod frame;
 mod predict;
 mod study;
+mod suggest;
 mod sweep;
 mod texts;
 mod theme;
@@ -60,10 +61,12 @@ pub struct State {
     /// What the trace to be replayed holds; empty without one.
     pub trace: RwSignal<String>,
     pub study: RwSignal<OpenStudy>,
-    /// How often the search was asked for.
-    pub search: RwSignal<u32>,
+    /// The words that the search was last asked for with.
+    pub search: RwSignal<String>,
     /// Begins the next study.
     study_timer: StoredValue<Option<Timeout>, LocalStorage>,
+    /// Begins the search for what would be better.
+    suggestion_timer: StoredValue<Option<Timeout>, LocalStorage>,
     /// Begins the next sweep.
     sweep_timer: StoredValue<Option<Timeout>, LocalStorage>,
     predictor: StoredValue<Predictor, LocalStorage>,
@@ -90,7 +93,8 @@ impl State {
             sweep: RwSignal::new(Sweep::default()),
             trace: RwSignal::new(String::new()),
             study: RwSignal::new(OpenStudy::default()),
-            search: RwSignal::new(0),
+            suggestion_timer: StoredValue::new_local(None),
+            search: RwSignal::new(String::new()),
             study_timer: StoredValue::new_local(None),
             sweep_timer: StoredValue::new_local(None),
             predictor: StoredValue::new_local(Predictor::default()),
@@ -144,6 +148,11 @@ impl State {
             }
             _ => address,
         }
+    }
+
+    /// Opens the search with these words in it.
+    pub fn search_for(self, words: String) {
+        self.search.set(words);
     }
 
     /// Puts what a text of the visitor's holds on the form, as its `field`, or says in `texts` why not.

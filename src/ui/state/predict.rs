@@ -4,7 +4,7 @@ use gloo::timers::callback::Timeout;
 use gloo::utils::{document, window};
 use leptos::prelude::*;
 
-use super::{Basis, Form, Shown, State, study, sweep, texts};
+use super::{Basis, Form, Shown, State, study, suggest, sweep, texts};
 use crate::config::{self, Field, Issue, catalog::catalog};
 use crate::worker::client::{Client, Event, Files};
 use crate::worker::protocol::{Answered, Ask, FromWorker, Text};
@@ -91,6 +91,7 @@ fn predict(state: State) {
     let sound = setup.is_some() && !state.form.with_untracked(Form::has_bad_draft);
     state.stale.set(true);
     sweep::end(state);
+    suggest::end(state);
     let ended = state.worker.with_untracked(WorkerStatus::ended);
     findings.extend(ended.map(|why| Issue::error(Field::Data, why)));
     state.findings.set(findings);
@@ -132,8 +133,11 @@ fn answered(state: State, answered: Answered) {
     state.show_page();
     if !has_loads {
         sweep::none(state);
+        suggest::rest(state);
     } else if last {
         sweep::begin(state, id);
+    } else {
+        sweep::expect(state);
     }
 }
 

@@ -3,7 +3,9 @@
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 
+use super::suggest::{self, Suggestion};
 use super::{Form, State, WorkerStatus, address};
+use crate::study::panel::Panel;
 use crate::study::{Document, Topic};
 use crate::worker::protocol::{Studied, StudyAsked};
 
@@ -20,9 +22,9 @@ pub struct OpenStudy {
     finding: u32,
     /// Questions so far.
     asked: u32,
-    /// None: the overview is shown.
-    pub topic: Option<Topic>,
-    /// What of the topic was chosen.
+    /// What is shown below the answer.
+    pub panel: Panel,
+    /// What of its topic was chosen.
     of: String,
     /// Whether the document is still that of another configuration.
     pub due: bool,
@@ -33,16 +35,25 @@ pub struct OpenStudy {
     sought: String,
     /// What the search has found.
     pub found: Document,
+    pub suggestion: Suggestion,
 }
 
 impl State {
-    /// Shows a study instead of the overview, with one of its folds open, or the overview.
-    pub fn show(self, topic: Option<Topic>, fold: &str) {
+    /// Whether the worker has nothing of it to do.
+    pub fn studies_rest(self) -> bool {
+        self.study.with_untracked(|study| {
+            study.panel.topic().is_none() || !study.due && study.studied.done == study.studied.total
+        })
+    }
+
+    /// Shows this panel below the answer, a study's with one of its folds open.
+    pub fn show(self, panel: Panel, fold: &str) {
         self.study.update(|study| {
-            if study.topic != topic {
+            if study.panel != panel {
                 let OpenStudy { id, finding, asked, .. } = *study;
-                let found = std::mem::take(&mut study.found);
-                *study = OpenStudy { id, finding, asked, topic, found, ..OpenStudy::default() };
+                let (found, suggestion) =
+                    (std::mem::take(&mut study.found), std::mem::take(&mut study.suggestion));
+                *study = OpenStudy { id, finding, asked, panel, found, suggestion, ..OpenStudy::default() };
             }
             study.sought = fold.into();
         });
@@ -69,6 +80,7 @@ impl State {
     /// The worker does one thing at a time: the study that was open goes on.
     pub fn end_search(self) {
         ask(self);
+        suggest::rest(self);
     }
 
     /// The fold that the document in `holder` is to open and to bring into view, once.
@@ -79,15 +91,26 @@ impl State {
     }
 }
 
-fn ask_worker(state: State, id: u32, topic: Topic, of: String) {
+/// An id for a question that is no open study's.
+pub(super) fn next_id(state: State) -> Option<u32> {
+    state.study.try_update_untracked(|study| {
+        study.asked = study.asked.wrapping_add(1);
+        study.asked
+    })
+}
+
+pub(super) fn ask_worker(state: State, id: u32, topic: Topic, of: String) {
     let link = state.form.with_untracked(Form::link);
     let asked = StudyAsked { id, topic, of, link, page: address::page() };
     state.with_client(|client| client.study(asked));
+    if topic != Topic::Better {
+        suggest::displaced(state);
+    }
 }
 
 /// The form has changed.
 pub fn changed(state: State) {
-    if state.study.with_untracked(|study| study.topic.is_none()) {
+    if state.study.with_untracked(|study| study.panel.topic().is_none()) {
         return;
     }
     state.study.update(|study| study.due = true);
@@ -106,7 +129,7 @@ pub fn ask(state: State) {
         study.asked = study.asked.wrapping_add(1);
         study.id = study.asked;
         study.due = true;
-        Some((study.id, study.topic?, study.of.clone()))
+        Some((study.id, study.panel.topic()?, study.of.clone()))
     });
     let Some((id, topic, of)) = asked.flatten() else { return end(state) };
     if let Some(failed) = state.worker.with_untracked(WorkerStatus::ended) {
@@ -122,6 +145,9 @@ pub fn heard(state: State, studied: Studied) {
         } else if study.id == studied.id {
             study.due = false;
             study.studied = studied;
+        } else {
+            suggest::heard(&mut study.suggestion, studied);
         }
     });
+    suggest::rest(state);
 }

@@ -3,8 +3,7 @@
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 
-use super::State;
-use super::frame;
+use super::{State, frame, suggest};
 use crate::worker::protocol::Swept;
 
 /// A pause this long in the changes begins a sweep: while a slider moves there is none.
@@ -48,6 +47,13 @@ pub fn begin(state: State, id: u32) {
     state.sweep_timer.set_value(Some(timer));
 }
 
+/// There will be a sweep, around the next answer: its place is kept.
+pub fn expect(state: State) {
+    if frame::shows("curve") {
+        state.sweep.update(|sweep| sweep.progress = Progress::Due);
+    }
+}
+
 /// Ends the sweep under way, since the form has changed.
 pub fn end(state: State) {
     state.sweep_timer.set_value(None);
@@ -55,7 +61,9 @@ pub fn end(state: State) {
         if sweep.progress == Progress::Running {
             state.with_client(|client| client.stop(sweep.id));
         }
-        sweep.progress = if sweep.curve.is_some() { Progress::Due } else { Progress::None };
+        if sweep.progress != Progress::None {
+            sweep.progress = Progress::Due;
+        }
     });
 }
 
@@ -68,6 +76,7 @@ pub fn none(state: State) {
 pub fn stop(state: State) {
     end(state);
     state.sweep.update(|sweep| sweep.progress = Progress::Stopped);
+    suggest::rest(state);
 }
 
 pub fn swept(state: State, curve: Swept) {
@@ -80,4 +89,5 @@ pub fn swept(state: State, curve: Swept) {
         }
         sweep.curve = Some(curve);
     });
+    suggest::rest(state);
 }

@@ -1,6 +1,6 @@
 //! A report as the page shows it: every number printed, every sentence written.
 
-use super::{memory, passes, run};
+use super::{memory, passes, run, verdict};
 use crate::calibration::Band;
 use crate::chart::{Chart, Roofline, summary};
 use crate::config::{Measured, Metric, Setup};
@@ -18,6 +18,7 @@ pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool)
     let readings = report.headline.as_ref().map(|headline| readings(report, headline, measured));
     Answer {
         fits: !report.passes.is_empty(),
+        verdict: verdict::of(setup, report),
         readings: readings.unwrap_or_default(),
         calibration: calibration(setup, report).unwrap_or_default(),
         memory: memory::shown(&report.memory, !report.passes.is_empty()),

@@ -1,15 +1,15 @@
 //! The loads around the one asked for.
 
 use super::{HEIGHT, round};
-use crate::chart::runs;
-use crate::config::{Load, Setup};
+use crate::chart::{Chart, Line, Tone, runs};
+use crate::config::{Load, Measured, Metric, Setup};
 use crate::serving::run::Point;
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, words as named};
 use crate::units::{Seconds, count};
 
-/// The curve so far.
-pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>) -> Document {
+/// The curve so far, with what was `measured` of the load asked for.
+pub fn curve(setup: &Setup, measured: &Measured, points: &[Point], largest: Option<f64>) -> Document {
     if points.is_empty() {
         return Document::default();
     }
@@ -40,11 +40,25 @@ pub fn curve(setup: &Setup, points: &[Point], largest: Option<f64>) -> Document 
     if !largest.is_empty() {
         blocks.push(Block::text(largest).called("largest"));
     }
-    let name = "Latency and throughput by load";
-    blocks
-        .push(Block::figure(name, HEIGHT, runs::loads(setup, points), words(setup, points)).called("curve"));
+    let name = "Latency and throughput against load";
+    let chart = beside(measured, setup, runs::loads(setup, points));
+    blocks.push(Block::figure(name, HEIGHT, chart, words(setup, points)).called("curve"));
     blocks.push(Block::fold("other-loads", "As a table", vec![table]));
     Document { blocks, ..Document::default() }
+}
+
+/// `chart` with a dot for each number that was measured.
+fn beside(measured: &Measured, setup: &Setup, mut chart: Chart) -> Chart {
+    let Chart::Curves(curves) = &mut chart else { return chart };
+    let metrics = [Metric::Ttft, Metric::Tpot, Metric::Output];
+    // A single output token has no TPOT, and no panel of it.
+    let metrics = metrics.into_iter().filter(|metric| setup.osl > 1 || *metric != Metric::Tpot);
+    for (metric, panel) in metrics.zip(&mut curves.panels) {
+        let scale = if metric.is_time() { 1e-3 } else { 1.0 };
+        let dot = measured.of(metric).value().map(|value| (setup.load.amount(), value * scale));
+        panel.lines.extend(dot.map(|dot| Line::marked("measured", Tone::Ink, [dot])));
+    }
+    chart
 }
 
 fn words(setup: &Setup, points: &[Point]) -> String {

@@ -4,6 +4,7 @@ mod answer;
 mod curve;
 mod memory;
 mod passes;
+mod verdict;
 
 pub use answer::answer;
 pub use curve::curve;

@@ -1,9 +1,10 @@
 //! What limits each phase, and its kernels as rows.
 
+use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
-use crate::units::{Seconds, count, percent};
-use crate::worker::protocol::{Kernel, Pass};
+use crate::units::{Seconds, count, fixed, percent};
+use crate::worker::protocol::{Kernel, Part, Pass};
 
 pub fn shown(pass: &PassReport) -> Pass {
     Pass {
@@ -15,8 +16,25 @@ pub fn shown(pass: &PassReport) -> Pass {
             percent(pass.mfu).to_string(),
             percent(pass.mbu).to_string(),
         ],
+        times: times(pass),
         kernels: rows(pass),
     }
+}
+
+/// Resources as the page's colours name them. What rounds to nothing is left out.
+fn times(pass: &PassReport) -> Vec<Part> {
+    const LEAST: f64 = 0.005;
+    let part = |(resource, share): (Resource, f64)| {
+        let (class, name) = match resource {
+            Resource::Compute => ("resource-compute", "compute"),
+            Resource::Memory => ("resource-memory", "memory"),
+            Resource::Network => ("resource-links", "links"),
+            Resource::Launch => ("resource-host", "launch and host"),
+        };
+        let size = format!("{}\u{a0}%", fixed(share * 100.0, 0));
+        Part { class: class.into(), name: name.into(), size, width: share * 100.0 }
+    };
+    pass.by_resource().into_iter().filter(|(_, share)| *share >= LEAST).map(part).collect()
 }
 
 /// The kernels by time, then the host and the sum.

@@ -42,7 +42,7 @@ export function arrange(answer, locks, notes) {
     whole.href = `./#${link}`;
     // What is wrong must be seen: inputs to be mended, and memory that does not suffice.
     if (errors) find(".change")?.setAttribute("open", "");
-    show(panels && numbers?.[0] === 0 ? `${panels}, .memory` : panels);
+    show(panels && numbers?.[0] === 0 ? `${panels}, .overview, .memory` : panels);
   };
   addEventListener("rooflight:answer", renew);
   renew(answer);
@@ -51,8 +51,8 @@ export function arrange(answer, locks, notes) {
 
 /** Hides the panels that the view has not; a mark of its own, as the page itself hides and shows some. */
 function show(panels) {
-  for (const panel of document.querySelectorAll(".results > *, .overview > *"))
-    panel.toggleAttribute("data-unseen", panels !== undefined && !panel.matches(`.status, .problems, ${panels}`));
+  for (const panel of document.querySelectorAll(".answer > *, .below > *, .overview > *"))
+    panel.toggleAttribute("data-unseen", panels !== undefined && !panel.matches(`.lead, .problems, ${panels}`));
 }
 
 /** What is predicted, as the inputs read: numbers alone would say little where these are folded away. */

@@ -4,8 +4,8 @@ import { KEYS, LOADS } from "../keys.js";
 /** What each view shows: panels of the results, and the tab that is chosen for them. The whole page has no list. */
 export const VIEWS = {
   // A number that is asked about is explained below.
-  card: { panels: ".headline, .headline + .panel, .tabs, .study" },
-  roofline: { panels: ".overview, .roofline" },
+  card: { panels: ".headline, .calibration, .overview, .rates, .views, .study" },
+  roofline: { panels: ".roofs, .roofline", tab: "tab-roofline" },
   breakdown: { panels: ".study", tab: "tab-breakdown" },
   curve: { panels: ".overview, .simulation" },
   pareto: { panels: ".study", tab: "tab-tradeoff" },

@@ -2,7 +2,7 @@
 
 use super::columns::{BLANK, COUNT, SHARES};
 use crate::config::inputs::number::Slot;
-use crate::config::inputs::place::Group::Workload;
+use crate::config::inputs::place::Group::Requests;
 use crate::config::inputs::{Input, Number, Place, Stops};
 use crate::config::{Field, Load, Scenario, Start};
 
@@ -14,7 +14,7 @@ pub const BURSTINESS: Input = Input {
     field: Field::Burstiness,
     key: "bu",
     label: "Burstiness",
-    place: Some(Place(Workload, 14)),
+    place: Some(Place(Requests, 14)),
     later: true,
     applies: |scenario| matches!(scenario.workload.load, Load::Rate(_) | Load::SessionRate(_)),
     help: "Shape of the gamma distribution of arrival gaps: 1 is Poisson, less is burstier, more is more even.",
@@ -26,7 +26,7 @@ pub const MAX_IN_FLIGHT: Input = Input {
     field: Field::MaxInFlight,
     key: "mc",
     label: "In flight",
-    place: Some(Place(Workload, 15)),
+    place: Some(Place(Requests, 15)),
     later: true,
     applies: |scenario| matches!(scenario.workload.load, Load::Burst(_)),
     help: "Prompts of the burst that are sent before one has ended (`--max-concurrency` of `vllm bench serve`); empty for all.",
@@ -38,7 +38,7 @@ pub const TURNS: Input = Input {
     field: Field::Turns,
     key: "tn",
     label: "Turns",
-    place: Some(Place(Workload, 16)),
+    place: Some(Place(Requests, 16)),
     later: true,
     applies: of_sessions,
     help: "Turns of a session. The first has the input length; the prompt of each later one is all that went before, \
@@ -51,7 +51,7 @@ pub const MESSAGE: Input = Input {
     field: Field::Message,
     key: "um",
     label: "Message",
-    place: Some(Place(Workload, 17)),
+    place: Some(Place(Requests, 17)),
     later: true,
     applies: of_sessions,
     help: "Tokens that the user adds in each turn after the first.",
@@ -63,7 +63,7 @@ pub const THINK_TIME: Input = Input {
     field: Field::ThinkTime,
     key: "tt",
     label: "Think time",
-    place: Some(Place(Workload, 18)),
+    place: Some(Place(Requests, 18)),
     later: true,
     applies: of_sessions,
     help: "Seconds between an answer and the user's next message.",
@@ -75,7 +75,7 @@ pub const HISTORY_CACHED: Input = Input {
     field: Field::HistoryCached,
     key: "hc",
     label: "History cached",
-    place: Some(Place(Workload, 19)),
+    place: Some(Place(Requests, 19)),
     later: true,
     applies: of_sessions,
     help: "Fraction of a session's earlier turns that the prefix cache may serve while it holds them: 0 where it is off.",
@@ -87,7 +87,7 @@ pub const RAMP: Input = Input {
     field: Field::Ramp,
     key: "ru",
     label: "Ramp",
-    place: Some(Place(Workload, 20)),
+    place: Some(Place(Requests, 20)),
     later: true,
     applies: |scenario| matches!(scenario.workload.load, Load::Concurrency(_) | Load::Sessions(_)),
     help: "Seconds over which clients begin, evenly; empty for all at once.",
@@ -99,7 +99,7 @@ pub const STAGGER: Input = Input {
     field: Field::Stagger,
     key: "sg",
     label: "Stagger",
-    place: Some(Place(Workload, 21)),
+    place: Some(Place(Requests, 21)),
     later: true,
     applies: |scenario| matches!(scenario.workload.load, Load::Concurrency(_) | Load::Sessions(_)),
     help: "Seconds from the start of one client to that of the next, instead of a ramp; empty for all at once.",
@@ -111,7 +111,7 @@ pub const REQUESTS: Input = Input {
     field: Field::Requests,
     key: "np",
     label: "Requests",
-    place: Some(Place(Workload, 22)),
+    place: Some(Place(Requests, 22)),
     later: true,
     applies: |scenario| !matches!(scenario.workload.load, Load::Burst(_) | Load::Offline(_) | Load::Batch(_)),
     help: "Requests of the simulated run (`--num-prompts`), in whole sessions; empty for ten of each client, a hundred at \

@@ -3,14 +3,14 @@
 use super::columns::{BLANK, SIZES};
 use crate::config::Field;
 use crate::config::inputs::number::Slot;
-use crate::config::inputs::place::Group::{Limits, Workload};
+use crate::config::inputs::place::Group::{Engine, Rates, Requests, Slos};
 use crate::config::inputs::{Input, Number, Place, Stops};
 
 pub const SLO_TTFT: Input = Input {
     field: Field::SloTtft,
     key: "st",
     label: "TTFT limit",
-    place: Some(Place(Workload, 33)),
+    place: Some(Place(Slos, 0)),
     help: "SLO: TTFT that every request must meet, in milliseconds; empty for none.",
     number: number!(
         workload.slos.ttft_ms, Number::real(1.0, 10_000_000.0, Stops::Decades { low: 1, high: 4 }),
@@ -23,7 +23,7 @@ pub const SLO_TPOT: Input = Input {
     field: Field::SloTpot,
     key: "sp",
     label: "TPOT limit",
-    place: Some(Place(Workload, 34)),
+    place: Some(Place(Slos, 1)),
     help: "SLO: TPOT that every request must meet, in milliseconds; empty for none.",
     number: number!(
         workload.slos.tpot_ms, Number::real(0.1, 1_000_000.0, Stops::Decades { low: 0, high: 3 }),
@@ -36,7 +36,7 @@ pub const SLO_E2E: Input = Input {
     field: Field::SloE2e,
     key: "se",
     label: "E2E limit",
-    place: Some(Place(Workload, 35)),
+    place: Some(Place(Requests, 40)),
     later: true,
     help: "SLO: time from arrival to the last token that every request must meet, in milliseconds; empty for none.",
     number: number!(
@@ -50,7 +50,7 @@ pub const SLO_PERCENTILE: Input = Input {
     field: Field::SloPercentile,
     key: "sq",
     label: "Limit percentile",
-    place: Some(Place(Workload, 36)),
+    place: Some(Place(Requests, 41)),
     later: true,
     help: "Percentile of TTFT, TPOT and E2E that each limit applies to; if empty, requests that meet every limit are counted.",
     number: number!(
@@ -64,7 +64,7 @@ pub const SLO_SHARE: Input = Input {
     field: Field::SloShare,
     key: "so",
     label: "Goodput share",
-    place: Some(Place(Workload, 37)),
+    place: Some(Place(Requests, 42)),
     later: true,
     help: "Share of requests that must meet every limit; 0.99 if empty, and not checked if a percentile is given.",
     number: number!(
@@ -78,7 +78,7 @@ pub const TOKEN_BUDGET: Input = Input {
     field: Field::TokenBudget,
     key: "tb",
     label: "Token budget",
-    place: Some(Place(Limits, 0)),
+    place: Some(Place(Engine, 1)),
     help: "Tokens that one step of the engine may process.",
     number: number!(
         overrides.token_budget, Number::whole(1.0, 1_048_576.0, Stops::Quarters { low: 256, high: 65_536 }),
@@ -91,7 +91,7 @@ pub const MAX_SEQS: Input = Input {
     field: Field::MaxSeqs,
     key: "ms",
     label: "Sequences",
-    place: Some(Place(Limits, 1)),
+    place: Some(Place(Engine, 2)),
     help: "Sequences that the engine runs at once.",
     number: number!(
         overrides.max_seqs, Number::whole(1.0, 65_536.0, SIZES),
@@ -104,7 +104,7 @@ pub const MEMORY_SHARE: Input = Input {
     field: Field::MemoryShare,
     key: "mem",
     label: "Memory share",
-    place: Some(Place(Limits, 2)),
+    place: Some(Place(Engine, 3)),
     help: "Fraction of the GPU's memory that the engine may use.",
     number: number!(
         overrides.memory_share, Number::real(0.1, 0.98, Stops::Even { low: 0.3, high: 0.98, step: 0.01 }),
@@ -117,7 +117,7 @@ pub const SUSTAINED: Input = Input {
     field: Field::Sustained,
     key: "clk",
     label: "Sustained clock",
-    place: Some(Place(Limits, 3)),
+    place: Some(Place(Rates, 0)),
     help: "Fraction of the boost clock that the GPU holds under load.",
     number: number!(
         overrides.sustained, Number::real(0.3, 1.0, Stops::Even { low: 0.5, high: 1.0, step: 0.01 }),
@@ -130,7 +130,7 @@ pub const PRICE: Input = Input {
     field: Field::Price,
     key: "usd",
     label: "Price",
-    place: Some(Place(Limits, 4)),
+    place: Some(Place(Rates, 1)),
     help: "US dollars per GPU and hour.",
     number: number!(
         overrides.price, Number::real(0.0, 10_000.0, Stops::Even { low: 0.1, high: 20.0, step: 0.1 }),

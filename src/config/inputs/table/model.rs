@@ -46,7 +46,7 @@ pub const WEIGHTS: Input = Input {
     field: Field::Weights,
     key: "w",
     label: "Weights",
-    place: Some(Place(Group::Model, 1)),
+    place: Some(Place(Group::Formats, 0)),
     help: "Format of the linear layers' weights; the published one if left out.",
     text: text!(Format, |link| link.scenario.weights.map(|dtype| dtype.id().to_owned()), |draft, text| {
         values::dtype(text).map(|dtype| draft.link.scenario.weights = Some(dtype))
@@ -58,7 +58,7 @@ pub const KV: Input = Input {
     field: Field::Kv,
     key: "kv",
     label: "KV cache",
-    place: Some(Place(Group::Model, 2)),
+    place: Some(Place(Group::Formats, 1)),
     help: "Format of the KV cache.",
     text: text!(Format, |link| Some(link.scenario.kv.id().to_owned()), |draft, text| values::dtype(text)
         .map(|dtype| draft.link.scenario.kv = dtype)),

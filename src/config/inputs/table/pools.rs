@@ -2,7 +2,7 @@
 
 use super::columns::{BLANK, DEGREES};
 use crate::config::inputs::number::Slot;
-use crate::config::inputs::place::Group::Limits;
+use crate::config::inputs::place::Group::Layout;
 use crate::config::inputs::{Input, Kind, Number, Place, Stops, Text};
 use crate::config::link::values;
 use crate::config::{Field, Scenario};
@@ -11,7 +11,7 @@ pub const PREFILL_WORKERS: Input = Input {
     field: Field::PrefillWorkers,
     key: "pw",
     label: "Prefill workers",
-    place: Some(Place(Limits, 5)),
+    place: Some(Place(Layout, 10)),
     later: true,
     help: "Workers that only compute prompts and send their KV cache to the replicas, which then only decode \
            (disaggregated serving); 0: each replica does both.",
@@ -37,7 +37,7 @@ pub const PREFILL_TP: Input = Input {
     field: Field::PrefillTp,
     key: "ptp",
     label: "Prefill TP",
-    place: Some(Place(Limits, 6)),
+    place: Some(Place(Layout, 11)),
     later: true,
     applies: Scenario::has_pools,
     help: "GPUs of a prefill worker that share each layer.",
@@ -49,7 +49,7 @@ pub const PREFILL_PP: Input = Input {
     field: Field::PrefillPp,
     key: "ppp",
     label: "Prefill PP",
-    place: Some(Place(Limits, 7)),
+    place: Some(Place(Layout, 12)),
     later: true,
     applies: Scenario::has_pools,
     help: "Pipeline stages of a prefill worker.",
@@ -61,7 +61,7 @@ pub const PREFILL_DP: Input = Input {
     field: Field::PrefillDp,
     key: "pdp",
     label: "Prefill attention DP",
-    place: Some(Place(Limits, 8)),
+    place: Some(Place(Layout, 13)),
     later: true,
     applies: |scenario| scenario.has_pools() && scenario.has_experts(),
     help: "Groups of a prefill worker that run attention for requests of their own and share the experts.",
@@ -73,7 +73,7 @@ pub const PREFILL_EP: Input = Input {
     field: Field::PrefillEp,
     key: "pep",
     label: "Prefill EP",
-    place: Some(Place(Limits, 9)),
+    place: Some(Place(Layout, 14)),
     later: true,
     applies: |scenario| scenario.has_pools() && scenario.has_experts(),
     help: "GPUs of a prefill worker that the experts are distributed over.",
@@ -87,7 +87,7 @@ pub const PREFILL_BUDGET: Input = Input {
     field: Field::PrefillBudget,
     key: "ptb",
     label: "Prefill token budget",
-    place: Some(Place(Limits, 10)),
+    place: Some(Place(Layout, 15)),
     later: true,
     applies: Scenario::has_pools,
     help: "Tokens that one step of a prefill worker may process; the replicas' if left out.",
@@ -104,7 +104,7 @@ pub const SEND_RATE: Input = Input {
     field: Field::SendRate,
     key: "kvr",
     label: "KV transfer rate",
-    place: Some(Place(Limits, 11)),
+    place: Some(Place(Layout, 16)),
     later: true,
     applies: Scenario::has_pools,
     help: "GB/s at which each GPU of a prefill worker sends KV cache; if left out, what its link reaches where one joins \
@@ -120,7 +120,7 @@ pub const SEND_TIME: Input = Input {
     field: Field::SendTime,
     key: "kvt",
     label: "KV transfer latency",
-    place: Some(Place(Limits, 12)),
+    place: Some(Place(Layout, 17)),
     later: true,
     applies: Scenario::has_pools,
     help: "Microseconds that any transfer of KV cache takes beside its bytes; if left out, what handing a request over takes \

@@ -3,7 +3,7 @@
 use super::columns::{BLANK, SHARES};
 use crate::config::Field;
 use crate::config::inputs::number::Slot;
-use crate::config::inputs::place::Group::Workload;
+use crate::config::inputs::place::Group::{Requests, Workload};
 use crate::config::inputs::{Input, Kind, Number, Place, Stops, Text};
 use crate::config::link::values;
 
@@ -11,7 +11,7 @@ pub const ISL: Input = Input {
     field: Field::Isl,
     key: "isl",
     label: "Input length",
-    place: Some(Place(Workload, 0)),
+    place: Some(Place(Workload, 10)),
     help: "Tokens of each prompt (ISL); of a static batch also a list, one length per prompt.",
     number: Some(Number {
         unit: "tokens",
@@ -29,7 +29,7 @@ pub const OSL: Input = Input {
     field: Field::Osl,
     key: "osl",
     label: "Output length",
-    place: Some(Place(Workload, 1)),
+    place: Some(Place(Workload, 11)),
     help: "Tokens generated for each prompt (OSL).",
     number: Some(Number {
         unit: "tokens",
@@ -48,7 +48,7 @@ pub const SPREAD: Input = Input {
     field: Field::Spread,
     key: "rr",
     label: "Spread",
-    place: Some(Place(Workload, 2)),
+    place: Some(Place(Requests, 0)),
     help: "Fraction by which prompt and output lengths vary, uniformly, up and down.",
     number: number!(workload.spread, Number::real(0.0, 0.95, Stops::Even { low: 0.0, high: 0.9, step: 0.05 }), unit: "± share"),
     ..BLANK
@@ -58,7 +58,7 @@ pub const LOG_SPREAD: Input = Input {
     field: Field::LogSpread,
     key: "ls",
     label: "Log-normal spread",
-    place: Some(Place(Workload, 3)),
+    place: Some(Place(Requests, 1)),
     later: true,
     help: "Standard deviation of the logarithm of lengths that are log-normal instead, with the same means.",
     // Beyond, a few requests would hold most tokens.
@@ -70,7 +70,7 @@ pub const SHAPE: Input = Input {
     field: Field::Shape,
     key: "sh",
     label: "Shape of lengths",
-    place: Some(Place(Workload, 4)),
+    place: Some(Place(Requests, 2)),
     later: true,
     help: "A named distribution about these means. sharegpt: log-normal prompts and outputs that vary as those \
            that `vllm bench serve` takes from ShareGPT.",
@@ -101,7 +101,7 @@ pub const CACHED_SHARE: Input = Input {
     field: Field::CachedShare,
     key: "pc",
     label: "Prefix cache",
-    place: Some(Place(Workload, 30)),
+    place: Some(Place(Requests, 30)),
     later: true,
     help: "Fraction of each prompt found in the prefix cache.",
     number: number!(workload.cached_share, Number::real(0.0, 1.0, SHARES), unit: "of prompts"),
@@ -112,7 +112,7 @@ pub const DRAFTED: Input = Input {
     field: Field::Drafted,
     key: "sd",
     label: "Drafted",
-    place: Some(Place(Workload, 31)),
+    place: Some(Place(Requests, 31)),
     later: true,
     help: "Speculative decoding: draft tokens per step and sequence.",
     number: number!(workload.drafts.drafted, Number::whole(0.0, 64.0, Stops::Even { low: 0.0, high: 16.0, step: 1.0 }), unit: "tokens"),
@@ -123,7 +123,7 @@ pub const ACCEPTED: Input = Input {
     field: Field::Accepted,
     key: "sa",
     label: "Accepted",
-    place: Some(Place(Workload, 32)),
+    place: Some(Place(Requests, 32)),
     later: true,
     help: "Speculative decoding: draft tokens accepted per step, on average.",
     number: number!(workload.drafts.accepted, Number::real(0.0, 64.0, Stops::Even { low: 0.0, high: 16.0, step: 0.1 }), unit: "tokens"),

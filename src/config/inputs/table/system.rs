@@ -2,7 +2,7 @@
 
 use super::columns::{BLANK, DEGREES};
 use crate::config::inputs::number::Slot;
-use crate::config::inputs::place::Group::System;
+use crate::config::inputs::place::Group::{Engine, Gpu, Layout};
 use crate::config::inputs::{Input, Kind, Number, Place, Stops, Text};
 use crate::config::link::{self, values};
 use crate::config::{Field, Scenario};
@@ -11,7 +11,7 @@ pub const ENGINE: Input = Input {
     field: Field::Engine,
     key: "e",
     label: "Engine",
-    place: Some(Place(System, 0)),
+    place: Some(Place(Engine, 0)),
     help: "Serving engine, by its id in the catalog.",
     text: text!(Id, |link| Some(link.scenario.engine.clone()), |draft, text| values::id(text)
         .map(|id| draft.link.scenario.engine = id)),
@@ -23,7 +23,7 @@ pub const GPU: Input =
         field: Field::Gpu,
         key: "g",
         label: "GPU",
-        place: Some(Place(System, 1)),
+        place: Some(Place(Gpu, 0)),
         help: "GPU, by its id in the catalog.",
         text: text!(Id, |link| Some(link.scenario.gpu.clone()), |draft, text| values::id(text)
             .map(|id| draft.link.scenario.gpu = id)),
@@ -34,7 +34,7 @@ pub const GPUS: Input = Input {
     field: Field::Gpus,
     key: "n",
     label: "Replicas",
-    place: Some(Place(System, 6)),
+    place: Some(Place(Gpu, 1)),
     help: "Copies of the whole deployment, which share the load. Links and JSON hold the GPUs of all of them, a multiple \
            of TP x DP x PP.",
     number: number!(replicas, Number::whole(1.0, 10_000.0, Stops::Doubling { low: 1, high: 64 }), unit: "copies"),
@@ -46,7 +46,7 @@ pub const TP: Input = Input {
     field: Field::Tp,
     key: "tp",
     label: "Tensor parallel",
-    place: Some(Place(System, 2)),
+    place: Some(Place(Layout, 0)),
     help: "GPUs that share each layer (TP).",
     number: number!(tp, Number::whole(1.0, 128.0, DEGREES), unit: "GPUs", power_of_two: true),
     ..BLANK
@@ -56,7 +56,7 @@ pub const PP: Input = Input {
     field: Field::Pp,
     key: "pp",
     label: "Pipeline parallel",
-    place: Some(Place(System, 3)),
+    place: Some(Place(Layout, 1)),
     help: "Stages that each hold some of the layers (PP).",
     number: number!(pp, Number::whole(1.0, 128.0, DEGREES), unit: "stages"),
     ..BLANK
@@ -66,7 +66,7 @@ pub const DP: Input = Input {
     field: Field::Dp,
     key: "dp",
     label: "Attention data parallel",
-    place: Some(Place(System, 4)),
+    place: Some(Place(Layout, 2)),
     applies: Scenario::has_experts,
     help: "Groups of TP GPUs that run attention for requests of their own and share the experts (DP).",
     number: number!(dp, Number::whole(1.0, 128.0, DEGREES), unit: "groups"),
@@ -77,7 +77,7 @@ pub const EP: Input = Input {
     field: Field::Ep,
     key: "ep",
     label: "Expert parallel",
-    place: Some(Place(System, 5)),
+    place: Some(Place(Layout, 3)),
     applies: Scenario::has_experts,
     help: "GPUs of a stage (TP x DP) that the experts are distributed over (EP); the remaining factor shards each expert.",
     number: number!(ep, Number::whole(1.0, 128.0, Stops::Doubling { low: 1, high: 64 }), unit: "GPUs"),

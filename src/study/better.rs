@@ -1,0 +1,76 @@
+//! The one change to make first, in a sentence: cheaper within the limits, or what keeps to them where this does not.
+
+use super::metric::{COST, TPOT, TTFT};
+use super::{Block, Case, Span, Study, change};
+use crate::config::link::Link;
+use crate::units::fixed;
+
+/// Savings below this share are not worth a change: measured runs of one configuration differ by as much.
+const LEAST_SAVING: f64 = 0.05;
+/// Without limits nothing may become slower by more than this.
+const SLOWER: f64 = 1.05;
+
+/// The changes of [`change`] that leave the load as it is.
+pub fn cases(link: &Link, of: &str) -> Vec<Case> {
+    let load = link.scenario.workload.load;
+    let mut cases = change::cases(link, of);
+    cases.retain(|case| case.scenario.workload.load == load);
+    cases
+}
+
+pub fn blocks(study: &Study) -> Vec<Block> {
+    // Not before the best of all is known.
+    if study.done < study.cases.len() {
+        return Vec::new();
+    }
+    let own = study.own();
+    let best = study.others().iter().filter_map(|case| Some((gain(own, case)?, case)));
+    let best = best.min_by(|(a, _), (b, _)| a.total_cmp(b));
+    let Some((cost, case)) = best else {
+        return vec![Block::text("None of the single changes tried is better.")];
+    };
+    let does =
+        vec![Span::plain(format!("{}: {}. ", case.name, words(own, case, cost))), study.open("Apply", case)];
+    let all = [vec![Span::plain("Better: ")], does].concat();
+    vec![Block::spans(all).called("better")]
+}
+
+/// Whether more arrives than it can serve.
+fn is_overloaded(case: &Case) -> bool {
+    case.report().and_then(|report| report.run.as_ref()).is_some_and(|run| run.saturation.is_some())
+}
+
+/// Whether it answers, serves all that comes and keeps to the limits there are.
+fn is_good(case: &Case) -> bool {
+    case.headline().is_some() && !is_overloaded(case) && case.meets_limits() != Some(false)
+}
+
+/// What `case` costs, where it is better than `own`; none where it is not, or has no price.
+fn gain(own: &Case, case: &Case) -> Option<f64> {
+    let cost = COST.of(case).filter(|_| is_good(case))?;
+    if !is_good(own) {
+        return Some(cost);
+    }
+    let slower = |metric: super::metric::Metric| {
+        metric.of(case).zip(metric.of(own)).is_some_and(|(new, now)| new > now * SLOWER)
+    };
+    let limited = own.meets_limits().is_some();
+    let keeps = limited || !slower(TTFT) && !slower(TPOT);
+    (keeps && cost <= COST.of(own)? * (1.0 - LEAST_SAVING)).then_some(cost)
+}
+
+/// `38 % cheaper, still meets the limits`.
+fn words(own: &Case, case: &Case, cost: f64) -> String {
+    let price = match COST.of(own).map(|now| cost / now - 1.0) {
+        Some(change) if change < 0.0 => format!("{} % cheaper", fixed(-change * 100.0, 0)),
+        Some(change) => format!("costs {} % more", fixed(change * 100.0, 0)),
+        None => format!("{} per M output tokens", COST.print(case)),
+    };
+    match (own.headline(), own.meets_limits(), is_overloaded(own)) {
+        (None, _, _) => format!("fits, {price}"),
+        (_, Some(false), _) => format!("meets the limits, {price}"),
+        (_, _, true) => format!("serves this load, {price}"),
+        (_, Some(true), _) => format!("{price}, still meets the limits"),
+        _ => format!("{price}, no slower"),
+    }
+}

@@ -1,0 +1,103 @@
+//! The views of the page's results, and what each holds: the page needs these alone, and nothing that answers them.
+
+use super::Topic;
+
+/// What stands below the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Panel {
+    /// Latency against load, the run, memory.
+    #[default]
+    Overview,
+    /// The roofline and the tables of its kernels.
+    Roofline,
+    Study(Topic),
+}
+
+/// A view of the results, which chooses between its panels where it has several.
+#[derive(Debug)]
+pub struct View {
+    pub id: &'static str,
+    pub name: &'static str,
+    /// With their names, the first of which stands for the view.
+    pub panels: &'static [(Panel, &'static str)],
+}
+
+const fn view(id: &'static str, name: &'static str, panels: &'static [(Panel, &'static str)]) -> View {
+    View { id, name, panels }
+}
+
+pub const VIEWS: [View; 5] = [
+    view("answer", "Answer", &[(Panel::Overview, "Answer")]),
+    view(
+        "why",
+        "Why",
+        &[
+            (Panel::Study(Topic::Breakdown), "Time"),
+            (Panel::Roofline, "Roofline"),
+            (Panel::Study(Topic::Explain), "Formulas"),
+        ],
+    ),
+    view("improve", "Improve", &[(Panel::Study(Topic::Change), "Improve")]),
+    view(
+        "compare",
+        "Compare",
+        &[
+            (Panel::Study(Topic::Compare), "Side by side"),
+            (Panel::Study(Topic::Sweep), "Sweep"),
+            (Panel::Study(Topic::Tradeoff), "Trade-off"),
+        ],
+    ),
+    view("evidence", "Evidence", &[(Panel::Study(Topic::Evidence), "Evidence")]),
+];
+
+/// What the header opens: no view's.
+pub const ASIDE: [(Panel, &str); 2] =
+    [(Panel::Study(Topic::Share), "Share"), (Panel::Study(Topic::Export), "Export")];
+
+impl Panel {
+    /// As links within the page and tests name it.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Overview => "overview",
+            Self::Roofline => "roofline",
+            Self::Study(topic) => topic.id(),
+        }
+    }
+
+    /// An unknown id is the overview's.
+    pub fn from_id(id: &str) -> Self {
+        all().map(|(panel, _)| panel).find(|panel| panel.id() == id).unwrap_or_default()
+    }
+
+    pub fn topic(self) -> Option<Topic> {
+        match self {
+            Self::Study(topic) => Some(topic),
+            Self::Overview | Self::Roofline => None,
+        }
+    }
+}
+
+impl View {
+    pub fn holds(&self, panel: Panel) -> bool {
+        self.panels.iter().any(|(of, _)| *of == panel)
+    }
+}
+
+/// Every panel with its name.
+pub fn all() -> impl Iterator<Item = (Panel, &'static str)> {
+    VIEWS.iter().flat_map(|view| view.panels).chain(&ASIDE).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_study_has_its_place() {
+        for &topic in Topic::ALL.iter().filter(|topic| !matches!(topic, Topic::Find | Topic::Better)) {
+            assert_eq!(Panel::from_id(topic.id()), Panel::Study(topic));
+        }
+        assert_eq!(Panel::from_id("roofline"), Panel::Roofline);
+        assert_eq!(Panel::from_id("nonsense"), Panel::Overview);
+    }
+}

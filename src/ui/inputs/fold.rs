@@ -1,0 +1,64 @@
+//! Settings that few change, in a fold whose summary says what is set, and which opens where one of them is wrong.
+
+use leptos::html::Details;
+use leptos::prelude::*;
+
+use super::controls;
+use super::options;
+use crate::config::inputs::{Form, Group, Input};
+use crate::config::{Field, Issue};
+use crate::ui::state::State;
+
+/// Found by tests as `{id}-fold`.
+pub fn fold(state: State, group: Group, id: &'static str, name: &'static str) -> AnyView {
+    let fold = NodeRef::<Details>::new();
+    let wrong = Memo::new(move |_| {
+        let mut inputs = group.inputs().into_iter();
+        inputs.any(|input| state.issues_of(input.field).iter().any(Issue::is_error))
+    });
+    Effect::new(move || {
+        if let (true, Some(fold)) = (wrong.get(), fold.get()) {
+            let _ = fold.set_attribute("open", "");
+        }
+    });
+    let set = move || state.form.with(|form| summary(form, group));
+    view! {
+        <details class="group" data-testid=format!("{id}-fold") node_ref=fold>
+            <summary>{name}<span class="set">{set}</span></summary>
+            {controls(group)}
+        </details>
+    }
+    .into_any()
+}
+
+/// `TP 4, EP 4`: what differs from the defaults; the engine in any case.
+fn summary(form: &Form, group: Group) -> String {
+    let mut set: Vec<String> =
+        group.inputs().into_iter().filter_map(|input| said(form, input, group)).collect();
+    if set.is_empty() || group == Group::Engine && set.len() == 1 {
+        set.push("defaults".into());
+    }
+    set.join(", ")
+}
+
+fn said(form: &Form, input: &Input, group: Group) -> Option<String> {
+    let scenario = form.scenario();
+    if let Some(number) = &input.number {
+        let value = (number.read)(scenario).filter(|value| input.default_number() != Some(*value))?;
+        // Degrees are known by their short names, which are their keys.
+        let name = match group {
+            Group::Layout if input.key.len() == 2 => input.key.to_ascii_uppercase(),
+            _ => input.label.to_owned(),
+        };
+        return Some(format!("{name} {}", number.print(value)));
+    }
+    let options = options::of(input.field)?;
+    let chosen = (options.chosen)(scenario);
+    let usual = chosen == (options.chosen)(&crate::config::Scenario::default());
+    if usual && input.field != Field::Engine {
+        return None;
+    }
+    let entries = (options.entries)(scenario).into_iter().flat_map(|(_, entries)| entries);
+    let text = entries.into_iter().find(|entry| entry.id == chosen).map_or(chosen, |entry| entry.text);
+    Some(if input.field == Field::Kv { format!("KV {text}") } else { text })
+}

@@ -1,0 +1,37 @@
+//! A radio button and its label, which is what is seen of it in a row of segments.
+
+use leptos::prelude::*;
+
+/// One of `group`, found by `id` in the page and by tests. Its parts are boxed: all rows of the page share this code.
+pub fn radio(
+    group: &'static str,
+    id: String,
+    label: impl Into<String>,
+    checked: impl Fn() -> bool + Send + Sync + 'static,
+    choose: impl Fn() + 'static,
+) -> AnyView {
+    of(group, id, label.into(), Box::new(checked), Box::new(choose))
+}
+
+fn of(
+    group: &'static str,
+    id: String,
+    label: String,
+    checked: Box<dyn Fn() -> bool + Send + Sync>,
+    choose: Box<dyn Fn()>,
+) -> AnyView {
+    view! {
+        <input
+            type="radio" name=group id=id.clone() data-testid=id.clone()
+            prop:checked=checked on:change=move |_| choose()
+        />
+        <label for=id>{label}</label>
+    }
+    .into_any()
+}
+
+/// Radio buttons as one control.
+pub fn segments(class: &'static str, label: &'static str, buttons: Vec<AnyView>) -> AnyView {
+    view! { <div class=format!("segments {class}") role="radiogroup" aria-label=label>{buttons}</div> }
+        .into_any()
+}

@@ -1,0 +1,72 @@
+//! What a decode step and a prefill step spend their time on: a bar each, by resource.
+
+use leptos::prelude::*;
+
+use crate::graph::Phase;
+use crate::study::panel::Panel;
+use crate::study::{Topic, words};
+use crate::ui::state::State;
+use crate::units::fixed;
+use crate::worker::protocol::{Part, Pass};
+
+/// Class and name of each resource, in the order of the bars.
+const KEY: [(&str, &str); 4] = [
+    ("resource-compute", "compute"),
+    ("resource-memory", "memory"),
+    ("resource-links", "links"),
+    ("resource-host", "launch and host"),
+];
+/// Widths in per cent from which a part has room for its name and share, and for its share alone.
+const NAMED: f64 = 24.0;
+const NUMBERED: f64 = 9.0;
+
+#[component]
+pub fn TimesView() -> impl IntoView {
+    let state = State::get();
+    let nothing = move || state.of_answer(|answer| answer.passes.first().map(|_| ())).is_none();
+    let bars = move || {
+        [Phase::Decode, Phase::Prefill]
+            .map(|phase| state.of_pass(phase, |pass| Some(bar(phase, pass))))
+            .into_iter()
+            .collect_view()
+    };
+    let key = KEY.map(|(class, name)| {
+        view! { <span><i class=format!("swatch {class}") aria-hidden="true"></i>{name}</span> }.into_any()
+    });
+    view! {
+        <section class="panel times" aria-label="Time of a step by resource" prop:hidden=nothing>
+            {bars}
+            <p class="key">
+                {Vec::from(key)}
+                <button type="button" class="why" on:click=move |_| state.show(Panel::Study(Topic::Breakdown), "")>
+                    "By part and kernel"
+                </button>
+            </p>
+        </section>
+    }
+}
+
+fn bar(phase: Phase, pass: &Pass) -> AnyView {
+    let name = words::phase(phase);
+    let said: Vec<String> = pass.times.iter().map(|part| format!("{} {}", part.name, part.size)).collect();
+    let parts: Vec<AnyView> = pass.times.iter().map(segment).collect();
+    view! {
+        <div class="time">
+            <span class="name">{name}</span>
+            <span class="step">{pass.facts.first().cloned()}</span>
+            <div class="bar" role="img" data-testid=format!("time-{}", phase.id()) aria-label=format!("{name} step by resource: {}", said.join(", "))>
+                {parts}
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn segment(Part { class, name, size, width }: &Part) -> AnyView {
+    let text = match *width {
+        NAMED.. => format!("{name} {size}"),
+        NUMBERED..NAMED => size.clone(),
+        _ => String::new(),
+    };
+    view! { <span class=class.clone() style:width=fixed(*width, 2) + "%">{text}</span> }.into_any()
+}

@@ -1,0 +1,102 @@
+//! Whether an answer keeps to the limits, and by how much.
+
+use crate::config::{Field, Issue, Setup};
+use crate::serving::Report;
+use crate::serving::report::Headline;
+use crate::units::{Seconds, count, fixed};
+use crate::worker::protocol::Verdict;
+
+/// A limit and the time held against it, in seconds.
+struct Held {
+    name: &'static str,
+    limit: f64,
+    /// That of the share of requests which must keep to it; the mean of a static batch.
+    time: f64,
+}
+
+pub fn of(setup: &Setup, report: &Report) -> Verdict {
+    let Some(headline) = &report.headline else {
+        let error = report.issues.iter().find(|issue| issue.is_error());
+        let said = error.map(Issue::sentence).unwrap_or_default();
+        let words = if report.passes.is_empty() { "Does not fit" } else { "No answer" };
+        return verdict("unfit", words, said.trim_start_matches("Does not fit: ").to_owned());
+    };
+    let run = report.run.as_ref();
+    if let Some(saturation) = run.and_then(|run| run.saturation) {
+        let (offered, served) = (count(saturation.offered_per_s), count(saturation.served_per_s));
+        let reason = format!("{offered} requests/s arrive, {served} can be served");
+        return verdict("misses", "Overloaded", reason);
+    }
+    let (held, at) = match run {
+        Some(run) => {
+            let held = run.limits.iter().map(|kept| Held {
+                name: name(kept.field),
+                limit: kept.limit,
+                time: kept.at,
+            });
+            let percentile = setup.slos.share_of_each() * 100.0;
+            (held.collect::<Vec<_>>(), format!(" P{}", count(percentile)))
+        }
+        None => (means(setup, headline), String::new()),
+    };
+    let missed: Vec<&Held> = held.iter().filter(|held| held.time > held.limit).collect();
+    let keeps = run.map_or(missed.is_empty(), |run| run.keeps() != Some(false));
+    let said = |of: &[&Held], words: fn(&Held) -> String| {
+        of.iter().map(|held| format!("{}{at} {}", held.name, words(held))).collect::<Vec<_>>().join("; ")
+    };
+    if held.is_empty() {
+        verdict("none", "No limits set", String::new())
+    } else if keeps {
+        let all: Vec<&Held> = held.iter().collect();
+        verdict("meets", "Meets the limits", said(&all, within))
+    } else if missed.is_empty() {
+        let together = run.and_then(|run| Some(run.goodput_per_s? / run.metrics.requests_per_s));
+        let share = fixed(together.unwrap_or(0.0) * 100.0, 0);
+        let asked = fixed(setup.slos.share() * 100.0, 0);
+        verdict("misses", "Misses the limits", format!("{share} % of requests keep to all, {asked} % must"))
+    } else {
+        let names: Vec<&str> = missed.iter().map(|held| held.name).collect();
+        let words =
+            format!("Misses the {} limit{}", names.join(" and "), if names.len() > 1 { "s" } else { "" });
+        verdict("misses", &words, said(&missed, over))
+    }
+}
+
+fn verdict(id: &str, words: &str, reason: String) -> Verdict {
+    Verdict { id: id.into(), words: words.into(), reason }
+}
+
+/// A static batch has one time of each.
+fn means(setup: &Setup, headline: &Headline) -> Vec<Held> {
+    let time = |field: Field| match field {
+        Field::SloTtft => Some(headline.ttft),
+        Field::SloTpot => headline.tpot,
+        _ => Some(headline.e2e),
+    };
+    let held = |(field, limit)| Some(Held { name: name(field), limit, time: time(field)?.0 });
+    setup.slos.limits().filter_map(held).collect()
+}
+
+fn name(field: Field) -> &'static str {
+    match field {
+        Field::SloTtft => "TTFT",
+        Field::SloTpot => "TPOT",
+        _ => "E2E",
+    }
+}
+
+/// `157 ms of 1.00 s`.
+fn within(held: &Held) -> String {
+    format!("{} of {}", Seconds(held.time).print(), Seconds(held.limit).print())
+}
+
+/// `1.33 s, 33 % over 1.00 s`; beyond twice the limit as a factor.
+fn over(held: &Held) -> String {
+    let (time, limit) = (Seconds(held.time).print(), Seconds(held.limit).print());
+    let factor = held.time / held.limit;
+    if factor < 2.0 {
+        format!("{time}, {} % over {limit}", fixed((factor - 1.0) * 100.0, 0))
+    } else {
+        format!("{time}, {} times {limit}", fixed(factor, 1))
+    }
+}

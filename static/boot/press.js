@@ -1,0 +1,55 @@
+// What a press does that is no more than showing or focusing what the page has already: it need not wait for the page's own code.
+
+/** A term's definition, beside it. */
+function define(term) {
+  const definition = document.querySelector("#definition") ?? Object.assign(document.createElement("p"), { id: "definition", className: "definition", popover: "auto" });
+  document.body.append(definition);
+  definition.textContent = term.title;
+  definition.showPopover?.();
+  const { left, bottom } = term.getBoundingClientRect();
+  const { width, height } = definition.getBoundingClientRect();
+  definition.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
+  definition.style.top = `${bottom + height + 8 > innerHeight ? Math.max(8, bottom - height - 28) : bottom + 4}px`;
+}
+
+/** On a phone the form is behind a line that says what is set. */
+function expand(line, open) {
+  line?.setAttribute("aria-expanded", open);
+  // What is listed elsewhere, since the form hides it, may now be seen.
+  line?.dispatchEvent(new Event("toggle"));
+}
+
+/** The input of an issue, out of whatever hides it. */
+function reveal(input) {
+  if (!input) return;
+  expand(document.querySelector(".configure"), true);
+  input.closest("details")?.setAttribute("open", "");
+  input.scrollIntoView({ block: "center" });
+  input.focus();
+}
+
+const does = {
+  ".term": define,
+  ".configure": (line) => expand(line, line.getAttribute("aria-expanded") !== "true"),
+  ".go": (button) => reveal(document.getElementById(button.closest("[data-field]").dataset.field)),
+  ".skip": () => document.querySelector("#results").focus(),
+  ".top [aria-pressed]": () => requestAnimationFrame(() => document.querySelector(".study").scrollIntoView({ block: "nearest" })),
+};
+
+addEventListener("click", ({ target }) => {
+  for (const [selector, act] of Object.entries(does)) {
+    const pressed = target.closest?.(selector);
+    if (pressed) act(pressed);
+  }
+});
+
+/** A page that is opened without a link says what it is for, until the first change. */
+export function introduce() {
+  const intro = document.querySelector("#intro");
+  if (document.documentElement.dataset.view !== undefined || location.search || location.hash.length > 1) return intro.remove();
+  const side = document.querySelector(".side");
+  side.prepend(intro);
+  intro.hidden = false;
+  for (const type of ["input", "popstate"]) addEventListener(type, () => intro.remove());
+  side.querySelector(".presets").addEventListener("click", () => intro.remove());
+}
