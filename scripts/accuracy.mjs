@@ -1,15 +1,20 @@
-// Fails above the errors of gates.json: `node scripts/accuracy.mjs SERVING KERNELS`, the JSON of `evaluate serving`
-// and of `evaluate kernels`.
+// Fails above the errors of gates.json: `node scripts/accuracy.mjs SERVING ENERGY KERNELS`, the JSON of `evaluate serving`
+// of the cases and of those with energy, and of `evaluate kernels`.
 import { readFileSync } from "node:fs";
 
 const read = (path) => JSON.parse(readFileSync(path));
 const gates = read(new URL("gates.json", import.meta.url));
-const [{ batch, closed_loop: loop, trace }, { families }] = process.argv.slice(2).map(read);
+const [{ batch, closed_loop: loop, trace }, { steady_state: energy }, { families }] = process.argv.slice(2).map(read);
 
 const percent = (number) => `${number.toFixed(1)} %`;
 function fail(text) {
   console.log(text);
   process.exitCode = 1;
+}
+function holdOne(name, error, gate) {
+  const text = `${name} ${percent(error)} of ${gate} %`;
+  if (error > gate) fail(`${text}: OVER`);
+  else console.log(text);
 }
 function hold(name, { mean, median }, gate) {
   const text = `${name}: mean error ${percent(mean)} of ${gate} %, median ${percent(median)}`;
@@ -30,18 +35,16 @@ console.log(`\nclosed loops, every ${loops.every}th: ${loop.cases} predicted, ${
 for (const { id, reason } of loop.skipped) console.log(`  ${id}: ${reason}`);
 if (loop.skipped.length > loops.most_skipped_share * loop.cases) fail("too many skipped");
 for (const metric of ["ttft", "tpot"]) {
-  for (const of of ["mean", "median"]) {
-    const [error, gate] = [loop[metric][of], loops[`${of}_error_percent`][metric]];
-    const text = `${metric}: ${of} error ${percent(error)} of ${gate} %`;
-    if (error > gate) fail(`${text}: OVER`);
-    else console.log(text);
-  }
+  for (const of of ["mean", "median"]) holdOne(`${metric}: ${of} error`, loop[metric][of], loops[`${of}_error_percent`][metric]);
   const { covered } = loop.calibrated.coverage80[metric];
   const [least, most] = loops.covered_by_80_percent_bands;
   const text = `${metric}: the 80 % bands hold for ${percent(covered)}, ${least} to ${most} %`;
   if (covered < least || covered > most) fail(`${text}: OUT OF IT`);
   else console.log(text);
 }
+console.log(`\nservers kept full, with energy: ${energy.cases} predicted, ${energy.skipped.length} skipped`);
+if (energy.cases < gates.energy.least_cases) fail(`fewer than ${gates.energy.least_cases} predicted`);
+for (const [metric, gate] of Object.entries(gates.energy.median_error_percent)) holdOne(`${metric}: median error`, energy[metric].median, gate);
 if (trace.skipped.length) fail(`traces skipped: ${JSON.stringify(trace.skipped)}`);
 
 console.log("\nkernels, most of them trained on: a model and its features that have come apart");

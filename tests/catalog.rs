@@ -169,6 +169,11 @@ fn gpu_figures_are_in_their_ranges() {
         assert!((0.8..1.0).contains(&reached), "{id}: {reached}");
         assert!(gpu.link.gb_per_s.0.is_some_and(|rate| rate >= 16.0) && gpu.link.domain >= 2, "{id}");
         assert!(gpu.power_w.0.is_some_and(|watts| watts >= 70.0), "{id}");
+        let [idle, memory, compute] = gpu.power_shares().expect(id);
+        assert!(
+            (0.05..0.4).contains(&idle) && (0.3..2.5).contains(&memory) && (0.5..2.5).contains(&compute),
+            "{id}"
+        );
     }
 }
 

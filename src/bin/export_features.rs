@@ -1,5 +1,6 @@
 //! Measured tables in, training rows out: the features are those the page computes.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use rooflight::config::catalog::{catalog, constants};
 use rooflight::evidence::export::export;
+use rooflight::evidence::power::export_power;
 use rooflight::evidence::sample::Selection;
 use rooflight::kernels::Family;
 
@@ -27,6 +29,9 @@ struct Cli {
     sample: Option<usize>,
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Counted work beside measured times and watts instead of features, from the tables of `power/`.
+    #[arg(long, conflicts_with_all = ["sample", "seed"])]
+    power: bool,
 }
 
 fn main() -> ExitCode {
@@ -43,13 +48,23 @@ fn run(cli: &Cli) -> Result<(), String> {
     let family = Family::from_id(&cli.family).ok_or_else(|| format!("no family {}", cli.family))?;
     let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let file = File::create(&cli.out).map_err(|error| format!("{}: {error}", cli.out.display()))?;
+    if cli.power {
+        let header = export_power(family, &cli.data, catalog(), &mut BufWriter::new(file))
+            .map_err(|error| error.to_string())?;
+        report(family, (header.rows, header.columns.len()), &header.skipped);
+        return Ok(());
+    }
     let selection = Selection { sample: cli.sample, seed: cli.seed, suspects: false };
     let mut out = BufWriter::new(file);
     let header = export(family, &cli.data, selection, catalog(), &physics, &mut out)
         .map_err(|error| error.to_string())?;
-    println!("{}: {} rows of {} columns", family.id(), header.rows, header.columns.len());
-    for (reason, rows) in &header.skipped {
+    report(family, (header.rows, header.columns.len()), &header.skipped);
+    Ok(())
+}
+
+fn report(family: Family, (rows, columns): (usize, usize), skipped: &BTreeMap<String, usize>) {
+    println!("{}: {rows} rows of {columns} columns", family.id());
+    for (reason, rows) in skipped {
         println!("  {rows} rows left out: {reason}");
     }
-    Ok(())
 }

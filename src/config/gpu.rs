@@ -104,6 +104,11 @@ pub struct Gpu {
     pub sustained_clock: Figure,
     /// Share of the memory bandwidth that no kernel exceeds on weights and KV that the L2 does not hold.
     pub cold_share: Figure,
+    /// Shares of the power limit: drawn while nothing runs, added by device memory at its peak bandwidth, and by tensor
+    /// cores at their dense peak.
+    pub idle_power: Figure,
+    pub memory_power: Figure,
+    pub compute_power: Figure,
     /// A typical price to rent one, in $ per GPU and hour; editable by the visitor.
     pub dollars_per_hour: Figure,
 }
@@ -166,6 +171,35 @@ impl Gpu {
 
     pub fn power(&self) -> Result<Watts, MissingFigure> {
         self.need(&self.power_w, "power limit").map(Watts)
+    }
+
+    /// Shares of the power limit: idling, and what device memory and tensor cores add at their peaks.
+    pub fn power_shares(&self) -> Result<[f64; 3], MissingFigure> {
+        let memory = self.need(&self.memory_power, "power of device memory")?;
+        Ok([self.idle()?, memory, self.need(&self.compute_power, "power of tensor cores")?])
+    }
+
+    /// Whether these were measured on this GPU, not taken from others.
+    pub fn has_measured_power(&self) -> bool {
+        [&self.idle_power, &self.memory_power, &self.compute_power].iter().all(|figure| figure.1 != ESTIMATE)
+    }
+
+    /// Share of the power limit that is drawn while nothing runs.
+    pub fn idle(&self) -> Result<f64, MissingFigure> {
+        self.need(&self.idle_power, "idle power")
+    }
+
+    /// The clock that compute-bound kernels hold under a cap of `watts`, over the one they hold at the power limit. What is
+    /// drawn beyond idling goes with the cube of the clock: voltage falls with it, and enters squared.
+    pub fn clock_under(&self, watts: f64) -> Result<f64, MissingFigure> {
+        let idle = self.idle()?;
+        Ok(((watts / self.power()?.0 - idle).max(0.0) / (1.0 - idle)).cbrt().min(1.0))
+    }
+
+    /// The watts under which [`Self::clock_under`] is `clock`.
+    pub fn cap_for(&self, clock: f64) -> Result<f64, MissingFigure> {
+        let idle = self.idle()?;
+        Ok(self.power()?.0 * (idle + (1.0 - idle) * clock.powi(3)))
     }
 
     pub fn xu(&self) -> Result<f64, MissingFigure> {

@@ -37,6 +37,10 @@ pub struct Overrides {
     pub memory_share: Option<f64>,
     /// Share of the boost clock held under load, 0..1.
     pub sustained: Option<f64>,
+    /// Watts that a GPU may draw, below its limit.
+    pub power_cap: Option<f64>,
+    /// Power of the data centre over that of its GPUs, at least 1.
+    pub power_overhead: Option<f64>,
     /// $ per GPU and hour.
     pub price: Option<f64>,
 }

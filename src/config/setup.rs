@@ -51,6 +51,10 @@ pub struct Setup {
     pub memory_share: f64,
     /// Share of the boost clock held under load.
     pub sustained: f64,
+    /// Watts that a GPU may draw, where that is less than its limit; `sustained` is the clock that is left.
+    pub power_cap: Option<f64>,
+    /// Power of the data centre over that of its GPUs, at least 1.
+    pub power_overhead: f64,
     /// $ per GPU and hour, where one is known or given.
     pub price: Option<f64>,
 }

@@ -22,6 +22,26 @@ pub struct Times {
     pub tpot_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_per_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joules_per_output_token: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_w_per_gpu: Option<f64>,
+    /// The energy of a token if tokens came at the measured rate: GPUs idle for the rest of the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joules_at_measured_rate: Option<f64>,
+    #[serde(skip)]
+    pub idle_w: Option<f64>,
+}
+
+impl Times {
+    /// What was predicted, with what follows for the measured rate.
+    pub fn beside(self, measured: &Self) -> Self {
+        let found = || {
+            let (own, rate) = (self.output_per_s?, measured.output_per_s?);
+            Some(self.joules_per_output_token? + self.idle_w? * (1.0 / rate - 1.0 / own))
+        };
+        Self { joules_at_measured_rate: found(), ..self }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -33,6 +53,9 @@ pub enum Metric {
     Ttft,
     Tpot,
     Throughput,
+    JoulesPerOutputToken,
+    JoulesAtMeasuredRate,
+    Power,
 }
 
 impl Metric {
@@ -44,6 +67,9 @@ impl Metric {
             Self::Ttft => times.ttft_ms,
             Self::Tpot => times.tpot_ms,
             Self::Throughput => times.output_per_s,
+            Self::JoulesPerOutputToken => times.joules_per_output_token,
+            Self::JoulesAtMeasuredRate => times.joules_at_measured_rate,
+            Self::Power => times.power_w_per_gpu,
         }
     }
 
@@ -55,6 +81,9 @@ impl Metric {
             Self::Ttft => "TTFT",
             Self::Tpot => "TPOT",
             Self::Throughput => "throughput",
+            Self::JoulesPerOutputToken => "J per token",
+            Self::JoulesAtMeasuredRate => "J at the rate",
+            Self::Power => "power",
         }
     }
 }
@@ -234,7 +263,7 @@ impl PeerRow {
             ttft_ms: self.ttft_or_prefill_ms,
             tpot_ms: self.tpot_or_decode_step_ms,
             total_ms: self.total_ms,
-            output_per_s: None,
+            ..Times::default()
         }
     }
 }

@@ -18,17 +18,17 @@ const EXTRA: [&str; 8] =
 
 /// Codes of the texts seen, in the order seen.
 #[derive(Debug, Default)]
-struct Codes<K> {
+pub(super) struct Codes<K> {
     codes: HashMap<K, usize>,
 }
 
 impl<K: std::hash::Hash + Eq + Clone + Ord> Codes<K> {
-    fn code(&mut self, key: &K) -> usize {
+    pub fn code(&mut self, key: &K) -> usize {
         let next = self.codes.len();
         *self.codes.entry(key.clone()).or_insert(next)
     }
 
-    fn list(&self) -> Vec<K> {
+    pub fn list(&self) -> Vec<K> {
         let mut all: Vec<_> = self.codes.iter().collect();
         all.sort_by_key(|(_, code)| **code);
         all.into_iter().map(|(key, _)| key.clone()).collect()
@@ -121,7 +121,7 @@ pub enum ExportError {
     Output(#[from] io::Error),
 }
 
-fn write(header: &Header, rows: &[f32], out: &mut impl Write) -> Result<(), ExportError> {
+pub(super) fn write(header: &impl Serialize, rows: &[f32], out: &mut impl Write) -> Result<(), ExportError> {
     let json = serde_json::to_vec(header)?;
     out.write_all(&(json.len() as u32).to_le_bytes())?;
     out.write_all(&json)?;
@@ -154,6 +154,7 @@ mod tests {
             dtype: Dtype::Bf16,
             op,
             micros: 10.0,
+            watts: None,
             suspect: false,
         }
     }

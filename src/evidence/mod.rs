@@ -11,6 +11,7 @@ pub mod launch;
 pub mod measured;
 pub mod memory;
 pub mod models;
+pub mod power;
 pub mod sample;
 pub mod served;
 pub mod summary;

@@ -156,6 +156,7 @@ mod tests {
             dtype: Dtype::Bf16,
             op: Op::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 }),
             micros: 10.0,
+            watts: None,
             suspect: false,
         }
     }

@@ -48,12 +48,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a table of kernels under `data`.
+    /// Reads a table in `folder`.
     ///
     /// # Errors
     /// Where the file cannot be opened or decoded, or a column holds nulls.
-    pub fn read(data: &Path, name: &str) -> Result<Self, TableError> {
-        let path = data.join("kernels").join(name).with_extension("parquet");
+    pub fn read(folder: &Path, name: &str) -> Result<Self, TableError> {
+        let path = folder.join(name).with_extension("parquet");
         let file = File::open(&path).map_err(|error| TableError::Open { path: path.clone(), error })?;
         match columns(file) {
             Ok((rows, columns)) => Ok(Self { path, rows, columns }),

@@ -176,8 +176,13 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
         issues.push(Issue::warning(Field::SloTtft, text));
     }
     let several = request.values(Field::Gpu).is_some_and(|gpus| gpus.len() > 1);
-    for (field, given) in [(Field::Price, base.overrides.price), (Field::Sustained, base.overrides.sustained)]
-    {
+    let given = &base.overrides;
+    let of_one = [
+        (Field::Price, given.price),
+        (Field::Sustained, given.sustained),
+        (Field::PowerCap, given.power_cap),
+    ];
+    for (field, given) in of_one {
         if several && given.is_some() {
             let hint = if field == Field::Price { ": give `prices` by GPU" } else { ": name one GPU" };
             issues.push(Issue::error(

@@ -52,8 +52,8 @@ pub enum Provenance {
 pub struct Ideal {
     pub time: Seconds,
     pub limit: Resource,
-    compute: Seconds,
-    memory: Seconds,
+    pub(super) compute: Seconds,
+    pub(super) memory: Seconds,
     launch: Seconds,
     /// Stored bytes at the share of the bandwidth that cold data reaches at best.
     cold: Seconds,

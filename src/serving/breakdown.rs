@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::config::Setup;
 use crate::graph::Phase;
-use crate::latency::Resource;
-use crate::units::{Bytes, Flops, Seconds, percent};
+use crate::latency::{Draw, Resource};
+use crate::units::{Bytes, Flops, Seconds, Watts, percent};
 
 use super::report::{KernelLine, PassReport};
 use super::step::{FinishedStep, PlannedStep};
@@ -59,6 +59,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
         past: past as f64 / sequences.max(1) as f64,
         time: total,
         host: finished.time.host,
+        power: power(setup, finished),
         sentence: sentence(phase, limit, limit_share, &kernels),
         limit,
         limit_share,
@@ -66,6 +67,12 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
         mbu: mbu(setup, step, total),
         kernels,
     }
+}
+
+/// Pipeline stages work one after another, and idle while the others do.
+fn power(setup: &Setup, finished: &FinishedStep) -> Option<Watts> {
+    let idle = Draw::of(setup).ok()?.idle;
+    Some(idle + Watts(finished.joules.0 / finished.time.total().0 / f64::from(setup.pp)))
 }
 
 /// FLOP per compulsory byte; none if nothing is multiplied or nothing must be moved.

@@ -9,7 +9,7 @@ use super::breakdown::breakdown;
 use super::fit::{prompts_of_one_replica, tokens_held};
 use super::plan::{Offline, Plan, Served, Steps};
 use super::report::{Basis, Headline, PassReport, Report};
-use super::run::{Run, Runner};
+use super::run::{Power, Run, Runner};
 use super::step::PlannedStep;
 
 /// Finishes `plan`. None if `efficiencies` answers other rows than the plan's.
@@ -73,6 +73,7 @@ struct Means {
     /// Of one replica, as is the next.
     running: f64,
     waiting: f64,
+    power: Option<Power>,
 }
 
 impl Finisher<'_> {
@@ -80,8 +81,10 @@ impl Finisher<'_> {
         &self.plan.setup
     }
 
-    fn time(&self, step: &PlannedStep) -> Option<Seconds> {
-        Some(step.finish(self.setup(), &self.plan.physics, self.efficiencies)?.time.total())
+    /// A step's seconds, and the joules of a GPU of each stage.
+    fn spent(&self, step: &PlannedStep) -> Option<(f64, f64)> {
+        let finished = step.finish(self.setup(), &self.plan.physics, self.efficiencies)?;
+        Some((finished.time.total().0, finished.joules.0))
     }
 
     fn pass(&self, step: &PlannedStep, phase: Phase) -> Option<PassReport> {
@@ -94,10 +97,13 @@ impl Finisher<'_> {
     }
 
     fn offline(&self, offline: &Offline, report: Report) -> Option<Report> {
-        let ttft = self.time(&offline.prefill)?;
-        let mut curve = Vec::new();
+        let (ttft, prefill_joules) = self.spent(&offline.prefill)?;
+        let ttft = Seconds(ttft);
+        let (mut curve, mut joules) = (Vec::new(), Vec::new());
         for (step, planned) in &offline.decode {
-            curve.push((*step as f64, self.time(planned)?.0));
+            let (seconds, spent) = self.spent(planned)?;
+            curve.push((*step as f64, seconds));
+            joules.push((*step as f64, spent));
         }
         let setup = self.setup();
         let (osl, steps) = (f64::from(setup.osl), f64::from(setup.osl.saturating_sub(1)));
@@ -106,15 +112,20 @@ impl Finisher<'_> {
         let tpot = (!curve.is_empty()).then(|| Seconds(mean_over_steps(&curve, steps) * per_token));
         let e2e = ttft + tpot.unwrap_or(Seconds::ZERO) * steps;
         let requests_per_s = offline.requests / e2e.0;
+        let of_stages = prefill_joules + mean_over_steps(&joules, steps) * setup.decode_steps();
+        let dynamic = of_stages * f64::from(setup.tp * setup.dp * setup.replicas) / e2e.0;
+        let output_per_s = requests_per_s * osl;
+        let power = Power::of(setup, dynamic, output_per_s, requests_per_s);
         let headline = self.headline(Means {
             ttft,
             tpot,
             e2e,
             requests_per_s,
-            output_per_s: requests_per_s * osl,
+            output_per_s,
             total_per_s: requests_per_s * (setup.mean_prompt() + osl),
             running: prompts_of_one_replica(setup).len() as f64,
             waiting: 0.0,
+            power,
         });
         let mut passes = vec![self.pass(&offline.prefill, Phase::Prefill)?];
         if let Some((_, middle)) = offline.decode.get(offline.decode.len() / 2) {
@@ -149,6 +160,7 @@ impl Finisher<'_> {
             total_per_s: metrics.total_per_s,
             running: metrics.in_flight - waiting,
             waiting,
+            power: run.power,
         });
         if self.setup().load.is_rate() {
             report.memory = report.memory.holding(self.setup(), headline.running, tokens_held(self.setup()));
@@ -180,7 +192,8 @@ impl Finisher<'_> {
     fn headline(&self, means: Means) -> Headline {
         let setup = self.setup();
         let gpus = f64::from(setup.gpus());
-        let Means { ttft, tpot, e2e, requests_per_s, output_per_s, total_per_s, running, waiting } = means;
+        let Means { ttft, tpot, e2e, requests_per_s, output_per_s, total_per_s, running, waiting, power } =
+            means;
         Headline {
             ttft,
             tpot,
@@ -192,6 +205,7 @@ impl Finisher<'_> {
             output_per_s_per_user: tpot.map(|tpot| 1.0 / tpot.0),
             running,
             waiting,
+            power,
             dollars_per_million: setup
                 .dollars_per_hour()
                 .map(|dollars| Dollars(dollars / 3600.0 / output_per_s * 1e6)),

@@ -6,8 +6,8 @@ use crate::config::{Dtype, Issue, Setup};
 use crate::graph::{Block, Phase};
 use crate::kernels::Schedule;
 use crate::latency::{Provenance, Resource};
-use crate::serving::run::{Calibrated, Run};
-use crate::units::{Bytes, Dollars, Flops, Seconds};
+use crate::serving::run::{Calibrated, Power, Run};
+use crate::units::{Bytes, Dollars, Flops, Seconds, Watts};
 
 /// What the efficiencies behind a number are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -67,6 +67,8 @@ pub struct PassReport {
     pub time: Seconds,
     /// Host time not hidden behind kernels.
     pub host: Seconds,
+    /// What one GPU draws on average; none where its power is not known.
+    pub power: Option<Watts>,
     pub kernels: Vec<KernelLine>,
     /// The resource that takes most of the time, and its share.
     pub limit: Resource,
@@ -159,6 +161,8 @@ pub struct Headline {
     /// Requests queueing for a slot, likewise.
     pub waiting: f64,
     pub dollars_per_million: Option<Dollars>,
+    /// None where the power of a GPU is not known.
+    pub power: Option<Power>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

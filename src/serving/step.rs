@@ -7,10 +7,11 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Call, Layout, Scope, pass, pass_of};
 use crate::kernels::latent::absorbs_prompts;
 use crate::kernels::{Collective, Count, Op, Routing, collective};
-use crate::latency::{HostWork, Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
-use crate::units::Seconds;
+use crate::latency::{Draw, HostWork, Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
+use crate::units::{Joules, Seconds, Watts};
 
 use super::replica::decides_ahead;
+use super::sim::Spent;
 
 /// How a planned call gets its time.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +43,8 @@ pub struct PlannedStep {
 pub struct FinishedStep {
     pub times: Vec<KernelTime>,
     pub time: StepTime,
+    /// What a GPU of each stage spends on its kernels beyond idling, all stages together; zero where its power is not known.
+    pub joules: Joules,
 }
 
 impl PlannedStep {
@@ -93,9 +96,20 @@ impl PlannedStep {
     /// The time of all calls, one after another. None if the plan has calls that `efficiencies` does
     /// not answer.
     pub fn kernels(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Seconds> {
-        let time =
-            |call: &PlannedCall| Some(call.time(setup, physics, efficiencies)?.time * call.call.count as f64);
-        self.calls.iter().map(time).sum()
+        Some(Seconds(self.spent(setup, physics, efficiencies)?.seconds))
+    }
+
+    /// The same, with what each GPU of a stage spends on the calls beyond idling.
+    pub fn spent(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Spent> {
+        let draw = Draw::of(setup).ok();
+        let mut all = Spent::default();
+        for call in &self.calls {
+            let time = call.time(setup, physics, efficiencies)?.time;
+            let count = call.call.count as f64;
+            all.seconds += time.0 * count;
+            all.joules += call.joules(draw.as_ref(), time).0 * count;
+        }
+        Some(all)
     }
 
     /// Times every call. None if the plan has calls that `efficiencies` does not answer, or the
@@ -111,7 +125,12 @@ impl PlannedStep {
             .iter()
             .map(|call| call.time(setup, physics, efficiencies))
             .collect::<Option<Vec<_>>>()?;
+        let draw = Draw::of(setup).ok();
         let launched = self.calls.iter().zip(&times);
+        let spent = |(call, time): (&PlannedCall, &KernelTime)| {
+            call.joules(draw.as_ref(), time.time) * call.call.count as f64
+        };
+        let joules: Joules = launched.clone().map(spent).sum();
         let kernels: Seconds = launched.map(|(call, time)| time.time * call.call.count as f64).sum();
         let host = match efficiencies {
             Efficiencies::Roofline => Seconds::ZERO,
@@ -126,7 +145,9 @@ impl PlannedStep {
                 host_time(&setup.engine.host, work, kernels)?
             }
         };
-        Some(FinishedStep { times, time: StepTime { kernels, host } })
+        let time = StepTime { kernels, host };
+        let room = draw.map_or(Watts::ZERO, |draw| draw.room());
+        Some(FinishedStep { times, time, joules: joules.min(Joules(room.0 * time.total().0)) })
     }
 }
 
@@ -202,7 +223,20 @@ impl PlannedCall {
         }
     }
 
+    /// What a launch takes beyond idling: nothing where its GPU is not told, and for the links, whose share is not known.
+    fn joules(&self, draw: Option<&Draw>, time: Seconds) -> Joules {
+        let both = draw.zip(self.ideal.as_ref());
+        both.map_or(Joules::ZERO, |(draw, ideal)| draw.launch(ideal, self.call.op.family(), time))
+    }
+
     fn time(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
+        let time = self.uncapped(setup, physics, efficiencies)?;
+        let capped = setup.power_cap.and_then(|_| Some(Draw::of(setup).ok()?.least(self.ideal.as_ref()?)));
+        Some(capped.map_or(time.clone(), |least| KernelTime { time: time.time.max(least), ..time }))
+    }
+
+    /// The time where only the clock feels a power cap.
+    fn uncapped(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
         let ideal = match (&self.ideal, &self.timing) {
             (Some(ideal), _) => ideal,
             (None, Timing::Timed(timed)) => {

@@ -2,10 +2,11 @@
 
 use crate::config::{Engine, Gpu, Lengths, Scenario};
 
-/// A clock or price set by hand was the other GPU's.
+/// A clock, a power cap or a price set by hand was the other GPU's.
 pub fn gpu(scenario: &mut Scenario, gpu: &Gpu) {
     scenario.gpu.clone_from(&gpu.id);
-    (scenario.overrides.sustained, scenario.overrides.price) = (None, None);
+    let overrides = &mut scenario.overrides;
+    (overrides.sustained, overrides.power_cap, overrides.price) = (None, None, None);
 }
 
 /// Scheduler settings do not carry over between engines.

@@ -1,6 +1,6 @@
 //! The one place that turns a number or a quantity into text: three significant digits, SI or binary prefixes.
 
-use super::quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Seconds, Watts};
+use super::quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Seconds, Watts};
 
 /// A number and its unit, apart, so that a page can set them in different type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,6 +143,12 @@ impl FlopsPerSecond {
 impl Watts {
     pub fn print(self) -> Printed {
         scaled(self.0, &[(1.0, "W"), (1e3, "kW")])
+    }
+}
+
+impl Joules {
+    pub fn print(self) -> Printed {
+        scaled(self.0, &[(1e-3, "mJ"), (1.0, "J"), (1e3, "kJ"), (1e6, "MJ")])
     }
 }
 

@@ -8,4 +8,4 @@ pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;
 
 pub use format::{Printed, count, decimal, fixed, percent, ratio, significant};
-pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Quantity, Seconds, Watts};
+pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Quantity, Seconds, Watts};

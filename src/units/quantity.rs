@@ -112,6 +112,10 @@ quantity!(
     Watts
 );
 quantity!(
+    /// Energy, in joules.
+    Joules
+);
+quantity!(
     /// Money, in US dollars.
     Dollars
 );

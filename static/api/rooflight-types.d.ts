@@ -213,6 +213,10 @@ export type Config = {
   memory_share?: number;
   /** Fraction of the boost clock that the GPU holds under load. */
   sustained?: number;
+  /** Watts that each GPU may draw; below its limit, clocks fall and compute-bound kernels take longer. */
+  power_cap?: number;
+  /** Power of hosts, network and cooling and of the GPUs, over that of the GPUs; 1 counts the GPUs alone. */
+  power_overhead?: number;
   /** US dollars per GPU and hour. */
   price?: number;
   /** Workers that only compute prompts and send their KV cache to the replicas, which then only decode (disaggregated serving); 0: each replica does both. */
@@ -333,7 +337,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "price" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "plans" | "measured" | "compared";
+export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "plans" | "measured" | "compared";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;
@@ -426,6 +430,8 @@ export type Headline = {
   /** Requests queueing for a slot, likewise. */
   waiting: number;
   dollars_per_million: Dollars | null;
+  /** None where the power of a GPU is not known. */
+  power: Power | null;
 };
 
 /** The lightning indexer of sparse attention. */
@@ -669,6 +675,8 @@ export type PassReport = {
   time: Seconds;
   /** Host time not hidden behind kernels. */
   host: Seconds;
+  /** What one GPU draws on average; none where its power is not known. */
+  power: Watts | null;
   kernels: Array<KernelLine>;
   /** The resource that takes most of the time, and its share. */
   limit: Resource;
@@ -802,6 +810,23 @@ export type Point = {
   saturated: boolean;
 };
 
+/** Means over a run. Hosts, network and cooling are left out, but for `output_tokens_per_mwh`. */
+export type Power = {
+  /** Watts of one GPU, and of all. */
+  watts_per_gpu: number;
+  watts: number;
+  /** What all of them draw while nothing runs. */
+  idle_watts: number;
+  /** Watts of one GPU that 80 % of measured runs are expected between. */
+  band: [number, number];
+  /** The power of these GPUs was measured; otherwise it is taken from others. */
+  measured: boolean;
+  joules_per_output_token: number;
+  joules_per_request: number;
+  /** With the overhead that is asked for. */
+  output_tokens_per_mwh: number;
+};
+
 /** The scenario as understood, everything found wrong with it, and the answer if there is one. */
 export type Prediction = {
   /** The fragment of a link to the scenario as understood; empty where none could be read. */
@@ -865,6 +890,8 @@ export type Run = {
   /** Arrivals exceed capacity: times until the first token then say how long the run was. */
   saturation: Saturation | null;
   timeline: Timeline;
+  /** None where the power of a GPU is not known. */
+  power: Power | null;
 };
 
 /**

@@ -47,6 +47,8 @@ export const KEYS = {
   max_seqs: "ms",
   memory_share: "mem",
   sustained: "clk",
+  power_cap: "cap",
+  power_overhead: "pue",
   price: "usd",
   prefill_workers: "pw",
   prefill_gpu: "pg",

@@ -170,6 +170,16 @@ fn a_whole_prompt_has_to_fit_the_step_of_an_engine_without_chunks() {
 }
 
 #[test]
+fn a_power_cap_is_below_the_limit_and_leaves_a_clock() {
+    let text = refusal(Field::PowerCap, |scenario| scenario.overrides.power_cap = Some(900.0));
+    assert!(text.contains("the power limit of H100 SXM is 700 W"), "{text}");
+    let text = refusal(Field::PowerCap, |scenario| scenario.overrides.power_cap = Some(130.0));
+    assert!(text.contains("set at least 152 W"), "{text}");
+    refusal(Field::PowerCap, |scenario| scenario.overrides.power_cap = Some(f64::NAN));
+    refusal(Field::PowerOverhead, |scenario| scenario.overrides.power_overhead = Some(0.9));
+}
+
+#[test]
 fn an_unmeasured_clock_is_said() {
     let (setup, issues) = checked(|scenario| scenario.gpu = "rtx-6000-ada".into());
     assert_eq!(setup.map(|setup| setup.sustained), Some(0.72));

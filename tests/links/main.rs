@@ -242,6 +242,8 @@ fn catalog_scenarios_stay_short() {
                     max_seqs: Some(65_536),
                     memory_share: Some(0.925),
                     sustained: Some(0.875),
+                    power_cap: None,
+                    power_overhead: None,
                     price: Some(12.345),
                 },
                 measured: Measured::default(),

@@ -106,8 +106,8 @@ prop_compose! {
         (cached_share, drafted, accepted) in (decimal(), any::<u32>(), decimal()),
         (ttft_ms, tpot_ms, e2e_ms, percentile, share) in (number(), number(), number(), number(), number()),
         (token_budget, max_seqs) in (any::<Option<u32>>(), any::<Option<u32>>()),
-        ((memory_share, sustained, price), measured, prefill) in
-            ((number(), number(), number()), measured(), prefill()),
+        ((memory_share, sustained, power_cap, power_overhead, price), measured, prefill) in
+            ((number(), number(), number(), number(), number()), measured(), prefill()),
     ) -> Scenario {
         Scenario {
             model, gpu, engine, tp, pp, dp, ep, replicas, prefill, weights, kv,
@@ -117,7 +117,9 @@ prop_compose! {
                 drafts: Drafts { drafted, accepted },
                 slos: Slos { ttft_ms, tpot_ms, e2e_ms, percentile, share },
             },
-            overrides: Overrides { token_budget, max_seqs, memory_share, sustained, price },
+            overrides: Overrides {
+                token_budget, max_seqs, memory_share, sustained, power_cap, power_overhead, price,
+            },
             measured,
         }
     }

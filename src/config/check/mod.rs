@@ -117,6 +117,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         max_seqs: settings.max_seqs,
         memory_share: settings.memory_share,
         sustained: settings.sustained,
+        power_cap: settings.power_cap,
+        power_overhead: scenario.overrides.power_overhead.unwrap_or(1.0),
         price: settings.price,
     };
     // Prompts are the prefill workers' to compute, where there are any.

@@ -50,6 +50,7 @@ pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> 
             max_seqs: None,
             // What was said of one type of GPU holds for no other.
             sustained: given.sustained.filter(|_| same),
+            power_cap: given.power_cap.filter(|_| same),
             price: given.price.filter(|_| same),
             ..given.clone()
         },

@@ -10,6 +10,8 @@ pub struct Settings {
     pub max_seqs: u32,
     pub memory_share: f64,
     pub sustained: f64,
+    /// Where it is below the GPU's limit.
+    pub power_cap: Option<f64>,
     pub price: Option<f64>,
 }
 
@@ -28,14 +30,16 @@ pub fn settings(given: &Overrides, engine: &Engine, gpu: &Gpu, issues: &mut Vec<
     let max_seqs = pick(Field::MaxSeqs, given.max_seqs.map(f64::from), sequences);
     let memory_share = pick(Field::MemoryShare, given.memory_share, &scheduler.memory_share);
     let sustained = sustained(given.sustained, gpu, issues);
+    let capped = power_cap(given.power_cap, sustained, gpu, issues);
     let price = given.price.or(gpu.dollars_per_hour.0);
     let price_is_in_range =
         price.is_none_or(|price| in_range(Field::Price, price, given.price.is_some(), issues).is_some());
     // In range, so the casts are exact.
     let (token_budget, max_seqs) = (token_budget? as u32, max_seqs? as u32);
     let max_seqs = sequences_in_budget(given, token_budget, max_seqs, scheduler.batching, issues)?;
+    let (power_cap, sustained) = capped?;
     let settings =
-        Settings { token_budget, max_seqs, memory_share: memory_share?, sustained: sustained?, price };
+        Settings { token_budget, max_seqs, memory_share: memory_share?, sustained, power_cap, price };
     price_is_in_range.then_some(settings)
 }
 
@@ -92,4 +96,36 @@ fn sustained(given: Option<f64>, gpu: &Gpu, issues: &mut Vec<Issue>) -> Option<f
         issues.push(Issue::warning(Field::Sustained, text));
     }
     in_range(Field::Sustained, value, given.is_some(), issues)
+}
+
+/// The cap, where it is one, and the clock it leaves of the `sustained` one.
+fn power_cap(
+    given: Option<f64>,
+    sustained: Option<f64>,
+    gpu: &Gpu,
+    issues: &mut Vec<Issue>,
+) -> Option<(Option<f64>, f64)> {
+    let sustained = sustained?;
+    let Some(cap) = given else { return Some((None, sustained)) };
+    // What is no number has been refused with the scenario.
+    let cap = in_range(Field::PowerCap, cap, true, issues)?;
+    let Range { min, .. } = Field::Sustained.input().number?.range;
+    let found =
+        gpu.power().and_then(|limit| Ok((limit.0, gpu.clock_under(cap)?, gpu.cap_for(min / sustained)?)));
+    let text = match found {
+        Err(missing) => missing.to_string(),
+        Ok((limit, ..)) if cap > limit => {
+            format!("the power limit of {} is {} W: set no more", gpu.name, decimal(limit))
+        }
+        Ok((_, clock, least)) if sustained * clock < min => format!(
+            "at {} W {} would hold less than {} of its boost clock: set at least {} W",
+            decimal(cap),
+            gpu.name,
+            decimal(min),
+            decimal(least.ceil())
+        ),
+        Ok((limit, clock, _)) => return Some((Some(cap).filter(|cap| *cap < limit), sustained * clock)),
+    };
+    issues.push(Issue::error(Field::PowerCap, text).with_given(decimal(cap)));
+    None
 }

@@ -147,6 +147,7 @@ impl TryFrom<Line> for PoolCase {
             ttft_ms: line.ttft_ms.or(line.measured.ttft_ms).unwrap_or(f64::NAN),
             tpot_ms: line.tpot_ms.or(line.measured.tpot_ms).unwrap_or(f64::NAN),
             output_per_s: line.throughput_tok_s.unwrap_or(f64::NAN),
+            ..Means::default()
         };
         let served = ServedCase {
             id: line.id,

@@ -116,11 +116,20 @@ pub struct Means {
     pub ttft_ms: f64,
     pub tpot_ms: f64,
     pub output_per_s: f64,
+    pub joules_per_output_token: f64,
+    pub power_w_per_gpu: f64,
 }
 
 impl Default for Means {
     fn default() -> Self {
-        Self { ttft_ms: f64::NAN, tpot_ms: f64::NAN, output_per_s: f64::NAN }
+        let none = f64::NAN;
+        Self {
+            ttft_ms: none,
+            tpot_ms: none,
+            output_per_s: none,
+            joules_per_output_token: none,
+            power_w_per_gpu: none,
+        }
     }
 }
 
@@ -132,13 +141,23 @@ impl Means {
             ttft_ms: given(self.ttft_ms),
             tpot_ms: given(self.tpot_ms),
             output_per_s: given(self.output_per_s),
+            joules_per_output_token: given(self.joules_per_output_token),
+            joules_at_measured_rate: given(self.joules_per_output_token),
+            power_w_per_gpu: given(self.power_w_per_gpu),
             ..Times::default()
         }
     }
 }
 
 impl ServedCase {
-    pub const METRICS: [Metric; 3] = [Metric::Ttft, Metric::Tpot, Metric::Throughput];
+    pub const METRICS: [Metric; 6] = [
+        Metric::Ttft,
+        Metric::Tpot,
+        Metric::Throughput,
+        Metric::JoulesPerOutputToken,
+        Metric::JoulesAtMeasuredRate,
+        Metric::Power,
+    ];
 
     /// The source, and where runs of it are in and out of the fits, in which of them this one is.
     pub fn source_apart(&self) -> String {
@@ -191,6 +210,8 @@ struct Line {
     tpot_ms: Option<f64>,
     itl_median_ms: Option<f64>,
     throughput_tok_s: Option<f64>,
+    joules_per_output_token: Option<f64>,
+    avg_power_w_per_gpu: Option<f64>,
     measured: MeasuredLine,
 }
 
@@ -254,6 +275,8 @@ impl TryFrom<Line> for ServedCase {
             ttft_ms: ttft_ms.unwrap_or(f64::NAN),
             tpot_ms: tpot_ms.unwrap_or(f64::NAN),
             output_per_s: line.throughput_tok_s.unwrap_or(f64::NAN),
+            joules_per_output_token: line.joules_per_output_token.unwrap_or(f64::NAN),
+            power_w_per_gpu: line.avg_power_w_per_gpu.unwrap_or(f64::NAN),
         };
         Ok(Self {
             id: line.id,

@@ -111,6 +111,7 @@ mod tests {
             dtype: Dtype::Bf16,
             op: Op::Gemm(Gemm { m: 1, n: 4096, k: 4096, weights: Dtype::Bf16 }),
             micros,
+            watts: None,
             suspect: false,
         };
         Compared {

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::Visitor;
 use super::rows::visit;
+use super::{Skipped, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{Attention, Op, Phase, Sequences};
@@ -13,8 +13,11 @@ struct Row<'t> {
     dtype: &'t str,
     kv_dtype: &'t str,
     batch: u64,
+    /// Tables of power name new tokens and those before them otherwise.
+    #[serde(alias = "isl")]
     q_len: u64,
-    kv_len: u64,
+    kv_len: Option<u64>,
+    step: Option<u64>,
     heads: u64,
     kv_heads: u64,
     head_dim: u64,
@@ -24,14 +27,21 @@ struct Row<'t> {
 /// Visits the rows of one phase in the reference source's table.
 pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     visit(table.rows(), visitor, |run, row: Row| {
-        let Row { dtype, kv_dtype, batch, q_len, kv_len, heads, kv_heads, head_dim, window } = row;
+        let Row { dtype, kv_dtype, batch, q_len, kv_len, step, heads, kv_heads, head_dim, window } = row;
         let (Some(math), Some(kv)) = (Dtype::from_id(dtype), Dtype::from_id(kv_dtype)) else {
             return Err(format!("attention in {dtype} over {kv_dtype}"));
         };
-        let sequences = vec![Sequences { count: batch, new: q_len, past: kv_len.saturating_sub(q_len) }];
+        let sequences = vec![Sequences { count: batch, new: q_len, past: past(q_len, kv_len, step)? }];
         let window = (window > 0).then_some(window);
         Ok((math, Op::Attention(Attention { phase, sequences, heads, kv_heads, head_dim, kv, window }), run))
     })
+}
+
+/// Tokens before the new ones: given, or all less the new.
+pub(super) fn past(new: u64, all: Option<u64>, before: Option<u64>) -> Result<u64, Skipped> {
+    before
+        .or(all.map(|all| all.saturating_sub(new)))
+        .ok_or_else(|| "a call without a length of its history".into())
 }
 
 /// The second sources whose decode rows say without doubt how long each sequence is.

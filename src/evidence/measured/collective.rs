@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::Visitor;
 use super::rows::visit;
+use super::{KERNELS, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{Collective, Op};
@@ -30,7 +30,7 @@ struct Row<'t> {
 /// Where a table cannot be read.
 pub fn visit_collectives(data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     for name in ["collectives", "collectives_second_source"] {
-        let table = Table::read(data, name)?;
+        let table = Table::read(&data.join(KERNELS), name)?;
         visit(table.rows(), visitor, |mut run, Row { collective, num_gpus: ranks, bytes }| {
             if run.source == UNLIKE {
                 return Err(format!("{UNLIKE}: its GPUs are not all joined by NVLink"));

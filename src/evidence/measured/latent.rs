@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::Visitor;
+use super::attention::past;
 use super::rows::{Run, visit, visit_siblings};
 use super::siblings::point;
 use crate::config::Dtype;
@@ -46,9 +47,13 @@ const TOPK: u64 = 2048;
 impl Published {
     fn of(model: &str) -> Option<Self> {
         match model {
-            "deepseek-ai/DeepSeek-V3" | "deepseek-ai/DeepSeek-V3.2" => Some(DEEPSEEK),
+            "deepseek-ai/DeepSeek-V3"
+            | "deepseek-ai/DeepSeek-R1"
+            | "deepseek-ai/DeepSeek-V3.2"
+            | "nvidia/DeepSeek-V3.1-NVFP4" => Some(DEEPSEEK),
             "zai-org/GLM-5"
             | "zai-org/GLM-5-FP8"
+            | "nvidia/GLM-5-NVFP4"
             | "zai-org/GLM-5.2"
             | "zai-org/GLM-5.2-FP8"
             | "nvidia/GLM-5.2-NVFP4" => Some(GLM),
@@ -69,8 +74,10 @@ struct Row<'t> {
     dtype: &'t str,
     kv_dtype: &'t str,
     batch: u64,
+    #[serde(alias = "isl")]
     q_len: u64,
-    kv_len: u64,
+    kv_len: Option<u64>,
+    step: Option<u64>,
     heads: u64,
 }
 
@@ -89,14 +96,14 @@ pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>
         engines[run.engine] > EAGER * least
     };
     visit(table.rows(), visitor, |run, row| {
-        let Row { dtype, kv_dtype, batch, q_len, kv_len, heads } = row;
+        let Row { dtype, kv_dtype, batch, q_len, kv_len, step, heads } = row;
         if eager(&run) {
             return Err(format!("timed launch by launch ({} on {})", run.engine, run.gpu));
         }
         let (Some(math), Some(kv)) = (Dtype::from_id(dtype), Dtype::from_id(kv_dtype)) else {
             return Err(format!("latent attention in {dtype} over {kv_dtype}"));
         };
-        let sequences = vec![Sequences { count: batch, new: q_len, past: kv_len.saturating_sub(q_len) }];
+        let sequences = vec![Sequences { count: batch, new: q_len, past: past(q_len, kv_len, step)? }];
         let heads = DEEPSEEK.heads(heads);
         Ok((math, Op::LatentAttention(LatentAttention { phase, sequences, heads, kv, reach: None }), run))
     })
@@ -104,6 +111,7 @@ pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>
 
 #[derive(Deserialize)]
 struct BmmRow<'t> {
+    #[serde(alias = "op_name")]
     stage: &'t str,
     dtype: &'t str,
     tokens: u64,
@@ -116,8 +124,8 @@ pub(super) fn visit_bmm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), 
         let weights = Dtype::from_id(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
         let LatentHeads { latent, nope, value, .. } = DEEPSEEK.heads;
         let (n, k) = match stage {
-            "pre" => (latent, nope),
-            "post" => (value, latent),
+            "pre" | "mla_gen_pre" => (latent, nope),
+            "post" | "mla_gen_post" => (value, latent),
             other => return Err(format!("batched products of stage {other}")),
         };
         let bmm = BatchedGemm { count: heads, m: tokens, n, k, weights };
@@ -138,6 +146,15 @@ struct BlockRow<'t> {
     q_len: u64,
     kv_len: Option<u64>,
     past_kv: Option<u64>,
+    /// Tables of power name the operator, and the tokens before the new ones alike for both blocks.
+    op_name: Option<&'t str>,
+    step: Option<u64>,
+}
+
+impl BlockRow<'_> {
+    fn is_sparse(&self) -> bool {
+        self.past_kv.is_some() || self.op_name.is_some_and(|name| name.starts_with("dsa"))
+    }
 }
 
 /// Visits the rows of one phase of dense or sparse blocks.
@@ -147,7 +164,7 @@ pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_
         let formats = [row.dtype, row.kv_dtype, row.gemm_dtype];
         let sizes = [row.batch, row.heads, row.q_len];
         let hidden = Published::of(row.model).map(|published| published.hidden);
-        point((run.engine, &run.kernel, formats, sizes, row.kv_len, row.past_kv, hidden))
+        point((run.engine, &run.kernel, formats, sizes, row.kv_len, row.past_kv, row.step, hidden))
     };
     visit_siblings(table, visitor, shared, |run, row| {
         let formats = [row.dtype, row.kv_dtype, row.gemm_dtype].map(Dtype::from_id);
@@ -155,8 +172,7 @@ pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_
             return Err(format!("a block in {} over {}", row.gemm_dtype, row.kv_dtype));
         };
         let published = Published::of(row.model).ok_or_else(|| format!("no shape of {}", row.model))?;
-        let dense_past = row.kv_len.map(|all| all.saturating_sub(row.q_len));
-        let past = row.past_kv.or(dense_past).ok_or("a block without a length of its history")?;
+        let past = past(row.q_len, row.kv_len, row.past_kv.or(row.step))?;
         let module = LatentModule {
             phase,
             sequences: vec![Sequences { count: row.batch, new: row.q_len, past }],
@@ -166,7 +182,7 @@ pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_
             weights,
             kv,
         };
-        let op = if row.past_kv.is_some() {
+        let op = if row.is_sparse() {
             let indexer = Indexer { heads: published.index_heads, head_dim: INDEX_WIDTH, topk: TOPK };
             Op::SparseModule(SparseModule { module, indexer, indexes: indexes(&run.kernel) })
         } else {

@@ -62,6 +62,9 @@ struct MambaRow<'t> {
 pub(super) fn visit_mamba(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     visit_calls(table, visitor, |run, row: &MambaRow| {
         let (phase, sequences) = start(run, row.engine_version, row.phase, row.batch, row.seq_len)?;
+        if !run.kernel.starts_with("causal_conv1d") {
+            return Err(format!("the scan of Mamba-2 by {}", run.kernel));
+        }
         let channels = row.nheads * row.head_dim + 2 * row.n_groups * row.d_state;
         Ok(Op::CausalConv(CausalConv { phase, sequences, channels, taps: row.d_conv }))
     })

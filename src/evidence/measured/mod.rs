@@ -49,6 +49,8 @@ pub struct Measured {
     pub dtype: Dtype,
     pub op: Op,
     pub micros: f64,
+    /// What the GPU drew meanwhile, in the tables of `power/`.
+    pub watts: Option<f64>,
     /// Sibling GPUs contradict it beyond what their records explain.
     pub suspect: bool,
 }
@@ -110,10 +112,28 @@ fn tables(family: Family) -> Vec<(&'static str, Reader)> {
     }
 }
 
+/// Folders of tables under the measured data: times of kernels, and times with watts.
+const KERNELS: &str = "kernels";
+const POWER: &str = "power";
+/// Tables that `power/` lacks.
+const WITHOUT_POWER: [&str; 5] =
+    ["gemm_second_source", "gemm_fp8_pipeweave", "attention_second_source", "elementwise", "moe_triton_w13"];
+
 /// Visits every row of the family's tables under `data`, or the reason why it is left out.
 ///
 /// # Errors
 /// Where a table cannot be read.
 pub fn visit(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    tables(family).into_iter().try_for_each(|(name, read)| read(&Table::read(data, name)?, visitor))
+    let folder = data.join(KERNELS);
+    tables(family).into_iter().try_for_each(|(name, read)| read(&Table::read(&folder, name)?, visitor))
+}
+
+/// The same of the tables that hold watts too.
+///
+/// # Errors
+/// Where a table cannot be read.
+pub fn visit_power(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+    let folder = data.join(POWER);
+    let tables = tables(family).into_iter().filter(|(name, _)| !WITHOUT_POWER.contains(name));
+    tables.into_iter().try_for_each(|(name, read)| read(&Table::read(&folder, name)?, visitor))
 }

@@ -21,6 +21,7 @@ pub(super) struct Run<'t> {
     #[serde(default, borrow)]
     pub kernel: Cow<'t, str>,
     pub latency_us: f64,
+    pub power_w: Option<f64>,
     #[serde(skip)]
     pub suspect: bool,
 }
@@ -78,6 +79,7 @@ fn measured((dtype, op, run): (Dtype, Op, Run<'_>)) -> Measured {
         dtype,
         op,
         micros: run.latency_us,
+        watts: run.power_w,
         suspect: run.suspect,
     }
 }

@@ -76,6 +76,8 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
         max_seqs,
         memory_share,
         sustained: 1.0,
+        power_cap: None,
+        power_overhead: 1.0,
         price: None,
         gpu,
         engine,

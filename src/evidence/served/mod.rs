@@ -19,7 +19,10 @@ use super::launch::{ColdStart, Launch, launch};
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Setup, check, link};
 use crate::efficiency::Efficiencies;
-use crate::serving::sim::{BalanceWait, Limits, Policy, Preempt, RankStep, StepCost, metrics, simulate};
+use crate::serving::run::Power;
+use crate::serving::sim::{
+    BalanceWait, Limits, Outcome, Policy, Preempt, RankStep, Spent, StepCost, metrics, simulate,
+};
 use crate::serving::table::{Extent, StepTable, TablePlan};
 use crate::serving::{memory_of, replica};
 
@@ -92,14 +95,38 @@ impl Run {
         let found = metrics(&outcome).ok_or("no request was served")?;
         if let Some(full) = self.sent.full {
             let itl = found.itl.ok_or("no output has a second token")?;
-            let output_per_s = Some(sent::rate_while_full(&outcome.requests, full as usize));
-            let times = Times { tpot_ms: Some(itl.p50 * 1e3), output_per_s, ..Times::default() };
+            let output_per_s = sent::rate_while_full(&outcome.requests, full as usize);
+            let (begin, end) = sent::while_full(&outcome.requests, full as usize);
+            let dynamic = (joules_at(&outcome, end) - joules_at(&outcome, begin)) / (end - begin);
+            let requests_per_s = output_per_s / f64::from(self.sent.means().1);
+            let power = Power::of(&self.setup, dynamic, output_per_s, requests_per_s);
+            let times = Times {
+                tpot_ms: Some(itl.p50 * 1e3),
+                output_per_s: Some(output_per_s),
+                joules_per_output_token: power.map(|power| power.joules_per_output_token),
+                power_w_per_gpu: power.map(|power| power.watts_per_gpu),
+                idle_w: power.map(|power| power.idle_watts),
+                ..Times::default()
+            };
             return Ok((times, f64::from(full)));
         }
         let tpot = found.tpot.ok_or("no output has a second token")?;
         let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
         let times = Times { ttft_ms, tpot_ms, output_per_s: Some(found.output_per_s), ..Times::default() };
         Ok((times, found.in_flight))
+    }
+}
+
+/// What the steps of a run had spent at a time, beyond idling.
+fn joules_at(outcome: &Outcome, time: f64) -> f64 {
+    let moments = &outcome.timeline;
+    let after = moments.partition_point(|moment| moment.time <= time);
+    match (after.checked_sub(1).and_then(|before| moments.get(before)), moments.get(after)) {
+        (Some(from), Some(to)) => {
+            from.joules + (to.joules - from.joules) * (time - from.time) / (to.time - from.time)
+        }
+        (Some(_), None) => outcome.joules,
+        (None, _) => 0.0,
     }
 }
 
@@ -113,15 +140,19 @@ struct Cold<'a> {
 
 impl StepCost for Cold<'_> {
     fn seconds(&self, ranks: &[RankStep<'_>]) -> f64 {
-        let seconds = self.cost.seconds(ranks);
+        self.spent(ranks).seconds
+    }
+
+    fn spent(&self, ranks: &[RankStep<'_>]) -> Spent {
+        let spent = self.cost.spent(ranks);
         let prompts = |rank: &RankStep| rank.chunks.iter().map(|chunk| chunk.new).sum::<u32>();
         let tokens = ranks.iter().map(prompts).max().unwrap_or(0);
         match self.start.filter(|start| self.due.get() && tokens >= start.tokens) {
             Some(start) => {
                 self.due.set(false);
-                seconds + start.seconds
+                Spent { seconds: spent.seconds + start.seconds, ..spent }
             }
-            None => seconds,
+            None => spent,
         }
     }
 }

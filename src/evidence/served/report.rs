@@ -182,6 +182,9 @@ fn compare(
             calibrated.insert(leave.name(), predict(&place, calibration, *leave)?);
         }
     }
+    let measured = case.measured.times();
+    calibrated.values_mut().for_each(|one| one.predicted = one.predicted.beside(&measured));
+    let physics = physics.beside(&measured);
     let predicted = calibrated.get(PREDICTED).map(|one| one.predicted);
     Ok(Compared {
         id: case.id.clone(),
@@ -195,8 +198,8 @@ fn compare(
         predicted: predicted.unwrap_or(physics),
         physics: predicted.map(|_| physics),
         calibrated,
-        roofline: run.simulate(&under(&tables.roofline), 1.0)?.0,
-        measured: case.measured.times(),
+        roofline: run.simulate(&under(&tables.roofline), 1.0)?.0.beside(&measured),
+        measured,
         link: run.link.clone(),
     })
 }

@@ -16,7 +16,12 @@ constants!(
     share_gpt_longest_prompt,
     share_gpt_longest_output,
     gpqa_prompt,
-    lm_arena_prompt
+    lm_arena_prompt,
+    lm_arena_spread,
+    lm_arena_longest,
+    fim_prompt,
+    fim_spread,
+    fim_longest
 );
 
 /// Seed of NumPy's generator in SGLang's benchmark; in that of InferenceX it is 0.
@@ -128,20 +133,27 @@ fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<R
             prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
         }
         Drawn::Histogram { task, edges, counts } => {
-            let prompt = prompt_of(task)?;
+            let prompts = prompts_of(task, count)?;
             let mut random = SplitMix64::new(0);
             let total: f64 = counts.iter().copied().map(f64::from).sum();
-            let draw = |_| Request { prompt, output: from_bins(edges, counts, total, &mut random) };
-            (0..count).map(draw).collect()
+            let draw = |prompt| Request { prompt, output: from_bins(edges, counts, total, &mut random) };
+            prompts.into_iter().map(draw).collect()
         }
     })
 }
 
-/// Tokens of a prompt of a task, on average, as its publishers or others counted them.
-fn prompt_of(task: &str) -> Result<u32, String> {
+/// Lengths of the prompts of a task, as the source's client builds them: turns of a chat come with all that was said before.
+fn prompts_of(task: &str, count: u32) -> Result<Vec<u32>, String> {
+    let constants = constants();
+    let drawn = |mean: f64, spread: f64, longest: f64| {
+        log_normal(mean as u32, spread, longest as u32, count as usize, &mut SplitMix64::new(1))
+    };
     match task {
-        "gpqa" => Ok(constants().gpqa_prompt as u32),
-        "lm-arena-chat" => Ok(constants().lm_arena_prompt as u32),
+        "gpqa" => Ok(vec![constants.gpqa_prompt as u32; count as usize]),
+        "lm-arena-chat" => {
+            Ok(drawn(constants.lm_arena_prompt, constants.lm_arena_spread, constants.lm_arena_longest))
+        }
+        "sourcegraph-fim" => Ok(drawn(constants.fim_prompt, constants.fim_spread, constants.fim_longest)),
         "image-chat" | "video-chat" => {
             Err("images or videos in the prompts: their encoder is not modelled".into())
         }
@@ -167,12 +179,7 @@ fn from_bins(edges: &[f64], counts: &[u32], total: f64, random: &mut SplitMix64)
 /// Output tokens per second from the time when `places` requests have their first token until only so many are left,
 /// as ML.ENERGY's client counts. Tokens of a request come evenly.
 pub fn rate_while_full(served: &[Served], places: usize) -> f64 {
-    let mut firsts: Vec<f64> = served.iter().map(|one| one.first).collect();
-    let mut lasts: Vec<f64> = served.iter().map(|one| one.last).collect();
-    firsts.sort_by(f64::total_cmp);
-    lasts.sort_by(f64::total_cmp);
-    let begin = firsts.get(places.saturating_sub(1)).copied().unwrap_or(0.0);
-    let end = lasts.len().checked_sub(places + 2).and_then(|at| lasts.get(at)).copied().unwrap_or(begin);
+    let (begin, end) = while_full(served, places);
     let tokens = |one: &Served| {
         let span = one.last - one.first;
         let inside = (one.last.min(end) - one.first.max(begin)).max(0.0);
@@ -181,6 +188,17 @@ pub fn rate_while_full(served: &[Served], places: usize) -> f64 {
         rest + if (begin..end).contains(&one.first) { 1.0 } else { 0.0 }
     };
     served.iter().map(tokens).sum::<f64>() / (end - begin)
+}
+
+/// When the server became full, and when places began to stay empty.
+pub fn while_full(served: &[Served], places: usize) -> (f64, f64) {
+    let mut firsts: Vec<f64> = served.iter().map(|one| one.first).collect();
+    let mut lasts: Vec<f64> = served.iter().map(|one| one.last).collect();
+    firsts.sort_by(f64::total_cmp);
+    lasts.sort_by(f64::total_cmp);
+    let begin = firsts.get(places.saturating_sub(1)).copied().unwrap_or(0.0);
+    let end = lasts.len().checked_sub(places + 2).and_then(|at| lasts.get(at)).copied().unwrap_or(begin);
+    (begin, end)
 }
 
 #[cfg(test)]

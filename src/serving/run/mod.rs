@@ -9,6 +9,7 @@ mod commands;
 mod lengths;
 mod own;
 pub mod pools;
+pub mod power;
 mod report;
 mod sweep;
 mod trace;
@@ -18,6 +19,7 @@ pub use commands::Commands;
 pub use lengths::log_normal;
 pub use lengths::requests;
 pub use own::own_runs;
+pub use power::Power;
 pub use report::{Point, Run};
 pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
@@ -198,8 +200,11 @@ impl Runner {
         };
         let mut outcome = outcome.map_err(|error| self.issue(load, &error))?;
         outcome.wait(factors.wait, arrivals.follow_answers());
-        Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
-            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))
+        let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
+            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
+        let metrics = &run.metrics;
+        let dynamic = outcome.joules / metrics.duration * replicas;
+        Ok(Run { power: Power::of(setup, dynamic, metrics.output_per_s, metrics.requests_per_s), ..run })
     }
 
     /// Requests per second that all replicas serve when none ever idles: those of as many clients as they have slots.

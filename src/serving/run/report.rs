@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Power;
 use crate::config::{Load, Slos};
 use crate::serving::sim::{Kept, Metrics, Outcome, Saturation, Stats, goodput, kept, metrics};
 
@@ -28,6 +29,8 @@ pub struct Run {
     /// Arrivals exceed capacity: times until the first token then say how long the run was.
     pub saturation: Option<Saturation>,
     pub timeline: Timeline,
+    /// None where the power of a GPU is not known.
+    pub power: Option<Power>,
 }
 
 /// One replica over time, as columns of equal length.
@@ -105,6 +108,7 @@ impl Run {
                 waiting: column(&|moment| f64::from(moment.waiting)),
                 kv: column(&|moment| moment.kv_tokens as f64 / kv_tokens.max(1) as f64),
             },
+            power: None,
         })
     }
 

@@ -21,11 +21,24 @@ pub struct RankStep<'a> {
     pub drafted: u32,
 }
 
-/// Time of a step.
+/// What a step takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Spent {
+    pub seconds: f64,
+    /// Beyond what idling GPUs draw.
+    pub joules: f64,
+}
+
+/// Time and energy of a step.
 pub trait StepCost {
     /// Seconds of one step in which the ranks (of attention data parallelism; usually one) do this. A rank
     /// without work has an empty step. The time is that of all pipeline stages, host time included.
     fn seconds(&self, ranks: &[RankStep<'_>]) -> f64;
+
+    /// The same, with the energy of all GPUs of the replica; none unless it is known.
+    fn spent(&self, ranks: &[RankStep<'_>]) -> Spent {
+        Spent { seconds: self.seconds(ranks), joules: 0.0 }
+    }
 }
 
 impl<F: Fn(&[RankStep<'_>]) -> f64> StepCost for F {

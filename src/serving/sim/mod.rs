@@ -35,7 +35,7 @@ mod system;
 mod tests;
 
 pub use arrivals::Arrivals;
-pub use cost::{Chunk, RankStep, StepCost};
+pub use cost::{Chunk, RankStep, Spent, StepCost};
 pub use error::SimError;
 pub use metrics::{Kept, Metrics, Stats, goodput, kept, metrics};
 pub use outcome::{Counts, Gap, Gaps, Moment, Outcome, Saturation, Served};

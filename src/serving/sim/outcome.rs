@@ -92,6 +92,8 @@ pub struct Moment {
     pub waiting: u32,
     /// Tokens of KV blocks taken.
     pub kv_tokens: u64,
+    /// Spent by the steps so far, beyond idling.
+    pub joules: f64,
 }
 
 /// Requests arrive faster than they are served: the queue grew as long as they came, and would go on. Times
@@ -117,6 +119,8 @@ pub struct Outcome {
     pub counts: Counts,
     /// Evenly thinned.
     pub timeline: Vec<Moment>,
+    /// Joules that the steps of all GPUs took, beyond what they draw idling.
+    pub joules: f64,
     /// Only where arrivals do not depend on answers.
     pub saturation: Option<Saturation>,
 }

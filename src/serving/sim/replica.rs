@@ -9,7 +9,7 @@ use super::rank::Rank;
 use super::request::RequestState;
 use super::schedule::Scheduled;
 use super::sglang::constants as sglang;
-use super::{Gaps, RankStep, SimError, StepCost};
+use super::{Gaps, RankStep, SimError, Spent, StepCost};
 
 pub(super) struct Replica<'a> {
     pub policy: &'a Policy,
@@ -36,6 +36,8 @@ pub(super) struct Replica<'a> {
     gathered: u32,
     pub steps: u64,
     prompt_steps: u64,
+    /// Spent by its steps so far, beyond idling.
+    pub joules: f64,
     pub gaps: Gaps,
 }
 
@@ -60,6 +62,7 @@ impl<'a> Replica<'a> {
             gathered: 0,
             steps: 0,
             prompt_steps: 0,
+            joules: 0.0,
             gaps: Gaps::default(),
         }
     }
@@ -256,7 +259,8 @@ impl<'a> Replica<'a> {
                 drafted: self.policy.drafts.drafted,
             })
             .collect();
-        let seconds = self.cost.seconds(&steps);
+        let Spent { seconds, joules } = self.cost.spent(&steps);
+        self.joules += joules;
         self.steps += 1;
         self.prompt_steps += u64::from(prompts);
         if !(seconds.is_finite() && seconds >= 0.0) {

@@ -141,10 +141,14 @@ impl<'a> System<'a> {
         (self.arrived as u64).saturating_sub(self.finished + running) as u32
     }
 
+    fn joules(&self) -> f64 {
+        self.replicas.iter().map(|replica| replica.joules).sum()
+    }
+
     fn moment(&self, time: f64) -> Moment {
         let running = self.replicas.iter().map(Replica::running).sum();
         let kv_tokens = self.replicas.iter().map(Replica::kv_taken).sum();
-        Moment { time, running, waiting: self.waiting(), kv_tokens }
+        Moment { time, running, waiting: self.waiting(), kv_tokens, joules: self.joules() }
     }
 
     fn token(&mut self, index: usize, token: Token) {
@@ -211,6 +215,7 @@ impl<'a> System<'a> {
             let request = self.served.iter().position(unfinished).unwrap_or_default();
             return Err(SimError::Stuck { request });
         }
+        let joules = self.joules();
         let (mut counts, mut gaps) = (Counts::default(), Gaps::default());
         for replica in self.replicas {
             counts.add(replica.counts());
@@ -221,6 +226,7 @@ impl<'a> System<'a> {
             gaps,
             counts,
             timeline: self.timeline.into_moments(),
+            joules,
             saturation: if self.source.is_open() { self.watch.verdict() } else { None },
         })
     }

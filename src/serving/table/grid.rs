@@ -1,4 +1,6 @@
-//! Times known at points, and between them.
+//! Times and energies known at points, and between them.
+
+use crate::serving::sim::Spent;
 
 /// A position between two neighbours of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,34 +39,37 @@ impl Axis {
     }
 }
 
-/// Times over one, two or three axes, the last running fastest. Their logarithms are multilinear between the
+/// What a step takes, in seconds and in joules, over one, two or three axes, the last running fastest. Logarithms are multilinear between the
 /// points, so that powers of the coordinates are met exactly.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     axes: Vec<Axis>,
-    /// Logarithms.
-    values: Vec<f64>,
+    /// Logarithms of seconds and joules.
+    values: Vec<[f64; 2]>,
 }
 
-/// Times are floored here, in seconds: parts that a model lacks take none.
+/// Seconds and joules are floored here: parts that a model lacks take none.
 const NOTHING: f64 = 1e-15;
 
 impl Grid {
     /// None if the values are not one for each point.
-    pub fn new(axes: Vec<Axis>, values: Vec<f64>) -> Option<Self> {
+    pub fn new(axes: Vec<Axis>, values: Vec<Spent>) -> Option<Self> {
         let points: usize = axes.iter().map(|axis| axis.points.len()).product();
-        let values: Vec<f64> = values.into_iter().map(|value| value.max(NOTHING).ln()).collect();
+        let logarithm = |value: f64| value.max(NOTHING).ln();
+        let values: Vec<[f64; 2]> =
+            values.into_iter().map(|one| [one.seconds, one.joules].map(logarithm)).collect();
         (points == values.len()).then_some(Self { axes, values })
     }
 
-    /// The time at `at`, one coordinate an axis.
-    pub fn at(&self, at: &[f64]) -> f64 {
-        self.within(&self.axes, at, 0).exp()
+    /// What it takes at `at`, one coordinate an axis.
+    pub fn at(&self, at: &[f64]) -> Spent {
+        let [seconds, joules] = self.within(&self.axes, at, 0).map(f64::exp);
+        Spent { seconds, joules }
     }
 
-    fn within(&self, axes: &[Axis], at: &[f64], offset: usize) -> f64 {
+    fn within(&self, axes: &[Axis], at: &[f64], offset: usize) -> [f64; 2] {
         let (Some((axis, rest)), Some((&coordinate, others))) = (axes.split_first(), at.split_first()) else {
-            return self.values.get(offset).copied().unwrap_or(0.0);
+            return self.values.get(offset).copied().unwrap_or_default();
         };
         let stride: usize = rest.iter().map(|axis| axis.points.len()).product();
         let Place { low, share } = axis.place(coordinate);
@@ -72,7 +77,8 @@ impl Grid {
         if share == 0.0 {
             return below;
         }
-        below + (self.within(rest, others, offset + (low + 1) * stride) - below) * share
+        let above = self.within(rest, others, offset + (low + 1) * stride);
+        [0, 1].map(|of| below[of] + (above[of] - below[of]) * share)
     }
 }
 
@@ -96,18 +102,22 @@ mod tests {
     fn powers_are_exact_at_the_points_between_and_beyond() {
         let axes = vec![Axis::new([1.0, 3.0], 0.0), Axis::new([0.0, 10.0, 20.0], 5.0)];
         let value = |x: f64, y: f64| 2.0 * x.powf(1.5) * (y + 5.0).powi(2);
-        let values = [1.0, 3.0].iter().flat_map(|&x| [0.0, 10.0, 20.0].map(|y| value(x, y))).collect();
+        let spent = |x: f64, y: f64| Spent { seconds: value(x, y), joules: 7.0 * x };
+        let values = [1.0, 3.0].iter().flat_map(|&x| [0.0, 10.0, 20.0].map(|y| spent(x, y))).collect();
         let grid = Grid::new(axes, values).expect("as many values as points");
         for (x, y) in [(1.0, 0.0), (3.0, 20.0), (2.0, 5.0), (2.5, 15.0), (4.0, 40.0)] {
-            assert!((grid.at(&[x, y]) / value(x, y) - 1.0).abs() < 1e-9, "{x} {y}");
+            let Spent { seconds, joules } = grid.at(&[x, y]);
+            assert!((seconds / value(x, y) - 1.0).abs() < 1e-9, "{x} {y}");
+            assert!((joules / (7.0 * x) - 1.0).abs() < 1e-9, "{x} {y}");
         }
         assert_eq!(grid.at(&[0.5, 0.0]), grid.at(&[1.0, 0.0]));
     }
 
     #[test]
     fn one_point_holds_everywhere() {
-        let grid = Grid::new(vec![Axis::new([7.0], 0.0)], vec![2.0]).expect("one value");
-        assert!((grid.at(&[1.0]) - 2.0).abs() < 1e-12 && grid.at(&[1.0]) == grid.at(&[700.0]));
+        let grid = Grid::new(vec![Axis::new([7.0], 0.0)], vec![Spent { seconds: 2.0, joules: 0.0 }])
+            .expect("one value");
+        assert!((grid.at(&[1.0]).seconds - 2.0).abs() < 1e-12 && grid.at(&[1.0]) == grid.at(&[700.0]));
         assert_eq!(Grid::new(vec![Axis::new([7.0], 0.0)], vec![]), None);
     }
 

@@ -9,14 +9,14 @@ mod grid;
 mod lengths;
 mod rows;
 
-use super::sim::{RankStep, StepCost};
+use super::sim::{RankStep, Spent, StepCost};
 use super::step::PlannedStep;
 use crate::calibration::Factors;
 use crate::config::catalog::Physics;
 use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Phase, Scope, Sequences};
-use crate::latency::{HostWork, host_time};
+use crate::latency::{Draw, HostWork, host_time};
 use crate::units::Seconds;
 
 pub use grid::octaves;
@@ -106,6 +106,9 @@ pub struct StepTable {
     launches: f64,
     /// As [`Setup::mixed_graph`].
     mixed_graph: f64,
+    /// GPUs of a stage, and the watts that all of them may draw beyond idling.
+    gpus: f64,
+    room: f64,
 }
 
 /// A table with the host times of an engine.
@@ -196,9 +199,8 @@ impl TablePlan {
     /// The table. None if `efficiencies` does not answer every row of the plan.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<StepTable> {
         let grid = |points: &Points| {
-            let seconds =
-                |step: &PlannedStep| Some(step.kernels(&self.setup, &self.physics, efficiencies)?.0);
-            Grid::new(points.axes.clone(), points.steps.iter().map(seconds).collect::<Option<_>>()?)
+            let spent = |step: &PlannedStep| step.spent(&self.setup, &self.physics, efficiencies);
+            Grid::new(points.axes.clone(), points.steps.iter().map(spent).collect::<Option<_>>()?)
         };
         let Parts { tokens, experts, logits, drafts, prompts, decodes } = &self.parts;
         let parts = Parts {
@@ -209,7 +211,10 @@ impl TablePlan {
             prompts: grid(prompts)?,
             decodes: grid(decodes)?,
         };
-        Some(StepTable { parts, launches: self.launches, mixed_graph: self.setup.mixed_graph() as f64 })
+        let gpus = f64::from(self.setup.tp * self.setup.dp);
+        let room = Draw::of(&self.setup).map_or(0.0, |draw| draw.room().0 * gpus);
+        let mixed_graph = self.setup.mixed_graph() as f64;
+        Some(StepTable { parts, launches: self.launches, mixed_graph, gpus, room })
     }
 }
 
@@ -247,25 +252,41 @@ impl StepTable {
     /// The time of a step's kernels. Ranks wait for the slowest wherever they meet; the experts take the tokens of
     /// all, so `ranks` are all that share them.
     pub fn kernels(&self, ranks: &[Work]) -> Seconds {
+        Seconds(self.spent(ranks).seconds)
+    }
+
+    /// The same, with what all GPUs spend on them beyond idling. Ranks that have fewer tokens than the busiest are taken to
+    /// be padded to it.
+    fn spent(&self, ranks: &[Work]) -> Spent {
         let most = |of: &dyn Fn(&Work) -> f64| ranks.iter().map(of).fold(0.0, f64::max);
         let tokens = most(&Work::tokens);
         if tokens <= 0.0 {
-            return Seconds::ZERO;
+            return Spent::default();
         }
         // A graph is replayed by all ranks or by none, each padded to the busiest.
         let replayed = tokens <= self.mixed_graph || ranks.iter().all(|work| work.prompts.is_none());
         let each = |work: &Work| if replayed { tokens } else { work.tokens() };
         let pooled: f64 = ranks.iter().map(each).sum();
-        let logits = most(&Work::logits);
-        let attention = most(&|work| self.attention(work));
-        let of_ranks = self.parts.tokens.at(&[tokens]) + self.parts.logits.at(&[logits]) + attention;
+        let logits = most(&|work| work.logits());
         let decoding = most(&|work| work.decoding);
-        let drafts = if decoding > 0.0 { self.parts.drafts.at(&[decoding]) } else { 0.0 };
-        Seconds(of_ranks + self.parts.experts.at(&[pooled]) + drafts)
+        let drafts = if decoding > 0.0 { self.parts.drafts.at(&[decoding]) } else { Spent::default() };
+        let (mut slowest, mut attention) = (0.0_f64, 0.0);
+        for one in ranks.iter().map(|work| self.attention(work)) {
+            slowest = slowest.max(one.seconds);
+            attention += one.joules / ranks.len() as f64;
+        }
+        let parts = &self.parts;
+        let alike =
+            [parts.tokens.at(&[tokens]), parts.logits.at(&[logits]), parts.experts.at(&[pooled]), drafts];
+        let of = |what: fn(&Spent) -> f64| alike.iter().map(what).sum::<f64>();
+        Spent {
+            seconds: of(|one| one.seconds) + slowest,
+            joules: (of(|one| one.joules) + attention) * self.gpus,
+        }
     }
 
-    fn attention(&self, work: &Work) -> f64 {
-        let prompts = work.prompts.map_or(0.0, |prompts| {
+    fn attention(&self, work: &Work) -> Spent {
+        let prompts = work.prompts.map_or(Spent::default(), |prompts| {
             self.parts.prompts.at(&[prompts.new.max(SHORTEST as f64), prompts.past, prompts.count])
         });
         if work.decoding <= 0.0 {
@@ -273,7 +294,8 @@ impl StepTable {
         }
         // A verified token attends to the whole sequence as the newest does, and reads it no second time.
         let length = (work.decoding_kv / work.decoding).max(SHORTEST as f64);
-        prompts + self.parts.decodes.at(&[work.decoding, length])
+        let decodes = self.parts.decodes.at(&[work.decoding, length]);
+        Spent { seconds: prompts.seconds + decodes.seconds, joules: prompts.joules + decodes.joules }
     }
 }
 
@@ -288,7 +310,19 @@ impl Hosted<'_> {
     /// What a step would take without its prompts is multiplied by the factor of decoding, and the rest by that of
     /// prompts.
     pub fn step(&self, ranks: &[Work]) -> Option<Seconds> {
-        let whole = self.physical(ranks)?;
+        Some(Seconds(self.spent_on(ranks)?.seconds))
+    }
+
+    /// The same, with the energy. A step that is shorter than the physics alone has it cannot draw more for it than the
+    /// GPUs may.
+    fn spent_on(&self, ranks: &[Work]) -> Option<Spent> {
+        let (whole, joules) = self.physical(ranks)?;
+        let seconds = self.corrected(ranks, whole)?.0;
+        Some(Spent { seconds, joules: joules.min(self.table.room * seconds) })
+    }
+
+    /// A step of this time, as measured runs correct it.
+    fn corrected(&self, ranks: &[Work], whole: Seconds) -> Option<Seconds> {
         if self.factors == Factors::NONE {
             return Some(whole);
         }
@@ -297,15 +331,16 @@ impl Hosted<'_> {
             false if ranks.iter().all(|work| work.decoding <= 0.0) => Seconds::ZERO,
             false => {
                 let alone: Vec<Work> = ranks.iter().map(|work| Work { prompts: None, ..*work }).collect();
-                self.physical(&alone)?.min(whole)
+                self.physical(&alone)?.0.min(whole)
             }
         };
         Some(decoding * self.factors.decode + (whole - decoding) * self.factors.prefill)
     }
 
-    /// The time of a step's kernels, and of the host where kernels do not hide it.
-    fn physical(&self, ranks: &[Work]) -> Option<Seconds> {
-        let kernels = self.table.kernels(ranks);
+    /// The time of a step's kernels, and of the host where kernels do not hide it, and the joules of the kernels.
+    fn physical(&self, ranks: &[Work]) -> Option<(Seconds, f64)> {
+        let Spent { seconds, joules } = self.table.spent(ranks);
+        let kernels = Seconds(seconds);
         let prefill = ranks.iter().any(|work| work.prompts.is_some());
         let sequences = |work: &Work| work.prompts.map_or(0.0, |prompts| prompts.count) + work.decoding;
         let work = HostWork {
@@ -314,14 +349,18 @@ impl Hosted<'_> {
             ahead: self.ahead,
         };
         let host = host_time(self.host, work, kernels)?;
-        Some(kernels + host)
+        Some((kernels + host, joules))
     }
 }
 
 impl StepCost for Hosted<'_> {
     fn seconds(&self, ranks: &[RankStep<'_>]) -> f64 {
+        self.spent(ranks).seconds
+    }
+
+    fn spent(&self, ranks: &[RankStep<'_>]) -> Spent {
         let works: Vec<Work> = ranks.iter().map(Work::of).collect();
-        self.step(&works).map_or(f64::NAN, |seconds| seconds.0)
+        self.spent_on(&works).unwrap_or(Spent { seconds: f64::NAN, joules: 0.0 })
     }
 }
 

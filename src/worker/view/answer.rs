@@ -7,9 +7,9 @@ use crate::config::{Measured, Metric, Setup};
 use crate::serving::Report;
 use crate::serving::measured::{Deviation, print};
 use crate::serving::report::Headline;
-use crate::serving::run::{Calibrated, Run, Spread};
+use crate::serving::run::{Calibrated, Power, Run, Spread};
 use crate::serving::sim::Stats;
-use crate::units::{Dollars, Printed, Seconds, count, percent};
+use crate::units::{Dollars, Joules, Printed, Seconds, Watts, count, percent};
 use crate::worker::protocol::{Answer, Reading};
 
 /// The report of `setup`, beside what was `measured`; `traced` where a trace was replayed.
@@ -47,7 +47,8 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         let share = percent(good / run.metrics.requests_per_s);
         Some(format!("goodput {} requests/s, {share}", count(good)))
     });
-    let cost = headline.dollars_per_million;
+    let (cost, power) = (headline.dollars_per_million, headline.power);
+    let watts = |power: Power| Some(Band { low: power.band[0], high: power.band[1], noise_share: 0.0 });
     let output = bands.and_then(|bands| bands.output_per_s);
     // Cost falls as output rises.
     let of_cost = cost.zip(output).map(|(dollars, band)| {
@@ -82,6 +83,14 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         cost.map(|dollars| Reading {
             band: between(of_cost, |value| Dollars(value).print()),
             ..reading("cost", dollars.0, dollars.print())
+        }),
+        power.map(|power| Reading {
+            band: between(watts(power), |value| Watts(value).print()),
+            ..reading("power", power.watts_per_gpu, Watts(power.watts_per_gpu).print())
+        }),
+        power.map(|power| {
+            let joules = power.joules_per_output_token;
+            reading("energy", joules, Joules(joules).print())
         }),
         Some(rate("running", headline.running, "")),
         Some(rate("waiting", headline.waiting, "")),

@@ -126,11 +126,39 @@ pub const SUSTAINED: Input = Input {
     ..BLANK
 };
 
+pub const POWER_CAP: Input = Input {
+    field: Field::PowerCap,
+    key: "cap",
+    label: "Power cap",
+    place: Some(Place(Rates, 1)),
+    later: true,
+    help: "Watts that each GPU may draw; below its limit, clocks fall and compute-bound kernels take longer.",
+    number: number!(
+        overrides.power_cap, Number::real(30.0, 5000.0, Stops::Even { low: 100.0, high: 1400.0, step: 10.0 }),
+        unit: "W", catalog: Some(|_, gpu| gpu.power_w.0)
+    ),
+    ..BLANK
+};
+
+pub const POWER_OVERHEAD: Input = Input {
+    field: Field::PowerOverhead,
+    key: "pue",
+    label: "Power overhead",
+    place: Some(Place(Rates, 2)),
+    later: true,
+    help: "Power of hosts, network and cooling and of the GPUs, over that of the GPUs; 1 counts the GPUs alone.",
+    number: number!(
+        overrides.power_overhead, Number::real(1.0, 5.0, Stops::Even { low: 1.0, high: 2.0, step: 0.05 }),
+        unit: "of the GPUs", catalog: Some(|_, _| Some(1.0))
+    ),
+    ..BLANK
+};
+
 pub const PRICE: Input = Input {
     field: Field::Price,
     key: "usd",
     label: "Price",
-    place: Some(Place(Rates, 1)),
+    place: Some(Place(Rates, 3)),
     help: "US dollars per GPU and hour.",
     number: number!(
         overrides.price, Number::real(0.0, 10_000.0, Stops::Even { low: 0.1, high: 20.0, step: 0.1 }),

@@ -93,6 +93,8 @@ inputs! {
     MaxSeqs = limits::MAX_SEQS,
     MemoryShare = limits::MEMORY_SHARE,
     Sustained = limits::SUSTAINED,
+    PowerCap = limits::POWER_CAP,
+    PowerOverhead = limits::POWER_OVERHEAD,
     Price = limits::PRICE,
     PrefillWorkers = pools::PREFILL_WORKERS,
     PrefillGpu = pools::PREFILL_GPU,

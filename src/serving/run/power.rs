@@ -1,0 +1,100 @@
+//! What the GPUs of a setup draw under a load.
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Setup;
+use crate::kernels::constants::constants;
+use crate::latency::Draw;
+
+constants!("power": seen_error, unseen_error);
+
+/// Joules of a MWh.
+const MWH: f64 = 3.6e9;
+
+/// Means over a run. Hosts, network and cooling are left out, but for `output_tokens_per_mwh`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Power {
+    /// Watts of one GPU, and of all.
+    pub watts_per_gpu: f64,
+    pub watts: f64,
+    /// What all of them draw while nothing runs.
+    pub idle_watts: f64,
+    /// Watts of one GPU that 80 % of measured runs are expected between.
+    pub band: [f64; 2],
+    /// The power of these GPUs was measured; otherwise it is taken from others.
+    pub measured: bool,
+    pub joules_per_output_token: f64,
+    pub joules_per_request: f64,
+    /// With the overhead that is asked for.
+    pub output_tokens_per_mwh: f64,
+}
+
+impl Power {
+    /// With `dynamic` watts that steps take of all GPUs beyond idling. None where the power of a GPU is not known.
+    pub fn of(setup: &Setup, dynamic: f64, output_per_s: f64, requests_per_s: f64) -> Option<Self> {
+        let idle = idle(setup)?;
+        let (watts, gpus) = (idle + dynamic, f64::from(setup.gpus()));
+        let pools = || [Some(setup), setup.prefill.as_ref().map(|pool| &pool.setup)].into_iter().flatten();
+        let measured = pools().all(|pool| pool.gpu.has_measured_power());
+        let error = if measured { constants().seen_error } else { constants().unseen_error };
+        let most = pools().filter_map(|pool| Some(Draw::of(pool).ok()?.most.0)).fold(0.0, f64::max);
+        let watts_per_gpu = watts / gpus;
+        let joules_per_output_token = watts / output_per_s;
+        Some(Self {
+            watts_per_gpu,
+            watts,
+            idle_watts: idle,
+            band: [watts_per_gpu / (1.0 + error), (watts_per_gpu * (1.0 + error)).min(most)],
+            measured,
+            joules_per_output_token,
+            joules_per_request: watts / requests_per_s,
+            output_tokens_per_mwh: MWH / (joules_per_output_token * setup.power_overhead),
+        })
+    }
+}
+
+/// Watts of all GPUs while nothing runs.
+fn idle(setup: &Setup) -> Option<f64> {
+    let prefill = setup.prefill.as_ref().map_or(Some(0.0), |pool| idle(&pool.setup))?;
+    Some(Draw::of(setup).ok()?.idle.0 * f64::from(setup.gpus_per_replica() * setup.replicas) + prefill)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::config::{Scenario, check};
+
+    #[test]
+    fn tokens_of_a_megawatt_hour_pay_for_the_overhead() {
+        let mut scenario = Scenario { replicas: 2, ..Scenario::default() };
+        let of = |scenario: &Scenario| {
+            let setup = check(scenario, catalog()).0.expect("sound");
+            Power::of(&setup, 300.0, 1000.0, 10.0).expect("H100 is known")
+        };
+        let alone = of(&scenario);
+        assert_eq!((alone.watts, alone.idle_watts), (2.0 * 126.0 + 300.0, 252.0));
+        assert_eq!((alone.watts_per_gpu, alone.joules_per_request), (276.0, 55.2));
+        assert!((alone.output_tokens_per_mwh - 3.6e9 / 0.552).abs() < 1.0);
+        assert!(alone.measured && alone.band[0] < 276.0 && alone.band[1] > 276.0);
+        scenario.overrides.power_overhead = Some(1.25);
+        let whole = of(&scenario);
+        assert!((whole.output_tokens_per_mwh * 1.25 / alone.output_tokens_per_mwh - 1.0).abs() < 1e-12);
+        assert_eq!(whole.joules_per_output_token, alone.joules_per_output_token, "those of the GPUs");
+    }
+
+    #[test]
+    fn what_others_were_measured_at_is_said_and_banded_wider() {
+        let setup = |gpu: &str| {
+            let scenario = Scenario { gpu: gpu.into(), ..Scenario::default() };
+            check(&scenario, catalog()).0.expect("sound")
+        };
+        let share = |gpu| {
+            let power = Power::of(&setup(gpu), 50.0, 1000.0, 10.0).expect("known or estimated");
+            (power.measured, power.watts_per_gpu / power.band[0])
+        };
+        let ((known, near), (unknown, far)) = (share("b200"), share("a100-sxm-80gb"));
+        assert!(known && !unknown && far > near);
+    }
+}
