@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { bundled, hashed, inDist, inSource, write } from "./dist.mjs";
 
 /** Size of the oEmbed frame in CSS pixels. */
-const FRAME = { width: 720, height: 290 };
+const FRAME = { width: 720, height: 300 };
 
 const address = process.env.ROOFLIGHT_URL?.replace(/\/?$/, "/");
 const { configurations } = JSON.parse(readFileSync(inSource("static/catalog/presets.json")));

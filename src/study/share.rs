@@ -7,7 +7,7 @@ use crate::study::words;
 
 /// Views of the embedded page, and their height in CSS pixels until it reports its own.
 const VIEWS: [(&str, &str, u32); 3] =
-    [("card", "Headline numbers", 290), ("roofline", "Roofline", 680), ("curve", "Latency by load", 540)];
+    [("card", "Headline numbers", 300), ("roofline", "Roofline", 685), ("curve", "Latency by load", 475)];
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let fragment = study.link_to(&study.own().scenario);
