@@ -238,8 +238,8 @@ for (const [theme, viewport] of [["light", undefined], ["dark", phone]]) {
     assert.deepEqual(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
     assert.ok(await within.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scroll");
     const focused = () => within.evaluate(() => document.activeElement?.textContent);
-    // Past the numbers, each of which can be asked about.
-    for (let tabs = 0; tabs < 15 && (await focused()) !== "Change this configuration"; tabs++) await page.keyboard.press("Tab");
+    // Past the numbers: what each means, and its formula.
+    for (let tabs = 0; tabs < 30 && (await focused()) !== "Change this configuration"; tabs++) await page.keyboard.press("Tab");
     assert.equal(await focused(), "Change this configuration");
     await page.keyboard.press("Enter");
     await page.keyboard.press("Tab");
