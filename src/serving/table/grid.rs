@@ -39,6 +39,9 @@ impl Axis {
     }
 }
 
+/// Axes of a grid at most.
+const MOST_AXES: usize = 3;
+
 /// What a step takes, in seconds and in joules, over one, two or three axes, the last running fastest. Logarithms are multilinear between the
 /// points, so that powers of the coordinates are met exactly.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,16 +66,22 @@ impl Grid {
 
     /// What it takes at `at`, one coordinate an axis.
     pub fn at(&self, at: &[f64]) -> Spent {
-        let [seconds, joules] = self.within(&self.axes, at, 0).map(f64::exp);
+        // Each axis is looked up once, however many neighbours there are.
+        let mut places = [Place { low: 0, share: 0.0 }; MOST_AXES];
+        for ((place, axis), &coordinate) in places.iter_mut().zip(&self.axes).zip(at) {
+            *place = axis.place(coordinate);
+        }
+        let known = self.axes.len().min(at.len());
+        let [seconds, joules] = self.within(&self.axes, places.get(..known).unwrap_or_default(), 0).map(f64::exp);
         Spent { seconds, joules }
     }
 
-    fn within(&self, axes: &[Axis], at: &[f64], offset: usize) -> [f64; 2] {
-        let (Some((axis, rest)), Some((&coordinate, others))) = (axes.split_first(), at.split_first()) else {
+    fn within(&self, axes: &[Axis], at: &[Place], offset: usize) -> [f64; 2] {
+        let (Some((_, rest)), Some((&Place { low, share }, others))) = (axes.split_first(), at.split_first())
+        else {
             return self.values.get(offset).copied().unwrap_or_default();
         };
         let stride: usize = rest.iter().map(|axis| axis.points.len()).product();
-        let Place { low, share } = axis.place(coordinate);
         let below = self.within(rest, others, offset + low * stride);
         if share == 0.0 {
             return below;
