@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::config::catalog::{catalog, constants};
     use crate::config::{Dtype, Scenario, check};
-    use crate::kernels::{Gemm, Kernel, Op};
+    use crate::kernels::{Gemm, Op};
 
     fn setup(power_cap: Option<f64>) -> Setup {
         let mut scenario = Scenario::default();

@@ -103,6 +103,15 @@ pub fn octaves(low: u64, high: u64, per_octave: u32) -> Vec<u64> {
     points
 }
 
+/// All combinations of the axes' points, the last axis running fastest.
+pub(super) fn every_point(axes: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    axes.iter().fold(vec![Vec::new()], |points, axis| {
+        let extended =
+            |point: &Vec<u64>| axis.iter().map(|&at| [point.as_slice(), &[at]].concat()).collect::<Vec<_>>();
+        points.iter().flat_map(extended).collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@
 mod grid;
 mod lengths;
 mod rows;
+mod work;
 
 use super::sim::{RankStep, Spent, StepCost};
 use super::step::PlannedStep;
@@ -20,9 +21,10 @@ use crate::latency::{Draw, HostWork, host_time};
 use crate::units::Seconds;
 
 pub use grid::octaves;
-use grid::{Axis, Grid};
+use grid::{Axis, Grid, every_point};
 pub use lengths::Prompts;
 use rows::{numbers, rounded};
+pub use work::Work;
 
 /// The largest steps a table has to answer, per rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,17 +122,6 @@ pub struct Hosted<'a> {
     factors: Factors,
 }
 
-/// What one rank does in a step.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Work {
-    pub prompts: Option<Prompts>,
-    /// Sequences that decode, and the tokens of KV cache they attend to, together.
-    pub decoding: f64,
-    pub decoding_kv: f64,
-    /// Tokens of each decoding sequence that are verified beside the newest (speculative decoding).
-    pub drafted: f64,
-}
-
 impl TablePlan {
     /// # Errors
     /// Where a catalog record lacks a figure the counting needs.
@@ -226,15 +217,6 @@ fn alike(count: u64, new: u64, past: u64) -> Batch {
 fn logarithmic(points: &[u64]) -> Axis {
     let offset = if points.first() == Some(&0) { lengths::PAST_OFFSET } else { 0.0 };
     Axis::new(points.iter().map(|&point| point as f64), offset)
-}
-
-/// All combinations of the axes' points, the last axis running fastest.
-fn every_point(axes: &[Vec<u64>]) -> Vec<Vec<u64>> {
-    axes.iter().fold(vec![Vec::new()], |points, axis| {
-        let extended =
-            |point: &Vec<u64>| axis.iter().map(|&at| [point.as_slice(), &[at]].concat()).collect::<Vec<_>>();
-        points.iter().flat_map(extended).collect()
-    })
 }
 
 impl StepTable {
@@ -361,26 +343,5 @@ impl StepCost for Hosted<'_> {
     fn spent(&self, ranks: &[RankStep<'_>]) -> Spent {
         let works: Vec<Work> = ranks.iter().map(Work::of).collect();
         self.spent_on(&works).unwrap_or(Spent { seconds: f64::NAN, joules: 0.0 })
-    }
-}
-
-impl Work {
-    fn of(rank: &RankStep<'_>) -> Self {
-        let chunks = rank.chunks.iter().map(|chunk| (f64::from(chunk.new), f64::from(chunk.past)));
-        Self {
-            prompts: Prompts::of(chunks),
-            decoding: f64::from(rank.decoding),
-            decoding_kv: rank.decoding_kv as f64,
-            drafted: f64::from(rank.drafted),
-        }
-    }
-
-    fn logits(&self) -> f64 {
-        self.prompts.map_or(0.0, |prompts| prompts.count) + self.decoding * (1.0 + self.drafted)
-    }
-
-    fn tokens(&self) -> f64 {
-        let prompts = self.prompts.map_or(0.0, |prompts| prompts.new * prompts.count);
-        prompts + self.decoding * (1.0 + self.drafted)
     }
 }

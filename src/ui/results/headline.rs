@@ -81,9 +81,9 @@ pub fn RatesView() -> impl IntoView {
                 />
                 <Gauge id="request-rate" name="Requests" help="Requests completed per second, whole system" />
                 <Gauge
-                    id="power" name="Power per GPU" help="Watts, on average over the run, without host and cooling"
+                    id="power" name="Power per GPU" spread=true help="Watts, on average over the run, without host and cooling"
                 />
-                <Gauge id="energy" name="Per output token" help="Energy of all GPUs over output tokens" />
+                <Gauge id="energy" name="Energy per token" help="Energy of all GPUs over output tokens" />
                 <Gauge
                     id="running" name="Running"
                     help="Requests in prefill or decode at once, per replica, on average"

@@ -86,6 +86,7 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         }),
         power.map(|power| Reading {
             band: between(watts(power), |value| Watts(value).print()),
+            spread: if power.measured { String::new() } else { "by other GPUs' power".into() },
             ..reading("power", power.watts_per_gpu, Watts(power.watts_per_gpu).print())
         }),
         power.map(|power| {

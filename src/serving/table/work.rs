@@ -1,0 +1,36 @@
+//! What a step asks of one rank.
+
+use super::Prompts;
+use crate::serving::sim::RankStep;
+
+/// What one rank does in a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Work {
+    pub prompts: Option<Prompts>,
+    /// Sequences that decode, and the tokens of KV cache they attend to, together.
+    pub decoding: f64,
+    pub decoding_kv: f64,
+    /// Tokens of each decoding sequence that are verified beside the newest (speculative decoding).
+    pub drafted: f64,
+}
+
+impl Work {
+    pub(super) fn of(rank: &RankStep<'_>) -> Self {
+        let chunks = rank.chunks.iter().map(|chunk| (f64::from(chunk.new), f64::from(chunk.past)));
+        Self {
+            prompts: Prompts::of(chunks),
+            decoding: f64::from(rank.decoding),
+            decoding_kv: rank.decoding_kv as f64,
+            drafted: f64::from(rank.drafted),
+        }
+    }
+
+    pub(super) fn logits(&self) -> f64 {
+        self.prompts.map_or(0.0, |prompts| prompts.count) + self.decoding * (1.0 + self.drafted)
+    }
+
+    pub(super) fn tokens(&self) -> f64 {
+        let prompts = self.prompts.map_or(0.0, |prompts| prompts.new * prompts.count);
+        prompts + self.decoding * (1.0 + self.drafted)
+    }
+}
