@@ -16,7 +16,9 @@ static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the 
 fn predict(measured: &[Value]) -> Prediction {
     let options = Options { measured: Some(measured.to_vec()), ..Options::default() };
     let ask = |rows: &Rows| -> Result<Efficiencies, Failure> {
-        let failed = |error: rooflight::efficiency::onnx::ModelError| Failure::new(FailureKind::Models, error.to_string());
+        let failed = |error: rooflight::efficiency::onnx::ModelError| {
+            Failure::new(FailureKind::Models, error.to_string())
+        };
         MODELS.answer(rows).map(Efficiencies::Learned).map_err(failed)
     };
     Asked::read(CONFIGURATION).predict(&options, ask)
@@ -35,7 +37,10 @@ fn tpot(prediction: &Prediction) -> (f64, f64) {
 fn slower(times: f64) -> Value {
     let at_8 = Asked::read("v=1&m=qwen3-32b&tp=2&osl=128&c=8");
     let alone = at_8.predict(&Options::default(), |rows| {
-        MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| Failure::new(FailureKind::Models, error.to_string()))
+        MODELS
+            .answer(rows)
+            .map(Efficiencies::Learned)
+            .map_err(|error| Failure::new(FailureKind::Models, error.to_string()))
     });
     let metrics = alone.report.and_then(|report| report.run).expect("a run").metrics;
     let (ttft, tpot) = (metrics.ttft.mean, metrics.tpot.expect("several tokens").mean);
@@ -70,7 +75,9 @@ fn what_cannot_be_used_is_named_and_the_rest_counts() {
     let prediction = predict(&[impossible, silent, unknown, slower(1.1)]);
     assert_eq!(prediction.report.and_then(|report| report.calibrated).expect("calibrated").support.own, 1);
     let texts: Vec<&str> = prediction.issues.iter().map(|issue| issue.text.as_str()).collect();
-    for (found, of) in [("peak rates", "your run 1"), ("nothing that was measured", "run 2"), ("another", "run 2")] {
+    for (found, of) in
+        [("peak rates", "your run 1"), ("nothing that was measured", "run 2"), ("another", "run 2")]
+    {
         assert!(texts.iter().any(|text| text.contains(found) && text.contains(of)), "{found}: {texts:?}");
     }
 }
@@ -79,5 +86,9 @@ fn what_cannot_be_used_is_named_and_the_rest_counts() {
 fn a_run_that_contradicts_the_others_is_called_out() {
     let off = json!({"concurrency": 16, "measured": {"mean_tpot_ms": 40.0}});
     let prediction = predict(&[slower(1.0), slower(1.02), off]);
-    assert!(prediction.issues.iter().any(|issue| issue.text.contains("contradicts")), "{:?}", prediction.issues);
+    assert!(
+        prediction.issues.iter().any(|issue| issue.text.contains("contradicts")),
+        "{:?}",
+        prediction.issues
+    );
 }

@@ -72,7 +72,8 @@ impl Grid {
             *place = axis.place(coordinate);
         }
         let known = self.axes.len().min(at.len());
-        let [seconds, joules] = self.within(&self.axes, places.get(..known).unwrap_or_default(), 0).map(f64::exp);
+        let [seconds, joules] =
+            self.within(&self.axes, places.get(..known).unwrap_or_default(), 0).map(f64::exp);
         Spent { seconds, joules }
     }
 
