@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use rooflight::chart::Chart;
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Issue, check, link};
+use rooflight::config::{Field, Issue, check, link};
 use rooflight::efficiency::{Efficiencies, Manifest};
 use rooflight::serving::{Report, finish, plan};
 use rooflight::study::accuracy::Accuracy;
@@ -19,6 +19,10 @@ fn accuracy() -> Accuracy {
 }
 
 fn study(topic: Topic, of: &str, link: &str) -> Document {
+    // A search of a few layouts, where it is one.
+    let narrow =
+        if topic == Topic::Plans && !link.contains("&f=") { "&f=gpu~h100-sxm,l4~engine~vllm" } else { "" };
+    let link = &format!("{link}{narrow}");
     let mut study = Study::new(topic, of, link, PAGE).with(Some(Rc::new(accuracy())));
     while study.step(|_| Ok(Efficiencies::Roofline)).expect("the roofline always answers") {}
     let (done, total) = study.progress();
@@ -137,6 +141,50 @@ fn every_link_opens_what_it_says() {
             assert!(output.is_some(), "{topic:?}: {} has no answer", row.cells[0].link);
         }
     }
+}
+
+#[test]
+fn plans_are_links_with_their_reasons_and_what_was_simulated() {
+    let link = "v=1&isl=512&osl=64&np=100&r=8&sp=30&f=gpu~l40s,h100-sxm~engine~vllm~weights~bf16,fp8";
+    let document = study(Topic::Plans, "", link);
+    let table = tables(&document)[0];
+    assert!(table.rows.len() > 1 && table.rows.iter().all(|row| output(&row.cells[0].link).is_some()));
+    assert!(
+        table.rows.iter().all(|row| row.cells.last().is_some_and(|mark| mark.link.starts_with("mark:v=1")))
+    );
+    let folds: Vec<&str> = flat(&document.blocks)
+        .into_iter()
+        .filter_map(|block| if let Block::Fold(fold) = block { Some(fold.name.as_str()) } else { None })
+        .collect();
+    assert!(folds[1].starts_with("2. ") && folds[1].contains(": costs"), "{folds:?}");
+    assert_eq!(charts(&document).len(), 2);
+    // The choices of the link are gone from those of the plans.
+    assert!(!table.rows[0].cells[0].link.contains("&f="));
+}
+
+#[test]
+fn what_is_asked_of_plans_is_checked_beside_its_field() {
+    let fields = |wishes: &str| -> Vec<Field> {
+        let study = Study::new(Topic::Plans, "", &format!("v=1&r=2&sp=30&f={wishes}"), PAGE);
+        study.issues().into_iter().filter(Issue::is_error).map(|issue| issue.field).collect()
+    };
+    for (wishes, field) in [
+        ("gpu~h1000", Field::Gpu),
+        ("tp~3", Field::Tp),
+        ("tp~two", Field::Tp),
+        ("weights~fp9", Field::Weights),
+        ("budget_gpus~x", Field::BudgetGpus),
+        ("budget_gpus~0", Field::BudgetGpus),
+        ("budget_dollars~0.1", Field::BudgetDollars),
+        ("owned~h100-sxm,x", Field::Owned),
+        ("owned~h100-sxm", Field::Owned),
+        ("gpu~l4~owned~h100-sxm,4", Field::Owned),
+        ("prices~b200,cheap", Field::Prices),
+        ("max_seqs~0", Field::MaxSeqs),
+    ] {
+        assert_eq!(fields(wishes), [field], "{wishes}");
+    }
+    assert_eq!(fields("gpu~h100-sxm,l4~owned~h100-sxm,4"), []);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The same values for JavaScript. Configurations and options come as text, which the core's own reader takes;
 //! what goes back are plain objects, arrays, numbers and strings.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use js_sys::{Date, Map, Uint8Array};
 use serde::Serialize;
@@ -97,14 +97,23 @@ impl Planner {
     /// Searches for so many milliseconds, or a little longer. Whether anything remains.
     pub fn step(&mut self, milliseconds: f64) -> bool {
         let Some(search) = &mut self.search else { return false };
-        let unanswered = || Failure::new(FailureKind::Models, "the models did not answer every row");
+        // A search fails with a text, as it does for the page: another kind of error would be the whole search once more.
+        let failed = Cell::new(None);
+        let ask = |rows: &Rows| {
+            answer(&self.options, rows).map_err(|failure| {
+                let text = failure.text.clone();
+                failed.set(Some(failure));
+                text
+            })
+        };
+        let unanswered = || "the models did not answer every row".to_owned();
         let end = Date::now() + milliseconds;
         loop {
-            match search.step(|rows| answer(&self.options, rows), unanswered) {
+            match search.step(ask, unanswered) {
                 Ok(true) if Date::now() < end => {}
                 Ok(remains) => return remains,
-                Err(failure) => {
-                    self.failure = Some(failure);
+                Err(text) => {
+                    self.failure = failed.take().or(Some(Failure::new(FailureKind::Models, text)));
                     search.stop();
                     return false;
                 }

@@ -115,7 +115,7 @@ impl Lines {
 fn kind(input: &Input) -> &'static str {
     match input.kind() {
         Kind::Id if input.field == Field::Model => "string | Model",
-        Kind::Id | Kind::Histogram | Kind::Packed | Kind::Links => "string",
+        Kind::Id | Kind::Histogram | Kind::Packed | Kind::Links | Kind::Wishes => "string",
         Kind::Measured => "string | Record<string, number>",
         Kind::Whole | Kind::Real => "number",
         Kind::Format => "Dtype",

@@ -86,8 +86,7 @@ impl Search {
         if finished && plans.is_empty() {
             issues.push(self.nothing(nearest.as_ref()));
         }
-        let counts = Counts { remaining: self.remaining(), ..self.counts };
-        Answer { plans, nearest, others, counts, issues, finished }
+        Answer { plans, nearest, others, counts: self.counts(), issues, finished }
     }
 
     /// Whether what was found is what was asked for, and not what comes nearest to it.

@@ -13,8 +13,10 @@ use crate::units::decimal;
 /// Bounds of what is bought; all empty where anything may be.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fleet {
-    /// GPUs there are, by id; where any are named, no others are taken.
+    /// GPUs there are, by id; where any are named, no others are taken but those of `bought`.
     pub owned: BTreeMap<String, u32>,
+    /// GPUs that the request names to be tried: of those not owned there are any number.
+    pub bought: Vec<String>,
     /// GPUs of a plan at most.
     pub gpus: Option<u32>,
     /// Dollars per hour of a plan at most.
@@ -40,6 +42,7 @@ impl Fleet {
         let prices = by_gpu(Field::Prices, price_range(), false, prices, issues);
         Self {
             owned: owned.into_iter().map(|(id, count)| (id, count as u32)).collect(),
+            bought: Vec::new(),
             gpus,
             dollars,
             prices,
@@ -60,9 +63,10 @@ impl Fleet {
     /// Replicas of this layout that it allows: none if not even one. A budget in dollars allows none of what has no price.
     pub fn replicas(&self, setup: &Setup) -> u32 {
         let each = f64::from(setup.gpus_per_replica());
-        let owned = match self.owned.is_empty() {
-            true => f64::INFINITY,
-            false => self.owned.get(&setup.gpu.id).copied().map_or(0.0, f64::from),
+        let owned = match self.owned.get(&setup.gpu.id) {
+            Some(count) => f64::from(*count),
+            None if self.owned.is_empty() || self.bought.contains(&setup.gpu.id) => f64::INFINITY,
+            None => 0.0,
         };
         let bought = match (self.dollars, setup.price) {
             (None, _) => f64::INFINITY,

@@ -4,30 +4,11 @@ use super::Request;
 use crate::config::catalog::catalog;
 use crate::config::check::{KV_FORMATS, check_engine, check_gpu, weight_formats};
 use crate::config::inputs::Input;
-use crate::config::link::{Draft, Link};
+use crate::config::link::{Draft, Link, VARIES};
 use crate::config::{Dtype, Field, Issue, Scenario};
 
 /// Inputs with the values to try, as links write them.
 pub type Varied = Vec<(Field, Vec<String>)>;
-
-/// What may vary, in the order in which it does: the first slowest.
-pub const VARIES: [Field; 15] = [
-    Field::Gpu,
-    Field::Engine,
-    Field::Weights,
-    Field::Kv,
-    Field::Tp,
-    Field::Pp,
-    Field::Dp,
-    Field::Ep,
-    Field::TokenBudget,
-    Field::MaxSeqs,
-    Field::MemoryShare,
-    Field::CachedShare,
-    Field::HistoryCached,
-    Field::Drafted,
-    Field::Accepted,
-];
 
 /// Open where nobody says anything of them. Formats, scheduler settings and drafts are not: they are the visitor's to allow.
 const OPEN: [Field; 6] = [Field::Gpu, Field::Engine, Field::Tp, Field::Pp, Field::Dp, Field::Ep];

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::link::{Link, encode};
-use crate::config::{Field, Issue, Scenario, Setup};
-use crate::serving::run::Run;
+use crate::config::{Dtype, Field, Issue, Scenario, Setup};
+use crate::serving::run::{Bands, Run};
 use crate::serving::sim::{Kept, Stats};
 
 /// What plans are ranked by: dollars per hour; those without a known price come last, by GPUs.
@@ -76,6 +76,8 @@ pub struct Plan {
     pub requests_per_s: f64,
     pub output_per_s: f64,
     pub total_per_s: f64,
+    /// What 80 % of measurements are expected between; none without calibration, or as long as that is not known.
+    pub bands: Option<Bands>,
     /// Every limit with what came of it, at the percentile that is asked for.
     pub limits: Vec<Kept>,
     /// Share of requests that keep to all limits; none without limits.
@@ -103,6 +105,7 @@ pub struct Found {
     pub one_less: Option<Broken>,
     /// Times the load, and whether more was not tried.
     pub headroom: Option<(f64, bool)>,
+    pub bands: Option<Bands>,
 }
 
 impl Found {
@@ -153,6 +156,7 @@ impl Found {
             requests_per_s: metrics.requests_per_s,
             output_per_s: metrics.output_per_s,
             total_per_s: metrics.total_per_s,
+            bands: self.bands.clone(),
             limits: self.run.limits.clone(),
             goodput_share: self.share(),
             headroom: self.headroom.map(|(times, _)| times),
@@ -160,6 +164,39 @@ impl Found {
             one_less: self.one_less.clone(),
             behind,
             issues: self.issues.clone(),
+        }
+    }
+}
+
+/// What charts show of a plan that was simulated, whether it is among the best or not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tried {
+    pub gpu: String,
+    pub engine: String,
+    pub weights: Dtype,
+    /// Output tokens per second.
+    pub per_gpu: f64,
+    /// None for one output token.
+    pub per_user: Option<f64>,
+    /// Where a price is known.
+    pub dollars_per_million_output: Option<f64>,
+    /// Seconds, on average.
+    pub e2e: f64,
+}
+
+impl Tried {
+    pub fn of(found: &Found) -> Self {
+        let Found { setup, run, replicas, .. } = found;
+        let gpus = f64::from(setup.gpus_per_replica() * replicas);
+        let output = run.metrics.output_per_s;
+        Self {
+            gpu: setup.gpu.name.clone(),
+            engine: setup.engine.name.clone(),
+            weights: setup.weights,
+            per_gpu: output / gpus,
+            per_user: run.metrics.tpot.map(|tpot| 1.0 / tpot.mean),
+            dollars_per_million_output: setup.price.map(|price| price * gpus / 3600.0 / output * 1e6),
+            e2e: run.metrics.e2e.mean,
         }
     }
 }

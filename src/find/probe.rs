@@ -40,8 +40,8 @@ impl Layout {
     /// As `ask`.
     pub fn refine<E>(
         &mut self,
-        ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: impl Fn() -> E,
+        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
+        unanswered: &dyn Fn() -> E,
     ) -> Result<(), E> {
         self.is_refined = true;
         let Some(physics) = constants().physics() else { return Ok(()) };
@@ -130,8 +130,8 @@ impl Probe {
     /// Where the models do not answer.
     pub fn step<E>(
         &mut self,
-        ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: impl Fn() -> E,
+        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
+        unanswered: &dyn Fn() -> E,
     ) -> Result<Slice, E> {
         self.runs_before = self.runs;
         let Some(known) = &self.runner else {
@@ -222,7 +222,7 @@ impl Probe {
 
     fn found(&self, replicas: u32, run: Run, one_less: Option<Broken>) -> Found {
         let Layout { scenario, setup, issues, .. } = self.layout.clone();
-        Found { scenario, setup, issues, replicas, run, one_less, headroom: None }
+        Found { scenario, setup, issues, replicas, run, one_less, headroom: None, bands: None }
     }
 }
 

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::Fleet;
 use super::layouts::{self, Varied};
-use crate::config::inputs::{self, Input};
-use crate::config::link::{Draft, plain};
+use crate::config::inputs::{self, Input, Kind};
+use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain};
 use crate::config::{Field, Issue, Load, Scenario, excerpt, json};
 
 /// Plans of one request, unless it says how many.
@@ -45,12 +45,17 @@ impl Request {
             .collect();
         object.retain(|_, value| !value.is_null());
         let mut taken = |field: Field| object.remove(field.id());
-        let fleet = Fleet::read(
+        let mut fleet = Fleet::read(
             [Field::Owned, Field::BudgetGpus, Field::BudgetDollars, Field::Prices].map(&mut taken),
             &mut issues,
         );
         let plans = taken(Field::Plans).map_or(Some(PLANS), |value| plans(&value, &mut issues));
         let varied = taken(Field::Vary).map_or_else(Varied::default, |value| varied(&value, &mut issues));
+        fleet.bought = varied
+            .iter()
+            .filter(|(field, _)| *field == Field::Gpu)
+            .flat_map(|(_, ids)| ids.clone())
+            .collect();
         let stated: Vec<Field> =
             object.keys().filter_map(|name| Some(inputs::by_name(name)?.field)).collect();
         for (field, _) in varied.iter().filter(|(field, _)| stated.contains(field)) {
@@ -69,6 +74,53 @@ impl Request {
         contradictions(&request, &mut issues);
         let sound = !issues.iter().any(Issue::is_error);
         (sound.then_some(request), issues)
+    }
+
+    /// Reads the configuration of a link, whose model, load, limits and settings hold for all plans, and what it wishes of
+    /// the rest. Hardware, layout and engine are open where it wishes nothing; formats stay those of the configuration.
+    ///
+    /// As [`Self::from_json`].
+    pub fn from_link(link: &Link) -> (Option<Self>, Vec<Issue>) {
+        let find = link.find.clone().unwrap_or_default();
+        let own = &link.scenario;
+        let Value::Object(mut object) = Link::new(own.clone()).to_json() else { return (None, Vec::new()) };
+        object.retain(|name, _| {
+            let field = inputs::by_name(name).map(|input| input.field);
+            let is_format = |field| matches!(field, Field::Weights | Field::Kv) && find.get(field).is_none();
+            field
+                .is_some_and(|field| is_format(field) || !(Find::chooses(field) || find.get(field).is_some()))
+        });
+        let number = |text: &str| match text.trim().parse::<f64>() {
+            Ok(number) if number.fract() == 0.0 => Value::from(number as i64),
+            Ok(number) => Value::from(number),
+            Err(_) => Value::from(text),
+        };
+        let mut vary = Map::new();
+        for field in VARIES {
+            let texts = find.list(field);
+            let is_number = !matches!(field.input().kind(), Kind::Id | Kind::Format);
+            let value = |text: &&str| if is_number { number(text) } else { Value::from(*text) };
+            if !texts.is_empty() {
+                vary.insert(field.id().into(), texts.iter().map(value).collect());
+            }
+        }
+        object.insert(Field::Vary.id().into(), vary.into());
+        for field in BY_GPU {
+            let list = find.list(field);
+            let mut numbers: Map<String, Value> =
+                list.chunks(2).map(|pair| (pair[0].to_owned(), number(pair.get(1).unwrap_or(&"")))).collect();
+            // The price typed for a GPU is its price wherever it is tried.
+            if let (Field::Prices, Some(price)) = (field, own.overrides.price) {
+                numbers.entry(&own.gpu).or_insert(price.into());
+            }
+            if !numbers.is_empty() {
+                object.insert(field.id().into(), numbers.into());
+            }
+        }
+        for field in [Field::BudgetGpus, Field::BudgetDollars] {
+            object.extend(find.get(field).map(|text| (field.id().to_owned(), number(text))));
+        }
+        Self::from_json(&Value::Object(object).to_string())
     }
 
     /// The values to try of an input; none if it does not vary.
@@ -102,9 +154,9 @@ fn varied(value: &Value, issues: &mut Vec<Issue>) -> Varied {
     };
     let mut varied = Varied::default();
     for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
-        let input = inputs::by_name(name).filter(|input| layouts::VARIES.contains(&input.field));
+        let input = inputs::by_name(name).filter(|input| VARIES.contains(&input.field));
         let Some(input) = input else {
-            let known: Vec<&str> = layouts::VARIES.iter().map(|field| field.id()).collect();
+            let known: Vec<&str> = VARIES.iter().map(|field| field.id()).collect();
             let text = format!("`{}` does not vary: choose of {}", excerpt(name), known.join(", "));
             issues.push(Issue::error(Field::Vary, text));
             continue;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::answer::Counts;
 use super::headroom::Headroom;
-use super::plan::{Broken, Found};
+use super::plan::{Broken, Found, Tried};
 use super::probe::{Layout, Probe, Slice};
 use super::ranking::Reason;
 use super::task::{Done, Loaded, Outcome, Screened, Task, Work};
@@ -35,6 +35,8 @@ pub struct Search {
     /// Sorted, the best first.
     pub(super) found: Vec<(Arc<Found>, Arc<Runner>)>,
     loaded: VecDeque<Box<Loaded>>,
+    /// Every plan that was found, shown or not.
+    tried: Vec<Tried>,
     /// Tasks handed out and not taken back; how many of them check layouts.
     out: usize,
     screening: usize,
@@ -76,6 +78,7 @@ impl Search {
             probes: VecDeque::new(),
             found: Vec::new(),
             loaded: VecDeque::new(),
+            tried: Vec::new(),
             out: 0,
             screening: 0,
             counts: Counts { layouts, ..Counts::default() },
@@ -104,7 +107,7 @@ impl Search {
         unanswered: impl Fn() -> E,
     ) -> Result<bool, E> {
         if let Some(task) = self.next_task() {
-            let done = task.run(ask, unanswered)?;
+            let done = task.run(&ask, &unanswered)?;
             self.take(done);
         }
         Ok(!self.is_finished())
@@ -240,7 +243,12 @@ impl Search {
     fn to_load(&self) -> VecDeque<Box<Loaded>> {
         let shown = self.shown().into_iter().map(|index| &self.found[index]);
         let loaded = |(found, runner): &(Arc<Found>, Arc<Runner>)| {
-            Box::new(Loaded { found: found.clone(), runner: runner.clone(), headroom: Headroom::new() })
+            Box::new(Loaded {
+                found: found.clone(),
+                runner: runner.clone(),
+                headroom: Headroom::new(),
+                bands: None,
+            })
         };
         shown.map(loaded).collect()
     }
@@ -263,11 +271,13 @@ impl Search {
             }
             Outcome::Refined(layouts) => layouts.into_iter().for_each(|layout| self.refined(layout)),
             Outcome::Probed(probe, slice) => self.probed(probe, slice),
-            Outcome::Headroom(loaded, None) => self.loaded.push_back(loaded),
+            // The best plan is known first.
+            Outcome::Headroom(loaded, None) => self.loaded.push_front(loaded),
             Outcome::Headroom(loaded, Some(known)) => {
                 let same = |(found, _): &&mut (Arc<Found>, Arc<Runner>)| Arc::ptr_eq(found, &loaded.found);
                 if let Some((found, _)) = self.found.iter_mut().find(same) {
-                    *found = Arc::new(Found { headroom: Some(known), ..(**found).clone() });
+                    let bands = loaded.bands;
+                    *found = Arc::new(Found { headroom: Some(known), bands, ..(**found).clone() });
                 }
             }
         }
@@ -325,6 +335,7 @@ impl Search {
         match slice {
             Slice::More => self.probes.push_back(probe),
             Slice::Found(found, runner) => {
+                self.tried.push(Tried::of(&found));
                 let at = self.found.partition_point(|(known, _)| known.order(&found).is_le());
                 self.found.insert(at, (Arc::new(*found), Arc::from(runner)));
                 self.forget();
@@ -349,6 +360,16 @@ impl Search {
                 self.reason(&probe.layout.setup.gpu.id, 0, 0.0, issue.text);
             }
         }
+    }
+
+    /// Every plan that was found by now, in the order in which it was.
+    pub fn tried(&self) -> &[Tried] {
+        &self.tried
+    }
+
+    /// How many layouts there are, and what became of them by now.
+    pub fn counts(&self) -> Counts {
+        Counts { remaining: self.remaining(), ..self.counts }
     }
 
     /// Layouts that wait to be screened or simulated.

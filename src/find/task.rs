@@ -11,7 +11,7 @@ use super::{Request, words};
 use crate::config::catalog::catalog;
 use crate::config::{Issue, Scenario, check};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::run::Runner;
+use crate::serving::run::{Bands, Runner};
 
 /// Something to compute, apart from the search.
 #[derive(Debug)]
@@ -43,6 +43,7 @@ pub(super) struct Loaded {
     pub found: Arc<Found>,
     pub runner: Arc<Runner>,
     pub headroom: Headroom,
+    pub bands: Option<Bands>,
 }
 
 /// A scenario, checked and bounded.
@@ -62,8 +63,8 @@ impl Task {
     /// As `ask`.
     pub fn run<E>(
         self,
-        ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: impl Fn() -> E,
+        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
+        unanswered: &dyn Fn() -> E,
     ) -> Result<Done, E> {
         Ok(Done(match self.0 {
             Work::Screen(request, scenarios, exhaustive) => {
@@ -72,7 +73,7 @@ impl Task {
             }
             Work::Refine(mut layouts) => {
                 for layout in &mut layouts {
-                    layout.refine(&ask, &unanswered)?;
+                    layout.refine(ask, unanswered)?;
                 }
                 Outcome::Refined(layouts)
             }
@@ -81,7 +82,11 @@ impl Task {
                 Outcome::Probed(probe, slice)
             }
             Work::Headroom(mut loaded) => {
+                let Found { replicas, setup, .. } = &*loaded.found;
                 let known = loaded.headroom.step(&loaded.found, &loaded.runner);
+                if known.is_some() {
+                    loaded.bands = loaded.runner.bands(*replicas, setup.load);
+                }
                 Outcome::Headroom(loaded, known)
             }
         }))

@@ -46,6 +46,9 @@ fn table(table: &Table, page: &str) -> String {
 
 fn span(span: &Span, page: &str) -> String {
     let text = plain(&span.text);
+    if span.link.starts_with("mark:") {
+        return String::new();
+    }
     if !span.link.starts_with('#') { text } else { format!("[{text}]({page}{})", span.link) }
 }
 

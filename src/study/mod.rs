@@ -18,6 +18,7 @@ mod markdown;
 mod measured;
 mod metric;
 pub mod panel;
+mod plans;
 mod search;
 mod share;
 mod sweep;
@@ -29,6 +30,7 @@ pub use case::{Case, Outcome};
 pub use document::{
     Block, Choice, Code, Document, Fact, Facts, Figure, Fold, Heading, Row, Span, Table, Text,
 };
+use plans::Plans;
 
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
@@ -63,6 +65,8 @@ pub enum Topic {
     Find,
     /// The line below the answer, likewise.
     Better,
+    /// The plans that a link asks for: a mode of the page.
+    Plans,
 }
 
 ids!(Topic);
@@ -91,7 +95,7 @@ const fn view(
 }
 
 /// One a topic, in their order.
-const VIEWS: [View; 11] = [
+const VIEWS: [View; 12] = [
     view("Where the time of a step goes", &[], ALONE, breakdown::blocks),
     view("The formula and values behind every number", &[], ALONE, explain::blocks),
     view("Bottlenecks, and what a single change does", &[], Some(change::cases), change::blocks),
@@ -103,6 +107,7 @@ const VIEWS: [View; 11] = [
     view("JSON, CSV, Markdown, citation", &export::CHOICES, ALONE, export::blocks),
     view("Models, GPUs, workloads and views by name", &[], None, search::blocks),
     view("The one change to make first", &[], Some(better::cases), better::blocks),
+    view("The plans that serve a load within limits", &[], None, |_| Vec::new()),
 ];
 
 impl Topic {
@@ -112,7 +117,7 @@ impl Topic {
 }
 
 /// A question about a configuration, and what is known of its answer.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Study {
     topic: Topic,
     /// The id of one of the topic's choices; for a search, the text typed.
@@ -127,6 +132,8 @@ pub struct Study {
     accuracy: Option<Rc<Accuracy>>,
     /// What the link's measured runs say of the calibration; none until the first configuration is predicted.
     calibrated_on: Option<Arc<[Known]>>,
+    /// The search for plans, where that is asked.
+    plans: Option<Plans>,
 }
 
 impl Study {
@@ -142,6 +149,7 @@ impl Study {
             all.extend(cases(&link, chosen));
             all
         });
+        let plans = (topic == Topic::Plans).then(|| Plans::new(&link));
         Self {
             topic,
             chosen: chosen.into(),
@@ -151,6 +159,7 @@ impl Study {
             done: 0,
             accuracy: None,
             calibrated_on: None,
+            plans,
         }
     }
 
@@ -160,11 +169,14 @@ impl Study {
         Self { accuracy, ..self }
     }
 
-    /// Predicts the next configuration; false where none is left. `ask` has the models answer.
+    /// Predicts the next configuration, or does the next task of the search; false where nothing is left. `ask` has the models answer.
     ///
     /// # Errors
     /// Why the models do not answer.
     pub fn step(&mut self, ask: impl Fn(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
+        if let Some(plans) = &mut self.plans {
+            return plans.step(ask);
+        }
         let Some(case) = self.cases.get_mut(self.done) else { return Ok(false) };
         let own = match self.calibrated_on.take() {
             Some(own) => own,
@@ -177,13 +189,21 @@ impl Study {
         Ok(true)
     }
 
-    /// Configurations predicted, and those to predict in all.
+    /// Configurations predicted, and those to predict in all; of a search, layouts.
     pub fn progress(&self) -> (usize, usize) {
-        (self.done, self.cases.len())
+        self.plans.as_ref().map_or((self.done, self.cases.len()), Plans::progress)
+    }
+
+    /// What a search finds wrong with what is asked, or with what is not to be had.
+    pub fn issues(&self) -> Vec<Issue> {
+        self.plans.as_ref().map_or_else(Vec::new, Plans::issues)
     }
 
     /// What is known so far.
     pub fn document(&self) -> Document {
+        if let Some(plans) = &self.plans {
+            return plans.document(&self.page);
+        }
         let View { choices, blocks, .. } = self.topic.view();
         let choices =
             choices.iter().map(|(id, name)| Choice { id: (*id).into(), name: (*name).into() }).collect();

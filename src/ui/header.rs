@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::copy::Copy;
+use super::find::Mode;
 use super::history::History;
 use super::radio::{radio, segments};
 use super::state::{State, ThemeChoice, frame};
@@ -35,6 +36,7 @@ pub fn Header() -> impl IntoView {
         <header class="top">
             <button type="button" class="action skip">"Skip to the results"</button>
             <h1>"Rooflight"</h1>
+            <Mode />
             <p class="tagline">"LLM serving speed, predicted in your browser"</p>
             <button
                 type="button" class="action finder" data-testid="find"

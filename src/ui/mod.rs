@@ -3,11 +3,13 @@
 mod charts;
 mod copy;
 mod document;
+mod find;
 mod header;
 mod history;
 mod inputs;
 mod keys;
 mod panic;
+mod parts;
 mod radio;
 mod results;
 mod search;
@@ -20,6 +22,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::config::catalog::catalog;
+use find::Plans;
 use header::Header;
 use inputs::Inputs;
 use results::Results;
@@ -51,11 +54,12 @@ fn App() -> impl IntoView {
     });
     view! {
         <Header />
-        <main class="columns">
+        <main class="columns" class:finding=Signal::from(state.finding)>
             <div class="side">
                 <Inputs />
             </div>
             <Results />
+            <Plans />
         </main>
         {frame::view().is_none_or(|view| view == "full").then(|| view! { <Search /> })}
     }

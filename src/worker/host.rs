@@ -176,24 +176,42 @@ fn go_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
 
 /// A document is sent again when this much has passed: each renews all that the page shows of it.
 const STUDY_SHOWN_EVERY_MS: f64 = 150.0;
+/// Tasks of a search take a millisecond or less: so many of them are done between two messages. A browser lets 4 ms pass
+/// between two timers.
+const STUDY_SLICE_MS: f64 = 16.0;
 
 /// One more configuration of the study, likewise; `shown` is when the page was last told.
 fn study_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32, mut shown: f64) {
     let (listening, session) = (scope.clone(), session.clone());
     later(scope, move || {
-        let studied = {
+        let (studied, over) = {
             let mut study = session.study.borrow_mut();
             let Some((_, study)) = study.as_mut().filter(|(of, _)| *of == id) else { return };
-            let document = match study.step(|rows| session.ask(rows)) {
-                Ok(_) => study.document(),
-                Err(reason) => Document::saying(reason),
-            };
+            let end = Date::now() + STUDY_SLICE_MS;
+            let mut failed = None;
+            while failed.is_none() && Date::now() < end {
+                match study.step(|rows| session.ask(rows)) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(reason) => failed = Some(reason),
+                }
+            }
             let (done, total) = study.progress();
-            Studied { id, done: done as u32, total: total as u32, document }
+            let over = done == total || failed.is_some();
+            let now = Date::now();
+            let is_due = over || now - shown >= STUDY_SHOWN_EVERY_MS;
+            // What is not shown is not written either.
+            let studied = is_due.then(|| Studied {
+                id,
+                done: if over { total as u32 } else { done as u32 },
+                total: total as u32,
+                issues: study.issues(),
+                document: failed.map_or_else(|| study.document(), Document::saying),
+            });
+            shown = if is_due { now } else { shown };
+            (studied, over)
         };
-        let (now, over) = (Date::now(), studied.done == studied.total);
-        if over || now - shown >= STUDY_SHOWN_EVERY_MS {
-            shown = now;
+        if let Some(studied) = studied {
             post(&listening, &FromWorker::Studied(studied));
         }
         if over {

@@ -47,7 +47,7 @@ pub struct Ask {
 }
 
 /// Read this text of the visitor's: a `config.json`, a published name or a launch command (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
-/// measurement (`measured`), to be set beside the configuration of `link`.
+/// measurement (`measured`), to be set beside the configuration of `link`; what is to be found, in words (`vary`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     pub field: Field,
@@ -78,12 +78,14 @@ pub struct StudyAsked {
     pub page: String,
 }
 
-/// What is known of it so far: `done` configurations of `total` are predicted.
+/// What is known of it so far: `done` configurations of `total` are predicted, or layouts done with.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Studied {
     pub id: u32,
     pub done: u32,
     pub total: u32,
+    /// What a search for plans finds wrong with the request, or with all plans.
+    pub issues: Vec<Issue>,
     pub document: Document,
 }
 

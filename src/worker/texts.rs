@@ -4,6 +4,7 @@ use super::protocol::{Read, Text};
 use crate::config::link::Link;
 use crate::config::measured::paste;
 use crate::config::{Bin, Field, Issue, Lengths, Load, Scenario, Workload, link, pasted};
+use crate::find::said;
 use crate::serving::run::{Trace, histogram};
 use crate::units::{count, significant};
 
@@ -26,6 +27,16 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
                 (Read { trace: trace.as_ref().map(said).unwrap_or_default(), ..read }, trace)
             }
         },
+        Field::Vary => {
+            let (form, _) = link::decode(&asked.link);
+            let (link, issues) = match said::read(&asked.text, form) {
+                Ok((link, issues)) => (link.encode(), issues),
+                Err(issue) => (String::new(), vec![issue]),
+            };
+            // All of it stands beside the text.
+            let issues = issues.into_iter().map(|issue| Issue { field: Field::Vary, ..issue }).collect();
+            (Read { field: Field::Vary, issues, link, trace: String::new() }, None)
+        }
         Field::Measured => {
             let (form, _) = link::decode(&asked.link);
             let (runs, mut issues) = paste::runs(&asked.text, &form.scenario);

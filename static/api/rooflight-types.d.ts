@@ -716,6 +716,8 @@ export type Plan = {
   requests_per_s: number;
   output_per_s: number;
   total_per_s: number;
+  /** What 80 % of measurements are expected between; none without calibration, or as long as that is not known. */
+  bands: Bands | null;
   /** Every limit with what came of it, at the percentile that is asked for. */
   limits: Array<Kept>;
   /** Share of requests that keep to all limits; none without limits. */

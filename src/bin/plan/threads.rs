@@ -31,7 +31,7 @@ pub fn searched(
                 continue;
             };
             drop(held);
-            let done = task.run(&ask, || "the models did not answer every row".into());
+            let done = task.run(&ask, &|| "the models did not answer every row".into());
             held = lock();
             match done {
                 Ok(done) => held.take(done),

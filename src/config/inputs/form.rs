@@ -1,7 +1,7 @@
 //! What the page's form holds: a scenario, and texts that are not numbers yet.
 
 use super::Input;
-use crate::config::link::{self, Link};
+use crate::config::link::{self, Find, Link};
 use crate::config::{Field, Issue, Load, Scenario};
 
 /// The form's content. Text that does not parse stays here as typed, and the scenario keeps its last
@@ -55,11 +55,32 @@ impl Form {
         &self.issues
     }
 
+    /// What is to be found, where plans are asked for.
+    pub fn find(&self) -> Option<&Find> {
+        self.link.find.as_ref()
+    }
+
+    /// Whether plans are asked for, and the page has a control of `field` for them.
+    pub fn seeks(&self, field: Field) -> bool {
+        let is_setting = field.input().place.is_some() && !Find::chooses(field);
+        self.find().is_some() && (field == Field::Vary || Find::takes(field)) && !is_setting
+    }
+
+    /// Asks for plans, or for none.
+    pub fn set_find(&mut self, find: Option<Find>) {
+        self.link.find = find;
+        self.link.data_release = None;
+        self.issues.retain(|issue| issue.field != Field::Vary);
+    }
+
     /// Whether the form has a control of `field`: it applies, it is not at its default, or what was given for it cannot be
-    /// read.
+    /// read; and no search chooses it.
     pub fn shows(&self, field: Field) -> bool {
         let input = field.input();
-        input.place.is_some() && (input.is_shown(self.scenario()) || self.draft(field).is_some())
+        let is_chosen = self.find().is_some() && Find::chooses(field);
+        !is_chosen
+            && input.place.is_some()
+            && (input.is_shown(self.scenario()) || self.draft(field).is_some())
     }
 
     /// Whether a box holds text that is not a number: the scenario is then not what is on the screen.

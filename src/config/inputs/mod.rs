@@ -65,6 +65,8 @@ pub enum Kind {
     Packed,
     /// Other links.
     Links,
+    /// What is to be found.
+    Wishes,
 }
 
 /// What links hold, in the order in which they write it.
@@ -100,7 +102,7 @@ impl Input {
 
     /// Whether the JSON form has a text or a number of it.
     pub fn in_json(&self) -> bool {
-        !self.key.is_empty() && !matches!(self.kind(), Kind::Packed | Kind::Links)
+        !self.key.is_empty() && !matches!(self.kind(), Kind::Packed | Kind::Links | Kind::Wishes)
     }
 
     /// Its value as links write it; none if the scenario does not set it.

@@ -52,7 +52,9 @@ pub fn decode(text: &str, most: usize) -> Result<Vec<Scenario>, String> {
                 return Err(format!("configuration {number}: `{}` has no value", excerpt(name)));
             };
             // What a newer version adds is left out.
-            if let Some(input) = inputs::by_key(name).filter(|input| input.kind() != Kind::Links) {
+            if let Some(input) =
+                inputs::by_key(name).filter(|input| !matches!(input.kind(), Kind::Links | Kind::Wishes))
+            {
                 draft.read(input, &split::decode(value), &mut issues);
             }
         }

@@ -7,7 +7,9 @@ use crate::units::decimal;
 
 /// `static/boot/keys.js`.
 pub fn keys_script() -> String {
-    let is_key = |input: &&Input| input.kind() != Kind::Packed && input.field != Field::Version;
+    let is_key = |input: &&Input| {
+        !matches!(input.kind(), Kind::Packed | Kind::Wishes) && input.field != Field::Version
+    };
     let keys: String = inputs::in_links()
         .filter(is_key)
         .map(|input| format!("  {}: \"{}\",\n", input.field.id(), input.key))
@@ -69,6 +71,8 @@ metric   = \"ttft\" / \"tpot\" / \"e2e\" / \"throughput\" / \"requests\" / \"tot
 packed   = 1*( ALPHA / DIGIT / \"-\" / \"_\" )   ; base64url( JSON, shortened )
 links    = pairs *( \"~~\" pairs )
 pairs    = key \"~\" value *( \"~\" key \"~\" value )   ; as above, `~` for `=` and `&`
+wishes   = \"all\" / wish *( \"~\" wish )
+wish     = field \"~\" value *( \",\" value )   ; owned~h100-sxm,16 is 16 of this GPU
 ```
 
 | key | field | value | default | meaning |
@@ -119,6 +123,7 @@ fn value(input: &Input) -> String {
         Kind::Measured => "measured",
         Kind::Packed => "packed",
         Kind::Links => "links",
+        Kind::Wishes => "wishes",
     };
     match &input.number {
         // Links hold all GPUs, the number is that of the replicas.

@@ -111,7 +111,7 @@ pub(crate) fn plain(value: &Value, kind: Kind) -> Result<String, &'static str> {
             value => number(value).ok_or("a whole number or a list of them"),
         },
         Kind::Measured => value.as_str().map(str::to_owned).ok_or("an object or text"),
-        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links => {
+        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links | Kind::Wishes => {
             value.as_str().map(str::to_owned).ok_or("text")
         }
     }
@@ -127,7 +127,7 @@ fn typed(text: &str, kind: Kind) -> Value {
             Err(_) => Value::Null,
         },
         Kind::Measured => values::measured(text).map_or(Value::Null, |measured| named(&measured)),
-        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links => text.into(),
+        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links | Kind::Wishes => text.into(),
     }
 }
 

@@ -9,6 +9,7 @@ pub(super) mod compared;
 pub(super) mod custom;
 mod docs;
 mod draft;
+pub(super) mod find;
 mod json;
 mod split;
 mod unknown;
@@ -26,6 +27,7 @@ pub use compared::{MOST_COMPARED, MOST_RUNS};
 pub use docs::{grammar, keys_script};
 pub use draft::Draft;
 pub(super) use draft::{all_gpus, set_version};
+pub use find::{BY_GPU, Find, VARIES};
 pub(crate) use json::plain;
 pub use values::{histogram, real, show_histogram, whole};
 
@@ -52,6 +54,8 @@ pub struct Link {
     pub compared: Vec<Scenario>,
     /// Measured runs of the visitor's own, [`MOST_RUNS`] at most.
     pub runs: Vec<Scenario>,
+    /// What is to be found, where it asks for plans.
+    pub find: Option<Find>,
     /// Keys this release does not know, in order, decoded.
     pub extra: Vec<(String, String)>,
 }
@@ -64,6 +68,7 @@ impl Link {
             data_release: None,
             compared: Vec::new(),
             runs: Vec::new(),
+            find: None,
             extra: Vec::new(),
         }
     }

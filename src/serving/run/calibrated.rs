@@ -16,6 +16,12 @@ pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Cal
     shipped().filter(|calibration| calibration.release == learned.release)
 }
 
+/// What step times of a setup are multiplied by with so many requests under way in each replica.
+pub fn factors(setup: &Setup, efficiencies: &Efficiencies, in_flight: f64) -> Factors {
+    let posterior = |known: &Calibration| known.posterior(&Point::of(setup, in_flight), |_| true);
+    calibration_of(efficiencies).map_or(Factors::NONE, |known| posterior(known).factors())
+}
+
 /// What 80 % of measurements of a run are expected between: seconds, and output tokens per second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -77,6 +83,13 @@ impl Runner {
             without_own,
         });
         Ok((self.with_capacity(responses.at), calibrated))
+    }
+
+    /// The bands of a run that [`Self::trial`] makes; none where there is no calibration.
+    pub fn bands(&self, replicas: u32, load: Load) -> Option<Bands> {
+        let setup = Setup { replicas, ..self.setup.clone() };
+        let (_, calibrated) = Self { setup, ..self.clone() }.calibrated(load).ok()?;
+        Some(calibrated?.bands)
     }
 
     /// The run of a setup under `load` at the step times that measured runs suggest.

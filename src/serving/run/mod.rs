@@ -14,7 +14,7 @@ mod report;
 mod sweep;
 mod trace;
 
-pub use calibrated::{Bands, Calibrated, Spread};
+pub use calibrated::{Bands, Calibrated, Spread, factors};
 pub use commands::Commands;
 pub use lengths::log_normal;
 pub use lengths::requests;

@@ -8,6 +8,7 @@ use crate::study::panel::Panel;
 use crate::study::{Block, Code, Fact, Facts, Figure, Fold, Row, Span, Table};
 use crate::ui::charts::ChartView;
 use crate::ui::copy::Copy;
+use crate::ui::parts::Tick;
 use crate::ui::state::State;
 
 /// Ids of the folds of a document that are open.
@@ -71,6 +72,9 @@ fn span(span: Span) -> AnyView {
             None => view! { <span>{text}</span> }.into_any(),
         };
     }
+    if let Some(plan) = link.strip_prefix("mark:") {
+        return mark(text, plan.to_owned());
+    }
     // A view of the page.
     let state = State::get();
     let show = move |event: MouseEvent| {
@@ -79,6 +83,16 @@ fn span(span: Span) -> AnyView {
         state.show(Panel::from_id(panel), "");
     };
     view! { <a href="" on:click=show>{text}</a> }.into_any()
+}
+
+/// A box that marks a plan to be compared.
+fn mark(name: String, plan: String) -> AnyView {
+    let state = State::get();
+    let own = plan.clone();
+    let on = Signal::derive(move || state.plans.with(|plans| plans.is_marked(&own)));
+    let changed = Box::new(move || state.plans.update(|plans| plans.toggle(&plan)));
+    let text = format!("Compare {name}");
+    Tick { kind: "checkbox", group: "", id: format!("mark-{name}"), text, on, changed }.view()
 }
 
 /// The first cell of each row names it.

@@ -10,14 +10,17 @@ mod options;
 mod own_text;
 mod presets;
 mod texts;
+mod varies;
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use crate::config::catalog::catalog;
 use crate::config::inputs::{Form, Group, Input};
+use crate::config::link::Find;
 use crate::config::{Field, Lengths, Scenario};
 use crate::study::words;
+use crate::ui::parts::renewed;
 use crate::ui::state::State;
 use choice::Choice;
 use facts::Facts;
@@ -28,6 +31,7 @@ use load::LoadKinds;
 use number::NumberInput;
 use own_text::OwnText;
 use presets::presets;
+use varies::varies;
 
 /// Every control, in groups: what is asked of every deployment first, the rest folded away.
 #[component]
@@ -35,7 +39,9 @@ pub fn Inputs() -> impl IntoView {
     let state = State::get();
     // What the form has no control of is reported at its top.
     let elsewhere = move || {
-        let beside = |field: &Field| *field == Field::Histogram || state.form.with(|form| form.shows(*field));
+        let beside = |field: &Field| {
+            *field == Field::Histogram || state.form.with(|form| form.shows(*field) || form.seeks(*field))
+        };
         let fields = Field::ALL.iter().filter(|field| !beside(field));
         fields.flat_map(|field| state.issues_of(*field)).collect()
     };
@@ -57,16 +63,24 @@ pub fn Inputs() -> impl IntoView {
         <form class="inputs" aria-label="Configuration" on:submit=|event: SubmitEvent| event.prevent_default()>
             {issue_list("link-issues".into(), elsewhere)}
             {group("Model", controls(Group::Model))}
-            {group("GPU", controls(Group::Gpu))}
+            {group("GPU", view! { {controls(Group::Gpu)}{varies()} }.into_any())}
             {group("Load", load.into_any())}
             {group("Limits", controls(Group::Slos))}
-            {fold(state, Group::Layout, "layout", "Layout")}
-            {fold(state, Group::Formats, "formats", "Formats")}
-            {fold(state, Group::Engine, "engine", "Engine")}
+            {renewed(move || if state.finding.get() { ().into_any() } else { system(state) })}
             {fold(state, Group::Requests, "requests", "Requests in detail")}
             {fold(state, Group::Rates, "rates", "Clock and price")}
         </form>
     }
+}
+
+/// What a search chooses, and one configuration has.
+fn system(state: State) -> AnyView {
+    view! {
+        {fold(state, Group::Layout, "layout", "Layout")}
+        {fold(state, Group::Formats, "formats", "Formats")}
+        {fold(state, Group::Engine, "engine", "Engine")}
+    }
+    .into_any()
 }
 
 /// `Qwen3-32B on 2 x H100 SXM, vLLM: 32 clients, 1024 in, 512 out`.
@@ -84,7 +98,17 @@ fn in_words(form: &Form) -> String {
 
 fn controls(group: Group) -> AnyView {
     let inputs = group.inputs().into_iter();
-    inputs.map(|input| view! { {control(input)}{extras(input.field)} }).collect_view().into_any()
+    inputs.map(unless_chosen).collect_view().into_any()
+}
+
+/// Without what a search chooses.
+fn unless_chosen(input: &'static Input) -> AnyView {
+    let state = State::get();
+    let parts = move || view! { {control(input)}{extras(input.field)} }.into_any();
+    match Find::chooses(input.field) {
+        true => renewed(move || if state.finding.get() { ().into_any() } else { parts() }),
+        false => parts(),
+    }
 }
 
 fn control(input: &'static Input) -> AnyView {

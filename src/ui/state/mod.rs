@@ -1,6 +1,7 @@
 //! The page's state: every signal, made once at the root.
 
 pub mod address;
+mod find;
 pub mod frame;
 mod predict;
 mod study;
@@ -18,6 +19,7 @@ use crate::worker::client::Client;
 use crate::worker::protocol::{Answer, Pass, Reading};
 
 pub use crate::config::inputs::Form;
+pub use find::Finding;
 use gloo::timers::callback::Timeout;
 use predict::Predictor;
 pub use predict::WorkerStatus;
@@ -61,6 +63,12 @@ pub struct State {
     /// What the trace to be replayed holds; empty without one.
     pub trace: RwSignal<String>,
     pub study: RwSignal<OpenStudy>,
+    /// The plans, where the page is to find some.
+    pub plans: RwSignal<Finding>,
+    /// Whether the page is to find plans.
+    pub finding: RwSignal<bool>,
+    /// Changes where the controls of what may vary are to be made anew.
+    pub renew: RwSignal<u32>,
     /// The words that the search was last asked for with.
     pub search: RwSignal<String>,
     /// Begins the next study.
@@ -81,8 +89,10 @@ impl State {
     /// Reads the address and starts predicting.
     pub fn start() -> Self {
         let theme = RwSignal::new(theme::applied());
+        let form = address::form();
+        let finding = form.find().is_some() && frame::view().is_none();
         let state = Self {
-            form: RwSignal::new(address::form()),
+            form: RwSignal::new(form),
             // What a frame shows is arranged with its first answer.
             begun: RwSignal::new(frame::view().is_some()),
             answer: RwSignal::new(None),
@@ -95,6 +105,9 @@ impl State {
             study: RwSignal::new(OpenStudy::default()),
             suggestion_timer: StoredValue::new_local(None),
             search: RwSignal::new(String::new()),
+            plans: RwSignal::new(Finding::default()),
+            finding: RwSignal::new(finding),
+            renew: RwSignal::new(0),
             study_timer: StoredValue::new_local(None),
             sweep_timer: StoredValue::new_local(None),
             predictor: StoredValue::new_local(Predictor::default()),

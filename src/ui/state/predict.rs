@@ -4,7 +4,7 @@ use gloo::timers::callback::Timeout;
 use gloo::utils::{document, window};
 use leptos::prelude::*;
 
-use super::{Basis, Form, Shown, State, study, suggest, sweep, texts};
+use super::{Basis, Form, Shown, State, find, study, suggest, sweep, texts};
 use crate::config::{self, Field, Issue, catalog::catalog};
 use crate::worker::client::{Client, Event, Files};
 use crate::worker::protocol::{Answered, Ask, FromWorker, Text};
@@ -87,6 +87,9 @@ pub fn start(state: State) {
 
 /// Asks the worker what the form means.
 fn predict(state: State) {
+    if find::changed(state) {
+        return state.predictor.update_value(|predictor| predictor.newest = None);
+    }
     let (setup, mut findings) = state.form.with_untracked(|form| config::check(form.scenario(), catalog()));
     let sound = setup.is_some() && !state.form.with_untracked(Form::has_bad_draft);
     state.stale.set(true);
@@ -155,8 +158,10 @@ fn start_worker(state: State) {
         }),
         Err(_) => end(state, "this browser refuses to start it".into()),
     }
-    // A view may have been chosen meanwhile.
-    study::ask(state);
+    // A view, or plans, may have been asked for meanwhile.
+    if !find::resume(state) {
+        study::ask(state);
+    }
 }
 
 fn hear(state: State, event: Event) {
@@ -174,6 +179,7 @@ fn hear(state: State, event: Event) {
             FromWorker::Answered(of) => answered(state, *of),
             FromWorker::Read(read) => texts::heard(state, read),
             FromWorker::Swept(curve) => sweep::swept(state, curve),
+            FromWorker::Studied(studied) if find::heard(state, &studied) => {}
             FromWorker::Studied(studied) => study::heard(state, studied),
         },
     }

@@ -4,7 +4,7 @@ use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::suggest::{self, Suggestion};
-use super::{Form, State, WorkerStatus, address};
+use super::{Form, State, WorkerStatus, address, find};
 use crate::study::panel::Panel;
 use crate::study::{Document, Topic};
 use crate::worker::protocol::{Studied, StudyAsked};
@@ -79,8 +79,10 @@ impl State {
 
     /// The worker does one thing at a time: the study that was open goes on.
     pub fn end_search(self) {
-        ask(self);
-        suggest::rest(self);
+        if !find::resume(self) {
+            ask(self);
+            suggest::rest(self);
+        }
     }
 
     /// The fold that the document in `holder` is to open and to bring into view, once.
@@ -118,7 +120,7 @@ pub fn changed(state: State) {
     state.study_timer.set_value(Some(Timeout::new(PAUSE_MS, move || ask(state))));
 }
 
-fn end(state: State) {
+pub fn end(state: State) {
     let id = state.study.with_untracked(|study| study.id);
     state.with_client(|client| client.end_study(id));
 }

@@ -57,6 +57,9 @@ pub fn heard(state: State, read: Read) {
     if !sound {
         return;
     }
+    if field == Field::Vary {
+        return state.choose(field.id(), |form| *form = Form::from_link(&read.link));
+    }
     let (of, runs) = (link.scenario, link.runs);
     if field == Field::Trace {
         state.trace.set(read.trace);

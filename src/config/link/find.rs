@@ -1,0 +1,196 @@
+//! What a link asks to be found: `f=gpu~h100-sxm,b200~weights~fp8,nvfp4~budget_gpus~16`, and `f=all` where nothing is
+//! narrowed down. The names are those of a request for plans (`docs/plan.md`).
+
+use percent_encoding::{AsciiSet, utf8_percent_encode};
+
+use super::{ESCAPED, split};
+use crate::config::Field;
+use crate::config::issue::excerpt;
+
+/// What may vary, in the order in which it does: the first slowest.
+pub const VARIES: [Field; 15] = [
+    Field::Gpu,
+    Field::Engine,
+    Field::Weights,
+    Field::Kv,
+    Field::Tp,
+    Field::Pp,
+    Field::Dp,
+    Field::Ep,
+    Field::TokenBudget,
+    Field::MaxSeqs,
+    Field::MemoryShare,
+    Field::CachedShare,
+    Field::HistoryCached,
+    Field::Drafted,
+    Field::Accepted,
+];
+
+/// Numbers by GPU.
+pub const BY_GPU: [Field; 2] = [Field::Owned, Field::Prices];
+const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
+
+/// What a configuration says of its hardware, engine and formats, which a search chooses instead.
+const CHOSEN: [Field; 19] = [
+    Field::Gpu,
+    Field::Gpus,
+    Field::Engine,
+    Field::Weights,
+    Field::Kv,
+    Field::Tp,
+    Field::Pp,
+    Field::Dp,
+    Field::Ep,
+    Field::Price,
+    Field::PrefillWorkers,
+    Field::PrefillGpu,
+    Field::PrefillTp,
+    Field::PrefillPp,
+    Field::PrefillDp,
+    Field::PrefillEp,
+    Field::PrefillBudget,
+    Field::SendRate,
+    Field::SendTime,
+];
+
+/// In place of wishes where there are none.
+const ALL: &str = "all";
+const WITHIN: char = '~';
+const ESCAPED_WITHIN: &AsciiSet = &ESCAPED.add(b'~');
+
+/// Wishes, each a text as it was typed: of what varies the values to try, of GPUs their numbers, each list with commas.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Find {
+    wishes: Vec<(Field, String)>,
+}
+
+impl Find {
+    /// None where nothing is wished.
+    pub fn get(&self, field: Field) -> Option<&str> {
+        self.wishes.iter().find(|(of, _)| *of == field).map(|(_, text)| text.as_str())
+    }
+
+    /// An empty text is no wish.
+    pub fn set(&mut self, field: Field, text: &str) {
+        self.wishes.retain(|(of, _)| *of != field);
+        if !text.trim().is_empty() {
+            let at = self.wishes.iter().take_while(|(of, _)| *of < field).count();
+            self.wishes.insert(at, (field, text.to_owned()));
+        }
+    }
+
+    /// The values of a list.
+    pub fn list(&self, field: Field) -> Vec<&str> {
+        let values = self.get(field).unwrap_or_default().split(',');
+        values.map(str::trim).filter(|value| !value.is_empty()).collect()
+    }
+
+    /// Takes a value into a list, or out of it.
+    pub fn toggle(&mut self, field: Field, value: &str) {
+        let mut values = self.list(field);
+        match values.iter().position(|known| *known == value) {
+            Some(at) => drop(values.remove(at)),
+            None => values.push(value),
+        }
+        let values = values.join(",");
+        self.set(field, &values);
+    }
+
+    /// The number of a GPU, as it was typed.
+    pub fn number(&self, field: Field, gpu: &str) -> &str {
+        let list = self.list(field);
+        let at = list.iter().step_by(2).position(|id| *id == gpu);
+        at.and_then(|at| list.get(2 * at + 1).copied()).unwrap_or_default()
+    }
+
+    pub fn set_number(&mut self, field: Field, gpu: &str, number: &str) {
+        let list = self.list(field);
+        let others = list.chunks(2).filter(|pair| pair.len() == 2 && pair[0] != gpu).flatten().copied();
+        let number = number.replace(',', "");
+        let own = [gpu, number.trim()].into_iter().filter(|_| !number.trim().is_empty());
+        let all = others.chain(own).collect::<Vec<_>>().join(",");
+        self.set(field, &all);
+    }
+
+    /// Whether there are wishes of this field.
+    pub fn takes(field: Field) -> bool {
+        [&VARIES[..], &BY_GPU, &BUDGETS].concat().contains(&field)
+    }
+
+    /// Whether a search chooses an input that a configuration would state.
+    pub fn chooses(field: Field) -> bool {
+        CHOSEN.contains(&field)
+    }
+
+    pub(in crate::config) fn encode(&self) -> String {
+        let wish = |(field, text): &(Field, String)| {
+            format!("{}{WITHIN}{}", field.id(), utf8_percent_encode(text, ESCAPED_WITHIN))
+        };
+        match self.wishes.is_empty() {
+            true => ALL.into(),
+            false => self.wishes.iter().map(wish).collect::<Vec<_>>().join("~"),
+        }
+    }
+
+    /// # Errors
+    /// What in it is no wish: a search for something else than was meant would mislead.
+    pub(in crate::config) fn decode(text: &str) -> Result<Self, String> {
+        let mut find = Self::default();
+        if text == ALL {
+            return Ok(find);
+        }
+        let mut parts = text.split(WITHIN);
+        while let Some(name) = parts.next() {
+            let Some(field) = Field::from_id(name).filter(|field| Self::takes(*field)) else {
+                return Err(format!("`{}` is nothing that a search may choose", excerpt(name)));
+            };
+            let Some(value) = parts.next() else {
+                return Err(format!("`{}` has no value", excerpt(name)));
+            };
+            find.set(field, &split::decode(value));
+        }
+        Ok(find)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_survive_their_link() {
+        for text in ["all", "gpu~h100-sxm,b200~weights~fp8,nvfp4~budget_gpus~16", "owned~h100-sxm,16,b200,8"]
+        {
+            assert_eq!(Find::decode(text).expect(text).encode(), text);
+        }
+        let mut find = Find::default();
+        find.set(Field::BudgetDollars, "4~0, &x");
+        assert_eq!(Find::decode(&find.encode()), Ok(find));
+        for text in ["", "gpu", "isl~512", "gpu~b200~tp", "all~all"] {
+            assert!(Find::decode(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_go_in_and_out_of_lists() {
+        let mut find = Find::default();
+        find.toggle(Field::Gpu, "b200");
+        find.toggle(Field::Gpu, "l4");
+        assert_eq!(find.list(Field::Gpu), ["b200", "l4"]);
+        find.toggle(Field::Gpu, "b200");
+        find.toggle(Field::Gpu, "l4");
+        assert_eq!(find, Find::default());
+    }
+
+    #[test]
+    fn numbers_belong_to_their_gpu() {
+        let mut find = Find::default();
+        find.set_number(Field::Owned, "b200", "8");
+        find.set_number(Field::Owned, "l4", "1,000");
+        find.set_number(Field::Owned, "b200", "16");
+        assert_eq!(find.get(Field::Owned), Some("l4,1000,b200,16"));
+        assert_eq!((find.number(Field::Owned, "l4"), find.number(Field::Owned, "l40s")), ("1000", ""));
+        find.set_number(Field::Owned, "l4", " ");
+        assert_eq!(find.get(Field::Owned), Some("b200,16"));
+    }
+}

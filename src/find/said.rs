@@ -1,0 +1,239 @@
+//! A load, its limits and what may serve it, as one would say it: `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`.
+
+use crate::config::catalog::catalog;
+use crate::config::link::{Link, whole};
+use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, excerpt, names};
+
+/// Words without a meaning of their own.
+const FILLERS: [&str; 24] = [
+    "a", "and", "at", "below", "by", "for", "from", "in", "is", "less", "limit", "most", "of", "on", "out",
+    "serve", "than", "the", "to", "tokens", "under", "with", "within", "find",
+];
+
+/// The words of a text, one after the other.
+struct Words {
+    all: Vec<String>,
+    at: usize,
+}
+
+impl Words {
+    fn of(text: &str) -> Self {
+        let text = text
+            .replace(" per ", "/")
+            .replace(" a second", "/s")
+            .replace([',', ';', '\n', '\t', ':', '<', '≤', '='], " ");
+        let mut all = Vec::new();
+        for word in text.split_whitespace() {
+            // A number and what stands right behind it.
+            let number =
+                word.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(word.len());
+            let (head, tail) = word.split_at(number);
+            let is_unit = !head.is_empty() && !tail.starts_with('-');
+            all.extend(
+                [head, tail]
+                    .into_iter()
+                    .filter(|_| is_unit)
+                    .filter(|part| !part.is_empty())
+                    .map(str::to_owned),
+            );
+            all.extend((!is_unit).then(|| word.to_owned()));
+        }
+        Self { all, at: 0 }
+    }
+
+    fn next(&mut self) -> Option<String> {
+        self.at += 1;
+        self.all.get(self.at - 1).cloned()
+    }
+
+    /// The next word, in small letters, if it is one of these.
+    fn next_if(&mut self, known: &[&str]) -> Option<String> {
+        let next = self.all.get(self.at)?.to_lowercase();
+        self.at += usize::from(known.contains(&next.as_str()));
+        known.contains(&next.as_str()).then_some(next)
+    }
+
+    fn skip(&mut self) {
+        while self.next_if(&FILLERS).is_some() {}
+    }
+
+    /// `1 s`, `30 ms`, in milliseconds.
+    fn milliseconds(&mut self) -> Option<f64> {
+        self.skip();
+        let number: f64 = self.all.get(self.at)?.parse().ok()?;
+        self.at += 1;
+        let is_seconds = self.next_if(&["s", "sec", "second", "seconds"]).is_some();
+        if !is_seconds {
+            self.next_if(&["ms", "milliseconds"]);
+        }
+        Some(if is_seconds { number * 1e3 } else { number })
+    }
+}
+
+/// Puts what `text` says into `link`, which keeps the rest. What is not understood is said.
+///
+/// # Errors
+/// Where nothing is understood.
+pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
+    let mut read = Link { find: Some(link.find.clone().unwrap_or_default()), ..link };
+    let (mut words, mut lost, mut issues, mut understood) = (Words::of(text), Vec::new(), Vec::new(), 0_u32);
+    while let Some(word) = words.next() {
+        let small = word.to_lowercase();
+        if FILLERS.contains(&small.as_str()) {
+            continue;
+        }
+        let known = limit(&small, &mut words, &mut read)
+            || amount(&small, &mut words, &mut read)
+            || wish(&small, &mut read)
+            || model(&word, &mut read, &mut issues);
+        if known {
+            understood += 1;
+        } else {
+            lost.push(format!("`{}`", excerpt(&word)));
+        }
+    }
+    let example = "say it like `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`";
+    if understood == 0 {
+        return Err(Issue::error(Field::Vary, format!("nothing of this is understood: {example}")));
+    }
+    if !lost.is_empty() {
+        issues.push(Issue::warning(Field::Vary, format!("not understood and left out: {}", lost.join(", "))));
+    }
+    Ok((read, issues))
+}
+
+fn limit(word: &str, words: &mut Words, link: &mut Link) -> bool {
+    let slos = &mut link.scenario.workload.slos;
+    let slot = match word {
+        "ttft" => &mut slos.ttft_ms,
+        "tpot" | "itl" => &mut slos.tpot_ms,
+        "e2e" | "latency" => &mut slos.e2e_ms,
+        _ => {
+            let percentile = word.strip_prefix('p').and_then(|number| number.parse().ok());
+            slos.percentile = percentile.or(slos.percentile);
+            return percentile.is_some();
+        }
+    };
+    let time = words.milliseconds();
+    *slot = time.or(*slot);
+    time.is_some()
+}
+
+/// A number with its unit.
+fn amount(word: &str, words: &mut Words, link: &mut Link) -> bool {
+    let find = link.find.get_or_insert_default();
+    if let Some(dollars) = word.strip_prefix('$') {
+        find.set(Field::BudgetDollars, dollars.trim_end_matches("/h").trim_end_matches("/hour"));
+        return true;
+    }
+    let (Ok(number), workload) = (word.parse::<f64>(), &mut link.scenario.workload) else { return false };
+    let count = || whole(word).ok();
+    const RATE: [&str; 8] =
+        ["/s", "rps", "qps", "req/s", "request/s", "requests/s", "requests/second", "queries/s"];
+    if words.next_if(&RATE).is_some() {
+        workload.load = Load::Rate(number);
+    } else if let (Some(_), Some(clients)) =
+        (words.next_if(&["client", "clients", "user", "users", "concurrent"]), count())
+    {
+        workload.load = Load::Concurrency(clients);
+    } else if let (Some(_), Some(gpus)) = (words.next_if(&["gpu", "gpus"]), count()) {
+        find.set(Field::BudgetGpus, &gpus.to_string());
+    } else if words.next_if(&["%"]).is_some() {
+        workload.slos.share = Some(number / 100.0);
+    } else {
+        words.next_if(&["tokens", "token"]);
+        match (words.next_if(&["in", "input", "prompt", "out", "output"]).as_deref(), count()) {
+            (Some("out" | "output"), Some(tokens)) => workload.osl = tokens,
+            (Some(_), Some(tokens)) => workload.isl = Lengths::Fixed(tokens),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// GPUs, an engine, a format.
+fn wish(word: &str, link: &mut Link) -> bool {
+    let catalog = catalog();
+    let of_type = |id: &str| id == word || id.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
+    let gpus = catalog.gpus.gpus.iter().map(|gpu| gpu.id.as_str()).filter(|id| of_type(id));
+    let engines = catalog.engines.engines.iter();
+    let engines = engines.filter(|engine| engine.id == word || engine.name.to_lowercase() == word);
+    let formats = Dtype::from_id(word).map(Dtype::id);
+    let all: Vec<(Field, &str)> = gpus
+        .map(|id| (Field::Gpu, id))
+        .chain(engines.map(|engine| (Field::Engine, engine.id.as_str())))
+        .chain(formats.map(|id| (Field::Weights, id)))
+        .collect();
+    let find = link.find.get_or_insert_default();
+    for (field, value) in &all {
+        if !find.list(*field).contains(value) {
+            find.toggle(*field, value);
+        }
+    }
+    !all.is_empty()
+}
+
+/// A name of the catalog, one that is published, or the beginning of one alone.
+fn model(word: &str, link: &mut Link, issues: &mut Vec<Issue>) -> bool {
+    let small = word.to_lowercase();
+    // Numbers and words of a few letters begin many names.
+    if !word.contains(|letter: char| letter.is_ascii_alphabetic()) || word.len() < 4 {
+        return false;
+    }
+    let models = || catalog().models.models.iter();
+    let begins = || models().filter(|model| model.id.starts_with(&small));
+    let (id, weights) = match names::resolve(word) {
+        Ok(resolved) => {
+            issues.extend(resolved.issues);
+            (resolved.model.id.clone(), resolved.weights)
+        }
+        // `llama-3.3-70b` is the one that was tuned, where there is no other.
+        Err(_) => match begins().min_by_key(|model| model.id.len()) {
+            Some(model) => (model.id.clone(), None),
+            None => return false,
+        },
+    };
+    link.scenario.model = ModelChoice::Catalog(id);
+    link.scenario.weights = weights;
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Scenario;
+
+    fn said(text: &str) -> (String, Vec<Issue>) {
+        let (link, issues) =
+            read(text, Link::new(Scenario::default())).expect("something of it is understood");
+        (link.encode(), issues)
+    }
+
+    #[test]
+    fn a_load_with_its_limits_in_one_line() {
+        for text in [
+            "Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms",
+            "serve llama-3.3-70b-instruct at 20 rps with ttft < 1s and tpot < 30ms",
+            "20 requests per second of Llama-3.3-70B-Instruct; TTFT: 1000 ms; ITL: 30",
+        ] {
+            let (link, issues) = said(text);
+            assert_eq!(link, "v=1&m=llama-3.3-70b-instruct&r=20&st=1000&sp=30&f=all", "{text}");
+            assert!(issues.iter().all(|issue| !issue.is_error()), "{issues:?}");
+        }
+    }
+
+    #[test]
+    fn hardware_formats_and_budgets_are_wishes() {
+        let (link, _) = said("qwen3-32b 64 clients 2048 in 256 out p95 on h200 b200 vllm fp8 16 GPUs $40/h");
+        let wanted = "v=1&m=qwen3-32b&isl=2048&osl=256&c=64&sq=95&f=gpu~h200-sxm,b200~engine~vllm~weights~fp8~budget_gpus~16~budget_dollars~40";
+        assert_eq!(link, wanted);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said() {
+        let (_, issues) = said("20 rps, cheap, please");
+        assert!(issues[0].text.contains("`cheap`, `please`") && issues[0].field == Field::Vary);
+        let none = read("hello", Link::new(Scenario::default()));
+        assert!(none.is_err_and(|issue| issue.is_error()));
+    }
+}

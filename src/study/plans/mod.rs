@@ -1,0 +1,244 @@
+//! The plans that a link asks for, as a document: the best first, the rest with what they cost more, and where the search
+//! has looked.
+
+mod charts;
+
+use super::{Block, Document, Fact, Row, Span};
+use crate::config::link::Link;
+use crate::config::{Field, Issue};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::find::{Answer, Nearest, Plan, Request, Search};
+use crate::serving::run::Spread;
+use crate::units::{Dollars, Printed, Seconds, count, fixed, percent};
+
+/// A search under way for what a link asks.
+#[derive(Debug)]
+pub struct Plans {
+    /// None if the link cannot be searched for: the issues say why.
+    search: Option<Search>,
+    issues: Vec<Issue>,
+}
+
+impl Plans {
+    pub fn new(link: &Link) -> Self {
+        let (request, issues) = Request::from_link(link);
+        Self { search: request.map(Search::new), issues }
+    }
+
+    /// One task of the search. Whether anything remains.
+    ///
+    /// # Errors
+    /// Why the models do not answer.
+    pub fn step(&mut self, ask: impl Fn(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
+        let unanswered = || "the models did not answer every row".to_owned();
+        self.search.as_mut().map_or(Ok(false), |search| search.step(ask, unanswered))
+    }
+
+    /// Layouts that are done with, and all of them; equal only where nothing remains to be done.
+    pub fn progress(&self) -> (usize, usize) {
+        let Some(search) = &self.search else { return (0, 0) };
+        let counts = search.counts();
+        let (all, remaining) = (counts.layouts.max(1), counts.remaining);
+        let done = if search.is_finished() { all } else { (all - remaining.min(all)).min(all - 1) };
+        (done as usize, all as usize)
+    }
+
+    /// What is wrong with the request, and why nothing was found.
+    pub fn issues(&self) -> Vec<Issue> {
+        let found = self.search.as_ref().map_or_else(Vec::new, |search| search.answer().issues);
+        self.issues.iter().cloned().chain(found).collect()
+    }
+
+    /// `page` is the address of the page, for links to share.
+    pub fn document(&self, page: &str) -> Document {
+        let Some(search) = &self.search else {
+            let errors = self.issues.iter().filter(|issue| issue.is_error());
+            let blocks = errors.map(|issue| Block::text(issue.sentence())).collect();
+            return Document { blocks, ..Document::default() };
+        };
+        let answer = search.answer();
+        let mut blocks = vec![lead(&answer).called("plans-lead")];
+        let shown: Vec<&Plan> = match &answer.nearest {
+            Some(Nearest { plan, .. }) => vec![plan],
+            None => answer.plans.iter().collect(),
+        };
+        if !shown.is_empty() {
+            blocks.push(table(&shown).called("plans-table"));
+            blocks.push(Block::text(COLUMNS));
+        }
+        let plans = answer.plans.iter().enumerate();
+        blocks.extend(plans.map(|(index, plan)| details(index, plan, page)));
+        blocks.extend(charts::blocks(search.tried()));
+        blocks.extend(others(&answer));
+        blocks.push(counts(&answer));
+        Document { blocks, ..Document::default() }
+    }
+}
+
+/// What to take, in a sentence.
+fn lead(answer: &Answer) -> Block {
+    let best = match (&answer.nearest, answer.plans.first()) {
+        (Some(nearest), _) => return Block::text(sentence(&nearest.text)),
+        (None, Some(best)) => best,
+        (None, None) if answer.finished => {
+            let issue = answer.issues.iter().find(|issue| issue.is_error());
+            return Block::text(issue.map_or_else(|| "Nothing was found.".into(), Issue::sentence) + ".");
+        }
+        (None, None) => return Block::text("No plan yet: layouts are being checked and bounded."),
+    };
+    let mut text = String::from(if answer.finished { "" } else { " so far" });
+    text += &match (best.dollars_per_hour, best.dollars_per_million_total) {
+        (Some(hour), Some(total)) => format!(
+            ": {} per hour. An API that asks less than {} per million tokens, prompt and output together, is cheaper at \
+             this load.",
+            Dollars(hour).print(),
+            Dollars(total).print(),
+        ),
+        _ => ". No price is known of it.".into(),
+    };
+    if let Some(broken) = &best.one_less {
+        text += &format!(" With a replica less {}.", broken.text);
+    }
+    Block::spans(vec!["Best".into(), ": ".into(), open(best), text.into()])
+}
+
+fn sentence(text: &str) -> String {
+    Issue::error(Field::Link, text).sentence() + "."
+}
+
+/// A link that puts a plan on the form.
+fn open(plan: &Plan) -> Span {
+    Span::link(&plan.name, format!("#{}", plan.link))
+}
+
+/// What the columns say that their names do not.
+const COLUMNS: &str = "TTFT and TPOT: mean (P99). In limits: share of requests. Head-room: times the load that the same replicas \
+                       take. N+1: with a spare replica, so that the limits hold while one is down.";
+const DASH: &str = "–";
+
+fn dollars(value: Option<f64>) -> Span {
+    value.map_or_else(|| DASH.into(), |value| Dollars(value).print().to_string()).into()
+}
+
+fn table(plans: &[&Plan]) -> Block {
+    const HEAD: [&str; 9] = [
+        "Plan",
+        "$/h",
+        "$/M out",
+        "TTFT (P99)",
+        "TPOT (P99)",
+        "In limits",
+        "Head-room",
+        "N+1, $/h",
+        "Compare",
+    ];
+    let time = |mean: f64, p99: f64| format!("{} ({})", Seconds(mean).print(), Seconds(p99).print());
+    let row = |plan: &&Plan| {
+        let headroom = plan.headroom.map(|times| {
+            let least = if plan.headroom_is_least { "> " } else { "" };
+            format!("{least}{} ×", fixed(times, 2))
+        });
+        let spare = plan.dollars_per_hour.map(|dollars| dollars + dollars / f64::from(plan.replicas));
+        Row::new(vec![
+            open(plan),
+            dollars(plan.dollars_per_hour),
+            dollars(plan.dollars_per_million_output),
+            time(plan.ttft.mean, plan.ttft.p99).into(),
+            plan.tpot.map_or_else(|| DASH.into(), |tpot| time(tpot.mean, tpot.p99)).into(),
+            plan.goodput_share.map_or_else(|| DASH.into(), |share| percent(share).to_string()).into(),
+            headroom.unwrap_or_else(|| DASH.into()).into(),
+            dollars(spare),
+            Span { text: plan.name.clone(), link: format!("mark:{}", plan.link) },
+        ])
+    };
+    Block::table("Plans, the cheapest first", &HEAD, plans.iter().map(row))
+}
+
+/// Why a plan stands where it stands, and what it is.
+fn details(index: usize, plan: &Plan, page: &str) -> Block {
+    let place = index + 1;
+    let why = plan.behind.as_ref().map_or(String::new(), |behind| format!(": {behind}"));
+    let mut blocks = vec![figures(plan)];
+    if let Some(broken) = &plan.one_less {
+        let less = plan.replicas - 1;
+        let replicas = if less == 1 { "1 replica".to_owned() } else { format!("{less} replicas") };
+        blocks.push(Block::text(format!("With {replicas} {}.", broken.text)));
+    }
+    blocks.extend(plan.issues.iter().map(|issue| Block::text(issue.sentence())));
+    let address = format!("{page}#{}", plan.link);
+    blocks.push(Block::code("Link", "", address).called(&format!("plan-link-{place}")));
+    Block::fold(format!("plan-{place}"), format!("{place}. {}{why}", plan.name), blocks)
+}
+
+fn figures(plan: &Plan) -> Block {
+    let between = |spread: &Spread| {
+        let of = |value: f64| Seconds(value).print();
+        let (low, high) = (of(spread.mean.low), of(spread.mean.high));
+        match low.has_unit_of(&high) {
+            true => format!("{}–{high}", low.number),
+            false => format!("{low}–{high}"),
+        }
+    };
+    const BAND: &str = "What 80 % of measured means are expected between";
+    let mut facts = vec![
+        Fact::new("GPUs", plan.gpus.to_string(), "Of all replicas"),
+        Fact::new("Replicas", plan.replicas.to_string(), "Copies that share the load"),
+        rate("Requests", plan.requests_per_s, "/s"),
+        rate("Output", plan.output_per_s, "tok/s"),
+        rate("Output per GPU", plan.output_per_s / f64::from(plan.gpus), "tok/s"),
+        Fact::new(
+            "E2E",
+            format!("{} ({})", Seconds(plan.e2e.mean).print(), Seconds(plan.e2e.p99).print()),
+            "Mean, and P99",
+        ),
+    ];
+    facts.extend(plan.limits.iter().map(|kept| {
+        let (at, limit) = (Seconds(kept.at).print(), Seconds(kept.limit).print());
+        let name = kept.field.input().label;
+        Fact::new(
+            name,
+            format!("{at} of {limit}, {}", percent(kept.share)),
+            "What the requests that must keep to it stay below",
+        )
+    }));
+    if let Some(bands) = &plan.bands {
+        facts.push(Fact::new("TTFT, 80 %", between(&bands.ttft), BAND));
+        facts.extend(bands.tpot.as_ref().map(|tpot| Fact::new("TPOT, 80 %", between(tpot), BAND)));
+    }
+    Block::Facts(super::Facts { id: String::new(), facts })
+}
+
+fn rate(name: &str, value: f64, unit: &'static str) -> Fact {
+    Fact::new(name, Printed { number: count(value), unit }.to_string(), "Of the simulated run")
+}
+
+/// GPUs without a plan.
+fn others(answer: &Answer) -> Option<Block> {
+    let row = |other: &crate::find::Other| Row::texts([other.gpu.clone(), other.reason.clone()]);
+    let table =
+        Block::table("GPUs without a plan", &["GPU", "Nearest to a plan"], answer.others.iter().map(row));
+    let many = answer.others.len();
+    (many > 0 && answer.finished)
+        .then(|| Block::fold("plans-others", format!("{many} GPUs without a plan"), vec![table]))
+}
+
+/// What became of the layouts.
+fn counts(answer: &Answer) -> Block {
+    let counts = answer.counts;
+    let fact = |name, number: u32, help| Fact::new(name, count(f64::from(number)), help);
+    let facts = vec![
+        fact(
+            "Layouts",
+            counts.layouts,
+            "GPU, engine, formats and degrees that the request allows, replicas aside",
+        ),
+        fact("Refused", counts.refused, "Heads that do not divide, formats without kernels"),
+        fact("Too large", counts.too_large, "Weights and one sequence do not fit"),
+        fact("Too slow", counts.too_slow, "Kernels at their ideal miss the limits"),
+        fact("Beyond the fleet", counts.beyond_fleet, "Even the fewest replicas are more than allowed"),
+        fact("Outdone", counts.outdone, "Their bound is no better than what was found"),
+        fact("Simulated", counts.simulated, "Step times predicted, and the load run over them"),
+        fact("Runs", counts.runs, "Simulated runs in all"),
+    ];
+    Block::Facts(super::Facts { id: "plans-counts".into(), facts })
+}

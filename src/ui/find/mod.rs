@@ -1,0 +1,92 @@
+//! The page's other mode: plans that serve a load within limits, in place of the answer to one configuration.
+
+mod mode;
+
+use leptos::ev::{Event, MouseEvent};
+use leptos::prelude::*;
+
+use super::document::DocumentView;
+use super::inputs::issue_list;
+use super::parts::renewed;
+use super::state::{Finding, Progress, State, WorkerStatus};
+use crate::config::Field;
+use crate::study::Topic;
+use crate::study::panel::Panel;
+pub use mode::Mode;
+
+/// The right column where plans are asked for.
+#[component]
+pub fn Plans() -> impl IntoView {
+    let state = State::get();
+    let document = Signal::derive(move || state.plans.with(|plans| plans.studied.document.clone()));
+    let away = Signal::derive(move || !state.finding.get());
+    let status = renewed(move || state.plans.with(|plans| status(state, plans)));
+    let marked = renewed(move || marked(state));
+    view! {
+        <section class="results plans" data-testid="plans" aria-label="Plans" prop:hidden=away>
+            <section class="panel study" aria-label="Plans found">
+                {say(state)}
+                <div class="key" role="status">{status}</div>
+                <div aria-live="polite">{marked}</div>
+                <DocumentView id="plans-document" document=document />
+            </section>
+        </section>
+    }
+}
+
+/// A line that says what is to be served, taken with Enter.
+fn say(state: State) -> AnyView {
+    let changed: Box<dyn Fn(Event)> =
+        Box::new(move |event| state.read(Field::Vary, event_target_value(&event)));
+    let of_it = move || state.texts.get().into_iter().filter(|issue| issue.field == Field::Vary).collect();
+    view! {
+        <input
+            type="text" class="say" data-testid="say" autocomplete="off" spellcheck="false"
+            aria-label="What is to be served, in words" aria-describedby="say-issues"
+            placeholder="Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms" on:change=changed
+        />
+        {issue_list("say-issues".into(), of_it)}
+    }
+    .into_any()
+}
+
+/// How far it is, and what ends it or goes on with it.
+fn status(state: State, plans: &Finding) -> AnyView {
+    let (id, text, act) = match plans.progress {
+        Progress::None => ("none", refused(), ""),
+        Progress::Due => ("due", "Searching as soon as the form rests".into(), ""),
+        Progress::Running => ("running", settled("Searching: ", plans), "Stop"),
+        Progress::Stopped => ("stopped", settled("Stopped: ", plans), "Search again"),
+        Progress::Done if plans.studied.total == 0 => ("done", refused(), ""),
+        Progress::Done => ("done", settled("", plans), ""),
+    };
+    let text = match state.worker.get() {
+        WorkerStatus::Starting if plans.progress == Progress::Running => "Loading the learned models".into(),
+        WorkerStatus::Failed { reason } => {
+            format!("{text}. At the roofline, without learned numbers: {reason}")
+        }
+        worker => worker.ended().unwrap_or(text),
+    };
+    let stops = plans.progress == Progress::Running;
+    let act_on: Box<dyn Fn(MouseEvent)> =
+        Box::new(move |_| if stops { state.stop_plans() } else { state.resume_plans() });
+    let button = (!act.is_empty())
+        .then(|| view! { <button type="button" class="action" data-testid="plans-act" on:click=act_on>{act}</button> });
+    view! { <span data-testid="plans-status" data-progress=id>{text}</span>{button} }.into_any()
+}
+
+fn settled(before: &str, plans: &Finding) -> String {
+    format!("{before}{} of {} layouts settled", plans.studied.done, plans.studied.total)
+}
+
+fn refused() -> String {
+    "The marked inputs stand in the way of a search".into()
+}
+
+/// What sets the plans marked beside each other.
+fn marked(state: State) -> AnyView {
+    let Some((count, link)) = state.plans.with(Finding::comparison) else { return ().into_any() };
+    let open: Box<dyn Fn(MouseEvent)> = Box::new(move |_| state.show(Panel::Study(Topic::Compare), ""));
+    let text = format!("Compare the {count} marked plans");
+    view! { <p><a href=link data-testid="plans-compare" on:click=open>{text}</a></p> }.into_any()
+}

@@ -1,0 +1,17 @@
+//! Whether the page evaluates one configuration or finds plans.
+
+use leptos::prelude::*;
+
+use crate::ui::radio::{radio, segments};
+use crate::ui::state::{State, frame};
+
+/// None in a frame, which shows one configuration.
+#[component]
+pub fn Mode() -> impl IntoView {
+    let state = State::get();
+    let option = |(id, text, finds): (&str, &str, bool)| {
+        radio("mode", id.into(), text, move || state.finding.get() == finds, move || state.seek(finds))
+    };
+    let options = [("mode-evaluate", "Evaluate", false), ("mode-find", "Find", true)].map(option);
+    frame::view().is_none().then_some(segments("", "Mode", options.into()))
+}

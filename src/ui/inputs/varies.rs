@@ -1,0 +1,189 @@
+//! What a search may choose: GPUs and how many there are, budgets, engines, formats, degrees and settings.
+//!
+//! Dozens of boxes, written as one text, that show what is wished when they are made, and one listener for all of them.
+
+use leptos::prelude::*;
+use web_sys::{Event, HtmlInputElement};
+
+use super::issues::{issue_list, list_id};
+use crate::config::catalog::catalog;
+use crate::config::check::{KV_FORMATS, weight_formats};
+use crate::config::link::Find;
+use crate::config::{Dtype, Field, Scenario};
+use crate::find::all;
+use crate::study::words;
+use crate::ui::parts::renewed;
+use crate::ui::state::State;
+use crate::units::decimal;
+
+const DEGREES: [Field; 4] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep];
+const SETTINGS: [Field; 5] =
+    [Field::TokenBudget, Field::MaxSeqs, Field::MemoryShare, Field::Drafted, Field::Accepted];
+
+/// In place of the controls of the system, where plans are asked for. They are made anew for another model, and where a
+/// link or the way back says something else than they do.
+pub fn varies() -> AnyView {
+    let state = State::get();
+    renewed(move || {
+        state.renew.track();
+        match state.finding.get() {
+            true => controls(state),
+            false => ().into_any(),
+        }
+    })
+}
+
+fn controls(state: State) -> AnyView {
+    let (find, scenario) =
+        state.form.with_untracked(|form| (form.find().cloned().unwrap_or_default(), form.scenario().clone()));
+    let experts = scenario.has_experts();
+    let degrees = DEGREES.into_iter().filter(|field| experts || !matches!(field, Field::Dp | Field::Ep));
+    let of = |field| allowed(field, &find, &scenario);
+    let parts: [(String, &'static [Field]); 7] = [
+        (
+            fold("vary-gpus", "GPUs: all, or those ticked", gpus(&find)),
+            &[Field::Gpu, Field::Owned, Field::Prices],
+        ),
+        (wish(Field::BudgetGpus, &find), &[Field::BudgetGpus]),
+        (wish(Field::BudgetDollars, &find), &[Field::BudgetDollars]),
+        (of(Field::Engine), &[Field::Engine]),
+        (of(Field::Weights), &[Field::Weights]),
+        (of(Field::Kv), &[Field::Kv]),
+        (
+            fold("vary-degrees", "Parallelism: any, or as ticked", degrees.map(of).collect())
+                + &fold(
+                    "vary-settings",
+                    "Engine settings to try",
+                    SETTINGS.map(|field| wish(field, &find)).concat(),
+                ),
+            &[Field::Tp, Field::Pp, Field::Dp, Field::Ep, Field::Vary],
+        ),
+    ];
+    let part = |(html, fields): (String, &'static [Field])| {
+        let found = move || fields.iter().flat_map(|field| state.issues_of(*field)).collect();
+        let issues = issue_list(fields.first().map(|field| list_id(*field)).unwrap_or_default(), found);
+        view! { <div inner_html=html></div>{issues} }.into_any()
+    };
+    let changed: Box<dyn Fn(Event)> = Box::new(move |event| changed(state, &event_target(&event)));
+    view! { <div on:change=changed>{Vec::from(parts.map(part))}</div> }.into_any()
+}
+
+/// Takes what a box says, once it is left, Enter is pressed, or it is ticked.
+fn changed(state: State, element: &HtmlInputElement) {
+    let data = |name: &str| element.get_attribute(name).unwrap_or_default();
+    let Some(field) = Field::from_id(&data("data-wish")) else { return };
+    let (of, text) = (data("data-of"), element.value());
+    let own = state.form.with_untracked(|form| own(field, form.scenario()));
+    state.wish(field.id(), |find| match (element.type_().as_str(), of.as_str()) {
+        ("checkbox", value) => {
+            if find.get(field).is_none() {
+                find.set(field, &own);
+            }
+            find.toggle(field, value);
+            if find.get(field) == Some(&own) {
+                find.set(field, "");
+            }
+            // The form's own stays where no other is left.
+            element.set_checked(holds(find, field, &own, value));
+        }
+        (_, "") => find.set(field, &text),
+        (_, gpu) => find.set_number(field, gpu, &text),
+    });
+}
+
+fn holds(find: &Find, field: Field, own: &str, value: &str) -> bool {
+    find.get(field).unwrap_or(own).split(',').any(|known| known == value)
+}
+
+/// What holds where nothing is listed; empty where anything does.
+fn own(field: Field, scenario: &Scenario) -> String {
+    let format = match field {
+        Field::Weights => scenario.weights.or_else(|| Some(scenario.model.record()?.weights)),
+        Field::Kv => Some(scenario.kv),
+        _ => None,
+    };
+    format.map_or_else(String::new, |format| format.id().into())
+}
+
+/// What there is to allow, by id and name.
+fn values(field: Field, scenario: &Scenario) -> Vec<(String, String)> {
+    let formats = |formats: &[Dtype]| {
+        formats.iter().map(|dtype| (dtype.id().to_owned(), words::dtype(*dtype).to_owned())).collect()
+    };
+    match field {
+        Field::Engine => {
+            let engines = catalog().engines.engines.iter();
+            engines.map(|engine| (engine.id.clone(), engine.name.clone())).collect()
+        }
+        Field::Weights => formats(scenario.model.record().map_or(&[][..], weight_formats)),
+        Field::Kv => formats(&KV_FORMATS),
+        _ => all(field).unwrap_or_default().into_iter().map(|value| (value.clone(), value)).collect(),
+    }
+}
+
+fn fold(id: &str, name: &str, inside: String) -> String {
+    format!("<details class=own data-testid={id}><summary>{name}</summary>{inside}</details>")
+}
+
+fn row(field: Field, inside: &str) -> String {
+    let label = field.input().label;
+    format!(
+        r#"<div class="choice allowed" role="group" aria-label="{label}"><span class="label">{label}</span>{inside}</div>"#
+    )
+}
+
+/// Whether each GPU is to be tried, how many there are, and its price.
+fn gpus(find: &Find) -> String {
+    let one = |gpu: &crate::config::Gpu| {
+        let tick = tick(Field::Gpu, find, "", &gpu.id, &gpu.name);
+        let number = |field: Field, what: &str, empty: &str, unit: &str| {
+            let label = format!("{}, {what}", gpu.name);
+            typed(
+                &format!("{}-{}", field.id(), gpu.id),
+                field,
+                &gpu.id,
+                &label,
+                find.number(field, &gpu.id),
+                empty,
+                unit,
+            )
+        };
+        let price = gpu.dollars_per_hour.0.map_or("unknown".into(), decimal);
+        let owned = number(Field::Owned, "GPUs there are", "no limit", "GPUs");
+        let price = number(Field::Prices, "$ per GPU and hour", &price, "$/h");
+        format!("<div class=priced><span class=segments>{tick}</span>{owned}{price}</div>")
+    };
+    catalog().gpus.gpus.iter().map(one).collect()
+}
+
+/// Boxes of the values that are allowed. Where none is ticked, any is.
+fn allowed(field: Field, find: &Find, scenario: &Scenario) -> String {
+    let own = own(field, scenario);
+    let values = values(field, scenario);
+    let ticks: String = values.iter().map(|(value, text)| tick(field, find, &own, value, text)).collect();
+    row(field, &format!("<span class=segments>{ticks}</span>"))
+}
+
+fn tick(field: Field, find: &Find, own: &str, value: &str, text: &str) -> String {
+    let (name, on) = (field.id(), if holds(find, field, own, value) { "checked" } else { "" });
+    let id = format!("vary-{name}-{value}");
+    format!(
+        r#"<input type="checkbox" id="{id}" data-testid="{id}" data-wish="{name}" data-of="{value}" {on}><label for="{id}">{text}</label>"#
+    )
+}
+
+/// A number, or several to try with commas between them.
+fn wish(field: Field, find: &Find) -> String {
+    let text = find.get(field).unwrap_or_default();
+    let empty = if SETTINGS.contains(&field) { "as below" } else { "no limit" };
+    row(field, &typed(&format!("vary-{}", field.id()), field, "", field.input().label, text, empty, ""))
+}
+
+fn typed(id: &str, field: Field, of: &str, label: &str, text: &str, empty: &str, unit: &str) -> String {
+    // The one text that somebody else may have written: a link holds it.
+    let text = text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    let (name, issues) = (field.id(), list_id(field));
+    format!(
+        r#"<span class="entry"><input type="text" autocomplete="off" spellcheck="false" id="{id}" data-testid="{id}" data-wish="{name}" data-of="{of}" aria-label="{label}" aria-describedby="{issues}" placeholder="{empty}" value="{text}"><span class="unit">{unit}</span></span>"#
+    )
+}

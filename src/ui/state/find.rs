@@ -1,0 +1,171 @@
+//! The search for plans: asked of the worker while the page is to find some, again when what is asked has changed.
+
+use gloo::timers::callback::Timeout;
+use leptos::prelude::*;
+
+use super::{Form, Progress, State, frame, study, sweep, texts};
+use crate::config::Issue;
+use crate::config::link::{Find, Link, MOST_COMPARED, decode};
+use crate::study::Topic;
+use crate::worker::protocol::Studied;
+
+/// A pause this long in the changes begins a search: while one types there is none.
+const PAUSE_MS: u32 = 400;
+
+/// What is known of the plans.
+#[derive(Debug, Clone, Default)]
+pub struct Finding {
+    id: u32,
+    /// The link that they are of.
+    of: String,
+    pub progress: Progress,
+    pub studied: Studied,
+    /// The links of plans to compare.
+    marked: Vec<String>,
+    /// What was wished when the page was last to find something, and of which model.
+    kept: Find,
+    model: String,
+}
+
+impl Finding {
+    pub fn is_marked(&self, plan: &str) -> bool {
+        self.marked.iter().any(|known| known == plan)
+    }
+
+    /// Of more than can be compared the one marked first is left out.
+    pub fn toggle(&mut self, plan: &str) {
+        match self.marked.iter().position(|known| known == plan) {
+            Some(at) => drop(self.marked.remove(at)),
+            None => self.marked.push(plan.to_owned()),
+        }
+        if self.marked.len() > 1 + MOST_COMPARED {
+            self.marked.remove(0);
+        }
+    }
+
+    /// How many plans are marked, and the fragment that compares them; none of fewer than two.
+    pub fn comparison(&self) -> Option<(usize, String)> {
+        let scenarios = self.marked.iter().map(|plan| decode(plan).0.scenario);
+        let all: Vec<_> = scenarios.collect();
+        let (first, others) = all.split_first().filter(|(_, others)| !others.is_empty())?;
+        let link = Link { compared: others.to_vec(), ..Link::new(first.clone()) };
+        Some((all.len(), format!("#{}", link.encode())))
+    }
+}
+
+impl State {
+    /// Finds plans, with what was wished before, or shows the configuration on the form.
+    pub fn seek(self, on: bool) {
+        let kept = on.then(|| self.plans.with_untracked(|plans| plans.kept.clone()));
+        self.choose("mode", |form| form.set_find(kept));
+    }
+
+    /// A choice among what may vary, made by the control of this name.
+    pub fn wish(self, id: &'static str, change: impl FnOnce(&mut Find)) {
+        let mut find = self.form.with_untracked(|form| form.find().cloned()).unwrap_or_default();
+        change(&mut find);
+        self.plans.update(|plans| plans.kept = find.clone());
+        self.choose(id, |form| form.set_find(Some(find)));
+    }
+
+    /// Ends the search; what it has found stays.
+    pub fn stop_plans(self) {
+        end(self, Progress::Stopped);
+    }
+
+    pub fn resume_plans(self) {
+        begin(self);
+    }
+}
+
+/// The form has changed. Whether the page is to find plans: the configuration on the form is then not predicted.
+pub fn changed(state: State) -> bool {
+    // Frames show one configuration.
+    let find = state.form.with_untracked(|form| form.find().cloned()).filter(|_| frame::view().is_none());
+    if state.finding.get_untracked() != find.is_some() {
+        state.finding.set(find.is_some());
+    }
+    let progress = state.plans.with_untracked(|plans| plans.progress);
+    let Some(find) = find else {
+        if matches!(progress, Progress::Due | Progress::Running) {
+            state.study_timer.set_value(None);
+            end(state, Progress::Due);
+        }
+        return false;
+    };
+    sweep::end(state);
+    state.stale.set(true);
+    state.show_page();
+    texts::look_up(state);
+    let (link, model) =
+        state.form.with_untracked(|form| (form.link(), form.scenario().model.id().to_owned()));
+    let (is_new, is_other) = state.plans.with_untracked(|plans| {
+        (
+            plans.of != link || matches!(progress, Progress::Due | Progress::None),
+            plans.kept != find || plans.model != model,
+        )
+    });
+    if is_other {
+        state.plans.update(|plans| (plans.kept, plans.model) = (find, model));
+        state.renew.update(|times| *times += 1);
+    }
+    if !is_new {
+        state.findings.set(state.plans.with_untracked(|plans| plans.studied.issues.clone()));
+        return true;
+    }
+    state.findings.set(Vec::new());
+    let is_bad = state.form.with_untracked(Form::has_bad_draft);
+    end(state, if is_bad { Progress::None } else { Progress::Due });
+    let timer = (!is_bad).then(|| Timeout::new(PAUSE_MS, move || begin(state)));
+    state.study_timer.set_value(timer);
+    true
+}
+
+/// Ends the search under way.
+fn end(state: State, progress: Progress) {
+    if state.plans.with_untracked(|plans| plans.progress == Progress::Running) {
+        let id = state.plans.with_untracked(|plans| plans.id);
+        state.with_client(|client| client.end_study(id));
+    }
+    state.plans.update(|plans| plans.progress = progress);
+}
+
+fn begin(state: State) {
+    state.study_timer.set_value(None);
+    let of = state.form.with_untracked(Form::link);
+    let Some(id) = study::next_id(state) else { return };
+    state.plans.update(|plans| {
+        (plans.id, plans.of) = (id, of);
+        plans.progress = Progress::Running;
+        plans.marked.clear();
+        (plans.studied.done, plans.studied.total) = (0, 0);
+    });
+    study::ask_worker(state, id, Topic::Plans, String::new());
+}
+
+/// The worker is free again. Whether plans are asked for: the search that was under way begins anew.
+pub fn resume(state: State) -> bool {
+    let finding = state.finding.get_untracked();
+    if finding && state.plans.with_untracked(|plans| plans.progress == Progress::Running) {
+        begin(state);
+    }
+    finding
+}
+
+/// Whether this is of the plans.
+pub fn heard(state: State, studied: &Studied) -> bool {
+    let is_own = state.plans.with_untracked(|plans| plans.id == studied.id);
+    if is_own && state.plans.with_untracked(|plans| plans.progress == Progress::Running) {
+        let issues: Vec<Issue> = studied.issues.clone();
+        state.plans.update(|plans| {
+            if studied.done == studied.total {
+                plans.progress = Progress::Done;
+            }
+            plans.studied = studied.clone();
+        });
+        if state.finding.get_untracked() {
+            state.findings.set(issues);
+        }
+    }
+    is_own
+}

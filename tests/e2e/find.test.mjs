@@ -1,0 +1,133 @@
+// Find: plans that serve a load within limits, from the form or from words, with what is wrong beside its field.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+
+import { desktop, pageTest, path, phone } from "./harness.mjs";
+import { choose, fragmentHolds, issue, settled } from "./page.mjs";
+
+const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
+const screenshots = path("target/screenshots");
+mkdirSync(screenshots, { recursive: true });
+
+// A search of some dozens of layouts.
+const small = "v=1&m=llama-3.1-8b&isl=512&osl=64&r=8&np=200&st=1000&sp=30";
+const link = `${small}&f=gpu~l40s,h100-sxm~engine~vllm`;
+const timeout = 120_000;
+
+const plans = (page) => page.locator("#plans-document");
+const rows = (page) => plans(page).locator("[data-testid=plans-table] tbody tr");
+async function found(page) {
+  await page.locator("[data-testid=plans-status][data-progress=done]").waitFor({ timeout });
+  await plans(page).locator("[data-testid=plans-lead]").waitFor();
+}
+const lead = (page) => plans(page).getByTestId("plans-lead").textContent();
+
+pageTest("what is said in one line leads to a plan that meets it, in two actions", { timeout }, async ({ page, open }) => {
+  await open("");
+  await settled(page);
+  await choose(page, "mode-find");
+  const say = page.getByTestId("say");
+  await say.fill("Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms, on b200 nvfp4 TensorRT-LLM");
+  await say.press("Enter");
+  await fragmentHolds(page, { m: "llama-3.3-70b-instruct", r: "20", st: "1000", sp: "30" });
+  await found(page);
+  assert.match(await lead(page), /^Best: \d+ x B200, NVFP4, TensorRT-LLM, TP \d: \$[\d.]+ per hour/);
+  const cells = await rows(page).first().locator("td").allTextContents();
+  assert.ok(parseFloat(cells[4]) >= 99, `${cells}`);
+  await say.fill("please hurry");
+  await say.press("Enter");
+  await page.locator("#say-issues [data-severity=error]").waitFor();
+});
+
+pageTest("a plan is taken to the form, and two are compared", { timeout }, async ({ page, open }) => {
+  await open(link);
+  await found(page);
+  assert.ok((await rows(page).count()) > 1);
+  assert.match(await plans(page).getByTestId("plan-2").textContent(), /costs/);
+  const boxes = rows(page).locator("input[type=checkbox]");
+  await boxes.nth(0).check();
+  assert.equal(await page.getByTestId("plans-compare").count(), 0);
+  await boxes.nth(1).check();
+  const compare = page.getByTestId("plans-compare");
+  assert.match(await compare.getAttribute("href"), /^#v=1&.*&vs=/);
+  await compare.click();
+  await page.locator("[data-testid=tab-compare]:checked").waitFor({ state: "attached" });
+  await settled(page);
+  await page.locator("#study-document th", { hasText: /^A$/ }).waitFor();
+  await page.goBack();
+  await page.locator("[data-testid=plans]").waitFor();
+  // What was found stands.
+  assert.equal(await page.getByTestId("plans-status").getAttribute("data-progress"), "done");
+  const first = rows(page).first().locator("th a");
+  const [name, href] = [await first.textContent(), await first.getAttribute("href")];
+  await first.click();
+  await settled(page);
+  assert.equal(await page.evaluate(() => location.hash), href);
+  assert.ok(name.includes("vLLM") && await page.getByTestId("plans").isHidden());
+});
+
+pageTest("a link restores what is to be found, and evaluating keeps it", { timeout }, async ({ page, open }) => {
+  await open(`${small}&f=gpu~l40s,h100-sxm~engine~vllm~owned~l40s,4~budget_gpus~8`);
+  await found(page);
+  assert.ok(await page.getByTestId("vary-gpu-l40s").isChecked());
+  assert.equal(await page.getByTestId("owned-l40s").inputValue(), "4");
+  assert.equal(await page.getByTestId("vary-budget_gpus").inputValue(), "8");
+  await page.getByTestId("vary-budget_gpus").fill("x");
+  await page.getByTestId("vary-budget_gpus").press("Enter");
+  await choose(page, "mode-evaluate");
+  await fragmentHolds(page, { f: undefined, r: "8" });
+  await settled(page);
+  await choose(page, "mode-find");
+  assert.equal(await page.getByTestId("vary-budget_gpus").inputValue(), "x");
+  await page.getByTestId("vary-budget_gpus").fill("");
+  await page.getByTestId("vary-budget_gpus").press("Enter");
+  await page.locator("label[for=vary-weights-fp8]").click();
+  await fragmentHolds(page, { f: "gpu~l40s,h100-sxm~engine~vllm~weights~bf16,fp8~owned~l40s,4" });
+  await found(page);
+});
+
+pageTest("a search is cancelled, and goes on when asked", { timeout }, async ({ page, open }) => {
+  await open("v=1&m=llama-3.3-70b-instruct&r=20&st=1000&sp=30&f=all");
+  await page.locator("[data-testid=plans-status][data-progress=running]").waitFor();
+  await page.getByTestId("plans-status").filter({ hasText: /\d+ of \d+/ }).waitFor();
+  await page.getByTestId("plans-act").click();
+  await page.locator("[data-testid=plans-status][data-progress=stopped]").waitFor();
+  // The worker is free: the form is answered.
+  await choose(page, "mode-evaluate");
+  await settled(page);
+  await choose(page, "mode-find");
+  await page.getByTestId("plans-act").click();
+  await page.locator("[data-testid=plans-status][data-progress=running]").waitFor();
+});
+
+for (const [name, fragment, field, says] of [
+  ["limits that nothing meets name the one that binds and what comes nearest", `${small.replace("sp=30", "sp=0.5")}&f=gpu~l40s~engine~vllm`, "slo_tpot", /nearest is .*TPOT is .* and must be/],
+  ["a fleet that is too small says what would do", `${small.replace("r=8", "r=400")}&f=gpu~h100-sxm~engine~vllm~budget_gpus~1`, "budget_gpus", /takes \d+ GPUs where there are 1/],
+  ["a budget below one GPU", `${small}&f=gpu~h100-sxm~budget_dollars~0.1`, "budget_dollars", /less than one GPU/],
+  ["a budget that is no number", `${small}&f=budget_gpus~many`, "budget_gpus", /a whole number between/],
+  ["a model that fits nowhere", "v=1&m=deepseek-r1&r=1&sp=50&f=gpu~l4,rtx-4090~engine~vllm", "gpu", /lacks/],
+  ["GPUs owned and others asked for", `${small}&f=gpu~h100-sxm~owned~l4,8`, "owned", /none is owned/],
+  ["a static batch is no load", "v=1&b=8&f=all", "batch", /no load to serve/],
+]) {
+  pageTest(`${name}, beside its field`, { timeout }, async ({ page, open }) => {
+    await open(fragment);
+    assert.match(await issue(page, field), says);
+  });
+}
+
+for (const [theme, viewport] of [["light", desktop], ["dark", phone]]) {
+  const name = viewport === phone ? "phone" : "desktop";
+  pageTest(`${theme} ${name}: plans fit and are accessible`, { theme, viewport, timeout }, async ({ page, open }) => {
+    await open(link);
+    await found(page);
+    for (const fold of ["vary-gpus", "vary-degrees", "vary-settings", "plan-1"]) await page.getByTestId(fold).locator("summary").click();
+    await page.waitForFunction(() => [...document.querySelectorAll("#plans-document canvas")].every((canvas) => canvas.dataset.drawn === "" || !canvas.clientWidth));
+    await page.screenshot({ path: `${screenshots}/find-${name}-${theme}.png`, fullPage: true });
+    const [content, visible] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(content <= visible, `it is ${content} px wide in a window of ${visible}`);
+    await page.evaluate(`${axe}; null`);
+    const { violations } = await page.evaluate(() => window.axe.run());
+    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    assert.deepEqual(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+  });
+}
