@@ -1,12 +1,15 @@
-//! A bound nearer than physics: the same closed form over a few learned step times instead of ideal ones.
+//! A bound nearer than physics: the same closed form over a few learned step times instead of ideal ones,
+//! as long as measured runs say that steps are.
 //!
 //! It is no strict bound, because learned times need not fall evenly with the batch: layouts are left out only where it is
 //! beyond what was found by a margin, which `tests/find` and `plan --compare` hold against a search without bounds.
 
+use crate::calibration::Factors;
 use crate::config::catalog::Physics;
 use crate::config::{Batching, Load, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::Batch;
+use crate::serving::run::factors;
 use crate::serving::step::PlannedStep;
 use crate::serving::table::octaves;
 
@@ -42,6 +45,14 @@ pub struct Expected {
     pub least: u32,
     /// To begin with.
     pub expected: u32,
+}
+
+/// A replica that serves as many requests as it can within the TPOT limit.
+#[derive(Debug, Clone, Copy)]
+struct Busiest {
+    /// Seconds of it for each request.
+    per_request: f64,
+    in_flight: f64,
 }
 
 /// Decode steps that are looked at, per octave of their sequences.
@@ -82,8 +93,31 @@ impl Estimate {
 
     /// None if `efficiencies` answers other rows.
     pub fn finish(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Expected> {
+        let plain = self.busiest(setup, physics, efficiencies, Factors::NONE)?;
+        // Measured runs say how far from that steps are with as many requests under way.
+        let factors = factors(setup, efficiencies, plain.in_flight);
+        let Busiest { per_request, in_flight } = self.busiest(setup, physics, efficiencies, factors)?;
+        Some(Expected {
+            least: replicas(setup, per_request * MARGIN),
+            expected: match setup.load {
+                Load::Concurrency(clients) | Load::Sessions(clients) => {
+                    (f64::from(clients) / in_flight).ceil() as u32
+                }
+                _ => replicas(setup, per_request * BUSY),
+            },
+        })
+    }
+
+    /// At step times so many times as long.
+    fn busiest(
+        &self,
+        setup: &Setup,
+        physics: &Physics,
+        efficiencies: &Efficiencies,
+        factors: Factors,
+    ) -> Option<Busiest> {
         let time = |step: &PlannedStep| Some(step.finish(setup, physics, efficiencies)?.time.total().0);
-        let prefill = time(&self.prompts.1)? / self.prompts.0;
+        let prefill = time(&self.prompts.1)? * factors.prefill / self.prompts.0;
         let parts = f64::from(setup.dp * setup.pp);
         let mut per_request = if self.decodes.is_empty() { prefill / parts } else { f64::INFINITY };
         let (mut before, mut in_flight): (Option<(f64, f64)>, f64) = (None, 1.0);
@@ -91,12 +125,13 @@ impl Estimate {
             let (size, alone) = (*size, time(alone)?);
             // Prompts of so many requests come to each step.
             let each = size / self.steps;
-            let mut step = alone + prefill * each;
+            let longer = |with: f64| alone * factors.decode + (with - alone) * factors.prefill;
+            let mut step = alone * factors.decode + prefill * each;
             if let Some(even) = even {
-                step = step.min(time(even)?);
+                step = step.min(longer(time(even)?));
             }
             if let Some(whole) = whole.as_ref().filter(|_| each <= 1.0) {
-                step = step.min(alone + (time(whole)? - alone) * each);
+                step = step.min(longer(alone + (time(whole)? - alone) * each));
             }
             // Between two sizes steps grow evenly: the one that just keeps the limit.
             let (at, step) = match before {
@@ -111,14 +146,6 @@ impl Estimate {
             in_flight = at * parts;
             before = Some((at, step));
         }
-        Some(Expected {
-            least: replicas(setup, per_request * MARGIN),
-            expected: match setup.load {
-                Load::Concurrency(clients) | Load::Sessions(clients) => {
-                    (f64::from(clients) / in_flight).ceil() as u32
-                }
-                _ => replicas(setup, per_request * BUSY),
-            },
-        })
+        Some(Busiest { per_request, in_flight })
     }
 }

@@ -70,10 +70,10 @@ pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
     format!("{name} is {found} at P{percentile} and must be {asked}")
 }
 
-/// `TPOT is 34 ms even with every kernel at its ideal, and must be 30 ms`.
+/// `TPOT is at least 34 ms by physics and calibration, and must be 30 ms`.
 pub fn ideal(field: Field, at: f64, limit: f64) -> String {
     let (at, limit) = (Seconds(at).print(), Seconds(limit).print());
-    format!("{} is {at} even with every kernel at its ideal, and must be {limit}", metric(field))
+    format!("{} is at least {at} by physics and calibration, and must be {limit}", metric(field))
 }
 
 fn metric(field: Field) -> &'static str {
