@@ -23,8 +23,8 @@ function files(folder) {
 // programs, visits without a network and previews.
 const later = /^(worker[-_]|models\/|embed[-.]|roof-light\.js$|rooflight|sw\.js$|card\.png$|_headers$)/;
 
-// Pages of their own, which the page never loads.
-const apart = /^(presets|docs)\//;
+// Pages of their own, which the page never loads, and types, which compilers read and no browser.
+const apart = /^(presets|docs)\/|\.d\.ts$/;
 
 const rows = files(dist).filter((path) => !apart.test(relative(dist, path))).map((path) => {
   const content = readFileSync(path);

@@ -1,4 +1,4 @@
-//! Messages between page and worker, in wasm under Node: JSON as text.
+//! Messages between page and worker, in wasm under Node.
 #![cfg(all(target_arch = "wasm32", any(feature = "ui", feature = "infer-worker")))]
 
 use rooflight::config::{Field, Issue};

@@ -1,6 +1,7 @@
 //! Issues: what is wrong with an input, and which field it concerns.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::Field;
 
@@ -18,7 +19,7 @@ pub enum Severity {
 }
 
 /// One finding: which field, and what is wrong with it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct Issue {
@@ -26,8 +27,25 @@ pub struct Issue {
     pub severity: Severity,
     pub text: String,
     /// What was typed, where it could not be read: the page keeps it in the field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub given: Option<String>,
+}
+
+impl Serialize for Issue {
+    /// Where readers know fields by name, what was typed is left out if it is not known; elsewhere every field has its place.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { field, severity, text, given } = self;
+        let left_out = serializer.is_human_readable() && given.is_none();
+        let mut issue = serializer.serialize_struct("Issue", if left_out { 3 } else { 4 })?;
+        issue.serialize_field("field", field)?;
+        issue.serialize_field("severity", severity)?;
+        issue.serialize_field("text", text)?;
+        match left_out {
+            true => issue.skip_field("given")?,
+            false => issue.serialize_field("given", given)?,
+        }
+        issue.end()
+    }
 }
 
 impl Issue {

@@ -28,6 +28,8 @@ pub struct Bound {
 /// multiplies learned times by factors, in part below 1. No measured configuration has less, which a test holds.
 const LEAST_DECODE: f64 = 0.35;
 const LEAST_PREFILL: f64 = 0.3;
+/// The same of a prompt alone: its step, and the factor on waiting.
+const LEAST_TTFT: f64 = 0.25;
 /// Share of an ideal that unequal lengths may undercut it by: windows and tiles make some times concave in a length.
 const UNEQUAL: f64 = 0.8;
 /// A run is not called saturated before its queue has grown so much, in shares of its arrivals.
@@ -63,7 +65,7 @@ impl Bound {
         let work = Work::of(setup);
         let time =
             |batch: &Batch| ideal(setup, &physics, batch).map(|time| time.0 * work.slack).map_err(missing);
-        let ttft = time(&work.prompts(1.0, 1.0))? * LEAST_PREFILL;
+        let ttft = time(&work.prompts(1.0, 1.0))? * LEAST_TTFT;
         let prompts = (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs));
         let prefill =
             time(&work.prompts(prompts, f64::from(setup.dp)))? * LEAST_PREFILL / prompts.floor().max(1.0);
@@ -293,11 +295,12 @@ mod tests {
     fn no_measured_run_makes_steps_shorter_than_the_bound() {
         let known = crate::calibration::shipped().expect("it is shipped");
         let factors =
-            known.known.iter().step_by(4).map(|run| known.posterior(&run.point, |_| true).factors());
-        let least = factors.fold((f64::INFINITY, f64::INFINITY), |(prefill, decode), factors| {
-            (prefill.min(factors.prefill), decode.min(factors.decode))
+            known.known.iter().step_by(4).map(|run| known.posterior(&run.point, &[], |_| true).factors());
+        let least = factors.fold([f64::INFINITY; 3], |[prefill, decode, ttft], of| {
+            [prefill.min(of.prefill), decode.min(of.decode), ttft.min(of.prefill.min(of.decode) * of.wait)]
         });
-        assert!(least.0 >= LEAST_PREFILL && least.1 >= LEAST_DECODE, "{least:?}");
+        let bounds = [LEAST_PREFILL, LEAST_DECODE, LEAST_TTFT];
+        assert!(least.iter().zip(bounds).all(|(least, bound)| *least >= bound), "{least:?}");
     }
 
     #[test]

@@ -94,7 +94,9 @@ mod tests {
 
     #[test]
     fn every_study_has_its_place() {
-        for &topic in Topic::ALL.iter().filter(|topic| !matches!(topic, Topic::Find | Topic::Better | Topic::Plans)) {
+        for &topic in
+            Topic::ALL.iter().filter(|topic| !matches!(topic, Topic::Find | Topic::Better | Topic::Plans))
+        {
             assert_eq!(Panel::from_id(topic.id()), Panel::Study(topic));
         }
         assert_eq!(Panel::from_id("roofline"), Panel::Roofline);

@@ -1,17 +1,18 @@
-//! What the page and its worker say to each other: JSON as text, everything that is shown ready to be shown.
+//! What the page and its worker say to each other, everything that is shown ready to be shown. Messages are in postcard's format: the code
+//! that reads their fields by place is a third of that which reads them by name.
 
+use js_sys::Uint8Array;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::chart::Chart;
-use crate::config::objects::from_json;
 use crate::config::{Field, Issue};
 use crate::study::{Document, Topic};
 
 /// Raised with every change of the messages: the files of the page and of the worker are cached
 /// apart, and after a deploy may be of different ages.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -232,7 +233,8 @@ pub struct Swept {
 
 /// A message as it is posted.
 pub fn pack(message: &impl Serialize) -> JsValue {
-    serde_json::to_string(message).unwrap_or_default().into()
+    // A message of ours always fits into memory; an empty one is refused where it arrives.
+    Uint8Array::from(&*postcard::to_allocvec(message).unwrap_or_default()).into()
 }
 
 /// A message received.
@@ -240,6 +242,6 @@ pub fn pack(message: &impl Serialize) -> JsValue {
 /// # Errors
 /// Where it is none of this protocol's.
 pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<T, String> {
-    let text = message.as_string().ok_or("a message is no text")?;
-    from_json(&text).map_err(|fault| format!("a message does not read: {fault}"))
+    let bytes: &Uint8Array = message.dyn_ref().ok_or("a message holds no bytes")?;
+    postcard::from_bytes(&bytes.to_vec()).map_err(|fault| format!("a message does not read: {fault}"))
 }

@@ -82,6 +82,8 @@ export type Calibrated = {
   support: Support;
   /** The run of the physics alone. */
   physics: Run;
+  /** The run as it is predicted without the visitor's own measurements; none where there are none. */
+  without_own: Run | null;
 };
 
 /**
@@ -314,12 +316,14 @@ export type EngineFacts = {
   memory_share: number | null;
 };
 
-/** What the times of steps are multiplied by. */
+/** What the times of steps, and of waiting, are multiplied by. */
 export type Factors = {
   /** What prompts add to a step. */
   prefill: number;
   /** A step that only decodes. */
   decode: number;
+  /** TTFT, in addition to what longer steps make of it. */
+  wait: number;
 };
 
 /** A failure that no other input would avoid. */
@@ -337,7 +341,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "plans" | "measured" | "compared";
+export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "plans" | "measured" | "compared" | "runs";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;
@@ -663,6 +667,11 @@ export type Options = {
   roofline?: boolean;
   /** Also simulate the loads around this one, and look for the largest that keeps to the SLOs: seconds of computing. */
   sweep?: boolean;
+  /**
+   * Measured runs to calibrate on, beside those of the link: each a link, or an object of the inputs in which it differs from the
+   * configuration, with `measured`.
+   */
+  measured: Array<string | Config>;
 };
 
 /** One step of the engine, taken apart. */
@@ -953,6 +962,8 @@ export type Support = {
   of_model: number;
   /** Runs on the same GPU type with this engine. */
   of_gpu_on_engine: number;
+  /** Runs of the visitor's own, which are none of the others. */
+  own: number;
 };
 
 /** One replica over time, as columns of equal length. */

@@ -62,6 +62,7 @@ export const KEYS = {
   data: "d",
   measured: "me",
   compared: "vs",
+  runs: "run",
 };
 
 /** The key of a custom model, instead of KEYS.model. */

@@ -28,6 +28,8 @@ OUT = ROOT / "models" / "calibration.json"
 LEFT_OUT = {"configuration": (LAYOUT, 1.0), "version": (["engine", "version"], 0.25), "model": (["shape"], 0.25), "gpu": (["gpu"], 0.25)}
 # Degrees of freedom of what is left out: a few runs far off do not decide.
 OUTLIERS = 5.0
+# What responses and weights are written in multiples of: the file travels with the page.
+STEPS = [0.05, 0.05, 0.1]
 
 
 def start():
@@ -125,7 +127,8 @@ def builds(runs):
         for row in rows:
             # Waiting responds alike in every run.
             figures = [round(float(runs.ratio[row]), 3)]
-            figures += [round(float(figure), 2) for figure in (*runs.response[row][:2], runs.weight[row])]
+            # Coarser than they are known, and still finer than matters: a factor of 1.2 then errs by half a per cent.
+            figures += [round(round(float(figure) / step) * step, 2) for figure, step in zip((*runs.response[row][:2], runs.weight[row]), STEPS)]
             one[list(METRICS)[runs.metric[row]]] = figures
         layout = tuple(point[key] for key in ("tp", "ep", "dp", "pp"))
         found[tuple(point[key] for key in build)][layout].append(one)

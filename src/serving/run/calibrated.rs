@@ -18,7 +18,7 @@ pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Cal
 
 /// What step times of a setup are multiplied by with so many requests under way in each replica.
 pub fn factors(setup: &Setup, efficiencies: &Efficiencies, in_flight: f64) -> Factors {
-    let posterior = |known: &Calibration| known.posterior(&Point::of(setup, in_flight), |_| true);
+    let posterior = |known: &Calibration| known.posterior(&Point::of(setup, in_flight), &[], |_| true);
     calibration_of(efficiencies).map_or(Factors::NONE, |known| posterior(known).factors())
 }
 
