@@ -86,13 +86,13 @@ impl Runner {
             if metric != Metric::Ttft
                 && limit.is_some_and(|limit| sign * (value / limit).ln() < IMPOSSIBLE.ln())
             {
-                return Err(format!("its {} is better than the hardware's peak rates allow", metric.id()));
+                return Err(format!("its {} is better than the hardware's peak rates allow", of.name()));
             }
             if log_ratio.abs() > FURTHEST {
                 let times = fixed(log_ratio.exp(), 2);
                 return Err(format!(
                     "its {} is {times} times what is predicted, too far to learn from",
-                    metric.id()
+                    of.name()
                 ));
             }
             if log_ratio.is_finite() {

@@ -93,6 +93,10 @@ fn in_words(form: &Form) -> String {
     let engine = catalog().engine(&scenario.engine).map_or(&*scenario.engine, |engine| &engine.name);
     let (prompt, output) = (form.text(Field::Isl.input()), form.text(Field::Osl.input()));
     let (gpus, load) = (scenario.gpus(), words::load(workload.load));
+    // What serves it is to be found.
+    if form.find().is_some() {
+        return format!("{model}: {load}, {prompt} in, {output} out");
+    }
     format!("{model} on {gpus} × {gpu}, {engine}: {load}, {prompt} in, {output} out")
 }
 
