@@ -89,7 +89,8 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
             "Runs of others, which no constant was fitted on. Of servers kept full, TPOT is the median time between \
              tokens.",
         ));
-        blocks.push(groups("Not fitted on", &["TTFT", "TPOT", "Output"], &accuracy.outside, &["outside"]));
+        let metrics = ["TTFT", "TPOT", "Output", "J per token", "J at the measured rate", "W per GPU"];
+        blocks.push(groups("Not fitted on", &metrics, &accuracy.outside, &["outside"]));
     }
     blocks
 }
