@@ -59,7 +59,7 @@ fn App() -> impl IntoView {
                 <Inputs />
             </div>
             <Results />
-            <Plans />
+            {frame::view().is_none().then(|| view! { <Plans /> })}
         </main>
         {frame::view().is_none_or(|view| view == "full").then(|| view! { <Search /> })}
     }

@@ -120,6 +120,7 @@ for (const [theme, viewport] of [["light", desktop], ["dark", phone]]) {
   pageTest(`${theme} ${name}: plans fit and are accessible`, { theme, viewport, timeout }, async ({ page, open }) => {
     await open(link);
     await found(page);
+    if (viewport === phone) await page.getByTestId("configure").click();
     for (const fold of ["vary-gpus", "vary-degrees", "vary-settings", "plan-1"]) await page.getByTestId(fold).locator("summary").click();
     await page.waitForFunction(() => [...document.querySelectorAll("#plans-document canvas")].every((canvas) => canvas.dataset.drawn === "" || !canvas.clientWidth));
     await page.screenshot({ path: `${screenshots}/find-${name}-${theme}.png`, fullPage: true });
