@@ -34,7 +34,7 @@ fn every_answer_round_trips() {
     for message in [
         FromWorker::Up { version: VERSION },
         FromWorker::Loaded { release: "2026-11-21".into() },
-        FromWorker::Answered(Box::new(Answered { id: 2, issues, ..Answered::default() })),
+        FromWorker::Answered(Box::new(Answered { id: 2, issues: issues.clone(), ..Answered::default() })),
         FromWorker::Answered(Box::new(Answered {
             id: 3,
             release,
@@ -42,7 +42,7 @@ fn every_answer_round_trips() {
             has_loads: true,
             ..Answered::default()
         })),
-        FromWorker::Studied(Studied { id: 4, done: 2, total: 36, document: document.clone() }),
+        FromWorker::Studied(Studied { id: 4, done: 2, total: 36, issues, document: document.clone() }),
         FromWorker::Swept(Swept { id: 3, done: 1, total: 7, finished: false, document: document.clone() }),
         FromWorker::Failed { reason: "no \"models\"".into() },
         FromWorker::Read(Read { field: Field::Trace, trace: "Trace".into(), ..Read::default() }),
