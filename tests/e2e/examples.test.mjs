@@ -26,7 +26,7 @@ for (const [index, snippet] of snippets.entries()) {
     if (snippet.includes("seconds")) await page.locator("#seconds", { hasText: /^\d+\.\d s$/ }).waitFor();
     if (snippet.includes('"hello"')) {
       await frame.contentFrame().locator("html[data-theme=dark]").waitFor({ state: "attached" });
-      await page.waitForFunction(() => Math.abs(frame.height - 282) < 40);
+      await page.waitForFunction(() => Math.abs(frame.height - 340) < 60);
     }
   });
 }

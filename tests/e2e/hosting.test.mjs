@@ -78,7 +78,7 @@ hostTest("after a first visit it answers without a network, learned numbers too"
   await page.reload();
   await settled(page);
   assert.equal(await value(page, "ttft"), before);
-  await page.locator("[data-testid=roofline][data-drawn]").waitFor();
+  await page.locator("[data-testid=curve][data-drawn]").waitFor();
   await page.goto(`${site.url}embed.html?view=card#v=1&m=qwen3-32b&tp=2`);
   await settled(page);
   assert.equal(await value(page, "ttft"), before);
