@@ -67,7 +67,7 @@ pub struct PassReport {
     pub time: Seconds,
     /// Host time not hidden behind kernels.
     pub host: Seconds,
-    /// What one GPU draws on average; none where its power is not known.
+    /// Average draw of one GPU, if its power is known.
     pub power: Option<Watts>,
     pub kernels: Vec<KernelLine>,
     /// The resource that takes most of the time, and its share.
@@ -161,7 +161,7 @@ pub struct Headline {
     /// Requests queueing for a slot, likewise.
     pub waiting: f64,
     pub dollars_per_million: Option<Dollars>,
-    /// None where the power of a GPU is not known.
+    /// Left out if the power of a GPU is unknown.
     pub power: Option<Power>,
 }
 

@@ -45,7 +45,7 @@ fn is_good(case: &Case) -> bool {
     case.headline().is_some() && !is_overloaded(case) && case.meets_limits() != Some(false)
 }
 
-/// What `case` costs, where it is better than `own`; none where it is not, or has no price.
+/// The cost of `case` if it is better than `own` and has a price.
 fn gain(own: &Case, case: &Case) -> Option<f64> {
     let cost = COST.of(case).filter(|_| is_good(case))?;
     if !is_good(own) {

@@ -9,10 +9,8 @@ pub fn renewed(view: impl Fn() -> AnyView + Send + 'static) -> AnyView {
     view.into_any()
 }
 
-/// A box to tick, or one of several buttons of which one is on; `kind` is `checkbox` or `radio`, `group` its name.
+/// A box to tick.
 pub struct Tick {
-    pub kind: &'static str,
-    pub group: &'static str,
     pub id: String,
     pub text: String,
     pub on: Signal<bool>,
@@ -21,10 +19,10 @@ pub struct Tick {
 
 impl Tick {
     pub fn view(self) -> AnyView {
-        let Self { kind, group, id, text, on, changed } = self;
+        let Self { id, text, on, changed } = self;
         let changed: Box<dyn Fn(Event)> = Box::new(move |_| changed());
         view! {
-            <input type=kind name=group id=id.clone() data-testid=id.clone() prop:checked=on on:change=changed />
+            <input type="checkbox" id=id.clone() data-testid=id.clone() prop:checked=on on:change=changed />
             <label for=id>{text}</label>
         }
         .into_any()

@@ -82,7 +82,7 @@ export type Calibrated = {
   support: Support;
   /** The run of the physics alone. */
   physics: Run;
-  /** The run as it is predicted without the visitor's own measurements; none where there are none. */
+  /** What would be predicted without the visitor's own runs; none if there are no such runs. */
   without_own: Run | null;
 };
 
@@ -434,7 +434,7 @@ export type Headline = {
   /** Requests queueing for a slot, likewise. */
   waiting: number;
   dollars_per_million: Dollars | null;
-  /** None where the power of a GPU is not known. */
+  /** Left out if the power of a GPU is unknown. */
   power: Power | null;
 };
 
@@ -684,7 +684,7 @@ export type PassReport = {
   time: Seconds;
   /** Host time not hidden behind kernels. */
   host: Seconds;
-  /** What one GPU draws on average; none where its power is not known. */
+  /** Average draw of one GPU, if its power is known. */
   power: Watts | null;
   kernels: Array<KernelLine>;
   /** The resource that takes most of the time, and its share. */
@@ -901,7 +901,7 @@ export type Run = {
   /** Arrivals exceed capacity: times until the first token then say how long the run was. */
   saturation: Saturation | null;
   timeline: Timeline;
-  /** None where the power of a GPU is not known. */
+  /** None if the power of a GPU is unknown. */
   power: Power | null;
 };
 

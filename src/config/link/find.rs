@@ -65,7 +65,7 @@ pub struct Find {
 }
 
 impl Find {
-    /// None where nothing is wished.
+    /// What was asked for `field`, if anything.
     pub fn get(&self, field: Field) -> Option<&str> {
         self.wishes.iter().find(|(of, _)| *of == field).map(|(_, text)| text.as_str())
     }

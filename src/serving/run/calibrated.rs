@@ -52,7 +52,7 @@ pub struct Calibrated {
     pub support: Support,
     /// The run of the physics alone.
     pub physics: Run,
-    /// The run as it is predicted without the visitor's own measurements; none where there are none.
+    /// What would be predicted without the visitor's own runs; none if there are no such runs.
     pub without_own: Option<Run>,
 }
 
@@ -62,19 +62,21 @@ impl Runner {
     /// # Errors
     /// As [`Runner::run`].
     pub fn calibrated(&self, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
-        let physics = self.simulated(&self.setup, load, Factors::NONE)?;
-        let Some(calibration) = self.calibration else { return Ok((self.with_capacity(physics), None)) };
-        let point = Point::of(&self.setup, physics.metrics.in_flight);
+        let (run, calibrated) = self.calibrated_of(&self.setup, load)?;
+        Ok((self.with_capacity(run), calibrated))
+    }
+
+    fn calibrated_of(&self, setup: &Setup, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
+        let simulated = |factors: Factors| self.simulated(setup, load, factors);
+        let physics = simulated(Factors::NONE)?;
+        let Some(calibration) = self.calibration else { return Ok((physics, None)) };
+        let point = Point::of(setup, physics.metrics.in_flight);
         let posterior = calibration.posterior(&point, &self.own, |_| true);
         let without_own = match self.own.is_empty() {
             true => None,
-            false => {
-                let factors = calibration.posterior(&point, &[], |_| true).factors();
-                Some(self.simulated(&self.setup, load, factors)?)
-            }
+            false => Some(simulated(calibration.posterior(&point, &[], |_| true).factors())?),
         };
-        let responses =
-            Responses::of(posterior.factors(), |factors| self.simulated(&self.setup, load, factors))?;
+        let responses = Responses::of(posterior.factors(), simulated)?;
         let calibrated = bands(calibration, &posterior, &responses, load).map(|bands| Calibrated {
             factors: posterior.factors(),
             bands,
@@ -82,13 +84,13 @@ impl Runner {
             physics,
             without_own,
         });
-        Ok((self.with_capacity(responses.at), calibrated))
+        Ok((responses.at, calibrated))
     }
 
-    /// The bands of a run that [`Self::trial`] makes; none where there is no calibration.
+    /// The bands of a run of [`Self::trial`]; none without calibration.
     pub fn bands(&self, replicas: u32, load: Load) -> Option<Bands> {
         let setup = Setup { replicas, ..self.setup.clone() };
-        let (_, calibrated) = Self { setup, ..self.clone() }.calibrated(load).ok()?;
+        let (_, calibrated) = self.calibrated_of(&setup, load).ok()?;
         Some(calibrated?.bands)
     }
 

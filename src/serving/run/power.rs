@@ -31,7 +31,7 @@ pub struct Power {
 }
 
 impl Power {
-    /// With `dynamic` watts that steps take of all GPUs beyond idling. None where the power of a GPU is not known.
+    /// `dynamic`: watts that steps add, over all GPUs, to what they draw idle. None if the power of a GPU is unknown.
     pub fn of(setup: &Setup, dynamic: f64, output_per_s: f64, requests_per_s: f64) -> Option<Self> {
         let idle = idle(setup)?;
         let (watts, gpus) = (idle + dynamic, f64::from(setup.gpus()));

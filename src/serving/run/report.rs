@@ -29,7 +29,7 @@ pub struct Run {
     /// Arrivals exceed capacity: times until the first token then say how long the run was.
     pub saturation: Option<Saturation>,
     pub timeline: Timeline,
-    /// None where the power of a GPU is not known.
+    /// None if the power of a GPU is unknown.
     pub power: Option<Power>,
 }
 

@@ -92,7 +92,7 @@ fn mark(name: String, plan: String) -> AnyView {
     let on = Signal::derive(move || state.plans.with(|plans| plans.is_marked(&own)));
     let changed = Box::new(move || state.plans.update(|plans| plans.toggle(&plan)));
     let text = format!("Compare {name}");
-    Tick { kind: "checkbox", group: "", id: format!("mark-{name}"), text, on, changed }.view()
+    Tick { id: format!("mark-{name}"), text, on, changed }.view()
 }
 
 /// The first cell of each row names it.

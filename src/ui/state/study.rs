@@ -38,6 +38,14 @@ pub struct OpenStudy {
     pub suggestion: Suggestion,
 }
 
+impl OpenStudy {
+    /// The id of another question.
+    fn next(&mut self) -> u32 {
+        self.asked = self.asked.wrapping_add(1);
+        self.asked
+    }
+}
+
 impl State {
     /// Whether the worker has nothing of it to do.
     pub fn studies_rest(self) -> bool {
@@ -68,8 +76,7 @@ impl State {
     /// Has the worker search for `words`.
     pub fn find(self, words: String) {
         let finding = self.study.try_update_untracked(|study| {
-            study.asked = study.asked.wrapping_add(1);
-            study.finding = study.asked;
+            study.finding = study.next();
             study.finding
         });
         if let Some(id) = finding {
@@ -95,10 +102,7 @@ impl State {
 
 /// An id for a question that is no open study's.
 pub(super) fn next_id(state: State) -> Option<u32> {
-    state.study.try_update_untracked(|study| {
-        study.asked = study.asked.wrapping_add(1);
-        study.asked
-    })
+    state.study.try_update_untracked(OpenStudy::next)
 }
 
 pub(super) fn ask_worker(state: State, id: u32, topic: Topic, of: String) {
@@ -128,8 +132,7 @@ pub fn end(state: State) {
 pub fn ask(state: State) {
     state.study_timer.set_value(None);
     let asked = state.study.try_update(|study| {
-        study.asked = study.asked.wrapping_add(1);
-        study.id = study.asked;
+        study.id = study.next();
         study.due = true;
         Some((study.id, study.panel.topic()?, study.of.clone()))
     });
