@@ -14,7 +14,7 @@ const MODELS: &str = include_str!("../static/catalog/models.json");
 const COLLECTIVES: &str = include_str!("../static/catalog/collectives.json");
 
 /// Ids the measured tables, the links and the documentation use.
-const REQUIRED_GPUS: [&str; 29] = [
+const REQUIRED_GPUS: [&str; 33] = [
     "v100-pcie-16gb",
     "v100-sxm-32gb",
     "t4",
@@ -44,12 +44,16 @@ const REQUIRED_GPUS: [&str; 29] = [
     "gb300",
     "rtx-5090",
     "rtx-pro-6000-server",
+    "mi300x",
+    "mi325x",
+    "mi350x",
+    "mi355x",
 ];
 
 /// Dense TFLOP/s as published, halved where only the figure with sparsity is printed. GeForce parts:
 /// with FP32 accumulation, which is what serving kernels use.
 #[rustfmt::skip]
-const PUBLISHED: [(&str, Dtype, f64, &str); 54] = [
+const PUBLISHED: [(&str, Dtype, f64, &str); 66] = [
     ("a100-sxm-40gb", Dtype::Bf16, 312.0, "A100 datasheet"),
     ("a100-sxm-80gb", Dtype::Bf16, 312.0, "A100 datasheet"),
     ("a100-pcie-80gb", Dtype::Bf16, 312.0, "A100 datasheet"),
@@ -100,7 +104,19 @@ const PUBLISHED: [(&str, Dtype, f64, &str); 54] = [
     ("rtx-pro-6000-server", Dtype::Bf16, 480.0, "product page, four times 120 TFLOP/s of FP32"),
     ("rtx-pro-6000-server", Dtype::Fp8, 960.0, "product page, eight times 120 TFLOP/s of FP32"),
     ("rtx-pro-6000-server", Dtype::Nvfp4, 2000.0, "product page, 4 PFLOP/s with sparsity"),
+    ("mi300x", Dtype::Bf16, 1307.4, "MI300X datasheet"),
+    ("mi300x", Dtype::Fp8, 2614.9, "MI300X datasheet"),
+    ("mi300x", Dtype::W8a8, 2614.9, "MI300X datasheet"),
+    ("mi325x", Dtype::Bf16, 1307.4, "MI325X datasheet"),
+    ("mi325x", Dtype::Fp8, 2614.9, "MI325X datasheet"),
+    ("mi350x", Dtype::Bf16, 2306.9, "MI350X datasheet, 2.3 PFLOP/s"),
+    ("mi350x", Dtype::Fp8, 4613.7, "MI350X datasheet, 4.6 PFLOP/s"),
+    ("mi355x", Dtype::Bf16, 2516.6, "MI355X datasheet, 2.5 PFLOP/s"),
+    ("mi355x", Dtype::Fp8, 5033.2, "MI355X datasheet, 5 PFLOP/s"),
     // Formats a GPU does not multiply: no rate may appear by accident.
+    ("mi300x", Dtype::Nvfp4, 0.0, "no FP4 matrix cores"),
+    ("mi325x", Dtype::Nvfp4, 0.0, "no FP4 matrix cores"),
+    ("mi355x", Dtype::Nvfp4, 0.0, "MXFP4 only"),
     ("a100-sxm-80gb", Dtype::Fp8, 0.0, "no FP8 tensor cores"),
     ("h100-sxm", Dtype::Nvfp4, 0.0, "no FP4 tensor cores"),
     ("t4", Dtype::Bf16, 0.0, "FP16 only"),
@@ -258,6 +274,10 @@ fn engines_name_their_kernels_on_every_architecture_they_serve() {
         for arch in [Arch::Hopper, Arch::Ampere, Arch::Ada, Arch::Blackwell, Arch::BlackwellRtx] {
             let kernels = engine.kernels_on(arch).unwrap_or_else(|| panic!("{} on {arch:?}", engine.id));
             assert!(!kernels.attention_prefill.is_empty() && !kernels.attention_decode.is_empty());
+        }
+        for arch in [Arch::Cdna3, Arch::Cdna4] {
+            assert_eq!(engine.kernels_on(arch).is_some(), engine.id != "trtllm", "{arch:?}");
+            assert_eq!(engine.variants_on(arch).is_some(), engine.id != "trtllm", "{arch:?}");
         }
         let archs: Vec<Arch> = engine.kernels.iter().map(|choice| choice.arch).collect();
         assert!(archs.iter().enumerate().all(|(index, arch)| !archs[..index].contains(arch)));

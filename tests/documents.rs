@@ -95,6 +95,17 @@ fn loops(evidence: &Accuracy) -> String {
     table(rows)
 }
 
+fn ranks(evidence: &Accuracy) -> String {
+    let mut rows =
+        vec![texts(["two runs that differ in", "pairs", "faster one named", "by the physics alone"])];
+    for one in &evidence.ranks {
+        let name = format!("{}, {}", one.difference, one.metric);
+        let percent = |value: f64| format!("{value:.0} %");
+        rows.push(vec![name, one.pairs.to_string(), percent(one.right), percent(one.physics)]);
+    }
+    table(rows)
+}
+
 #[derive(Deserialize)]
 struct Manifest {
     families: BTreeMap<String, Family>,
@@ -147,11 +158,12 @@ fn tables_are_those_of_the_evidence() {
     let name = "README.md";
     let mut text = read(name);
     let evidence = evidence();
-    let parts: [(&str, String); 5] = [
+    let parts: [(&str, String); 6] = [
         ("release", release(&evidence)),
         ("batches", batches(&evidence)),
         ("kernels", kernels()),
         ("loops", loops(&evidence)),
+        ("ranks", ranks(&evidence)),
         ("skipped", skipped(&evidence)),
     ];
     for (mark, fresh) in parts {

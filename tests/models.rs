@@ -9,7 +9,7 @@ use rooflight::config::{Dtype, Issue, Model};
 
 /// Parameters in billions as the publisher prints them, from the safetensors index where it is shown.
 #[rustfmt::skip]
-const PUBLISHED: [(&str, f64); 92] = [
+const PUBLISHED: [(&str, f64); 106] = [
     ("llama-3.1-8b", 8.03), ("llama-3.1-70b", 70.55), ("llama-3.1-405b", 405.85),
     ("llama-3.1-70b-instruct-fp8", 70.55), ("llama-3.2-1b", 1.236), ("llama-3.2-3b", 3.213),
     ("llama-3.3-70b-instruct", 70.55),
@@ -58,6 +58,13 @@ const PUBLISHED: [(&str, f64); 92] = [
     ("qwen2.5-vl-7b-instruct", 7.616), ("qwen2.5-vl-32b-instruct", 32.76), ("qwen2.5-vl-72b-instruct", 72.71),
     // DeepSeek-V4's report; MiniMax-M3's announcement, its vision encoder included.
     ("deepseek-v4-flash", 284.0), ("deepseek-v4-flash-fp8", 284.0), ("minimax-m3", 428.0),
+    // keras-hub's presets, of the language part.
+    ("gemma-3-4b-it", 3.8801), ("gemma-3-12b-it", 11.7658), ("gemma-3-27b-it", 27.0090),
+    // Safetensors.
+    ("gemma-2-2b-it", 2.614), ("gemma-2-9b-it", 9.242), ("exaone-4.0-32b", 32.0), ("olmo-3.1-32b-instruct", 32.23),
+    ("seed-oss-36b-instruct", 36.15), ("hunyuan-a13b-instruct", 80.39), ("granite-4.0-h-small", 32.2),
+    ("smollm3-3b", 3.075), ("kimi-linear-48b-a3b-instruct", 49.12), ("c4ai-command-r-v01", 34.98),
+    ("phi-3.5-moe-instruct", 41.87),
 ];
 // Left out: Kimi K2's 1.04 T counts its first layer as a mixture of experts, which its config does not have
 // (1.026 T); Step 3.7, DeepSeek-V4-Pro (1.6 T), Kimi K3 and Nemotron 3 Super, whose makers print rounded figures only.
@@ -336,6 +343,9 @@ fn kv_bytes_of_a_token_are_exact() {
         ("falcon3-7b-base", 28 * 2 * 4 * 256 * 2),
         ("smollm2-135m", 30 * 2 * 3 * 64 * 2),
         ("deepseek-v2-lite", 27 * (512 + 64) * 2),
+        ("gemma-3-12b-it", 48 * 2 * 8 * 256 * 2),
+        ("kimi-linear-48b-a3b-instruct", 7 * (512 + 64) * 2),
+        ("granite-4.0-h-small", 4 * 2 * 8 * 128 * 2),
     ] {
         let model = catalog().model(id).unwrap_or_else(|| panic!("{id} is missing"));
         let of = |blocks: &Blocks| match &blocks.attention {

@@ -39,7 +39,25 @@ WINDOW = 1.2
 SOURCES = {
     "aic": ("aiconfigurator: engines in CUDA graphs, NCCL", "https://github.com/ai-dynamo/aiconfigurator"),
     "pw": ("PipeWeave: H20, H800, RTX 6000 Ada, send-recv", "https://github.com/zksainx/pipeweave"),
+    "xgmi-2": ("aiter pull request 801: vLLM's all-reduce on two MI300", "https://github.com/ROCm/aiter/pull/801"),
+    "xgmi-4": ("vLLM pull request 19744: its all-reduce on four MI300", "https://github.com/vllm-project/vllm/pull/19744"),
+    "xgmi-8": ("vLLM pull request 39080: its all-reduce on eight MI355X", "https://github.com/vllm-project/vllm/pull/39080"),
+    "rccl": ("rccl-tests on eight MI300X, 8 MiB", "https://github.com/crickett-hpe/hpc-ai-envs/pull/30"),
+    "xgmi": (
+        "AMD: 310 to 330 GB/s of RCCL at best on eight MI300X, 326 of 448 GB/s between all pairs at once",
+        "https://rocm.blogs.amd.com/software-tools-optimization/mi300x-rccl-xgmi/README.html",
+    ),
 }
+# AMD's links, as the sources print them: GB/s of the links among these ranks, and µs by KiB of the tensor. Engines call
+# their own kernel for small tensors and the library (RCCL) for large ones.
+XGMI = {
+    "all_reduce/2": (64, {4: 7.07, 16: 7.53, 64: 7.66, 256: 11.45, 1024: 28.15, 4096: 93.79, 16384: 355.91}),
+    "all_reduce/4": (192, {2: 7.18, 16: 7.26, 256: 14.39, 1024: 22.91, 2048: 36.64, 4096: 63.86, 8192: 118.31, 16384: 230.48}),
+    "all_reduce/8": (537.6, {24: 6.3, 48: 6.7, 96: 7.6, 192: 10.0, 384: 13.1, 768: 16.0, 1536: 24.2}),
+    "all_reduce_library/8": (448, {8192: 91.1, 2**20: 2**30 * 1.75 / 320e3}),
+}
+# Share of the links where all pairs exchange at once; latencies are taken to be those over NVLink.
+XGMI_SHARE = 0.73
 
 
 def monotone(points):
@@ -147,6 +165,21 @@ def kept_curves(measured, gpus):
             yield (gpu, collective, ranks, lane), curve if lane == "nccl" else faster(curve, nccl)
 
 
+def xgmi(nvlink):
+    """{collective/ranks: [latency µs, share of the links]} of AMD's links."""
+    found = {}
+    for name, (latency, _) in nvlink.items():
+        if not name.startswith("all_reduce"):
+            found[name] = [latency, XGMI_SHARE]
+    for name, (rate, points) in XGMI.items():
+        share = wire_share("all_reduce", int(name.split("/")[1]))
+        rows = [(share * kib * 1024 / (rate * 1e3), np.log(micros)) for kib, micros in points.items()]
+        (latency, reached), error = fit(rows)
+        found[name] = [short(latency), short(min(reached, 1.0))]
+        print(f"xgmi   {name:21} {latency:6.1f} µs, {reached:.2f} of the links, off by {np.median(error):.2f}")
+    return dict(sorted(found.items()))
+
+
 def derive(folder):
     gpus = {gpu["id"]: gpu["link"] for gpu in json.loads((CATALOG / "gpus.json").read_text())["gpus"]}
     measured = read(folder)
@@ -166,6 +199,7 @@ def derive(folder):
         print(f"{kind:7}{name:14} {latency:6.1f} µs, {share:.2f} of the link, off by {np.median(error):.2f}")
     # Nobody measured it over PCIe: half of an exchange between two.
     generic["pcie"]["send_recv/2"] = generic["pcie"]["all_gather/2"]
+    generic["xgmi"] = xgmi(generic["nvlink"])
     errors = left_out(measured.values())
     print(f"a point left out: {np.median(errors):.3f} median, {np.percentile(errors, 90):.3f} p90")
     return curves, generic

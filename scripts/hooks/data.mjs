@@ -3,6 +3,8 @@ import { read, write } from "./dist.mjs";
 
 /** Errors are shown with at most three digits. */
 const DIGITS = 5;
+/** And so are the times of cases. */
+const SHOWN = 3;
 
 const rounded = (key, value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(DIGITS)) : value);
 
@@ -16,4 +18,9 @@ const each = (of, change) => Object.fromEntries(Object.entries(of).map(([key, va
 const manifest = JSON.parse(read("models/manifest.json"));
 const record = (of) => ({ ...only(RECORD, of), errors: each(of.errors ?? {}, (errors) => errors && only(ERRORS, errors)) });
 write("models/manifest.json", JSON.stringify({ ...manifest, families: each(manifest.families, record) }));
-write("models/evidence.json", JSON.stringify(JSON.parse(read("models/evidence.json"), rounded)));
+
+// A case is known by its link; where it comes from is for those who read the file in the repository.
+const evidence = JSON.parse(read("models/evidence.json"), rounded);
+const shown = (values) => values.map((value) => Number(value.toPrecision(SHOWN)));
+const points = evidence.points.map(({ id, predicted, measured, ...point }) => ({ ...point, predicted: shown(predicted), measured: shown(measured) }));
+write("models/evidence.json", JSON.stringify({ ...evidence, points }));

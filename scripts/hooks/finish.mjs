@@ -1,4 +1,5 @@
 // What is done to the built page, in this order: Trunk would run hooks of its own all at once.
+import "./glue.mjs";
 import "./styles.mjs";
 import "./data.mjs";
 import "./name.mjs";

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Calibration, Factors, Observed, PerFactor, Posterior};
+use super::{Calibration, Factors, Label, METRICS, Observed, PerFactor, Point, Posterior};
 
 /// Half the width of an 80 % band, in standard deviations: that of Student's t with 5 degrees of freedom, which `training/calibration`
 /// fits the variances by. Runs left out lie further from their prediction than a normal distribution has them.
@@ -26,6 +26,33 @@ pub struct Responses<T> {
     pub at: T,
     pub longer_prefill: T,
     pub longer_decode: T,
+}
+
+/// A figure, and how sure it can be: positive, in any unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figure {
+    pub value: f64,
+    /// Change of its logarithm with that of each factor.
+    pub response: PerFactor,
+    /// Variance of its logarithm that no factor explains.
+    pub noise: f64,
+    /// What all of its variance is multiplied by: [`Widths`].
+    pub width: f64,
+}
+
+/// What the variance of each metric is multiplied by. Where the left-out configurations of a model were poorly predicted on an engine,
+/// its bands there are wider.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Widths([f64; METRICS]);
+
+impl Widths {
+    /// For a figure to which the metrics contribute these shares.
+    fn of(self, shares: &[(Observed, f64)]) -> f64 {
+        let all: f64 = shares.iter().map(|(_, share)| share.abs()).sum();
+        let widened: f64 = shares.iter().map(|(metric, share)| share.abs() * self.0[*metric as usize]).sum();
+        // What is certain has no width.
+        if all > 0.0 { widened / all } else { 1.0 }
+    }
 }
 
 impl<T> Responses<T> {
@@ -52,25 +79,82 @@ impl<T> Responses<T> {
 }
 
 impl Calibration {
-    /// The band of a figure, whose noise is that of the metrics with these shares of it.
-    pub fn band<T>(
+    /// How wide bands are at a point, from the configurations of its model on its engine for which `asked` holds. The fitted covariance,
+    /// whose width is 1, counts as [`Self::plain_counts`] configurations beside them.
+    pub fn widths(&self, at: &Point, asked: impl Fn(&Point) -> bool) -> Widths {
+        let is_like = |point: &Point| at.agrees(point, Label::Engine) && at.agrees(point, Label::Shape);
+        let like: Vec<_> =
+            self.configurations.iter().filter(|of| is_like(&of.point) && asked(&of.point)).collect();
+        Widths(std::array::from_fn(|metric| {
+            let known = like.iter().filter_map(|of| of.by[metric]);
+            let (sum, count) = known.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
+            (sum + self.plain_counts) / (count + self.plain_counts)
+        }))
+    }
+
+    /// A figure to which the metrics contribute these shares, and with them their noise. Returns `None` if it was not computed.
+    pub fn figure<T>(
         &self,
-        posterior: &Posterior,
         responses: &Responses<T>,
-        shares: &[(Observed, f64)],
-        figure: impl Fn(&T) -> f64,
-    ) -> Option<Band> {
-        let middle = figure(&responses.at);
+        (widths, shares): (Widths, &[(Observed, f64)]),
+        of: impl Fn(&T) -> f64,
+    ) -> Option<Figure> {
+        let value = of(&responses.at);
         let waits = shares.iter().map(|(metric, share)| share * metric.waits()).sum();
-        let of_factors = posterior.variance(responses.response(waits, &figure));
-        let noise: f64 = shares.iter().map(|(metric, share)| share * share * self.noise.of(*metric)).sum();
-        let factor = (OF_80_PERCENT * (of_factors + noise).sqrt()).exp();
-        let noise_share = noise / (of_factors + noise);
-        // Not where nothing was computed or measured.
-        (factor.is_finite() && middle > 0.0).then_some(Band {
-            low: middle / factor,
-            high: middle * factor,
-            noise_share,
-        })
+        let noise = shares.iter().map(|(metric, share)| share * share * self.noise.of(*metric)).sum();
+        let response = responses.response(waits, of);
+        let is_known = value > 0.0 && response.iter().all(|one| one.is_finite());
+        is_known.then_some(Figure { value, response, noise, width: widths.of(shares) })
+    }
+}
+
+impl Figure {
+    /// What 80 % of measurements of it are expected between.
+    pub fn band(&self, posterior: &Posterior) -> Band {
+        let of_factors = posterior.variance(self.response);
+        let factor = (OF_80_PERCENT * (self.width * (of_factors + self.noise)).sqrt()).exp();
+        // Of a figure that nothing moves, nothing is noise.
+        let noise_share = if self.noise > 0.0 { self.noise / (of_factors + self.noise) } else { 0.0 };
+        Band { low: self.value / factor, high: self.value * factor, noise_share }
+    }
+}
+
+impl Band {
+    /// The probability that a measurement comes out at no more than `limit`, where `value` is predicted.
+    pub fn within(&self, value: f64, limit: f64) -> f64 {
+        let deviation = (self.high / value).ln() / OF_80_PERCENT;
+        probability((limit / value).ln(), deviation * deviation)
+    }
+}
+
+/// The probability that a quantity with this mean and variance is positive, under the distribution of the bands.
+pub(super) fn probability(expected: f64, variance: f64) -> f64 {
+    let away = expected / variance.sqrt();
+    // Nothing moves it: it is as it is predicted.
+    if away.is_nan() {
+        return 0.5;
+    }
+    // Student's t with 5 degrees of freedom, in closed form.
+    let root = 5.0_f64.sqrt();
+    let flat = 1.0 / (1.0 + away * away / 5.0);
+    let bend = if away.is_finite() { away / root * flat * (1.0 + flat * 2.0 / 3.0) } else { 0.0 };
+    0.5 + (bend + (away / root).atan()) / std::f64::consts::PI
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_80_percent_band_leaves_a_tenth_on_either_side() {
+        assert!((probability(OF_80_PERCENT, 1.0) - 0.9).abs() < 1e-4);
+        assert!((probability(-OF_80_PERCENT, 1.0) - 0.1).abs() < 1e-4);
+        let band = Band { low: 0.5, high: 2.0, noise_share: 0.0 };
+        assert!((band.within(1.0, 2.0) - 0.9).abs() < 1e-4);
+    }
+
+    #[test]
+    fn what_nothing_moves_is_certain() {
+        assert_eq!([probability(0.1, 0.0), probability(-0.1, 0.0), probability(0.0, 0.0)], [1.0, 0.0, 0.5]);
     }
 }

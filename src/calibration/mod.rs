@@ -7,19 +7,22 @@
 //! own times, with the widest bands.
 //!
 //! `training/calibration` fits the covariance and writes the measured runs as points; [`Calibration`] reads both and
-//! answers with a [`Posterior`], which [`Responses`] turn into the bands of what is measured.
+//! answers with a [`Posterior`], which [`Responses`] turn into the bands of what is measured; [`Versus`] says which of two
+//! configurations is the better.
 
 mod band;
 mod covariance;
 mod point;
 mod posterior;
+mod rank;
 mod record;
 
-pub use band::{Band, Responses};
+pub use band::{Band, Figure, Responses, Widths};
 pub use covariance::{Covariance, Label, Level, Pair, Smooth};
 pub use point::{Point, minor};
-pub use posterior::{Posterior, Support};
-pub use record::{Calibration, Known, Noise, Observation, Observed, shipped};
+pub use posterior::{Joint, Posterior, Support};
+pub use rank::{Standing, Versus};
+pub use record::{Calibration, Known, METRICS, Missed, Noise, Observation, Observed, shipped};
 
 use serde::{Deserialize, Serialize};
 

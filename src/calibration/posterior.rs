@@ -49,48 +49,129 @@ impl Posterior {
     }
 }
 
-impl Calibration {
-    /// What the runs for which `asked` holds say of a configuration, and with them all of the visitor's `own`.
-    pub fn posterior(&self, at: &Point, own: &[Known], asked: impl Fn(&Known) -> bool) -> Posterior {
-        let prior = self.prior.each_ref().map(Covariance::variance);
-        let mut near: Vec<(f64, PerFactor, &Known)> = Vec::new();
-        for known in self.known.iter().filter(|known| asked(known)).chain(own) {
-            let pair = Pair::of(at, &known.point);
-            let shared = self.prior.each_ref().map(|of| of.between(&pair));
-            let share = shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum();
-            if share > 0.0 {
-                near.push((share, shared, known));
-            }
+/// What measured runs say of several configurations, with the errors that these share.
+#[derive(Debug, Clone)]
+pub struct Joint {
+    prior: PerFactor,
+    /// Of the logarithms of the factors of one configuration after the other.
+    mean: Vec<f64>,
+    covariance: DMatrix<f64>,
+}
+
+impl Joint {
+    /// What is said of one of the configurations.
+    pub fn of(&self, configuration: usize) -> Posterior {
+        let first = configuration * FACTORS;
+        let covariance: [PerFactor; FACTORS] = std::array::from_fn(|one| {
+            std::array::from_fn(|other| self.covariance[(first + one, first + other)])
+        });
+        Posterior {
+            mean: std::array::from_fn(|factor| self.mean[first + factor]),
+            covariance,
+            left: std::array::from_fn(|factor| covariance[factor][factor] / self.prior[factor]),
         }
-        near.sort_by(|one, other| other.0.total_cmp(&one.0));
-        near.truncate(ASKED);
-        self.conditioned(prior, &near)
     }
 
-    fn conditioned(&self, prior: PerFactor, near: &[(f64, PerFactor, &Known)]) -> Posterior {
-        let alone =
-            |factor: usize| std::array::from_fn(|other| if other == factor { prior[factor] } else { 0.0 });
-        let unmoved =
-            Posterior { mean: [0.0; FACTORS], covariance: std::array::from_fn(alone), left: [1.0; FACTORS] };
+    /// Covariance of the logarithms of what responds so to the factors of two of the configurations.
+    pub fn shared(&self, (at, response): (usize, PerFactor), (other, by): (usize, PerFactor)) -> f64 {
+        let block = self.covariance.view((at * FACTORS, other * FACTORS), (FACTORS, FACTORS));
+        let pairs = response
+            .iter()
+            .enumerate()
+            .flat_map(|(row, a)| by.iter().enumerate().map(move |(column, b)| (row, column, a * b)));
+        pairs.map(|(row, column, of)| of * block[(row, column)]).sum()
+    }
+}
+
+/// A run that is asked, and what it shares with each of the configurations.
+struct Near<'a> {
+    known: &'a Known,
+    shared: Vec<PerFactor>,
+}
+
+impl Calibration {
+    /// What the runs for which `asked` holds say of a configuration, and with them all of the visitor's `own`.
+    pub fn posterior(&self, at: &Point, own: &[Known], asked: impl Fn(&Point) -> bool) -> Posterior {
+        self.joint(&[at], own, asked).of(0)
+    }
+
+    /// Likewise of several.
+    pub fn joint(&self, at: &[&Point], own: &[Known], asked: impl Fn(&Point) -> bool) -> Joint {
+        let prior = self.prior.each_ref().map(Covariance::variance);
+        let share =
+            |shared: &PerFactor| shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum::<f64>();
+        let mut all: Vec<Near<'_>> = Vec::new();
+        for known in self.known.iter().filter(|known| asked(&known.point)).chain(own) {
+            let shared = |at: &&Point| {
+                let pair = Pair::of(at, &known.point);
+                self.prior.each_ref().map(|of| of.between(&pair))
+            };
+            let shared: Vec<PerFactor> = at.iter().map(shared).collect();
+            if shared.iter().any(|of| share(of) > 0.0) {
+                all.push(Near { known, shared });
+            }
+        }
+        // Those nearest to each.
+        let mut chosen = vec![false; all.len()];
+        for of in 0..at.len() {
+            let mut order: Vec<(f64, usize)> = all
+                .iter()
+                .enumerate()
+                .map(|(index, near)| (share(&near.shared[of]), index))
+                .filter(|(share, _)| *share > 0.0)
+                .collect();
+            order.sort_by(|one, other| other.0.total_cmp(&one.0));
+            order.iter().take(ASKED).for_each(|(_, index)| chosen[*index] = true);
+        }
+        let mut chosen = chosen.into_iter();
+        all.retain(|_| chosen.next() == Some(true));
+        self.conditioned(at, prior, &all)
+    }
+
+    fn conditioned(&self, at: &[&Point], prior: PerFactor, near: &[Near<'_>]) -> Joint {
+        let size = at.len() * FACTORS;
+        let mut covariance = DMatrix::zeros(size, size);
+        for (one, from) in at.iter().enumerate() {
+            for (other, to) in at.iter().enumerate() {
+                let pair = Pair::of(from, to);
+                for (factor, of) in self.prior.iter().enumerate() {
+                    covariance[(one * FACTORS + factor, other * FACTORS + factor)] = of.between(&pair);
+                }
+            }
+        }
+        let unmoved = Joint { prior, mean: vec![0.0; size], covariance };
         let rows: Vec<(usize, &Observation)> = near
             .iter()
             .enumerate()
-            .flat_map(|(run, (_, _, known))| known.observed.iter().map(move |one| (run, one)))
+            .flat_map(|(run, near)| near.known.observed.iter().map(move |one| (run, one)))
             .collect();
+        let Some(gram) = self.gram(near, &rows).cholesky() else { return unmoved };
+        let ratios = DVector::from_iterator(rows.len(), rows.iter().map(|(_, one)| one.log_ratio));
+        let cross = DMatrix::from_fn(rows.len(), size, |row, column| {
+            let ((run, one), factor) = (rows[row], column % FACTORS);
+            near[run].shared[column / FACTORS][factor] * one.response[factor]
+        });
+        let explained = cross.transpose() * gram.solve(&cross);
+        let mean = cross.transpose() * gram.solve(&ratios);
+        let covariance = unmoved.covariance - explained;
+        Joint { prior, mean: mean.iter().copied().collect(), covariance }
+    }
+
+    /// The covariance of what was observed, a row for each metric of each run.
+    fn gram(&self, near: &[Near<'_>], rows: &[(usize, &Observation)]) -> DMatrix<f64> {
         // Between runs, once for each pair.
         let count = near.len();
         let mut between = [(); FACTORS].map(|()| DMatrix::zeros(count, count));
         for one in 0..count {
             for other in 0..=one {
-                let pair = Pair::of(&near[one].2.point, &near[other].2.point);
+                let pair = Pair::of(&near[one].known.point, &near[other].known.point);
                 for (matrix, of) in between.iter_mut().zip(&self.prior) {
                     matrix[(one, other)] = of.between(&pair);
                 }
             }
         }
-        let size = rows.len();
         let own = |row: usize| self.noise.of(rows[row].1.metric) / rows[row].1.weight;
-        let gram = DMatrix::from_fn(size, size, |one, other| {
+        DMatrix::from_fn(rows.len(), rows.len(), |one, other| {
             let ((run, a), (beside, b)) = (rows[one], rows[other]);
             let at = (run.max(beside), run.min(beside));
             let shared: f64 = between
@@ -99,26 +180,7 @@ impl Calibration {
                 .map(|(factor, of)| a.response[factor] * b.response[factor] * of[at])
                 .sum();
             shared + if one == other { own(one) } else { 0.0 }
-        });
-        let Some(gram) = gram.cholesky() else { return unmoved };
-        let ratios = DVector::from_iterator(size, rows.iter().map(|(_, one)| one.log_ratio));
-        let cross = DMatrix::from_fn(size, FACTORS, |row, factor| {
-            let (run, one) = rows[row];
-            near[run].1[factor] * one.response[factor]
-        });
-        let explained = cross.transpose() * gram.solve(&cross);
-        let mean = cross.transpose() * gram.solve(&ratios);
-        let covariance: [PerFactor; FACTORS] = std::array::from_fn(|one| {
-            std::array::from_fn(|other| {
-                let own = if one == other { prior[one] } else { 0.0 };
-                own - explained[(one, other)]
-            })
-        });
-        Posterior {
-            mean: std::array::from_fn(|factor| mean[factor]),
-            covariance,
-            left: std::array::from_fn(|factor| covariance[factor][factor] / prior[factor]),
-        }
+        })
     }
 
     /// How many runs stand behind what is said of a configuration.
@@ -139,15 +201,10 @@ impl Calibration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::{Level, Noise, Observed};
+    use crate::calibration::Observed;
 
     fn calibration(known: Vec<Known>) -> Calibration {
-        let shared = |variance| Covariance {
-            levels: vec![Level { same: vec![Label::Engine], variance }],
-            smooth: Vec::new(),
-        };
-        let noise = Noise { ttft: 0.01, tpot: 0.01, throughput: 0.01 };
-        Calibration { release: String::new(), prior: [0.04, 0.01, 0.02].map(shared), noise, known }
+        Calibration::of_engines([0.04, 0.01, 0.02], known)
     }
 
     fn run(engine: &str, log_ratio: f64) -> Known {

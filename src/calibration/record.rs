@@ -17,7 +17,7 @@ pub fn shipped() -> Option<&'static Calibration> {
 }
 
 /// The version of the file's form.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 
 /// What is known of how runs differ from the physics.
 #[derive(Debug, Clone)]
@@ -28,7 +28,22 @@ pub struct Calibration {
     pub prior: [Covariance; FACTORS],
     pub noise: Noise,
     pub known: Vec<Known>,
+    /// How well each measured configuration was predicted when left out.
+    pub configurations: Vec<Missed>,
+    /// As how many of them the covariance counts in [`Widths`](super::Widths).
+    pub plain_counts: f64,
 }
+
+/// How far off a configuration was when its own runs were left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Missed {
+    pub point: Point,
+    /// Mean square deviation by metric, in variances; `None` if the metric was not measured.
+    pub by: [Option<f64>; METRICS],
+}
+
+/// How many metrics runs are compared in.
+pub const METRICS: usize = 3;
 
 /// A metric that runs are compared in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,10 +110,34 @@ pub struct Known {
     pub observed: Vec<Observation>,
 }
 
+impl Calibration {
+    /// Whether it was fitted on a run at `point` whose metrics have these ratios.
+    pub fn knows(&self, point: &Point, ratios: impl Iterator<Item = (Observed, f64)> + Clone) -> bool {
+        let of = |known: &Known| ratios.clone().any(|(metric, ratio)| known.is(point, metric, ratio));
+        self.known.iter().any(of)
+    }
+
+    /// Of these runs, whose errors are shared by all configurations on one engine.
+    #[cfg(test)]
+    pub fn of_engines(prior: PerFactor, known: Vec<Known>) -> Self {
+        use super::{Label, Level};
+        let shared = |variance| Covariance {
+            levels: vec![Level { same: vec![Label::Engine], variance }],
+            smooth: Vec::new(),
+        };
+        let noise = Noise { ttft: 0.01, tpot: 0.01, throughput: 0.01 };
+        let (release, configurations) = Default::default();
+        Self { release, prior: prior.map(shared), noise, known, configurations, plain_counts: 1.0 }
+    }
+}
+
+/// Sizes are written with three digits, ratios with two decimals: both are known less well.
+const ROUNDED: f64 = 6e-3;
+
 impl Known {
     /// Whether this is the run of `point` with this ratio, as far as rounding lets one tell.
     pub fn is(&self, point: &Point, metric: Observed, log_ratio: f64) -> bool {
-        let near = |one: f64, other: f64| (one / other - 1.0).abs() < 2e-3;
+        let near = |one: f64, other: f64| (one / other - 1.0).abs() < ROUNDED;
         let same = |other: &Point| {
             let sizes = Point {
                 in_flight: other.in_flight,
@@ -111,7 +150,7 @@ impl Known {
                 && near(point.prompt, other.prompt)
                 && near(point.output, other.output)
         };
-        let told = |one: &Observation| one.metric == metric && (one.log_ratio - log_ratio).abs() < 2e-3;
+        let told = |one: &Observation| one.metric == metric && (one.log_ratio - log_ratio).abs() < ROUNDED;
         same(&self.point) && self.observed.iter().any(told)
     }
 }
@@ -129,6 +168,7 @@ struct File {
     decode: Covariance,
     wait: Covariance,
     noise: Noise,
+    plain_counts: f64,
     builds: Vec<Build>,
 }
 
@@ -153,6 +193,7 @@ struct Layout {
     ep: f64,
     dp: f64,
     pp: f64,
+    misses: [Option<f64>; METRICS],
     runs: Vec<Run>,
 }
 
@@ -172,22 +213,26 @@ impl File {
         if self.schema != SCHEMA {
             return None;
         }
-        let known = self.builds.into_iter().flat_map(Build::read).collect();
-        let Self { release, prefill, decode, wait, noise, .. } = self;
-        Some(Calibration { release, prior: [prefill, decode, wait], noise, known })
+        let Self { release, prefill, decode, wait, noise, plain_counts, builds, .. } = self;
+        let (configurations, runs): (Vec<Missed>, Vec<Vec<Known>>) =
+            builds.into_iter().flat_map(Build::read).unzip();
+        let known = runs.into_iter().flatten().collect();
+        let prior = [prefill, decode, wait];
+        Some(Calibration { release, prior, noise, known, configurations, plain_counts })
     }
 }
 
 impl Build {
-    fn read(self) -> Vec<Known> {
+    fn read(self) -> Vec<(Missed, Vec<Known>)> {
         let Self { engine, version, kind, shape, arch, gpu, format, drafted, layouts } = self;
         let build = Point { engine, version, kind, shape, arch, gpu, format, drafted, ..Point::default() };
         let of_layout = |layout: Layout| {
-            let Layout { tp, ep, dp, pp, runs } = layout;
-            let build = Point { tp, ep, dp, pp, ..build.clone() };
-            runs.into_iter().map(move |run| run.read(&build))
+            let Layout { tp, ep, dp, pp, misses, runs } = layout;
+            let point = Point { tp, ep, dp, pp, ..build.clone() };
+            let runs = runs.into_iter().map(|run| run.read(&point)).collect();
+            (Missed { point, by: misses }, runs)
         };
-        layouts.into_iter().flat_map(of_layout).collect()
+        layouts.into_iter().map(of_layout).collect()
     }
 }
 

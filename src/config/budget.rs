@@ -83,27 +83,13 @@ impl Engine {
         };
         self.paddings.iter().find(pads)
     }
-
-    /// Every version is before none.
-    fn is_before(&self, version: Option<&str>) -> bool {
-        version.is_none_or(|version| release(&self.version) < release(version))
-    }
-}
-
-/// `0.19.1rc1.dev71` as 0, 19, 1: release candidates count as what they lead to.
-fn release(version: &str) -> [u32; 3] {
-    let mut numbers = [0; 3];
-    for (number, part) in numbers.iter_mut().zip(version.split('.')) {
-        let digits = part.len() - part.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
-        *number = part[..digits].parse().unwrap_or(0);
-    }
-    numbers
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Arch, Dtype, Engine, release};
+    use super::{Arch, Dtype, Engine};
     use crate::config::catalog::catalog;
+    use crate::config::versions::release;
 
     #[test]
     fn versions_have_rules_of_their_own() {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arch, Budget, Dtype, Figure, Gpu, Padding};
+use super::versions::OlderExperts;
+use super::{Arch, Budget, Dtype, Figure, Gpu, Padding, VersionDefaults};
 use crate::units::GIB;
 
 /// How an engine mixes prefill and decode in a step.
@@ -199,31 +200,19 @@ pub struct Engine {
     pub shared_beside_routed: bool,
     /// The norm behind an all-reduce is part of it.
     pub norm_in_all_reduce: bool,
+    /// A step with prompts computes the delta rule of all its sequences from copies of their states.
+    pub copies_states: bool,
     /// Formats whose products were measured with launches around them that serving does not make.
     pub products: Vec<ProductChoice>,
     pub kernels: Vec<KernelChoice>,
+    /// Kernels of experts that older versions launched instead.
+    #[serde(default)]
+    pub older_experts: Vec<OlderExperts>,
     /// Default kernels of the attention variants.
     pub variants: Vec<VariantChoice>,
     /// What a server does by default, rising by version.
     #[serde(default)]
     pub versions: Vec<VersionDefaults>,
-}
-
-/// Defaults of a server from a version on.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct VersionDefaults {
-    /// The first version that has them.
-    pub from: Vec<u32>,
-    /// Prompts may be split over steps.
-    pub chunked: bool,
-    pub prefix_cache: bool,
-    /// The host prepares a step while the GPU runs the last one.
-    pub async_scheduling: bool,
-    /// None if the engine works it out from the GPU's memory.
-    pub memory_share: Option<Figure>,
-    /// Id of a source.
-    pub source: String,
 }
 
 /// Which engine's measured products stand for those an engine serves.
@@ -273,11 +262,6 @@ impl Engine {
             Dtype::Mxfp4 if self.kernels_on(arch).is_some_and(has) => narrow,
             other => other,
         }
-    }
-
-    /// The defaults of a version; none if they are not recorded.
-    pub fn version_defaults(&self, version: &[u32]) -> Option<&VersionDefaults> {
-        self.versions.iter().rev().find(|defaults| defaults.from.as_slice() <= version)
     }
 
     /// The engine's default kernels of the attention variants on `arch`, if it runs there.

@@ -35,6 +35,16 @@ pub enum Arch {
     Blackwell,
     /// Workstation and consumer Blackwell (sm120).
     BlackwellRtx,
+    /// AMD's MI300 series (gfx942).
+    Cdna3,
+    /// AMD's MI350 series (gfx950).
+    Cdna4,
+}
+
+impl Arch {
+    pub fn is_amd(self) -> bool {
+        matches!(self, Self::Cdna3 | Self::Cdna4)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Default, Deserialize)]
@@ -44,6 +54,8 @@ pub enum LinkKind {
     #[default]
     Nvlink,
     Pcie,
+    /// AMD's: a link of its own between every two GPUs of a machine, and no switch.
+    Xgmi,
 }
 
 /// The fastest link between the GPUs of one machine.
@@ -51,7 +63,7 @@ pub enum LinkKind {
 #[serde(deny_unknown_fields)]
 pub struct Link {
     pub kind: LinkKind,
-    /// GB/s per GPU and direction.
+    /// GB/s per GPU and direction, to all others of the domain together.
     pub gb_per_s: Figure,
     /// How many GPUs it joins: those of one machine, or of one rack.
     pub domain: u32,
@@ -76,7 +88,7 @@ pub struct Gpu {
     pub id: String,
     pub name: String,
     pub arch: Arch,
-    /// Compute capability times ten: 80, 89, 90, 100, 120.
+    /// Compute capability times ten: 80, 89, 90, 100, 120. Of AMD the number of the gfx target: 942, 950.
     pub sm: u32,
     /// Device memory, in bytes.
     pub memory_bytes: Figure,
@@ -225,6 +237,16 @@ impl Gpu {
     /// Bandwidth of the link to the other GPUs of the machine, per direction.
     pub fn link_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
         self.need(&self.link.gb_per_s, "link bandwidth").map(|gb| BytesPerSecond(gb * 1e9))
+    }
+
+    /// The same among `ranks` GPUs of a machine: where every two have a link of their own, the links to others idle.
+    pub fn link_among(&self, ranks: u32) -> Result<BytesPerSecond, MissingFigure> {
+        let all = self.link_bandwidth()?;
+        let peers = |gpus: u32| f64::from(gpus.saturating_sub(1).max(1));
+        Ok(match self.link.kind {
+            LinkKind::Xgmi => all * (peers(ranks) / peers(self.link.domain)).min(1.0),
+            LinkKind::Nvlink | LinkKind::Pcie => all,
+        })
     }
 
     /// Bandwidth of a GPU's port to the network between nodes, per direction.

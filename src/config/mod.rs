@@ -20,6 +20,7 @@ pub mod pasted;
 mod requests;
 mod scenario;
 mod setup;
+mod versions;
 mod workload;
 
 pub use budget::{Budget, Padding};
@@ -27,7 +28,7 @@ pub use check::check;
 pub use dtype::Dtype;
 pub use engine::{
     Batching, Engine, FirstToken, HandOver, HostTime, KernelChoice, MemoryShareOf, Scheduler,
-    SmallerDefaults, VariantChoice, VersionDefaults,
+    SmallerDefaults, VariantChoice,
 };
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
 pub use inputs::Field;
@@ -38,4 +39,5 @@ pub use model::Model;
 pub use requests::cached_tokens;
 pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
 pub use setup::{PrefillPool, Setup};
+pub use versions::VersionDefaults;
 pub use workload::{Bin, Drafts, Lengths, Load, Shape, Slos, Start, Turns, Workload};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::compared::{Compared, Metric, Metrics, Times, of_pairs};
+use crate::calibration::Standing;
 
 /// A prediction with bands.
 #[derive(Debug, Clone, Serialize)]
@@ -14,6 +15,9 @@ pub struct Calibrated {
     pub deviations: BTreeMap<Metric, f64>,
     /// Share of the prior variance that the runs asked have left.
     pub left: f64,
+    /// To compare it with others.
+    #[serde(skip)]
+    pub standing: Standing,
 }
 
 /// The key of what is predicted: with the runs of the same configuration left out.

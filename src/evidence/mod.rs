@@ -3,6 +3,7 @@
 pub mod cases;
 pub mod compared;
 pub mod contradictions;
+pub mod contributed;
 pub mod coverage;
 pub mod errors;
 pub mod export;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use super::compared::{Compared, Metric, Metrics, Report, Skipped as Left, Times};
 use super::errors::Errors;
 use super::kernels::FamilyReport;
+use super::served::ranks::Ranks;
 use super::served::report::LoopReport;
 use crate::efficiency::Manifest;
-use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point, Skipped, Weights};
+use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point, Ranked, Reliability, Skipped, Weights};
 use crate::units::significant;
 
 /// Digits kept of times and of errors.
@@ -32,6 +33,7 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
     let left = [&loops.all, batches, traces].into_iter().flat_map(|report| &report.skipped);
     let coverage = loops.all.calibrated.as_ref().map(|report| &report.coverage80);
     let covered = |metric: &Metric| Some(significant(coverage?.get(metric)?.covered, DIGITS));
+    let ranks = loops.ranks.as_ref();
     let points = [("loop", &loops.all), ("batch", batches), ("trace", traces)].into_iter().flat_map(
         |(kind, report)| report.compared.iter().map(move |case| point(kind, order(kind, report), case)),
     );
@@ -49,6 +51,8 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
         outside: outside.iter().flat_map(|(title, report)| of_kind(title, report)).collect(),
         kernels: kernels.iter().map(family).collect(),
         covered: LOOP.iter().filter_map(covered).collect(),
+        ranks: ranks.map(ranked).unwrap_or_default(),
+        reliability: ranks.map(reliability).unwrap_or_default(),
         skipped: by_reason(left),
         points: points.collect(),
     }
@@ -111,6 +115,30 @@ fn group(of: &str, name: &str, metrics: &Metrics, order: &[Metric]) -> Group {
 
 fn error(errors: &Errors) -> Error {
     Error { mean: significant(errors.mean, DIGITS), median: significant(errors.median, DIGITS) }
+}
+
+fn ranked(ranks: &Ranks) -> Vec<Ranked> {
+    let all =
+        ranks.by_difference.iter().flat_map(|(difference, by)| by.iter().map(move |one| (difference, one)));
+    all.map(|(difference, (metric, named))| Ranked {
+        difference: (*difference).into(),
+        metric: metric.name().into(),
+        pairs: named.apart as u32,
+        right: significant(named.right, DIGITS),
+        physics: significant(named.physics, DIGITS),
+    })
+    .collect()
+}
+
+fn reliability(ranks: &Ranks) -> Vec<Reliability> {
+    let all = ranks.reliability.iter().flat_map(|(metric, of)| of.iter().map(move |one| (metric, one)));
+    all.map(|(metric, one)| Reliability {
+        metric: metric.name().into(),
+        said: significant(one.said, DIGITS),
+        came_true: significant(one.came_true, DIGITS),
+        pairs: one.pairs as u32,
+    })
+    .collect()
 }
 
 fn family((family, report): (&String, &FamilyReport)) -> Kernels {

@@ -78,6 +78,8 @@ pub struct Plan {
     pub total_per_s: f64,
     /// What 80 % of measurements are expected between; none without calibration, or as long as that is not known.
     pub bands: Option<Bands>,
+    /// The probability that measurements keep to every limit; none without limits, or as long as `bands` is not known.
+    pub keeps_with: Option<f64>,
     /// Every limit with what came of it, at the percentile that is asked for.
     pub limits: Vec<Kept>,
     /// Share of requests that keep to all limits; none without limits.
@@ -157,6 +159,7 @@ impl Found {
             output_per_s: metrics.output_per_s,
             total_per_s: metrics.total_per_s,
             bands: self.bands.clone(),
+            keeps_with: self.bands.as_ref().and_then(|bands| bands.keep(&self.run)),
             limits: self.run.limits.clone(),
             goodput_share: self.share(),
             headroom: self.headroom.map(|(times, _)| times),

@@ -2,9 +2,10 @@
 
 use super::answer::Answer;
 use super::plan::Plan;
-use crate::units::{Seconds, count, fixed, percent};
+use crate::units::{Seconds, chance, count, fixed, percent};
 
-const HEAD: [&str; 8] = ["plan", "$/h", "$/M out", "TTFT", "TPOT", "goodput", "load", "why not first"];
+const HEAD: [&str; 9] =
+    ["plan", "$/h", "$/M out", "TTFT", "TPOT", "goodput", "sure", "load", "why not first"];
 
 impl Answer {
     /// A line a plan, and below what is known of GPUs without one. TTFT and TPOT are means.
@@ -45,6 +46,7 @@ fn row(plan: &Plan) -> Vec<String> {
         Seconds(plan.ttft.mean).print().to_string(),
         plan.tpot.map_or("–".to_owned(), |tpot| Seconds(tpot.mean).print().to_string()),
         plan.goodput_share.map_or("–".to_owned(), |share| percent(share).to_string()),
+        plan.keeps_with.map_or("–".to_owned(), chance),
         headroom.unwrap_or_else(|| format!("{}/s", count(plan.requests_per_s))),
         plan.behind.clone().unwrap_or_default(),
     ]

@@ -50,6 +50,14 @@ pub trait Kernel {
         Ok(None)
     }
 
+    /// The time of a call that no model covers, if a closed form was fitted to measured calls of its kind.
+    ///
+    /// # Errors
+    /// Where the GPU's record lacks a figure.
+    fn closed_form(&self, _gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
+        Ok(None)
+    }
+
     /// What the call takes longer in service than in the measuring loop that its vector is of; below zero where
     /// shorter.
     ///

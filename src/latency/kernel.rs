@@ -38,7 +38,7 @@ pub enum Provenance {
     Extrapolated,
     /// Interpolated between measured points.
     Measured,
-    /// Counted bytes over a fixed share of the bandwidth and a launch floor, or a fitted closed form.
+    /// Counted work over fixed shares of the peaks and a launch floor: a closed form.
     Fixed,
     /// What a kernel adds that runs beside a longer one: its ideal.
     Beside,
@@ -149,6 +149,12 @@ impl KernelTime {
         let moving = count.operands / (gpu.bandwidth()? * physics.streaming_share);
         let time = (moving + physics.streaming_latency).max(ideal.time);
         Ok(Self { time, provenance: Provenance::Fixed, ..Self::roofline(count, ideal) })
+    }
+
+    /// A closed form fitted to measured kernels, held to the same floors as learned times.
+    pub fn closed_form(count: &Count, ideal: &Ideal, time: Seconds) -> Self {
+        let time = time.max(ideal.time).max(ideal.cold);
+        Self { time, provenance: Provenance::Fixed, ..Self::roofline(count, ideal) }
     }
 
     /// Scores of an indexer and the choice of the best: by their bytes, or by the share of the peak that such

@@ -20,11 +20,53 @@ pub struct StepTime {
     pub kernels: Seconds,
     /// Host time that kernels do not hide.
     pub host: Seconds,
+    total: Seconds,
 }
 
 impl StepTime {
+    /// Of kernels alone.
+    pub fn of_kernels(kernels: Seconds) -> Self {
+        Self { kernels, host: Seconds::ZERO, total: kernels }
+    }
+
+    /// With the host beside them. None if the engine's record lacks a figure.
+    pub fn of(host: &HostTime, work: HostWork, kernels: Seconds) -> Option<Self> {
+        let parts = HostParts::of(host, work)?;
+        // Not the sum of both: a step that the host bounds takes as long to the last bit, whatever its kernels take.
+        let total = parts.hidden.max(kernels) + (parts.constant + parts.beside);
+        Some(Self { kernels, host: parts.shown(kernels), total })
+    }
+
     pub fn total(self) -> Seconds {
-        self.kernels + self.host
+        self.total
+    }
+}
+
+/// Host time of a step by whether kernels hide it.
+struct HostParts {
+    constant: Seconds,
+    /// Only what exceeds the kernels shows.
+    hidden: Seconds,
+    /// All of it shows.
+    beside: Seconds,
+}
+
+impl HostParts {
+    fn of(host: &HostTime, work: HostWork) -> Option<Self> {
+        let sequences = Seconds::from_micros(host.sequence_us.0? * work.sequences);
+        let (constant, launches) = match work.launches {
+            Some(launches) => {
+                (host.prefill_step_us.0?, Seconds::from_micros(host.eager_launch_us.0? * launches))
+            }
+            None => (host.decode_step_us.0?, Seconds::ZERO),
+        };
+        let (hidden, beside) =
+            if work.ahead { (launches.max(sequences), Seconds::ZERO) } else { (launches, sequences) };
+        Some(Self { constant: Seconds::from_micros(constant), hidden, beside })
+    }
+
+    fn shown(&self, kernels: Seconds) -> Seconds {
+        self.constant + ((self.hidden - kernels).max(Seconds::ZERO) + self.beside)
     }
 }
 
@@ -34,20 +76,28 @@ impl StepTime {
 /// * Each sequence costs host time. An engine that decides ahead does that work while the GPU runs, so only what
 ///   exceeds the kernels shows; one that does not adds all of it.
 pub fn host_time(host: &HostTime, work: HostWork, kernels: Seconds) -> Option<Seconds> {
-    let beyond = |hidden: Seconds| (hidden - kernels).max(Seconds::ZERO);
-    let sequences = Seconds::from_micros(host.sequence_us.0? * work.sequences);
-    let (constant, launches) = match work.launches {
-        Some(launches) => (host.prefill_step_us.0?, Seconds::from_micros(host.eager_launch_us.0? * launches)),
-        None => (host.decode_step_us.0?, Seconds::ZERO),
-    };
-    let shown = if work.ahead { beyond(launches.max(sequences)) } else { beyond(launches) + sequences };
-    Some(Seconds::from_micros(constant) + shown)
+    Some(HostParts::of(host, work)?.shown(kernels))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::Figure;
+
+    #[test]
+    fn a_step_that_the_host_bounds_does_not_feel_its_kernels() {
+        let figure = |micros| Figure(Some(micros), String::new());
+        let host = HostTime {
+            sequence_us: figure(50.0),
+            prefill_step_us: figure(120.0),
+            eager_launch_us: figure(14.0),
+            ..HostTime::default()
+        };
+        let work = HostWork { launches: Some(1000.0), sequences: 7.0, ahead: true };
+        let total =
+            |micros: f64| StepTime::of(&host, work, Seconds::from_micros(micros)).map(StepTime::total);
+        assert!((1..1000).all(|micros| total(f64::from(micros) * 13.7) == total(0.0)));
+    }
 
     #[test]
     fn deciding_ahead_hides_what_the_kernels_cover() {

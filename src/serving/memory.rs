@@ -83,7 +83,9 @@ fn weights(setup: &Setup) -> Bytes {
     let blocks: f64 = model.blocks.iter().map(|blocks| block_bytes(blocks, setup, &setup.formats)).sum();
     let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES / f64::from(setup.tp);
     let tables = if setup.pp == 1 && !model.tied_embeddings { 2.0 } else { 1.0 };
-    Bytes(blocks * fullest_stage(model, setup.pp) + tables * table + drafting_bytes(setup))
+    // Not divided over the ranks.
+    let positions = f64::from(model.positions.unwrap_or(0)) * f64::from(model.hidden) * BF16_BYTES;
+    Bytes(blocks * fullest_stage(model, setup.pp) + tables * table + positions + drafting_bytes(setup))
 }
 
 /// One rank's bytes of the layers that draft, each with the projection of what it joins. Embedding and head are the

@@ -7,7 +7,7 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Call, Layout, Scope, pass, pass_of};
 use crate::kernels::latent::absorbs_prompts;
 use crate::kernels::{Collective, Count, Op, Routing, collective};
-use crate::latency::{Draw, HostWork, Ideal, KernelTime, Provenance, Resource, StepTime, host_time};
+use crate::latency::{Draw, HostWork, Ideal, KernelTime, Provenance, Resource, StepTime};
 use crate::units::{Joules, Seconds, Watts};
 
 use super::replica::decides_ahead;
@@ -132,8 +132,8 @@ impl PlannedStep {
         };
         let joules: Joules = launched.clone().map(spent).sum();
         let kernels: Seconds = launched.map(|(call, time)| time.time * call.call.count as f64).sum();
-        let host = match efficiencies {
-            Efficiencies::Roofline => Seconds::ZERO,
+        let time = match efficiencies {
+            Efficiencies::Roofline => StepTime::of_kernels(kernels),
             Efficiencies::Learned(_) => {
                 let prefill = self.batch.sequences.iter().any(|group| !group.decodes());
                 let launches = || launches(self.calls.iter().map(|call| &call.call));
@@ -142,10 +142,9 @@ impl PlannedStep {
                     sequences: self.batch.sequences.iter().map(|group| group.count as f64).sum(),
                     ahead: decides_ahead(setup),
                 };
-                host_time(&setup.engine.host, work, kernels)?
+                StepTime::of(&setup.engine.host, work, kernels)?
             }
         };
-        let time = StepTime { kernels, host };
         let room = draw.map_or(Watts::ZERO, |draw| draw.room());
         Some(FinishedStep { times, time, joules: joules.min(Joules(room.0 * time.total().0)) })
     }
@@ -264,7 +263,10 @@ impl PlannedCall {
             None if matches!(self.call.op, Op::Scores(_)) => {
                 KernelTime::scores(&self.count, ideal, &setup.gpu, physics).ok()
             }
-            None => KernelTime::streaming(&self.count, ideal, &setup.gpu, physics).ok(),
+            None => match self.call.op.closed_form(&setup.gpu).ok()? {
+                Some(time) => Some(KernelTime::closed_form(&self.count, ideal, time)),
+                None => KernelTime::streaming(&self.count, ideal, &setup.gpu, physics).ok(),
+            },
         }
     }
 }

@@ -23,6 +23,12 @@ pub struct Accuracy {
     pub kernels: Vec<Kernels>,
     /// Per cent of closed loops within their 80 % bands: TTFT, TPOT.
     pub covered: Vec<f64>,
+    /// Pairs of closed loops that differ in one thing, predicted without runs of either configuration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<Ranked>,
+    /// How sure it was said which of such a pair is the faster, and how often it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reliability: Vec<Reliability>,
     /// What was left out, by reason.
     pub skipped: Vec<Skipped>,
     pub points: Vec<Point>,
@@ -63,6 +69,28 @@ pub struct Kernels {
     pub roofline: f64,
 }
 
+/// Of the pairs that were measured over 10 % apart: those whose faster run was named.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// What they differ in: `gpu`, `layout`, `format`, `engine`, `version`.
+    pub difference: String,
+    /// TTFT or TPOT.
+    pub metric: String,
+    pub pairs: u32,
+    /// In per cent; by the physics alone.
+    pub right: f64,
+    pub physics: f64,
+}
+
+/// Pairs of which something similar was said: means in per cent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reliability {
+    pub metric: String,
+    pub said: f64,
+    pub came_true: f64,
+    pub pairs: u32,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     pub cases: u32,
@@ -72,6 +100,8 @@ pub struct Skipped {
 /// One measured case: times in milliseconds, output in tokens per second, in the order of its kind's metrics.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
+    /// That of the table it comes from; the page is built without it.
+    #[serde(default)]
     pub id: String,
     /// `loop`, `batch` or `trace`.
     pub kind: String,

@@ -3,7 +3,7 @@
 use super::metric::{COST, TPOT, TTFT};
 use super::{Block, Case, Span, Study, change};
 use crate::config::link::Link;
-use crate::units::fixed;
+use crate::units::{chance, fixed};
 
 /// Savings below this share are not worth a change: measured runs of one configuration differ by as much.
 const LEAST_SAVING: f64 = 0.05;
@@ -29,10 +29,18 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let Some((cost, case)) = best else {
         return vec![Block::text("None of the single changes tried is better.")];
     };
-    let does =
-        vec![Span::plain(format!("{}: {}. ", case.name, words(own, case, cost))), study.open("Apply", case)];
+    let sure = sure(own, case).map_or(String::new(), |with| format!(", {} sure", chance(with)));
+    let does = format!("{}: {}{sure}. ", case.name, words(own, case, cost));
+    let does = vec![Span::plain(does), study.open("Apply", case)];
     let all = [vec![Span::plain("Better: ")], does].concat();
     vec![Block::spans(all).called("better")]
+}
+
+/// The chance that measurements bear out what is said of it: that it keeps to the limits, and is cheaper where the form keeps to them
+/// as well.
+fn sure(own: &Case, case: &Case) -> Option<f64> {
+    let cheaper = case.beats(COST).filter(|_| is_good(own)).map(|beats| beats.with);
+    [cheaper, case.keeps_with()].into_iter().flatten().reduce(f64::min)
 }
 
 /// Whether more arrives than it can serve.

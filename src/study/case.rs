@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::metric::Metric;
+use super::rank::Beats;
 use crate::calibration::Known;
 use crate::config::catalog::Catalog;
 use crate::config::{Issue, Scenario, Setup, check};
@@ -27,6 +29,8 @@ pub struct Outcome {
     /// None if it cannot be planned.
     pub report: Option<Report>,
     pub issues: Vec<Issue>,
+    /// How sure it is that it beats the configuration on the form; empty where that is not asked, or nothing was calibrated.
+    pub beats: Vec<Beats>,
 }
 
 impl Case {
@@ -59,7 +63,7 @@ impl Case {
             Some(Err(found)) => issues.extend(found),
             None => {}
         }
-        self.outcome = Some(Outcome { setup, report, issues });
+        self.outcome = Some(Outcome { setup, report, issues, beats: Vec::new() });
         Ok(())
     }
 
@@ -81,6 +85,17 @@ impl Case {
 
     pub fn issues(&self) -> &[Issue] {
         self.outcome.as_ref().map_or(&[], |outcome| &outcome.issues)
+    }
+
+    /// How sure it is that it beats the configuration on the form in a metric.
+    pub fn beats(&self, metric: Metric) -> Option<&Beats> {
+        self.outcome.as_ref()?.beats.iter().find(|beats| beats.metric.name == metric.name)
+    }
+
+    /// The probability that measurements keep to the limits; none without limits or calibration.
+    pub fn keeps_with(&self) -> Option<f64> {
+        let report = self.report()?;
+        report.calibrated.as_ref()?.bands.keep(report.run.as_ref()?)
     }
 
     /// Why there is no answer; empty where there is one.

@@ -8,7 +8,7 @@ use crate::config::link::Link;
 use crate::config::{Dtype, Load, Scenario};
 use crate::graph::Phase;
 use crate::study::words;
-use crate::units::{count, fixed, percent};
+use crate::units::{chance, count, fixed, percent};
 
 /// Every single change worth trying. Those the checks refuse are not shown.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
@@ -90,15 +90,19 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         if !cases.is_empty() {
             blocks.push(Block::heading(name));
             let metrics = COLUMNS.iter().map(|metric| metric.name);
-            let head: Vec<&str> =
-                ["Change"].into_iter().chain(metrics).chain(["Meets limits", "Measured runs"]).collect();
+            let head: Vec<&str> = ["Change"]
+                .into_iter()
+                .chain(metrics)
+                .chain(["Likely cheaper", "Meets limits", "Measured runs"])
+                .collect();
             blocks.push(Block::table(name, &head, cases.into_iter().map(|case| row(study, case))));
         }
     }
     blocks.push(Block::text(
         "Each row applies one change to this configuration under the same load, simulated anew; percentages are relative \
          to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU. \
-         Measured runs are those of this model on the row's engine that its numbers rest on.",
+         The chances that a measurement comes out cheaper, and meets the limits, follow from measured runs and from what the row \
+         shares with this configuration. Measured runs are those of this model on the row's engine that its numbers rest on.",
     ));
     if left_out > 0 {
         let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };
@@ -174,14 +178,24 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
 }
 
 fn row(study: &Study, case: &Case) -> Row {
-    let meets = case.meets_limits().map_or("–", |meets| if meets { "Yes" } else { "No" });
+    let sure = |with: Option<f64>| with.map_or("–".into(), chance);
+    let meets = case.meets_limits().map_or("–".into(), |meets| {
+        let with = case.keeps_with().map_or(String::new(), |with| format!(", {}", chance(with)));
+        format!("{}{with}", if meets { "Yes" } else { "No" })
+    });
     let mut cells = vec![study.open(&case.name, case)];
     cells.extend(COLUMNS.map(|metric| metric.print_change(case, study.own()).into()));
+    // Of what costs the same, neither is cheaper.
+    let differs =
+        COST.of(case).zip(COST.of(study.own())).is_some_and(|(cost, now)| (cost / now - 1.0).abs() > SAME);
+    cells.push(sure(case.beats(COST).filter(|_| differs).map(|beats| beats.with)).into());
     cells.push(meets.into());
     cells.push(runs(case).into());
     Row::new(cells)
 }
 
+/// Costs within this share of each other are the same: what a run of some hundred requests leaves open.
+const SAME: f64 = 0.01;
 /// Times this much longer than now are no improvement, whatever they save.
 const TOO_SLOW: f64 = 3.0;
 

@@ -1,12 +1,13 @@
 //! A configuration next to up to three others: what differs, what results, and how each scales with clients.
 
+use super::rank::{Beats, COMPARED, SURE};
 use super::{Block, Case, Row, Span, Study, edit, metric};
 use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::inputs;
 use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Load};
-use crate::units::percent;
+use crate::units::{chance, fixed, percent};
 
 /// Clients at which each configuration is predicted for the curves.
 const CLIENTS: [u32; 6] = [1, 4, 16, 64, 128, 256];
@@ -44,6 +45,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let rows =
         differences(&columns).into_iter().chain(numbers(&columns)).chain(actions(study, columns.len()));
     blocks.push(Block::table("Differences and results", &head, rows));
+    let ranked = NAMES.iter().zip(&columns).skip(1).filter_map(|(name, case)| verdict(name, case));
+    blocks.extend(ranked.map(|text| Block::text(text).called("ranked")));
     let refused = NAMES.iter().zip(&columns).filter(|(_, case)| !case.reason().is_empty());
     blocks.extend(refused.map(|(name, case)| Block::text(format!("{name}: {}", case.reason()))));
     blocks.extend(curves(study, known.get(compared..).unwrap_or_default()));
@@ -103,6 +106,42 @@ fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {
         share.filter(|share| share.is_finite()).map_or_else(|| "–".into(), |share| percent(share).to_string())
     });
     metrics.chain([row("KV cache filled", filled)])
+}
+
+/// In what it beats the form, and how sure that is; what to measure where that is open. None without calibration.
+fn verdict(name: &str, case: &Case) -> Option<String> {
+    let known: Vec<&Beats> = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).collect();
+    let list = |of: &dyn Fn(&Beats) -> Option<f64>| {
+        let one = |beats: &&Beats| Some(format!("{} ({})", name_of(beats), chance(of(beats)?)));
+        known.iter().filter_map(one).collect::<Vec<_>>().join(", ")
+    };
+    let better = list(&|beats| Some(beats.with).filter(|with| *with >= SURE));
+    let worse = list(&|beats| Some(1.0 - beats.with).filter(|with| *with >= SURE));
+    let open = |beats: &Beats| (1.0 - SURE..SURE).contains(&beats.with);
+    let unclear = list(&|beats| open(beats).then_some(beats.with.max(1.0 - beats.with)));
+    let parts = [("better in ", better), ("worse in ", worse), ("too close to call in ", unclear)];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(_, of)| !of.is_empty()).map(|(is, of)| is.to_owned() + &of).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let gain = |beats: &&Beats| beats.narrowed.into_iter().fold(0.0, f64::max);
+    let settle = known.iter().copied().filter(|beats| open(beats));
+    let settle = settle.max_by(|a, b| gain(a).total_cmp(&gain(b))).map(|beats| {
+        let [form, other] = beats.narrowed;
+        format!(
+            " To settle {}, measure {} (its benchmark command is under Share): that leaves {} % of the doubt.",
+            name_of(beats),
+            if other >= form { name } else { NAMES[0] },
+            fixed(100.0 * (1.0 - gain(&beats)), 0),
+        )
+    });
+    Some(format!("{name} against {}: {}.{}", NAMES[0], parts.join("; "), settle.unwrap_or_default()))
+}
+
+/// Without its unit.
+fn name_of(beats: &Beats) -> &'static str {
+    beats.metric.name.split(',').next().unwrap_or(beats.metric.name)
 }
 
 fn row(name: &str, cells: impl IntoIterator<Item = impl Into<Span>>) -> Row {

@@ -5,12 +5,13 @@ use super::{Block, Row, Span, Study};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::{Lengths, link};
-use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point};
+use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point, Ranked, Reliability};
 use crate::study::words;
 use crate::units::{count, fixed};
 
-pub const CHOICES: [(&str, &str); 5] = [
+pub const CHOICES: [(&str, &str); 6] = [
     ("loops", "Closed loops"),
+    ("ranks", "Which is faster"),
     ("batches", "Batches and traces"),
     ("kernels", "Kernels"),
     ("cases", "All cases"),
@@ -38,6 +39,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         return vec![Block::text("The accuracy report could not be loaded.")];
     };
     match study.chosen.as_str() {
+        "ranks" => ranks(accuracy),
         "batches" => batches(accuracy),
         "kernels" => kernels(accuracy),
         "cases" => cases(study, accuracy),
@@ -93,6 +95,56 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
         blocks.push(groups("Not fitted on", &metrics, &accuracy.outside, &["outside"]));
     }
     blocks
+}
+
+/// How often the faster of two is named, and whether the chances given are those it comes true by.
+fn ranks(accuracy: &Accuracy) -> Vec<Block> {
+    let percent = |value: f64| format!("{} %", fixed(value, 0));
+    let row = |one: &Ranked| {
+        let what = format!("{}, {}", one.difference, one.metric);
+        [what, count(f64::from(one.pairs)), percent(one.right), percent(one.physics)]
+    };
+    let head = ["Runs that differ in", "Pairs", "Named rightly", "By the physics alone"];
+    vec![
+        Block::text(
+            "Pairs of measured closed loops that differ in one thing, predicted with the runs of both configurations left out. How often \
+             the faster of the two is named, among pairs measured more than 10 % apart:",
+        ),
+        Block::table("The faster of two", &head, accuracy.ranks.iter().map(row)),
+        Block::text(
+            "How sure the prediction was, over all pairs, and how often it was right: on the line, its probabilities are calibrated.",
+        ),
+        reliability(accuracy),
+    ]
+}
+
+fn reliability(accuracy: &Accuracy) -> Block {
+    let metrics = ["TTFT", "TPOT"];
+    let panel = |name: &str| {
+        let of_metric: Vec<&Reliability> =
+            accuracy.reliability.iter().filter(|one| one.metric == name).collect();
+        let dots = of_metric.iter().map(|one| (one.said * 1e-2, one.came_true * 1e-2));
+        let dots = Line { loose: true, ..Line::marked("", Tone::Accent, dots) };
+        let line = Line::new("", Tone::Ink, [(0.5, 0.5), (1.0, 1.0)]);
+        let y = Axis::new(&format!("{name}, came true"), Unit::Share, false);
+        Panel { y, lines: vec![dots, line], ..Panel::default() }
+    };
+    let chart = Chart::Curves(Curves {
+        x: Axis::new("Said", Unit::Share, false),
+        panels: metrics.iter().map(|name| panel(name)).collect(),
+        mark: None,
+    });
+    let said = |one: &Reliability| {
+        format!(
+            "{}: {} % said, {} % came true, {} pairs",
+            one.metric,
+            fixed(one.said, 0),
+            fixed(one.came_true, 0),
+            one.pairs
+        )
+    };
+    let words = accuracy.reliability.iter().map(said).collect::<Vec<_>>().join(". ");
+    Block::figure("Said and come true", HEIGHT, chart, words)
 }
 
 fn batches(accuracy: &Accuracy) -> Vec<Block> {

@@ -1,6 +1,7 @@
 //! Headline numbers as columns of tables and panels of charts: name, unit and value, said once.
 
 use super::Case;
+use crate::calibration::{Figure, Standing};
 use crate::chart::{Axis, Line, Panel, Tone, Unit};
 use crate::serving::report::Headline;
 use crate::units::{count, fixed};
@@ -10,24 +11,44 @@ pub struct Metric {
     pub name: &'static str,
     unit: Unit,
     value: fn(&Headline) -> Option<f64>,
+    /// What it is as sure as.
+    rests_on: fn(&Standing) -> Option<Figure>,
+    /// Falls as what it rests on rises.
+    inverse: bool,
+    pub less_is_better: bool,
 }
 
-const fn metric(name: &'static str, unit: Unit, value: fn(&Headline) -> Option<f64>) -> Metric {
-    Metric { name, unit, value }
+const fn time(
+    name: &'static str,
+    value: fn(&Headline) -> Option<f64>,
+    rests_on: fn(&Standing) -> Option<Figure>,
+) -> Metric {
+    Metric { name, unit: Unit::Seconds, value, rests_on, inverse: false, less_is_better: true }
 }
 
-pub const TTFT: Metric = metric("TTFT", Unit::Seconds, |headline| Some(headline.ttft.0));
-pub const TPOT: Metric = metric("TPOT", Unit::Seconds, |headline| headline.tpot.map(|tpot| tpot.0));
-pub const E2E: Metric = metric("E2E", Unit::Seconds, |headline| Some(headline.e2e.0));
-pub const OUTPUT: Metric = metric("Output, tok/s", Unit::Count, |headline| Some(headline.output_per_s));
-pub const PER_GPU: Metric =
-    metric("Output per GPU, tok/s", Unit::Count, |headline| Some(headline.output_per_s_per_gpu));
-pub const PER_USER: Metric =
-    metric("Output per user, tok/s", Unit::Count, |headline| headline.output_per_s_per_user);
-pub const REQUESTS: Metric = metric("Requests/s", Unit::Count, |headline| Some(headline.requests_per_s));
-pub const COST: Metric = metric("$ per M output tokens", Unit::Dollars, |headline| {
-    headline.dollars_per_million.map(|dollars| dollars.0)
-});
+/// All output tokens are as sure as each other's share of them.
+const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Metric {
+    let rests_on = |of: &Standing| of.output;
+    Metric { name, unit: Unit::Count, value, rests_on, inverse: false, less_is_better: false }
+}
+
+pub const TTFT: Metric = time("TTFT", |headline| Some(headline.ttft.0), |of| of.ttft);
+pub const TPOT: Metric = time("TPOT", |headline| headline.tpot.map(|tpot| tpot.0), |of| of.tpot);
+pub const E2E: Metric = time("E2E", |headline| Some(headline.e2e.0), |of| of.e2e);
+pub const OUTPUT: Metric = rate("Output, tok/s", |headline| Some(headline.output_per_s));
+pub const PER_GPU: Metric = rate("Output per GPU, tok/s", |headline| Some(headline.output_per_s_per_gpu));
+pub const PER_USER: Metric = Metric {
+    rests_on: |of| of.tpot,
+    inverse: true,
+    ..rate("Output per user, tok/s", |headline| headline.output_per_s_per_user)
+};
+pub const REQUESTS: Metric = rate("Requests/s", |headline| Some(headline.requests_per_s));
+pub const COST: Metric = Metric {
+    unit: Unit::Dollars,
+    inverse: true,
+    less_is_better: true,
+    ..rate("$ per M output tokens", |headline| headline.dollars_per_million.map(|dollars| dollars.0))
+};
 
 /// Every one, in the order of a report.
 pub const ALL: [Metric; 8] = [TTFT, TPOT, E2E, OUTPUT, PER_GPU, PER_USER, REQUESTS, COST];
@@ -49,6 +70,13 @@ impl Metric {
     pub fn print_change(&self, case: &Case, base: &Case) -> String {
         let change = self.of(case).zip(self.of(base)).and_then(|(value, was)| change(value, was));
         change.map_or_else(|| self.print(case), |change| format!("{} ({change})", self.print(case)))
+    }
+
+    /// Its value and uncertainty, if the case was calibrated.
+    pub fn figure(&self, case: &Case) -> Option<Figure> {
+        let of = (self.rests_on)(&case.report()?.calibrated.as_ref()?.standing)?;
+        let response = if self.inverse { of.response.map(|by| -by) } else { of.response };
+        Some(Figure { value: self.of(case)?, response, ..of })
     }
 
     /// A line through those of `cases` that have the number, each with its place on the axis.

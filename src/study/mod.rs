@@ -19,6 +19,7 @@ mod measured;
 mod metric;
 pub mod panel;
 mod plans;
+mod rank;
 mod search;
 mod share;
 mod sweep;
@@ -184,6 +185,18 @@ impl Study {
             None => own_runs(&self.link.runs, catalog(), &ask)?.0,
         };
         case.predict(catalog(), &own, ask)?;
+        // Of the loads around those compared, only curves are drawn.
+        let is_ranked = match self.topic {
+            Topic::Change | Topic::Better => true,
+            Topic::Compare => self.done <= self.link.compared.len(),
+            _ => false,
+        };
+        if is_ranked
+            && let Some((form, others)) = self.cases[..=self.done].split_first_mut()
+            && let Some(case) = others.last_mut()
+        {
+            rank::compare(form, case, &own);
+        }
         self.calibrated_on = Some(own);
         self.done += 1;
         Ok(true)

@@ -49,6 +49,8 @@ pub fn arch(arch: Arch) -> &'static str {
         Arch::Hopper => "Hopper",
         Arch::Blackwell => "Blackwell",
         Arch::BlackwellRtx => "Blackwell RTX",
+        Arch::Cdna3 => "CDNA 3",
+        Arch::Cdna4 => "CDNA 4",
     }
 }
 
@@ -97,7 +99,7 @@ pub fn provenance_help(provenance: Provenance) -> &'static str {
         Provenance::Learned => "Learned efficiency, on a GPU whose measurements trained the model",
         Provenance::Extrapolated => "Learned efficiency, on a GPU the model was not trained on",
         Provenance::Measured => "Interpolated between measured points",
-        Provenance::Fixed => "Counted bytes over a fixed share of the bandwidth, and a launch floor",
+        Provenance::Fixed => "Counted work over fixed shares of the peaks, and a launch floor",
         Provenance::Beside => "Runs beside a longer kernel: what it adds at full speed",
         Provenance::Roofline => "The ideal: no kernel is faster than this",
     }

@@ -189,9 +189,27 @@ pub fn ratio(factor: f64) -> Printed {
     Printed { number: digits(factor), unit: "×" }
 }
 
+/// A probability nearer to one than this is not told from it.
+const CERTAIN: f64 = 0.99;
+
+/// A probability: `93 %`, `over 99 %`.
+pub fn chance(probability: f64) -> String {
+    let percent = |share: f64| fixed(100.0 * share, 0);
+    match probability {
+        sure if sure > CERTAIN => format!("over {} %", percent(CERTAIN)),
+        sure if sure < 1.0 - CERTAIN => format!("under {} %", percent(1.0 - CERTAIN)),
+        sure => format!("{} %", percent(sure)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_certain() {
+        assert_eq!([0.931, 0.999, 0.001].map(chance), ["93 %", "over 99 %", "under 1 %"]);
+    }
 
     #[test]
     fn significant_digits_are_kept() {

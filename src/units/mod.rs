@@ -7,5 +7,5 @@ mod quantity;
 pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;
 
-pub use format::{Printed, count, decimal, fixed, percent, ratio, significant};
+pub use format::{Printed, chance, count, decimal, fixed, percent, ratio, significant};
 pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Quantity, Seconds, Watts};

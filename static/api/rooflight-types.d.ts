@@ -1,7 +1,7 @@
 // Written from the Rust types: `ROOFLIGHT_WRITE=1 cargo test --lib api` renews it.
 // Times are in seconds, data in bytes, rates per second, shares between 0 and 1.
 
-export type Arch = "volta" | "turing" | "ampere" | "ada" | "hopper" | "blackwell" | "blackwell_rtx";
+export type Arch = "volta" | "turing" | "ampere" | "ada" | "hopper" | "blackwell" | "blackwell_rtx" | "cdna3" | "cdna4";
 
 export type Attention = {
   "gqa": Gqa
@@ -29,6 +29,8 @@ export type Bands = {
   tpot: Spread | null;
   e2e: Spread;
   output_per_s: Band | null;
+  /** Of what each limit of the run is held against. */
+  limits: Array<Band | null>;
 };
 
 /** What the efficiencies behind a number are. */
@@ -513,7 +515,7 @@ export type KeyBlocks = {
   topk: number;
 };
 
-export type LinkKind = "nvlink" | "pcie";
+export type LinkKind = "nvlink" | "pcie" | "xgmi";
 
 /** A Mamba-2 mixer. */
 export type Mamba = {
@@ -611,6 +613,8 @@ export type Model = {
   notes?: Array<string>;
   /** Layers that predict the tokens after the next (MTP), for drafts; none in a model without. */
   mtp?: number;
+  /** Rows of the learned position table. `None` if positions are rotary or biases. */
+  positions?: number;
 };
 
 export type ModelFacts = {
@@ -727,6 +731,8 @@ export type Plan = {
   total_per_s: number;
   /** What 80 % of measurements are expected between; none without calibration, or as long as that is not known. */
   bands: Bands | null;
+  /** The probability that measurements keep to every limit; none without limits, or as long as `bands` is not known. */
+  keeps_with: number | null;
   /** Every limit with what came of it, at the percentile that is asked for. */
   limits: Array<Kept>;
   /** Share of requests that keep to all limits; none without limits. */

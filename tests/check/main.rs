@@ -113,6 +113,38 @@ fn formats_follow_the_gpu() {
 }
 
 #[test]
+fn amd_has_its_own_formats_and_engines() {
+    let on = |gpu: &'static str, weights: Dtype| {
+        move |scenario: &mut Scenario| {
+            (scenario.gpu, scenario.weights) = (gpu.into(), Some(weights));
+        }
+    };
+    let text = refusal(Field::Weights, on("mi300x", Dtype::Nvfp4));
+    assert!(
+        text.starts_with("MI300X has no dense FP4 rate: no FP4 matrix cores; on this GPU choose"),
+        "{text}"
+    );
+    let text = refusal(Field::Weights, on("mi355x", Dtype::Nvfp4));
+    assert!(text.contains("MXFP4 but not NVFP4"), "{text}");
+    let experts = |gpu: &'static str| {
+        move |scenario: &mut Scenario| {
+            on(gpu, Dtype::Mxfp4Mxfp8)(scenario);
+            scenario.model = model("gpt-oss-20b");
+        }
+    };
+    let text = refusal(Field::Weights, experts("mi300x"));
+    assert!(text.contains("MX formats") && !text.contains("mxfp4_mxfp8"), "{text}");
+    assert!(checked(experts("mi355x")).0.is_some());
+    let text = refusal(Field::Engine, |scenario| {
+        (scenario.gpu, scenario.engine) = ("mi300x".into(), "trtllm".into());
+    });
+    assert_eq!(text, "TensorRT-LLM runs on NVIDIA GPUs only; for MI300X choose vllm or sglang");
+    let (setup, issues) = checked(on("mi300x", Dtype::Fp8));
+    assert!(setup.is_some());
+    assert!(issues.iter().any(|issue| issue.field == Field::Gpu && issue.text.contains("extrapolated")));
+}
+
+#[test]
 fn lengths_have_to_fit_the_context() {
     let text = refusal(Field::Isl, |scenario| {
         scenario.model = model("qwen3-8b");

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const documents = ["README.md", "src/README.md", "src/ui/README.md", "models/README.md", "examples/README.md", "static/catalog/README.md", "training/README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)];
+const documents = ["README.md", "src/README.md", "src/ui/README.md", "models/README.md", "runs/README.md", "examples/README.md", "static/catalog/README.md", "training/README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)];
 
 /** The anchor of a heading, as GitHub makes it. */
 const anchor = (heading) => heading.toLowerCase().replace(/[^\w\- ]/g, "").replaceAll(" ", "-");

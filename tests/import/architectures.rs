@@ -10,13 +10,16 @@ use super::{QWEN3, accepted, changed, refused};
 #[test]
 fn unknown_architectures_are_refused_by_name() {
     let one = |change: Value| refused(&changed(change)).join("\n");
-    assert!(one(json!({"model_type": "grok"})).starts_with("`model_type` grok is not supported"));
+    assert!(
+        one(json!({"model_type": "grok", "attn_output_multiplier": 0.088}))
+            .starts_with("`model_type` grok is not supported; `attn_output_multiplier` not understood")
+    );
     assert_eq!(
         one(json!({"architectures": ["Qwen3ForSequenceClassification"]})),
-        "no text generation (`architectures` is Qwen3ForSequenceClassification): not covered by this release"
+        "`model_type` qwen3 with no text generation (`architectures` is Qwen3ForSequenceClassification): not covered by this release"
     );
     assert!(one(json!({"hidden_act": "gelu"})).contains("gelu activation"));
-    assert!(one(json!({"num_experts": 64})).contains("mixture of experts (64 experts)"));
+    assert!(one(json!({"num_experts": 64})).contains("mixture of experts (`num_experts` 64)"));
 }
 
 #[test]

@@ -7,13 +7,17 @@ use serde_json::{Value, json};
 
 use super::QWEN3;
 
-/// Published configs where the measured data is at hand, and the inline one always.
+/// Published configs where the measured data is at hand, and the families' and the inline one always.
 fn samples() -> &'static [String] {
     static SAMPLES: std::sync::LazyLock<Vec<String>> = std::sync::LazyLock::new(|| {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/model_configs");
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
-        texts.chain([QWEN3.to_owned()]).collect()
+        let families = include_str!("../data/families.jsonl").lines().filter_map(|line| {
+            let fact: Value = serde_json::from_str(line).ok()?;
+            Some(fact["config"].to_string())
+        });
+        texts.chain(families).chain([QWEN3.to_owned()]).collect()
     });
     &SAMPLES
 }
@@ -46,6 +50,9 @@ fn stranger() -> impl Strategy<Value = Value> {
             json!("deepseek_v3"),
             json!("nemotron_h"),
             json!("gemma4"),
+            json!("falcon"),
+            json!("hunyuan_v1_moe"),
+            json!("granitemoehybrid"),
             json!("M*E-"),
             json!("re:(a|b)*.*+"),
         ]),

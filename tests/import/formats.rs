@@ -43,24 +43,27 @@ fn four_bit_formats_are_read() {
 #[test]
 fn weight_formats_without_kernels_are_refused_by_name() {
     let one = |config: Value| refused(&changed(json!({"quantization_config": config}))).join("\n");
-    let end = ": not covered by this release";
+    let (start, end) = ("`model_type` qwen3 with ", ": not covered by this release");
     let awq = json!({"quant_method": "awq", "bits": 3});
-    assert_eq!(one(awq), format!("3-bit weights (`quant_method` awq){end}"));
+    assert_eq!(one(awq), format!("{start}3-bit weights (`quant_method` awq){end}"));
     let other = json!({"quant_method": "bitsandbytes"});
-    assert_eq!(one(other), format!("bitsandbytes weights (`quant_method`){end}"));
+    assert_eq!(one(other), format!("{start}bitsandbytes weights (`quant_method`){end}"));
     let blocks = json!({"quant_method": "fp8", "weight_block_size": [64, 64]});
-    assert_eq!(one(blocks), format!("FP8 weights scaled in blocks other than 128x128{end}"));
+    assert_eq!(one(blocks), format!("{start}FP8 weights scaled in blocks other than 128x128{end}"));
     let group = json!({"weights": {"num_bits": 2, "type": "int", "group_size": 128}});
     let config = json!({"quant_method": "compressed-tensors", "config_groups": {"group_0": group}});
-    assert_eq!(one(config), format!("INT2 weights (`num_bits`){end}"));
+    assert_eq!(one(config), format!("{start}INT2 weights (`num_bits`){end}"));
     let mixed = json!({"quant_algo": "MIXED_PRECISION"});
     let text = "weights in several formats (`quant_algo` MIXED_PRECISION without a list)";
-    assert_eq!(one(mixed), format!("{text}{end}"));
+    assert_eq!(one(mixed), format!("{start}{text}{end}"));
     let odd = json!({"quant_method": "fp8", "modules_to_not_convert": ["re:(?!a)b"]});
-    assert_eq!(one(odd), format!("modules by a regular expression that is not supported (re:(?!a)b){end}"));
+    assert_eq!(
+        one(odd),
+        format!("{start}modules by a regular expression that is not supported (re:(?!a)b){end}")
+    );
     let (model, issues) = import(QWEN3, Some(r#"{"quantization": {"quant_algo": "W4A8_AWQ"}}"#));
     assert!(model.is_none());
-    assert_eq!(issues[0].text, format!("W4A8_AWQ weights (`quant_algo`){end}"));
+    assert_eq!(issues[0].text, format!("{start}W4A8_AWQ weights (`quant_algo`){end}"));
     assert!(refused_with_record("{").starts_with("hf_quant_config.json: not JSON"));
 }
 

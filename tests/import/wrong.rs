@@ -114,8 +114,10 @@ fn encoders_are_refused_by_name() {
 fn python_numbers_are_read_as_what_they_are() {
     let text = QWEN3.replace("\"hidden_size\": 4096", "\"hidden_size\": NaN");
     assert!(refused(&text)[0].contains("`hidden_size` is \"NaN\""));
-    let text =
-        QWEN3.replace("\"rope_theta\": 1000000", "\"limit\": [0.0, -Infinity], \"a\": \"NaN \\\" NaN\"");
+    let text = QWEN3.replace(
+        "\"rope_theta\": 1000000",
+        "\"time_step_limit\": [0.0, -Infinity], \"prefix\": \"NaN \\\" NaN\"",
+    );
     assert!(import(&text, None).0.is_some());
 }
 

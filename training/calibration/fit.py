@@ -10,6 +10,12 @@ version, model or GPU. (Those of the greatest marginal likelihood trust other ve
 comes out worse than by the physics alone.) Noise has heavy tails (Student t): a run that queued where another did not gets a small
 weight. The search begins at the covariance of the present file; `--keep` takes that as it is and only renews the runs, `--afresh` begins
 at variances and scales of no meaning. Errors as the page has them: `evaluate serving`.
+
+    evaluate contributed runs --responses contributed.jsonl
+    python3 training/calibration/fit.py --contributed contributed.jsonl
+
+adds contributed runs to those of the present file, with its covariance, and prints what changed (`contributed.py`). With responses of
+tables too, all are fitted together.
 """
 
 import argparse
@@ -20,6 +26,7 @@ import time
 
 import numpy as np
 
+from contributed import BUILD_KEYS, LAYOUT_KEYS, figures, joined, names, sizes, write_list
 from prior import FACTORS, GENERAL, LAYOUT, METRICS, OF_FACTOR, SIZES, Factor, Prior, Runs, codes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -28,8 +35,11 @@ OUT = ROOT / "models" / "calibration.json"
 LEFT_OUT = {"configuration": (LAYOUT, 1.0), "version": (["engine", "version"], 0.25), "model": (["shape"], 0.25), "gpu": (["gpu"], 0.25)}
 # Degrees of freedom of what is left out: a few runs far off do not decide.
 OUTLIERS = 5.0
-# What responses and weights are written in multiples of: the file travels with the page.
-STEPS = [0.05, 0.05, 0.1]
+# A run further off than this many variances widens the bands of others no further.
+WIDEST = 6.0
+# Configurations that the covariance counts as where others say how wide bands are. This and WIDEST were chosen among 24 pairs by the
+# density and the coverage of configurations left out.
+PLAIN_COUNTS = 0.5
 
 
 def start():
@@ -47,12 +57,9 @@ def score(theta, prior):
         inverse = prior.inverse(theta)
     except np.linalg.LinAlgError:
         return np.inf
-    noise, total = prior.noise(theta), 0.0
-    compared = runs.metric < 2
+    total, compared = 0.0, runs.metric < 2
     for labels, counts in LEFT_OUT.values():
-        mean, variance = prior.without(inverse, codes(runs.points, labels))
-        # Of a measurement with the noise of any, not with its own weight.
-        variance = np.maximum(variance - noise / runs.weight, 1e-9) + noise
+        mean, variance = prior.measured_anew(theta, inverse, codes(runs.points, labels))
         away = (runs.ratio - mean) ** 2 / variance
         total += counts * (0.5 * (OUTLIERS + 1) * np.log1p(away / OUTLIERS) + 0.5 * np.log(variance))[compared].mean()
     return total
@@ -114,59 +121,96 @@ def kept(file):
     return np.array(theta + [np.log(file["noise"][metric]) for metric in METRICS])
 
 
-def builds(runs):
+def misses(prior, theta):
+    """For each run, the mean square deviation by metric of its configuration when that is left out, in variances.
+    It widens or narrows the bands of the same model on the same engine (`Calibration::widths`)."""
+    runs, layouts = prior.runs, codes(prior.runs.points, LAYOUT)
+    mean, variance = prior.measured_anew(theta, prior.inverse(theta), layouts)
+    away = np.minimum((runs.ratio - mean) ** 2 / variance, WIDEST)
+    of_row, found = layouts[runs.of], {}
+    for layout in np.unique(of_row):
+        of = [away[(of_row == layout) & (runs.metric == metric)] for metric in range(len(METRICS))]
+        found[layout] = [round(float(one.mean()), 2) if len(one) else None for one in of]
+    return [found.get(layout) for layout in layouts]
+
+
+def builds(runs, missed):
     """The runs as the file holds them: under what they have in common."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
-    build = ("engine", "version", "kind", "shape", "arch", "gpu", "format", "drafted")
     for index, run in enumerate(runs.runs):
         point = run["point"]
         rows = np.flatnonzero(runs.of == index)
         if not len(rows):
             continue
-        one = {"at": [float(f"{point[key]:.4g}") for key in ("in_flight", "prompt", "output")]}
+        one = {"at": sizes(point)}
         for row in rows:
-            # Waiting responds alike in every run.
-            figures = [round(float(runs.ratio[row]), 3)]
-            # Coarser than they are known, and still finer than matters: a factor of 1.2 then errs by half a per cent.
-            figures += [round(round(float(figure) / step) * step, 2) for figure, step in zip((*runs.response[row][:2], runs.weight[row]), STEPS)]
-            one[list(METRICS)[runs.metric[row]]] = figures
-        layout = tuple(point[key] for key in ("tp", "ep", "dp", "pp"))
-        found[tuple(point[key] for key in build)][layout].append(one)
-    for names, layouts in sorted(found.items()):
-        yield dict(zip(build, names)) | {
+            one[list(METRICS)[runs.metric[row]]] = figures(runs.ratio[row], runs.response[row], runs.weight[row])
+        layout = (*(point[key] for key in LAYOUT_KEYS), tuple(missed[index]))
+        found[tuple(point[key] for key in BUILD_KEYS)][layout].append(one)
+    for build, layouts in sorted(found.items()):
+        yield dict(zip(BUILD_KEYS, build)) | {
             "layouts": [
-                dict(zip(("tp", "ep", "dp", "pp"), layout)) | {"runs": ran}
-                for layout, ran in sorted(layouts.items())
+                dict(zip((*LAYOUT_KEYS, "misses"), layout)) | {"runs": ran}
+                for layout, ran in sorted(layouts.items(), key=lambda one: one[0][:4])
             ]
         }
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    arguments.add_argument("responses", type=pathlib.Path)
-    arguments.add_argument("--keep", action="store_true", help="keep the covariance of the present file")
-    arguments.add_argument("--afresh", action="store_true", help="begin the search without it")
-    arguments.add_argument("--share", type=float, default=0.5, help="share of the models that the search looks at")
-    arguments.add_argument("--seconds", type=float, default=1800, help="the search ends after so many")
-    arguments = arguments.parse_args()
-    runs = Runs([json.loads(line) for line in arguments.responses.read_text().splitlines()])
-    theta = start() if arguments.afresh else kept(json.loads(OUT.read_text()))
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path else []
+
+
+def fitted(arguments, file, new):
+    """All runs, by how much each configuration is missed, and the covariance, searched for unless it is to be kept."""
+    runs = Runs(lines_of(arguments.responses) + new)
+    theta = start() if arguments.afresh else kept(file)
     if not arguments.keep:
         theta = search(Prior(runs.sample(arguments.share)), theta, arguments.seconds)
     prior = Prior(runs)
     prior.weigh(theta)
     prior.weigh(theta)
     report(prior, theta)
+    covariance = {"noise": {metric: float(f"{v:.3g}") for metric, v in zip(METRICS, np.exp(theta[-len(METRICS) :]))}}
+    covariance |= {name: record(theta, factor) for factor, name in enumerate(FACTORS)}
+    return runs, misses(prior, theta), covariance
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    arguments.add_argument("responses", type=pathlib.Path, nargs="?", help="runs of tables; without them those of the present file stay")
+    arguments.add_argument("--contributed", type=pathlib.Path, help="contributed runs, as `evaluate contributed --responses` writes them")
+    arguments.add_argument("--keep", action="store_true", help="keep the covariance of the present file")
+    arguments.add_argument("--afresh", action="store_true", help="begin the search without it")
+    arguments.add_argument("--share", type=float, default=0.5, help="share of the models that the search looks at")
+    arguments.add_argument("--seconds", type=float, default=1800, help="the search ends after so many")
+    parser, arguments = arguments, arguments.parse_args()
+    if not arguments.responses and not arguments.contributed:
+        parser.error("give the responses of tables, those of contributed runs, or both")
+    file, new = json.loads(OUT.read_text()), lines_of(arguments.contributed)
+    release = json.loads((ROOT / "models" / "manifest.json").read_text())["release"]
+    if arguments.responses:
+        runs, missed, covariance = fitted(arguments, file, new)
+    else:
+        if file["release"] != release:
+            parser.error(f"{OUT.name} is of the models of {file['release']}, not of {release}: fit it on the tables")
+        done = joined(kept(file), file, new, misses)
+        if done is None:
+            print("the calibration holds these contributed runs and no others: nothing changes")
+            return
+        runs, missed = done
+        covariance = {name: file[name] for name in ("noise", *FACTORS)}
+    people = f", and from runs contributed by {', '.join(names(new))}" if new else ""
     head = {
-        "schema": 2,
-        "release": json.loads((ROOT / "models" / "manifest.json").read_text())["release"],
+        "schema": 3,
+        "release": release,
         "attribution": "Derived from measured runs of InferenceX, NVIDIA aiconfigurator, GPUStack, SGLang's cookbook and "
-        "TensorRT-LLM's performance overview; see training/ATTRIBUTION.md",
-        "noise": {metric: float(f"{v:.3g}") for metric, v in zip(METRICS, np.exp(theta[-len(METRICS) :]))},
-    } | {name: record(theta, factor) for factor, name in enumerate(FACTORS)}
-    lines = [json.dumps(build, separators=(",", ":")) for build in builds(runs)]
+        f"TensorRT-LLM's performance overview{people}; see training/ATTRIBUTION.md",
+        "plain_counts": PLAIN_COUNTS,
+    } | covariance
+    lines = [json.dumps(build, separators=(",", ":")) for build in builds(runs, missed)]
     text = json.dumps(head, indent=1)[:-2] + ',\n "builds": [\n' + ",\n".join(lines) + "\n]}\n"
     OUT.write_text(text)
+    write_list(runs.runs)
     print(f"{len(runs.runs)} runs, {len(text)} bytes")
 
 

@@ -57,7 +57,7 @@ class Runs:
     """Runs and their rows: a row is a metric of a run."""
 
     def __init__(self, runs):
-        self.runs = [run for run in runs if run["kind"] in OBSERVED]
+        self.runs = [run for run in runs if "observed" in run or run["kind"] in OBSERVED]
         self.points = [run["point"] for run in self.runs]
         rows = [row for index, run in enumerate(self.runs) for row in self.observed(index, run)]
         self.of = np.array([row[0] for row in rows])
@@ -70,6 +70,12 @@ class Runs:
     @staticmethod
     def observed(index, run):
         for number, (metric, key) in enumerate(METRICS.items()):
+            # A run that says what it observes: one read back from the file, or contributed.
+            if "observed" in run:
+                if metric in run["observed"]:
+                    ratio, *response = run["observed"][metric]
+                    yield index, number, ratio, [*response, WAITS[metric]]
+                continue
             measured, predicted = run["measured"].get(key), run["predicted"].get(key)
             if metric not in OBSERVED[run["kind"]] or not measured or not predicted:
                 continue
@@ -120,15 +126,23 @@ class Prior:
     def noise(self, theta):
         return np.exp(theta[-len(METRICS) :])[self.runs.metric]
 
+    def shared(self, theta, f):
+        """The covariance of a factor between runs."""
+        factor = Factor(theta[f * OF_FACTOR : (f + 1) * OF_FACTOR])
+        shared = sum(variance * self.same[tuple(same)] for same, variance in factor.levels)
+        near = np.exp(-0.5 * sum(apart / scale**2 for apart, scale in zip(self.apart, factor.scales)))
+        return shared + near * sum(variance * self.same[tuple(same)] for same, variance in factor.smooth)
+
     def gram(self, theta):
         total = np.diag(self.noise(theta) / self.runs.weight)
         for f, spread in enumerate(self.spread):
-            factor = Factor(theta[f * OF_FACTOR : (f + 1) * OF_FACTOR])
-            shared = sum(variance * self.same[tuple(same)] for same, variance in factor.levels)
-            near = np.exp(-0.5 * sum(apart / scale**2 for apart, scale in zip(self.apart, factor.scales)))
-            shared = shared + near * sum(variance * self.same[tuple(same)] for same, variance in factor.smooth)
-            total += spread @ (spread @ shared).T
+            total += spread @ (spread @ self.shared(theta, f)).T
         return total
+
+    def factors(self, theta, rows):
+        """The logarithms of the factors of every run by these rows, a column a factor."""
+        solved = np.linalg.solve(self.gram(theta)[np.ix_(rows, rows)], self.runs.ratio[rows])
+        return np.stack([self.shared(theta, f) @ (spread[rows].T @ solved) for f, spread in enumerate(self.spread)], axis=1)
 
     def inverse(self, theta):
         lower, fault = lapack.dpotrf(self.gram(theta), lower=1)
@@ -148,6 +162,13 @@ class Prior:
             mean[rows] = runs.ratio[rows] - cho_solve(factor, solved[rows])
             variance[rows] = np.diag(cho_solve(factor, np.eye(len(rows))))
         return mean, variance
+
+    def measured_anew(self, theta, inverse, groups):
+        """Mean and variance of another measurement of each row with all rows of its group left out."""
+        mean, variance = self.without(inverse, groups)
+        noise = self.noise(theta)
+        # With the noise of any measurement, not with that of its own weight.
+        return mean, np.maximum(variance - noise / self.runs.weight, 1e-9) + noise
 
     def weigh(self, theta):
         """Weights of the rows under noise with heavy tails, each run judged by the others."""

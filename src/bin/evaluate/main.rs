@@ -1,5 +1,6 @@
 //! Predicted against measured: error tables on a folder of measurements.
 
+mod contributed;
 mod kernels;
 mod memory;
 mod serving;
@@ -25,11 +26,16 @@ enum What {
     Serving(serving::Arguments),
     /// Memory at start: weights, room for the KV cache and whether the server starts, beside what logs say.
     Memory(memory::Arguments),
+    /// Runs that people measured and sent: what is missing, wrong or implausible in their files, and what is predicted of them.
+    Contributed(contributed::Arguments),
     /// All of it in short, case by case, into `evidence.json` beside the models: what the page shows as evidence.
     Evidence {
         /// The folder of measured data.
         #[arg(long, default_value = "../shared/data")]
         data: PathBuf,
+        /// The folder of contributed runs.
+        #[arg(long, default_value = "runs")]
+        runs: PathBuf,
         /// The folder of the ONNX models and their manifest.
         #[arg(long, default_value = "models")]
         models: PathBuf,
@@ -63,9 +69,10 @@ fn main() -> ExitCode {
     let done = match Cli::parse().what {
         What::Serving(arguments) => serving::run(&arguments),
         What::Memory(arguments) => memory::run(&arguments),
-        What::Evidence { data, models, sample } => {
+        What::Contributed(arguments) => contributed::run(&arguments),
+        What::Evidence { data, runs, models, sample } => {
             let selection = Selection { sample: Some(sample), seed: 0, suspects: true };
-            summary::run(&data, &Comparison { selection, excluded: &[] }, &models)
+            summary::run((&data, &runs), &Comparison { selection, excluded: &[] }, &models)
         }
         What::Kernels { data, exclude_gpu, models, sample, seed, json } => {
             let selection = Selection { sample: Some(sample), seed, suspects: true };

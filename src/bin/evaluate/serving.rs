@@ -13,6 +13,7 @@ use rooflight::evidence::errors::Errors;
 use rooflight::evidence::models::open_models;
 use rooflight::evidence::served::calibrated::Leave;
 use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
+use rooflight::evidence::served::ranks::{Named, Ranks, Reliability};
 use rooflight::evidence::served::report::{LoopReport, ServedReports, served_reports};
 use rooflight::evidence::served::response::responses;
 use serde_json::json;
@@ -262,9 +263,28 @@ fn print_loops(report: &LoopReport) {
     println!("\nup to 4 clients");
     group(&report.few_clients_by_engine);
     group(&report.few_clients_by_model_and_engine);
+    report.ranks.iter().for_each(print_ranks);
     println!();
     for one in &report.contradictions {
         println!("contradicts {}: {}", one.id, one.reasons.join("; "));
+    }
+}
+
+fn print_ranks(ranks: &Ranks) {
+    println!(
+        "\nthe faster of two runs that differ in one thing, where they are over 10 % apart: named rightly, by the physics alone"
+    );
+    for (difference, by) in &ranks.by_difference {
+        for (metric, Named { pairs, apart, right, physics }) in by {
+            let name = format!("{difference}, {}", metric.name());
+            println!("{name:36}{right:>8.1} %{physics:>8.1} %{apart:>8} of {pairs} pairs");
+        }
+    }
+    println!("\nthe one said to be faster was: said, came true");
+    for (metric, of) in &ranks.reliability {
+        for Reliability { said, came_true, pairs } in of {
+            println!("{:36}{said:>8.0} %{came_true:>8.0} %{pairs:>8} pairs", metric.name());
+        }
     }
 }
 

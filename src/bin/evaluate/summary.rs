@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rooflight::config::catalog::catalog;
 use rooflight::evidence::cases::Kind;
+use rooflight::evidence::contributed::report;
 use rooflight::evidence::kernels::Comparison;
 use rooflight::evidence::models::open_models;
 use rooflight::evidence::served::calibrated::Leave;
@@ -14,8 +15,8 @@ use super::serving::{found, title};
 /// Measured runs that nothing was fitted on, of those that the folder has.
 const OTHERS: [&str; 3] = ["more_closed_loops.jsonl", "independent.jsonl", "energy.jsonl"];
 
-/// Predicts everything in `data` and writes the report to `evidence.json` of the models' folder.
-pub fn run(data: &Path, comparison: &Comparison<'_>, folder: &Path) -> Result<(), String> {
+/// Predicts everything in `data` and the contributed runs, and writes the report to `evidence.json` of the models' folder.
+pub fn run((data, runs): (&Path, &Path), comparison: &Comparison<'_>, folder: &Path) -> Result<(), String> {
     let models = open_models(folder).map_err(|error| error.to_string())?;
     let measured = data.join("e2e");
     let peers = measured.join("peer_predictions.csv");
@@ -25,9 +26,12 @@ pub fn run(data: &Path, comparison: &Comparison<'_>, folder: &Path) -> Result<()
         OTHERS.iter().map(|name| measured.join(name)).filter(|path| path.exists()).collect();
     let outside = super::serving::found(&others, None, (1, &[]), &models, catalog())?.served;
     let closed = (title(Kind::ClosedLoop), &outside.closed_loops.all);
+    let contributed = super::contributed::sound(&[runs.to_path_buf()], &models)?;
+    let contributed = (!contributed.is_empty()).then(|| ("Contributed", report(&contributed)));
     let outside: Vec<_> = [closed]
         .into_iter()
         .chain(outside.others.iter().map(|(kind, report)| (title(*kind), report)))
+        .chain(contributed.as_ref().map(|(title, report)| (*title, report)))
         .collect();
     let kernels = super::kernels::reports(data, comparison, &models)?;
     let reports = Reports {

@@ -27,6 +27,7 @@ pub struct CollectiveCatalog {
 pub struct GenericLinks {
     pub nvlink: Map<Generic>,
     pub pcie: Map<Generic>,
+    pub xgmi: Map<Generic>,
 }
 
 /// Latency in µs, and the share of the link's bandwidth that is reached, in (0, 1].
@@ -53,6 +54,7 @@ impl CollectiveCatalog {
         let known = match kind {
             LinkKind::Nvlink => &self.generic.nvlink,
             LinkKind::Pcie => &self.generic.pcie,
+            LinkKind::Xgmi => &self.generic.xgmi,
         };
         known.get(&format!("{collective}/{ranks}")).copied()
     }

@@ -2,7 +2,7 @@
 
 use super::parallel::Degrees;
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Dtype, Field, Gpu, Issue, Model};
+use crate::config::{Arch, Dtype, Field, Gpu, Issue, MissingFigure, Model};
 
 /// Weight formats with a learned kernel model: of dense models, and of mixtures of experts.
 const DENSE: [Dtype; 7] =
@@ -36,14 +36,24 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) 
         issues.push(Issue::error(Field::Weights, text));
         return;
     }
-    if let Err(missing) = gpu.tensor_rate(dtype) {
-        let able: Vec<Dtype> = known.iter().copied().filter(|dtype| gpu.supports(*dtype)).collect();
+    if let Err(missing) = multiplies(gpu, dtype) {
+        let able: Vec<Dtype> =
+            known.iter().copied().filter(|dtype| multiplies(gpu, *dtype).is_ok()).collect();
         let text = match able.is_empty() {
             true => missing.to_string(),
             false => format!("{missing}; on this GPU {}", list(&able)),
         };
         issues.push(Issue::error(Field::Weights, text));
     }
+}
+
+/// Whether the matrix cores multiply `dtype`. CDNA 3 has FP8 but no scales of 32, which MXFP8 activations take.
+fn multiplies(gpu: &Gpu, dtype: Dtype) -> Result<(), MissingFigure> {
+    if dtype == Dtype::Mxfp4Mxfp8 && gpu.arch == Arch::Cdna3 {
+        let reason = "the matrix cores of CDNA 3 read no scales of MX formats".to_owned();
+        return Err(MissingFigure { gpu: gpu.name.clone(), figure: "dense MXFP8 rate", reason });
+    }
+    gpu.tensor_rate(dtype).map(|_| ())
 }
 
 pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {

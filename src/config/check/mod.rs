@@ -56,6 +56,14 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let weights = scenario.weights.or(model.map(|model| model.weights));
     if let Some(gpu) = gpu {
         missing_gpu_figures(gpu, issues);
+        if gpu.arch.is_amd() {
+            let text = format!(
+                "of {}'s architecture only tuned matrix products were measured: attention, norms and experts are \
+                 extrapolated from NVIDIA's kernels",
+                gpu.name
+            );
+            issues.push(Issue::warning(Field::Gpu, text));
+        }
         formats::kv(kv, gpu, issues);
         if degrees_are_sane {
             parallel::links(gpu, degrees, issues);
@@ -76,7 +84,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         }
     }
     let (gpu, engine) = (gpu?, engine?);
-    missing_engine_figures(engine, gpu, issues);
+    missing_engine_figures(engine, gpu, catalog, issues);
     let settings = settings::settings(&scenario.overrides, engine, gpu, issues);
     let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
     let published = model.formats(weights);
@@ -145,11 +153,17 @@ fn missing_gpu_figures(gpu: &Gpu, issues: &mut Vec<Issue>) {
     issues.extend(needed.into_iter().flatten().map(|missing| Issue::error(Field::Gpu, missing.to_string())));
 }
 
-fn missing_engine_figures(engine: &Engine, gpu: &Gpu, issues: &mut Vec<Issue>) {
+fn missing_engine_figures(engine: &Engine, gpu: &Gpu, catalog: &Catalog, issues: &mut Vec<Issue>) {
     let name = &engine.name;
     if engine.kernels_on(gpu.arch).is_none() {
-        let text =
-            format!("{name} {} has no known kernels for {} ({:?})", engine.version, gpu.name, gpu.arch);
+        let text = if gpu.arch.is_amd() {
+            let engines = catalog.engines.engines.iter();
+            let able = engines.filter(|engine| engine.kernels_on(gpu.arch).is_some());
+            let ids: Vec<&str> = able.map(|engine| engine.id.as_str()).collect();
+            format!("{name} runs on NVIDIA GPUs only; for {} choose {}", gpu.name, ids.join(" or "))
+        } else {
+            format!("{name} {} has no known kernels for {} ({:?})", engine.version, gpu.name, gpu.arch)
+        };
         issues.push(Issue::error(Field::Engine, text));
     }
     let host = &engine.host;

@@ -121,6 +121,7 @@ pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
     let link = match gpu.link.kind {
         LinkKind::Nvlink => "NVLink",
         LinkKind::Pcie => "PCIe",
+        LinkKind::Xgmi => "XGMI",
     };
     let product = if dp > 1 { format!("{tp} x {dp} x {pp}") } else { format!("{tp} x {pp}") };
     let text = format!("{product} is {gpus} GPUs, but {link} connects at most {domain} of {}", gpu.name);

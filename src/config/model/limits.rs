@@ -90,6 +90,7 @@ impl Model {
         let layers = self.blocks.iter().fold(0u32, |sum, blocks| sum.saturating_add(blocks.count));
         check(LAYERS, layers);
         self.mtp.into_iter().for_each(|layers| check(MTP, layers));
+        self.positions.into_iter().for_each(|rows| check(CONTEXT, rows));
         for blocks in &self.blocks {
             blocks.attention.iter().for_each(|attention| attention_counts(attention, &mut check));
             blocks.ffn.iter().for_each(|ffn| ffn_counts(ffn, &mut check));

@@ -34,6 +34,9 @@ pub struct Model {
     /// Layers that predict the tokens after the next (MTP), for drafts; none in a model without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtp: Option<u32>,
+    /// Rows of the learned position table. `None` if positions are rotary or biases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positions: Option<u32>,
 }
 
 /// `count` decoder blocks of the same shape, wherever they stand in the model.

@@ -79,10 +79,11 @@ impl Model {
         self.tables() + self.of_blocks(|tensor| tensor.elements * tensor.active)
     }
 
-    /// Embedding, head and final norm.
+    /// Embedding, positions, head and final norm.
     fn tables(&self) -> f64 {
         let tables = if self.tied_embeddings { 1.0 } else { 2.0 };
-        (tables * f64::from(self.vocab) + 1.0) * f64::from(self.hidden)
+        let positions = f64::from(self.positions.unwrap_or(0));
+        (tables * f64::from(self.vocab) + positions + 1.0) * f64::from(self.hidden)
     }
 
     fn of_blocks(&self, of: impl Fn(&Tensor) -> f64) -> f64 {

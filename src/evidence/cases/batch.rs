@@ -4,9 +4,13 @@ use serde::Deserialize;
 
 use super::{Ask, dtype, model, texts};
 use crate::config::catalog::Catalog;
-use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
+use crate::config::{
+    Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Setup, VersionDefaults, Workload, check, link,
+};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
+use crate::evidence::launch::version_numbers;
+use crate::evidence::served::sequence_us;
 use crate::kernels::Phase;
 use crate::serving::{Report, finish, plan};
 
@@ -21,6 +25,10 @@ pub struct BatchCase {
     pub tp: u32,
     pub pp: u32,
     pub precision: String,
+    pub engine_version: Option<String>,
+    /// The command, where the source prints it.
+    #[serde(default)]
+    pub launch: String,
     /// Tokens of each prompt, or else of all of them and how many there are.
     #[serde(default)]
     pub prompt_lens: Vec<u32>,
@@ -73,6 +81,33 @@ impl BatchCase {
         })
     }
 
+    /// What the recorded version does by default.
+    fn defaults<'a>(&self, catalog: &'a Catalog) -> Option<&'a VersionDefaults> {
+        let version = version_numbers(self.engine_version.as_deref().filter(|version| !version.is_empty())?);
+        catalog.engine(&self.engine)?.version_defaults(&version, catalog.gpu(&self.gpu)?.arch)
+    }
+
+    /// The setup with what the recorded version does otherwise than the catalog's.
+    ///
+    /// * Without asynchronous scheduling the host's work on each sequence is not hidden.
+    /// * vLLM's `benchmark_latency` sends the same prompts again and again: a prefix cache holds all but their last blocks.
+    fn as_recorded(&self, mut setup: Setup, catalog: &Catalog) -> Setup {
+        let Some(defaults) = self.defaults(catalog) else { return setup };
+        if !defaults.async_scheduling {
+            let sequences = setup.prompts.len() as f64;
+            let all = sequence_us(&self.engine, catalog).0.map(|one| one * sequences);
+            let host = &mut setup.engine.host;
+            for step in [&mut host.decode_step_us, &mut host.prefill_step_us] {
+                step.0 = step.0.zip(all).map(|(own, all)| own + all);
+            }
+        }
+        if defaults.prefix_cache && self.launch.starts_with("benchmark_latency") {
+            let (block, prompt) = (f64::from(setup.kv_block()), setup.mean_prompt());
+            setup.cached_share = (1.0 - block / prompt).max(0.0);
+        }
+        setup
+    }
+
     /// Predicts the batch.
     ///
     /// # Errors
@@ -80,7 +115,7 @@ impl BatchCase {
     pub fn compare(&self, catalog: &Catalog, ask: &Ask) -> Result<Compared, String> {
         let scenario = self.scenario()?;
         let (setup, issues) = check(&scenario, catalog);
-        let setup = setup.ok_or_else(|| texts(&issues))?;
+        let setup = self.as_recorded(setup.ok_or_else(|| texts(&issues))?, catalog);
         let (plan, rows) = plan(&setup).map_err(|issues| texts(&issues))?;
         let learned = ask(&rows)?;
         let times = |efficiencies: &Efficiencies| {
@@ -115,4 +150,35 @@ fn times(report: &Report) -> Result<Times, String> {
         total_ms: Some(headline.e2e.millis()),
         ..Times::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    fn setup(version: &str, launch: &str) -> Setup {
+        let case = serde_json::json!({
+            "id": "", "source": "", "model": "amd/Llama-3.1-70B-Instruct-FP8-KV", "engine": "vllm", "gpu": "mi300x",
+            "tp": 8, "pp": 1, "precision": "fp8", "isl": 2048, "batch": 16, "osl": 2048, "measured": {},
+            "engine_version": version, "launch": launch,
+        });
+        let case: BatchCase = serde_json::from_value(case).expect("a batch");
+        let (setup, issues) = check(&case.scenario().expect("known"), catalog());
+        case.as_recorded(setup.unwrap_or_else(|| panic!("{issues:?}")), catalog())
+    }
+
+    #[test]
+    fn a_repeated_batch_is_found_in_the_prefix_cache() {
+        assert_eq!(setup("0.9.0.1", "benchmark_latency.py").cached_share, 0.0);
+        assert_eq!(setup("0.9.1", "benchmark_throughput.py").cached_share, 0.0);
+        assert_eq!(setup("0.9.1", "benchmark_latency.py").cached(2048), 2032);
+    }
+
+    #[test]
+    fn without_asynchronous_scheduling_each_sequence_shows() {
+        let step = |version| setup(version, "").engine.host.decode_step_us.0.expect("known");
+        let own = catalog().engine("vllm").expect("known").host.sequence_us.0.expect("known");
+        assert_eq!(step("0.10.0") - step("0.14.0"), 16.0 * own);
+    }
 }

@@ -20,7 +20,7 @@ pub use trace::{TraceCase, TracedRequest};
 /// A case of any kind that is compared.
 #[derive(Debug, Clone)]
 pub enum Case {
-    Batch(BatchCase),
+    Batch(Box<BatchCase>),
     Served(Box<ServedCase>),
     Pools(Box<PoolCase>),
     Trace(TraceCase),
@@ -62,7 +62,7 @@ impl Cases {
     }
 
     pub fn batches(&self) -> impl Iterator<Item = &BatchCase> {
-        self.all.iter().filter_map(|case| if let Case::Batch(case) = case { Some(case) } else { None })
+        self.all.iter().filter_map(|case| if let Case::Batch(case) = case { Some(&**case) } else { None })
     }
 
     /// Runs of a server, of any kind.
@@ -83,7 +83,7 @@ impl Cases {
 fn read(kind: &str, value: Value) -> Result<Case, String> {
     let unlike = |error: serde_json::Error| format!("not read as a case of kind {kind}: {error}");
     match kind {
-        "batch" => serde_json::from_value(value).map(Case::Batch).map_err(unlike),
+        "batch" => serde_json::from_value(value).map(|case| Case::Batch(Box::new(case))).map_err(unlike),
         "closed_loop" | "burst" | "offline" | "open_loop" | "open_loop_constant" | "steady_state" => {
             serde_json::from_value(value).map(|case| Case::Served(Box::new(case))).map_err(unlike)
         }

@@ -7,7 +7,7 @@ use crate::evidence::cases::{ServedCase, model};
 use crate::kernels::constants::constants;
 use crate::units::GIB;
 
-constants!("launches": sglang_prefill_tokens, bench_share, bench_most_seqs, bench_most_tokens);
+constants!("launches": sglang_prefill_tokens, sglang_drafting_seqs, bench_share, bench_most_seqs, bench_most_tokens);
 
 /// Sequences and tokens of a step: as many sequences as the KV cache holds, and their tokens in step with each other.
 ///

@@ -158,7 +158,7 @@ fn within<T: PartialOrd>(range: &Range<T>, value: &T) -> bool {
 }
 
 /// The leading numbers of a version; none of a name.
-pub(super) fn numbers(version: &str) -> Vec<u32> {
+pub fn numbers(version: &str) -> Vec<u32> {
     version.trim_start_matches('v').split('.').map_while(|part| part.parse().ok()).collect()
 }
 

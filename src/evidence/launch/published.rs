@@ -20,7 +20,7 @@ pub(super) fn launch(plan: &Plan, case: &ServedCase, published: &Published) -> R
         .ok_or_else(|| format!("{} is not among the GPUs of the catalog", case.gpu))?;
     let (defaults, doubts) =
         match case.engine_version.as_deref().map(numbers).filter(|version| !version.is_empty()) {
-            Some(version) => (engine.version_defaults(&version), Vec::new()),
+            Some(version) => (engine.version_defaults(&version, gpu.arch), Vec::new()),
             None => (engine.versions.last(), vec!["the engine's version is not recorded".to_owned()]),
         };
     let version = case.engine_version.as_deref().unwrap_or_default();
@@ -61,7 +61,7 @@ pub(super) fn launch(plan: &Plan, case: &ServedCase, published: &Published) -> R
     if published.launch.starts_with("trtllm-bench") {
         engine_settings(&mut launch, case, gpu)?;
     }
-    drafts(&mut launch, plan, published, &given);
+    drafts(&mut launch, plan, case, published, &given);
     Ok(launch)
 }
 
@@ -184,7 +184,7 @@ fn set(launch: &mut Launch, case: &ServedCase, flag: &Flag) {
 }
 
 /// Tokens drafted in each step, and accepted: what the run printed, or else what runs like it had.
-fn drafts(launch: &mut Launch, plan: &Plan, published: &Published, given: &[Flag]) {
+fn drafts(launch: &mut Launch, plan: &Plan, case: &ServedCase, published: &Published, given: &[Flag]) {
     let number = |name: &str| given.iter().find(|flag| flag.name == name).and_then(Flag::number);
     let of_vllm = given.iter().find(|flag| flag.name == "speculative_config").and_then(|flag| {
         let config: Value = serde_json::from_str(flag.value.as_deref()?).ok()?;
@@ -201,5 +201,8 @@ fn drafts(launch: &mut Launch, plan: &Plan, published: &Published, given: &[Flag
         ));
         deepest * plan.drafts.accepted / f64::from(plan.drafts.drafted)
     });
+    if case.engine == "sglang" && !given.iter().any(|flag| setting(&flag.name) == Some(Setting::MaxSeqs)) {
+        launch.max_seqs = Some(constants().sglang_drafting_seqs as u32);
+    }
     launch.drafts = Drafts { drafted: drafted as u32, accepted: accepted.clamp(0.0, drafted) };
 }

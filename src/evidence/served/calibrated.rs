@@ -1,10 +1,12 @@
 //! Measured runs predicted by what other measured runs say of their steps.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{Run, response::point};
 use crate::calibration::{
-    Calibration, FACTORS, Factors, Known, Label, Observed, Point, Posterior, Responses,
+    Band, Calibration, FACTORS, Factors, Label, Observed, Point, Posterior, Responses, Standing,
 };
 use crate::evidence::cases::{Kind, ServedCase};
 use crate::evidence::compared::{Metric, Times};
@@ -36,6 +38,11 @@ impl Leave {
             Self::Model => "without model",
             Self::Gpu => "without gpu",
         }
+    }
+
+    /// Whether a known run is one of those that are not asked about a run at `at`.
+    pub fn is_of(self, at: &Point, known: &Point) -> bool {
+        self.labels().iter().all(|&label| at.agrees(known, label))
     }
 
     fn labels(self) -> &'static [Label] {
@@ -71,43 +78,62 @@ pub fn predict(place: &Place<'_>, calibration: &Calibration, leave: Leave) -> Re
     let at = point(place.case, place.run, place.in_flight);
     let measured = place.case.measured.times();
     let known = leave != Leave::Configuration || knows(calibration, &at, &place.physics, &measured);
-    let others = |one: &Known| !known || !leave.labels().iter().all(|&label| at.agrees(&one.point, label));
-    let posterior = calibration.posterior(&at, &[], others);
+    let others = |one: &Point| !known || !leave.is_of(&at, one);
     let simulate = |factors: Factors| {
         place.run.simulate(&place.hosted.times(factors), factors.wait).map(|(times, _)| times)
     };
+    let closed = (place.case.kind == Kind::ClosedLoop).then(|| f64::from(place.case.osl));
+    Ok(corrected(calibration, (&at, others), simulate, (closed, &measured))?.0)
+}
+
+/// What a run is predicted to be by the known runs that are asked, beside what was measured of it, and its bands. `closed` is the output
+/// length of a closed loop.
+///
+/// # Errors
+/// Those of `simulate`.
+pub fn corrected(
+    calibration: &Calibration,
+    (at, asked): (&Point, impl Fn(&Point) -> bool + Copy),
+    simulate: impl Fn(Factors) -> Result<Times, String>,
+    (closed, measured): (Option<f64>, &Times),
+) -> Result<(Calibrated, BTreeMap<Metric, Band>), String> {
+    let (posterior, widths) = (calibration.posterior(at, &[], asked), calibration.widths(at, asked));
     let responses = Responses::of(posterior.factors(), simulate)?;
-    let deviation = |(metric, _): &(Metric, Observed)| {
-        let real = metric.of(&measured).filter(|real| *real > 0.0)?;
-        let figure = |times: &Times| metric.of(times).unwrap_or(f64::NAN);
-        let shares = shares(place.case, *metric, &responses.at);
-        let band = calibration.band(&posterior, &responses, &shares, figure)?;
-        let half = (band.high / band.low).ln() / 2.0;
-        Some((*metric, (real / figure(&responses.at)).ln() / half))
+    let figure = |metric: Metric| {
+        let of = |times: &Times| metric.of(times).unwrap_or(f64::NAN);
+        calibration.figure(&responses, (widths, &shares(closed, metric, &responses.at)), of)
     };
-    let deviations = METRICS.iter().filter_map(deviation).collect();
-    Ok(Calibrated { predicted: responses.at, deviations, left: left(&posterior) })
+    let band = |(metric, _): &(Metric, Observed)| Some((*metric, figure(*metric)?.band(&posterior)));
+    let bands: BTreeMap<Metric, Band> = METRICS.iter().filter_map(band).collect();
+    let deviation = |(&metric, band): (&Metric, &Band)| {
+        let real = metric.of(measured).filter(|real| *real > 0.0)?;
+        let half = (band.high / band.low).ln() / 2.0;
+        Some((metric, (real / metric.of(&responses.at)?).ln() / half))
+    };
+    let deviations = bands.iter().filter_map(deviation).collect();
+    let (ttft, tpot, output) = (figure(Metric::Ttft), figure(Metric::Tpot), figure(Metric::Throughput));
+    let standing = Standing { point: at.clone(), at: posterior.mean, ttft, tpot, e2e: None, output };
+    Ok((Calibrated { predicted: responses.at, deviations, left: left(&posterior), standing }, bands))
 }
 
 /// Whether the calibration was fitted on this run.
 fn knows(calibration: &Calibration, at: &Point, physics: &Times, measured: &Times) -> bool {
-    METRICS.iter().any(|(metric, observed)| {
-        let (Some(real), Some(own)) = (metric.of(measured), metric.of(physics)) else { return false };
-        let ratio = (real / own).ln();
-        calibration.known.iter().any(|known| known.is(at, *observed, ratio))
-    })
+    let ratio = |(metric, observed): &(Metric, Observed)| {
+        Some((*observed, (metric.of(measured)? / metric.of(physics)?).ln()))
+    };
+    calibration.knows(at, METRICS.iter().filter_map(ratio))
 }
 
 /// Of which noises that of a metric is made: as in a prediction.
-fn shares(case: &ServedCase, metric: Metric, times: &Times) -> Vec<(Observed, f64)> {
-    match metric {
-        Metric::Ttft => vec![(Observed::Ttft, 1.0)],
-        Metric::Throughput if case.kind == Kind::ClosedLoop => {
+fn shares(closed: Option<f64>, metric: Metric, times: &Times) -> Vec<(Observed, f64)> {
+    match (metric, closed) {
+        (Metric::Ttft, _) => vec![(Observed::Ttft, 1.0)],
+        (Metric::Throughput, Some(output)) => {
             let (ttft, tpot) = (times.ttft_ms.unwrap_or(0.0), times.tpot_ms.unwrap_or(0.0));
-            let waited = ttft / (ttft + tpot * (f64::from(case.osl) - 1.0));
+            let waited = ttft / (ttft + tpot * (output - 1.0));
             vec![(Observed::Ttft, waited), (Observed::Tpot, 1.0 - waited)]
         }
-        Metric::Throughput => vec![(Observed::Throughput, 1.0)],
+        (Metric::Throughput, None) => vec![(Observed::Throughput, 1.0)],
         _ => vec![(Observed::Tpot, 1.0)],
     }
 }

@@ -3,6 +3,7 @@
 pub mod calibrated;
 mod numpy;
 pub mod pools;
+pub mod ranks;
 pub mod report;
 pub mod response;
 mod scenario;
@@ -13,11 +14,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::sent::Sent;
-use super::cases::{Ask, ServedCase, texts};
+use super::cases::{Ask, Kind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, Launch, launch};
 use crate::config::catalog::{Catalog, Physics};
-use crate::config::{Setup, check, link};
+use crate::config::{Figure, Setup, check, link};
 use crate::efficiency::Efficiencies;
 use crate::serving::run::Power;
 use crate::serving::sim::{
@@ -53,7 +54,10 @@ impl Run {
         let scenario = scenario::of(case, &launch, &sent)?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
-        let setup = with_kernels(setup, &launch);
+        let mut setup = with_kernels(setup, &launch, case);
+        if case.kind == Kind::Offline && !launch.async_scheduling {
+            setup.engine.host.sequence_us = sequence_us(&case.engine, catalog);
+        }
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
         let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
         sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
@@ -63,7 +67,7 @@ impl Run {
             None => replica::extent(&setup, case.concurrency, stretched(case.isl), case.osl),
             Some(_) => replica::extent(&setup, sent.at_once, prompt, output),
         };
-        let policy = started(replica::policy(&setup, &memory), &launch, case, sent.at_once);
+        let policy = started(replica::policy(&setup, &memory), &launch, case, &sent);
         let link = link::encode(&scenario::as_sent(scenario, case, &launch, &sent));
         Ok(Self { setup, launch, policy, sent, extent, link })
     }
@@ -74,8 +78,10 @@ impl Run {
         let (model, gpu, engine) = (&model.id, &gpu.id, &engine.id);
         let (moe, fused) = (self.launch.moe.as_deref().unwrap_or_default(), self.launch.all_reduce_fusion);
         let drafted = self.setup.drafts.drafted;
+        let choice = self.setup.engine.kernels_on(self.setup.gpu.arch);
+        let experts = choice.and_then(|choice| choice.moe(self.setup.formats.weights, 1, u64::from(*ep)));
         format!(
-            "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {moe} {fused:?} {drafted}",
+            "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {moe} {experts:?} {fused:?} {drafted}",
             weights.id(),
             kv.id()
         )
@@ -87,7 +93,8 @@ impl Run {
     /// # Errors
     /// Why the simulation does not end, or has no answer.
     pub fn simulate(&self, cost: &dyn StepCost, wait: f64) -> Result<(Times, f64), String> {
-        let cost = &Cold { cost, start: self.launch.cold_start, due: Cell::new(true) };
+        let sampling = self.sent.sampling_ns * 1e-9 * f64::from(self.setup.model.vocab);
+        let cost = &AsServed { cost, start: self.launch.cold_start, due: Cell::new(true), sampling };
         let Sent { requests, arrivals, .. } = &self.sent;
         let mut outcome = simulate(&self.policy, requests, arrivals, cost, Limits::default())
             .map_err(|error| error.to_string())?;
@@ -130,21 +137,28 @@ fn joules_at(outcome: &Outcome, time: f64) -> f64 {
     }
 }
 
-/// Step times of a server that is not warm.
-struct Cold<'a> {
+/// Step times of a server that is not warm, or that draws tokens by more than the largest logit.
+struct AsServed<'a> {
     cost: &'a dyn StepCost,
     start: Option<ColdStart>,
     /// The step that compiles is still to come.
     due: Cell<bool>,
+    /// Seconds a sequence that decodes.
+    sampling: f64,
 }
 
-impl StepCost for Cold<'_> {
+impl StepCost for AsServed<'_> {
     fn seconds(&self, ranks: &[RankStep<'_>]) -> f64 {
         self.spent(ranks).seconds
     }
 
     fn spent(&self, ranks: &[RankStep<'_>]) -> Spent {
-        let spent = self.cost.spent(ranks);
+        let mut spent = self.cost.spent(ranks);
+        let decoding = ranks.iter().map(|rank| rank.decoding).max().unwrap_or(0);
+        let sampling = self.sampling * f64::from(decoding);
+        // Drawing is taken to draw what the rest of the step does.
+        spent.joules *= if spent.seconds > 0.0 { 1.0 + sampling / spent.seconds } else { 1.0 };
+        spent.seconds += sampling;
         let prompts = |rank: &RankStep| rank.chunks.iter().map(|chunk| chunk.new).sum::<u32>();
         let tokens = ranks.iter().map(prompts).max().unwrap_or(0);
         match self.start.filter(|start| self.due.get() && tokens >= start.tokens) {
@@ -157,8 +171,20 @@ impl StepCost for Cold<'_> {
     }
 }
 
-/// The setup with the kernels that the run's script named, where they were measured.
-fn with_kernels(mut setup: Setup, launch: &Launch) -> Setup {
+/// What each sequence of a step costs the host of an engine that is called in its own process and decides nothing ahead,
+/// in µs. vLLM's scheduler, sampler and detokeniser are Python there too; the others' were not seen to take any.
+pub fn sequence_us(engine: &str, catalog: &Catalog) -> Figure {
+    let known = catalog.engine(engine).filter(|engine| engine.id == "vllm");
+    known.map_or(Figure(Some(0.0), String::new()), |engine| engine.host.sequence_us.clone())
+}
+
+/// The setup with the kernels that the run's script named, where they were measured, or else those of its version.
+fn with_kernels(mut setup: Setup, launch: &Launch, case: &ServedCase) -> Setup {
+    if launch.moe.is_none()
+        && let Some(version) = &case.engine_version
+    {
+        setup.engine.launch_experts_of(version);
+    }
     if let Some(fused) = launch.all_reduce_fusion {
         setup.engine.norm_in_all_reduce = fused;
     }
@@ -178,10 +204,15 @@ fn with_kernels(mut setup: Setup, launch: &Launch) -> Setup {
 /// The scheduler as the run started it.
 ///
 /// The recorded budgets leave room for a token of each client; where drafts are verified, each has as many more.
-fn started(policy: Policy, launch: &Launch, case: &ServedCase, clients: u32) -> Policy {
+fn started(policy: Policy, launch: &Launch, case: &ServedCase, sent: &Sent) -> Policy {
     // A budget that is given as it was set holds for drafts too.
-    let drafted = if case.published.is_some() { 0 } else { launch.drafts.drafted.saturating_mul(clients) };
+    let drafted =
+        if case.published.is_some() { 0 } else { launch.drafts.drafted.saturating_mul(sent.at_once) };
     let ranks = policy.ranks;
+    let (cached_share, wider) = match (&sent.prefixes, sent.full) {
+        (Some(prefixes), Some(places)) if launch.prefix_cache => prefixes.of_full(&policy, sent, places),
+        _ => (cached_share(&policy, launch, case), 1.0),
+    };
     Policy {
         token_budget: policy.token_budget.saturating_add(drafted),
         max_prefill_tokens: launch.max_prefill_tokens,
@@ -194,7 +225,10 @@ fn started(policy: Policy, launch: &Launch, case: &ServedCase, clients: u32) -> 
             .balance_wait
             .filter(|_| ranks > 1)
             .map(|wait| BalanceWait { iterations: wait.iterations, gather: wait.batching }),
-        cached_share: cached_share(&policy, launch, case),
+        cached_share,
+        kv_tokens: (policy.kv_tokens as f64 * wider) as u64,
+        // What is preempted keeps its blocks until others take them.
+        history_cached: if launch.prefix_cache { 1.0 } else { 0.0 },
         kv_block: launch.kv_block_tokens.unwrap_or(policy.kv_block),
         preempt: match launch.conservativeness {
             Some(conservativeness) => Preempt::Retract { conservativeness },

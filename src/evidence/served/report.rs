@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::calibrated::{Leave, Place, predict};
+use super::ranks::Ranks;
 use super::{Run, Tables, on_all_cores, tables};
 use crate::calibration::shipped;
 use crate::config::catalog::{Catalog, Physics};
@@ -36,6 +37,9 @@ pub struct LoopReport {
     /// all others.
     pub inferred: BTreeMap<String, usize>,
     pub without_inferred: Metrics,
+    /// Which of two is the faster; none without calibration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Ranks>,
 }
 
 /// The reports of all kinds.
@@ -137,6 +141,7 @@ fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Table
         errors(metrics, all.compared.iter().filter(|case| !ids.contains(case.id.as_str())))
     };
     LoopReport {
+        ranks: shipped().map(|calibration| Ranks::of(&all.compared, calibration)),
         few_clients: errors(metrics, few()),
         by_concurrency: grouped(metrics, all.compared.iter(), |case| case.concurrency.unwrap_or_default()),
         few_clients_by_model: grouped(metrics, few(), |case| case.model.clone()),

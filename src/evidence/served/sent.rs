@@ -7,7 +7,7 @@ use crate::evidence::launch::Launch;
 use crate::kernels::constants::constants;
 use crate::kernels::random::SplitMix64;
 use crate::serving::run::log_normal;
-use crate::serving::sim::{Arrivals, Request, Served};
+use crate::serving::sim::{Arrivals, Policy, Request, Served};
 
 constants!(
     "data_sets":
@@ -16,6 +16,10 @@ constants!(
     share_gpt_longest_prompt,
     share_gpt_longest_output,
     gpqa_prompt,
+    gpqa_prompts,
+    ml_energy_prompts,
+    lm_arena_turns,
+    top_p_ns,
     lm_arena_prompt,
     lm_arena_spread,
     lm_arena_longest,
@@ -29,8 +33,6 @@ const SGLANG_SEED: u32 = 1;
 /// Requests of a run that does not say how many, for each client, and of an offline one.
 const PER_CLIENT: u32 = 10;
 const OFFLINE: u32 = 1000;
-/// Requests for each place of a server that is kept full, at least.
-const ROUNDS: u32 = 4;
 
 /// The requests of a run.
 #[derive(Debug, Clone)]
@@ -41,6 +43,36 @@ pub struct Sent {
     pub at_once: u32,
     /// Places of a server that is kept full; none of others.
     pub full: Option<u32>,
+    pub prefixes: Option<Prefixes>,
+    /// What drawing a token takes for each entry of the vocabulary, in ns, beyond taking the largest.
+    pub sampling_ns: f64,
+}
+
+/// What prompts of a data set have in common, as the source's client sends them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prefixes {
+    /// Share of a prompt that the turn before it, sent just before, holds too.
+    turns: f64,
+    /// Prompts after which the list begins anew.
+    distinct: u32,
+}
+
+impl Prefixes {
+    /// Share of the prompts that start while the server is full which is found in its cache, and how much more it
+    /// holds for being held once. All of a list is found when it begins anew, or nothing: what was used least recently
+    /// goes first.
+    pub fn of_full(&self, policy: &Policy, sent: &Sent, places: u32) -> (f64, f64) {
+        let (prompt, output) = sent.means();
+        let (prompt, made) = (f64::from(prompt), f64::from(output) / 2.0);
+        let (distinct, places) = (f64::from(self.distinct), f64::from(places));
+        let own = prompt * (1.0 - self.turns);
+        let room = policy.kv_tokens as f64 * f64::from(policy.ranks);
+        let fits = distinct * own + places * made <= room;
+        let begun = (sent.requests.len() as f64 - places).max(1.0);
+        let first = if fits { ((distinct - places) / begun).clamp(0.0, 1.0) } else { 1.0 };
+        let held = own * (distinct / places).min(1.0);
+        (1.0 - (1.0 - self.turns) * first, (prompt + made) / (held + made))
+    }
 }
 
 impl Sent {
@@ -54,12 +86,14 @@ impl Sent {
                 None => vec![Request { prompt: case.isl, output: case.osl }; count as usize],
             };
             let arrivals = Arrivals::Closed { clients: case.concurrency };
-            return Ok(Self { requests, arrivals, at_once: case.concurrency, full: None });
+            let at_once = case.concurrency;
+            return Ok(Self { requests, arrivals, at_once, full: None, prefixes: None, sampling_ns: 0.0 });
         };
         let full = (case.kind == Kind::SteadyState).then_some(published.max_num_seqs).flatten();
         let count = match (published.prompts, &published.lengths, full) {
             (_, Drawn::Histogram { counts, .. }, Some(places)) => {
-                counts.iter().sum::<u32>().max(places.saturating_mul(ROUNDS))
+                // The last of them only empty the places.
+                counts.iter().sum::<u32>().max(places.saturating_add(2))
             }
             (Some(prompts), ..) => prompts,
             (None, ..) if case.kind == Kind::Offline => OFFLINE,
@@ -77,7 +111,14 @@ impl Sent {
             _ if clients < count => Arrivals::Closed { clients },
             _ => Arrivals::AtOnce,
         };
-        Ok(Self { requests: lengths(case, published, count)?, arrivals, at_once: clients, full })
+        let prefixes = match &published.lengths {
+            Drawn::Histogram { task, .. } => Some(prefixes_of(task)),
+            _ => None,
+        };
+        // The client of those data sets asks for the most probable 95 %.
+        let sampling_ns = if prefixes.is_some() { constants().top_p_ns } else { 0.0 };
+        let requests = lengths(case, published, count)?;
+        Ok(Self { requests, arrivals, at_once: clients, full, prefixes, sampling_ns })
     }
 
     /// The longest prompt and the longest answer, in tokens.
@@ -117,20 +158,19 @@ fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<R
         Drawn::ShareGpt => {
             let constants = constants();
             let draw = |mean: f64, spread: f64, most: f64, seed: u64| {
-                log_normal(
-                    mean.round() as u32,
-                    spread,
-                    most as u32,
-                    count as usize,
-                    &mut SplitMix64::new(seed),
-                )
+                let mut random = SplitMix64::new(seed);
+                let drawn = log_normal(mean.round() as u32, spread, most as u32, count as usize, &mut random);
+                // All tokens of the run are known: those drawn are as many.
+                let sum = drawn.iter().copied().map(f64::from).sum::<f64>();
+                let share = mean * f64::from(count) / sum.max(1.0);
+                drawn.into_iter().map(move |length| (f64::from(length) * share).round().max(1.0) as u32)
             };
             let [prompt, output] = published.means;
             let prompts =
                 draw(prompt, constants.share_gpt_prompt_spread, constants.share_gpt_longest_prompt, 1);
             let outputs =
                 draw(output, constants.share_gpt_output_spread, constants.share_gpt_longest_output, 2);
-            prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
+            prompts.zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
         }
         Drawn::Histogram { task, edges, counts } => {
             let prompts = prompts_of(task, count)?;
@@ -159,6 +199,13 @@ fn prompts_of(task: &str, count: u32) -> Result<Vec<u32>, String> {
         }
         other => Err(format!("the lengths of the prompts of {other} are not recorded")),
     }
+}
+
+fn prefixes_of(task: &str) -> Prefixes {
+    let constants = constants();
+    let distinct = if task == "gpqa" { constants.gpqa_prompts } else { constants.ml_energy_prompts };
+    let turns = if task == "lm-arena-chat" { constants.lm_arena_turns } else { 0.0 };
+    Prefixes { turns, distinct: distinct as u32 }
 }
 
 /// A length of the histogram, evenly within its bin.

@@ -78,7 +78,7 @@ impl Group {
     /// Where the GPU's record lacks either.
     pub fn least(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
         let inside: Bytes = self.inside.iter().map(wire_bytes).sum();
-        Ok((inside / gpu.link_bandwidth()?).max(self.sent / gpu.network_bandwidth()?))
+        Ok((inside / gpu.link_among(gpu.link.domain)?).max(self.sent / gpu.network_bandwidth()?))
     }
 
     /// # Errors

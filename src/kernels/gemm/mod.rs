@@ -1,5 +1,6 @@
 //! Matrix products of the linear layers.
 
+mod cdna;
 mod vector;
 
 pub use vector::FAMILY;
@@ -52,7 +53,11 @@ impl Kernel for Gemm {
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-        vector::of(self, launch)
+        if launch.gpu.arch.is_amd() { Ok(None) } else { vector::of(self, launch) }
+    }
+
+    fn closed_form(&self, gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
+        if gpu.arch.is_amd() { cdna::time(self, gpu).map(Some) } else { Ok(None) }
     }
 
     /// Measuring went round several copies of the weights; where the engine quantises activations in the kernel before,

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use super::{Run, Runner};
 use crate::calibration::{
-    Band, Calibration, Factors, Observed, Point, Posterior, Responses, Support, shipped,
+    Band, Calibration, Factors, Known, Observed, Point, Posterior, Responses, Standing, Support, Versus,
+    shipped,
 };
-use crate::config::{Issue, Load, Setup};
+use crate::config::{Field, Issue, Load, Setup};
 use crate::efficiency::Efficiencies;
-use crate::serving::sim::Stats;
+use crate::serving::sim::{Kept, Stats};
 
 /// The calibration of the models that answered; none at the roofline, or for other models than it was fitted with.
 pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Calibration> {
@@ -30,6 +31,17 @@ pub struct Bands {
     pub tpot: Option<Spread>,
     pub e2e: Spread,
     pub output_per_s: Option<Band>,
+    /// Of what each limit of the run is held against.
+    pub limits: Vec<Option<Band>>,
+}
+
+impl Bands {
+    /// The probability that measurements of `run` keep to each of its limits; none without limits.
+    pub fn keep(&self, run: &Run) -> Option<f64> {
+        let one = |(kept, band): (&Kept, &Option<Band>)| Some(band.as_ref()?.within(kept.at, kept.limit));
+        // Limits are kept or missed together: all of them about as often as the tightest.
+        run.limits.iter().zip(&self.limits).filter_map(one).reduce(f64::min)
+    }
 }
 
 /// The bands of a time.
@@ -54,6 +66,15 @@ pub struct Calibrated {
     pub physics: Run,
     /// What would be predicted without the visitor's own runs; none if there are no such runs.
     pub without_own: Option<Run>,
+    /// To compare it with others.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub standing: Standing,
+}
+
+/// How sure it is that `one` comes out better than `other` by measured runs and the visitor's `own`; none without calibration.
+pub fn versus<'a>(one: &'a Calibrated, other: &'a Calibrated, own: &[Known]) -> Option<Versus<'a>> {
+    Some(shipped()?.versus([&one.standing, &other.standing], own, |_| true))
 }
 
 impl Runner {
@@ -77,9 +98,11 @@ impl Runner {
             false => Some(simulated(calibration.posterior(&point, &[], |_| true).factors())?),
         };
         let responses = Responses::of(posterior.factors(), simulated)?;
-        let calibrated = bands(calibration, &posterior, &responses, load).map(|bands| Calibrated {
+        let bands = bands(calibration, (&point, &posterior), &responses, load);
+        let calibrated = bands.map(|(bands, standing)| Calibrated {
             factors: posterior.factors(),
             bands,
+            standing,
             support: calibration.support(&point, &self.own),
             physics,
             without_own,
@@ -103,40 +126,63 @@ impl Runner {
     }
 }
 
+/// The bands of a run, and what comparing it takes. `None` if TTFT or E2E has no band.
 fn bands(
     calibration: &Calibration,
-    posterior: &Posterior,
+    (point, posterior): (&Point, &Posterior),
     responses: &Responses<Run>,
     load: Load,
-) -> Option<Bands> {
+) -> Option<(Bands, Standing)> {
     let metrics = &responses.at.metrics;
     let waited = metrics.ttft.mean / metrics.e2e.mean;
+    let of_ttft = [(Observed::Ttft, 1.0)];
+    let of_tpot = [(Observed::Tpot, 1.0)];
     let of_e2e = [(Observed::Ttft, waited), (Observed::Tpot, 1.0 - waited)];
     // A rate falls as times rise.
     let of_rate = of_e2e.map(|(metric, share)| (metric, -share));
-    let band = |shares: &[(Observed, f64)], figure: &dyn Fn(&Run) -> f64| {
-        calibration.band(posterior, responses, shares, figure)
+    let widths = calibration.widths(point, |_| true);
+    let figure = |shares: &[(Observed, f64)], of: &dyn Fn(&Run) -> f64| {
+        calibration.figure(responses, (widths, shares), of)
     };
-    let spread = |shares: &[(Observed, f64)], stats: &dyn Fn(&Run) -> Option<Stats>| {
-        let of = |figure: fn(Stats) -> f64| band(shares, &|run| stats(run).map_or(f64::NAN, figure));
-        Some(Spread {
-            mean: of(|stats| stats.mean)?,
-            p50: of(|stats| stats.p50),
-            p90: of(|stats| stats.p90),
-            p99: of(|stats| stats.p99),
-        })
+    let band = |shares: &[(Observed, f64)], of: &dyn Fn(&Run) -> f64| {
+        figure(shares, of).map(|figure| figure.band(posterior))
     };
-    let output: &[(Observed, f64)] = match load {
+    let time = |shares: &[(Observed, f64)], stats: &dyn Fn(&Run) -> Option<Stats>| {
+        let of = |figure: fn(Stats) -> f64| move |run: &Run| stats(run).map_or(f64::NAN, figure);
+        let mean = figure(shares, &of(|stats| stats.mean));
+        let spread = mean.map(|mean| Spread {
+            mean: mean.band(posterior),
+            p50: band(shares, &of(|stats| stats.p50)),
+            p90: band(shares, &of(|stats| stats.p90)),
+            p99: band(shares, &of(|stats| stats.p99)),
+        });
+        (spread, mean)
+    };
+    let rate: &[(Observed, f64)] = match load {
         // Clients wait for answers: their rate is as sure as E2E.
         Load::Concurrency(_) | Load::Sessions(_) => &of_rate,
         Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => &[(Observed::Throughput, 1.0)],
         // What arrives is served, whatever the steps take.
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => &[],
     };
-    Some(Bands {
-        ttft: spread(&[(Observed::Ttft, 1.0)], &|run| Some(run.metrics.ttft))?,
-        tpot: spread(&[(Observed::Tpot, 1.0)], &|run| run.metrics.tpot),
-        e2e: spread(&of_e2e, &|run| Some(run.metrics.e2e))?,
-        output_per_s: band(output, &|run| run.metrics.output_per_s),
-    })
+    let limits = responses.at.limits.iter().enumerate().map(|(index, kept)| {
+        let shares: &[(Observed, f64)] = match kept.field {
+            Field::SloTtft => &of_ttft,
+            Field::SloTpot => &of_tpot,
+            _ => &of_e2e,
+        };
+        band(shares, &|run| run.limits.get(index).map_or(f64::NAN, |kept| kept.at))
+    });
+    let (ttft_spread, ttft) = time(&of_ttft, &|run| Some(run.metrics.ttft));
+    let (tpot_spread, tpot) = time(&of_tpot, &|run| run.metrics.tpot);
+    let (e2e_spread, e2e) = time(&of_e2e, &|run| Some(run.metrics.e2e));
+    let output = figure(rate, &|run| run.metrics.output_per_s);
+    let bands = Bands {
+        ttft: ttft_spread?,
+        tpot: tpot_spread,
+        e2e: e2e_spread?,
+        output_per_s: output.map(|output| output.band(posterior)),
+        limits: limits.collect(),
+    };
+    Some((bands, Standing { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
 }

@@ -14,11 +14,11 @@ mod report;
 mod sweep;
 mod trace;
 
-pub use calibrated::{Bands, Calibrated, Spread, factors};
+pub use calibrated::{Bands, Calibrated, Spread, factors, versus};
 pub use commands::Commands;
 pub use lengths::log_normal;
 pub use lengths::requests;
-pub use own::own_runs;
+pub use own::{own_runs, weigh};
 pub use power::Power;
 pub use report::{Point, Run};
 pub use sweep::Sweep;
@@ -181,7 +181,10 @@ impl Runner {
     }
 
     /// One run at step times multiplied by `factors`.
-    fn simulated(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn simulated(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
         let (requests, arrivals, replicas) = self.requests(setup, load);
         let cost = self.table.under(&self.setup.engine.host, self.policy.ahead).times(factors);
         let limits = Limits { steps: STEPS, moments: MOMENTS };

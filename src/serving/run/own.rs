@@ -54,7 +54,9 @@ pub fn own_runs<E>(
         }
     }
     if let Some(calibration) = calibration {
-        issues.extend(weigh(calibration, &mut known));
+        let contradicting = weigh(calibration, &mut known).into_iter();
+        let named = |(number, text)| Issue::warning(Field::Runs, format!("your run {number} {text}"));
+        issues.extend(contradicting.map(named));
     }
     Ok((known.into_iter().map(|(_, one)| one).collect(), issues))
 }
@@ -71,14 +73,17 @@ impl Runner {
     }
 
     /// What was `measured` under `load`, beside the physics. `ideal` is the run at the roofline.
-    fn observed(&self, load: Load, measured: &Measured, ideal: Option<&Run>) -> Result<Known, String> {
+    ///
+    /// # Errors
+    /// Why nothing can be learned from it.
+    pub fn observed(&self, load: Load, measured: &Measured, ideal: Option<&Run>) -> Result<Known, String> {
         let responses = Responses::of(Factors::NONE, |factors| self.simulated(&self.setup, load, factors))
             .map_err(|issue| issue.sentence())?;
         let mut observed = Vec::new();
         for (metric, of) in compared(load, measured) {
             let figure = measured.of(metric);
             let Some(value) = figure.value() else { continue };
-            let of_run = |run: &Run| predicted(run, metric, figure.mean.is_none()).unwrap_or(f64::NAN);
+            let of_run = |run: &Run| run.metric(metric, figure.mean.is_none()).unwrap_or(f64::NAN);
             let value = if metric.is_time() { value * 1e-3 } else { value };
             let log_ratio = (value / of_run(&responses.at)).ln();
             // A rate is the higher the faster, a time the lower.
@@ -134,13 +139,16 @@ fn compared(load: Load, measured: &Measured) -> Vec<(Metric, Observed)> {
     }
 }
 
-fn predicted(run: &Run, metric: Metric, median: bool) -> Option<f64> {
-    let time = |stats: Stats| if median { stats.p50 } else { stats.mean };
-    match metric {
-        Metric::Ttft => Some(time(run.metrics.ttft)),
-        Metric::Tpot => run.metrics.tpot.map(time),
-        Metric::Output => Some(run.metrics.output_per_s),
-        Metric::E2e | Metric::Requests | Metric::Total => None,
+impl Run {
+    /// The mean of what measured runs are compared in, or the median of a time: seconds, output tokens per second.
+    pub fn metric(&self, metric: Metric, median: bool) -> Option<f64> {
+        let time = |stats: Stats| if median { stats.p50 } else { stats.mean };
+        match metric {
+            Metric::Ttft => Some(time(self.metrics.ttft)),
+            Metric::Tpot => self.metrics.tpot.map(time),
+            Metric::Output => Some(self.metrics.output_per_s),
+            Metric::E2e | Metric::Requests | Metric::Total => None,
+        }
     }
 }
 
@@ -149,10 +157,10 @@ const TAILS: f64 = 4.0;
 /// Standard deviations from what all other runs say beyond which a run contradicts them.
 const CONTRADICTS: f64 = 3.0;
 
-/// Gives runs that fit the others badly a small weight, and names those that contradict them.
-fn weigh(calibration: &Calibration, known: &mut [(u32, Known)]) -> Vec<Issue> {
+/// Gives runs that fit the others badly a small weight, and says of those that contradict them how, by number.
+pub fn weigh(calibration: &Calibration, known: &mut [(u32, Known)]) -> Vec<(u32, String)> {
     let all: Vec<Known> = known.iter().map(|(_, one)| one.clone()).collect();
-    let mut issues = Vec::new();
+    let mut found = Vec::new();
     for (index, (number, one)) in known.iter_mut().enumerate() {
         let others: Vec<Known> =
             all.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, one)| one.clone()).collect();
@@ -166,14 +174,14 @@ fn weigh(calibration: &Calibration, known: &mut [(u32, Known)]) -> Vec<Issue> {
             observation.weight = (TAILS + 1.0) / (TAILS + of_noise / noise);
             if away.abs() > CONTRADICTS * (spread + noise).sqrt() {
                 let text = format!(
-                    "your run {number} contradicts the others: its {} is {} {} than they suggest; it counts the less for it",
+                    "contradicts the others: its {} is {} {} than they suggest; it counts the less for it",
                     observation.metric.name(),
                     percent((away.exp() - 1.0).abs()),
                     if away > 0.0 { "higher" } else { "lower" },
                 );
-                issues.push(Issue::warning(Field::Runs, text));
+                found.push((*number, text));
             }
         }
     }
-    issues
+    found
 }

@@ -161,7 +161,7 @@ impl<'a> Rank<'a> {
         request.epoch = request.epoch.wrapping_add(1);
     }
 
-    /// Preempts `id`: its KV cache is lost, it waits first or last.
+    /// Preempts `id`: it waits first or last, and its KV cache is lost, but for what the prefix cache keeps of it.
     pub fn preempt(&mut self, micro: usize, id: u32, requests: &mut [RequestState]) {
         let request = &mut requests[id as usize];
         let mut kv = u64::from(request.filled);
@@ -174,6 +174,11 @@ impl<'a> Rank<'a> {
             self.micro_batches[micro].partial.retain(|&other| other != id);
         }
         self.release(micro, request, kv);
+        if self.policy.history_cached > 0.0 && self.policy.preempt == Preempt::Recompute {
+            // With a prefix cache its blocks stay until running sequences take them.
+            let session = *request.session.get_or_insert(id);
+            self.prefixes.keep(session, kv / u64::from(self.policy.kv_block.max(1)));
+        }
         request.fill = request.prompt + request.generated;
         request.filled = 0;
         match self.policy.preempt {

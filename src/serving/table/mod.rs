@@ -14,11 +14,12 @@ use super::sim::{RankStep, Spent, StepCost};
 use super::step::PlannedStep;
 use crate::calibration::Factors;
 use crate::config::catalog::Physics;
+use crate::config::model::{Attention, Blocks};
 use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Phase, Scope, Sequences};
 use crate::latency::{Draw, HostWork, host_time};
-use crate::units::Seconds;
+use crate::units::{Bytes, Seconds};
 
 pub use grid::octaves;
 use grid::{Axis, Grid, every_point};
@@ -92,6 +93,7 @@ pub struct TablePlan {
     parts: Parts<Points>,
     rows: Rows,
     launches: f64,
+    copies: Seconds,
 }
 
 /// The points of a grid, each with its calls.
@@ -106,6 +108,8 @@ struct Points {
 pub struct StepTable {
     parts: Parts<Grid>,
     launches: f64,
+    /// What each sequence adds that decodes beside prompts.
+    copies: Seconds,
     /// As [`Setup::mixed_graph`].
     mixed_graph: f64,
     /// GPUs of a stage, and the watts that all of them may draw beyond idling.
@@ -174,7 +178,8 @@ impl TablePlan {
             })?,
         };
         let launches = PlannedStep::launches(setup, physics);
-        Ok(Self { setup: setup.clone(), physics: *physics, parts, rows, launches })
+        let copies = copies(setup, physics)?;
+        Ok(Self { setup: setup.clone(), physics: *physics, parts, rows, launches, copies })
     }
 
     /// The rows the models are asked for.
@@ -205,8 +210,27 @@ impl TablePlan {
         let gpus = f64::from(self.setup.tp * self.setup.dp);
         let room = Draw::of(&self.setup).map_or(0.0, |draw| draw.room().0 * gpus);
         let mixed_graph = self.setup.mixed_graph() as f64;
-        Some(StepTable { parts, launches: self.launches, mixed_graph, gpus, room })
+        let copies = match efficiencies {
+            Efficiencies::Roofline => Seconds::ZERO,
+            Efficiencies::Learned(_) => self.copies,
+        };
+        Some(StepTable { parts, launches: self.launches, copies, mixed_graph, gpus, room })
     }
+}
+
+/// The states of a delta rule, gathered for it and scattered back. Sequences that verify drafts stay where they are.
+fn copies(setup: &Setup, physics: &Physics) -> Result<Seconds, MissingFigure> {
+    if !setup.engine.copies_states || setup.drafts.drafted > 0 {
+        return Ok(Seconds::ZERO);
+    }
+    let of = |blocks: &Blocks| match &blocks.attention {
+        Some(Attention::Delta(delta)) => f64::from(blocks.count) * delta.state(),
+        _ => 0.0,
+    };
+    let states = setup.model.blocks.iter().map(of).sum::<f64>() / f64::from(setup.tp);
+    // Read and written twice, in 32 bits.
+    let moved = Bytes(2.0 * 2.0 * 4.0 * states);
+    Ok(moved / (setup.gpu.bandwidth()? * physics.streaming_share))
 }
 
 fn alike(count: u64, new: u64, past: u64) -> Batch {
@@ -277,7 +301,8 @@ impl StepTable {
         // A verified token attends to the whole sequence as the newest does, and reads it no second time.
         let length = (work.decoding_kv / work.decoding).max(SHORTEST as f64);
         let decodes = self.parts.decodes.at(&[work.decoding, length]);
-        Spent { seconds: prompts.seconds + decodes.seconds, joules: prompts.joules + decodes.joules }
+        let copies = if work.prompts.is_some() { self.copies.0 * work.decoding } else { 0.0 };
+        Spent { seconds: prompts.seconds + decodes.seconds + copies, joules: prompts.joules + decodes.joules }
     }
 }
 

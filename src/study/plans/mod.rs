@@ -9,7 +9,7 @@ use crate::config::{Field, Issue};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::find::{Answer, Nearest, Plan, Request, Search};
 use crate::serving::run::Spread;
-use crate::units::{Dollars, Printed, Seconds, count, fixed, percent};
+use crate::units::{Dollars, Printed, Seconds, chance, count, fixed, percent};
 
 /// A search under way for what a link asks.
 #[derive(Debug)]
@@ -112,7 +112,8 @@ fn open(plan: &Plan) -> Span {
 }
 
 /// What the columns say that their names do not.
-const COLUMNS: &str = "TTFT and TPOT: mean (P99). In limits: share of requests. Head-room: times the load that the same replicas \
+const COLUMNS: &str = "TTFT and TPOT: mean (P99). In limits: share of requests. Sure: how likely \
+                       a measurement keeps to every limit. Head-room: times the load that the same replicas \
                        take. N+1: with a spare replica, so that the limits hold while one is down.";
 const DASH: &str = "–";
 
@@ -121,13 +122,14 @@ fn dollars(value: Option<f64>) -> Span {
 }
 
 fn table(plans: &[&Plan]) -> Block {
-    const HEAD: [&str; 9] = [
+    const HEAD: [&str; 10] = [
         "Plan",
         "$/h",
         "$/M out",
         "TTFT (P99)",
         "TPOT (P99)",
         "In limits",
+        "Sure",
         "Head-room",
         "N+1, $/h",
         "Compare",
@@ -146,6 +148,7 @@ fn table(plans: &[&Plan]) -> Block {
             time(plan.ttft.mean, plan.ttft.p99).into(),
             plan.tpot.map_or_else(|| DASH.into(), |tpot| time(tpot.mean, tpot.p99)).into(),
             plan.goodput_share.map_or_else(|| DASH.into(), |share| percent(share).to_string()).into(),
+            plan.keeps_with.map_or_else(|| DASH.into(), chance).into(),
             headroom.unwrap_or_else(|| DASH.into()).into(),
             dollars(spare),
             Span { text: plan.name.clone(), link: format!("mark:{}", plan.link) },

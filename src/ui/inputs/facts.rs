@@ -103,6 +103,7 @@ pub fn of_gpu(gpu: &Gpu) -> Vec<Fact> {
     let kind = match gpu.link.kind {
         LinkKind::Nvlink => "NVLink",
         LinkKind::Pcie => "PCIe",
+        LinkKind::Xgmi => "XGMI",
     };
     known(kind, gpu.link.gb_per_s.0.map(|rate| format!("{}\u{a0}GB/s", count(rate))));
     known("network", gpu.network_bandwidth().ok().map(|rate| rate.print().to_string()));

@@ -132,8 +132,17 @@ fn engines(_: &Scenario) -> Vec<Heading> {
 }
 
 /// Newest first, as people look for them.
-const ARCHS: [Arch; 7] =
-    [Arch::Blackwell, Arch::BlackwellRtx, Arch::Hopper, Arch::Ada, Arch::Ampere, Arch::Turing, Arch::Volta];
+const ARCHS: [Arch; 9] = [
+    Arch::Blackwell,
+    Arch::BlackwellRtx,
+    Arch::Hopper,
+    Arch::Ada,
+    Arch::Ampere,
+    Arch::Turing,
+    Arch::Volta,
+    Arch::Cdna4,
+    Arch::Cdna3,
+];
 
 fn gpus(_: &Scenario) -> Vec<Heading> {
     let of = |arch: Arch| {

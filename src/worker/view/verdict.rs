@@ -3,7 +3,7 @@
 use crate::config::{Field, Issue, Setup};
 use crate::serving::Report;
 use crate::serving::report::Headline;
-use crate::units::{Seconds, count, fixed};
+use crate::units::{Seconds, chance, count, fixed};
 use crate::worker::protocol::Verdict;
 
 /// A limit and the time held against it, in seconds.
@@ -41,14 +41,17 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     };
     let missed: Vec<&Held> = held.iter().filter(|held| held.time > held.limit).collect();
     let keeps = run.map_or(missed.is_empty(), |run| run.keeps() != Some(false));
-    let said = |of: &[&Held], words: fn(&Held) -> String| {
-        of.iter().map(|held| format!("{}{at} {}", held.name, words(held))).collect::<Vec<_>>().join("; ")
+    let keep = report.calibrated.as_ref().zip(run).and_then(|(calibrated, run)| calibrated.bands.keep(run));
+    let sure = |with: Option<f64>| with.map(|with| format!("{} sure", chance(with)));
+    let said = |of: &[&Held], words: fn(&Held) -> String, with: Option<f64>| {
+        let held = of.iter().map(|held| format!("{}{at} {}", held.name, words(held)));
+        held.chain(sure(with)).collect::<Vec<_>>().join("; ")
     };
     if held.is_empty() {
         verdict("none", "No limits set", String::new())
     } else if keeps {
         let all: Vec<&Held> = held.iter().collect();
-        verdict("meets", "Meets the limits", said(&all, within))
+        verdict("meets", "Meets the limits", said(&all, within, keep))
     } else if missed.is_empty() {
         let together = run.and_then(|run| Some(run.goodput_per_s? / run.metrics.requests_per_s));
         let share = fixed(together.unwrap_or(0.0) * 100.0, 0);
@@ -58,7 +61,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         let names: Vec<&str> = missed.iter().map(|held| held.name).collect();
         let words =
             format!("Misses the {} limit{}", names.join(" and "), if names.len() > 1 { "s" } else { "" });
-        verdict("misses", &words, said(&missed, over))
+        verdict("misses", &words, said(&missed, over, keep.map(|with| 1.0 - with)))
     }
 }
 

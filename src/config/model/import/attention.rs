@@ -3,7 +3,7 @@
 use super::family::{Family, Mixers, QkNorm, QkvBias};
 use super::fields::Fields;
 use super::layers::Kind;
-use super::{layers, sparse};
+use super::{layers, single, sparse};
 use crate::config::model::limits::{
     HEAD_DIM, HEADS, INDEX_DIM, INDEX_HEADS, INDEX_TOPK, KV_HEADS, LATENT, LINEAR_KEY_DIM, LINEAR_KEY_HEADS,
     LINEAR_VALUE_DIM, LINEAR_VALUE_HEADS, NOPE, QUERY_RANK, ROPE, TAPS, VALUE_DIM,
@@ -33,6 +33,7 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: 
     let linear = match family.mixers {
         Mixers::DeltaLatent => Attention::Delta(kimi_delta(fields)),
         Mixers::DeltaHeads => Attention::Delta(gated_delta(fields)),
+        Mixers::MambaHeads => Attention::Mamba(single::mamba(fields)),
         _ => full.clone(),
     };
     let kinds = layers::kinds(fields, family, window, layers);
@@ -50,16 +51,14 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: 
 /// Attention by heads, as most layers have it.
 pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Gqa {
     let heads = fields.count(HEADS);
-    let kv_heads = match family.heads_without_groups {
-        true => fields.count_or(KV_HEADS, heads),
-        false => fields.count(KV_HEADS),
-    };
+    let kv_heads = kv_heads(fields, family, heads);
     let head_dim = fields.head_dim(hidden, heads);
     let value_dim = if family.mixers == Mixers::Swa { fields.optional(VALUE_DIM) } else { None };
-    let [bias, normalised] = ["attention_bias", "use_qk_norm"].map(|key| fields.flag(key) == Some(true));
+    let bias = fields.flag("attention_bias") == Some(true);
     // Qwen3-Next's class has the gate whatever the config says.
     let gated = fields.flag("attn_output_gate").unwrap_or(family.mixers == Mixers::DeltaHeads);
-    let over_heads = fields.object()["qk_norm_type"] == "per_layer";
+    let over_heads =
+        family.norm_over_heads || fields.get("qk_norm_type").is_some_and(|kind| kind == "per_layer");
     let traits = [
         (family.mixers == Mixers::Sinks, GqaTrait::Sinks),
         (gated, GqaTrait::OutputGate),
@@ -71,8 +70,11 @@ pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Gqa {
         head_dim,
         qk_norm: match family.qk_norm {
             QkNorm::Never => false,
-            QkNorm::Always => true,
-            QkNorm::Key => normalised,
+            QkNorm::Always => {
+                fields.skip(&["use_qk_norm"]);
+                true
+            }
+            QkNorm::Key => fields.flag("use_qk_norm") == Some(true),
         },
         qkv_bias: match family.qkv_bias {
             QkvBias::Never => false,
@@ -84,6 +86,20 @@ pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Gqa {
         traits: traits.into_iter().filter(|(has, _)| *has).map(|(_, one)| one).collect(),
         blocks: None,
     }
+}
+
+/// Families of 2023 say with a flag whether all heads share keys and values; Falcon's later ones number them.
+fn kv_heads(fields: &mut Fields<'_>, family: &Family, heads: u32) -> u32 {
+    let grouped = fields.flag("new_decoder_architecture") == Some(true);
+    if fields.flag("multi_query") == Some(true) && !grouped {
+        fields.skip(&[KV_HEADS.key]);
+        return 1;
+    }
+    if fields.flag("multi_query_attention") == Some(false) {
+        fields.skip(&[KV_HEADS.key]);
+        return heads;
+    }
+    if family.heads_without_groups { fields.count_or(KV_HEADS, heads) } else { fields.count(KV_HEADS) }
 }
 
 /// MiMo-V2's layers with a window have sizes of their own.
@@ -146,6 +162,8 @@ fn kimi_delta(fields: &mut Fields<'_>) -> Delta {
 }
 
 fn latent(fields: &mut Fields<'_>) -> Mla {
+    // Implied by the others.
+    fields.skip(&[KV_HEADS.key, HEAD_DIM.key, "qk_head_dim"]);
     Mla {
         heads: fields.count(HEADS),
         query_rank: fields.optional(QUERY_RANK),

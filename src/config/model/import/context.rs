@@ -1,5 +1,6 @@
 //! The longest sequence a model is made for.
 
+use super::family::Family;
 use super::fields::Fields;
 use crate::config::model::limits::{CONTEXT, Limit};
 
@@ -7,9 +8,19 @@ use crate::config::model::limits::{CONTEXT, Limit};
 /// already count it.
 ///
 /// The rule is vLLM's (`_get_and_verify_max_len`): YaRN multiplies the original context by its factor,
-/// linear and dynamic scaling multiply the stated one; Llama 3's and LongRoPE's are already stated.
-pub fn longest(fields: &mut Fields<'_>) -> u32 {
-    let stated = fields.count(CONTEXT);
+/// linear and dynamic scaling multiply the stated one; Llama 3's, LongRoPE's and Gemma 3's are already stated.
+pub fn longest(fields: &mut Fields<'_>, family: &Family) -> u32 {
+    // Command R and Kimi Linear: it counts before the other, as in vLLM.
+    let stated = match fields.optional_as("model_max_length", CONTEXT) {
+        Some(stated) => {
+            fields.skip(&[CONTEXT.key]);
+            stated
+        }
+        None => fields.count(CONTEXT),
+    };
+    if family.stretched {
+        return stated;
+    }
     let object = fields.object();
     let ropes = ["rope_scaling", "rope_parameters"].map(|key| &object[key]);
     let Some(rope) = ropes.into_iter().find(|rope| rope.is_object()) else { return stated };

@@ -1,5 +1,7 @@
 //! The decoder families that are read, by `model_type`.
 
+use super::classic::CLASSICS;
+use super::decoders::DECODERS;
 use super::experts::{EXPERTS, Experts, GATED_SHARE, LOCAL, Shared};
 use crate::config::model::Norms;
 
@@ -47,6 +49,8 @@ pub enum Mixers {
     Global,
     /// The same with gated delta rules (Qwen3-Next, Qwen3.5).
     DeltaHeads,
+    /// The same with Mamba mixers (Granite 4).
+    MambaHeads,
     /// Latent attention, sparse where it has an indexer.
     Latent,
     /// Latent attention with Kimi delta attention.
@@ -59,29 +63,55 @@ pub enum Mixers {
     Listed,
 }
 
+/// How the width of an MLP is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    Stated,
+    /// `expansion_ratio` times the hidden size where it is left out, four times where that is too.
+    Multiple,
+    /// Of gate and up together (Qwen).
+    Both,
+}
+
 /// What a `model_type` implies that its `config.json` does not say. Facts are those of the model's
 /// class in Hugging Face transformers and of the layer in vLLM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Family {
     pub model_type: &'static str,
     pub qk_norm: QkNorm,
+    /// It is over all heads together.
+    pub norm_over_heads: bool,
     pub qkv_bias: QkvBias,
     pub window: Window,
     /// `num_key_value_heads` may be left out and is then the number of heads.
     pub heads_without_groups: bool,
     pub mixers: Mixers,
     pub norms: Norms,
-    pub experts: Option<Experts>,
+    pub experts: Option<&'static Experts>,
     /// Whether MLPs have a gate projection.
     pub gated: bool,
     /// Names of the activations that its MLPs may have.
     pub activations: &'static [&'static str],
+    pub width: Width,
+    /// Keys by other names: the family's, and that of the key here. Given under both, their values have to agree.
+    pub names: &'static [(&'static str, &'static str)],
+    /// A JSON object with the defaults of the model's class, of keys that published configs leave out.
+    pub defaults: &'static str,
+    /// Further keys that change no count, with `=` if only one value does not.
+    pub idle: &'static [&'static str],
+    /// Entries of a learned table of positions beyond the context.
+    pub positions: Option<u32>,
+    /// `max_position_embeddings` counts what `rope_scaling` stretches.
+    pub stretched: bool,
+    /// What of it is counted otherwise than it is.
+    pub notes: &'static [&'static str],
 }
 
 /// A pre-norm decoder with RoPE, RMSNorm and a gated SiLU MLP.
 pub const PLAIN: Family = Family {
     model_type: "llama",
     qk_norm: QkNorm::Never,
+    norm_over_heads: false,
     qkv_bias: QkvBias::Key,
     window: Window::Given,
     heads_without_groups: true,
@@ -90,23 +120,30 @@ pub const PLAIN: Family = Family {
     experts: None,
     gated: true,
     activations: &["silu", "swish"],
+    width: Width::Stated,
+    names: &[],
+    defaults: "{}",
+    idle: &[],
+    positions: None,
+    stretched: false,
+    notes: &[],
 };
-const GROUPED: Family = Family { heads_without_groups: false, ..PLAIN };
-const QWEN2: Family =
+pub const GROUPED: Family = Family { heads_without_groups: false, ..PLAIN };
+pub const QWEN2: Family =
     Family { model_type: "qwen2", qkv_bias: QkvBias::Always, window: Window::Flagged, ..GROUPED };
-const QWEN3: Family =
+pub const QWEN3: Family =
     Family { model_type: "qwen3", qk_norm: QkNorm::Always, window: Window::Flagged, ..GROUPED };
-const QWEN3_MOE: Family = Family { model_type: "qwen3_moe", experts: Some(EXPERTS), ..QWEN3 };
+pub const QWEN3_MOE: Family = Family { model_type: "qwen3_moe", experts: Some(&EXPERTS), ..QWEN3 };
 const QWEN3_5: Family = Family { model_type: "qwen3_5", mixers: Mixers::DeltaHeads, ..QWEN3 };
 const QWEN3_5_MOE: Family =
-    Family { model_type: "qwen3_5_moe", mixers: Mixers::DeltaHeads, experts: Some(GATED_SHARE), ..QWEN3 };
+    Family { model_type: "qwen3_5_moe", mixers: Mixers::DeltaHeads, experts: Some(&GATED_SHARE), ..QWEN3 };
 /// `MistralConfig` slides over 4096 tokens unless `sliding_window` is null.
 const MISTRAL: Family =
     Family { model_type: "mistral", qkv_bias: QkvBias::Never, window: Window::Default(4096), ..GROUPED };
-const DEEPSEEK: Family = Family {
+pub const DEEPSEEK: Family = Family {
     model_type: "deepseek_v3",
     mixers: Mixers::Latent,
-    experts: Some(Experts {
+    experts: Some(&Experts {
         count: "n_routed_experts",
         shared: Shared::Count("n_shared_experts"),
         ..EXPERTS
@@ -116,12 +153,13 @@ const DEEPSEEK: Family = Family {
 const DEEPSEEK_V4: Family = Family {
     model_type: "deepseek_v4",
     mixers: Mixers::Compressed,
-    experts: Some(Experts {
+    experts: Some(&Experts {
         count: "n_routed_experts",
         shared: Shared::Count("n_shared_experts"),
         modules: ("ffn.experts", "ffn.shared_experts"),
         ..EXPERTS
     }),
+    idle: &["num_hash_layers", "num_key_value_heads", "qk_nope_head_dim"],
     ..GROUPED
 };
 const GEMMA4: Family = Family {
@@ -129,32 +167,35 @@ const GEMMA4: Family = Family {
     qk_norm: QkNorm::Always,
     mixers: Mixers::Global,
     norms: Norms::Sandwich,
-    experts: Some(Experts {
+    experts: Some(&Experts {
         topk: "top_k_experts",
         beside: true,
         modules: ("experts", "shared_experts"),
         ..EXPERTS
     }),
     activations: &["gelu_pytorch_tanh"],
+    // Of an embedding in every layer, which larger models do not have.
+    idle: &["vocab_size_per_layer_input"],
     ..GROUPED
 };
 const LLAMA4: Family = Family {
     model_type: "llama4",
     qk_norm: QkNorm::Key,
     mixers: Mixers::Chunks,
-    experts: Some(Experts {
+    experts: Some(&Experts {
         width: "intermediate_size",
         dense: "intermediate_size_mlp",
         shared: Shared::One,
         modules: ("feed_forward.experts", "feed_forward.shared_expert"),
         ..LOCAL
     }),
+    idle: &["nope_layer_interval=4", "no_rope_layer_interval=4"],
     ..GROUPED
 };
 const KIMI_LINEAR: Family = Family {
     model_type: "kimi_linear",
     mixers: Mixers::DeltaLatent,
-    experts: Some(Experts {
+    experts: Some(&Experts {
         topk: "num_experts_per_token",
         shared: Shared::Count("num_shared_experts"),
         latent: Some("routed_expert_hidden_size"),
@@ -162,13 +203,14 @@ const KIMI_LINEAR: Family = Family {
         ..EXPERTS
     }),
     activations: &["silu", "situ"],
+    idle: &["latent_moe_use_norm", "mla_use_nope", "linear_attn_config.gate_lower_bound"],
     ..GROUPED
 };
 const NEMOTRON_H: Family = Family {
     model_type: "nemotron_h",
     mixers: Mixers::Single,
     gated: false,
-    experts: Some(Experts {
+    experts: Some(&Experts {
         count: "n_routed_experts",
         shared: Shared::Width("moe_shared_expert_intermediate_size"),
         latent: Some("moe_latent_size"),
@@ -176,31 +218,34 @@ const NEMOTRON_H: Family = Family {
         ..EXPERTS
     }),
     activations: &["relu2"],
+    idle: &["intermediate_size", "n_shared_experts=1", "expand", "chunk_size", "moe_shared_expert_overlap"],
     ..GROUPED
 };
 
-pub const FAMILIES: [Family; 44] = [
+static FAMILIES: [Family; 43] = [
     PLAIN,
     Family { model_type: "granite", ..PLAIN },
     MISTRAL,
-    Family { model_type: "mixtral", qkv_bias: QkvBias::Never, experts: Some(LOCAL), ..GROUPED },
+    Family { model_type: "mixtral", qkv_bias: QkvBias::Never, experts: Some(&LOCAL), ..GROUPED },
     Family { model_type: "phi3", qkv_bias: QkvBias::Never, ..PLAIN },
     QWEN2,
     Family { model_type: "qwen2_vl", ..QWEN2 },
     Family { model_type: "qwen2_vl_text", ..QWEN2 },
     Family { model_type: "qwen2_5_vl", ..QWEN2 },
     Family { model_type: "qwen2_5_vl_text", ..QWEN2 },
-    Family { model_type: "qwen2_moe", experts: Some(GATED_SHARE), ..QWEN2 },
+    Family { model_type: "qwen2_moe", experts: Some(&GATED_SHARE), ..QWEN2 },
     // MiMo-7B's attention is Qwen2's, bias included.
     Family { model_type: "mimo", ..QWEN2 },
     Family {
         model_type: "mimo_v2_flash",
         mixers: Mixers::Swa,
-        experts: Some(Experts {
+        experts: Some(&Experts {
             count: "n_routed_experts",
             shared: Shared::Count("n_shared_experts"),
             ..EXPERTS
         }),
+        names: &[("sliding_window_size", "sliding_window")],
+        idle: &["attention_chunk_size"],
         ..GROUPED
     },
     QWEN3,
@@ -218,14 +263,15 @@ pub const FAMILIES: [Family; 44] = [
         model_type: "minimax_m2",
         qk_norm: QkNorm::Key,
         qkv_bias: QkvBias::Never,
-        experts: Some(Experts { shared: Shared::Width("shared_intermediate_size"), ..LOCAL }),
+        experts: Some(&Experts { shared: Shared::Width("shared_intermediate_size"), ..LOCAL }),
+        idle: &["mtp_transformer_layers=1"],
         ..GROUPED
     },
     Family {
         model_type: "minimax_m3",
         qk_norm: QkNorm::Key,
         qkv_bias: QkvBias::Never,
-        experts: Some(Experts {
+        experts: Some(&Experts {
             width: "moe_intermediate_size",
             dense: "dense_intermediate_size",
             shared: Shared::Width("shared_intermediate_size"),
@@ -233,6 +279,14 @@ pub const FAMILIES: [Family; 44] = [
         }),
         // A gated SiLU of a steeper slope, clamped.
         activations: &["swigluoai"],
+        idle: &[
+            "intermediate_size",
+            "n_shared_experts=1",
+            "use_gemma_norm",
+            "sparse_attention_config.sparse_disable_index_value",
+            "sparse_attention_config.sparse_local_block",
+            "sparse_attention_config.sparse_score_type",
+        ],
         ..GROUPED
     },
     DEEPSEEK_V4,
@@ -242,9 +296,13 @@ pub const FAMILIES: [Family; 44] = [
     DEEPSEEK,
     Family { model_type: "deepseek_v32", ..DEEPSEEK },
     Family { model_type: "kimi_k2", ..DEEPSEEK },
-    Family { model_type: "glm_moe_dsa", ..DEEPSEEK },
+    Family {
+        model_type: "glm_moe_dsa",
+        names: &[("num_experts", "n_routed_experts")],
+        idle: &["index_topk_freq", "index_skip_topk_offset", "index_share_for_mtp_iteration"],
+        ..DEEPSEEK
+    },
     Family { model_type: "glm4_moe_lite", ..DEEPSEEK },
-    Family { model_type: "glm4_moe", qk_norm: QkNorm::Key, mixers: Mixers::Heads, ..DEEPSEEK },
     KIMI_LINEAR,
     GEMMA4,
     Family { model_type: "gemma4_text", ..GEMMA4 },
@@ -253,17 +311,19 @@ pub const FAMILIES: [Family; 44] = [
     Family {
         model_type: "gpt_oss",
         mixers: Mixers::Sinks,
-        experts: Some(Experts { bias: true, modules: ("mlp.experts", "mlp.shared_experts"), ..LOCAL }),
+        experts: Some(&Experts { bias: true, modules: ("mlp.experts", "mlp.shared_experts"), ..LOCAL }),
+        names: &[("experts_per_token", "num_experts_per_tok")],
         ..GROUPED
     },
     Family {
         model_type: "step3p7",
         qk_norm: QkNorm::Always,
-        experts: Some(Experts {
+        experts: Some(&Experts {
             shared: Shared::Width("share_expert_dim"),
             modules: ("moe.experts", "share_expert"),
             ..EXPERTS
         }),
+        idle: &["n_shared_experts=1"],
         ..GROUPED
     },
     NEMOTRON_H,
@@ -271,8 +331,12 @@ pub const FAMILIES: [Family; 44] = [
 ];
 
 impl Family {
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        FAMILIES.iter().chain(&DECODERS).chain(&CLASSICS)
+    }
+
     pub fn of(model_type: &str) -> Option<Self> {
-        FAMILIES.into_iter().find(|family| family.model_type == model_type)
+        Self::all().find(|family| family.model_type == model_type).copied()
     }
 
     pub fn latent(&self) -> bool {

@@ -3,33 +3,53 @@
 use serde_json::Value;
 
 use super::experts::{Experts, Shared};
-use super::family::Family;
+use super::family::{Family, Width};
 use super::fields::Fields;
-use crate::config::model::limits::{EXPERT_WIDTH, EXPERTS, INTERMEDIATE, LAYERS, Limit, TOPK};
+use crate::config::model::limits::{EXPERT_WIDTH, EXPERTS, HIDDEN, INTERMEDIATE, LAYERS, Limit, TOPK};
 use crate::config::model::{Dense, Ffn, Moe};
 
 /// The MLP or the experts of every layer.
 pub fn per_layer(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<Ffn> {
     let Some(experts) = experts_of(fields, family) else {
-        return vec![Ffn::Dense(dense(fields, family, INTERMEDIATE.key)); layers];
+        let key = family.experts.map_or(INTERMEDIATE.key, |experts| experts.dense);
+        return vec![Ffn::Dense(dense(fields, family, key)); layers];
     };
-    let moe = Ffn::Moe(mixture(fields, family, &experts));
+    let moe = Ffn::Moe(mixture(fields, family, experts));
     let sparse = sparse(fields, layers);
     let dense = match sparse.contains(&false) {
         true => Ffn::Dense(dense(fields, family, experts.dense)),
-        false => moe.clone(),
+        false => {
+            fields.skip(&[experts.dense]);
+            moe.clone()
+        }
     };
     sparse.iter().map(|sparse| if *sparse { moe.clone() } else { dense.clone() }).collect()
 }
 
 /// The family's experts, unless this model of it has none (Gemma 4).
-fn experts_of(fields: &mut Fields<'_>, family: &Family) -> Option<Experts> {
+fn experts_of(fields: &mut Fields<'_>, family: &Family) -> Option<&'static Experts> {
     let without = fields.flag("enable_moe_block") == Some(false);
-    family.experts.filter(|_| !without)
+    // Granite 4's small models have the shared expert alone.
+    let experts = family.experts?;
+    if without || fields.get(experts.count).is_some_and(|count| *count == 0) {
+        fields.skip(&[experts.count, experts.topk, experts.width]);
+        return None;
+    }
+    Some(experts)
 }
 
 pub fn dense(fields: &mut Fields<'_>, family: &Family, key: &'static str) -> Dense {
-    let intermediate = fields.count_as(key, INTERMEDIATE);
+    let ratio = if family.width == Width::Multiple { fields.get("expansion_ratio") } else { None };
+    let intermediate = match family.width {
+        Width::Multiple if fields.get(key).is_none() => {
+            let width = f64::from(fields.count(HIDDEN)) * ratio.and_then(Value::as_f64).unwrap_or(4.0);
+            let limit = Limit { key: "expansion_ratio × hidden_size", ..INTERMEDIATE };
+            limit.objection(width).into_iter().for_each(|text| fields.error(text));
+            width as u32
+        }
+        Width::Both => fields.count_as(key, INTERMEDIATE) / 2,
+        _ => fields.count_as(key, INTERMEDIATE),
+    };
     Dense { intermediate, ungated: (!family.gated).then_some(true) }
 }
 
@@ -67,6 +87,8 @@ fn sparse(fields: &mut Fields<'_>, layers: usize) -> Vec<bool> {
         .map(|key| fields.count_or(Limit { key, ..LAYERS }, 1) as usize);
     steps.iter_mut().for_each(|step| *step = (*step).max(1));
     let dense = fields.layers("mlp_only_layers");
+    // ERNIE: the last layer that chooses, -1 for all.
+    let last = fields.get("moe_layer_end_index").and_then(Value::as_f64).filter(|last| *last >= 0.0);
     let (every, marked) = match fields.get("moe_layer_freq") {
         Some(Value::Array(_)) => (1, fields.marks("moe_layer_freq", layers)),
         _ => (fields.count_or(Limit { key: "moe_layer_freq", ..LAYERS }, 1) as usize, Vec::new()),
@@ -84,6 +106,7 @@ fn sparse(fields: &mut Fields<'_>, layers: usize) -> Vec<bool> {
             && layer.is_multiple_of(every.max(1))
             && steps.iter().all(|step| (layer + 1).is_multiple_of(*step))
             && !dense.contains(&(layer as f64))
+            && last.is_none_or(|last| layer as f64 <= last)
             && [&marked, &named].into_iter().all(|list| list.get(layer) != Some(&false))
     };
     (0..layers).map(sparse).collect()

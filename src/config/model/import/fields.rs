@@ -1,5 +1,8 @@
 //! Typed reading of single keys, each problem named by its key.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::config::issue::excerpt;
@@ -14,19 +17,23 @@ use crate::units::decimal;
 /// no model.
 pub struct Fields<'a> {
     object: &'a Value,
+    /// What stands in for keys of it.
+    over: Vec<(&'a str, &'a Value)>,
     /// What stands before every key in messages.
     prefix: String,
     issues: Vec<Issue>,
+    /// Keys that were asked for, given or not.
+    asked: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Fields<'a> {
-    pub fn new(object: &'a Value) -> Self {
-        Self::within(object, String::new())
+    pub fn new(object: &'a Value, over: Vec<(&'a str, &'a Value)>) -> Self {
+        Self { over, ..Self::within(object, String::new()) }
     }
 
     /// Of an object inside another.
     pub fn within(object: &'a Value, prefix: String) -> Self {
-        Self { object, prefix, issues: Vec::new() }
+        Self { object, over: Vec::new(), prefix, issues: Vec::new(), asked: RefCell::default() }
     }
 
     /// Takes over what was found in an inner object.
@@ -56,8 +63,24 @@ impl<'a> Fields<'a> {
 
     /// The value under a key, through objects where it has dots; `null` counts as left out.
     pub fn get(&self, key: &str) -> Option<&'a Value> {
-        let value = key.split('.').try_fold(self.object, |object, key| object.get(key));
-        value.filter(|value| !value.is_null())
+        self.skip(&[key]);
+        let over = self.over.iter().find(|(ours, _)| *ours == key);
+        over.map(|(_, value)| *value).or_else(|| at(self.object, key))
+    }
+
+    /// Takes keys as understood that have no effect here.
+    pub fn skip(&self, keys: &[&str]) {
+        self.asked.borrow_mut().extend(keys.iter().map(|&key| key.to_owned()));
+    }
+
+    /// Whether a key was asked for.
+    pub fn asked(&self, key: &str) -> bool {
+        self.asked.borrow().contains(key)
+    }
+
+    /// Whether one was that begins so.
+    pub fn asked_within(&self, path: &str) -> bool {
+        self.asked.borrow().iter().any(|key| key.starts_with(path))
     }
 
     /// A whole number that has to be there.
@@ -184,8 +207,14 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// The value under a key, through objects where it has dots; `null` counts as left out.
+pub fn at<'a>(object: &'a Value, key: &str) -> Option<&'a Value> {
+    let value = key.split('.').try_fold(object, |object, key| object.get(key));
+    value.filter(|value| !value.is_null())
+}
+
 /// A value for a sentence: text and numbers as they are given, of the rest what it is.
-fn shown(value: &Value) -> String {
+pub fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => format!("\"{}\"", excerpt(text)),
         Value::Number(number) => decimal(number.as_f64().unwrap_or(f64::NAN)),

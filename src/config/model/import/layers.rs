@@ -1,10 +1,15 @@
 //! Which layer is what: one entry a layer, then alike layers together.
 
+use serde_json::Value;
+
 use super::family::{Family, Mixers, Window};
 use super::fields::Fields;
 use super::{attention, ffn, single, sparse, uneven};
+use crate::config::issue::excerpt;
 use crate::config::model::limits::{CONTEXT, LAYERS, Limit, WINDOW};
 use crate::config::model::{Attention, Blocks, Ffn, Norms};
+
+const PATTERN: &str = "sliding_window_pattern";
 
 /// One decoder layer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,7 +75,7 @@ pub fn window(fields: &mut Fields<'_>, family: &Family) -> Option<u32> {
         _ if flag == Some(false) => None,
         _ => size,
     };
-    let context = fields.object()[CONTEXT.key].as_f64().unwrap_or(f64::INFINITY);
+    let context = fields.get(CONTEXT.key).and_then(Value::as_f64).unwrap_or(f64::INFINITY);
     size.filter(|size| f64::from(*size) < context)
 }
 
@@ -104,6 +109,12 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
             (0..layers).map(|layer| if full(layer) { Kind::Full } else { Kind::Linear }).collect()
         }
         Mixers::DeltaLatent => delta_latent(fields, layers),
+        // In `layer_types` alone, which was read above.
+        Mixers::MambaHeads => {
+            fields.error("`layer_types` is missing: expected mamba or attention for each layer".into());
+            Vec::new()
+        }
+        Mixers::Heads if window.is_some() && fields.get(PATTERN).is_some() => by_pattern(fields, layers),
         Mixers::Heads => {
             let from = match family.window {
                 Window::Flagged => fields.some_of("max_window_layers", CONTEXT) as usize,
@@ -115,15 +126,41 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
     }
 }
 
+/// Every so many layers one sees all (Gemma, Command R), or a letter says for each of a few in turn (EXAONE).
+fn by_pattern(fields: &mut Fields<'_>, layers: usize) -> Vec<Kind> {
+    let every = match fields.get(PATTERN) {
+        Some(Value::String(letters)) => {
+            let kind = |letter| match letter {
+                'L' => Some(Kind::Local),
+                'G' => Some(Kind::Full),
+                _ => None,
+            };
+            let turn: Option<Vec<Kind>> = letters.chars().map(kind).collect();
+            if let Some(turn) = turn.filter(|turn| !turn.is_empty()) {
+                return (0..layers).map(|layer| turn[layer % turn.len()]).collect();
+            }
+            fields.error(format!("`{PATTERN}` is \"{}\": expected letters L and G", excerpt(letters)));
+            0
+        }
+        _ => fields.count(Limit { key: PATTERN, ..LAYERS }) as usize,
+    };
+    let full = |layer: usize| every > 0 && (layer + 1).is_multiple_of(every);
+    (0..layers).map(|layer| if full(layer) { Kind::Full } else { Kind::Local }).collect()
+}
+
 fn by_name(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<Kind> {
     let linear = matches!(family.mixers, Mixers::DeltaHeads | Mixers::DeltaLatent);
-    let wanted = match linear {
-        true => "full_attention or linear_attention",
-        false => "full_attention or sliding_attention",
+    let mamba = family.mixers == Mixers::MambaHeads;
+    let wanted = match (linear, mamba) {
+        (true, _) => "full_attention or linear_attention",
+        (_, true) => "attention or mamba",
+        _ => "full_attention or sliding_attention",
     };
+    fields.skip(&[PATTERN, "full_attention_interval"]);
     fields.per_layer("layer_types", layers, wanted, |_, name| match name.as_str()? {
         "full_attention" | "attention" => Some(Kind::Full),
-        "sliding_attention" | "chunked_attention" if !linear => Some(Kind::Local),
+        "sliding_attention" | "chunked_attention" if !linear && !mamba => Some(Kind::Local),
+        "mamba" if mamba => Some(Kind::Linear),
         "linear_attention" if linear => Some(Kind::Linear),
         _ => None,
     })

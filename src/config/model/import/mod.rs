@@ -1,13 +1,16 @@
 //! Import of a Hugging Face `config.json`: facts in, an architecture or the reason against it out.
 
 mod attention;
+mod classic;
 mod context;
+mod decoders;
 mod experts;
 mod family;
 mod ffn;
 mod fields;
 mod formats;
 mod globs;
+mod keys;
 mod layers;
 mod modules;
 mod notes;
@@ -15,6 +18,7 @@ mod refusals;
 mod schemes;
 mod single;
 mod sparse;
+mod standard;
 mod uneven;
 mod unlisted;
 
@@ -25,7 +29,7 @@ use crate::config::{Dtype, Field, Issue, json};
 use crate::units::fixed;
 
 use super::{Blocks, Formats, Model, limits};
-use family::{FAMILIES, Family, Mixers};
+use family::{Family, Mixers, PLAIN};
 use fields::Fields;
 use formats::Quantization;
 
@@ -34,14 +38,13 @@ pub const CUSTOM_ID: &str = "custom";
 
 /// Reads a `config.json` and, where the checkpoint has one, its `hf_quant_config.json`.
 ///
-/// Without a model the issues hold at least one error. Unknown keys are ignored, as every loader of
-/// these files does. Never panics.
+/// Without a model the issues hold at least one error. A key that is not understood and may change what is counted is one.
+/// Never panics.
 pub fn import(config_json: &str, hf_quant_config: Option<&str>) -> (Option<Model>, Vec<Issue>) {
     match read(config_json, hf_quant_config) {
-        Ok((model, mut issues)) => {
-            issues.extend(model.objections().into_iter().map(error));
+        Ok((model, issues)) => {
             let sound = !issues.iter().any(Issue::is_error);
-            (sound.then_some(model), issues)
+            (model.filter(|_| sound), issues)
         }
         Err(issues) => (None, issues),
     }
@@ -62,54 +65,71 @@ fn error(text: impl Into<String>) -> Issue {
     Issue::error(Field::Model, text)
 }
 
-fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Model, Vec<Issue>), Vec<Issue>> {
+fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Model>, Vec<Issue>), Vec<Issue>> {
     let one = |text: String| vec![error(text)];
     let top = json::parse(config_json).map_err(one)?;
     let separate = hf_quant_config.map(json::parse).transpose();
     let separate = separate.map_err(|text| one(format!("hf_quant_config.json: {text}")))?;
     let text = language_part(&top);
-    let (model_type, family) = family_of(&top, text).map_err(one)?;
-    let mut uncovered = refusals::uncovered(&top, text, family.as_ref());
-    let quantization = formats::read(&top, text, separate.as_ref());
-    if let Err(reason) = &quantization {
-        uncovered.push(reason.clone());
-    }
-    let listed = family.is_some();
-    let family = match family {
-        None if uncovered.is_empty() => {
-            unlisted::family(text).map_err(|keys| one(unread(&model_type, &keys)))?
-        }
-        None => {
-            let what = uncovered.join(", ");
-            return Err(one(format!(
-                "`model_type` {model_type} is not supported; {what}: not covered by this release"
-            )));
-        }
-        Some(family) => family,
+    let (model_type, listed) = family_of(&top, text).map_err(one)?;
+    let refused = |what: String| {
+        let known = if listed.is_some() { "with" } else { "is not supported;" };
+        one(format!("`model_type` {model_type} {known} {what}: not covered by this release"))
     };
+    let class = standard::class(listed.as_ref().unwrap_or(&PLAIN));
+    let mut standard = standard::standard(&top, text, listed.as_ref().unwrap_or(&PLAIN), &class)
+        .map_err(|fault| one(format!("`model_type` {model_type}: {fault}")))?;
+    let mut uncovered = refusals::uncovered(&top, text, listed.as_ref());
+    let quantization =
+        formats::read(&top, text, separate.as_ref()).inspect_err(|reason| uncovered.push(reason.clone()));
     let (Ok(quantization), true) = (quantization, uncovered.is_empty()) else {
-        return Err(one(format!("{}: not covered by this release", uncovered.join(", "))));
+        return Err(refused(standard.rename(&uncovered.join(", "))));
     };
-    let mut fields = Fields::new(text);
+    let family = match listed {
+        Some(family) => family,
+        None => unlisted::family(text).map_err(refused)?,
+    };
+    let mut fields = Fields::new(text, std::mem::take(&mut standard.over));
     for key in json::repeated(config_json) {
         fields.warn(format!("`{}` is given twice: the last one counts", excerpt(&key)));
     }
-    let model = architecture(&top, &mut fields, &family, &quantization);
-    let mut issues = fields.into_issues();
-    let Some(mut model) = model else { return Err(issues) };
-    if !listed {
-        model.notes.push(unlisted::note(&model_type));
+    let mut model = architecture(&top, &mut fields, &family, &quantization);
+    family.names.iter().for_each(|(theirs, _)| fields.skip(&[theirs]));
+    let unread = keys::unread(&fields, family.idle);
+    if model.is_some() && !unread.is_empty() {
+        let what = unread.join(", ");
+        fields.error(format!(
+            "`model_type` {model_type} with {what}: not known to this release and may change what is counted; leave out what does not"
+        ));
     }
+    if let Some(model) = &mut model {
+        model.objections().into_iter().for_each(|text| fields.error(text));
+        model.notes.extend(listed.is_none().then(|| unlisted::note(&model_type)));
+    }
+    let mut issues = fields.into_issues();
+    issues.iter_mut().for_each(|issue| issue.text = standard.rename(&issue.text));
+    let Some(model) = model else { return Ok((None, issues)) };
     issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
+    if !standard.defaults.is_empty() {
+        let left_out = standard.defaults.join(", ");
+        issues.push(Issue::note(
+            Field::Model,
+            format!("left out, so the defaults of the model's class hold: {left_out}"),
+        ));
+    }
     if quantization.fp8_kv {
         issues.push(Issue::note(Field::Model, "the checkpoint has scales for an FP8 KV cache"));
     }
-    Ok((model, issues))
+    Ok((Some(model), issues))
 }
 
 /// The language model of a multimodal one, or the whole.
 fn language_part(top: &Value) -> &Value {
-    ["text_config", "llm_config"].into_iter().find_map(|key| json::inner(top, key)).unwrap_or(top)
+    let inner = |key| json::inner(top, key).map(language_part);
+    ["text_config", "llm_config", "language_config", "thinker_config"]
+        .into_iter()
+        .find_map(inner)
+        .unwrap_or(top)
 }
 
 fn family_of(top: &Value, text: &Value) -> Result<(String, Option<Family>), String> {
@@ -117,18 +137,6 @@ fn family_of(top: &Value, text: &Value) -> Result<(String, Option<Family>), Stri
     let model_type =
         given.ok_or("`model_type` is missing: it names the architecture, for example \"llama\"")?;
     Ok((excerpt(model_type), Family::of(model_type)))
-}
-
-/// Of a `model_type` that is not listed: the keys by which it is more than a plain decoder.
-fn unread(model_type: &str, keys: &[String]) -> String {
-    if keys.is_empty() {
-        let known: Vec<&str> = FAMILIES.iter().map(|family| family.model_type).collect();
-        return format!("`model_type` {model_type} is not supported; supported are {}", known.join(", "));
-    }
-    format!(
-        "`model_type` {model_type} is not supported, and {} not understood: not covered by this release",
-        keys.join(", ")
-    )
 }
 
 /// Layers that predict further tokens. MiniMax counts modules, and says elsewhere whether there are any.
@@ -148,7 +156,7 @@ fn architecture(
 ) -> Option<Model> {
     let hidden = fields.count(limits::HIDDEN);
     let vocab = fields.count(limits::VOCAB);
-    let max_context = context::longest(fields);
+    let max_context = context::longest(fields, family);
     let tied = fields.flag("tie_word_embeddings").or(top["tie_word_embeddings"].as_bool());
     let streams = (family.mixers == Mixers::Compressed).then(|| fields.count(limits::STREAMS));
     let layers = layers::read(fields, family, hidden);
@@ -172,6 +180,7 @@ fn architecture(
         checkpoints: Vec::new(),
         notes,
         mtp,
+        positions: family.positions.map(|further| max_context.saturating_add(further)),
     };
     if formats.weights == Dtype::W8a8 && model.has_experts() {
         fields.error("INT8 experts with INT8 activations: not covered by this release".into());

@@ -20,13 +20,16 @@ pub fn of(top: &Value, text: &Value, family: &Family) -> Vec<String> {
             "Attention over the results of earlier blocks (`attn_res_block_size` {size}) is not modelled."
         )
     };
+    // Of a model that also speaks (Qwen Omni).
+    let thinker = &top["thinker_config"];
+    let has = |key: &str| top[key].is_object() || thinker[key].is_object();
     let notes = [
-        top["vision_config"].is_object().then(|| encoder("vision", "image")),
-        top["audio_config"].is_object().then(|| encoder("audio", "audio")),
+        has("vision_config").then(|| encoder("vision", "image")),
+        has("audio_config").then(|| encoder("audio", "audio")),
         (family.mixers == Mixers::Chunks).then(|| chunks.to_owned()),
         (family.mixers == Mixers::Compressed).then(|| COMPRESSED.to_owned()),
         text["sparse_attention_config"].is_object().then(|| BLOCKS.to_owned()),
         blocks.map(results),
     ];
-    notes.into_iter().flatten().collect()
+    notes.into_iter().flatten().chain(family.notes.iter().map(|&note| note.to_owned())).collect()
 }

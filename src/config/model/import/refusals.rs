@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::family::{Family, Mixers};
+use super::family::{Family, Mixers, PLAIN};
 use crate::config::issue::excerpt;
 use crate::units::decimal;
 
@@ -23,6 +23,7 @@ pub fn uncovered(top: &Value, text: &Value, family: Option<&Family>) -> Vec<Stri
         linear_attention(text, mixers),
         local_attention(text, mixers),
         uneven_layers(text, mixers),
+        cross_attention(text),
         shared_parts(text),
         activation(text, family),
     ];
@@ -34,7 +35,9 @@ fn not_a_decoder(top: &Value) -> Option<String> {
         return Some("encoder-decoder (`is_encoder_decoder`)".into());
     }
     let name = top["architectures"][0].as_str()?;
-    let generates = name.ends_with("ForCausalLM") || name.ends_with("ForConditionalGeneration");
+    // The last is ChatGLM's.
+    let generating = ["ForCausalLM", "ForConditionalGeneration", "LMHeadModel", "GLMModel"];
+    let generates = generating.iter().any(|end| name.ends_with(end));
     (!generates).then(|| format!("no text generation (`architectures` is {})", excerpt(name)))
 }
 
@@ -69,8 +72,9 @@ fn experts(text: &Value, family: Option<&Family>) -> Option<String> {
         return None;
     }
     let keys = ["n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts"];
-    let count = keys.iter().filter_map(|key| text[key].as_f64()).find(|count| *count > 1.0)?;
-    Some(format!("mixture of experts ({} experts)", decimal(count)))
+    let counts = keys.iter().filter_map(|key| Some((key, text[key].as_f64()?)));
+    let (key, count) = counts.into_iter().find(|(_, count)| *count > 1.0)?;
+    Some(format!("mixture of experts (`{key}` {})", decimal(count)))
 }
 
 fn latent_attention(text: &Value, family: Option<&Family>) -> Option<String> {
@@ -82,11 +86,12 @@ fn latent_attention(text: &Value, family: Option<&Family>) -> Option<String> {
 }
 
 fn state_space(text: &Value, mixers: Option<Mixers>) -> Option<String> {
-    if mixers == Some(Mixers::Single) {
+    if matches!(mixers, Some(Mixers::Single | Mixers::MambaHeads)) {
         return None;
     }
-    let state = text["ssm_state_size"].as_f64().or_else(|| text["mamba_d_state"].as_f64())?;
-    Some(format!("Mamba layers (state size {})", decimal(state)))
+    let sizes = ["ssm_state_size", "mamba_d_state"].into_iter();
+    let (key, state) = sizes.filter_map(|key| Some((key, text[key].as_f64()?))).next()?;
+    Some(format!("Mamba layers (`{key}` {})", decimal(state)))
 }
 
 fn linear_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
@@ -96,7 +101,14 @@ fn linear_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     if let Some(types) = text["layer_types"].as_array() {
         let layers = types.iter().filter(|layer| layer.as_str() == Some("linear_attention")).count();
         if layers > 0 {
-            return Some(format!("linear attention ({layers} of {} layers)", types.len()));
+            return Some(format!("linear attention (`layer_types`, {layers} of {} layers)", types.len()));
+        }
+    }
+    // MiniMax: 0 for a layer of lightning attention.
+    if let Some(types) = text["attn_type_list"].as_array() {
+        let layers = types.iter().filter(|kind| **kind == 0).count();
+        if layers > 0 {
+            return Some(format!("linear attention (`attn_type_list`, {layers} of {} layers)", types.len()));
         }
     }
     text["linear_attn_config"].as_object().map(|_| "linear attention (`linear_attn_config`)".into())
@@ -109,12 +121,17 @@ fn local_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     }
     let chunk = text["attention_chunk_size"].as_f64()?;
     let known = matches!(mixers, Some(Mixers::Chunks | Mixers::Swa));
-    (!known).then(|| format!("chunked local attention ({} tokens)", decimal(chunk)))
+    (!known).then(|| format!("chunked local attention (`attention_chunk_size` {})", decimal(chunk)))
 }
 
 fn uneven_layers(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     let layers = text["block_configs"].as_array().filter(|_| mixers != Some(Mixers::Listed))?;
     Some(format!("layers of different shapes (`block_configs`, {} layers)", layers.len()))
+}
+
+fn cross_attention(text: &Value) -> Option<String> {
+    let layers = text["cross_attention_layers"].as_array().filter(|layers| !layers.is_empty())?;
+    Some(format!("cross-attention (`cross_attention_layers`, {} layers)", layers.len()))
 }
 
 /// What the small Gemma 4 models share between layers or keep beside them.
@@ -132,8 +149,8 @@ fn shared_parts(text: &Value) -> Option<String> {
 }
 
 fn activation(text: &Value, family: Option<&Family>) -> Option<String> {
-    let keys = ["hidden_act", "hidden_activation", "mlp_hidden_act"];
-    let name = keys.iter().find_map(|key| text[key].as_str())?;
-    let known = family.map_or(&["silu", "swish"][..], |family| family.activations);
-    (!known.contains(&name)).then(|| format!("{} activation", excerpt(name)))
+    let keys = ["hidden_act", "hidden_activation", "mlp_hidden_act", "activation_function"];
+    let (key, name) = keys.iter().find_map(|key| Some((key, text[key].as_str()?)))?;
+    let known = family.map_or(PLAIN.activations, |family| family.activations);
+    (!known.contains(&name)).then(|| format!("{} activation (`{key}`)", excerpt(name)))
 }

@@ -37,7 +37,7 @@ pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Laye
                 Layer { attention: None, ffn: Some(Ffn::Dense(mlp)) }
             }
             Kind::Experts => {
-                let moe = family.experts.map(|experts| ffn::mixture(fields, family, &experts));
+                let moe = family.experts.map(|experts| ffn::mixture(fields, family, experts));
                 Layer { attention: None, ffn: moe.map(Ffn::Moe) }
             }
         }
@@ -105,7 +105,7 @@ fn name(name: &Value) -> Option<Kind> {
     }
 }
 
-fn mamba(fields: &mut Fields<'_>) -> Mamba {
+pub fn mamba(fields: &mut Fields<'_>) -> Mamba {
     Mamba {
         heads: fields.count(MAMBA_HEADS),
         head_dim: fields.count(MAMBA_DIM),

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::family::{Family, PLAIN};
+use super::keys;
 use crate::config::issue::excerpt;
 
 /// Keys without which nothing says that it is a decoder of this kind.
@@ -10,67 +11,33 @@ const NEEDED: [&str; 5] =
     ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size"];
 
 /// Keys that are read besides.
-const READ: [&str; 8] = [
-    "num_key_value_heads",
-    "head_dim",
-    "max_position_embeddings",
-    "tie_word_embeddings",
-    "attention_bias",
-    "hidden_act",
-    "quantization_config",
-    "compression_config",
-];
-
-/// Keys that change no shape.
-const IDLE: [&str; 24] = [
-    "source",
-    "model_type",
-    "architectures",
-    "auto_map",
-    "_name_or_path",
-    "name_or_path",
-    "torch_dtype",
-    "dtype",
-    "transformers_version",
-    "bos_token_id",
-    "eos_token_id",
-    "pad_token_id",
-    "unk_token_id",
-    "use_cache",
-    "initializer_range",
-    "rms_norm_eps",
-    "norm_eps",
-    "attention_dropout",
-    "hidden_dropout",
-    "resid_pdrop",
-    "pretraining_tp",
-    "rope_theta",
-    "rope_scaling",
-    "rope_parameters",
-];
-
-/// Keys that have no effect at these values.
-const OFF: [&str; 5] = ["sliding_window", "use_sliding_window", "mlp_bias", "bias", "use_qk_norm"];
+const READ: [&str; 5] =
+    ["num_key_value_heads", "head_dim", "max_position_embeddings", "tie_word_embeddings", "attention_bias"];
 
 /// A plain decoder, and what to keep in mind of it.
 ///
 /// # Errors
-/// The keys that are not understood; empty if a key every decoder needs is missing.
-pub fn family(text: &Value) -> Result<Family, Vec<String>> {
-    let Some(object) = text.as_object() else { return Err(Vec::new()) };
-    if NEEDED.iter().any(|key| text[key].is_null()) {
-        return Err(Vec::new());
+/// The keys that it needs, or those that are not understood.
+pub fn family(text: &Value) -> Result<Family, String> {
+    let listed = |keys: Vec<String>| keys.join(", ");
+    let missing: Vec<String> =
+        NEEDED.iter().filter(|key| text[**key].is_null()).map(|key| format!("`{key}`")).collect();
+    if !missing.is_empty() {
+        return Err(format!("{} missing, which it would need as a plain decoder", listed(missing)));
     }
     let known = |key: &str, value: &Value| {
-        let off = value.is_null() || *value == false;
-        NEEDED.contains(&key) || READ.contains(&key) || IDLE.contains(&key) || (off && OFF.contains(&key))
+        keys::off(value) || NEEDED.contains(&key) || READ.contains(&key) || keys::idle(key)
     };
+    let object = text.as_object().into_iter().flatten();
     let unknown: Vec<String> = object
-        .iter()
         .filter(|(key, value)| !known(key, value))
         .map(|(key, _)| format!("`{}`", excerpt(key)))
         .collect();
-    if unknown.is_empty() { Ok(Family { model_type: "decoder", ..PLAIN }) } else { Err(unknown) }
+    if unknown.is_empty() {
+        Ok(Family { model_type: "decoder", ..PLAIN })
+    } else {
+        Err(format!("{} not understood", listed(unknown)))
+    }
 }
 
 /// What to keep in mind of a model that was read so.
@@ -114,10 +81,10 @@ mod tests {
     fn a_key_that_may_change_shapes_is_refused_after_the_model_type() {
         for (change, what) in [
             (json!({"sliding_window": 4096}), "`sliding_window` not understood"),
-            (json!({"logit_scale": 0.1}), "`logit_scale` not understood"),
-            (json!({"num_experts": 8}), "mixture of experts (8 experts)"),
+            (json!({"ffn_multiplier": 0.1}), "`ffn_multiplier` not understood"),
+            (json!({"num_experts": 8}), "mixture of experts (`num_experts` 8)"),
             (json!({"hidden_act": "gelu"}), "gelu activation"),
-            (json!({"intermediate_size": null}), "supported are"),
+            (json!({"intermediate_size": null}), "`intermediate_size` missing"),
         ] {
             let (model, said) = read(&change);
             assert_eq!(model, None, "{change}");

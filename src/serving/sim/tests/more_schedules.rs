@@ -17,6 +17,15 @@ fn vllm_preempts_the_latest_and_computes_it_anew() {
 }
 
 #[test]
+fn what_is_preempted_finds_in_the_prefix_cache_what_nobody_took() {
+    let tight = Policy { kv_block: 1, history_cached: 1.0, ..vllm(8, 4, 12) };
+    let (steps, outcome) = record(&tight, &[(4, 6), (4, 6)], &Arrivals::AtOnce);
+    // Of its six tokens three are left when the first has ended.
+    assert_eq!(steps[5..], ["|1/9", "4+3|0/0", "|1/8", "|1/9"]);
+    assert_eq!(lasts(&outcome), [6.0, 9.0]);
+}
+
+#[test]
 fn trtllm_starts_only_what_will_fit_to_its_end() {
     let tight = Policy { kv_block: 1, ..trtllm(8, 4, 19) };
     let (steps, outcome) = record(&tight, &[(4, 6), (4, 6)], &Arrivals::AtOnce);

@@ -1,0 +1,9 @@
+// Trunk's minifier does not read what wasm-bindgen writes: the scripts that start the modules are minified here.
+import { readdirSync } from "node:fs";
+import { transformSync } from "esbuild";
+
+import { inDist, read, write } from "./dist.mjs";
+
+const glue = readdirSync(inDist("")).filter((name) => /^(page-\w+|worker)\.js$/.test(name));
+if (glue.length !== 2) throw new Error(`expected the scripts of two modules, found: ${glue.join(", ")}`);
+for (const name of glue) write(name, transformSync(read(name), { minify: true, format: "esm", legalComments: "none" }).code);

@@ -1,0 +1,137 @@
+//! Contributed runs, checked.
+
+use std::fs::{metadata, read_dir};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rooflight::config::catalog::catalog;
+use rooflight::efficiency::onnx::Models;
+use rooflight::evidence::compared::Metric;
+use rooflight::evidence::contributed::{Finding, Predicted, checked};
+use rooflight::evidence::models::{open_models, shipped_models};
+use serde_json::{Value, json};
+
+use super::serving::{in_file, read};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Files of runs, or folders of them, whose `schema.json` is none.
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Writes what `training/calibration/fit.py --contributed` reads, if nothing is wrong: one JSON object a line.
+    #[arg(long)]
+    responses: Option<PathBuf>,
+    /// A folder of ONNX models with their manifest, instead of the models built in.
+    #[arg(long)]
+    models: Option<PathBuf>,
+    /// Prints JSON instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Bytes of the largest file that is read: what the reader of its JSON takes.
+const LARGEST: u64 = 1 << 20;
+/// What lies beside the files of runs.
+const SCHEMA: &str = "schema.json";
+
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let Arguments { paths, responses, models, json } = arguments;
+    let models = models.as_deref().map_or_else(shipped_models, open_models);
+    let (runs, findings) = of_paths(paths, &models.map_err(|error| error.to_string())?)?;
+    if *json {
+        let of_runs: Vec<Value> = runs.iter().map(as_json).collect();
+        let all = json!({ "runs": of_runs, "findings": findings });
+        println!("{}", serde_json::to_string_pretty(&all).map_err(|error| error.to_string())?);
+    } else {
+        runs.iter().for_each(print);
+        findings.iter().for_each(|finding| println!("{finding}"));
+        println!("runs to learn from: {}", runs.len());
+    }
+    refuse(&findings)?;
+    if let Some(path) = responses {
+        let lines: String = runs.iter().map(|run| format!("{}\n", run.response())).collect();
+        std::fs::write(path, lines).map_err(|error| in_file(path, error))?;
+    }
+    Ok(())
+}
+
+/// The runs of these files.
+///
+/// # Errors
+/// Where anything is wrong with them.
+pub fn sound(paths: &[PathBuf], models: &Models) -> Result<Vec<Predicted>, String> {
+    let (runs, findings) = of_paths(paths, models)?;
+    findings.iter().filter(|finding| finding.is_error()).for_each(|finding| eprintln!("{finding}"));
+    refuse(&findings)?;
+    Ok(runs)
+}
+
+fn refuse(findings: &[Finding]) -> Result<(), String> {
+    match findings.iter().filter(|finding| finding.is_error()).count() {
+        0 => Ok(()),
+        1 => Err("1 error in contributed runs".into()),
+        more => Err(format!("{more} errors in contributed runs")),
+    }
+}
+
+fn of_paths(paths: &[PathBuf], models: &Models) -> Result<(Vec<Predicted>, Vec<Finding>), String> {
+    let mut files = Vec::new();
+    for path in paths {
+        for file in listed(path)? {
+            let size = metadata(&file).map_err(|error| in_file(&file, error))?.len();
+            if size > LARGEST {
+                let (size, most) = (size / 1024, LARGEST / 1024);
+                return Err(in_file(
+                    &file,
+                    format!("it has {size} KiB: at most {most} KiB are read, so send several files"),
+                ));
+            }
+            files.push((file.display().to_string(), read(&file)?));
+        }
+    }
+    let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
+    Ok(checked(&files, catalog(), &ask))
+}
+
+/// A file, or those of a folder by name.
+fn listed(path: &Path) -> Result<Vec<PathBuf>, String> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let entries = read_dir(path).map_err(|error| in_file(path, error))?;
+    let files: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut files = files.map_err(|error| in_file(path, error))?;
+    files.retain(|file| {
+        file.extension().is_some_and(|end| end == "json")
+            && file.file_name().is_some_and(|name| name != SCHEMA)
+    });
+    files.sort();
+    Ok(files)
+}
+
+fn as_json(run: &Predicted) -> Value {
+    let figure = |(metric, [predicted, low, high, measured]): (Metric, [f64; 4])| json!({ "metric": metric, "predicted": predicted, "low": low, "high": high, "measured": measured });
+    json!({
+        "file": run.file,
+        "run": run.number,
+        "contributor": run.contributor,
+        "engine_version": run.version,
+        "link": run.compared.link,
+        "calibrated_on": run.is_known,
+        "figures": run.figures().map(figure).collect::<Vec<_>>(),
+    })
+}
+
+fn print(run: &Predicted) {
+    let known = if run.is_known { ", which the calibration knows" } else { "" };
+    println!("{}, run {} by {}{known}", run.file, run.number, run.contributor);
+    println!("  {} {}: {}", run.compared.engine, run.version, run.compared.link);
+    for (metric, [predicted, low, high, measured]) in run.figures() {
+        let unit = if metric == Metric::Throughput { "tok/s" } else { "ms" };
+        let off = 100.0 * (measured / predicted - 1.0);
+        println!(
+            "  {:10} predicted {predicted:.2} {unit}, 80 % band {low:.2} to {high:.2}, measured {measured:.2} ({off:+.0} %)",
+            metric.name()
+        );
+    }
+}

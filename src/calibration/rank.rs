@@ -1,0 +1,126 @@
+//! Which of two configurations comes out lower in a figure, and how sure that is. Errors that both share cancel.
+
+use super::band::probability;
+use super::{Calibration, Figure, Joint, Known, PerFactor, Point};
+
+/// A calibrated prediction, as far as comparing it takes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Standing {
+    pub point: Point,
+    /// Logarithms of the factors that the figures were computed at.
+    pub at: PerFactor,
+    pub ttft: Option<Figure>,
+    /// None for one output token.
+    pub tpot: Option<Figure>,
+    pub e2e: Option<Figure>,
+    /// Output tokens per second.
+    pub output: Option<Figure>,
+}
+
+/// Two configurations, compared.
+#[derive(Debug)]
+pub struct Versus<'a> {
+    joint: Joint,
+    of: [&'a Standing; 2],
+}
+
+impl Calibration {
+    /// Compares two configurations by the runs for which `asked` holds, and all of the visitor's `own`.
+    pub fn versus<'a>(
+        &self,
+        of: [&'a Standing; 2],
+        own: &[Known],
+        asked: impl Fn(&Point) -> bool,
+    ) -> Versus<'a> {
+        Versus { joint: self.joint(&of.map(|one| &one.point), own, asked), of }
+    }
+}
+
+impl Versus<'_> {
+    /// The probability that a measurement of this figure comes out lower for the first configuration than for the second.
+    pub fn lower(&self, figures: [Figure; 2]) -> f64 {
+        let [first, second] = [0, 1].map(|one| self.expected(one, &figures[one]));
+        probability(second - first, self.variance(&figures))
+    }
+
+    /// The share (0..1) of the ratio's standard deviation that measuring the first figure would remove, and measuring the second.
+    pub fn narrowed(&self, figures: [Figure; 2]) -> [f64; 2] {
+        let before = self.variance(&figures);
+        [0, 1].map(|measured| {
+            let other = 1 - measured;
+            let known = self.own(measured, &figures[measured]);
+            let shared = self.shared(&figures).powi(2) / known;
+            1.0 - ((self.own(other, &figures[other]) - shared) / before).sqrt()
+        })
+    }
+
+    /// Its logarithm, by what the runs asked say.
+    fn expected(&self, one: usize, figure: &Figure) -> f64 {
+        let posterior = self.joint.of(one);
+        let at = self.of[one].at;
+        let moved = figure.response.iter().zip(posterior.mean.iter().zip(at));
+        figure.value.ln() + moved.map(|(by, (mean, at))| by * (mean - at)).sum::<f64>()
+    }
+
+    fn own(&self, one: usize, figure: &Figure) -> f64 {
+        figure.width * (self.joint.of(one).variance(figure.response) + figure.noise)
+    }
+
+    fn shared(&self, [first, second]: &[Figure; 2]) -> f64 {
+        let shared = self.joint.shared((0, first.response), (1, second.response));
+        (first.width * second.width).sqrt() * shared
+    }
+
+    /// Of the logarithm of their ratio.
+    fn variance(&self, figures: &[Figure; 2]) -> f64 {
+        let own: f64 = [0, 1].iter().map(|&one| self.own(one, &figures[one])).sum();
+        // Rounding must not make it negative.
+        (own - 2.0 * self.shared(figures)).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::Factors;
+
+    /// Decode steps of one engine share all of their error.
+    fn calibration() -> Calibration {
+        Calibration::of_engines([0.04; 3], Vec::new())
+    }
+
+    fn standing(engine: &str) -> Standing {
+        Standing { point: Point { engine: engine.into(), ..Point::default() }, ..Standing::default() }
+    }
+
+    fn figure(value: f64) -> Figure {
+        Figure { value, response: [0.0, 1.0, 0.0], noise: 0.0001, width: 1.0 }
+    }
+
+    #[test]
+    fn errors_that_are_shared_do_not_count() {
+        assert_eq!(calibration().posterior(&Point::default(), &[], |_| true).factors(), Factors::NONE);
+        let sure = |other: &str| {
+            let of = [&standing("vllm"), &standing(other)];
+            calibration().versus(of, &[], |_| true).lower([figure(1.0), figure(1.1)])
+        };
+        assert!(sure("vllm") > 0.99 && sure("sglang") < 0.7, "{} {}", sure("vllm"), sure("sglang"));
+    }
+
+    #[test]
+    fn either_is_lower() {
+        let of = [&standing("vllm"), &standing("sglang")];
+        let versus = calibration().versus(of, &[], |_| true);
+        let (one, other) = (figure(1.0), figure(1.3));
+        let turned = calibration().versus([of[1], of[0]], &[], |_| true);
+        assert!((versus.lower([one, other]) + turned.lower([other, one]) - 1.0).abs() < 1e-12);
+        assert!((versus.lower([one, one]) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn measuring_one_of_two_that_share_nothing_leaves_the_other() {
+        let of = [&standing("vllm"), &standing("sglang")];
+        let narrowed = calibration().versus(of, &[], |_| true).narrowed([figure(1.0), figure(1.0)]);
+        assert!(narrowed.iter().all(|by| (by - (1.0 - 0.5_f64.sqrt())).abs() < 1e-9), "{narrowed:?}");
+    }
+}

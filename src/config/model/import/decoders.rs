@@ -1,0 +1,285 @@
+//! Decoders that differ from Llama in names, defaults and what costs next to nothing.
+
+use super::experts::{EXPERTS, Experts, LOCAL, Shared};
+use super::family::{DEEPSEEK, Family, GROUPED, Mixers, PLAIN, QWEN2, QWEN3_MOE, QkNorm, QkvBias, Width};
+use crate::config::model::Norms;
+
+pub const LAYER_NORM: &str =
+    "LayerNorm is timed as RMSNorm; biases other than those of Q, K and V are not counted.";
+pub const PARALLEL: &str = "Attention and MLP that run side by side are counted one after the other, each with its norm and all-reduce.";
+const AFTER: &str = "Norms after attention and MLP are timed as norms before them.";
+const NO_ROPE: &str = "Layers without a rotary embedding are timed as those with one.";
+const CAPPED: &str = "Soft-capped scores are timed as plain ones.";
+
+pub const TIED: &str = r#"{"tie_word_embeddings":true}"#;
+pub const GELU: [&str; 5] = ["gelu", "gelu_new", "gelu_fast", "gelu_tanh", "gelu_pytorch_tanh"];
+
+/// Names that families had before most took Llama's.
+const OLDER: [(&str, &str); 25] = [
+    ("n_embd", "hidden_size"),
+    ("n_embed", "hidden_size"),
+    ("d_model", "hidden_size"),
+    // OPT-350m projects from another width: refused as a contradiction.
+    ("word_embed_proj_dim", "hidden_size"),
+    ("n_head", "num_attention_heads"),
+    ("n_heads", "num_attention_heads"),
+    ("n_layer", "num_hidden_layers"),
+    ("n_layers", "num_hidden_layers"),
+    ("num_layers", "num_hidden_layers"),
+    ("n_inner", "intermediate_size"),
+    ("ffn_dim", "intermediate_size"),
+    ("ffn_hidden_size", "intermediate_size"),
+    ("n_positions", "max_position_embeddings"),
+    ("n_ctx", "max_position_embeddings"),
+    ("max_seq_len", "max_position_embeddings"),
+    ("seq_length", "max_position_embeddings"),
+    ("num_kv_heads", "num_key_value_heads"),
+    ("multi_query_group_num", "num_key_value_heads"),
+    ("attn_config.kv_n_heads", "num_key_value_heads"),
+    ("kv_channels", "head_dim"),
+    ("padded_vocab_size", "vocab_size"),
+    ("add_qkv_bias", "attention_bias"),
+    ("use_qkv_bias", "attention_bias"),
+    ("use_bias", "attention_bias"),
+    ("bias", "attention_bias"),
+];
+pub const OLD: Family = Family { names: &OLDER, ..PLAIN };
+const GEMMA: Family = Family { model_type: "gemma", activations: &GELU, defaults: TIED, ..GROUPED };
+const GEMMA2: Family = Family {
+    model_type: "gemma2",
+    norms: Norms::Sandwich,
+    names: &[
+        ("sliding_window_size", "sliding_window"),
+        ("_sliding_window_pattern", "sliding_window_pattern"),
+    ],
+    defaults: r#"{"tie_word_embeddings":true,"sliding_window":4096,"sliding_window_pattern":2}"#,
+    notes: &[CAPPED],
+    ..GEMMA
+};
+const GEMMA3: Family = Family {
+    model_type: "gemma3",
+    qk_norm: QkNorm::Always,
+    stretched: true,
+    // Those of `Gemma3TextConfig`, which Google's own configs leave out.
+    defaults: r#"{"tie_word_embeddings":true,"vocab_size":262208,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,
+        "max_position_embeddings":131072,"sliding_window":4096,"sliding_window_pattern":6}"#,
+    notes: &[],
+    ..GEMMA2
+};
+const OLMO2: Family =
+    Family { model_type: "olmo2", qk_norm: QkNorm::Always, norm_over_heads: true, notes: &[AFTER], ..PLAIN };
+const GLM4: Family = Family { model_type: "glm4", norms: Norms::Sandwich, ..GROUPED };
+const GLM4_MOE: Family =
+    Family { model_type: "glm4_moe", qk_norm: QkNorm::Key, mixers: Mixers::Heads, ..DEEPSEEK };
+const HUNYUAN: Family = Family {
+    model_type: "hunyuan_v1_dense",
+    qk_norm: QkNorm::Key,
+    names: &[
+        ("attention_head_dim", "head_dim"),
+        ("num_experts", "num_experts"),
+        ("moe_topk", "num_experts_per_tok"),
+        ("moe_intermediate_size", "moe_intermediate_size"),
+        ("num_shared_expert", "num_shared_experts"),
+    ],
+    idle: &[
+        "cla_share_factor",
+        "dense_list",
+        "norm_type",
+        "pool_type",
+        "org_vocab_size",
+        "use_mixed_mlp_moe",
+    ],
+    ..GROUPED
+};
+const MINICPM: Family = Family {
+    model_type: "minicpm",
+    defaults: TIED,
+    idle: &["scale_emb", "scale_depth", "dim_model_base"],
+    ..PLAIN
+};
+
+pub static DECODERS: [Family; 45] = [
+    GEMMA,
+    GEMMA2,
+    GEMMA3,
+    Family { model_type: "gemma3_text", ..GEMMA3 },
+    OLMO2,
+    Family {
+        model_type: "olmo3",
+        defaults: r#"{"sliding_window":4096,"sliding_window_pattern":4}"#,
+        ..OLMO2
+    },
+    Family { model_type: "olmo", notes: &[LAYER_NORM], ..PLAIN },
+    Family {
+        model_type: "olmoe",
+        experts: Some(&Experts { width: "intermediate_size", ..EXPERTS }),
+
+        notes: &[],
+        ..OLMO2
+    },
+    Family { model_type: "exaone", ..OLD },
+    Family { model_type: "exaone4", qk_norm: QkNorm::Always, notes: &[AFTER, NO_ROPE], ..GROUPED },
+    Family {
+        model_type: "smollm3",
+        idle: &["no_rope_layers", "no_rope_layer_interval"],
+        defaults: TIED,
+        notes: &[NO_ROPE],
+        ..GROUPED
+    },
+    Family {
+        model_type: "seed_oss",
+        defaults: r#"{"attention_bias":true}"#,
+        idle: &["attention_out_bias"],
+        ..GROUPED
+    },
+    Family {
+        model_type: "chatglm",
+        idle: &["post_layer_norm", "rmsnorm", "apply_query_key_layer_scaling"],
+        ..OLD
+    },
+    Family { model_type: "glm", ..GROUPED },
+    GLM4,
+    Family { model_type: "glm4v", ..GLM4 },
+    Family { model_type: "glm4v_text", ..GLM4 },
+    GLM4_MOE,
+    Family { model_type: "glm4v_moe", ..GLM4_MOE },
+    Family { model_type: "glm4v_moe_text", ..GLM4_MOE },
+    Family { model_type: "dots1", qk_norm: QkNorm::Always, mixers: Mixers::Heads, ..DEEPSEEK },
+    HUNYUAN,
+    Family {
+        model_type: "hunyuan_v1_moe",
+        experts: Some(&Experts {
+            shared: Shared::Count("num_shared_experts"),
+            modules: ("mlp.experts", "mlp.shared_mlp"),
+            ..EXPERTS
+        }),
+        ..HUNYUAN
+    },
+    Family { model_type: "ernie4_5", defaults: TIED, ..OLD },
+    Family {
+        model_type: "ernie4_5_moe",
+        experts: Some(&Experts {
+            count: "moe_num_experts",
+            topk: "moe_k",
+            shared: Shared::Count("moe_num_shared_experts"),
+            ..EXPERTS
+        }),
+        defaults: TIED,
+        names: &[
+            ("moe_layer_start_index", "first_k_dense_replace"),
+            ("moe_layer_interval", "decoder_sparse_step"),
+            ("use_bias", "attention_bias"),
+        ],
+        idle: &["moe_capacity", "moe_norm_min", "moe_gate_act", "moe_use_aux_free"],
+        ..PLAIN
+    },
+    MINICPM,
+    Family {
+        model_type: "minicpm3",
+        mixers: Mixers::Latent,
+        defaults: r#"{"tie_word_embeddings":true,"v_head_dim":64}"#,
+        ..MINICPM
+    },
+    Family { model_type: "ministral3", qkv_bias: QkvBias::Never, ..GROUPED },
+    Family { model_type: "qwen2_5_omni_text", ..QWEN2 },
+    Family { model_type: "qwen3_omni_moe_text", ..QWEN3_MOE },
+    Family {
+        model_type: "qwen",
+        qkv_bias: QkvBias::Always,
+        width: Width::Both,
+        names: &[("kv_channels", "head_dim")],
+        idle: &[
+            "seq_length",
+            "no_bias",
+            "bf16",
+            "fp16",
+            "use_flash_attn",
+            "use_logn_attn",
+            "use_dynamic_ntk",
+        ],
+        ..PLAIN
+    },
+    Family { model_type: "internlm", ..OLD },
+    Family { model_type: "internlm2", ..OLD },
+    Family { model_type: "internlm3", names: &[("qkv_bias", "attention_bias")], ..PLAIN },
+    Family { model_type: "baichuan", ..OLD },
+    Family {
+        model_type: "apertus",
+        qk_norm: QkNorm::Always,
+        gated: false,
+        activations: &["xielu"],
+        ..GROUPED
+    },
+    Family { model_type: "arcee", gated: false, activations: &["relu2"], ..GROUPED },
+    Family { model_type: "nemotron", gated: false, activations: &["relu2"], notes: &[LAYER_NORM], ..GROUPED },
+    Family { model_type: "stablelm", notes: &[LAYER_NORM], ..OLD },
+    Family {
+        model_type: "cohere",
+        qk_norm: QkNorm::Key,
+        defaults: TIED,
+        notes: &[LAYER_NORM, PARALLEL],
+        ..PLAIN
+    },
+    Family {
+        model_type: "cohere2",
+        names: &[("layer_switch", "sliding_window_pattern")],
+        defaults: r#"{"tie_word_embeddings":true,"sliding_window":4096,"sliding_window_pattern":4}"#,
+        idle: &[
+            "order_of_interleaved_layers",
+            "position_embedding_type",
+            "use_embedding_sharing",
+            "use_gated_activation",
+            "use_parallel_block",
+            "use_parallel_embedding",
+        ],
+        notes: &[LAYER_NORM, PARALLEL, NO_ROPE],
+        ..PLAIN
+    },
+    Family {
+        model_type: "phimoe",
+        experts: Some(&LOCAL),
+        idle: &["lm_head_bias"],
+        notes: &[LAYER_NORM],
+        ..GROUPED
+    },
+    Family { model_type: "granitemoe", experts: Some(&LOCAL), ..GROUPED },
+    Family {
+        model_type: "granitemoehybrid",
+        mixers: Mixers::MambaHeads,
+        experts: Some(&Experts {
+            shared: Shared::Width("shared_intermediate_size"),
+            dense: "shared_intermediate_size",
+            ..LOCAL
+        }),
+        names: &[
+            ("mamba_n_heads", "mamba_num_heads"),
+            ("mamba_d_head", "mamba_head_dim"),
+            ("mamba_n_groups", "n_groups"),
+            ("mamba_d_state", "ssm_state_size"),
+            ("mamba_d_conv", "conv_kernel"),
+        ],
+        idle: &[
+            "mamba_expand",
+            "mamba_chunk_size",
+            "mamba_conv_bias",
+            "position_embedding_type",
+            "normalization_function",
+        ],
+        notes: &[NO_ROPE],
+        ..GROUPED
+    },
+    Family {
+        model_type: "dbrx",
+        qkv_bias: QkvBias::Never,
+        experts: Some(&Experts {
+            count: "ffn_config.moe_num_experts",
+            topk: "ffn_config.moe_top_k",
+            width: "ffn_config.ffn_hidden_size",
+            dense: "ffn_config.ffn_hidden_size",
+            ..EXPERTS
+        }),
+        idle: &["attn_config.clip_qkv", "ffn_config.ffn_act_fn"],
+        notes: &[LAYER_NORM],
+        ..OLD
+    },
+];

@@ -1,0 +1,106 @@
+//! Keys that a config has under other names or leaves to its class.
+
+use serde_json::Value;
+
+use super::family::Family;
+use super::fields::{at, shown};
+
+const TIED: &str = "tie_word_embeddings";
+
+/// What stands in for keys of the config.
+pub struct Standard<'a> {
+    /// By the names that are read.
+    pub over: Vec<(&'a str, &'a Value)>,
+    /// The family's names of keys, and those that are read.
+    renamed: Vec<(&'static str, &'static str)>,
+    /// Sizes that the config leaves to its class, as a sentence shows them.
+    pub defaults: Vec<String>,
+}
+
+/// The defaults of a family's class.
+pub fn class(family: &Family) -> Value {
+    serde_json::from_str(family.defaults).unwrap_or_default()
+}
+
+/// # Errors
+/// Two names of one key with different values.
+pub fn standard<'a>(
+    top: &Value,
+    text: &'a Value,
+    family: &Family,
+    class: &'a Value,
+) -> Result<Standard<'a>, String> {
+    let mut over: Vec<(&str, &Value)> = Vec::new();
+    let mut renamed = Vec::new();
+    for &(theirs, ours) in family.names {
+        let Some(value) = at(text, theirs).map(uniform) else { continue };
+        let before = over.iter().find(|(key, _)| *key == ours).map(|(_, value)| *value);
+        match before.or_else(|| at(text, ours)).filter(|_| theirs != ours) {
+            Some(other) if !alike(value, other) => {
+                let (value, other) = (shown(value), shown(other));
+                return Err(format!("`{theirs}` is {value}, but `{ours}` is {other}: give one of them"));
+            }
+            Some(_) => {}
+            None => {
+                over.push((ours, value));
+                renamed.push((theirs, ours));
+            }
+        }
+    }
+    let mut defaults = Vec::new();
+    for (key, value) in class.as_object().into_iter().flatten() {
+        let given = text.get(key).is_some() || over.iter().any(|(ours, _)| ours == key);
+        if given || key == TIED && !top[TIED].is_null() {
+            continue;
+        }
+        if key != TIED {
+            defaults.push(format!("`{key}` {}", shown(value)));
+        }
+        over.push((key, value));
+    }
+    Ok(Standard { over, renamed, defaults })
+}
+
+impl Standard<'_> {
+    /// A message in the names that the config uses.
+    pub fn rename(&self, text: &str) -> String {
+        let theirs = |word| {
+            let found = self.renamed.iter().find(|&&(_, ours)| ours == word);
+            found.map_or(word, |&(theirs, _)| theirs)
+        };
+        text.split('`').map(theirs).collect::<Vec<&str>>().join("`")
+    }
+}
+
+fn alike(one: &Value, other: &Value) -> bool {
+    one.as_f64() == other.as_f64() && one.as_str() == other.as_str() && one.as_bool() == other.as_bool()
+}
+
+/// Hunyuan gives a list with the same value for each layer.
+fn uniform(value: &Value) -> &Value {
+    match value.as_array().map(Vec::as_slice) {
+        Some([first, others @ ..]) if others.iter().all(|other| alike(other, first)) => first,
+        _ => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_of_every_family_are_an_object() {
+        for family in Family::all() {
+            assert!(class(family).is_object(), "{}", family.model_type);
+        }
+    }
+
+    #[test]
+    fn no_family_is_listed_twice() {
+        let mut names: Vec<&str> = Family::all().map(|family| family.model_type).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

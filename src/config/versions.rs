@@ -1,0 +1,115 @@
+//! What versions of an engine do otherwise than the one the catalog describes.
+
+use serde::{Deserialize, Serialize};
+
+use super::engine::MoeKernel;
+use super::{Arch, Dtype, Engine, Figure};
+
+/// Defaults of a server from a version on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VersionDefaults {
+    /// The first version that has them.
+    pub from: Vec<u32>,
+    /// The same on AMD's GPUs, where it is a later one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amd_from: Option<Vec<u32>>,
+    /// Prompts may be split over steps.
+    pub chunked: bool,
+    pub prefix_cache: bool,
+    /// The host prepares a step while the GPU runs the last one.
+    pub async_scheduling: bool,
+    /// None if the engine works it out from the GPU's memory.
+    pub memory_share: Option<Figure>,
+    /// Id of a source.
+    pub source: String,
+}
+
+/// The fused-MoE kernel of older versions, where its server is not told another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OlderExperts {
+    /// The first version that launches what [`KernelChoice`](super::KernelChoice) says.
+    pub before: String,
+    pub arch: Arch,
+    pub weights: Dtype,
+    pub kernel: String,
+    /// Id of a source.
+    pub source: String,
+}
+
+impl VersionDefaults {
+    fn since(&self, arch: Arch) -> &[u32] {
+        match &self.amd_from {
+            Some(later) if arch.is_amd() => later,
+            _ => &self.from,
+        }
+    }
+}
+
+impl Engine {
+    /// The defaults of a version on `arch`; none if they are not recorded.
+    pub fn version_defaults(&self, version: &[u32], arch: Arch) -> Option<&VersionDefaults> {
+        self.versions.iter().rev().find(|defaults| defaults.since(arch) <= version)
+    }
+
+    /// Takes the kernels of experts that `version` launched; those it has if that is no number.
+    pub fn launch_experts_of(&mut self, version: &str) {
+        let numbered = version.starts_with(|first: char| first.is_ascii_digit());
+        for older in self.older_experts.iter().filter(|_| numbered) {
+            if release(version) < release(&older.before) {
+                let kernel = MoeKernel {
+                    weights: older.weights,
+                    kernel: older.kernel.clone(),
+                    ..MoeKernel::default()
+                };
+                let choices = self.kernels.iter_mut().filter(|choice| choice.arch == older.arch);
+                choices.for_each(|choice| choice.moe.insert(0, kernel.clone()));
+            }
+        }
+    }
+
+    /// Every version is before none.
+    pub(super) fn is_before(&self, version: Option<&str>) -> bool {
+        version.is_none_or(|version| release(&self.version) < release(version))
+    }
+}
+
+/// `0.19.1rc1.dev71` as 0, 19, 1: release candidates count as what they lead to.
+pub(super) fn release(version: &str) -> [u32; 3] {
+    let mut numbers = [0; 3];
+    for (number, part) in numbers.iter_mut().zip(version.split('.')) {
+        let digits = part.len() - part.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
+        *number = part[..digits].parse().unwrap_or(0);
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+
+    #[test]
+    fn defaults_follow_the_version() {
+        let vllm = catalog().engine("vllm").expect("in the catalog");
+        let cached = |version: &[u32], arch| vllm.version_defaults(version, arch).map(|of| of.prefix_cache);
+        assert_eq!(cached(&[0, 9, 0, 1], Arch::Hopper), Some(true));
+        assert_eq!(cached(&[0, 9, 0, 1], Arch::Cdna3), Some(false));
+        assert_eq!(cached(&[0, 9, 1], Arch::Cdna3), Some(true));
+        assert_eq!(cached(&[0, 5], Arch::Cdna3), None);
+    }
+
+    #[test]
+    fn older_versions_launch_other_experts() {
+        let kernel = |version: &str, weights| {
+            let mut vllm = catalog().engine("vllm").unwrap().clone();
+            vllm.launch_experts_of(version);
+            vllm.kernels_on(Arch::Blackwell).unwrap().moe(weights, 1, 8).map(str::to_owned)
+        };
+        let newest = kernel("0.24.0", Dtype::Bf16);
+        assert_eq!(kernel("0.11.1", Dtype::Bf16).as_deref(), Some("sglang_fused_moe_triton"));
+        assert_eq!(kernel("0.11.1", Dtype::Fp8Block).as_deref(), Some("deepgemm"));
+        assert_eq!([kernel("0.16.0", Dtype::Bf16), kernel("nightly", Dtype::Bf16)], [newest.clone(), newest]);
+    }
+}

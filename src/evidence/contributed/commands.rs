@@ -1,0 +1,95 @@
+//! Whether the commands of a contributed run say what its scenario says.
+
+use crate::config::command::{self, flags};
+use crate::config::link::Link;
+use crate::config::{Field, Issue, Load, Scenario, Severity};
+use crate::units::decimal;
+
+/// What the command that starts an engine decides.
+const OF_LAUNCH: [Field; 11] = [
+    Field::Model,
+    Field::Engine,
+    Field::Weights,
+    Field::Kv,
+    Field::Tp,
+    Field::Pp,
+    Field::Dp,
+    Field::Ep,
+    Field::TokenBudget,
+    Field::MaxSeqs,
+    Field::MemoryShare,
+];
+
+/// Options of the clients of vLLM and SGLang, and what they say.
+const OF_BENCHMARK: [(&str, Field); 9] = [
+    ("max_concurrency", Field::Concurrency),
+    ("request_rate", Field::Rate),
+    ("num_prompts", Field::Requests),
+    ("num_prompt", Field::Requests),
+    ("input_len", Field::Isl),
+    ("output_len", Field::Osl),
+    ("random_input_len", Field::Isl),
+    ("random_output_len", Field::Osl),
+    ("burstiness", Field::Burstiness),
+];
+
+/// What the command that started the engine says otherwise, or what cannot be read of it.
+pub fn launch(text: &str, scenario: &Scenario) -> Vec<Issue> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let Some((started, issues)) = command::read(text, scenario) else {
+        let wanted = "`launch` starts no engine that is known: give the whole command, such as `vllm serve Qwen/Qwen3-32B -tp 2`";
+        return vec![Issue::error(Field::Runs, wanted)];
+    };
+    let of_launch = |issue: Issue| Issue { text: format!("`launch`: {}", issue.text), ..issue };
+    let mut found: Vec<Issue> =
+        issues.into_iter().filter(|issue| issue.severity != Severity::Note).map(of_launch).collect();
+    if let Some(started) = started {
+        found.extend(
+            OF_LAUNCH.iter().filter_map(|field| apart(*field, scenario, "launch", &value(*field, &started))),
+        );
+    }
+    found
+}
+
+/// What the command that measured says otherwise.
+pub fn benchmark(text: &str, scenario: &Scenario) -> Vec<Issue> {
+    let given = flags(&text.replace("\\\n", " "));
+    let of_field = |(name, field): &(&str, Field)| {
+        let flag = given.iter().find(|flag| flag.name == *name)?;
+        // `inf` is no rate: all at once, or as many as there are clients.
+        let number = flag.number().filter(|number| number.is_finite())?;
+        let field = match (*field, scenario.workload.load) {
+            (Field::Rate, Load::ConstantRate(_)) => Field::ConstantRate,
+            (Field::Requests, Load::Offline(_)) => Field::Offline,
+            (field, _) => field,
+        };
+        apart(field, scenario, "benchmark", &Some(decimal(number)))
+    };
+    OF_BENCHMARK.iter().filter_map(of_field).collect()
+}
+
+/// As a link writes it; the format of the weights is never left to the model.
+fn value(field: Field, scenario: &Scenario) -> Option<String> {
+    let mut scenario = scenario.clone();
+    if field == Field::Weights {
+        scenario.weights = scenario.weights.or(scenario.model.record().map(|model| model.weights));
+    }
+    field.input().get(&Link::new(scenario))
+}
+
+fn apart(field: Field, scenario: &Scenario, command: &str, said: &Option<String>) -> Option<Issue> {
+    let own = value(field, scenario);
+    let shown =
+        |value: &Option<String>| value.as_ref().map_or("nothing".to_owned(), |text| format!("`{text}`"));
+    let text = || {
+        format!(
+            "`{}`: `{command}` says {}, `scenario` {}: make them agree",
+            field.id(),
+            shown(said),
+            shown(&own)
+        )
+    };
+    (own != *said).then(|| Issue::error(field, text()))
+}

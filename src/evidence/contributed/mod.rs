@@ -1,0 +1,89 @@
+//! Runs that people measured and sent: files of the folder `runs`, checked, and compared with what is predicted.
+
+mod commands;
+mod keys;
+mod predicted;
+mod read;
+mod together;
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::cases::{Ask, ServedCase};
+use super::compared::{Compared, Report};
+use crate::config::catalog::Catalog;
+use crate::config::{Field, Issue, Severity};
+
+pub use keys::schema;
+pub use predicted::Predicted;
+pub use read::{Contributed, Contribution, read};
+
+/// What is wrong with a file, or with one of its runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub file: String,
+    /// The run's place in the file, from 1. `None` if the finding is about the whole file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<u32>,
+    pub severity: Severity,
+    pub text: String,
+}
+
+impl Finding {
+    fn of(file: &str, run: Option<u32>, issue: Issue) -> Self {
+        Self { file: file.into(), run, severity: issue.severity, text: issue.text }
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        write!(out, "{severity}: {}", self.file)?;
+        if let Some(run) = self.run {
+            write!(out, ", run {run}")?;
+        }
+        write!(out, ": {}", self.text)
+    }
+}
+
+/// Every run of these files (name and content) that can be learned from, predicted, and everything that is wrong with the others.
+pub fn checked(
+    files: &[(String, String)],
+    catalog: &Catalog,
+    ask: &Ask<'_>,
+) -> (Vec<Predicted>, Vec<Finding>) {
+    let (mut all, mut findings) = (Vec::new(), Vec::new());
+    for (file, text) in files {
+        let (contribution, found) = read(file, text, catalog);
+        findings.extend(found);
+        let Some(contribution) = contribution else { continue };
+        for run in &contribution.runs {
+            match predicted::predicted(&contribution, run, ask) {
+                Ok(one) => all.push(one),
+                Err(reason) => {
+                    let issue = Issue::error(Field::Runs, reason);
+                    findings.push(Finding::of(file, Some(run.number), issue));
+                }
+            }
+        }
+    }
+    findings.extend(together::repeated(&mut all));
+    findings.extend(together::contradicting(&all));
+    findings.sort_by(|one, other| (&one.file, one.run).cmp(&(&other.file, other.run)));
+    (all, findings)
+}
+
+/// Errors of the predictions of contributed runs, by contributor.
+pub fn report(runs: &[Predicted]) -> Report {
+    let compared: Vec<Compared> = runs.iter().map(|run| run.compared.clone()).collect();
+    Report::of(&ServedCase::METRICS, compared, Vec::new(), &[])
+}

@@ -1,0 +1,146 @@
+//! A contributed run beside what is predicted of it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::read::{Contributed, Contribution};
+use crate::calibration::{Band, Factors, Known, Point, minor, shipped};
+use crate::config::{self, Issue, Load, Measured, link};
+use crate::efficiency::Efficiencies;
+use crate::evidence::cases::{Ask, texts};
+use crate::evidence::compared::{Compared, Metric, Times};
+use crate::evidence::coverage::PREDICTED;
+use crate::evidence::served::calibrated::{Leave, corrected};
+use crate::serving::run::{Run, Runner};
+use crate::serving::{answer, plan, runner};
+
+/// A run that can be learned from.
+#[derive(Debug, Clone)]
+pub struct Predicted {
+    /// The file, and the run's number in it.
+    pub file: String,
+    pub number: u32,
+    pub contributor: String,
+    pub version: String,
+    /// What it says of the factors.
+    pub known: Known,
+    /// The shipped calibration holds it.
+    pub is_known: bool,
+    pub compared: Compared,
+    /// What 80 % of measurements are expected between, in the units of [`Times`].
+    pub bands: BTreeMap<Metric, Band>,
+}
+
+/// The metrics that runs are compared in, and their names as inputs.
+const METRICS: [(Metric, config::Metric); 3] = [
+    (Metric::Ttft, config::Metric::Ttft),
+    (Metric::Tpot, config::Metric::Tpot),
+    (Metric::Throughput, config::Metric::Output),
+];
+
+/// Predicts a run. A run that the calibration holds is predicted without its configuration's runs, as in all evidence.
+///
+/// # Errors
+/// Why nothing can be learned from it: it does not fit, is faster than the hardware, or is far from anything predicted.
+pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<Predicted, String> {
+    let Contributed { number, version, scenario, setup } = run;
+    if setup.prefill.is_some() {
+        return Err("runs with prefill on workers of its own are not calibrated on: leave it out".into());
+    }
+    let (plan, rows) = plan(setup).map_err(|issues| texts(&issues))?;
+    let (report, ideal) =
+        answer(&plan, &Efficiencies::Roofline).ok_or("the roofline does not answer every row")?;
+    let ideal = ideal.ok_or_else(|| texts(&report.issues))?;
+    let learned = runner(&plan, &Efficiencies::Learned(ask(&rows)?));
+    let learned = learned.ok_or("the models do not answer every row")?;
+    let calibration = shipped().ok_or("the calibration cannot be read")?;
+    let measured = &scenario.measured;
+    let simulate = |runner: &Runner, factors| runner.simulated(setup, setup.load, factors).map_err(sentence);
+    let roofline = simulate(&ideal, Factors::NONE)?;
+    let mut known = learned.observed(setup.load, measured, Some(&roofline))?;
+    // The physics are those of the catalog's version; what is learned belongs to the version that ran.
+    known.point.version = minor(version);
+    let ratios = known.observed.iter().map(|one| (one.metric, one.log_ratio));
+    let is_known = calibration.knows(&known.point, ratios);
+    let asked = |other: &Point| !is_known || !Leave::Configuration.is_of(&known.point, other);
+    let closed = matches!(setup.load, Load::Concurrency(_)).then(|| f64::from(setup.osl));
+    let real = measured_times(measured);
+    let (calibrated, bands) = corrected(
+        calibration,
+        (&known.point, asked),
+        |factors| Ok(times(measured, &simulate(&learned, factors)?)),
+        (closed, &real),
+    )?;
+    let physics = times(measured, &simulate(&learned, Factors::NONE)?);
+    let compared = Compared {
+        id: format!("{}#{number}", of.file),
+        model: setup.model.id.clone(),
+        engine: setup.engine.id.clone(),
+        gpu: setup.gpu.id.clone(),
+        source: of.contributor.clone(),
+        outside: true,
+        concurrency: match setup.load {
+            Load::Concurrency(clients) => Some(clients),
+            _ => None,
+        },
+        predicted: calibrated.predicted,
+        physics: Some(physics),
+        calibrated: BTreeMap::from([(PREDICTED, calibrated)]),
+        roofline: times(measured, &roofline),
+        measured: real,
+        recorded: Some(true),
+        link: link::encode(scenario),
+    };
+    let (file, contributor, version) = (of.file.clone(), of.contributor.clone(), version.clone());
+    Ok(Predicted { file, number: *number, contributor, version, known, is_known, compared, bands })
+}
+
+fn sentence(issue: Issue) -> String {
+    issue.sentence()
+}
+
+/// The means of a run; the medians of times where only these were measured.
+fn times(measured: &Measured, run: &Run) -> Times {
+    of_metrics(|metric| {
+        let figure = measured.of(metric);
+        run.metric(metric, figure.mean.is_none() && figure.median.is_some())
+            .map(|value| if metric.is_time() { value * 1e3 } else { value })
+    })
+}
+
+fn measured_times(measured: &Measured) -> Times {
+    of_metrics(|metric| measured.of(metric).value())
+}
+
+fn of_metrics(of: impl Fn(config::Metric) -> Option<f64>) -> Times {
+    let [ttft_ms, tpot_ms, output_per_s] = METRICS.map(|(_, metric)| of(metric));
+    Times { ttft_ms, tpot_ms, output_per_s, ..Times::default() }
+}
+
+impl Predicted {
+    /// What was measured beside its prediction, by metric: predicted, low and high end of its band, measured.
+    pub fn figures(&self) -> impl Iterator<Item = (Metric, [f64; 4])> {
+        METRICS.iter().filter_map(|(metric, _)| {
+            let (Compared { predicted, measured, .. }, band) = (&self.compared, self.bands.get(metric)?);
+            Some((*metric, [metric.of(predicted)?, band.low, band.high, metric.of(measured)?]))
+        })
+    }
+
+    /// As `training/calibration/fit.py` reads it: of each metric the logarithm of measured over predicted, and how it responds to
+    /// the factors on prefill and decode.
+    pub fn response(&self) -> Value {
+        let observed: Map<String, Value> = self
+            .known
+            .observed
+            .iter()
+            .filter_map(|one| {
+                let name = serde_json::to_value(one.metric).ok()?.as_str()?.to_owned();
+                let [prefill, decode, _] = one.response;
+                Some((name, json!([one.log_ratio, prefill, decode])))
+            })
+            .collect();
+        let (id, contributor) = (&self.compared.id, &self.contributor);
+        json!({ "id": id, "contributor": contributor, "point": self.known.point, "observed": observed })
+    }
+}

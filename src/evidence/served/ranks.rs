@@ -1,0 +1,181 @@
+//! Pairs of measured runs that differ in one thing: whether the faster is named, and how sure that is said to be.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::calibrated::Leave;
+use super::on_all_cores;
+use crate::calibration::{Calibration, Figure, Label, Point, Standing};
+use crate::evidence::compared::{Compared, Metric};
+use crate::evidence::coverage::{Calibrated, PREDICTED};
+
+/// Measurements apart by more than this are worth telling apart.
+const APART: f64 = 1.1;
+/// Nearer than this, mean lengths of a prompt and of an answer are the same.
+const SAME: f64 = 0.01;
+const METRICS: [Metric; 2] = [Metric::Ttft, Metric::Tpot];
+/// Probabilities by which pairs are counted.
+const BINS: [f64; 7] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0 + 1e-9];
+/// What a pair may differ in, by name; versions of an engine only where it is the same.
+const DIFFERENCES: [(&str, Label); 5] = [
+    ("engine", Label::Engine),
+    ("version", Label::Version),
+    ("gpu", Label::Gpu),
+    ("format", Label::Format),
+    ("layout", Label::Layout),
+];
+/// How often the faster of two runs was named, with the runs of both configurations left out.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Ranks {
+    /// By what the pairs differ in.
+    pub by_difference: BTreeMap<&'static str, BTreeMap<Metric, Named>>,
+    /// How often it came true that the one said to be faster was, by how sure that was.
+    pub reliability: BTreeMap<Metric, Vec<Reliability>>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Named {
+    pub pairs: usize,
+    /// Pairs measured more than 10 % apart, of which these were named rightly, in per cent: calibrated, and by the physics alone.
+    pub apart: usize,
+    pub right: f64,
+    pub physics: f64,
+}
+
+/// Pairs of which something similar was said: means, in per cent.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Reliability {
+    pub said: f64,
+    pub came_true: f64,
+    pub pairs: usize,
+}
+
+/// A pair in one metric.
+struct Ranked {
+    difference: &'static str,
+    metric: Metric,
+    /// The probability that the first is the faster.
+    first: f64,
+    /// Logarithms of the second over the first: by the physics, and measured.
+    physics: f64,
+    measured: f64,
+}
+
+impl Ranks {
+    /// Of all runs of which there is a calibrated prediction.
+    pub fn of(cases: &[Compared], calibration: &Calibration) -> Self {
+        let ranked = on_all_cores(&pairs(cases), |(difference, pair)| rank(difference, pair, calibration));
+        let ranked: Vec<Ranked> = ranked.into_iter().flatten().collect();
+        let mut by_difference: BTreeMap<_, BTreeMap<_, Vec<&Ranked>>> = BTreeMap::new();
+        let mut by_metric: BTreeMap<_, Vec<&Ranked>> = BTreeMap::new();
+        for one in &ranked {
+            by_difference.entry(one.difference).or_default().entry(one.metric).or_default().push(one);
+            by_metric.entry(one.metric).or_default().push(one);
+        }
+        let named = |by: BTreeMap<Metric, Vec<&Ranked>>| {
+            by.into_iter().map(|(metric, of)| (metric, Named::of(&of))).collect()
+        };
+        Self {
+            by_difference: by_difference.into_iter().map(|(of, by)| (of, named(by))).collect(),
+            reliability: by_metric.into_iter().map(|(metric, of)| (metric, reliability(&of))).collect(),
+        }
+    }
+}
+
+impl Named {
+    fn of(pairs: &[&Ranked]) -> Self {
+        let apart: Vec<_> = pairs.iter().filter(|one| one.measured.abs() > APART.ln()).collect();
+        let share = |right: &dyn Fn(&Ranked) -> bool| {
+            100.0 * apart.iter().filter(|one| right(one)).count() as f64 / apart.len().max(1) as f64
+        };
+        Self {
+            pairs: pairs.len(),
+            apart: apart.len(),
+            right: share(&|one| (one.first > 0.5) == (one.measured > 0.0)),
+            physics: share(&|one| one.physics != 0.0 && (one.physics > 0.0) == (one.measured > 0.0)),
+        }
+    }
+}
+
+fn reliability(pairs: &[&Ranked]) -> Vec<Reliability> {
+    // The one that is said to be faster first.
+    let said = |one: &&Ranked| {
+        let turned = one.first < 0.5;
+        let sure = if turned { 1.0 - one.first } else { one.first };
+        (sure, (one.measured > 0.0) != turned)
+    };
+    let all: Vec<(f64, bool)> = pairs.iter().map(said).collect();
+    let of_bin = |bin: &[f64]| {
+        let inside: Vec<_> = all.iter().filter(|(sure, _)| (bin[0]..bin[1]).contains(sure)).collect();
+        let mean = |of: &dyn Fn(&(f64, bool)) -> f64| {
+            100.0 * inside.iter().map(|one| of(one)).sum::<f64>() / inside.len() as f64
+        };
+        (!inside.is_empty()).then(|| Reliability {
+            said: mean(&|one| one.0),
+            came_true: mean(&|one| f64::from(u8::from(one.1))),
+            pairs: inside.len(),
+        })
+    };
+    BINS.windows(2).filter_map(of_bin).collect()
+}
+
+/// A run with its calibrated prediction.
+type Predicted<'a> = (&'a Compared, &'a Calibrated);
+type Pair<'a> = (&'static str, [Predicted<'a>; 2]);
+
+/// Runs of one model under one load that differ in one thing.
+fn pairs(cases: &[Compared]) -> Vec<Pair<'_>> {
+    let mut alike: BTreeMap<(&str, u32), Vec<Predicted<'_>>> = BTreeMap::new();
+    for case in cases {
+        if let (Some(clients), Some(calibrated)) = (case.concurrency, case.calibrated.get(PREDICTED)) {
+            alike.entry((&calibrated.standing.point.shape, clients)).or_default().push((case, calibrated));
+        }
+    }
+    let mut pairs = Vec::new();
+    for group in alike.values() {
+        for (index, one) in group.iter().enumerate() {
+            let others = group[..index].iter();
+            pairs.extend(others.filter_map(|other| Some((difference(other.1, one.1)?, [*other, *one]))));
+        }
+    }
+    pairs
+}
+
+/// What two runs differ in, if it is exactly one thing.
+fn difference(one: &Calibrated, other: &Calibrated) -> Option<&'static str> {
+    let (a, b) = (&one.standing.point, &other.standing.point);
+    let near = |one: f64, other: f64| (one / other - 1.0).abs() < SAME;
+    let is_alike = a.agrees(b, Label::Shape)
+        && a.agrees(b, Label::Drafts)
+        && near(a.prompt, b.prompt)
+        && near(a.output, b.output);
+    let is_counted = |label: Label| label != Label::Version || a.agrees(b, Label::Engine);
+    let mut found = DIFFERENCES
+        .iter()
+        .filter(|(_, label)| is_counted(*label) && !a.agrees(b, *label))
+        .map(|(name, _)| *name);
+    let first = found.next().filter(|_| is_alike)?;
+    found.next().is_none().then_some(first)
+}
+
+/// Compares a pair with the runs of both configurations left out.
+fn rank(difference: &'static str, pair: &[Predicted<'_>; 2], calibration: &Calibration) -> Vec<Ranked> {
+    let standings = pair.map(|(_, calibrated)| &calibrated.standing);
+    let others =
+        |known: &Point| standings.iter().all(|standing| !Leave::Configuration.is_of(&standing.point, known));
+    let versus = calibration.versus(standings, &[], others);
+    let of_metric = |metric: Metric| {
+        let [a, b] = pair.map(|(case, _)| case);
+        let ratio = |one: Option<f64>, other: Option<f64>| Some((other? / one?).ln());
+        let physics = ratio(metric.of(a.physics.as_ref()?), metric.of(b.physics.as_ref()?))?;
+        let measured = ratio(metric.of(&a.measured), metric.of(&b.measured))?;
+        let [one, other] = standings.map(|standing| figure(standing, metric));
+        Some(Ranked { difference, metric, first: versus.lower([one?, other?]), physics, measured })
+    };
+    METRICS.into_iter().filter_map(of_metric).filter(|one| one.measured != 0.0).collect()
+}
+
+fn figure(standing: &Standing, metric: Metric) -> Option<Figure> {
+    if metric == Metric::Ttft { standing.ttft } else { standing.tpot }
+}

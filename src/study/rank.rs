@@ -1,0 +1,41 @@
+//! How sure it is that a configuration beats the one on the form. Errors that both share cancel.
+
+use super::Case;
+use super::metric::{COST, E2E, Metric, PER_GPU, TPOT, TTFT};
+use crate::calibration::Known;
+use crate::serving::run::versus;
+
+/// What configurations are compared in.
+pub const COMPARED: [Metric; 5] = [TTFT, TPOT, E2E, PER_GPU, COST];
+/// Below this, either may come out the better.
+pub const SURE: f64 = 0.8;
+
+/// How sure one configuration beats another in a metric.
+#[derive(Debug, Clone)]
+pub struct Beats {
+    pub metric: Metric,
+    /// The probability that measurements agree.
+    pub with: f64,
+    /// The share (0..1) of the doubt about their ratio that measuring the form's configuration would remove, and measuring this one.
+    pub narrowed: [f64; 2],
+}
+
+/// Says of `case` how sure it beats `form`, by measured runs and the visitor's `own`.
+pub fn compare(form: &Case, case: &mut Case, own: &[Known]) {
+    let beats = beats(form, case, own).unwrap_or_default();
+    if let Some(outcome) = &mut case.outcome {
+        outcome.beats = beats;
+    }
+}
+
+fn beats(form: &Case, case: &Case, own: &[Known]) -> Option<Vec<Beats>> {
+    let [a, b] = [form, case].map(|case| case.report()?.calibrated.as_ref());
+    let versus = versus(a?, b?, own)?;
+    let beats = |metric: Metric| {
+        let figures = [metric.figure(form)?, metric.figure(case)?];
+        let form_is_lower = versus.lower(figures);
+        let with = if metric.less_is_better { 1.0 - form_is_lower } else { form_is_lower };
+        Some(Beats { metric, with, narrowed: versus.narrowed(figures) })
+    };
+    Some(COMPARED.into_iter().filter_map(beats).collect())
+}

@@ -1,0 +1,65 @@
+//! How sure it is that one configuration beats another, in studies and of limits.
+#![cfg(all(feature = "tools", feature = "chart"))]
+
+use std::sync::LazyLock;
+
+use rooflight::efficiency::Efficiencies;
+use rooflight::efficiency::onnx::Models;
+use rooflight::evidence::models::shipped_models;
+use rooflight::study::{Block, Document, Study, Topic};
+
+static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the shipped models"));
+
+const FORM: &str = "v=1&m=qwen3-32b&tp=2&c=32";
+
+fn study(topic: Topic, link: &str) -> Document {
+    let mut study = Study::new(topic, "", link, "");
+    let ask = |rows: &_| MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string());
+    while study.step(ask).expect("the models answer") {}
+    study.document()
+}
+
+/// What is said of the configuration compared with the form.
+fn ranked(other: &str) -> String {
+    let document = study(Topic::Compare, &format!("{FORM}&vs={other}"));
+    let text = document.blocks.iter().find_map(|block| match block {
+        Block::Text(text) if text.id == "ranked" => Some(text.spans.iter().map(|span| &*span.text).collect()),
+        _ => None,
+    });
+    text.expect("what is said of the comparison")
+}
+
+#[test]
+fn what_is_far_apart_is_told_apart() {
+    let said = ranked("v~1~m~qwen3-32b~g~b200~tp~2~c~32");
+    let (better, rest) = said.split_once(';').expect("parts");
+    assert!(better.starts_with("A against This: better in") && better.contains("TPOT"), "{said}");
+    assert!(rest.contains("worse in $ per M output tokens"), "{said}");
+}
+
+#[test]
+fn where_it_is_open_it_says_what_to_measure() {
+    let said = ranked("v~1~m~qwen3-32b~tp~2~c~32~e~trtllm");
+    assert!(said.contains("too close to call") && said.contains("To settle"), "{said}");
+}
+
+#[test]
+fn a_configuration_does_not_beat_itself() {
+    let said = ranked("v~1~m~qwen3-32b~tp~2~c~32");
+    assert!(said.starts_with("A against This: too close to call in TTFT (50 %), TPOT (50 %)"), "{said}");
+}
+
+#[test]
+fn changes_have_chances() {
+    let document = study(Topic::Change, &format!("{FORM}&st=1000&sp=30"));
+    let table = document.blocks.iter().find_map(|block| match block {
+        Block::Table(table) => Some(table),
+        _ => None,
+    });
+    let table = table.expect("a table of changes");
+    let column = |name: &str| table.head.iter().position(|head| head == name).expect("the column");
+    let (cheaper, meets) = (column("Likely cheaper"), column("Meets limits"));
+    let cells = |column: usize| table.rows.iter().map(move |row| &*row.cells[column].text);
+    assert!(cells(cheaper).any(|cell| cell.ends_with('%')));
+    assert!(cells(meets).all(|cell| cell.ends_with('%')), "{:?}", cells(meets).collect::<Vec<_>>());
+}
