@@ -71,6 +71,11 @@ impl Stated {
         }
     }
 
+    /// Tokens of an output on average.
+    pub fn output(&self) -> Option<f64> {
+        self.mean(Fact::Output, Fact::OutputTokens)
+    }
+
     /// Of one request: as stated, or from the tokens of all.
     fn mean(&self, each: Fact, total: Fact) -> Option<f64> {
         self.positive(each).or_else(|| Some(self.positive(total)? / self.positive(Fact::Requests)?))

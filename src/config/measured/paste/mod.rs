@@ -1,7 +1,8 @@
 //! A benchmark's report, pasted: the table that `vllm bench serve` prints or the JSON it saves, and what SGLang's
-//! bench_serving, trtllm-bench, genai-perf and aiperf print and save.
+//! bench_serving, trtllm-bench, genai-perf, aiperf, GuideLLM and inference-perf print and save, and records of InferenceX.
 
 mod against;
+mod dialects;
 mod name;
 mod runs;
 mod text;
@@ -47,18 +48,23 @@ pub fn of(object: &Value) -> (Option<Measured>, Vec<Issue>) {
 
 /// One object, or one a line, of which the last counts: SGLang appends each run to its file.
 fn of_json(text: &str) -> Result<Report, String> {
-    let mut report = Report::default();
-    match json::object(text) {
-        Ok(object) => report.take_all(&object),
+    let mut all = match json::object(text) {
+        Ok(object) => dialects::reports(&object),
         Err(fault) => {
             let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-            let [.., _, last] = lines[..] else { return Err(fault) };
-            report.take_all(&json::object(last).map_err(|_| fault)?);
-            let text = format!("the last of {} runs was read", lines.len());
-            report.issues.push(Issue::note(Field::Measured, text));
+            let objects: Result<Vec<Value>, _> = lines.iter().map(|line| json::object(line)).collect();
+            match objects {
+                Ok(objects) if objects.len() > 1 => objects.iter().flat_map(dialects::reports).collect(),
+                _ => return Err(fault),
+            }
         }
+    };
+    let count = all.len();
+    let mut last = all.pop().unwrap_or_default();
+    if count > 1 {
+        last.issues.push(Issue::note(Field::Measured, format!("the last of {count} runs was read")));
     }
-    Ok(report)
+    Ok(last)
 }
 
 /// What has been read so far.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::dialects::reports;
 use super::{Report, number, text};
 use crate::config::measured::paste::name::Statistic;
 use crate::config::{Field, Issue, Scenario, json};
@@ -53,20 +54,15 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
 }
 
 fn split(text: &str) -> Result<Vec<Report>, String> {
-    let object = |object: &Value| {
-        let mut report = Report::default();
-        report.take_all(object);
-        report
-    };
     if text.starts_with(['{', '[']) {
         let whole = json::parse(text);
         let lines = || -> Option<Vec<Value>> {
             text.lines().filter(|line| !line.trim().is_empty()).map(|line| json::object(line).ok()).collect()
         };
         return match (whole, lines()) {
-            (Ok(Value::Array(all)), _) => Ok(all.iter().map(object).collect()),
-            (Ok(one), _) => Ok(vec![object(&one)]),
-            (Err(_), Some(all)) => Ok(all.iter().map(object).collect()),
+            (Ok(Value::Array(all)), _) => Ok(all.iter().flat_map(reports).collect()),
+            (Ok(one), _) => Ok(reports(&one)),
+            (Err(_), Some(all)) => Ok(all.iter().flat_map(reports).collect()),
             (Err(fault), None) => Err(fault),
         };
     }

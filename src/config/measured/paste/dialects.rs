@@ -1,0 +1,258 @@
+//! Reports that nest their numbers, or name them so that only their tool says what they mean.
+//!
+//! Sources: docs/guides/metrics.md of GuideLLM, docs/metrics.md and docs/reports.md of inference-perf, `--report_json` of trtllm-bench,
+//! and the records of InferenceX.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::name::Statistic::{self, Mean, Median, Named};
+use super::{Field, Issue, Metric, Report};
+
+struct Dialect {
+    /// A report has this.
+    mark: &'static str,
+    /// Where a number stands, and what [`super::name`] calls it.
+    numbers: &'static [(&'static str, &'static str, Statistic)],
+    /// Where the list of reports stands, if there are several in one.
+    several: &'static str,
+    /// Its own time between tokens is not to be trusted in every version: TPOT is that of the means.
+    of_means: Option<&'static str>,
+}
+
+const GUIDELLM: Dialect = Dialect {
+    mark: "/metrics/time_to_first_token_ms",
+    numbers: &[
+        ("/metrics/time_to_first_token_ms/successful/mean", "TTFT (ms)", Mean),
+        ("/metrics/time_to_first_token_ms/successful/median", "TTFT (ms)", Median),
+        ("/metrics/request_latency/successful/mean", "E2E (s)", Mean),
+        ("/metrics/request_latency/successful/median", "E2E (s)", Median),
+        ("/metrics/output_tokens_per_second/successful/mean", "output throughput", Mean),
+        ("/metrics/requests_per_second/successful/mean", "request throughput", Mean),
+        ("/metrics/prompt_token_count/successful/mean", "input sequence length", Mean),
+        ("/metrics/output_token_count/successful/mean", "output sequence length", Mean),
+        ("/metrics/request_totals/successful", "completed", Named),
+        ("/metrics/request_totals/errored", "failed", Named),
+        ("/config/strategy/streams", "max concurrency", Named),
+        ("/config/strategy/rate", "request rate", Named),
+        ("/args/strategy/streams", "max concurrency", Named),
+        ("/args/strategy/rate", "request rate", Named),
+    ],
+    several: "/benchmarks",
+    of_means: Some(
+        "GuideLLM's time per output token counts the first one, and before September 2026 its inter-token latency \
+         takes merged chunks for tokens: TPOT is (E2E - TTFT) / (OSL - 1) of the means",
+    ),
+};
+
+const INFERENCE_PERF: Dialect = Dialect {
+    mark: "/successes/latency",
+    numbers: &[
+        ("/successes/latency/time_to_first_token/mean", "TTFT (s)", Mean),
+        ("/successes/latency/time_to_first_token/median", "TTFT (s)", Median),
+        ("/successes/latency/request_latency/mean", "E2E (s)", Mean),
+        ("/successes/latency/request_latency/median", "E2E (s)", Median),
+        ("/successes/throughput/output_tokens_per_sec", "output throughput", Named),
+        ("/successes/throughput/requests_per_sec", "request throughput", Named),
+        ("/successes/throughput/total_tokens_per_sec", "total throughput", Named),
+        ("/successes/prompt_len/mean", "input sequence length", Mean),
+        ("/successes/prompt_tokens/mean", "input sequence length", Mean),
+        ("/successes/output_len/mean", "output sequence length", Mean),
+        ("/successes/output_tokens/mean", "output sequence length", Mean),
+        ("/successes/count", "completed", Named),
+        ("/failures/count", "failed", Named),
+        ("/load_summary/requested_rate", "request rate", Named),
+        ("/load_summary/concurrency", "max concurrency", Named),
+    ],
+    several: "",
+    of_means: Some(
+        "inference-perf before April 2026 counts two events a token: TPOT is (E2E - TTFT) / (OSL - 1) of the means",
+    ),
+};
+
+const TRTLLM_BENCH: Dialect = Dialect {
+    mark: "/performance/system_output_throughput_tok_s",
+    numbers: &[
+        ("/streaming_metrics/avg_ttft_ms", "TTFT (ms)", Mean),
+        ("/streaming_metrics/ttft_percentiles/p50", "TTFT (ms)", Median),
+        ("/streaming_metrics/avg_tpot_ms", "TPOT (ms)", Mean),
+        ("/streaming_metrics/tpot_percentiles/p50", "TPOT (ms)", Median),
+        ("/performance/avg_request_latency_ms", "E2E (ms)", Mean),
+        ("/performance/system_output_throughput_tok_s", "output throughput", Named),
+        ("/performance/system_total_throughput_tok_s", "total throughput", Named),
+        ("/performance/request_throughput_req_s", "request throughput", Named),
+        ("/request_info/num_requests", "completed", Named),
+        ("/request_info/avg_input_length", "input sequence length", Mean),
+        ("/request_info/avg_output_length", "output sequence length", Mean),
+    ],
+    several: "",
+    of_means: None,
+};
+
+/// Seconds, and rates per GPU: [`per_system`].
+const INFERENCE_X: Dialect = Dialect {
+    mark: "/tput_per_gpu",
+    numbers: &[
+        ("/mean_ttft", "TTFT (s)", Mean),
+        ("/median_ttft", "TTFT (s)", Median),
+        ("/mean_tpot", "TPOT (s)", Mean),
+        ("/median_tpot", "TPOT (s)", Median),
+        ("/mean_e2el", "E2E (s)", Mean),
+        ("/median_e2el", "E2E (s)", Median),
+        ("/conc", "max concurrency", Named),
+        ("/isl", "input sequence length", Mean),
+        ("/osl", "output sequence length", Mean),
+    ],
+    several: "",
+    of_means: None,
+};
+
+const ALL: [Dialect; 4] = [GUIDELLM, INFERENCE_PERF, TRTLLM_BENCH, INFERENCE_X];
+
+/// The reports that an object of JSON holds: one, but of GuideLLM.
+pub fn reports(object: &Value) -> Vec<Report> {
+    let several = ALL.iter().filter(|dialect| !dialect.several.is_empty());
+    for dialect in several {
+        if let Some(Value::Array(all)) = object.pointer(dialect.several) {
+            return all.iter().map(report).collect();
+        }
+    }
+    vec![report(object)]
+}
+
+fn report(object: &Value) -> Report {
+    let mut report = Report::default();
+    // InferenceX keeps its numbers one level down in its database.
+    let inner = object.get("metrics").filter(|inner| inner.get("tput_per_gpu").is_some());
+    let object = &inner.map_or(Cow::Borrowed(object), |inner| Cow::Owned(merged(object, inner)));
+    let Some(dialect) = ALL.iter().find(|dialect| object.pointer(dialect.mark).is_some()) else {
+        report.take_all(object);
+        return report;
+    };
+    for (place, name, statistic) in dialect.numbers {
+        if let Some(number) = object.pointer(place).and_then(Value::as_f64).filter(|number| *number > 0.0) {
+            report.take(name, *statistic, number);
+        }
+    }
+    per_system(object, &mut report);
+    if let Some(note) = dialect.of_means
+        && report.take_tpot_of_means()
+    {
+        report.issues.push(Issue::note(Field::Measured, note));
+    }
+    report
+}
+
+/// The object with the entries of another above its own.
+fn merged(object: &Value, above: &Value) -> Value {
+    let mut all = object.as_object().cloned().unwrap_or_default();
+    all.extend(above.as_object().cloned().unwrap_or_default());
+    Value::Object(all)
+}
+
+/// InferenceX gives its rates per GPU, and says how many there are.
+fn per_system(object: &Value, report: &mut Report) {
+    let number = |name: &str| object[name].as_f64().filter(|number| *number > 0.0);
+    let (Some(total), Some(output)) = (number("tput_per_gpu"), number("output_tput_per_gpu")) else { return };
+    let pools =
+        number("num_prefill_gpu").zip(number("num_decode_gpu")).map(|(prefill, decode)| prefill + decode);
+    let is_split = object["disagg"].as_bool().unwrap_or(false) || object["disagg"] == "true";
+    let gpus = if is_split { pools } else { number("tp") };
+    match gpus {
+        Some(gpus) => {
+            report.take("output throughput", Statistic::Named, output * gpus);
+            report.take("total throughput", Statistic::Named, total * gpus);
+        }
+        None => {
+            let text = "`tput_per_gpu`: per GPU, and the number of GPUs is not said: left out";
+            report.issues.push(Issue::warning(Field::Measured, text));
+        }
+    }
+}
+
+impl Report {
+    /// Whether E2E, TTFT and the output length were known, and gave TPOT.
+    fn take_tpot_of_means(&mut self) -> bool {
+        let mean = |metric: Metric| self.measured.of(metric).mean;
+        let known = mean(Metric::E2e).zip(mean(Metric::Ttft)).zip(self.stated.output());
+        let Some(((e2e, ttft), output)) = known.filter(|((e2e, ttft), output)| e2e > ttft && *output > 1.0)
+        else {
+            return false;
+        };
+        self.take("TPOT (ms)", Statistic::Mean, (e2e - ttft) / (output - 1.0));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::runs;
+    use crate::config::{Scenario, link};
+
+    /// What differs from the defaults, of each run.
+    fn read(text: &str) -> Vec<String> {
+        let (found, issues) = runs(text, &Scenario::default());
+        assert!(!issues.iter().any(crate::config::Issue::is_error), "{issues:?}");
+        found.iter().map(link::encode).collect()
+    }
+
+    #[test]
+    fn guidellm_has_a_run_for_each_rate_and_counts_the_first_token() {
+        // E2E 2.2 s, TTFT 200 ms, OSL 101: 20 ms a token, which GuideLLM calls 21.782.
+        let benchmark = |streams: u32| {
+            format!(
+                r#"{{"config": {{"strategy": {{"type_": "concurrent", "streams": {streams}}}}}, "metrics": {{
+                "request_totals": {{"successful": 100, "errored": 0}},
+                "request_latency": {{"successful": {{"mean": 2.2, "median": 2.1}}}},
+                "time_to_first_token_ms": {{"successful": {{"mean": 200.0, "median": 190.0}}}},
+                "time_per_output_token_ms": {{"successful": {{"mean": 21.782}}}},
+                "prompt_token_count": {{"successful": {{"mean": 1024.0}}}},
+                "output_token_count": {{"successful": {{"mean": 101.0}}}},
+                "output_tokens_per_second": {{"successful": {{"mean": 400.0}}}}}}}}"#
+            )
+        };
+        let found = read(&format!(r#"{{"benchmarks": [{}, {}]}}"#, benchmark(8), benchmark(16)));
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("v=1&osl=101&c=8&me="), "{found:?}");
+        assert!(found.iter().all(|run| run.contains("tpot-20") && run.contains("ttft-200")), "{found:?}");
+    }
+
+    #[test]
+    fn inference_perf_is_in_seconds() {
+        let found = read(
+            r#"{"load_summary": {"requested_rate": 4.0}, "failures": {"count": 0}, "successes": {"count": 480, "latency": {
+            "request_latency": {"mean": 2.2, "median": 2.1}, "time_to_first_token": {"mean": 0.2, "median": 0.19},
+            "time_per_output_token": {"mean": 0.01}}, "throughput": {"requests_per_sec": 4.0, "output_tokens_per_sec": 404.0},
+            "prompt_len": {"mean": 1024.0}, "output_len": {"mean": 101.0}}}"#,
+        );
+        assert!(
+            found[0].contains("r=4") && found[0].contains("tpot-20") && found[0].contains("throughput-404"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn trtllm_bench_is_read_from_its_report() {
+        let found = read(
+            r#"{"engine": {"model": "m"}, "request_info": {"num_requests": 100, "avg_input_length": 1024, "avg_output_length": 101},
+            "performance": {"avg_request_latency_ms": 2200.0, "system_output_throughput_tok_s": 400.0, "request_throughput_req_s": 3.96},
+            "streaming_metrics": {"avg_ttft_ms": 200.0, "avg_tpot_ms": 20.0, "tpot_percentiles": {"p50": 19.5}}}"#,
+        );
+        assert!(found[0].contains("tpot-20") && found[0].contains("ttft-200"), "{found:?}");
+    }
+
+    #[test]
+    fn inferencex_is_per_gpu_and_in_seconds() {
+        let found = read(
+            r#"{"conc": 16, "isl": 1024, "osl": 1024, "tp": 8, "disagg": "false", "tput_per_gpu": 260.0,
+            "output_tput_per_gpu": 130.0, "mean_ttft": 2.84, "mean_tpot": 0.12, "median_tpot": 0.118}"#,
+        );
+        assert!(found[0].contains("throughput-1040") && found[0].contains("tpot-120"), "{found:?}");
+        let nested = read(
+            r#"{"conc": 1, "isl": 1024, "osl": 1024, "tp": 8, "disagg": false,
+            "metrics": {"tput_per_gpu": 6.0, "output_tput_per_gpu": 3.0, "mean_ttft": 0.166, "mean_tpot": 0.054}}"#,
+        );
+        assert!(nested[0].contains("throughput-24") && nested[0].contains("ttft-166"), "{nested:?}");
+    }
+}
