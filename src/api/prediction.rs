@@ -13,7 +13,7 @@ use crate::config::{Field, Issue, Setup, check, json};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;
-use crate::serving::run::{Commands, Point, Run, Runner, Sweep, own_runs};
+use crate::serving::run::{Bands, Commands, Point, Run, Runner, Sweep, own_runs};
 use crate::serving::{Report, answer, plan};
 
 /// A scenario as it was given, and what was found in it.
@@ -196,7 +196,8 @@ impl Prediction {
         let unanswered = || Failure::new(FailureKind::Models, "the models did not answer every row");
         let (report, runner) = answer(&plan.calibrated_on(own), &ask(&rows)?).ok_or_else(unanswered)?;
         self.issues.extend(report.issues.iter().cloned());
-        let run = report.run.clone();
+        let bands = report.calibrated.as_ref().map(|calibrated| calibrated.bands.clone());
+        let run = report.run.clone().map(|run| (run, bands));
         self.report = Some(report);
         if let (Some(true), Some(runner)) = (options.sweep, runner) {
             self.sweep = Some(self.sweep(&runner, run));
@@ -204,7 +205,7 @@ impl Prediction {
         Ok(())
     }
 
-    fn sweep(&mut self, runner: &Runner, known: Option<Run>) -> Curve {
+    fn sweep(&mut self, runner: &Runner, known: Option<(Run, Option<Bands>)>) -> Curve {
         let mut sweep = Sweep::of(runner, known);
         loop {
             match sweep.advance(runner) {

@@ -1,9 +1,22 @@
 //! Charts of simulated runs.
 
 use super::{Axis, Band, Chart, Curves, Line, Panel, Tone, Unit};
+use crate::calibration;
 use crate::config::{Load, Setup};
-use crate::serving::run::{Point, Run};
+use crate::serving::run::{Around, Point, Run};
 use crate::serving::sim::Stats;
+
+/// The 80 % band of one of the metrics.
+type Banded = fn(&Around) -> Option<calibration::Band>;
+
+/// The space between the 80 % bands of the points that have one.
+fn around(points: &[Point], of: Banded) -> Vec<Band> {
+    let known = points.iter().filter_map(|point| Some((point.load, of(point.bands.as_ref()?)?)));
+    let (x, bands): (Vec<f64>, Vec<calibration::Band>) = known.unzip();
+    let column = |pick: fn(&calibration::Band) -> f64| bands.iter().map(pick).collect();
+    let band = Band { low: column(|band| band.low), high: column(|band| band.high), x };
+    if bands.is_empty() { Vec::new() } else { vec![band] }
+}
 
 /// One replica over time: requests, and the KV cache.
 pub fn timeline(run: &Run) -> Chart {
@@ -29,31 +42,30 @@ pub fn timeline(run: &Run) -> Chart {
     })
 }
 
-/// Latencies with their spread and limits, and throughput, over the loads of `points`.
+/// Latencies and throughput over the loads of `points`, with their 80 % bands and limits.
 pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
-    let times = |name: &str, of: fn(&Point) -> Option<Stats>, limit_ms: Option<f64>| {
-        let known: Vec<(f64, Stats)> =
-            points.iter().filter_map(|point| Some((point.load, of(point)?))).collect();
-        let column = |pick: fn(&Stats) -> f64| known.iter().map(|(_, stats)| pick(stats)).collect();
-        let x = known.iter().map(|(load, _)| *load).collect();
+    let times = |name: &str, of: fn(&Point) -> Option<Stats>, band: Banded, limit_ms: Option<f64>| {
+        let known = points.iter().filter_map(|point| Some((point.load, of(point)?)));
+        let line = |pick: fn(&Stats) -> f64| known.clone().map(move |(load, stats)| (load, pick(&stats)));
         Panel {
             y: Axis::new(name, Unit::Seconds, true),
-            bands: vec![Band { x, low: column(|stats| stats.p50), high: column(|stats| stats.p99) }],
-            lines: vec![Line::marked(
-                "",
-                Tone::Accent,
-                known.iter().map(|(load, stats)| (*load, stats.mean)),
-            )],
+            bands: around(points, band),
+            lines: vec![
+                Line::marked("", Tone::Accent, line(|stats| stats.mean)),
+                Line::new("P99", Tone::Muted, line(|stats| stats.p99)),
+            ],
             limit: limit_ms.map(|limit| limit * 1e-3),
         }
     };
     let output = points.iter().map(|point| (point.load, point.output_per_s));
-    let mut panels = vec![times("TTFT: mean, P50 to P99", |point| Some(point.ttft), setup.slos.ttft_ms)];
+    let of_ttft: Banded = |around| Some(around.ttft);
+    let mut panels = vec![times("TTFT, mean", |point| Some(point.ttft), of_ttft, setup.slos.ttft_ms)];
     if setup.osl > 1 {
-        panels.push(times("TPOT: mean, P50 to P99", |point| point.tpot, setup.slos.tpot_ms));
+        panels.push(times("TPOT, mean", |point| point.tpot, |around| around.tpot, setup.slos.tpot_ms));
     }
     panels.push(Panel {
         y: Axis::new("Output, tok/s", Unit::Count, false),
+        bands: around(points, |around| around.output_per_s),
         lines: vec![Line::marked("", Tone::Accent, output)],
         ..Panel::default()
     });

@@ -5,7 +5,7 @@ use super::view;
 use crate::config::catalog::catalog;
 use crate::config::{Issue, Measured, check, link};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::run::{Run, Runner, Sweep, Trace, own_runs};
+use crate::serving::run::{Bands, Run, Runner, Sweep, Trace, own_runs};
 use crate::serving::{answer, plan, plan_replay};
 
 /// Whose loads may be swept next, or are being swept.
@@ -14,7 +14,7 @@ pub struct Loads {
     runner: Runner,
     /// Shown beside what is predicted.
     measured: Measured,
-    run: Option<Run>,
+    run: Option<(Run, Option<Bands>)>,
     sweep: Option<Sweep>,
 }
 
@@ -47,7 +47,9 @@ pub fn of(
     let plan = plan.calibrated_on(&own);
     let (report, runner) = answer(&plan, &efficiencies).ok_or("the models did not answer every row")?;
     let shown = view::answer(&plan.setup, &report, &link.scenario.measured, traced);
-    let (run, issues) = (report.run, [report.issues, of_runs].concat());
+    let issues = [report.issues, of_runs].concat();
+    let bands = report.calibrated.map(|calibrated| calibrated.bands);
+    let run = report.run.map(|run| (run, bands));
     let measured = link.scenario.measured;
     let loads =
         runner.filter(|_| run.is_some()).map(|runner| Loads { id, runner, measured, run, sweep: None });

@@ -20,7 +20,7 @@ pub use lengths::log_normal;
 pub use lengths::requests;
 pub use own::{own_runs, weigh};
 pub use power::Power;
-pub use report::{Point, Run};
+pub use report::{Around, Point, Run};
 pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Power;
+use super::{Bands, Power};
+use crate::calibration::Band;
 use crate::config::{Load, Slos};
 use crate::serving::sim::{Kept, Metrics, Outcome, Saturation, Stats, goodput, kept, metrics};
 
@@ -47,7 +48,7 @@ pub struct Timeline {
 }
 
 /// One load of a curve.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Point {
     /// Clients or requests per second.
@@ -56,6 +57,20 @@ pub struct Point {
     pub tpot: Option<Stats>,
     pub output_per_s: f64,
     pub saturated: bool,
+    /// None without calibration.
+    pub bands: Option<Around>,
+}
+
+/// What 80 % of measurements of a load are expected between.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Around {
+    /// Of the means.
+    pub ttft: Band,
+    pub tpot: Option<Band>,
+    pub output_per_s: Option<Band>,
+    /// The probability that measurements keep to all limits; none without limits.
+    pub keeps_with: Option<f64>,
 }
 
 impl Timeline {
@@ -122,13 +137,21 @@ impl Run {
         Some(self.saturation.is_none() && enough && each)
     }
 
-    pub fn point(&self) -> Point {
+    /// With what is expected of measurements of it.
+    pub fn point(&self, bands: Option<&Bands>) -> Point {
+        let bands = bands.map(|bands| Around {
+            ttft: bands.ttft.mean,
+            tpot: bands.tpot.as_ref().map(|tpot| tpot.mean),
+            output_per_s: bands.output_per_s,
+            keeps_with: bands.keep(self),
+        });
         Point {
             load: self.load,
             ttft: self.metrics.ttft,
             tpot: self.metrics.tpot,
             output_per_s: self.metrics.output_per_s,
             saturated: self.saturation.is_some(),
+            bands,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Point, Run, Runner};
+use super::{Bands, Point, Run, Runner};
 use crate::config::check::MAX_OF_SESSIONS;
 use crate::config::{Field, Issue, Load};
 
@@ -20,6 +20,9 @@ pub fn most_clients(clients: u32) -> u32 {
     clients.max(clients.saturating_mul(BEYOND).clamp(LEAST_TOP, MOST_CLIENTS))
 }
 
+/// A run, with what is expected of measurements of it.
+type Known = (Run, Option<Bands>);
+
 /// Loads run one after the other.
 #[derive(Debug, Clone)]
 pub struct Sweep {
@@ -33,13 +36,13 @@ pub struct Sweep {
     missed: Option<f64>,
     /// The curve so far.
     curve: Vec<Point>,
-    /// A run that need not be made again.
-    known: Option<Run>,
+    /// A run that need not be made again, with its bands.
+    known: Option<Known>,
 }
 
 impl Sweep {
     /// Around the load that `runner`'s setup has, whose run is perhaps known. What is sent all at once has no curve.
-    pub fn of(runner: &Runner, known: Option<Run>) -> Self {
+    pub fn of(runner: &Runner, known: Option<Known>) -> Self {
         let load = runner.setup.load;
         let amounts: Vec<f64> = match load {
             Load::Concurrency(clients) | Load::Sessions(clients) => {
@@ -67,12 +70,16 @@ impl Sweep {
     /// Why it cannot be served: nor can those after it, which are larger.
     pub fn advance(&mut self, runner: &Runner) -> Result<bool, Issue> {
         let Some((load, drawn)) = self.next_load() else { return Ok(false) };
-        let run = match self.known.take_if(|known| known.load == load.amount()) {
+        let (run, bands) = match self.known.take_if(|(known, _)| known.load == load.amount()) {
             Some(known) => known,
-            None => runner.run(load)?,
+            None if drawn => {
+                let (run, calibrated) = runner.calibrated(load)?;
+                (run, calibrated.map(|calibrated| calibrated.bands))
+            }
+            None => (runner.run(load)?, None),
         };
         self.record(&run);
-        self.curve.extend(drawn.then(|| run.point()));
+        self.curve.extend(drawn.then(|| run.point(bands.as_ref())));
         Ok(true)
     }
 

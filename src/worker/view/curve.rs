@@ -3,10 +3,10 @@
 use super::{HEIGHT, round};
 use crate::chart::{Chart, Line, Tone, runs};
 use crate::config::{Load, Measured, Metric, Setup};
-use crate::serving::run::Point;
+use crate::serving::run::{Commands, Point};
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, words as named};
-use crate::units::{Seconds, count};
+use crate::units::{Seconds, chance, count};
 
 /// The curve so far, with what was `measured` of the load asked for.
 pub fn curve(setup: &Setup, measured: &Measured, points: &[Point], largest: Option<f64>) -> Document {
@@ -39,6 +39,7 @@ pub fn curve(setup: &Setup, measured: &Measured, points: &[Point], largest: Opti
     let largest = most_within(setup, points, largest);
     if !largest.is_empty() {
         blocks.push(Block::text(largest).called("largest"));
+        blocks.extend(unsettled(setup, points));
     }
     let name = "Latency and throughput against load";
     let chart = beside(measured, setup, runs::loads(setup, points));
@@ -80,6 +81,9 @@ fn words(setup: &Setup, points: &[Point]) -> String {
         count(round(first.output_per_s)),
         count(round(last.output_per_s))
     );
+    if points.iter().any(|point| point.bands.is_some()) {
+        text += " Of measurements, 80 % are expected within the shaded areas.";
+    }
     if points.iter().any(|point| point.saturated) {
         text += " Beyond capacity TTFT grows without bound.";
     }
@@ -99,6 +103,43 @@ fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>) -> String 
         Some(most) if most >= end => {
             format!("All loads keep within the limits, up to {}.", load(end))
         }
-        Some(most) => format!("Up to {} keep 99 % of requests within the limits.", load(most)),
+        Some(most) => {
+            let text = format!("Up to {} keep 99 % of requests within the limits", load(most));
+            let sure = surely_within(points).filter(|sure| *sure < most);
+            let sure = sure.map(|sure| format!("; {} do so with a probability of 90 %", load(sure)));
+            text + &sure.unwrap_or_default() + "."
+        }
     }
+}
+
+/// Above this probability a load is counted on, below what is left it is given up.
+const SURE: f64 = 0.9;
+
+/// The largest load of the curve up to which all keep to the limits with a probability of [`SURE`].
+fn surely_within(points: &[Point]) -> Option<f64> {
+    let sure = points.iter().take_while(|point| keeps_with(point).is_some_and(|with| with >= SURE));
+    sure.last().map(|point| point.load)
+}
+
+fn keeps_with(point: &Point) -> Option<f64> {
+    point.bands.as_ref()?.keeps_with
+}
+
+/// What to measure to know more: the load of the curve that may as well keep to the limits as miss them.
+fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
+    let open = |with: f64| (1.0 - SURE..SURE).contains(&with);
+    let known = points.iter().filter_map(|point| Some((point.load, keeps_with(point)?)));
+    let (at, with) = known
+        .filter(|(_, with)| open(*with))
+        .min_by(|(_, one), (_, other)| (one - 0.5).abs().total_cmp(&(other - 0.5).abs()))?;
+    let load = Load::of(setup.load.size(), at);
+    let name = format!(
+        "To settle it, measure {}: {} sure to keep within the limits",
+        named::load(load),
+        chance(with)
+    );
+    let commands = Commands::of(&Setup { load, ..setup.clone() });
+    let code = [("Start the server", commands.launch), ("Measure it", commands.bench)];
+    let code = code.map(|(name, text)| Block::code(name, "", text));
+    Some(Block::fold("settle", name, code.into()))
 }
