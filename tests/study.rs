@@ -384,7 +384,7 @@ fn every_measured_case_opens() {
         assert!(setup.is_some(), "{}: {issues:?}", point.id);
         assert_eq!(point.predicted.len(), point.measured.len());
     }
-    for of in ["loops", "batches", "kernels", "cases", "limits"] {
+    for of in ["this", "loops", "ranks", "batches", "kernels", "cases", "limits"] {
         let document = study(Topic::Evidence, of, LINKS[0]);
         assert_eq!(document.chosen, of);
         assert!(!document.to_markdown("").contains("NaN"), "{of}");

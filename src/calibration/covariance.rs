@@ -49,6 +49,22 @@ pub struct Covariance {
     pub smooth: Vec<Smooth>,
 }
 
+/// What an error belongs to: shared by all configurations that have this in common, and open where no run of them was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
+pub enum Source {
+    /// The model on its engine, on any GPU and in any version.
+    Model,
+    /// The engine's version.
+    Version,
+    /// The model on this GPU in this format and version.
+    Build,
+    /// The number of GPUs, the load and the lengths.
+    Load,
+}
+
+/// How many there are, in the order of [`Source`].
+pub const SOURCES: usize = Source::ALL.len();
+
 /// Two configurations, compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
@@ -61,6 +77,23 @@ pub struct Pair {
 impl Label {
     fn bit(self) -> u16 {
         1 << self as u16
+    }
+}
+
+impl Source {
+    pub const ALL: &'static [Self] = Self::VARIANTS;
+
+    /// Of an error that configurations share which agree in these.
+    fn of(same: &[Label]) -> Self {
+        if same.contains(&Label::Layout) {
+            Self::Load
+        } else if same.contains(&Label::Gpu) {
+            Self::Build
+        } else if same.contains(&Label::Version) {
+            Self::Version
+        } else {
+            Self::Model
+        }
     }
 }
 
@@ -85,6 +118,18 @@ impl Covariance {
         let levels = self.levels.iter().filter(|level| pair.agrees(&level.same)).map(|level| level.variance);
         let smooth = self.smooth.iter().filter(|smooth| pair.agrees(&smooth.same));
         levels.sum::<f64>() + smooth.map(|smooth| smooth.between(pair)).sum::<f64>()
+    }
+
+    /// Likewise, by what it belongs to.
+    pub fn by_source(&self, pair: &Pair) -> [f64; SOURCES] {
+        let mut shared = [0.0; SOURCES];
+        for level in self.levels.iter().filter(|level| pair.agrees(&level.same)) {
+            shared[Source::of(&level.same) as usize] += level.variance;
+        }
+        for smooth in self.smooth.iter().filter(|smooth| pair.agrees(&smooth.same)) {
+            shared[Source::Load as usize] += smooth.between(pair);
+        }
+        shared
     }
 
     /// Of a configuration with itself, wherever it stands.

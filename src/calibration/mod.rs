@@ -18,7 +18,7 @@ mod rank;
 mod record;
 
 pub use band::{Band, Figure, Responses, Widths};
-pub use covariance::{Covariance, Label, Level, Pair, Smooth};
+pub use covariance::{Covariance, Label, Level, Pair, SOURCES, Smooth, Source};
 pub use point::{Point, minor};
 pub use posterior::{Joint, Posterior, Support};
 pub use rank::{Standing, Versus};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Label;
-use crate::config::model::{Attention, Blocks, Ffn};
+use crate::config::model::{Attention, Blocks, Ffn, Model};
 use crate::config::{Arch, Setup};
 
 /// What the error of a prediction is shared by, from general to particular, and the sizes it changes with smoothly.
@@ -35,16 +35,11 @@ pub struct Point {
 impl Point {
     /// Of a setup whose replicas each have so many requests under way.
     pub fn of(setup: &Setup, in_flight: f64) -> Self {
-        let blocks = &setup.model.blocks;
-        let mut kinds: Vec<&str> = blocks.iter().flat_map(kinds).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        let layers: u32 = blocks.iter().map(|blocks| blocks.count).sum();
         Self {
             engine: setup.engine.id.clone(),
             version: minor(&setup.engine.version),
-            kind: kinds.join("+"),
-            shape: format!("{}x{layers}", setup.model.hidden),
+            kind: Self::kind_of(&setup.model),
+            shape: Self::shape_of(&setup.model),
             arch: setup.gpu.arch,
             gpu: setup.gpu.id.clone(),
             format: setup.weights.id().to_owned(),
@@ -57,6 +52,20 @@ impl Point {
             prompt: setup.mean_prompt(),
             output: f64::from(setup.osl),
         }
+    }
+
+    /// The blocks of a model, by name.
+    pub fn kind_of(model: &Model) -> String {
+        let mut kinds: Vec<&str> = model.blocks.iter().flat_map(kinds).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds.join("+")
+    }
+
+    /// The sizes of those blocks.
+    pub fn shape_of(model: &Model) -> String {
+        let layers: u32 = model.blocks.iter().map(|blocks| blocks.count).sum();
+        format!("{}x{layers}", model.hidden)
     }
 
     pub fn agrees(&self, other: &Self, label: Label) -> bool {

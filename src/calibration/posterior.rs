@@ -3,7 +3,9 @@
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
-use super::{Calibration, Covariance, FACTORS, Factors, Known, Label, Observation, Pair, PerFactor, Point};
+use super::{
+    Calibration, Covariance, FACTORS, Factors, Known, Label, Observation, Pair, PerFactor, Point, SOURCES,
+};
 
 /// Runs that are asked: those that share most with the configuration. All of them, thousands, take too long for a page.
 const ASKED: usize = 80;
@@ -98,6 +100,17 @@ impl Calibration {
     /// Likewise of several.
     pub fn joint(&self, at: &[&Point], own: &[Known], asked: impl Fn(&Point) -> bool) -> Joint {
         let prior = self.prior.each_ref().map(Covariance::variance);
+        self.conditioned(at, prior, &self.nearest(at, prior, own, asked))
+    }
+
+    /// The runs that share most with any of the configurations.
+    fn nearest<'a>(
+        &'a self,
+        at: &[&Point],
+        prior: PerFactor,
+        own: &'a [Known],
+        asked: impl Fn(&Point) -> bool,
+    ) -> Vec<Near<'a>> {
         let share =
             |shared: &PerFactor| shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum::<f64>();
         let mut all: Vec<Near<'_>> = Vec::new();
@@ -125,7 +138,37 @@ impl Calibration {
         }
         let mut chosen = chosen.into_iter();
         all.retain(|_| chosen.next() == Some(true));
-        self.conditioned(at, prior, &all)
+        all
+    }
+
+    /// The variance of what responds so to the factors, by what it belongs to: together that of [`Posterior::variance`].
+    pub fn variance_by_source(&self, at: &Point, own: &[Known], response: PerFactor) -> [f64; SOURCES] {
+        let prior = self.prior.each_ref().map(Covariance::variance);
+        let near = self.nearest(&[at], prior, own, |_| true);
+        let squared = response.map(|by| by * by);
+        let of_pair = |pair: &Pair, by: PerFactor| {
+            let mut all = [0.0; SOURCES];
+            for (of, by) in self.prior.iter().zip(by) {
+                all.iter_mut().zip(of.by_source(pair)).for_each(|(sum, one)| *sum += by * one);
+            }
+            all
+        };
+        let before = of_pair(&Pair::of(at, at), squared);
+        let rows = observations(&near);
+        let Some(gram) = self.gram(&near, &rows).cholesky() else { return before };
+        let shared: Vec<[f64; SOURCES]> = rows
+            .iter()
+            .map(|(run, one)| {
+                let by = std::array::from_fn(|factor| response[factor] * one.response[factor]);
+                of_pair(&Pair::of(at, &near[*run].known.point), by)
+            })
+            .collect();
+        let whole = DVector::from_iterator(rows.len(), shared.iter().map(|of| of.iter().sum()));
+        let weights = gram.solve(&whole);
+        std::array::from_fn(|source| {
+            let known: f64 = shared.iter().zip(weights.iter()).map(|(of, weight)| of[source] * weight).sum();
+            before[source] - known
+        })
     }
 
     fn conditioned(&self, at: &[&Point], prior: PerFactor, near: &[Near<'_>]) -> Joint {
@@ -140,11 +183,7 @@ impl Calibration {
             }
         }
         let unmoved = Joint { prior, mean: vec![0.0; size], covariance };
-        let rows: Vec<(usize, &Observation)> = near
-            .iter()
-            .enumerate()
-            .flat_map(|(run, near)| near.known.observed.iter().map(move |one| (run, one)))
-            .collect();
+        let rows = observations(near);
         let Some(gram) = self.gram(near, &rows).cholesky() else { return unmoved };
         let ratios = DVector::from_iterator(rows.len(), rows.iter().map(|(_, one)| one.log_ratio));
         let cross = DMatrix::from_fn(rows.len(), size, |row, column| {
@@ -183,6 +222,20 @@ impl Calibration {
         })
     }
 
+    /// The measured runs that share most with a configuration, with the share (0..1) of the error on step times that is common to both
+    /// before any run is asked.
+    pub fn like(&self, at: &Point) -> Vec<(f64, &Known)> {
+        let likeness = |known: &Known| {
+            let pair = Pair::of(at, &known.point);
+            let [prefill, decode, _] = self.prior.each_ref().map(|of| of.between(&pair) / of.variance());
+            f64::midpoint(prefill, decode)
+        };
+        let all = self.known.iter().map(|known| (likeness(known), known));
+        let mut like: Vec<(f64, &Known)> = all.filter(|(likeness, _)| *likeness > 0.0).collect();
+        like.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        like
+    }
+
     /// How many runs stand behind what is said of a configuration.
     pub fn support(&self, at: &Point, own: &[Known]) -> Support {
         let count = |labels: &[Label]| {
@@ -198,10 +251,16 @@ impl Calibration {
     }
 }
 
+/// What was observed, each with the place of its run.
+fn observations<'a>(near: &[Near<'a>]) -> Vec<(usize, &'a Observation)> {
+    let of_run = |(run, near): (usize, &Near<'a>)| near.known.observed.iter().map(move |one| (run, one));
+    near.iter().enumerate().flat_map(of_run).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::Observed;
+    use crate::calibration::{Observed, shipped};
 
     fn calibration(known: Vec<Known>) -> Calibration {
         Calibration::of_engines([0.04, 0.01, 0.02], known)
@@ -229,5 +288,16 @@ mod tests {
         assert_eq!(calibration.posterior(&at, &[], |_| true).factors(), Factors::NONE);
         let at = Point { engine: "vllm".into(), ..Point::default() };
         assert_eq!(calibration.posterior(&at, &[], |_| false).left, [1.0; FACTORS]);
+    }
+
+    #[test]
+    fn sources_add_up_to_the_whole() {
+        let calibration = shipped().unwrap();
+        let response = [0.4, 0.9, 1.0];
+        for known in calibration.known.iter().step_by(200) {
+            let whole = calibration.posterior(&known.point, &[], |_| true).variance(response);
+            let parts = calibration.variance_by_source(&known.point, &[], response);
+            assert!((parts.iter().sum::<f64>() - whole).abs() < 1e-9, "{parts:?} {whole}");
+        }
     }
 }

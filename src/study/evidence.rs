@@ -1,7 +1,7 @@
 //! Predicted against measured: the errors of this release, and every measured case as a link.
 
 use super::metric::change;
-use super::{Block, Row, Span, Study};
+use super::{Block, Row, Span, Study, behind};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::{Lengths, link};
@@ -9,7 +9,8 @@ use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point, Ranked, Rel
 use crate::study::words;
 use crate::units::{count, fixed};
 
-pub const CHOICES: [(&str, &str); 6] = [
+pub const CHOICES: [(&str, &str); 7] = [
+    ("this", "This answer"),
     ("loops", "Closed loops"),
     ("ranks", "Which is faster"),
     ("batches", "Batches and traces"),
@@ -35,6 +36,9 @@ const LIMITS: [&str; 5] = [
 ];
 
 pub fn blocks(study: &Study) -> Vec<Block> {
+    if study.chosen == "this" {
+        return behind::blocks(study);
+    }
     let Some(accuracy) = &study.accuracy else {
         return vec![Block::text("The accuracy report could not be loaded.")];
     };
@@ -213,17 +217,22 @@ fn case_table(points: &[&Point]) -> Block {
     let head: &[&str] = match points.first().map(|point| point.kind.as_str()) {
         Some("batch") => &["Case", "Prefill, ms", "", "Decode step, ms", "", "Total, ms", ""],
         Some("trace") => &["Case", "TTFT, ms", "", "TPOT, ms", "", "Output, tok/s", ""],
-        _ => &["Case", "TTFT, ms", "", "TPOT, ms", ""],
+        _ => &HEAD_OF_LOOPS,
     };
-    let row = |point: &&Point| {
-        let mut cells = vec![Span::link(describe(point), format!("#{}", point.link))];
-        for (predicted, measured) in point.predicted.iter().zip(&point.measured) {
-            cells.push(format!("{} / {}", count(*predicted), count(*measured)).into());
-            cells.push(change(*predicted, *measured).unwrap_or_else(|| "–".into()).into());
-        }
-        Row::new(cells)
-    };
-    Block::table("Predicted / measured", head, points.iter().map(row))
+    Block::table("Predicted / measured", head, points.iter().map(|point| row_of(point, &describe(point))))
+}
+
+/// Above [`row_of`] a closed loop.
+const HEAD_OF_LOOPS: [&str; 5] = ["Case", "TTFT, ms", "", "TPOT, ms", ""];
+
+/// What was predicted and measured of a case, which its name opens.
+fn row_of(point: &Point, name: &str) -> Row {
+    let mut cells = vec![Span::link(name, format!("#{}", point.link))];
+    for (predicted, measured) in point.predicted.iter().zip(&point.measured) {
+        cells.push(format!("{} / {}", count(*predicted), count(*measured)).into());
+        cells.push(change(*predicted, *measured).unwrap_or_else(|| "–".into()).into());
+    }
+    Row::new(cells)
 }
 
 /// Lengths, load and TP of a case: `1024 in, 512 out, 8 clients, TP 2`.

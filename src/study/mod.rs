@@ -4,6 +4,7 @@
 //! [`Document`]. Whoever runs it has the models answer: the page's worker between two messages, `predict` in place.
 
 pub mod accuracy;
+mod behind;
 mod better;
 mod breakdown;
 mod case;
@@ -103,7 +104,7 @@ const VIEWS: [View; 12] = [
     view("Up to four configurations side by side", &[], Some(compare::cases), compare::blocks),
     view("One setting varied", &sweep::CHOICES, Some(sweep::cases), sweep::blocks),
     view("Output per GPU against output per user (Pareto)", &[], Some(tradeoff::cases), tradeoff::blocks),
-    view("Predicted against measured, known limits", &evidence::CHOICES, None, evidence::blocks),
+    view("Predicted against measured, known limits", &evidence::CHOICES, ALONE, evidence::blocks),
     view("Link, Markdown, embedding", &[], ALONE, share::blocks),
     view("JSON, CSV, Markdown, citation", &export::CHOICES, ALONE, export::blocks),
     view("Models, GPUs, workloads and views by name", &[], None, search::blocks),

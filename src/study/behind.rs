@@ -1,0 +1,148 @@
+//! What an answer rests on: where its bands come from, and the measured runs nearest to it.
+
+use super::metric::{self, Metric, change};
+use super::words::dtype;
+use super::{Block, Row, Span, Study, edit};
+use crate::calibration::{Observed, Point, Source, shipped};
+use crate::config::catalog::catalog;
+use crate::config::link::encode;
+use crate::config::model::Model;
+use crate::config::{Dtype, Load, ModelChoice, Scenario};
+use crate::serving::run::Calibrated;
+use crate::units::{count, percent};
+
+/// Measured runs that are listed.
+const NEAREST: usize = 8;
+const METRICS: [Metric; 3] = [metric::TTFT, metric::TPOT, metric::PER_GPU];
+
+pub fn blocks(study: &Study) -> Vec<Block> {
+    let own = study.own();
+    let Some(calibrated) = own.report().and_then(|report| report.calibrated.as_ref()) else {
+        return vec![Block::text(if own.report().is_some() {
+            "This answer is the physics alone: static batches, prefill and decode pools, and answers at the roofline are not \
+             calibrated on measured runs."
+        } else {
+            own.reason()
+        })];
+    };
+    let mut blocks = vec![Block::text(support(calibrated))];
+    blocks.extend(doubts(study, calibrated));
+    blocks.extend(nearest(study, &calibrated.standing.point));
+    blocks
+}
+
+/// How many runs were measured of what is like it.
+fn support(calibrated: &Calibrated) -> String {
+    let support = &calibrated.support;
+    let of = |runs: u32| count(f64::from(runs));
+    let unseen = match (support.of_model, support.of_gpu_on_engine) {
+        (0, 0) => " Neither this model nor this GPU with this engine was measured: bands are wide.",
+        (0, _) => " This model was not measured: bands are wider for it.",
+        (_, 0) => " This GPU was not measured with this engine: bands are wider for it.",
+        _ => "",
+    };
+    let own = if support.own > 0 { format!(", and {} of yours", of(support.own)) } else { String::new() };
+    format!(
+        "Step times are corrected by measured runs: {} of this model on this engine, {} of this model on any, {} on this GPU \
+         with this engine{own}.{unseen}",
+        of(support.of_model_on_engine),
+        of(support.of_model),
+        of(support.of_gpu_on_engine),
+    )
+}
+
+/// Shares of the variance behind each band.
+fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
+    let calibration = shipped()?;
+    let own = study.calibrated_on.as_deref().unwrap_or_default();
+    let figure = |metric: &Metric| Some((metric.name, metric.figure(study.own())?));
+    let known: Vec<_> = METRICS.iter().filter_map(figure).collect();
+    let columns: Vec<[f64; 1 + Source::ALL.len()]> = known
+        .iter()
+        .map(|(_, figure)| {
+            let by = calibration.variance_by_source(&calibrated.standing.point, own, figure.response);
+            let all = by.iter().sum::<f64>() + figure.noise;
+            let [model, version, build, load] = by.map(|one| (one / all).max(0.0));
+            [model, version, build, load, figure.noise / all]
+        })
+        .collect();
+    let names = Source::ALL.iter().map(|source| said(*source)).chain(["Runs of one configuration differ"]);
+    let rows = names.enumerate().map(|(row, name)| {
+        let cells = columns.iter().map(|column| percent(column[row]).to_string());
+        Row::texts(std::iter::once(name.to_owned()).chain(cells))
+    });
+    let head: Vec<&str> =
+        std::iter::once("Share of the doubt").chain(known.iter().map(|(name, _)| *name)).collect();
+    let table = Block::table("Where the 80 % bands come from", &head, rows);
+    (!known.is_empty()).then(|| table.called("doubts"))
+}
+
+fn said(source: Source) -> &'static str {
+    match source {
+        Source::Model => "How the engine runs this kind of model",
+        Source::Version => "The engine's version",
+        Source::Build => "This GPU, format and version together",
+        Source::Load => "GPUs, load and lengths unlike those measured",
+    }
+}
+
+/// The measured runs nearest to it, beside the physics.
+fn nearest(study: &Study, at: &Point) -> Option<Block> {
+    let like = shipped()?.like(at);
+    let rows = like.iter().take(NEAREST).map(|(likeness, known)| {
+        let mut cells = vec![run(study, &known.point)];
+        cells.extend([Observed::Ttft, Observed::Tpot, Observed::Throughput].map(|metric| {
+            let observed = known.observed.iter().find(|one| one.metric == metric);
+            let beside = observed.and_then(|one| change(one.log_ratio.exp(), 1.0));
+            beside.unwrap_or_else(|| "–".into()).into()
+        }));
+        cells.push(percent(*likeness).to_string().into());
+        Row::new(cells)
+    });
+    let head = ["Measured run", "TTFT beside the physics", "TPOT", "Output", "Doubt shared"];
+    let table = Block::table("Nearest measured runs", &head, rows);
+    (!like.is_empty()).then(|| table.called("nearest"))
+}
+
+/// A measured run in words, which open it as far as its place among the others says what it was.
+fn run(study: &Study, point: &Point) -> Span {
+    let form = &study.own().scenario;
+    let is_its =
+        |model: &&Model| Point::shape_of(model) == point.shape && Point::kind_of(model) == point.kind;
+    let own = study.own().setup().map(|setup| &setup.model).filter(is_its);
+    let model = own.or_else(|| catalog().models.models.iter().find(is_its));
+    let (gpu, engine) = (catalog().gpu(&point.gpu), catalog().engine(&point.engine));
+    let format = Dtype::from_id(&point.format);
+    let degree = |name: &str, degree: f64| {
+        if degree > 1.0 { format!(", {name} {}", count(degree)) } else { String::new() }
+    };
+    let text = format!(
+        "{} {} on {}, {} {}{}{}{}{}, {} at once, {} in, {} out",
+        model.map_or("another model", |model| &model.name),
+        format.map_or("", dtype),
+        gpu.map_or(&*point.gpu, |gpu| &gpu.name),
+        engine.map_or(&*point.engine, |engine| &engine.name),
+        point.version,
+        degree("TP", point.tp),
+        degree("EP", point.ep),
+        degree("DP", point.dp),
+        degree("PP", point.pp),
+        count(point.in_flight.round()),
+        count(point.prompt.round()),
+        count(point.output.round()),
+    );
+    let (Some(model), Some(gpu), Some(engine)) = (model, gpu, engine) else { return Span::plain(text) };
+    let mut scenario = Scenario { model: form.model.clone(), ..Scenario::default() };
+    if own.is_none() {
+        scenario.model = ModelChoice::Catalog(model.id.clone());
+    }
+    edit::gpu(&mut scenario, gpu);
+    edit::engine(&mut scenario, engine);
+    [scenario.tp, scenario.ep, scenario.dp, scenario.pp] =
+        [point.tp, point.ep, point.dp, point.pp].map(|degree| degree as u32);
+    scenario.weights = format;
+    edit::isl(&mut scenario, point.prompt.round() as u32);
+    edit::osl(&mut scenario, point.output.round() as u32);
+    scenario.workload.load = Load::Concurrency(point.in_flight.round().max(1.0) as u32);
+    Span::link(text, format!("#{}", encode(&scenario)))
+}
