@@ -3,20 +3,48 @@
 
 use std::sync::LazyLock;
 
-use rooflight::efficiency::Efficiencies;
 use rooflight::efficiency::onnx::Models;
+use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::shipped_models;
-use rooflight::study::{Block, Document, Study, Topic};
+use rooflight::study::{Block, Document, Row, Study, Table, Topic};
 
 static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the shipped models"));
 
 const FORM: &str = "v=1&m=qwen3-32b&tp=2&c=32";
 
+fn ask(rows: &Rows) -> Result<Efficiencies, String> {
+    MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
+}
+
 fn study(topic: Topic, link: &str) -> Document {
     let mut study = Study::new(topic, "", link, "");
-    let ask = |rows: &_| MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string());
     while study.step(ask).expect("the models answer") {}
     study.document()
+}
+
+#[test]
+fn an_answer_says_what_it_rests_on() {
+    let document = study(Topic::Evidence, FORM);
+    let tables: Vec<&Table> = document
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Table(table) => Some(table),
+            _ => None,
+        })
+        .collect();
+    let [doubts, nearest] = tables[..] else { panic!("two tables") };
+    let share = |row: &Row| {
+        let text = row.cells[1].text.split(|letter: char| letter != '.' && !letter.is_ascii_digit());
+        text.take(1).collect::<String>().parse::<f64>().expect("a share")
+    };
+    let all: f64 = doubts.rows.iter().map(share).sum();
+    assert!((all - 100.0).abs() < 1.0, "{all} %");
+    assert!(
+        nearest.rows.iter().any(|row| row.cells[0].text.starts_with("Qwen/Qwen3-32B BF16 on H100 SXM, vLLM")),
+        "{nearest:?}"
+    );
+    assert!(nearest.rows.iter().all(|row| row.cells[0].link.starts_with("#v=1")));
 }
 
 /// What is said of the configuration compared with the form.
@@ -38,9 +66,22 @@ fn what_is_far_apart_is_told_apart() {
 }
 
 #[test]
-fn where_it_is_open_it_says_what_to_measure() {
-    let said = ranked("v~1~m~qwen3-32b~tp~2~c~32~e~trtllm");
-    assert!(said.contains("too close to call") && said.contains("To settle"), "{said}");
+fn where_it_is_open_it_says_what_to_measure_and_how() {
+    let other = "v~1~m~qwen3-32b~tp~2~c~32~e~trtllm";
+    assert!(ranked(other).contains("too close to call"), "{}", ranked(other));
+    let document = study(Topic::Compare, &format!("{FORM}&vs={other}"));
+    let fold = document.blocks.iter().find_map(|block| match block {
+        Block::Fold(fold) => Some(fold),
+        _ => None,
+    });
+    let fold = fold.expect("the run that settles it");
+    assert!(fold.name.starts_with("To settle"), "{}", fold.name);
+    let commands = fold.blocks.iter().filter_map(|block| match block {
+        Block::Code(code) => Some(&*code.text),
+        _ => None,
+    });
+    let all = commands.collect::<Vec<_>>().join("\n");
+    assert!(all.contains("serve") && all.contains("vllm bench serve"), "{all}");
 }
 
 #[test]

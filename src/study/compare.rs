@@ -7,6 +7,7 @@ use crate::config::catalog::catalog;
 use crate::config::inputs;
 use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Load};
+use crate::serving::run::Commands;
 use crate::units::{chance, fixed, percent};
 
 /// Clients at which each configuration is predicted for the curves.
@@ -45,8 +46,10 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let rows =
         differences(&columns).into_iter().chain(numbers(&columns)).chain(actions(study, columns.len()));
     blocks.push(Block::table("Differences and results", &head, rows));
-    let ranked = NAMES.iter().zip(&columns).skip(1).filter_map(|(name, case)| verdict(name, case));
-    blocks.extend(ranked.map(|text| Block::text(text).called("ranked")));
+    for (name, case) in NAMES.iter().zip(&columns).skip(1) {
+        blocks.extend(verdict(name, case).map(|text| Block::text(text).called("ranked")));
+        blocks.extend(settling(name, columns[0], case));
+    }
     let refused = NAMES.iter().zip(&columns).filter(|(_, case)| !case.reason().is_empty());
     blocks.extend(refused.map(|(name, case)| Block::text(format!("{name}: {}", case.reason()))));
     blocks.extend(curves(study, known.get(compared..).unwrap_or_default()));
@@ -108,7 +111,7 @@ fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {
     metrics.chain([row("KV cache filled", filled)])
 }
 
-/// In what it beats the form, and how sure that is; what to measure where that is open. None without calibration.
+/// In what it beats the form, and how sure that is. None without calibration.
 fn verdict(name: &str, case: &Case) -> Option<String> {
     let known: Vec<&Beats> = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).collect();
     let list = |of: &dyn Fn(&Beats) -> Option<f64>| {
@@ -117,26 +120,37 @@ fn verdict(name: &str, case: &Case) -> Option<String> {
     };
     let better = list(&|beats| Some(beats.with).filter(|with| *with >= SURE));
     let worse = list(&|beats| Some(1.0 - beats.with).filter(|with| *with >= SURE));
-    let open = |beats: &Beats| (1.0 - SURE..SURE).contains(&beats.with);
-    let unclear = list(&|beats| open(beats).then_some(beats.with.max(1.0 - beats.with)));
+    let unclear = list(&|beats| is_open(beats).then_some(beats.with.max(1.0 - beats.with)));
     let parts = [("better in ", better), ("worse in ", worse), ("too close to call in ", unclear)];
     let parts: Vec<String> =
         parts.into_iter().filter(|(_, of)| !of.is_empty()).map(|(is, of)| is.to_owned() + &of).collect();
     if parts.is_empty() {
         return None;
     }
-    let gain = |beats: &&Beats| beats.narrowed.into_iter().fold(0.0, f64::max);
-    let settle = known.iter().copied().filter(|beats| open(beats));
-    let settle = settle.max_by(|a, b| gain(a).total_cmp(&gain(b))).map(|beats| {
-        let [form, other] = beats.narrowed;
-        format!(
-            " To settle {}, measure {} (its benchmark command is under Share): that leaves {} % of the doubt.",
-            name_of(beats),
-            if other >= form { name } else { NAMES[0] },
-            fixed(100.0 * (1.0 - gain(&beats)), 0),
-        )
-    });
-    Some(format!("{name} against {}: {}.{}", NAMES[0], parts.join("; "), settle.unwrap_or_default()))
+    Some(format!("{name} against {}: {}.", NAMES[0], parts.join("; ")))
+}
+
+/// The run to measure where they are too close to call, and the commands for it.
+fn settling(name: &str, form: &Case, case: &Case) -> Option<Block> {
+    let gain = |beats: &Beats| beats.narrowed.into_iter().fold(0.0, f64::max);
+    let open = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).filter(|beats| is_open(beats));
+    let beats = open.max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
+    let [of_form, of_case] = beats.narrowed;
+    let (which, measured) = if of_case >= of_form { (name, case) } else { (NAMES[0], form) };
+    let what = format!(
+        "To settle {}, measure {which}: that leaves {} % of the doubt",
+        name_of(beats),
+        fixed(100.0 * (1.0 - gain(beats)), 0),
+    );
+    let commands = Commands::of(measured.setup()?);
+    let code = [("Start the server", commands.launch), ("Measure it", commands.bench)];
+    let code = code.map(|(name, text)| Block::code(name, "", text));
+    Some(Block::fold(format!("settle-{name}"), what, code.into()))
+}
+
+/// Either may come out the better.
+fn is_open(beats: &Beats) -> bool {
+    (1.0 - SURE..SURE).contains(&beats.with)
 }
 
 /// Without its unit.
