@@ -1,6 +1,7 @@
 //! How long an answer takes natively: one scenario, from setup to report, and the scheduler alone.
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use rooflight::calibration::shipped;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Batching, Load, Scenario, Setup, check};
 use rooflight::efficiency::Efficiencies;
@@ -50,6 +51,14 @@ fn simulation(criterion: &mut Criterion) {
     }
 }
 
+/// What measured runs say of a configuration that many of them are like.
+fn posterior(criterion: &mut Criterion) {
+    let calibration = shipped().expect("the shipped calibration");
+    let at = &calibration.known[calibration.known.len() / 2].point;
+    criterion
+        .bench_function("posterior", |bencher| bencher.iter(|| calibration.posterior(at, &[], |_| true)));
+}
+
 /// The whole of a learned answer, its weights loaded.
 #[cfg(feature = "tools")]
 fn learned(criterion: &mut Criterion) {
@@ -69,7 +78,7 @@ fn learned(criterion: &mut Criterion) {
 }
 
 #[cfg(feature = "tools")]
-criterion_group!(benches, roofline, simulation, learned);
+criterion_group!(benches, posterior, roofline, simulation, learned);
 #[cfg(not(feature = "tools"))]
-criterion_group!(benches, roofline, simulation);
+criterion_group!(benches, posterior, roofline, simulation);
 criterion_main!(benches);
