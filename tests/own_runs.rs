@@ -1,12 +1,15 @@
 //! Predictions calibrated on runs of the visitor's own.
 #![cfg(feature = "tools")]
 
+use std::cell::Cell;
 use std::sync::LazyLock;
 
 use rooflight::api::{Asked, Failure, FailureKind, Options, Prediction};
+use rooflight::config::catalog::catalog;
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::shipped_models;
+use rooflight::serving::run::OwnRuns;
 use serde_json::{Value, json};
 
 const CONFIGURATION: &str = "v=1&m=qwen3-32b&tp=2&osl=128&c=32";
@@ -91,4 +94,24 @@ fn a_run_that_contradicts_the_others_is_called_out() {
         "{:?}",
         prediction.issues
     );
+}
+
+#[test]
+fn a_run_is_observed_once() {
+    let run = |isl: u32| {
+        let text = format!("v=1&m=qwen3-32b&tp=2&isl={isl}&osl=128&c=8&me=ttft-80,tpot-15");
+        Asked::read(&text).link.expect("a link").scenario
+    };
+    let mut own_runs = OwnRuns::default();
+    let asked = Cell::new(0);
+    let ask = |rows: &Rows| {
+        asked.set(asked.get() + 1);
+        MODELS.answer(rows).map(Efficiencies::Learned)
+    };
+    let (one, _) = own_runs.of(&[run(512)], catalog(), ask).expect("the models answer");
+    assert_eq!(asked.get(), 1);
+    let (two, _) = own_runs.of(&[run(512), run(600)], catalog(), ask).expect("the models answer");
+    assert_eq!((one.len(), two.len(), asked.get()), (1, 2, 2), "only the new one is simulated");
+    let (none, _) = own_runs.of(&[], catalog(), ask).expect("nothing is asked");
+    assert!(none.is_empty());
 }

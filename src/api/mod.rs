@@ -5,7 +5,6 @@ mod facts;
 #[cfg(feature = "infer-worker")]
 pub mod javascript;
 mod links;
-mod own;
 mod prediction;
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod typescript;

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::own;
 use crate::calibration::Known;
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
+use crate::config::measured::given;
 use crate::config::{Field, Issue, Setup, check, json};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;
-use crate::serving::run::{Bands, Commands, Point, Run, Runner, Sweep, own_runs};
+use crate::serving::run::{Bands, Commands, OwnRuns, Point, Run, Runner, Sweep};
 use crate::serving::{Report, answer, plan};
 
 /// A scenario as it was given, and what was found in it.
@@ -140,8 +140,8 @@ impl Asked {
         options: &Options,
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Prediction {
-        if let (Some(link), Some(given)) = (&mut self.link, &options.measured) {
-            let (runs, found) = own::read(given, link);
+        if let (Some(link), Some(runs)) = (&mut self.link, &options.measured) {
+            let (runs, found) = given::read(runs, link);
             link.runs.extend(runs);
             self.issues.extend(found);
         }
@@ -152,7 +152,7 @@ impl Asked {
         };
         let Some(setup) = self.setup else { return prediction };
         let runs = self.link.as_ref().map_or(&[][..], |link| &link.runs);
-        let own = own_runs(runs, catalog(), &ask);
+        let own = OwnRuns::default().of(runs, catalog(), &ask);
         prediction.failure = match own {
             Ok((own, found)) => {
                 prediction.issues.extend(found);

@@ -5,14 +5,20 @@ use serde::Serialize;
 use super::{Block, Document, Row, Study, breakdown, measured, metric, refused};
 use crate::chart::csv;
 use crate::config::link;
+use crate::config::measured::given;
 use crate::serving::Report;
 use crate::serving::measured::Deviation;
 use crate::serving::report::{Basis, KernelLine, PassReport};
 use crate::study::words;
 use crate::units::decimal;
 
-pub const CHOICES: [(&str, &str); 4] =
-    [("json", "JSON"), ("csv", "CSV"), ("markdown", "Markdown"), ("citation", "Citation")];
+pub const CHOICES: [(&str, &str); 5] = [
+    ("json", "JSON"),
+    ("csv", "CSV"),
+    ("markdown", "Markdown"),
+    ("citation", "Citation"),
+    ("runs", "Your runs"),
+];
 
 /// The content of the JSON file.
 #[derive(Serialize)]
@@ -26,6 +32,9 @@ struct File<'a> {
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
+    if study.chosen == "runs" {
+        return runs(study);
+    }
     let Some(report) = own.report() else { return refused(own.issues()) };
     let measured: Vec<Deviation> = measured::numbers(study).into_iter().map(|(_, both)| both).collect();
     match study.chosen.as_str() {
@@ -46,6 +55,20 @@ pub fn blocks(study: &Study) -> Vec<Block> {
             vec![Block::code("Report", "rooflight.json", text)]
         }
     }
+}
+
+/// The visitor's measured runs, which the form reads again.
+fn runs(study: &Study) -> Vec<Block> {
+    let runs = &study.link.runs;
+    if runs.is_empty() {
+        let text =
+            "No run of yours is in use: paste or drop benchmark results under Load, Your measured runs.";
+        return vec![Block::text(text)];
+    }
+    vec![
+        Block::text("Open this file under Load, Your measured runs, to calibrate on the same runs again."),
+        Block::code("Your runs", "rooflight-runs.jsonl", given::print(runs)),
+    ]
 }
 
 const KERNEL_COLUMNS: [&str; 14] = [

@@ -35,6 +35,7 @@ pub use document::{
 use plans::Plans;
 
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -45,7 +46,7 @@ use crate::config::ids::ids;
 use crate::config::link::{self, Link};
 use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::run::own_runs;
+use crate::serving::run::OwnRuns;
 
 /// What is asked about a configuration; [`VIEWS`] says what each shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -132,7 +133,9 @@ pub struct Study {
     done: usize,
     /// Errors against measurements, where the report of them was loaded.
     accuracy: Option<Rc<Accuracy>>,
-    /// What the link's measured runs say of the calibration; none until the first configuration is predicted.
+    /// The visitor's measured runs that were observed before.
+    own_runs: Rc<RefCell<OwnRuns>>,
+    /// What the link's say of the calibration; none until the first configuration is predicted.
     calibrated_on: Option<Arc<[Known]>>,
     /// The search for plans, where that is asked.
     plans: Option<Plans>,
@@ -160,6 +163,7 @@ impl Study {
             cases,
             done: 0,
             accuracy: None,
+            own_runs: Rc::default(),
             calibrated_on: None,
             plans,
         }
@@ -169,6 +173,12 @@ impl Study {
     #[must_use]
     pub fn with(self, accuracy: Option<Rc<Accuracy>>) -> Self {
         Self { accuracy, ..self }
+    }
+
+    /// With the runs that were observed before, to be observed once.
+    #[must_use]
+    pub fn observing(self, own_runs: Rc<RefCell<OwnRuns>>) -> Self {
+        Self { own_runs, ..self }
     }
 
     /// Predicts the next configuration, or does the next task of the search; false where nothing is left. `ask` has the models answer.
@@ -183,7 +193,7 @@ impl Study {
         let own = match self.calibrated_on.take() {
             Some(own) => own,
             // What is wrong with them stands beside the answer.
-            None => own_runs(&self.link.runs, catalog(), &ask)?.0,
+            None => self.own_runs.borrow_mut().of(&self.link.runs, catalog(), &ask)?.0,
         };
         case.predict(catalog(), &own, ask)?;
         // Of the loads around those compared, only curves are drawn.

@@ -5,7 +5,7 @@ use super::view;
 use crate::config::catalog::catalog;
 use crate::config::{Issue, Measured, check, link};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::run::{Bands, Run, Runner, Sweep, Trace, own_runs};
+use crate::serving::run::{Bands, OwnRuns, Run, Runner, Sweep, Trace};
 use crate::serving::{answer, plan, plan_replay};
 
 /// Whose loads may be swept next, or are being swept.
@@ -22,6 +22,7 @@ pub struct Loads {
 pub fn of(
     asked: &Ask,
     trace: Option<Trace>,
+    own_runs: &mut OwnRuns,
     models: impl Fn(&Rows) -> Result<Efficiencies, String>,
 ) -> Result<(Answered, Option<Loads>), String> {
     let id = asked.id;
@@ -43,7 +44,7 @@ pub fn of(
         Efficiencies::Roofline => None,
         Efficiencies::Learned(learned) => Some(learned.release.clone()),
     };
-    let (own, of_runs) = own_runs(&link.runs, catalog(), models)?;
+    let (own, of_runs) = own_runs.of(&link.runs, catalog(), models)?;
     let plan = plan.calibrated_on(&own);
     let (report, runner) = answer(&plan, &efficiencies).ok_or("the models did not answer every row")?;
     let shown = view::answer(&plan.setup, &report, &link.scenario.measured, traced);

@@ -16,7 +16,7 @@ use super::texts;
 use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::run::Trace;
+use crate::serving::run::{OwnRuns, Trace};
 use crate::study::accuracy::Accuracy;
 use crate::study::{Document, Study, Topic};
 
@@ -37,6 +37,8 @@ struct Session {
     folder: Rc<RefCell<String>>,
     /// The report of measured cases, once it was asked for.
     accuracy: Rc<RefCell<Option<Rc<Accuracy>>>>,
+    /// What the visitor's measured runs say.
+    own_runs: Rc<RefCell<OwnRuns>>,
     /// To be replayed.
     trace: Rc<RefCell<Option<Trace>>>,
 }
@@ -65,7 +67,9 @@ impl Session {
         let asked = self.asked.borrow().clone()?;
         self.loads.borrow_mut().take();
         let trace = self.trace.borrow().clone().filter(|_| asked.replay);
-        let (answered, loads) = answer::of(&asked, trace, |rows| self.ask(rows)).unwrap_or_else(|reason| {
+        let own_runs = &mut self.own_runs.borrow_mut();
+        let answered = answer::of(&asked, trace, own_runs, |rows| self.ask(rows));
+        let (answered, loads) = answered.unwrap_or_else(|reason| {
             let issues = vec![Issue::error(Field::Data, reason)];
             (Answered { id: asked.id, issues, ..Answered::default() }, None)
         });
@@ -141,7 +145,8 @@ fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue
                 if session.studied.get() != Some(id) {
                     return;
                 }
-                *session.study.borrow_mut() = Some((id, Study::new(topic, &of, &link, &page).with(accuracy)));
+                let study = Study::new(topic, &of, &link, &page).with(accuracy);
+                *session.study.borrow_mut() = Some((id, study.observing(session.own_runs.clone())));
                 study_on(&scope, &session, id, 0.0);
             });
         }

@@ -14,7 +14,7 @@ use crate::config::{Issue, Scenario};
 /// Besides the link's own.
 pub const MOST_COMPARED: usize = 3;
 /// Measured runs: a link stays short enough to be sent.
-pub const MOST_RUNS: usize = 20;
+pub const MOST_RUNS: usize = 100;
 
 const BETWEEN: &str = "~~";
 const WITHIN: char = '~';

@@ -1,5 +1,6 @@
 //! What was measured of a configuration: the headline numbers of a benchmark's report.
 
+pub mod given;
 pub mod paste;
 
 use strum::{EnumString, IntoStaticStr, VariantArray};

@@ -18,7 +18,7 @@ pub use calibrated::{Bands, Calibrated, Spread, factors, versus};
 pub use commands::Commands;
 pub use lengths::log_normal;
 pub use lengths::requests;
-pub use own::{own_runs, weigh};
+pub use own::{OwnRuns, weigh};
 pub use power::Power;
 pub use report::{Around, Point, Run};
 pub use sweep::Sweep;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Run, Runner};
-use crate::calibration::{Calibration, Factors, Known, Observation, Observed, Point, Responses};
+use crate::calibration::{Calibration, Factors, Known, Observation, Observed, Point, Responses, shipped};
 use crate::config::catalog::Catalog;
 use crate::config::{Field, Issue, Load, Measured, Metric, Scenario, check};
 use crate::efficiency::{Efficiencies, Rows};
@@ -12,53 +12,76 @@ use crate::serving::runner;
 use crate::serving::sim::Stats;
 use crate::units::{fixed, percent};
 
-/// What runs of the visitor's own say of the calibration of `efficiencies`, and what is wrong with them: each holds what was
-/// measured of it. A run that cannot be used is left out and named; the others count.
-///
-/// # Errors
-/// Why the models do not answer.
-pub fn own_runs<E>(
-    runs: &[Scenario],
-    catalog: &Catalog,
-    ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
-) -> Result<(Arc<[Known]>, Vec<Issue>), E> {
-    let (mut known, mut issues) = (Vec::new(), Vec::new());
-    let mut calibration = None;
-    for (number, run) in (1_u32..).zip(runs) {
-        let refused = |reason: String| Issue::warning(Field::Runs, format!("your run {number}: {reason}"));
-        let (setup, found) = check(run, catalog);
-        let wrong = || found.iter().find(|issue| issue.is_error()).map_or(String::new(), Issue::sentence);
-        let Some(setup) = setup else {
-            issues.push(refused(wrong()));
-            continue;
+/// Runs that were observed before: they are not simulated again with every change of what is asked.
+#[derive(Debug, Default)]
+pub struct OwnRuns {
+    observed: Vec<(Scenario, Observing)>,
+}
+
+/// What a run says of the calibration, or why it cannot be used.
+type Observing = Result<Known, String>;
+
+impl OwnRuns {
+    /// What `runs` say of the calibration of the models that `ask` has answer, and what is wrong with them: each holds what was
+    /// measured of it. A run that cannot be used is left out and named; the others count.
+    ///
+    /// # Errors
+    /// Why the models do not answer.
+    pub fn of<E>(
+        &mut self,
+        runs: &[Scenario],
+        catalog: &Catalog,
+        ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
+    ) -> Result<(Arc<[Known]>, Vec<Issue>), E> {
+        let (mut known, mut issues) = (Vec::new(), Vec::new());
+        self.observed.retain(|(run, _)| runs.contains(run));
+        for (number, run) in (1_u32..).zip(runs) {
+            let observing = match self.observed.iter().find(|(seen, _)| seen == run) {
+                Some((_, observing)) => observing.clone(),
+                None => self.observe(run, catalog, &ask)?,
+            };
+            match observing {
+                Ok(one) => known.push((number, one)),
+                Err(reason) => {
+                    issues.push(Issue::warning(Field::Runs, format!("your run {number}: {reason}")));
+                }
+            }
+        }
+        if let Some(calibration) = shipped().filter(|_| !known.is_empty()) {
+            let contradicting = weigh(calibration, &mut known).into_iter();
+            let named = |(number, text)| Issue::warning(Field::Runs, format!("your run {number} {text}"));
+            issues.extend(contradicting.map(named));
+        }
+        Ok((known.into_iter().map(|(_, one)| one).collect(), issues))
+    }
+
+    fn observe<E>(
+        &mut self,
+        run: &Scenario,
+        catalog: &Catalog,
+        ask: &impl Fn(&Rows) -> Result<Efficiencies, E>,
+    ) -> Result<Observing, E> {
+        let wrong = |issues: &[Issue]| {
+            issues.iter().find(|issue| issue.is_error()).map_or(String::new(), Issue::sentence)
         };
+        let (setup, found) = check(run, catalog);
+        let Some(setup) = setup else { return Ok(Err(wrong(&found))) };
         let (plan, rows) = match plan(&setup) {
             Ok(planned) => planned,
-            Err(found) => {
-                issues.extend(found.iter().map(|issue| refused(issue.sentence())));
-                continue;
-            }
+            Err(found) => return Ok(Err(wrong(&found))),
         };
         let efficiencies = ask(&rows)?;
-        let of_calibration = super::calibrated::calibration_of(&efficiencies);
-        let Some(learned) = of_calibration.and_then(|_| runner(&plan, &efficiencies)) else {
+        let is_learned = super::calibrated::calibration_of(&efficiencies).is_some();
+        let Some(learned) = runner(&plan, &efficiencies).filter(|_| is_learned) else {
             let reason = "only simulated loads calibrate, with one pool, that fit into memory, and with the learned models";
-            issues.push(refused(reason.into()));
-            continue;
+            // Not kept: the models may still come.
+            return Ok(Err(reason.into()));
         };
-        calibration = of_calibration;
         let ideal = runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.load).ok());
-        match learned.observed(setup.load, &run.measured, ideal.as_ref()) {
-            Ok(one) => known.push((number, one)),
-            Err(reason) => issues.push(refused(reason)),
-        }
+        let observing = learned.observed(setup.load, &run.measured, ideal.as_ref());
+        self.observed.push((run.clone(), observing.clone()));
+        Ok(observing)
     }
-    if let Some(calibration) = calibration {
-        let contradicting = weigh(calibration, &mut known).into_iter();
-        let named = |(number, text)| Issue::warning(Field::Runs, format!("your run {number} {text}"));
-        issues.extend(contradicting.map(named));
-    }
-    Ok((known.into_iter().map(|(_, one)| one).collect(), issues))
 }
 
 /// Log measured / predicted beyond which a run observes a queue or a fault, as where the calibration was fitted.

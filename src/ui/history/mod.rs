@@ -7,7 +7,7 @@ mod past;
 pub mod recent;
 
 use gloo::timers::callback::Timeout;
-use gloo::utils::window;
+use gloo::utils::{document, window};
 use leptos::ev::{KeyboardEvent, keydown};
 use leptos::prelude::*;
 
@@ -18,6 +18,15 @@ use past::Past;
 /// A configuration that stands this long was looked at.
 const LOOKED_AT_MS: u32 = 4_000;
 
+/// The id of the field that has the focus.
+fn typed_into() -> String {
+    document()
+        .active_element()
+        .filter(|field| field.tag_name() == "INPUT")
+        .map(|field| field.id())
+        .unwrap_or_default()
+}
+
 /// The buttons, and their keys.
 #[component]
 pub fn History() -> impl IntoView {
@@ -26,7 +35,7 @@ pub fn History() -> impl IntoView {
     let timer = StoredValue::new_local(None);
     Effect::new(move |_| {
         state.form.track();
-        past.update(|past| past.note(&address::fragment(), js_sys::Date::now()));
+        past.update(|past| past.note(&address::fragment(), &typed_into(), js_sys::Date::now()));
         let remember = move || state.form.with_untracked(|form| recent::remember(form.scenario()));
         timer.set_value(Some(Timeout::new(LOOKED_AT_MS, remember)));
     });

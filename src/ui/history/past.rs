@@ -1,7 +1,9 @@
 //! The configurations of a visit in their order.
 
-/// Changes closer to each other are one: a slider being moved, a number being typed.
+/// Changes closer to each other are one: a slider being moved.
 const ONE_CHANGE_MS: f64 = 700.0;
+/// Likewise while one number is being typed.
+const ONE_TEXT_MS: f64 = 3_000.0;
 /// Older ones are forgotten.
 const MOST: usize = 200;
 
@@ -10,11 +12,13 @@ pub struct Past {
     links: Vec<String>,
     at: usize,
     changed: f64,
+    /// The field that was being typed into then; empty if none was.
+    field: String,
 }
 
 impl Past {
-    /// `link` stands now.
-    pub fn note(&mut self, link: &str, now_ms: f64) {
+    /// `link` stands now, and `field` is being typed into; empty if none is.
+    pub fn note(&mut self, link: &str, field: &str, now_ms: f64) {
         let held = |at: Option<usize>| at.and_then(|at| self.links.get(at)).is_some_and(|held| held == link);
         if held(Some(self.at)) {
             return;
@@ -28,8 +32,11 @@ impl Past {
             self.at += 1;
             return;
         }
-        let goes_on = now_ms - self.changed < ONE_CHANGE_MS && self.at > 0 && self.at + 1 == self.links.len();
+        let is_typed = !field.is_empty() && field == self.field;
+        let pause = if is_typed { ONE_TEXT_MS } else { ONE_CHANGE_MS };
+        let goes_on = now_ms - self.changed < pause && self.at > 0 && self.at + 1 == self.links.len();
         self.changed = now_ms;
+        field.clone_into(&mut self.field);
         if goes_on {
             link.clone_into(&mut self.links[self.at]);
             return;
@@ -64,5 +71,29 @@ impl Past {
 
     pub fn has_after(&self) -> bool {
         self.at + 1 < self.links.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_being_typed_is_one_change_however_slowly() {
+        let mut past = Past::default();
+        past.note("v=1", "", 0.0);
+        for (link, at) in [("isl=4", 5_000.0), ("isl=40", 6_500.0), ("isl=409", 8_000.0)] {
+            past.note(link, "isl", at);
+        }
+        assert_eq!(past.back().as_deref(), Some("v=1"));
+    }
+
+    #[test]
+    fn choices_a_second_apart_are_changes_of_their_own() {
+        let mut past = Past::default();
+        for (link, at) in [("v=1", 0.0), ("tp=2", 5_000.0), ("tp=4", 6_000.0)] {
+            past.note(link, "", at);
+        }
+        assert_eq!(past.back().as_deref(), Some("tp=2"));
     }
 }

@@ -4,6 +4,8 @@ use serde_json::Value;
 
 use super::dialects::reports;
 use super::{Report, number, text};
+use crate::config::link::Link;
+use crate::config::measured::given;
 use crate::config::measured::paste::name::Statistic;
 use crate::config::{Field, Issue, Scenario, json};
 
@@ -16,6 +18,10 @@ const LISTED: usize = 8;
 /// Each is `base` with the load and the lengths that its report states, and what it measured. What cannot be used of it is named.
 pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
     let text = text.trim_start_matches('\u{feff}').trim();
+    if let Some(saved) = saved(text) {
+        let (runs, issues) = given::read(&saved, &Link::new(base.clone()));
+        return (runs, issues.into_iter().map(|issue| Issue { field: Field::Measured, ..issue }).collect());
+    }
     let reports = match split(text) {
         Ok(reports) => reports,
         Err(fault) => return (Vec::new(), vec![Issue::error(Field::Measured, fault)]),
@@ -51,6 +57,17 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
         issues.push(Issue::note(Field::Measured, format!("{more} more findings of this kind")));
     }
     (runs, issues)
+}
+
+/// The runs of a file that the page saved: they say of which configuration they are.
+fn saved(text: &str) -> Option<Vec<Value>> {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty()).map(json::parse);
+    let all = match json::parse(text) {
+        Ok(Value::Array(all)) => all,
+        Ok(one) => vec![one],
+        Err(_) => lines().collect::<Result<_, _>>().ok()?,
+    };
+    (!all.is_empty() && all.iter().all(given::is_run)).then_some(all)
 }
 
 fn split(text: &str) -> Result<Vec<Report>, String> {
@@ -146,6 +163,16 @@ mod tests {
         };
         let (found, _) = read(&(table(8, 16.5) + &table(8, 16.5) + &table(32, 20.0)));
         assert_eq!(found, ["v=1&c=8&me=tpot-16.5", "v=1&c=32&me=tpot-20"], "the same run counts once");
+    }
+
+    #[test]
+    fn what_is_saved_is_read_again_whatever_stands_on_the_form() {
+        let text = "concurrency,isl,mean_ttft_ms,mean_tpot_ms\n8,1024,154,16.5\n128,2000,682,42.3\n";
+        let base = link::decode("v=1&m=qwen3-32b&g=h200-sxm&tp=2&w=fp8").0.scenario;
+        let (measured, _) = runs(text, &base);
+        let (again, issues) = runs(&given::print(&measured), &Scenario::default());
+        assert!(issues.is_empty(), "{issues:?}");
+        assert_eq!(again, measured);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Measured runs that a call brings along.
+//! Measured runs that say of which configuration they are: those that a call brings along, and those saved by the page.
 
 use serde_json::Value;
 
 use crate::config::excerpt;
-use crate::config::link::{Link, MOST_RUNS};
+use crate::config::link::Link;
 use crate::config::{Field, Issue, Load, Scenario};
 
 /// The runs that `given` names: each a link, or an object of the inputs in which it differs from the configuration of `base`,
@@ -32,12 +32,17 @@ pub fn read(given: &[Value], base: &Link) -> (Vec<Scenario>, Vec<Issue>) {
             None => {}
         }
     }
-    if runs.len() > MOST_RUNS {
-        let text = format!("{} runs were given: the first {MOST_RUNS} count", runs.len());
-        issues.push(Issue::warning(Field::Runs, text));
-        runs.truncate(MOST_RUNS);
-    }
     (runs, issues)
+}
+
+/// Whether an object is such a run, not a benchmark's report.
+pub fn is_run(value: &Value) -> bool {
+    value.get(Field::Measured.id()).is_some_and(Value::is_object)
+}
+
+/// Runs as a file keeps them, one a line: the whole configuration of each, and what was measured.
+pub fn print(runs: &[Scenario]) -> String {
+    runs.iter().map(|run| format!("{}\n", run.to_json())).collect()
 }
 
 /// `changes` over the configuration of `base`. A load of another kind takes the place of its own.
