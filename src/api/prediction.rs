@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::calibration::Known;
 use crate::config::catalog::catalog;
-use crate::config::link::Link;
+use crate::config::link::{Link, MOST_RUNS};
 use crate::config::measured::given;
 use crate::config::{Field, Issue, Setup, check, json};
 use crate::efficiency::{Efficiencies, Rows};
@@ -145,14 +145,20 @@ impl Asked {
             link.runs.extend(runs);
             self.issues.extend(found);
         }
+        let own = self.link.as_ref().map(|link| link.runs.clone()).unwrap_or_default();
+        if let Some(link) = self.link.as_mut().filter(|link| link.runs.len() > MOST_RUNS) {
+            link.runs.drain(..own.len() - MOST_RUNS);
+            let text =
+                format!("all {} runs count; the link of the answer holds the last {MOST_RUNS}", own.len());
+            self.issues.push(Issue::note(Field::Runs, text));
+        }
         let mut prediction = Prediction {
             link: self.link.as_ref().map(Link::encode).unwrap_or_default(),
             issues: self.issues,
             ..Prediction::default()
         };
         let Some(setup) = self.setup else { return prediction };
-        let runs = self.link.as_ref().map_or(&[][..], |link| &link.runs);
-        let own = OwnRuns::default().of(runs, catalog(), &ask);
+        let own = OwnRuns::default().of(&own, catalog(), &ask);
         prediction.failure = match own {
             Ok((own, found)) => {
                 prediction.issues.extend(found);

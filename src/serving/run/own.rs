@@ -16,6 +16,8 @@ use crate::units::{fixed, percent};
 #[derive(Debug, Default)]
 pub struct OwnRuns {
     observed: Vec<(Scenario, Observing)>,
+    /// What they said together, the last time.
+    said: Option<(Arc<[Known]>, Vec<Issue>)>,
 }
 
 /// What a run says of the calibration, or why it cannot be used.
@@ -33,13 +35,20 @@ impl OwnRuns {
         catalog: &Catalog,
         ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
     ) -> Result<(Arc<[Known]>, Vec<Issue>), E> {
+        let is_same = self.observed.iter().map(|(run, _)| run).eq(runs);
+        if let Some(said) = self.said.as_ref().filter(|_| is_same) {
+            return Ok(said.clone());
+        }
         let (mut known, mut issues) = (Vec::new(), Vec::new());
-        self.observed.retain(|(run, _)| runs.contains(run));
+        let before = std::mem::take(&mut self.observed);
         for (number, run) in (1_u32..).zip(runs) {
-            let observing = match self.observed.iter().find(|(seen, _)| seen == run) {
-                Some((_, observing)) => observing.clone(),
-                None => self.observe(run, catalog, &ask)?,
+            let observing = match before.iter().find(|(seen, _)| seen == run) {
+                Some((_, observing)) => Some(observing.clone()),
+                None => observe(run, catalog, &ask)?,
             };
+            // Without the learned models nothing is known yet.
+            let Some(observing) = observing else { continue };
+            self.observed.push((run.clone(), observing.clone()));
             match observing {
                 Ok(one) => known.push((number, one)),
                 Err(reason) => {
@@ -52,36 +61,41 @@ impl OwnRuns {
             let named = |(number, text)| Issue::warning(Field::Runs, format!("your run {number} {text}"));
             issues.extend(contradicting.map(named));
         }
-        Ok((known.into_iter().map(|(_, one)| one).collect(), issues))
+        if self.observed.len() < runs.len() {
+            let text = "your runs calibrate predictions of the learned models, which have not answered";
+            issues.push(Issue::note(Field::Runs, text));
+        }
+        let said = (known.into_iter().map(|(_, one)| one).collect(), issues);
+        self.said = Some(said.clone());
+        Ok(said)
     }
+}
 
-    fn observe<E>(
-        &mut self,
-        run: &Scenario,
-        catalog: &Catalog,
-        ask: &impl Fn(&Rows) -> Result<Efficiencies, E>,
-    ) -> Result<Observing, E> {
-        let wrong = |issues: &[Issue]| {
-            issues.iter().find(|issue| issue.is_error()).map_or(String::new(), Issue::sentence)
-        };
-        let (setup, found) = check(run, catalog);
-        let Some(setup) = setup else { return Ok(Err(wrong(&found))) };
-        let (plan, rows) = match plan(&setup) {
-            Ok(planned) => planned,
-            Err(found) => return Ok(Err(wrong(&found))),
-        };
-        let efficiencies = ask(&rows)?;
-        let is_learned = super::calibrated::calibration_of(&efficiencies).is_some();
-        let Some(learned) = runner(&plan, &efficiencies).filter(|_| is_learned) else {
-            let reason = "only simulated loads calibrate, with one pool, that fit into memory, and with the learned models";
-            // Not kept: the models may still come.
-            return Ok(Err(reason.into()));
-        };
-        let ideal = runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.load).ok());
-        let observing = learned.observed(setup.load, &run.measured, ideal.as_ref());
-        self.observed.push((run.clone(), observing.clone()));
-        Ok(observing)
+/// None without the learned models, or for others than were calibrated.
+fn observe<E>(
+    run: &Scenario,
+    catalog: &Catalog,
+    ask: &impl Fn(&Rows) -> Result<Efficiencies, E>,
+) -> Result<Option<Observing>, E> {
+    let wrong = |issues: &[Issue]| {
+        issues.iter().find(|issue| issue.is_error()).map_or(String::new(), Issue::sentence)
+    };
+    let (setup, found) = check(run, catalog);
+    let Some(setup) = setup else { return Ok(Some(Err(wrong(&found)))) };
+    let (plan, rows) = match plan(&setup) {
+        Ok(planned) => planned,
+        Err(found) => return Ok(Some(Err(wrong(&found)))),
+    };
+    let efficiencies = ask(&rows)?;
+    if super::calibrated::calibration_of(&efficiencies).is_none() {
+        return Ok(None);
     }
+    let Some(learned) = runner(&plan, &efficiencies).filter(|runner| runner.calibration.is_some()) else {
+        let reason = "only simulated loads calibrate, with one pool, that fit into memory";
+        return Ok(Some(Err(reason.into())));
+    };
+    let ideal = runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.load).ok());
+    Ok(Some(learned.observed(setup.load, &run.measured, ideal.as_ref())))
 }
 
 /// Log measured / predicted beyond which a run observes a queue or a fault, as where the calibration was fitted.
