@@ -1,13 +1,12 @@
 //! A configuration next to up to three others: what differs, what results, and how each scales with clients.
 
 use super::rank::{Beats, COMPARED, SURE};
-use super::{Block, Case, Row, Span, Study, edit, metric};
+use super::{Block, Case, Row, Span, Study, edit, metric, to_measure};
 use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::inputs;
 use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Load};
-use crate::serving::run::Commands;
 use crate::units::{chance, fixed, percent};
 
 /// Clients at which each configuration is predicted for the curves.
@@ -142,10 +141,7 @@ fn settling(name: &str, form: &Case, case: &Case) -> Option<Block> {
         name_of(beats),
         fixed(100.0 * (1.0 - gain(beats)), 0),
     );
-    let commands = Commands::of(measured.setup()?);
-    let code = [("Start the server", commands.launch), ("Measure it", commands.bench)];
-    let code = code.map(|(name, text)| Block::code(name, "", text));
-    Some(Block::fold(format!("settle-{name}"), what, code.into()))
+    Some(to_measure(format!("settle-{name}"), what, measured.setup()?))
 }
 
 /// Either may come out the better.

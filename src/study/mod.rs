@@ -44,9 +44,9 @@ use crate::calibration::Known;
 use crate::config::catalog::catalog;
 use crate::config::ids::ids;
 use crate::config::link::{self, Link};
-use crate::config::{Issue, Scenario};
+use crate::config::{Issue, Scenario, Setup};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::run::OwnRuns;
+use crate::serving::run::{Commands, OwnRuns};
 
 /// What is asked about a configuration; [`VIEWS`] says what each shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -198,7 +198,7 @@ impl Study {
         case.predict(catalog(), &own, ask)?;
         // Of the loads around those compared, only curves are drawn.
         let is_ranked = match self.topic {
-            Topic::Change | Topic::Better => true,
+            Topic::Change | Topic::Better | Topic::Sweep => true,
             Topic::Compare => self.done <= self.link.compared.len(),
             _ => false,
         };
@@ -258,6 +258,13 @@ impl Study {
     fn address(&self) -> String {
         format!("{}{}", self.page, self.link_to(&self.own().scenario))
     }
+}
+
+/// The commands that start `setup` and measure it, folded away under `name`.
+pub fn to_measure(id: impl Into<String>, name: impl Into<String>, setup: &Setup) -> Block {
+    let commands = Commands::of(setup);
+    let code = [("Start the server", commands.launch), ("Measure it", commands.bench)];
+    Block::fold(id, name, code.map(|(name, text)| Block::code(name, "", text)).into())
 }
 
 /// The errors that stand in the way of an answer, as paragraphs.

@@ -20,6 +20,14 @@ pub struct Beats {
     pub narrowed: [f64; 2],
 }
 
+/// The probability that measurements of `case` come out better in a metric than those of `other`.
+pub fn sure(other: &Case, case: &Case, metric: Metric, own: &[Known]) -> Option<f64> {
+    beats(other, case, own)?
+        .into_iter()
+        .find(|beats| beats.metric.name == metric.name)
+        .map(|beats| beats.with)
+}
+
 /// Says of `case` how sure it beats `form`, by measured runs and the visitor's `own`.
 pub fn compare(form: &Case, case: &mut Case, own: &[Known]) {
     let beats = beats(form, case, own).unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::{Dtype, Lengths, Load, ModelChoice, Scenario};
 use crate::study::words;
-use crate::units::{count, decimal};
+use crate::units::{chance, count, decimal};
 
 /// Settings to vary; the load first.
 pub const CHOICES: [(&str, &str); 9] = [
@@ -135,9 +135,12 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if answered.len() > 1 {
         blocks.push(if numeric { curves(study, setting, &answered) } else { bars(study, &answered) });
     }
-    let head: Vec<&str> = std::iter::once(setting).chain(COLUMNS.iter().map(|metric| metric.name)).collect();
+    // Loads and lengths are not chosen between.
+    let chances = !["load", "isl", "osl"].contains(&&*study.chosen);
+    let head = std::iter::once(setting).chain(COLUMNS.iter().map(|metric| metric.name));
+    let head: Vec<&str> = head.chain(chances.then_some("Likely cheaper")).collect();
     let shown = cases.iter().filter(|case| case.headline().is_some() || (numeric && case.outcome.is_some()));
-    blocks.push(Block::table(setting, &head, shown.map(|case| row(study, case))));
+    blocks.push(Block::table(setting, &head, shown.map(|case| row(study, case, chances))));
     if refused > 0 && !numeric {
         blocks.push(Block::text(format!("{refused} more do not fit or are not supported.")));
     }
@@ -158,10 +161,14 @@ fn label(study: &Study, case: &Case) -> String {
     }
 }
 
-fn row(study: &Study, case: &Case) -> Row {
+fn row(study: &Study, case: &Case, chances: bool) -> Row {
     let mut cells = vec![study.open(label(study, case), case)];
     match case.headline() {
-        Some(_) => cells.extend(COLUMNS.map(|metric| metric.print(case).into())),
+        Some(_) => {
+            cells.extend(COLUMNS.map(|metric| metric.print(case).into()));
+            let cheaper = case.beats(COST).map_or_else(|| "–".into(), |beats| chance(beats.with));
+            cells.extend(chances.then(|| cheaper.into()));
+        }
         None => cells.push(case.reason().into()),
     }
     Row { cells, own: std::ptr::eq(case, study.own()) }

@@ -1,11 +1,12 @@
 //! Output per GPU against output per user, over TP degrees and clients.
 
 use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT, clients};
-use super::{Block, Case, Row, Study, edit};
+use super::rank::{self, SURE};
+use super::{Block, Case, Row, Study, edit, to_measure};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::Load;
 use crate::config::link::Link;
-use crate::units::count;
+use crate::units::{chance, count};
 
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -49,17 +50,50 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     let best = frontier(&points);
     blocks.push(chart(study, &points, &best));
-    let head: Vec<&str> =
-        ["Parallelism", "Clients"].into_iter().chain(COLUMNS.iter().map(|metric| metric.name)).collect();
-    let row = |point: &&Point<'_>| {
+    let head = ["Parallelism", "Clients"].into_iter().chain(COLUMNS.iter().map(|metric| metric.name));
+    let head: Vec<&str> = head.chain(["Ahead with"]).collect();
+    let all = study.done == study.cases.len();
+    // While points are still missing, so is the closest rival of each.
+    let sure: Vec<Option<f64>> =
+        best.iter().map(|point| all.then(|| ahead(study, point, &points)).flatten()).collect();
+    let row = |(point, sure): (&&Point<'_>, &Option<f64>)| {
         let case = point.case;
         let mut cells =
             vec![study.open(&case.name, case), count(case.scenario.workload.load.amount()).into()];
         cells.extend(COLUMNS.map(|metric| metric.print(case).into()));
+        cells.push(sure.map_or_else(|| "–".into(), chance).into());
         Row::new(cells)
     };
-    blocks.push(Block::table("Pareto frontier", &head, best.iter().map(row)));
+    blocks.push(Block::table("Pareto frontier", &head, best.iter().zip(&sure).map(row)));
+    let known = best.iter().zip(&sure).filter_map(|(point, sure)| Some((*point, (*sure)?)));
+    let closest = known.filter(|(_, sure)| *sure < SURE).min_by(|(_, one), (_, other)| one.total_cmp(other));
+    if all {
+        blocks.push(Block::text(
+            "Ahead with: the probability that measurements put a point above the best of the other degrees which are as fast for \
+             each user.",
+        ));
+    }
+    blocks.extend(closest.and_then(|(point, sure)| {
+        let load = clients(point.case.scenario.workload.load.amount());
+        let name = format!(
+            "To settle the frontier, measure {} with {load}: {} sure to be on it",
+            point.case.name,
+            chance(sure)
+        );
+        Some(to_measure("settle-frontier", name, point.case.setup()?))
+    }));
     blocks
+}
+
+/// How sure a point of the frontier is to yield more than the best of the other degrees whose users are served as fast. None without
+/// calibration, or without a rival.
+fn ahead(study: &Study, point: &Point<'_>, points: &[Point<'_>]) -> Option<f64> {
+    let is_rival = |other: &&Point<'_>| {
+        other.case.scenario.tp != point.case.scenario.tp && other.per_user >= point.per_user
+    };
+    let rival = points.iter().filter(is_rival).max_by(|a, b| a.per_gpu.total_cmp(&b.per_gpu))?;
+    let own = study.calibrated_on.as_deref().unwrap_or_default();
+    rank::sure(rival.case, point.case, PER_GPU, own)
 }
 
 fn point(case: &Case) -> Option<Point<'_>> {

@@ -3,9 +3,9 @@
 use super::{HEIGHT, round};
 use crate::chart::{Chart, Line, Tone, runs};
 use crate::config::{Load, Measured, Metric, Setup};
-use crate::serving::run::{Commands, Point};
+use crate::serving::run::Point;
 use crate::serving::sim::Stats;
-use crate::study::{Block, Document, Row, words as named};
+use crate::study::{Block, Document, Row, to_measure, words as named};
 use crate::units::{Seconds, chance, count};
 
 /// The curve so far, with what was `measured` of the load asked for.
@@ -138,8 +138,5 @@ fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
         named::load(load),
         chance(with)
     );
-    let commands = Commands::of(&Setup { load, ..setup.clone() });
-    let code = [("Start the server", commands.launch), ("Measure it", commands.bench)];
-    let code = code.map(|(name, text)| Block::code(name, "", text));
-    Some(Block::fold("settle", name, code.into()))
+    Some(to_measure("settle-load", name, &Setup { load, ..setup.clone() }))
 }
