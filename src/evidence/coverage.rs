@@ -34,6 +34,7 @@ pub struct CalibratedReport {
     pub coverage95: BTreeMap<Metric, Covered>,
     pub coverage80_by_engine: BTreeMap<String, BTreeMap<Metric, Covered>>,
     pub coverage80_by_model: BTreeMap<String, BTreeMap<Metric, Covered>>,
+    pub coverage80_by_load: BTreeMap<String, BTreeMap<Metric, Covered>>,
 }
 
 /// Per cent of measured values within their bands.
@@ -57,9 +58,9 @@ impl CalibratedReport {
         }
         let bands = |one: &(&Compared, &Calibrated)| one.1.deviations.clone();
         let all: Vec<_> = with.iter().map(bands).collect();
-        let by = |key: fn(&Compared) -> &String| {
+        let by = |key: fn(&Compared) -> String| {
             let mut groups: BTreeMap<String, Vec<BTreeMap<Metric, f64>>> = BTreeMap::new();
-            with.iter().for_each(|one| groups.entry(key(one.0).clone()).or_default().push(bands(one)));
+            with.iter().for_each(|one| groups.entry(key(one.0)).or_default().push(bands(one)));
             groups.into_iter().map(|(name, of)| (name, covered(&of, 1.0))).collect()
         };
         Some(Self {
@@ -68,9 +69,20 @@ impl CalibratedReport {
             coverage50: covered(&all, HALF_50),
             coverage80: covered(&all, 1.0),
             coverage95: covered(&all, HALF_95),
-            coverage80_by_engine: by(|case| &case.engine),
-            coverage80_by_model: by(|case| &case.model),
+            coverage80_by_engine: by(|case| case.engine.clone()),
+            coverage80_by_model: by(|case| case.model.clone()),
+            coverage80_by_load: by(|case| load(case.concurrency).to_owned()),
         })
+    }
+}
+
+/// The kind of load that so many clients are.
+fn load(clients: Option<u32>) -> &'static str {
+    match clients {
+        None => "others",
+        Some(0..=4) => "up to 4 clients",
+        Some(5..=32) => "5 to 32 clients",
+        Some(_) => "over 32 clients",
     }
 }
 

@@ -225,6 +225,7 @@ fn print_report(kind: &str, report: &Report) {
     if let Some(calibrated) = &report.calibrated {
         line("the physics alone", &report.physics);
         print_coverage(calibrated);
+        print_coverage_by(calibrated);
     }
     for (name, without) in &report.left_out {
         line(name, &without.metrics);
@@ -247,6 +248,17 @@ fn print_coverage(report: &CalibratedReport) {
     {
         let ((share, metric), Covered { covered, cases }) = (metric, covered);
         println!("  the {share} % band of {} holds for {covered:.0} % of {cases}", metric.name());
+    }
+}
+
+/// Of the 80 % bands, by what runs have in common.
+fn print_coverage_by(report: &CalibratedReport) {
+    let groups = [&report.coverage80_by_engine, &report.coverage80_by_load, &report.coverage80_by_model];
+    for (name, of) in groups.into_iter().flatten() {
+        let one = |(metric, Covered { covered, cases }): (&Metric, &Covered)| {
+            format!("{} {covered:.0} % of {cases}", metric.name())
+        };
+        println!("  the 80 % bands of {name}: {}", of.iter().map(one).collect::<Vec<_>>().join(", "));
     }
 }
 

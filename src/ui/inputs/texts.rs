@@ -45,7 +45,8 @@ pub static MEASURED: Own = Own {
     field: Field::Measured,
     summary: "Your measured runs",
     hint: "What vllm bench serve or another benchmark printed or saved: one run or many, as tables, JSON, a JSON object a line, or CSV \
-           with a row a run. Predictions are calibrated on them. They stay in your browser and in the link.",
+           with a row a run. Predictions are calibrated on them. They stay in your browser and in the link; \
+           Export saves them to a file that opens here.",
     take: "Calibrate on it",
     accept: ".txt,.log,.json,.jsonl,.csv,text/plain,text/csv,application/json",
     // With every request and its tokens.
