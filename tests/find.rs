@@ -60,9 +60,15 @@ fn what_a_request_cannot_be_is_said_beside_its_field() {
         (r#"{"rate": 1, "budget_gpus": 0}"#, Field::BudgetGpus),
         (r#"{"rate": 1, "budget_gpus": 4, "gpus": 8}"#, Field::BudgetGpus),
         (r#"{"rate": 1, "budget_dollars": 0.1}"#, Field::BudgetDollars),
-        (r#"{"rate": 1, "budget_dollars": 10, "gpu": "b300"}"#, Field::BudgetDollars),
+        (r#"{"rate": 1, "budget_dollars": 10, "gpu": "gb300"}"#, Field::BudgetDollars),
         (r#"{"rate": 1, "price": 2}"#, Field::Price),
         (r#"{"rate": 1, "prices": {"b200": "cheap"}}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": "2.5"}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": 2.5}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": {"b200": "2.5"}}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": {"t4": "reserved"}}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": {"b200": {"purchase_dollars": 40000}}}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": {"b200": {"purchase": 40000}}}"#, Field::Prices),
         (r#"{"rate": 1, "plans": 0}"#, Field::Plans),
         (r#"{"batch": 8}"#, Field::Batch),
     ] {
@@ -101,22 +107,58 @@ fn what_is_said_is_fixed_and_the_rest_is_open() {
 #[test]
 fn plans_are_ranked_by_cost_and_say_why_they_come_after_the_first() {
     let answer = plan(&small(
-        r#""rate": 8, "slo_ttft": 1000, "slo_tpot": 30, "vary": {"gpu": ["l40s", "h100-sxm", "b300"]}"#,
+        r#""rate": 8, "slo_ttft": 1000, "slo_tpot": 30, "vary": {"gpu": ["l40s", "h100-sxm", "gb300"]}"#,
     ));
     assert!(answer.finished && answer.nearest.is_none() && answer.counts.remaining == 0);
     let costs: Vec<f64> =
         answer.plans.iter().map(|plan| plan.dollars_per_hour.unwrap_or(f64::INFINITY)).collect();
     assert!(costs.is_sorted() && answer.plans.len() > 1, "{costs:?}");
     let gpus: Vec<&str> = answer.plans.iter().map(|plan| plan.gpu.as_str()).collect();
-    for gpu in ["l40s", "h100-sxm", "b300"] {
+    for gpu in ["l40s", "h100-sxm", "gb300"] {
         assert!(gpus.contains(&gpu) || answer.others.iter().any(|other| other.gpu == gpu), "{gpus:?}");
     }
     assert!(answer.plans.iter().skip(1).all(|plan| plan.behind.is_some()));
     assert!(answer.plans[0].behind.is_none() && answer.plans[0].headroom.is_some_and(|times| times >= 1.0));
-    let unpriced = answer.plans.iter().find(|plan| plan.gpu == "b300").expect("shown");
+    let unpriced = answer.plans.iter().find(|plan| plan.gpu == "gb300").expect("shown");
     assert!(unpriced.behind.as_ref().is_some_and(|text| text.contains("no price")));
     // Loads the last does not take are not shown as taken.
     assert!(answer.plans.iter().all(|plan| plan.goodput_share.is_some_and(|share| share >= 0.99)));
+}
+
+#[test]
+fn prices_are_on_demand_reserved_given_or_of_own_hardware() {
+    let best = |prices: &str| {
+        let more = format!(r#""rate": 4, "slo_tpot": 30, "gpu": "h100-sxm", "tp": 1, "prices": {prices}"#);
+        plan(&small(&more)).plans.remove(0)
+    };
+    let cost = |prices: &str, from: &str, dollars: f64| {
+        let plan = best(prices);
+        assert!(plan.price_from.as_ref().is_some_and(|text| text.starts_with(from)), "{:?}", plan.price_from);
+        let hourly = plan.dollars_per_hour.expect("a price") / f64::from(plan.gpus);
+        assert!((hourly / dollars - 1.0).abs() < 1e-9, "{prices}: {hourly}");
+        let per_million = |tokens: f64| hourly * f64::from(plan.gpus) / 3600.0 / tokens * 1e6;
+        let close = |found: Option<f64>, tokens: f64| {
+            (found.expect("a price") / per_million(tokens) - 1.0).abs() < 1e-9
+        };
+        assert!(close(plan.dollars_per_million_total, plan.total_per_s));
+        assert!(close(plan.dollars_per_million_output, plan.output_per_s));
+        assert!(close(plan.dollars_per_million_input, plan.total_per_s - plan.output_per_s));
+    };
+    cost(r#""on_demand""#, "on demand: runpod", 2.69);
+    cost(r#""reserved""#, "reserved: Hyperstack", 2.72);
+    cost(r#"{"h100-sxm": "reserved"}"#, "reserved: Hyperstack", 2.72);
+    cost(r#"{"h100-sxm": 1.5}"#, "given", 1.5);
+    // $ 30,000 over 4 years, 1 kW at 10 cents, $ 73.05 a month.
+    let own = r#"{"h100-sxm": {"purchase_dollars": 30000, "years": 4, "watts": 1000, "dollars_per_kwh": 0.1,
+        "hosting_dollars_per_month": 73.05}}"#;
+    cost(own, "own hardware", 30_000.0 / 35_064.0 + 0.1 + 0.1);
+    let (_, issues) = Request::from_json(
+        r#"{"rate": 1, "slo_tpot": 30, "vary": {"gpu": ["t4", "b200"]}, "prices": "reserved"}"#,
+    );
+    assert!(
+        issues.iter().any(|issue| issue.field == Field::Prices && issue.text.contains("t4")),
+        "{issues:?}"
+    );
 }
 
 #[test]

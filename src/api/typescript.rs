@@ -145,15 +145,21 @@ fn request() -> String {
         (format!("{}?: number", Field::BudgetGpus.id()), "GPUs of a plan at most."),
         (format!("{}?: number", Field::BudgetDollars.id()), "Dollars per hour of a plan at most."),
         (
-            format!("{}?: Record<string, number>", Field::Prices.id()),
-            "Dollars per GPU and hour, by id, in place of the catalog's.",
+            format!(
+                "{}?: PriceTerms | Record<string, number | PriceTerms | OwnHardware>",
+                Field::Prices.id()
+            ),
+            "Dollars per GPU and hour, by id, in place of the catalog's; or the terms for all.",
         ),
         (format!("{}?: number", Field::Plans.id()), "How many of the best plans are shown; 5 if left out."),
     ];
     let fields = own.map(|(field, help)| format!("/** {help} */ {field}, "));
     let docs = "/** A load with its limits, and what is open: `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are where \
                 neither the scenario nor `vary` names them. */";
-    Lines::of(&format!("{docs} export type PlanRequest = Config & {{ {}}};", fields.concat()))
+    let price = "export type PriceTerms = \"on_demand\" | \"reserved\"; /** What one GPU costs to buy and run. */ export type \
+                 OwnHardware = { purchase_dollars: number, years: number, dollars_per_kwh: number, \
+                 hosting_dollars_per_month: number, /** Its power limit if left out. */ watts?: number };";
+    Lines::of(&format!("{price} {docs} export type PlanRequest = Config & {{ {}}};", fields.concat()))
 }
 
 fn types() -> String {

@@ -74,7 +74,7 @@ impl Search {
         let plan = |index: usize| {
             let found = &self.found[index].0;
             let behind = first.filter(|_| index > 0).map(|first| words::behind(found, first));
-            shown(found, behind)
+            self.as_shown(found, behind)
         };
         let plans: Vec<Plan> = if within { self.shown().into_iter().map(plan).collect() } else { Vec::new() };
         let others = self.reasons.iter().filter(|(gpu, _)| !plans.iter().any(|plan| plan.gpu == **gpu));
@@ -98,7 +98,7 @@ impl Search {
     fn nearest(&self) -> Option<Nearest> {
         if let Some((found, _)) = self.found.first() {
             let text = self.beyond(found);
-            return Some(Nearest { plan: shown(found, None), broken: None, text });
+            return Some(Nearest { plan: self.as_shown(found, None), broken: None, text });
         }
         let (found, broken) = self.missed.as_ref()?;
         let name = words::name(&found.setup, found.replicas);
@@ -109,7 +109,7 @@ impl Search {
             }
             _ => format!("nothing meets the limits; nearest is {name}: {}", broken.text),
         };
-        Some(Nearest { plan: shown(found, None), broken: Some(broken.clone()), text })
+        Some(Nearest { plan: self.as_shown(found, None), broken: Some(broken.clone()), text })
     }
 
     /// How far a plan that meets the limits is beyond the fleet.
@@ -131,6 +131,17 @@ impl Search {
             }
         };
         format!("nothing within the fleet meets the limits; the least that does is {name}: it {over}")
+    }
+
+    fn as_shown(&self, found: &Found, behind: Option<String>) -> Plan {
+        let plan = found.plan(words::name(&found.setup, found.replicas), behind);
+        let listed = &found.setup.gpu.dollars_per_hour;
+        let price_from = match (self.request.fleet.prices.get(&plan.gpu), found.scenario.overrides.price) {
+            (Some(price), _) => Some(price.from(&plan.gpu)),
+            (None, Some(_)) => Some("given".into()),
+            (None, None) => listed.0.map(|_| format!("on demand: {}", listed.1)),
+        };
+        Plan { price_from, ..plan }
     }
 
     /// Why there is no plan.
@@ -157,8 +168,4 @@ impl Search {
         };
         Issue::error(field, text)
     }
-}
-
-fn shown(found: &Found, behind: Option<String>) -> Plan {
-    found.plan(words::name(&found.setup, found.replicas), behind)
 }

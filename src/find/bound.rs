@@ -5,10 +5,11 @@
 //! each step computes the prompts of `b / K` requests. Kernels at their ideal, work spread evenly over the steps and the
 //! largest `b` that memory, slots and the TPOT limit leave make the least seconds of a replica for each request.
 
-use crate::config::catalog::constants;
+use crate::config::catalog;
 use crate::config::{Batching, Field, Issue, Load, Setup};
 use crate::graph::Batch;
 use crate::kernels::Sequences;
+use crate::kernels::constants::constants;
 use crate::serving::memory_of;
 use crate::serving::step::ideal;
 use crate::units::Bytes;
@@ -24,12 +25,10 @@ pub struct Bound {
     pub per_request: f64,
 }
 
-/// Shares of their ideals that a step which only decodes, and what prompts add to a step, take at least: calibration
-/// multiplies learned times by factors, in part below 1. No measured configuration has less, which a test holds.
-const LEAST_DECODE: f64 = 0.35;
-const LEAST_PREFILL: f64 = 0.3;
-/// The same of a prompt alone: its step, and the factor on waiting.
-const LEAST_TTFT: f64 = 0.25;
+// Shares of their ideals that a step which only decodes, what prompts add to a step, and a prompt alone take at least:
+// calibration multiplies learned times by factors, in part below 1.
+constants!("bounds": least_decode, least_prefill, least_ttft);
+
 /// Share of an ideal that unequal lengths may undercut it by: windows and tiles make some times concave in a length.
 const UNEQUAL: f64 = 0.8;
 /// A run is not called saturated before its queue has grown so much, in shares of its arrivals.
@@ -59,20 +58,21 @@ impl Bound {
     pub fn of(setup: &Setup) -> Result<Self, Vec<Issue>> {
         let missing =
             |missing: crate::config::MissingFigure| vec![Issue::error(Field::Gpu, missing.to_string())];
-        let physics = constants().physics();
+        let physics = catalog::constants().physics();
+        let &Constants { least_decode, least_prefill, least_ttft } = constants();
         let physics = physics
             .ok_or_else(|| vec![Issue::error(Field::Data, "the catalog of constants is incomplete")])?;
         let work = Work::of(setup);
         let time =
             |batch: &Batch| ideal(setup, &physics, batch).map(|time| time.0 * work.slack).map_err(missing);
-        let ttft = time(&work.prompts(1.0, 1.0))? * LEAST_TTFT;
+        let ttft = time(&work.prompts(1.0, 1.0))? * least_ttft;
         let prompts = (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs));
         let prefill =
-            time(&work.prompts(prompts, f64::from(setup.dp)))? * LEAST_PREFILL / prompts.floor().max(1.0);
+            time(&work.prompts(prompts, f64::from(setup.dp)))? * least_prefill / prompts.floor().max(1.0);
         if work.steps <= 0.0 {
             return Ok(Self { ttft, tpot: None, per_request: prefill / f64::from(setup.dp * setup.pp) });
         }
-        let decode = |size: f64| time(&work.decode(size, 0.0)).map(|time| time * LEAST_DECODE);
+        let decode = |size: f64| time(&work.decode(size, 0.0)).map(|time| time * least_decode);
         let alone = decode(1.0)?;
         let limit = work.step_limit.unwrap_or(f64::INFINITY);
         let step = |size: f64| match setup.engine.scheduler.batching {
@@ -82,7 +82,7 @@ impl Bound {
             _ => {
                 let alone = time(&work.decode(size, 0.0))?;
                 let prompts = time(&work.decode(size, size / work.steps))? - alone;
-                Ok(alone * LEAST_DECODE + prompts.max(0.0) * LEAST_PREFILL)
+                Ok(alone * least_decode + prompts.max(0.0) * least_prefill)
             }
         };
         let each = |size: f64, step: f64| step * work.steps / (size * f64::from(setup.dp * setup.pp));
@@ -259,7 +259,7 @@ mod tests {
     fn alone_a_token_takes_the_weights_over_the_bandwidth_at_least() {
         let found = bound("v=1&m=llama-3.1-8b&g=h100-sxm&isl=16&osl=100&r=1");
         // 8.03e9 parameters, of which the embedding is not read, in two bytes at 3.35 TB/s.
-        let least = (8.03e9 - 128_256.0 * 4096.0) * 2.0 / 3.35e12 * LEAST_DECODE;
+        let least = (8.03e9 - 128_256.0 * 4096.0) * 2.0 / 3.35e12 * constants().least_decode;
         let tpot = found.tpot.expect("several tokens");
         assert!((0.98..1.1).contains(&(tpot / least)), "{tpot} of {least}");
         assert_eq!(bound("v=1&osl=1&r=1").tpot, None);
@@ -299,7 +299,7 @@ mod tests {
         let least = factors.fold([f64::INFINITY; 3], |[prefill, decode, ttft], of| {
             [prefill.min(of.prefill), decode.min(of.decode), ttft.min(of.prefill.min(of.decode) * of.wait)]
         });
-        let bounds = [LEAST_PREFILL, LEAST_DECODE, LEAST_TTFT];
+        let bounds = [constants().least_prefill, constants().least_decode, constants().least_ttft];
         assert!(least.iter().zip(bounds).all(|(least, bound)| *least >= bound), "{least:?}");
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::prices::Price;
 use crate::config::catalog::catalog;
 use crate::config::check::check_gpu;
 use crate::config::inputs::Range;
@@ -22,7 +23,7 @@ pub struct Fleet {
     /// Dollars per hour of a plan at most.
     pub dollars: Option<f64>,
     /// Dollars per GPU and hour, by id, in place of the catalog's.
-    pub prices: BTreeMap<String, f64>,
+    pub prices: BTreeMap<String, Price>,
 }
 
 /// Replicas of a plan at most: as many as a scenario may have.
@@ -31,21 +32,23 @@ const GPUS: Range = Range::new(1.0, 100_000.0);
 const DOLLARS: Range = Range::new(0.01, 10_000_000.0);
 
 impl Fleet {
-    /// From the values of `owned`, `budget_gpus`, `budget_dollars` and `prices`.
-    pub(super) fn read([owned, gpus, dollars, prices]: [Option<Value>; 4], issues: &mut Vec<Issue>) -> Self {
+    /// From the values of `owned`, `budget_gpus` and `budget_dollars`.
+    pub(super) fn read([owned, gpus, dollars]: [Option<Value>; 3], issues: &mut Vec<Issue>) -> Self {
         let mut one = |field, range, whole, value: Option<Value>| {
             value.and_then(|value| number(field, range, whole, field.input().label, &value, issues))
         };
         let gpus = one(Field::BudgetGpus, GPUS, true, gpus).map(|gpus| gpus as u32);
         let dollars = one(Field::BudgetDollars, DOLLARS, false, dollars);
-        let owned = by_gpu(Field::Owned, GPUS, true, owned, issues);
-        let prices = by_gpu(Field::Prices, price_range(), false, prices, issues);
+        let count = |id: &str, value: &Value, issues: &mut Vec<Issue>| {
+            number(Field::Owned, GPUS, true, id, value, issues)
+        };
+        let owned = by_gpu(Field::Owned, owned, issues, count);
         Self {
             owned: owned.into_iter().map(|(id, count)| (id, count as u32)).collect(),
             bought: Vec::new(),
             gpus,
             dollars,
-            prices,
+            prices: BTreeMap::new(),
         }
     }
 
@@ -57,7 +60,7 @@ impl Fleet {
     /// The price of a GPU and hour where one is known: the visitor's, or the catalog's.
     pub fn price(&self, gpu: &str) -> Option<f64> {
         let listed = || catalog().gpu(gpu).and_then(|gpu| gpu.dollars_per_hour.0);
-        self.prices.get(gpu).copied().or_else(listed)
+        self.prices.get(gpu).map(|price| price.dollars).or_else(listed)
     }
 
     /// Replicas of this layout that it allows: none if not even one. A budget in dollars allows none of what has no price.
@@ -119,12 +122,8 @@ impl Fleet {
 /// A quotient of a budget and a price is a whole number within this.
 const ROUNDING: f64 = 1e-9;
 
-fn price_range() -> Range {
-    Field::Price.input().number.map_or(DOLLARS, |number| number.range)
-}
-
 /// A number of the request's own, or an issue beside its field.
-fn number(
+pub(super) fn number(
     field: Field,
     range: Range,
     whole: bool,
@@ -140,32 +139,31 @@ fn number(
     read
 }
 
-/// `{"h100-sxm": 16}`.
-fn by_gpu(
+/// `{"h100-sxm": 16}`, each value as `read` takes it.
+pub(super) fn by_gpu<T>(
     field: Field,
-    range: Range,
-    whole: bool,
     value: Option<Value>,
     issues: &mut Vec<Issue>,
-) -> BTreeMap<String, f64> {
+    read: impl Fn(&str, &Value, &mut Vec<Issue>) -> Option<T>,
+) -> BTreeMap<String, T> {
     let object = match value {
         None => return BTreeMap::new(),
         Some(Value::Object(object)) => object,
         Some(other) => {
-            let text =
-                format!("`{}` must be an object of numbers by GPU, not {}", field.id(), json::kind(&other));
+            let text = format!("`{}` must be an object by GPU, not {}", field.id(), json::kind(&other));
             issues.push(Issue::error(field, text));
             return BTreeMap::new();
         }
     };
-    let mut numbers = BTreeMap::new();
+    let mut values = BTreeMap::new();
     for (id, value) in object {
         let mut found = Vec::new();
         check_gpu(&id, catalog(), &mut found);
         let known = found.is_empty();
         issues.extend(found.into_iter().map(|issue| Issue { field, ..issue }));
-        let number = number(field, range, whole, &id, &value, issues);
-        numbers.extend(number.filter(|_| known).map(|number| (id, number)));
+        if known {
+            values.extend(read(&id, &value, issues).map(|value| (id, value)));
+        }
     }
-    numbers
+    values
 }

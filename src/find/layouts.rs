@@ -122,7 +122,7 @@ impl Request {
             scenario.workload.drafts.accepted = 0.0;
         }
         let own = self.fleet.prices.get(&scenario.gpu);
-        scenario.overrides.price = own.copied().or(scenario.overrides.price);
+        scenario.overrides.price = own.map(|price| price.dollars).or(scenario.overrides.price);
         Some(scenario)
     }
 }

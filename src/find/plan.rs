@@ -62,8 +62,13 @@ pub struct Plan {
     pub gpu: String,
     pub gpus: u32,
     pub replicas: u32,
-    /// Of all GPUs, where their price is known; as are the next two.
+    /// Of all GPUs, where their price is known; as are the next four.
     pub dollars_per_hour: Option<f64>,
+    /// What the price of a GPU is: on demand or reserved with the source of the catalog, given, or of own hardware.
+    pub price_from: Option<String>,
+    /// All of the cost over the prompt tokens alone.
+    pub dollars_per_million_input: Option<f64>,
+    /// The same over the output tokens alone.
     pub dollars_per_million_output: Option<f64>,
     /// Prompt and output tokens together.
     pub dollars_per_million_total: Option<f64>,
@@ -150,6 +155,8 @@ impl Found {
             gpus,
             replicas: self.replicas,
             dollars_per_hour: hourly,
+            price_from: None,
+            dollars_per_million_input: per_million(metrics.total_per_s - metrics.output_per_s),
             dollars_per_million_output: per_million(metrics.output_per_s),
             dollars_per_million_total: per_million(metrics.total_per_s),
             ttft: metrics.ttft,

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Fleet;
 use super::layouts::{self, Varied};
+use super::prices;
 use crate::config::inputs::{self, Input, Kind};
 use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain};
 use crate::config::{Field, Issue, Load, Scenario, excerpt, json};
@@ -45,10 +46,9 @@ impl Request {
             .collect();
         object.retain(|_, value| !value.is_null());
         let mut taken = |field: Field| object.remove(field.id());
-        let mut fleet = Fleet::read(
-            [Field::Owned, Field::BudgetGpus, Field::BudgetDollars, Field::Prices].map(&mut taken),
-            &mut issues,
-        );
+        let mut fleet =
+            Fleet::read([Field::Owned, Field::BudgetGpus, Field::BudgetDollars].map(&mut taken), &mut issues);
+        let priced = taken(Field::Prices);
         let plans = taken(Field::Plans).map_or(Some(PLANS), |value| plans(&value, &mut issues));
         let varied = taken(Field::Vary).map_or_else(Varied::default, |value| varied(&value, &mut issues));
         fleet.bought = varied
@@ -71,6 +71,9 @@ impl Request {
         });
         let mut request = Self { base, varied, gpus, fleet, plans, open: Vec::new() };
         layouts::open(&mut request, &stated);
+        let types = request.types().to_vec();
+        let overhead = request.base.overrides.power_overhead.unwrap_or(1.0);
+        request.fleet.prices = prices::read(priced, &types, overhead, &mut issues);
         contradictions(&request, &mut issues);
         let sound = !issues.iter().any(Issue::is_error);
         (sound.then_some(request), issues)
@@ -107,6 +110,10 @@ impl Request {
         object.insert(Field::Vary.id().into(), vary.into());
         for field in BY_GPU {
             let list = find.list(field);
+            if let ([terms], Field::Prices) = (list.as_slice(), field) {
+                object.insert(field.id().into(), Value::from(*terms));
+                continue;
+            }
             let mut numbers: Map<String, Value> =
                 list.chunks(2).map(|pair| (pair[0].to_owned(), number(pair.get(1).unwrap_or(&"")))).collect();
             // The price typed for a GPU is its price wherever it is tried.
@@ -121,6 +128,11 @@ impl Request {
             object.extend(find.get(field).map(|text| (field.id().to_owned(), number(text))));
         }
         Self::from_json(&Value::Object(object).to_string())
+    }
+
+    /// The GPUs to try.
+    pub fn types(&self) -> &[String] {
+        self.values(Field::Gpu).unwrap_or(std::slice::from_ref(&self.base.gpu))
     }
 
     /// The values to try of an input; none if it does not vary.
@@ -243,5 +255,5 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
             ));
         }
     }
-    fleet.check(*gpus, request.values(Field::Gpu).unwrap_or(std::slice::from_ref(&base.gpu)), base, issues);
+    fleet.check(*gpus, request.types(), base, issues);
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::answer::Counts;
 use super::headroom::Headroom;
 use super::plan::{Broken, Found, Tried};
-use super::probe::{Layout, Probe, Slice};
+use super::probe::{Layout, Probe};
 use super::ranking::Reason;
-use super::task::{Done, Loaded, Outcome, Screened, Task, Work};
-use super::{Fleet, Request, words};
+use super::task::{Loaded, Task, Work};
+use super::{Fleet, Request};
 use crate::config::Scenario;
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::Runner;
@@ -29,25 +29,25 @@ pub struct Search {
     pub(super) exhaustive: bool,
     scenarios: VecDeque<Scenario>,
     /// Sorted, the most promising last.
-    layouts: Vec<Layout>,
+    pub(super) layouts: Vec<Layout>,
     /// Probes between two slices.
-    probes: VecDeque<Box<Probe>>,
+    pub(super) probes: VecDeque<Box<Probe>>,
     /// Sorted, the best first.
     pub(super) found: Vec<(Arc<Found>, Arc<Runner>)>,
-    loaded: VecDeque<Box<Loaded>>,
+    pub(super) loaded: VecDeque<Box<Loaded>>,
     /// Every plan that was found, shown or not.
-    tried: Vec<Tried>,
+    pub(super) tried: Vec<Tried>,
     /// Tasks handed out and not taken back; how many of them check layouts.
-    out: usize,
-    screening: usize,
+    pub(super) out: usize,
+    pub(super) screening: usize,
     pub(super) counts: Counts,
     /// By GPU, why it has no plan: the reason that comes nearest to having one, and how near.
     pub(super) reasons: BTreeMap<String, Reason>,
     /// What misses the limits by as little as any.
     pub(super) missed: Option<(Arc<Found>, Broken)>,
     /// Layouts that only the fleet leaves out, and those that physics does.
-    beyond: Vec<Layout>,
-    slow: Vec<Layout>,
+    pub(super) beyond: Vec<Layout>,
+    pub(super) slow: Vec<Layout>,
     pub(super) phase: Phase,
     stopped: bool,
 }
@@ -254,112 +254,8 @@ impl Search {
     }
 
     /// The most promising last.
-    fn sort(&mut self) {
+    pub(super) fn sort(&mut self) {
         self.layouts.sort_by(|a, b| b.worth().order(a.worth()));
-    }
-
-    /// Takes what a task came to.
-    pub fn take(&mut self, Done(outcome): Done) {
-        self.out = self.out.saturating_sub(1);
-        match outcome {
-            Outcome::Screened(all) => {
-                self.screening = self.screening.saturating_sub(1);
-                all.into_iter().for_each(|one| self.screened(one));
-                if self.screening == 0 {
-                    self.sort();
-                }
-            }
-            Outcome::Refined(layouts) => layouts.into_iter().for_each(|layout| self.refined(layout)),
-            Outcome::Probed(probe, slice) => self.probed(probe, slice),
-            // The best plan is known first.
-            Outcome::Headroom(loaded, None) => self.loaded.push_front(loaded),
-            Outcome::Headroom(loaded, Some(known)) => {
-                let same = |(found, _): &&mut (Arc<Found>, Arc<Runner>)| Arc::ptr_eq(found, &loaded.found);
-                if let Some((found, _)) = self.found.iter_mut().find(same) {
-                    let bands = loaded.bands;
-                    *found = Arc::new(Found { headroom: Some(known), bands, ..(**found).clone() });
-                }
-            }
-        }
-    }
-
-    fn screened(&mut self, screened: Screened) {
-        match screened {
-            Screened::Refused { gpu, issue } => {
-                self.counts.refused += 1;
-                if let Some(issue) = issue {
-                    self.reason(&gpu, 0, 0.0, issue.text);
-                }
-            }
-            Screened::TooLarge { gpu, lacks, text } => {
-                self.counts.too_large += 1;
-                self.reason(&gpu, 1, lacks, text);
-            }
-            Screened::TooSlow { layout, excess, text } => {
-                self.counts.too_slow += 1;
-                let text = format!("{}: {text}", words::name(&layout.setup, 1));
-                self.reason(&layout.setup.gpu.id, 2, excess, text);
-                self.slow.push(*layout);
-            }
-            Screened::BeyondFleet(layout) => {
-                self.counts.beyond_fleet += 1;
-                let least = words::counted(layout.least * layout.setup.gpus_per_replica(), "GPU");
-                let text = format!(
-                    "{} takes {least} at least, more than the fleet allows",
-                    words::name(&layout.setup, 1)
-                );
-                self.reason(&layout.setup.gpu.id, 4, f64::from(layout.least), text);
-                self.beyond.push(*layout);
-            }
-            Screened::Open(layout) => self.layouts.push(*layout),
-        }
-    }
-
-    fn refined(&mut self, layout: Layout) {
-        if layout.least <= layout.most {
-            let at = self.layouts.partition_point(|other| other.worth().order(layout.worth()).is_ge());
-            self.layouts.insert(at, layout);
-        } else if layout.least == u32::MAX {
-            self.screened(Screened::TooSlow {
-                excess: 1.0,
-                text: "no batch keeps to the TPOT limit".into(),
-                layout: Box::new(layout),
-            });
-        } else {
-            self.screened(Screened::BeyondFleet(Box::new(layout)));
-        }
-    }
-
-    fn probed(&mut self, probe: Box<Probe>, slice: Slice) {
-        self.counts.runs += probe.runs - probe.runs_before;
-        match slice {
-            Slice::More => self.probes.push_back(probe),
-            Slice::Found(found, runner) => {
-                self.tried.push(Tried::of(&found));
-                let at = self.found.partition_point(|(known, _)| known.order(&found).is_le());
-                self.found.insert(at, (Arc::new(*found), Arc::from(runner)));
-                self.forget();
-            }
-            Slice::Missed(missed) => {
-                let Some((found, broken)) = missed.map(|missed| *missed) else { return };
-                let excess = words::excess(&broken);
-                let name = words::name(&found.setup, found.replicas);
-                self.reason(&found.setup.gpu.id, 3, excess, format!("{name}: {}", broken.text));
-                let bounded = self.request.gpus.is_none() && !self.request.fleet.is_unbounded();
-                // More replicas than the fleet has might do.
-                if self.phase == Phase::Plans && bounded && probe.alone != Some(false) {
-                    self.beyond.push(Layout { least: probe.layout.most + 1, ..probe.layout });
-                }
-                if self.missed.as_ref().is_none_or(|(_, known)| excess < words::excess(known)) {
-                    self.missed = Some((Arc::new(found), broken));
-                }
-            }
-            Slice::Refused(issue) => {
-                self.counts.refused += 1;
-                self.counts.simulated -= 1;
-                self.reason(&probe.layout.setup.gpu.id, 0, 0.0, issue.text);
-            }
-        }
     }
 
     /// Every plan that was found by now, in the order in which it was.

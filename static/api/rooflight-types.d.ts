@@ -715,8 +715,13 @@ export type Plan = {
   gpu: string;
   gpus: number;
   replicas: number;
-  /** Of all GPUs, where their price is known; as are the next two. */
+  /** Of all GPUs, where their price is known; as are the next four. */
   dollars_per_hour: number | null;
+  /** What the price of a GPU is: on demand or reserved with the source of the catalog, given, or of own hardware. */
+  price_from: string | null;
+  /** All of the cost over the prompt tokens alone. */
+  dollars_per_million_input: number | null;
+  /** The same over the output tokens alone. */
   dollars_per_million_output: number | null;
   /** Prompt and output tokens together. */
   dollars_per_million_total: number | null;
@@ -785,6 +790,16 @@ export type PlanCounts = {
   runs: number;
 };
 
+export type PriceTerms = "on_demand" | "reserved";
+/** What one GPU costs to buy and run. */
+export type OwnHardware = {
+  purchase_dollars: number;
+  years: number;
+  dollars_per_kwh: number;
+  hosting_dollars_per_month: number;
+  /** Its power limit if left out. */
+  watts?: number
+};
 /** A load with its limits, and what is open: `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are where neither the scenario nor `vary` names them. */
 export type PlanRequest = Config & {
   /** Inputs with the values to try. */
@@ -811,8 +826,8 @@ export type PlanRequest = Config & {
   budget_gpus?: number;
   /** Dollars per hour of a plan at most. */
   budget_dollars?: number;
-  /** Dollars per GPU and hour, by id, in place of the catalog's. */
-  prices?: Record<string, number>;
+  /** Dollars per GPU and hour, by id, in place of the catalog's; or the terms for all. */
+  prices?: PriceTerms | Record<string, number | PriceTerms | OwnHardware>;
   /** How many of the best plans are shown; 5 if left out. */
   plans?: number;
 };

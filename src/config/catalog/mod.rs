@@ -13,7 +13,7 @@ pub use build::{BuildError, ConfigFile, build, id_of, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
 pub use constants::{Constant, Constants, Listed, Physics};
 
-use super::{Engine, Gpu, Model};
+use super::{Engine, Figure, Gpu, Model};
 
 macro_rules! shipped {
     ($file:literal) => {
@@ -101,6 +101,21 @@ pub fn constants() -> &'static Constants {
 pub fn collectives() -> &'static CollectiveCatalog {
     static COLLECTIVES: LazyLock<CollectiveCatalog> = LazyLock::new(|| sound(shipped!("collectives.json")));
     &COLLECTIVES
+}
+
+/// What GPUs cost beside what one pays by the hour, which stands in their records.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceList {
+    pub sources: Sources,
+    /// Dollars per GPU and hour under a contract, by id of the GPU.
+    pub reserved_dollars_per_hour: BTreeMap<String, Figure>,
+}
+
+/// Apart: only searches ask.
+pub fn prices() -> &'static PriceList {
+    static PRICES: LazyLock<PriceList> = LazyLock::new(|| sound(shipped!("prices.json")));
+    &PRICES
 }
 
 /// Every constant of kernels and their features, with its unit, its source and what it was fitted on.

@@ -1,0 +1,144 @@
+//! What a GPU costs an hour: as the catalog lists it, under a contract, as the visitor says, or bought and run.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::fleet::{by_gpu, number};
+use crate::config::catalog::{catalog, prices};
+use crate::config::inputs::Range;
+use crate::config::{Field, Issue, json};
+
+/// Dollars per GPU and hour, and what they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    pub dollars: f64,
+    pub basis: Basis,
+}
+
+/// What a price in place of the catalog's is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    Given,
+    /// Of the catalog, under a contract.
+    Reserved,
+    /// Bought, written off over some years, powered and hosted.
+    Own,
+}
+
+const ON_DEMAND: &str = "on_demand";
+const RESERVED: &str = "reserved";
+/// 365.25 days.
+const HOURS_A_YEAR: f64 = 8766.0;
+/// What a bought GPU is priced by; `watts` is its power limit where it is left out.
+const OWN: [(&str, Range); 5] = [
+    ("purchase_dollars", Range::new(1.0, 1e6)),
+    ("years", Range::new(0.5, 20.0)),
+    ("dollars_per_kwh", Range::new(0.0, 10.0)),
+    ("hosting_dollars_per_month", Range::new(0.0, 1e5)),
+    ("watts", Range::new(1.0, 1e5)),
+];
+
+impl Price {
+    /// Where it is from, in a few words.
+    pub fn from(&self, gpu: &str) -> String {
+        match self.basis {
+            Basis::Given => "given".into(),
+            Basis::Own => "own hardware".into(),
+            Basis::Reserved => {
+                let list = prices();
+                let source = list.reserved_dollars_per_hour.get(gpu).and_then(|of| list.sources.get(&of.1));
+                format!("reserved: {}", source.map_or("", |source| &source.title))
+            }
+        }
+    }
+}
+
+/// `{"h100-sxm": 2.5, "b200": "reserved", "l4": {"purchase_dollars": 2500, ...}}`, or `"reserved"` for all `types`. GPUs that
+/// are not named have the price of the catalog. `overhead` is the power of the data centre over that of its GPUs.
+pub(super) fn read(
+    value: Option<Value>,
+    types: &[String],
+    overhead: f64,
+    issues: &mut Vec<Issue>,
+) -> BTreeMap<String, Price> {
+    let Some(Value::String(terms)) = value else {
+        return by_gpu(Field::Prices, value, issues, |gpu, value, issues| one(gpu, value, overhead, issues));
+    };
+    match terms.as_str() {
+        ON_DEMAND => BTreeMap::new(),
+        RESERVED => {
+            let known: BTreeMap<String, Price> =
+                types.iter().filter_map(|gpu| Some((gpu.clone(), reserved(gpu)?))).collect();
+            let others: Vec<&str> =
+                types.iter().map(String::as_str).filter(|gpu| !known.contains_key(*gpu)).collect();
+            if !others.is_empty() {
+                let text = format!("no reserved price is known of {}: taken on demand", others.join(", "));
+                issues.push(Issue::warning(Field::Prices, text));
+            }
+            known
+        }
+        _ => {
+            issues.push(Issue::error(Field::Prices, format!("`prices` {}", wanted(&Value::from(terms)))));
+            BTreeMap::new()
+        }
+    }
+}
+
+fn one(gpu: &str, value: &Value, overhead: f64, issues: &mut Vec<Issue>) -> Option<Price> {
+    let mut refuse = |text: String| {
+        issues.push(Issue::error(Field::Prices, text));
+        None
+    };
+    match value {
+        Value::Number(_) => {
+            let range = Field::Price.input().number?.range;
+            let dollars = number(Field::Prices, range, false, gpu, value, issues)?;
+            Some(Price { dollars, basis: Basis::Given })
+        }
+        Value::Object(own) => self::own(gpu, own, overhead, issues),
+        Value::String(terms) if terms == RESERVED => match reserved(gpu) {
+            Some(price) => Some(price),
+            None => {
+                refuse(format!("no reserved price is known of {gpu}: give it in dollars per GPU and hour"))
+            }
+        },
+        Value::String(terms) if terms == ON_DEMAND => None,
+        other => refuse(format!("the price of {gpu} {}", wanted(other))),
+    }
+}
+
+fn wanted(value: &Value) -> String {
+    let names = OWN.map(|(name, _)| name).join(", ");
+    let given = value.as_str().map_or_else(|| json::kind(value).to_owned(), |text| format!("`{text}`"));
+    format!(
+        "must be dollars per GPU and hour, \"{ON_DEMAND}\", \"{RESERVED}\" or, of own hardware, an object of {names}; not {given}"
+    )
+}
+
+fn reserved(gpu: &str) -> Option<Price> {
+    let dollars = prices().reserved_dollars_per_hour.get(gpu)?.0?;
+    Some(Price { dollars, basis: Basis::Reserved })
+}
+
+/// What a bought GPU costs an hour, whether it is used or not.
+fn own(gpu: &str, own: &Map<String, Value>, overhead: f64, issues: &mut Vec<Issue>) -> Option<Price> {
+    let known = |name: &String| OWN.iter().any(|(own, _)| own == name);
+    if let Some(name) = own.keys().find(|name| !known(name)) {
+        let text = format!(
+            "`{name}` is no part of the price of {gpu}, which {}",
+            wanted(&Value::Object(own.clone()))
+        );
+        issues.push(Issue::error(Field::Prices, text));
+        return None;
+    }
+    let limit = || catalog().gpu(gpu).and_then(|gpu| gpu.power_w.0).map(Value::from);
+    let [purchase, years, per_kwh, per_month, watts] = OWN.map(|(name, range)| {
+        let value = own.get(name).cloned().or_else(|| limit().filter(|_| name == "watts"));
+        number(Field::Prices, range, false, &format!("{name} of {gpu}"), &value.unwrap_or_default(), issues)
+    });
+    let dollars = purchase? / (years? * HOURS_A_YEAR)
+        + watts? / 1000.0 * overhead * per_kwh?
+        + per_month? * 12.0 / HOURS_A_YEAR;
+    Some(Price { dollars, basis: Basis::Own })
+}

@@ -1,0 +1,116 @@
+//! What a search makes of what a task came to: layouts that wait, plans found, reasons why there is none.
+
+use std::sync::Arc;
+
+use super::plan::{Found, Tried};
+use super::probe::{Layout, Probe, Slice};
+use super::search::Phase;
+use super::task::{Done, Outcome, Screened};
+use super::{Search, words};
+use crate::serving::run::Runner;
+
+impl Search {
+    /// Takes what a task came to.
+    pub fn take(&mut self, Done(outcome): Done) {
+        self.out = self.out.saturating_sub(1);
+        match outcome {
+            Outcome::Screened(all) => {
+                self.screening = self.screening.saturating_sub(1);
+                all.into_iter().for_each(|one| self.screened(one));
+                if self.screening == 0 {
+                    self.sort();
+                }
+            }
+            Outcome::Refined(layouts) => layouts.into_iter().for_each(|layout| self.refined(layout)),
+            Outcome::Probed(probe, slice) => self.probed(probe, slice),
+            // The best plan is known first.
+            Outcome::Headroom(loaded, None) => self.loaded.push_front(loaded),
+            Outcome::Headroom(loaded, Some(known)) => {
+                let same = |(found, _): &&mut (Arc<Found>, Arc<Runner>)| Arc::ptr_eq(found, &loaded.found);
+                if let Some((found, _)) = self.found.iter_mut().find(same) {
+                    let bands = loaded.bands;
+                    *found = Arc::new(Found { headroom: Some(known), bands, ..(**found).clone() });
+                }
+            }
+        }
+    }
+
+    fn screened(&mut self, screened: Screened) {
+        match screened {
+            Screened::Refused { gpu, issue } => {
+                self.counts.refused += 1;
+                if let Some(issue) = issue {
+                    self.reason(&gpu, 0, 0.0, issue.text);
+                }
+            }
+            Screened::TooLarge { gpu, lacks, text } => {
+                self.counts.too_large += 1;
+                self.reason(&gpu, 1, lacks, text);
+            }
+            Screened::TooSlow { layout, excess, text } => {
+                self.counts.too_slow += 1;
+                let text = format!("{}: {text}", words::name(&layout.setup, 1));
+                self.reason(&layout.setup.gpu.id, 2, excess, text);
+                self.slow.push(*layout);
+            }
+            Screened::BeyondFleet(layout) => {
+                self.counts.beyond_fleet += 1;
+                let least = words::counted(layout.least * layout.setup.gpus_per_replica(), "GPU");
+                let text = format!(
+                    "{} takes {least} at least, more than the fleet allows",
+                    words::name(&layout.setup, 1)
+                );
+                self.reason(&layout.setup.gpu.id, 4, f64::from(layout.least), text);
+                self.beyond.push(*layout);
+            }
+            Screened::Open(layout) => self.layouts.push(*layout),
+        }
+    }
+
+    fn refined(&mut self, layout: Layout) {
+        if layout.least <= layout.most {
+            let at = self.layouts.partition_point(|other| other.worth().order(layout.worth()).is_ge());
+            self.layouts.insert(at, layout);
+        } else if layout.least == u32::MAX {
+            self.screened(Screened::TooSlow {
+                excess: 1.0,
+                text: "no batch keeps to the TPOT limit".into(),
+                layout: Box::new(layout),
+            });
+        } else {
+            self.screened(Screened::BeyondFleet(Box::new(layout)));
+        }
+    }
+
+    fn probed(&mut self, probe: Box<Probe>, slice: Slice) {
+        self.counts.runs += probe.runs - probe.runs_before;
+        match slice {
+            Slice::More => self.probes.push_back(probe),
+            Slice::Found(found, runner) => {
+                self.tried.push(Tried::of(&found));
+                let at = self.found.partition_point(|(known, _)| known.order(&found).is_le());
+                self.found.insert(at, (Arc::new(*found), Arc::from(runner)));
+                self.forget();
+            }
+            Slice::Missed(missed) => {
+                let Some((found, broken)) = missed.map(|missed| *missed) else { return };
+                let excess = words::excess(&broken);
+                let name = words::name(&found.setup, found.replicas);
+                self.reason(&found.setup.gpu.id, 3, excess, format!("{name}: {}", broken.text));
+                let bounded = self.request.gpus.is_none() && !self.request.fleet.is_unbounded();
+                // More replicas than the fleet has might do.
+                if self.phase == Phase::Plans && bounded && probe.alone != Some(false) {
+                    self.beyond.push(Layout { least: probe.layout.most + 1, ..probe.layout });
+                }
+                if self.missed.as_ref().is_none_or(|(_, known)| excess < words::excess(known)) {
+                    self.missed = Some((Arc::new(found), broken));
+                }
+            }
+            Slice::Refused(issue) => {
+                self.counts.refused += 1;
+                self.counts.simulated -= 1;
+                self.reason(&probe.layout.setup.gpu.id, 0, 0.0, issue.text);
+            }
+        }
+    }
+}
