@@ -21,6 +21,8 @@ pub mod serving;
 
 pub mod find;
 
+pub mod deploy;
+
 #[cfg(any(feature = "chart", feature = "infer-worker"))]
 pub mod chart;
 

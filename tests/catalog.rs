@@ -3,13 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use rooflight::config::catalog::{Catalog, catalog, collectives, sources};
+use rooflight::config::catalog::{Catalog, catalog, collectives, prices, sources};
 use rooflight::config::{Arch, Dtype};
 use serde_json::Value;
 
 const GPUS: &str = include_str!("../static/catalog/gpus.json");
 const ENGINES: &str = include_str!("../static/catalog/engines.json");
 const CONSTANTS: &str = include_str!("../static/catalog/constants.json");
+const PRICES: &str = include_str!("../static/catalog/prices.json");
+const OPTIONS: &str = include_str!("../static/catalog/options.json");
 const MODELS: &str = include_str!("../static/catalog/models.json");
 const COLLECTIVES: &str = include_str!("../static/catalog/collectives.json");
 
@@ -194,12 +196,22 @@ fn gpu_figures_are_in_their_ranges() {
 }
 
 #[test]
+fn reserved_prices_are_of_known_gpus() {
+    for (id, price) in &prices().reserved_dollars_per_hour {
+        assert!(catalog().gpu(id).is_some(), "{id}");
+        assert!(price.0.is_some_and(|dollars| (0.1..20.0).contains(&dollars)), "{id}");
+    }
+}
+
+#[test]
 fn every_figure_has_a_source_or_a_reason() {
     for (name, text) in [
         ("gpus.json", GPUS),
         ("engines.json", ENGINES),
         ("constants.json", CONSTANTS),
         ("collectives.json", COLLECTIVES),
+        ("prices.json", PRICES),
+        ("options.json", OPTIONS),
     ] {
         let file: Value = serde_json::from_str(text).expect(name);
         let sources = file["sources"].as_object().expect(name);

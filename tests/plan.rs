@@ -80,6 +80,32 @@ fn what_has_no_plan_exits_with_2_and_names_what_binds() {
 }
 
 #[test]
+fn the_best_plan_is_ready_to_run() {
+    let (code, commands) = run(&[REQUEST, "--format", "commands"], "");
+    let text = String::from_utf8_lossy(&commands.stdout).into_owned();
+    assert!(code == 0 && text.starts_with("vllm serve meta-llama/Llama-3.1-8B"), "{text}");
+    assert!(text.contains("vllm bench serve") && text.contains("--goodput ttft:1000 tpot:50"), "{text}");
+    let (code, yaml) = run(&[REQUEST, "--format", "yaml"], "");
+    let text = String::from_utf8_lossy(&yaml.stdout).into_owned();
+    assert!(code == 0 && text.contains("kind: Deployment") && text.contains("kind: Service"), "{text}");
+    // Nothing keeps to these limits.
+    let none = REQUEST.replace("\"slo_tpot\": 50", "\"slo_tpot\": 0.1");
+    assert_eq!(run(&[&none, "--format", "yaml"], "").0, 2);
+}
+
+#[test]
+fn capacity_is_asked_for_in_the_request() {
+    let most = REQUEST.replace("\"rate\": 4", "\"rate\": \"most\", \"budget_dollars\": 3");
+    let (code, output) = run(&[&most, "--format", "json"], "");
+    let found = json(&output);
+    assert!(code == 0 && found["most"]["load"].as_f64() > Some(4.0) && found["days"].is_null(), "{found}");
+    let (code, table) = run(&[&most], "");
+    assert!(code == 0 && String::from_utf8_lossy(&table.stdout).contains("most: rate "));
+    let (code, refused) = run(&[&REQUEST.replace("\"rate\": 4", "\"day\": [1, 2, 3]")], "");
+    assert_eq!((code, error_fields(&refused)), (2, vec!["rate".to_owned()]));
+}
+
+#[test]
 fn a_failure_exits_with_1() {
     let (code, output) = run(&[REQUEST, "--models", "/no/such/folder"], "");
     assert_eq!(code, 1);

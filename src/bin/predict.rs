@@ -11,6 +11,7 @@ use rooflight::chart::svg::svg;
 use rooflight::chart::{Chart, Palette, Roofline, Theme, runs};
 use rooflight::config::Setup;
 use rooflight::config::link::Link;
+use rooflight::deploy;
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::{SHIPPED_EVIDENCE, open_models, shipped_models};
@@ -49,6 +50,9 @@ struct Cli {
     /// Prints this chart as SVG instead.
     #[arg(long, value_enum)]
     svg: Option<Drawing>,
+    /// Prints manifests for Kubernetes instead, which run the scenario.
+    #[arg(long, conflicts_with_all = ["svg", "study"])]
+    yaml: bool,
     /// Draws for a dark page.
     #[arg(long)]
     dark: bool,
@@ -154,6 +158,11 @@ fn run(cli: &Cli) -> Result<(), Stop> {
             (Some(link), Some(_)) => study(cli, topic, link, models.as_ref()),
             _ => Err(Stop::Input),
         };
+    }
+    if cli.yaml {
+        print_issues(&asked.issues);
+        let setup = asked.setup.as_ref().ok_or(Stop::Input)?;
+        return Ok(print(deploy::manifest(setup)?.trim_end())?);
     }
     let mut options = cli.options();
     options.measured = cli.measured()?;

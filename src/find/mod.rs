@@ -7,6 +7,7 @@
 
 mod answer;
 mod bound;
+mod capacity;
 mod estimate;
 mod fleet;
 mod headroom;
@@ -25,6 +26,7 @@ mod words;
 
 pub use crate::config::link::VARIES;
 pub use answer::{Answer, Counts, Nearest, Other};
+pub use capacity::{Capacity, Day, Hour, Most, Question};
 pub use fleet::Fleet;
 pub use layouts::all;
 pub use plan::{Broken, Plan, Tried, Worth};

@@ -62,10 +62,12 @@ pub struct Plan {
     pub gpu: String,
     pub gpus: u32,
     pub replicas: u32,
-    /// Of all GPUs, where their price is known; as are the next four.
+    /// Of all GPUs, where their price is known; as are the next five.
     pub dollars_per_hour: Option<f64>,
     /// What the price of a GPU is: on demand or reserved with the source of the catalog, given, or of own hardware.
     pub price_from: Option<String>,
+    /// With a spare replica, so that the limits hold while one is down (N+1).
+    pub dollars_per_hour_with_spare: Option<f64>,
     /// All of the cost over the prompt tokens alone.
     pub dollars_per_million_input: Option<f64>,
     /// The same over the output tokens alone.
@@ -156,6 +158,7 @@ impl Found {
             replicas: self.replicas,
             dollars_per_hour: hourly,
             price_from: None,
+            dollars_per_hour_with_spare: hourly.map(|dollars| dollars + dollars / f64::from(self.replicas)),
             dollars_per_million_input: per_million(metrics.total_per_s - metrics.output_per_s),
             dollars_per_million_output: per_million(metrics.output_per_s),
             dollars_per_million_total: per_million(metrics.total_per_s),

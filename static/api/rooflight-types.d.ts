@@ -715,10 +715,12 @@ export type Plan = {
   gpu: string;
   gpus: number;
   replicas: number;
-  /** Of all GPUs, where their price is known; as are the next four. */
+  /** Of all GPUs, where their price is known; as are the next five. */
   dollars_per_hour: number | null;
   /** What the price of a GPU is: on demand or reserved with the source of the catalog, given, or of own hardware. */
   price_from: string | null;
+  /** With a spare replica, so that the limits hold while one is down (N+1). */
+  dollars_per_hour_with_spare: number | null;
   /** All of the cost over the prompt tokens alone. */
   dollars_per_million_input: number | null;
   /** The same over the output tokens alone. */

@@ -12,10 +12,12 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
+use rooflight::api::Asked;
+use rooflight::deploy;
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::{open_models, shipped_models};
-use rooflight::find::{Answer, Request, Search};
+use rooflight::find::{Answer, Capacity, Question, Request, Search};
 use rooflight::units::count;
 
 use compare::Compared;
@@ -65,6 +67,10 @@ struct Cli {
 enum Format {
     Table,
     Json,
+    /// Of the best plan: the commands that start its servers, and that measure them.
+    Commands,
+    /// Of the best plan: manifests for Kubernetes.
+    Yaml,
 }
 
 /// Why there is no answer.
@@ -89,12 +95,18 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
         if cli.compare {
             return compared(cli, models.as_ref(), text);
         }
-        let answer = answer(cli, models.as_ref(), text)?;
+        let capacity = answer(cli, models.as_ref(), text)?;
+        let answer = &capacity.answer;
         print_issues(&answer.issues);
-        print(&match format {
-            Format::Json => serde_json::to_string(&answer)?,
-            Format::Table => answer.to_table(),
-        })?;
+        let best = answer.plans.first().and_then(|plan| Asked::read(&plan.link).setup);
+        let text = match (format, best) {
+            (Format::Json, _) => serde_json::to_string(&capacity)?,
+            (Format::Table, _) => capacity.to_table(),
+            (Format::Commands, Some(best)) => deploy::commands(&best),
+            (Format::Yaml, Some(best)) => deploy::manifest(&best)?,
+            (Format::Commands | Format::Yaml, None) => return Ok(false),
+        };
+        print(text.trim_end())?;
         Ok(!answer.plans.is_empty())
     };
     let Some(request) = &cli.request else {
@@ -121,17 +133,22 @@ fn models(cli: &Cli) -> Result<Option<Models>, ModelError> {
     cli.models.as_deref().map_or_else(shipped_models, open_models).map(Some)
 }
 
-fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Answer, Failed> {
+fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Capacity, Failed> {
     let begin = Instant::now();
-    let (request, issues) = Request::from_json(text);
-    let Some(request) = request else { return Ok(Answer { issues, finished: true, ..Answer::default() }) };
-    let search = if cli.brute_force { Search::exhaustive(request) } else { Search::new(request) };
-    let mut answer = finish(cli, models, search)?;
-    answer.issues.splice(0..0, issues);
+    let (request, question, issues) = Question::from_json(text);
+    let Some(request) = request else {
+        let answer = Answer { issues, finished: true, ..Answer::default() };
+        return Ok(Capacity { answer, ..Capacity::default() });
+    };
+    let mut capacity = match cli.brute_force {
+        true => Capacity { answer: finish(cli, models, Search::exhaustive(request))?, ..Capacity::default() },
+        false => question.answer(request, |search| finish(cli, models, search))?,
+    };
+    capacity.answer.issues.splice(0..0, issues);
     if cli.stats {
-        eprintln!("{}", stats(&answer, begin.elapsed()));
+        eprintln!("{}", stats(&capacity.answer, begin.elapsed()));
     }
-    Ok(answer)
+    Ok(capacity)
 }
 
 /// Whether bounds cost nothing that matters.

@@ -140,7 +140,6 @@ fn table(plans: &[&Plan]) -> Block {
             let least = if plan.headroom_is_least { "> " } else { "" };
             format!("{least}{} ×", fixed(times, 2))
         });
-        let spare = plan.dollars_per_hour.map(|dollars| dollars + dollars / f64::from(plan.replicas));
         Row::new(vec![
             open(plan),
             dollars(plan.dollars_per_hour),
@@ -150,7 +149,7 @@ fn table(plans: &[&Plan]) -> Block {
             plan.goodput_share.map_or_else(|| DASH.into(), |share| percent(share).to_string()).into(),
             plan.keeps_with.map_or_else(|| DASH.into(), chance).into(),
             headroom.unwrap_or_else(|| DASH.into()).into(),
-            dollars(spare),
+            dollars(plan.dollars_per_hour_with_spare),
             Span { text: plan.name.clone(), link: format!("mark:{}", plan.link) },
         ])
     };

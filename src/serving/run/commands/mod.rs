@@ -48,7 +48,7 @@ impl Commands {
             Load::Sessions(_) | Load::SessionRate(_) => clients::sessions(setup),
             _ => clients::serve(setup).0,
         };
-        Self { launch: draft_note(setup) + &launch, bench: notes + &bench }
+        Self { launch: checkpoint_note(setup) + &draft_note(setup) + &launch, bench: notes + &bench }
     }
 }
 
@@ -81,6 +81,18 @@ fn draft_note(setup: &Setup) -> String {
         return String::new();
     }
     format!("# {DRAFT_MODEL}: the draft model of this one.\n")
+}
+
+/// Engines make FP8 of weights in 16 bits when they start, TensorRT-LLM none; any other format is another checkpoint's.
+fn checkpoint_note(setup: &Setup) -> String {
+    let is_made = quantised(setup).is_some()
+        && setup.model.weights == Dtype::Bf16
+        && setup.engine.scheduler.batching != Batching::InFlight;
+    if is_made || setup.weights == setup.model.weights {
+        return String::new();
+    }
+    let (own, other) = (setup.model.weights.id(), setup.weights.id());
+    format!("# The checkpoint named here is in {own}: put the name of one in {other} in its place.\n")
 }
 
 /// By a layer of its own checkpoint.

@@ -1,0 +1,134 @@
+//! Replicas behind a Service, and pools of prefill and decode under Dynamo.
+
+use serde_json::{Value, json};
+
+use super::yaml;
+use crate::config::{PrefillPool, Setup};
+use crate::serving::run::Commands;
+
+const PORT: u16 = 8000;
+
+/// The release of Dynamo whose `examples/backends/*/deploy/disagg.yaml` the manifest of pools follows.
+const DYNAMO: &str = "1.3.1";
+
+/// Memory through which the ranks of a replica exchange messages.
+const SHARED_MEMORY: &str = "16Gi";
+
+pub fn replicas(setup: &Setup) -> Result<String, String> {
+    one_machine(setup)?;
+    let name = name(setup);
+    let labels = json!({"app": name});
+    let container = json!({
+        "name": "engine",
+        "image": image(setup)?,
+        "command": ["/bin/bash", "-c"],
+        "args": [format!("{} \\\n  --host 0.0.0.0 \\\n  --port {PORT}", Commands::of(setup).launch.trim_end())],
+        "ports": [{"containerPort": PORT}],
+        // Loading the weights may take an hour.
+        "readinessProbe": {"httpGet": {"path": "/health", "port": PORT}, "periodSeconds": 10, "failureThreshold": 360},
+        "resources": {"limits": {resource(setup): setup.gpus_per_replica()}},
+        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],
+    });
+    let volumes = json!([{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": SHARED_MEMORY}}]);
+    let deployment = json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": setup.replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container], "volumes": volumes}},
+        },
+    });
+    let service = json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name},
+        "spec": {"selector": labels, "ports": [{"port": PORT, "targetPort": PORT}]},
+    });
+    Ok(place(setup) + &yaml::print(&[deployment, service]))
+}
+
+pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
+    one_machine(setup)?;
+    one_machine(&pool.setup)?;
+    let engine = &setup.engine;
+    let (model, transfer) = match engine.id.as_str() {
+        "vllm" => {
+            ("--model", ["--kv-transfer-config", r#"{"kv_connector":"NixlConnector","kv_role":"kv_both"}"#])
+        }
+        "sglang" => ("--model-path", ["--disaggregation-transfer-backend", "nixl"]),
+        _ => return Err(format!("no manifest of pools is written for {}: take vLLM or SGLang", engine.name)),
+    };
+    let image = format!("nvcr.io/nvidia/ai-dynamo/{}-runtime:{DYNAMO}", engine.id);
+    let worker = |setup: &Setup, mode: &str| -> Result<Value, String> {
+        // Without its program, which Dynamo's takes the place of: all from the name of the model on.
+        let alone = Setup { prefill: None, ..setup.clone() };
+        let words = shlex::split(&Commands::of(&alone).launch.replace("\\\n", " ")).unwrap_or_default();
+        let at =
+            words.iter().position(|word| *word == setup.model.name).ok_or("the command names no model")?;
+        let own = [model.to_owned()].into_iter().chain(words[at..].iter().cloned());
+        let more = ["--disaggregation-mode", mode].into_iter().chain(transfer).map(str::to_owned);
+        let args: Vec<String> = own.chain(more).collect();
+        Ok(json!({
+            "componentType": "worker",
+            "subComponentType": mode,
+            "replicas": setup.replicas,
+            "resources": {"limits": {"gpu": setup.gpus_per_replica().to_string()}},
+            "sharedMemory": {"size": SHARED_MEMORY},
+            "extraPodSpec": {"mainContainer": {
+                "image": image, "command": ["python3", "-m", format!("dynamo.{}", engine.id)], "args": args,
+            }},
+        }))
+    };
+    let document = json!({
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "DynamoGraphDeployment",
+        "metadata": {"name": name(setup)},
+        "spec": {"services": {
+            "Frontend": {
+                "componentType": "frontend", "replicas": 1, "extraPodSpec": {"mainContainer": {"image": image}},
+            },
+            "decode": worker(setup, "decode")?,
+            "prefill": worker(&pool.setup, "prefill")?,
+        }},
+    });
+    let version = format!(
+        "# Dynamo {DYNAMO} brings a version of {} of its own; {} was predicted.\n",
+        engine.name, engine.version
+    );
+    Ok(version + &place(&pool.setup) + &place(setup) + &yaml::print(&[document]))
+}
+
+fn one_machine(setup: &Setup) -> Result<(), String> {
+    match setup.nodes() {
+        0 | 1 => Ok(()),
+        machines => Err(format!("a replica takes {machines} machines: no manifest is written for that")),
+    }
+}
+
+fn place(setup: &Setup) -> String {
+    let (replicas, gpus, gpu) = (setup.replicas, setup.gpus_per_replica(), &setup.gpu.name);
+    format!("# {replicas} x {gpus} {gpu}: choose the nodes by the label that the cluster gives them.\n")
+}
+
+/// Lower-case letters, digits and dashes, at most 63.
+fn name(setup: &Setup) -> String {
+    let text = format!("{}-{}", setup.engine.id, setup.model.id.to_lowercase());
+    let letters = text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
+    letters.take(63).collect::<String>().trim_matches('-').to_owned()
+}
+
+fn resource(setup: &Setup) -> &'static str {
+    if setup.gpu.arch.is_amd() { "amd.com/gpu" } else { "nvidia.com/gpu" }
+}
+
+fn image(setup: &Setup) -> Result<String, String> {
+    let version = &setup.engine.version;
+    match (setup.engine.id.as_str(), setup.gpu.arch.is_amd()) {
+        ("vllm", false) => Ok(format!("vllm/vllm-openai:v{version}")),
+        ("sglang", false) => Ok(format!("lmsysorg/sglang:v{version}")),
+        ("trtllm", false) => Ok(format!("nvcr.io/nvidia/tensorrt-llm/release:{version}")),
+        _ => Err(format!("no image of {} {version} is known for {}", setup.engine.name, setup.gpu.name)),
+    }
+}

@@ -1,0 +1,132 @@
+//! Commands and manifests: no option that a version of an engine does not document, and what they say read back.
+
+use std::collections::BTreeSet;
+
+use rooflight::api::Asked;
+use rooflight::config::catalog::catalog;
+use rooflight::config::{Scenario, Setup, command};
+use rooflight::deploy::{commands, manifest};
+use rooflight::serving::run::Commands;
+use serde_json::Value;
+
+fn setup(link: &str) -> Setup {
+    let asked = Asked::read(link);
+    asked.setup.unwrap_or_else(|| panic!("{link}: {:?}", asked.issues))
+}
+
+const LINKS: [&str; 8] = [
+    "v=1&m=llama-3.3-70b-instruct&g=h100-sxm&tp=4&n=12&w=fp8&kv=fp8&r=20&st=1000&sp=30&so=0.99",
+    "v=1&m=deepseek-r1&g=b200&dp=8&ep=8&kv=fp8&c=64",
+    "v=1&m=deepseek-r1&g=b200&tp=8&ep=8&c=64",
+    "v=1&m=deepseek-r1&g=h200-sxm&tp=16&c=8",
+    "v=1&m=llama-3.1-405b&g=h100-sxm&tp=8&pp=2&w=fp8&c=8",
+    "v=1&m=qwen3-8b&g=l40s&isl=2000&osl=100&rc=2&pc=0.5",
+    "v=1&m=qwen3-32b&g=b200&w=nvfp4&bn=100",
+    "v=1&m=qwen3-32b&g=b200&sd=3&sa=1.5&r=2",
+];
+
+/// The words of a text that are options.
+fn options(text: &str) -> BTreeSet<String> {
+    let words = text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace);
+    words.filter(|word| word.starts_with("--")).map(str::to_owned).collect()
+}
+
+#[test]
+fn no_command_has_an_option_that_its_version_does_not_document() {
+    let table: Value = serde_json::from_str(include_str!("../static/catalog/options.json")).expect("JSON");
+    let known = |program: &str, version: &str| -> BTreeSet<String> {
+        let programs = table["programs"].as_array().expect("a list");
+        let found = programs.iter().find(|of| of["program"] == program && of["version"] == version);
+        let found = found.unwrap_or_else(|| panic!("options.json does not list {program} {version}"));
+        let options = found["options"].as_array().expect("a list").iter();
+        options.map(|option| option.as_str().expect("a name").to_owned()).collect()
+    };
+    let mut seen = BTreeSet::new();
+    for link in LINKS {
+        for (engine, program) in
+            [("vllm", "vllm serve"), ("sglang", "sglang.launch_server"), ("trtllm", "trtllm-serve")]
+        {
+            let Some(setup) = Asked::read(&format!("{link}&e={engine}")).setup else { continue };
+            let Commands { launch, bench } = Commands::of(&setup);
+            let version = &setup.engine.version;
+            let emitted = options(&launch);
+            let known_here = known(program, version);
+            let unknown: Vec<&String> = emitted.difference(&known_here).collect();
+            assert!(unknown.is_empty(), "{program} {version}: {unknown:?}");
+            seen.extend(emitted.into_iter().map(|option| format!("{program} {option}")));
+            let version = &catalog().engine("vllm").expect("known").version;
+            let emitted = options(&bench);
+            let known_here = known("vllm bench", version);
+            let unknown: Vec<&String> = emitted.difference(&known_here).collect();
+            assert!(unknown.is_empty(), "vllm bench {version}: {unknown:?}");
+        }
+    }
+    // The grid reaches what engines differ in.
+    for option in [
+        "vllm serve --data-parallel-size",
+        "sglang.launch_server --enable-dp-attention",
+        "trtllm-serve --ep_size",
+    ] {
+        assert!(seen.contains(option), "{option} of {seen:?}");
+    }
+}
+
+#[test]
+fn a_manifest_starts_what_was_predicted() {
+    for engine in ["vllm", "sglang", "trtllm"] {
+        let setup = setup(&format!("{}&e={engine}", LINKS[0]));
+        let text = manifest(&setup).expect("a manifest");
+        let image = format!("v{}", setup.engine.version);
+        for part in [
+            "kind: Deployment",
+            "kind: Service",
+            "replicas: 3",
+            "nvidia.com/gpu: 4",
+            image.trim_start_matches('v'),
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        let (read, issues) = command::read(&text, &Scenario::default()).expect("a command");
+        let read = read.unwrap_or_else(|| panic!("{issues:?}"));
+        assert_eq!(
+            (read.tp, &*read.engine, read.model.id()),
+            (4, engine, "llama-3.3-70b-instruct"),
+            "{text}"
+        );
+        let overrides = &read.overrides;
+        assert_eq!(overrides.max_seqs, Some(setup.max_seqs), "{text}");
+        assert_eq!(overrides.token_budget, Some(setup.token_budget));
+    }
+}
+
+#[test]
+fn pools_are_two_services_under_dynamo() {
+    let link = "v=1&m=llama-3.3-70b-instruct&g=h100-sxm&tp=4&n=8&w=fp8&r=4&pw=3&ptp=2";
+    for (engine, module) in [("vllm", "dynamo.vllm"), ("sglang", "dynamo.sglang")] {
+        let setup = setup(&format!("{link}&e={engine}"));
+        let text = manifest(&setup).expect("a manifest");
+        for part in
+            ["kind: DynamoGraphDeployment", module, "subComponentType: prefill", "subComponentType: decode"]
+        {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        let (decode, prefill) = text.split_once("prefill:\n").expect("both");
+        assert!(decode.contains("gpu: \"4\"") && decode.contains("replicas: 2"), "{text}");
+        assert!(prefill.contains("gpu: \"2\"") && prefill.contains("replicas: 3"), "{text}");
+    }
+    let refused = manifest(&setup(&format!("{link}&e=trtllm"))).expect_err("none is written");
+    assert!(refused.contains("TensorRT-LLM"), "{refused}");
+}
+
+#[test]
+fn what_no_manifest_or_command_can_say_is_named() {
+    let machines = manifest(&setup(LINKS[3])).expect_err("two machines");
+    assert!(machines.contains("2 machines"), "{machines}");
+    let text = commands(&setup(LINKS[6]));
+    assert!(
+        text.starts_with("# The checkpoint named here is in bf16: put the name of one in nvfp4"),
+        "{text}"
+    );
+    assert!(!commands(&setup(LINKS[0])).contains("in its place"));
+    assert!(commands(&setup(&format!("{}&e=trtllm", LINKS[0]))).contains("in its place"));
+}
