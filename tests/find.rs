@@ -338,3 +338,39 @@ fn what_capacity_cannot_be_asked_is_said_by_name() {
         );
     }
 }
+
+#[test]
+fn plans_are_calibrated_on_runs_of_ones_own() {
+    let of = |measured: &str| {
+        format!(
+            r#"{{"model": "qwen3-32b", "gpu": "h100-sxm", "engine": "vllm", "tp": 2, "concurrency": 32, "osl": 128,
+            "slo_tpot": 60, "plans": 1{measured}}}"#
+        )
+    };
+    let slow = r#", "measured": [{"concurrency": 8, "measured": {"mean_tpot_ms": 21}}, {"concurrency": 8}]"#;
+    let (without, with) = (finish(Search::new(request(&of(""))), learned), {
+        let (found, issues) = Request::from_json(&of(slow));
+        assert!(issues.iter().any(|issue| issue.text.contains("run 2 says nothing")), "{issues:?}");
+        finish(Search::new(found.unwrap_or_else(|| panic!("{issues:?}"))), learned)
+    });
+    let tpot = |answer: &Answer| answer.plans[0].tpot.expect("several tokens").mean * 1e3;
+    assert!(
+        tpot(&with) > 1.05 * tpot(&without),
+        "{} ms without, {} ms with: {:?}",
+        tpot(&without),
+        tpot(&with),
+        with.issues
+    );
+    let opened = Asked::read(&with.plans[0].link).predict(&Options::default(), |rows| {
+        MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| {
+            rooflight::api::Failure::new(rooflight::api::FailureKind::Models, error.to_string())
+        })
+    });
+    let run = opened.report.and_then(|report| report.run).expect("a run");
+    let opened = run.metrics.tpot.expect("several tokens").mean * 1e3;
+    assert!(
+        (opened / tpot(&with) - 1.0).abs() < 1e-3,
+        "{opened} ms where the link opens, {} ms of the plan",
+        tpot(&with)
+    );
+}

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::plan::{Broken, Found, Plan, Worth};
 use super::{Search, words};
-use crate::config::{Field, Issue};
+use crate::config::link::{Link, MOST_RUNS};
+use crate::config::{Field, Issue, Scenario};
 use crate::units::fixed;
 
 /// Ranked plans, and what is known of what is no plan.
@@ -82,7 +83,7 @@ impl Search {
             others.map(|(gpu, reason)| Other { gpu: gpu.clone(), reason: reason.text.clone() }).collect();
         let finished = self.is_finished() && !self.is_stopped();
         let nearest = if plans.is_empty() && finished { self.nearest() } else { None };
-        let mut issues = Vec::new();
+        let mut issues = self.of_runs.clone();
         if finished && plans.is_empty() {
             issues.push(self.nothing(nearest.as_ref()));
         }
@@ -141,7 +142,10 @@ impl Search {
             (None, Some(_)) => Some("given".into()),
             (None, None) => listed.0.map(|_| format!("on demand: {}", listed.1)),
         };
-        Plan { price_from, ..plan }
+        let runs: Vec<Scenario> = self.request.runs.iter().rev().take(MOST_RUNS).rev().cloned().collect();
+        // Where it is opened it is calibrated on the same runs.
+        let link = Link { runs, ..Link::new(found.scenario()) }.encode();
+        Plan { price_from, link, ..plan }
     }
 
     /// Why there is no plan.

@@ -247,6 +247,7 @@ fn day<E>(
         varied: Vec::new(),
         open: Vec::new(),
         gpus: None,
+        runs: request.runs.clone(),
         fleet: Fleet { owned: Default::default(), ..request.fleet.clone() },
         plans: 1,
     };

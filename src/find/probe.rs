@@ -1,10 +1,13 @@
 //! One layout: its step times once, then runs of more or fewer replicas until the fewest that keep to the limits are
 //! known, and of more load until it is known how much they take.
 
+use std::sync::Arc;
+
 use super::bound::Bound;
 use super::estimate::Estimate;
 use super::plan::{Broken, Found, Worth, keeps};
 use super::words;
+use crate::calibration::Known;
 use crate::config::catalog::constants;
 use crate::config::{Field, Issue, Load, Scenario, Setup};
 use crate::efficiency::{Efficiencies, Rows};
@@ -58,6 +61,8 @@ impl Layout {
 #[derive(Debug, Clone)]
 pub struct Probe {
     pub layout: Layout,
+    /// What the visitor's runs say of it.
+    own: Arc<[Known]>,
     runner: Option<Runner>,
     /// Replicas that do not keep to the limits, all fewer included.
     pub low: u32,
@@ -97,10 +102,11 @@ const GROWTH: f64 = 1.4;
 
 impl Probe {
     /// `every`: without leaving out any number of replicas.
-    pub fn new(layout: Layout, every: bool) -> Self {
+    pub fn new(layout: Layout, every: bool, own: Arc<[Known]>) -> Self {
         let low = layout.least.min(layout.most).saturating_sub(1);
         Self {
             layout,
+            own,
             runner: None,
             low,
             high: None,
@@ -115,8 +121,8 @@ impl Probe {
     }
 
     /// Of a layout that may not even serve one request within the limits: that is tried first.
-    pub fn alone(layout: Layout) -> Self {
-        Self { alone_first: true, ..Self::new(layout, false) }
+    pub fn alone(layout: Layout, own: Arc<[Known]>) -> Self {
+        Self { alone_first: true, ..Self::new(layout, false, own) }
     }
 
     /// What no plan of it can be better than, by now.
@@ -139,6 +145,7 @@ impl Probe {
                 Err(issues) => Ok(refused(issues)),
                 Ok((plan, rows)) => {
                     let efficiencies = ask(&rows)?;
+                    let plan = plan.calibrated_on(&self.own);
                     self.runner = Some(runner(&plan, &efficiencies).ok_or_else(unanswered)?);
                     Ok(Slice::More)
                 }

@@ -7,6 +7,7 @@ use super::layouts::{self, Varied};
 use super::prices;
 use crate::config::inputs::{self, Input, Kind};
 use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain};
+use crate::config::measured::given;
 use crate::config::{Field, Issue, Load, Scenario, excerpt, json};
 
 /// Plans of one request, unless it says how many.
@@ -27,6 +28,8 @@ pub struct Request {
     pub plans: usize,
     /// What varies because nobody said anything of it.
     pub open: Vec<Field>,
+    /// Measured runs of the visitor's own, to calibrate plans on.
+    pub runs: Vec<Scenario>,
 }
 
 impl Request {
@@ -49,6 +52,7 @@ impl Request {
         let mut fleet =
             Fleet::read([Field::Owned, Field::BudgetGpus, Field::BudgetDollars].map(&mut taken), &mut issues);
         let priced = taken(Field::Prices);
+        let measured = taken(Field::Measured);
         let plans = taken(Field::Plans).map_or(Some(PLANS), |value| plans(&value, &mut issues));
         let varied = taken(Field::Vary).map_or_else(Varied::default, |value| varied(&value, &mut issues));
         fleet.bought = varied
@@ -69,7 +73,8 @@ impl Request {
             u32::try_from(base.gpus_per_replica().saturating_mul(u64::from(base.replicas)))
                 .unwrap_or(u32::MAX)
         });
-        let mut request = Self { base, varied, gpus, fleet, plans, open: Vec::new() };
+        let runs = measured.map_or_else(Vec::new, |given| runs(&given, &base, &mut issues));
+        let mut request = Self { base, varied, gpus, fleet, plans, open: Vec::new(), runs };
         layouts::open(&mut request, &stated);
         let types = request.types().to_vec();
         let overhead = request.base.overrides.power_overhead.unwrap_or(1.0);
@@ -127,7 +132,10 @@ impl Request {
         for field in [Field::BudgetGpus, Field::BudgetDollars] {
             object.extend(find.get(field).map(|text| (field.id().to_owned(), number(text))));
         }
-        Self::from_json(&Value::Object(object).to_string())
+        // What was measured of the form's configuration is set beside it; runs that calibrate are the link's.
+        object.remove(Field::Measured.id());
+        let (request, issues) = Self::from_json(&Value::Object(object).to_string());
+        (request.map(|request| Self { runs: link.runs.clone(), ..request }), issues)
     }
 
     /// The GPUs to try.
@@ -226,6 +234,19 @@ fn unusable(input: &Input, text: &str) -> Option<Issue> {
     }
     let number = input.number.and_then(|number| (number.read)(&draft.link.scenario));
     number.and_then(|value| input.check(value)).or_else(|| layouts::unknown(input.field, text))
+}
+
+/// Measured runs: a list of links, and of inputs in which a run differs from the request, with `measured`.
+fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario> {
+    let Value::Array(given) = given else {
+        let text = "`measured` must be a list of measured runs, each a link or an object with `measured`";
+        issues.push(Issue::error(Field::Measured, text));
+        return Vec::new();
+    };
+    let (runs, found) = given::read(given, &Link::new(base.clone()));
+    // The others count, and plans are found without them too.
+    issues.extend(found.into_iter().map(|issue| Issue::warning(issue.field, issue.text)));
+    runs
 }
 
 /// What no fleet and no layout can be.

@@ -10,7 +10,8 @@ use super::probe::{Layout, Probe};
 use super::ranking::Reason;
 use super::task::{Loaded, Task, Work};
 use super::{Fleet, Request};
-use crate::config::Scenario;
+use crate::calibration::Known;
+use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::Runner;
 
@@ -49,6 +50,10 @@ pub struct Search {
     pub(super) beyond: Vec<Layout>,
     pub(super) slow: Vec<Layout>,
     pub(super) phase: Phase,
+    /// What the visitor's runs say; none until they are observed.
+    pub(super) own: Option<Arc<[Known]>>,
+    /// What is wrong with them.
+    pub(super) of_runs: Vec<Issue>,
     stopped: bool,
 }
 
@@ -87,6 +92,8 @@ impl Search {
             beyond: Vec::new(),
             slow: Vec::new(),
             phase: Phase::Plans,
+            own: None,
+            of_runs: Vec::new(),
             stopped: false,
         }
     }
@@ -146,6 +153,10 @@ impl Search {
             if self.screening > 0 {
                 return None;
             }
+            let Some(own) = self.own.clone() else {
+                // Once: nothing else is handed out meanwhile.
+                return (self.out == 0).then(|| Work::Observe(self.request.clone()));
+            };
             if let Some(probe) = self.probes.pop_front() {
                 if self.is_outdone(&probe.layout.setup, probe.worth()) {
                     self.outdone(&probe.layout, probe.worth());
@@ -161,9 +172,9 @@ impl Search {
                 }
                 self.counts.simulated += 1;
                 let begun = if self.phase == Phase::Slow {
-                    Probe::alone(layout)
+                    Probe::alone(layout, own)
                 } else {
-                    Probe::new(layout, self.exhaustive)
+                    Probe::new(layout, self.exhaustive, own)
                 };
                 return Some(Work::Probe(Box::new(begun)));
             }

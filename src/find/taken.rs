@@ -22,6 +22,7 @@ impl Search {
                 }
             }
             Outcome::Refined(layouts) => layouts.into_iter().for_each(|layout| self.refined(layout)),
+            Outcome::Observed(own, issues) => (self.own, self.of_runs) = (Some(own), issues),
             Outcome::Probed(probe, slice) => self.probed(probe, slice),
             // The best plan is known first.
             Outcome::Headroom(loaded, None) => self.loaded.push_front(loaded),

@@ -8,10 +8,11 @@ use super::headroom::Headroom;
 use super::plan::Found;
 use super::probe::{Layout, Probe, Slice};
 use super::{Request, words};
+use crate::calibration::Known;
 use crate::config::catalog::catalog;
 use crate::config::{Issue, Scenario, check};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::run::{Bands, Runner};
+use crate::serving::run::{Bands, OwnRuns, Runner};
 
 /// Something to compute, apart from the search.
 #[derive(Debug)]
@@ -21,6 +22,7 @@ pub struct Task(pub(super) Work);
 pub(super) enum Work {
     Screen(Arc<Request>, Vec<Scenario>, bool),
     Refine(Vec<Layout>),
+    Observe(Arc<Request>),
     Probe(Box<Probe>),
     Headroom(Box<Loaded>),
 }
@@ -33,6 +35,7 @@ pub struct Done(pub(super) Outcome);
 pub(super) enum Outcome {
     Screened(Vec<Screened>),
     Refined(Vec<Layout>),
+    Observed(Arc<[Known]>, Vec<Issue>),
     Probed(Box<Probe>, Slice),
     Headroom(Box<Loaded>, Option<(f64, bool)>),
 }
@@ -76,6 +79,10 @@ impl Task {
                     layout.refine(ask, unanswered)?;
                 }
                 Outcome::Refined(layouts)
+            }
+            Work::Observe(request) => {
+                let (own, issues) = OwnRuns::default().of(&request.runs, catalog(), ask)?;
+                Outcome::Observed(own, issues)
             }
             Work::Probe(mut probe) => {
                 let slice = probe.step(ask, unanswered)?;
