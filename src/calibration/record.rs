@@ -17,7 +17,7 @@ pub fn shipped() -> Option<&'static Calibration> {
 }
 
 /// The version of the file's form.
-const SCHEMA: u32 = 3;
+const SCHEMA: u32 = 4;
 
 /// What is known of how runs differ from the physics.
 #[derive(Debug, Clone)]
@@ -32,6 +32,17 @@ pub struct Calibration {
     pub configurations: Vec<Missed>,
     /// As how many of them the covariance counts in [`Widths`](super::Widths).
     pub plain_counts: f64,
+    pub outliers: Outliers,
+}
+
+/// What is made of runs that are far off, as where the calibration was fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outliers {
+    /// Log measured / predicted beyond which a run observes a queue or a fault.
+    pub furthest: f64,
+    /// Degrees of freedom of the noise.
+    pub tails: f64,
 }
 
 /// How far off a configuration was when its own runs were left out.
@@ -127,7 +138,8 @@ impl Calibration {
         };
         let noise = Noise { ttft: 0.01, tpot: 0.01, throughput: 0.01 };
         let (release, configurations) = Default::default();
-        Self { release, prior: prior.map(shared), noise, known, configurations, plain_counts: 1.0 }
+        let outliers = Outliers { furthest: 1.0, tails: 4.0 };
+        Self { release, prior: prior.map(shared), noise, known, configurations, plain_counts: 1.0, outliers }
     }
 }
 
@@ -169,6 +181,7 @@ struct File {
     wait: Covariance,
     noise: Noise,
     plain_counts: f64,
+    outliers: Outliers,
     builds: Vec<Build>,
 }
 
@@ -213,12 +226,12 @@ impl File {
         if self.schema != SCHEMA {
             return None;
         }
-        let Self { release, prefill, decode, wait, noise, plain_counts, builds, .. } = self;
+        let Self { release, prefill, decode, wait, noise, plain_counts, outliers, builds, .. } = self;
         let (configurations, runs): (Vec<Missed>, Vec<Vec<Known>>) =
             builds.into_iter().flat_map(Build::read).unzip();
         let known = runs.into_iter().flatten().collect();
         let prior = [prefill, decode, wait];
-        Some(Calibration { release, prior, noise, known, configurations, plain_counts })
+        Some(Calibration { release, prior, noise, known, configurations, plain_counts, outliers })
     }
 }
 

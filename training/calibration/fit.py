@@ -27,7 +27,7 @@ import time
 import numpy as np
 
 from contributed import BUILD_KEYS, LAYOUT_KEYS, figures, joined, names, sizes, write_list
-from prior import FACTORS, GENERAL, LAYOUT, METRICS, OF_FACTOR, SIZES, Factor, Prior, Runs, codes
+from prior import FACTORS, FURTHEST, GENERAL, LAYOUT, METRICS, OF_FACTOR, SIZES, TAILS, Factor, Prior, Runs, codes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = ROOT / "models" / "calibration.json"
@@ -201,11 +201,12 @@ def main():
         covariance = {name: file[name] for name in ("noise", *FACTORS)}
     people = f", and from runs contributed by {', '.join(names(new))}" if new else ""
     head = {
-        "schema": 3,
+        "schema": 4,
         "release": release,
         "attribution": "Derived from measured runs of InferenceX, NVIDIA aiconfigurator, GPUStack, SGLang's cookbook and "
         f"TensorRT-LLM's performance overview{people}; see training/ATTRIBUTION.md",
         "plain_counts": PLAIN_COUNTS,
+        "outliers": {"furthest": FURTHEST, "tails": TAILS},
     } | covariance
     lines = [json.dumps(build, separators=(",", ":")) for build in builds(runs, missed)]
     text = json.dumps(head, indent=1)[:-2] + ',\n "builds": [\n' + ",\n".join(lines) + "\n]}\n"

@@ -98,8 +98,6 @@ fn observe<E>(
     Ok(Some(learned.observed(setup.load, &run.measured, ideal.as_ref())))
 }
 
-/// Log measured / predicted beyond which a run observes a queue or a fault, as where the calibration was fitted.
-const FURTHEST: f64 = 1.0;
 /// Share of the ideal time below which a measurement is of something else: meters and rounding take less.
 const IMPOSSIBLE: f64 = 0.95;
 
@@ -116,6 +114,7 @@ impl Runner {
     pub fn observed(&self, load: Load, measured: &Measured, ideal: Option<&Run>) -> Result<Known, String> {
         let responses = Responses::of(Factors::NONE, |factors| self.simulated(&self.setup, load, factors))
             .map_err(|issue| issue.sentence())?;
+        let furthest = self.calibration.map(|calibration| calibration.outliers.furthest);
         let mut observed = Vec::new();
         for (metric, of) in compared(load, measured) {
             let figure = measured.of(metric);
@@ -130,7 +129,7 @@ impl Runner {
             {
                 return Err(format!("its {} is better than the hardware's peak rates allow", of.name()));
             }
-            if log_ratio.abs() > FURTHEST {
+            if furthest.is_some_and(|furthest| log_ratio.abs() > furthest) {
                 let times = fixed(log_ratio.exp(), 2);
                 return Err(format!(
                     "its {} is {times} times what is predicted, too far to learn from",
@@ -189,8 +188,6 @@ impl Run {
     }
 }
 
-/// Degrees of freedom of the noise, as in `training/calibration`.
-const TAILS: f64 = 4.0;
 /// Standard deviations from what all other runs say beyond which a run contradicts them.
 const CONTRADICTS: f64 = 3.0;
 
@@ -208,7 +205,8 @@ pub fn weigh(calibration: &Calibration, known: &mut [(u32, Known)]) -> Vec<(u32,
                 (posterior.variance(observation.response), calibration.noise.of(observation.metric));
             let share = noise / (spread + noise);
             let of_noise = (share * away).powi(2) + share * spread;
-            observation.weight = (TAILS + 1.0) / (TAILS + of_noise / noise);
+            let tails = calibration.outliers.tails;
+            observation.weight = (tails + 1.0) / (tails + of_noise / noise);
             if away.abs() > CONTRADICTS * (spread + noise).sqrt() {
                 let text = format!(
                     "contradicts the others: its {} is {} {} than they suggest; it counts the less for it",
