@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::versions::OlderExperts;
-use super::{Arch, Budget, Dtype, Figure, Gpu, Padding, VersionDefaults};
+use super::{Arch, Budget, ChatTemplate, Dtype, Figure, Gpu, Padding, VersionDefaults};
 use crate::units::GIB;
 
 /// How an engine mixes prefill and decode in a step.
@@ -208,6 +208,9 @@ pub struct Engine {
     /// Kernels of experts that older versions launched instead.
     #[serde(default)]
     pub older_experts: Vec<OlderExperts>,
+    /// What versions of the server work on the template of each chat request.
+    #[serde(default)]
+    pub chat_templates: Vec<ChatTemplate>,
     /// Default kernels of the attention variants.
     pub variants: Vec<VariantChoice>,
     /// What a server does by default, rising by version.

@@ -39,5 +39,5 @@ pub use model::Model;
 pub use requests::cached_tokens;
 pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
 pub use setup::{PrefillPool, Setup};
-pub use versions::VersionDefaults;
+pub use versions::{ChatTemplate, VersionDefaults};
 pub use workload::{Bin, Drafts, Lengths, Load, Shape, Slos, Start, Turns, Workload};

@@ -25,6 +25,19 @@ pub struct VersionDefaults {
     pub source: String,
 }
 
+/// Work of a server on each chat request, on the event loop that also hands requests on: those that arrive meanwhile are
+/// handed on together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChatTemplate {
+    /// The first version that does it.
+    pub from: Vec<u32>,
+    /// The first that no longer does.
+    pub before: Vec<u32>,
+    /// In µs a request.
+    pub request_us: Figure,
+}
+
 /// The fused-MoE kernel of older versions, where its server is not told another.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -51,6 +64,12 @@ impl Engine {
     /// The defaults of a version on `arch`; none if they are not recorded.
     pub fn version_defaults(&self, version: &[u32], arch: Arch) -> Option<&VersionDefaults> {
         self.versions.iter().rev().find(|defaults| defaults.since(arch) <= version)
+    }
+
+    /// What a server of this version works on the template of each chat request; none if nothing worth counting.
+    pub fn chat_template(&self, version: &[u32]) -> Option<&ChatTemplate> {
+        let does = |one: &&ChatTemplate| one.from.as_slice() <= version && version < one.before.as_slice();
+        self.chat_templates.iter().find(does)
     }
 
     /// Takes the kernels of experts that `version` launched; those it has if that is no number.
@@ -98,6 +117,14 @@ mod tests {
         assert_eq!(cached(&[0, 9, 0, 1], Arch::Cdna3), Some(false));
         assert_eq!(cached(&[0, 9, 1], Arch::Cdna3), Some(true));
         assert_eq!(cached(&[0, 5], Arch::Cdna3), None);
+    }
+
+    #[test]
+    fn one_release_parses_each_template_anew() {
+        let vllm = catalog().engine("vllm").expect("in the catalog");
+        let parses = |version: &[u32]| vllm.chat_template(version).is_some();
+        assert!(parses(&[0, 11, 0]) && parses(&[0, 11]));
+        assert!(!parses(&[0, 10, 2]) && !parses(&[0, 11, 1]) && !parses(&[0, 24, 0]));
     }
 
     #[test]

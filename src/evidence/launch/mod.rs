@@ -65,6 +65,11 @@ pub struct Launch {
     #[serde(default)]
     pub chat_template: bool,
 
+    /// What the API server works on the template of each request before it takes the next, in s; requests that arrive
+    /// meanwhile are handed on together. Zero where that is nothing worth counting.
+    #[serde(skip)]
+    pub template_s: f64,
+
     /// Tokens a step may hold; for SGLang, prompt tokens of a chunk. Of each rank under attention DP.
     pub token_budget: u32,
     /// Prompt tokens of the requests that SGLang admits to a prefill at once.

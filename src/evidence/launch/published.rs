@@ -8,7 +8,7 @@ use super::plan::{Plan, numbers};
 use super::{ExpertRanks, Graphs, KvCache, Launch, Layout, Origin, Warmup};
 use crate::config::catalog::catalog;
 use crate::config::command::{Flag, Setting, flags, setting};
-use crate::config::{Drafts, VersionDefaults};
+use crate::config::{Drafts, Engine, VersionDefaults};
 use crate::evidence::cases::{Published, ServedCase};
 
 /// # Errors
@@ -62,7 +62,16 @@ pub(super) fn launch(plan: &Plan, case: &ServedCase, published: &Published) -> R
         engine_settings(&mut launch, case, gpu)?;
     }
     drafts(&mut launch, plan, case, published, &given);
+    launch.template_s = template_s(engine, case, published);
     Ok(launch)
+}
+
+/// Prompts of gpt-oss are rendered without a template.
+fn template_s(engine: &Engine, case: &ServedCase, published: &Published) -> f64 {
+    let chat = published.client.contains("chat") && !case.model.contains("gpt-oss");
+    let version = case.engine_version.as_deref().map(numbers).filter(|_| chat);
+    let template = version.and_then(|version| engine.chat_template(&version));
+    template.and_then(|template| template.request_us.0).unwrap_or(0.0) * 1e-6
 }
 
 fn with_defaults(
@@ -85,6 +94,7 @@ fn with_defaults(
         exact_lengths: true,
         distinct_prompts: None,
         chat_template: false,
+        template_s: 0.0,
         token_budget,
         max_prefill_tokens: sglang.then(|| constants().sglang_prefill_tokens as u32),
         mixed_chunk: false,

@@ -227,6 +227,10 @@ fn started(policy: Policy, launch: &Launch, case: &ServedCase, sent: &Sent) -> P
             .map(|wait| BalanceWait { iterations: wait.iterations, gather: wait.batching }),
         cached_share,
         kv_tokens: (policy.kv_tokens as f64 * wider) as u64,
+        admission_delay: policy.admission_delay + launch.template_s,
+        // What the API server takes for a request was read off bursts, so that it holds the template already.
+        admission_interval: policy.admission_interval.max(launch.template_s),
+        admission_together: launch.template_s > 0.0,
         // What is preempted keeps its blocks until others take them.
         history_cached: if launch.prefix_cache { 1.0 } else { 0.0 },
         kv_block: launch.kv_block_tokens.unwrap_or(policy.kv_block),

@@ -57,6 +57,9 @@ pub struct Policy {
     pub admission_delay: f64,
     /// Seconds that the API server works on a request before it takes the next.
     pub admission_interval: f64,
+    /// Requests that arrive while the API server works on others are handed on together, when it has worked on all of them:
+    /// its event loop goes on to the next stage of a request only then. Otherwise each goes on at once.
+    pub admission_together: bool,
     /// Seconds from the end of a step until the client sees its tokens.
     pub output_delay: f64,
 }
@@ -123,6 +126,7 @@ impl Policy {
             drafts: Drafts::default(),
             admission_delay: 0.0,
             admission_interval: 0.0,
+            admission_together: false,
             output_delay: 0.0,
         }
     }

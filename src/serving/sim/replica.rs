@@ -30,6 +30,8 @@ pub(super) struct Replica<'a> {
     receive_count: u32,
     /// When the API server can take the next request.
     frontend_free: f64,
+    /// When it begins, or began, to work on the requests it hands on together, and how many they are.
+    together: (f64, u32),
     /// Steps that prompts have been held back, by rule.
     held: u32,
     unbalanced: u32,
@@ -57,6 +59,7 @@ impl<'a> Replica<'a> {
             stalled: false,
             receive_count: 0,
             frontend_free: 0.0,
+            together: (f64::NEG_INFINITY, 0),
             held: 0,
             unbalanced: 0,
             gathered: 0,
@@ -69,11 +72,29 @@ impl<'a> Replica<'a> {
 
     /// `id` arrives at `time`. The API server takes requests one after another.
     pub fn submit(&mut self, id: u32, time: f64) {
+        if self.policy.admission_together {
+            return self.submit_together(id, time);
+        }
         let taken = time.max(self.frontend_free);
         self.frontend_free = taken + self.policy.admission_interval;
         let visible = taken + self.policy.admission_delay.max(self.policy.admission_interval);
         let place = self.unread.partition_point(|&earlier| earlier < (visible, id));
         self.unread.insert(place, (visible, id));
+    }
+
+    /// The same where it hands on together what has arrived before it begins; arrivals rise, so that nobody has seen those
+    /// that this one delays.
+    fn submit_together(&mut self, id: u32, time: f64) {
+        let (begin, count) = match self.together {
+            (begin, count) if time <= begin => (begin, count + 1),
+            _ => (time.max(self.frontend_free), 1),
+        };
+        let work = f64::from(count) * self.policy.admission_interval;
+        let visible = begin + work.max(self.policy.admission_delay);
+        self.frontend_free = begin + work;
+        self.together = (begin, count);
+        self.unread.push_back((visible, id));
+        self.unread.iter_mut().rev().take(count as usize).for_each(|one| one.0 = visible);
     }
 
     /// Requests here that have not ended.

@@ -109,6 +109,25 @@ fn cached_prompt_tokens_are_not_computed() {
 }
 
 #[test]
+fn requests_that_wait_for_the_event_loop_are_handed_on_together() {
+    let policy = |together| Policy {
+        admission_delay: 0.5,
+        admission_interval: 0.25,
+        admission_together: together,
+        ..vllm(64, 8, 1 << 20)
+    };
+    // The first is alone; the others come while it is worked on, and wait for one another.
+    let arrivals = Arrivals::Times(vec![0.0, 0.0625, 0.125, 0.25, 8.0]);
+    let first = |together| firsts(&record(&policy(together), &[(4, 1); 5], &arrivals).1);
+    assert_eq!(first(true), [1.5, 2.5, 2.5, 2.5, 9.5]);
+    assert_eq!(first(false), [1.5, 2.5, 2.5, 2.5, 9.5]);
+    let slow = |together| Policy { admission_interval: 1.0, ..policy(together) };
+    let at_once = |together| firsts(&record(&slow(together), &[(4, 1); 3], &Arrivals::AtOnce).1);
+    assert_eq!(at_once(true), [4.0, 4.0, 4.0], "three seconds of work for all of them");
+    assert_eq!(at_once(false), [2.0, 3.0, 4.0]);
+}
+
+#[test]
 fn decode_steps_are_padded_to_graph_sizes() {
     let padded = Policy { graph_sizes: Some(vec![1, 2, 4]), ..vllm(64, 8, 1 << 20) };
     let (steps, _) = record(&padded, &[(4, 2), (4, 2), (4, 3)], &Arrivals::AtOnce);

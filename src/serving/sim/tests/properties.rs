@@ -47,6 +47,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         drafts: Drafts { drafted, accepted },
         admission_delay: f64::from(pick(0, 1)) * 0.01,
         admission_interval: f64::from(pick(0, 1)) * 0.005,
+        admission_together: pick(0, 1) == 1,
         output_delay: f64::from(pick(0, 1)) * 0.02,
     };
     let count = pick(1, 60) as usize;
