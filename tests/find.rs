@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use rooflight::api::{Asked, Options};
 use rooflight::config::Field;
+use rooflight::config::link::Link;
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::shipped_models;
@@ -373,4 +374,36 @@ fn plans_are_calibrated_on_runs_of_ones_own() {
         "{opened} ms where the link opens, {} ms of the plan",
         tpot(&with)
     );
+}
+
+#[test]
+fn plans_say_their_power_and_a_cap_may_vary() {
+    let text = r#""rate": 40, "slo_tpot": 60, "gpu": "h100-sxm", "tp": 1, "gpus": 1, "vary": {"power_cap": [350, 700]}"#;
+    let found = plan(&small(text));
+    let watts = |cap: f64| {
+        let of = found.plans.iter().find(|plan| plan.config["power_cap"].as_f64() == Some(cap));
+        let of = of.unwrap_or_else(|| panic!("{cap}: {:?}", found.plans));
+        (of.power.expect("an H100's power is known"), of.requests_per_s, of.output_per_s)
+    };
+    let ((capped, _, _), (full, requests, output)) = (watts(350.0), watts(700.0));
+    assert!(
+        capped.watts_per_gpu <= 350.0 && full.watts_per_gpu > capped.watts_per_gpu,
+        "{capped:?} {full:?}"
+    );
+    assert!((full.joules_per_output_token * output / full.watts - 1.0).abs() < 1e-9);
+    assert!((full.joules_per_request * requests / full.watts - 1.0).abs() < 1e-9);
+    assert!(found.plans.iter().any(|plan| plan.name.ends_with(", 350 W")), "{:?}", found.plans[0].name);
+}
+
+#[test]
+fn links_hold_prices_by_gpu_and_terms() {
+    let price = |find: &str, gpu: &str| {
+        let link = Link::read(&format!("v=1&m=llama-3.1-8b&r=4&sp=30&f=gpu~b200,l4~{find}")).0.expect("a link");
+        let (request, issues) = Request::from_link(&link);
+        request.unwrap_or_else(|| panic!("{find}: {issues:?}")).fleet.price(gpu)
+    };
+    assert_eq!(price("prices~reserved", "b200"), Some(5.1));
+    assert_eq!(price("prices~reserved", "l4"), Some(0.44));
+    assert_eq!(price("prices~l4,0.3,b200,reserved", "b200"), Some(5.1));
+    assert_eq!(price("prices~l4,0.3,b200,reserved", "l4"), Some(0.3));
 }

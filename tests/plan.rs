@@ -83,7 +83,7 @@ fn what_has_no_plan_exits_with_2_and_names_what_binds() {
 fn the_best_plan_is_ready_to_run() {
     let (code, commands) = run(&[REQUEST, "--format", "commands"], "");
     let text = String::from_utf8_lossy(&commands.stdout).into_owned();
-    assert!(code == 0 && text.starts_with("vllm serve meta-llama/Llama-3.1-8B"), "{text}");
+    assert!(code == 0 && text.starts_with("vllm serve meta-llama/Meta-Llama-3.1-8B"), "{text}");
     assert!(text.contains("vllm bench serve") && text.contains("--goodput ttft:1000 tpot:50"), "{text}");
     let (code, yaml) = run(&[REQUEST, "--format", "yaml"], "");
     let text = String::from_utf8_lossy(&yaml.stdout).into_owned();

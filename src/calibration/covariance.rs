@@ -98,9 +98,14 @@ impl Source {
 }
 
 impl Pair {
+    #[cfg(test)]
     pub fn of(one: &Point, other: &Point) -> Self {
+        Self::sized((one, one.doublings()), (other, other.doublings()))
+    }
+
+    /// Of two configurations with their sizes in doublings, which many pairs take.
+    pub fn sized((one, from): (&Point, [f64; 5]), (other, to): (&Point, [f64; 5])) -> Self {
         let agree = Label::VARIANTS.iter().filter(|&&label| one.agrees(other, label));
-        let (from, to) = (one.doublings(), other.doublings());
         Self {
             agree: agree.map(|label| label.bit()).sum(),
             apart: std::array::from_fn(|size| (from[size] - to[size]).powi(2)),

@@ -85,6 +85,9 @@ impl Joint {
     }
 }
 
+/// A point with its sizes in doublings.
+type Sized<'a> = (&'a Point, [f64; 5]);
+
 /// A run that is asked, and what it shares with each of the configurations.
 struct Near<'a> {
     known: &'a Known,
@@ -100,13 +103,14 @@ impl Calibration {
     /// Likewise of several.
     pub fn joint(&self, at: &[&Point], own: &[Known], asked: impl Fn(&Point) -> bool) -> Joint {
         let prior = self.prior.each_ref().map(Covariance::variance);
-        self.conditioned(at, prior, &self.nearest(at, prior, own, asked))
+        let at: Vec<Sized<'_>> = at.iter().map(|point| (*point, point.doublings())).collect();
+        self.conditioned(&at, prior, &self.nearest(&at, prior, own, asked))
     }
 
     /// The runs that share most with any of the configurations.
     fn nearest<'a>(
         &'a self,
-        at: &[&Point],
+        at: &[Sized<'_>],
         prior: PerFactor,
         own: &'a [Known],
         asked: impl Fn(&Point) -> bool,
@@ -115,8 +119,9 @@ impl Calibration {
             |shared: &PerFactor| shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum::<f64>();
         let mut all: Vec<Near<'_>> = Vec::new();
         for known in self.known.iter().filter(|known| asked(&known.point)).chain(own) {
-            let shared = |at: &&Point| {
-                let pair = Pair::of(at, &known.point);
+            let own = (&known.point, known.point.doublings());
+            let shared = |at: &Sized<'_>| {
+                let pair = Pair::sized(*at, own);
                 self.prior.each_ref().map(|of| of.between(&pair))
             };
             let shared: Vec<PerFactor> = at.iter().map(shared).collect();
@@ -144,7 +149,8 @@ impl Calibration {
     /// The variance of what responds so to the factors, by what it belongs to: together that of [`Posterior::variance`].
     pub fn variance_by_source(&self, at: &Point, own: &[Known], response: PerFactor) -> [f64; SOURCES] {
         let prior = self.prior.each_ref().map(Covariance::variance);
-        let near = self.nearest(&[at], prior, own, |_| true);
+        let sized = (at, at.doublings());
+        let near = self.nearest(&[sized], prior, own, |_| true);
         let squared = response.map(|by| by * by);
         let of_pair = |pair: &Pair, by: PerFactor| {
             let mut all = [0.0; SOURCES];
@@ -153,14 +159,15 @@ impl Calibration {
             }
             all
         };
-        let before = of_pair(&Pair::of(at, at), squared);
+        let before = of_pair(&Pair::sized(sized, sized), squared);
         let rows = observations(&near);
         let Some(gram) = self.gram(&near, &rows).cholesky() else { return before };
         let shared: Vec<[f64; SOURCES]> = rows
             .iter()
             .map(|(run, one)| {
                 let by = std::array::from_fn(|factor| response[factor] * one.response[factor]);
-                of_pair(&Pair::of(at, &near[*run].known.point), by)
+                let known = &near[*run].known.point;
+                of_pair(&Pair::sized(sized, (known, known.doublings())), by)
             })
             .collect();
         let whole = DVector::from_iterator(rows.len(), shared.iter().map(|of| of.iter().sum()));
@@ -171,12 +178,12 @@ impl Calibration {
         })
     }
 
-    fn conditioned(&self, at: &[&Point], prior: PerFactor, near: &[Near<'_>]) -> Joint {
+    fn conditioned(&self, at: &[Sized<'_>], prior: PerFactor, near: &[Near<'_>]) -> Joint {
         let size = at.len() * FACTORS;
         let mut covariance = DMatrix::zeros(size, size);
         for (one, from) in at.iter().enumerate() {
             for (other, to) in at.iter().enumerate() {
-                let pair = Pair::of(from, to);
+                let pair = Pair::sized(*from, *to);
                 for (factor, of) in self.prior.iter().enumerate() {
                     covariance[(one * FACTORS + factor, other * FACTORS + factor)] = of.between(&pair);
                 }
@@ -200,10 +207,12 @@ impl Calibration {
     fn gram(&self, near: &[Near<'_>], rows: &[(usize, &Observation)]) -> DMatrix<f64> {
         // Between runs, once for each pair.
         let count = near.len();
+        let points: Vec<Sized<'_>> =
+            near.iter().map(|near| (&near.known.point, near.known.point.doublings())).collect();
         let mut between = [(); FACTORS].map(|()| DMatrix::zeros(count, count));
         for one in 0..count {
             for other in 0..=one {
-                let pair = Pair::of(&near[one].known.point, &near[other].known.point);
+                let pair = Pair::sized(points[one], points[other]);
                 for (matrix, of) in between.iter_mut().zip(&self.prior) {
                     matrix[(one, other)] = of.between(&pair);
                 }
@@ -225,8 +234,9 @@ impl Calibration {
     /// The measured runs that share most with a configuration, with the share (0..1) of the error on step times that is common to both
     /// before any run is asked.
     pub fn like(&self, at: &Point) -> Vec<(f64, &Known)> {
+        let at = (at, at.doublings());
         let likeness = |known: &Known| {
-            let pair = Pair::of(at, &known.point);
+            let pair = Pair::sized(at, (&known.point, known.point.doublings()));
             let [prefill, decode, _] = self.prior.each_ref().map(|of| of.between(&pair) / of.variance());
             f64::midpoint(prefill, decode)
         };

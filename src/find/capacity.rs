@@ -204,8 +204,8 @@ fn most<E>(
             (Some(keeps), Some(breaks)) if breaks > keeps * (1.0 + PRECISION) => {
                 let middle = f64::sqrt(keeps * breaks);
                 // Of clients there are whole ones.
-                let middle = if is_rate { middle } else { middle.round().max(keeps + 1.0) };
-                if middle >= breaks {
+                let middle = if is_rate { rounded(middle) } else { middle.round().max(keeps + 1.0) };
+                if middle >= breaks || middle <= keeps {
                     break;
                 }
                 middle
@@ -216,6 +216,11 @@ fn most<E>(
     let answer = finish(Search::new(at(request, Load::of(size, keeps.unwrap_or(load)), request.plans)))?;
     let most = keeps.map(|load| Most { field: size, load, breaks_at: breaks });
     Ok(Capacity { answer, most, days: Vec::new() })
+}
+
+/// To four digits, so that it is written as it is.
+fn rounded(load: f64) -> f64 {
+    format!("{load:.3e}").parse().unwrap_or(load)
 }
 
 fn days<E>(

@@ -38,6 +38,21 @@ struct Decode {
     whole: Option<PlannedStep>,
 }
 
+/// Seconds of the steps of an [`Estimate`].
+#[derive(Debug)]
+struct Times {
+    prompts: f64,
+    decodes: Vec<DecodeTimes>,
+}
+
+/// Those of a [`Decode`].
+#[derive(Debug, Clone, Copy)]
+struct DecodeTimes {
+    alone: f64,
+    even: Option<f64>,
+    whole: Option<f64>,
+}
+
 /// Replicas that a load takes; `u32::MAX` where none are enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expected {
@@ -93,10 +108,11 @@ impl Estimate {
 
     /// None if `efficiencies` answers other rows.
     pub fn finish(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Expected> {
-        let plain = self.busiest(setup, physics, efficiencies, Factors::NONE)?;
+        let times = self.times(setup, physics, efficiencies)?;
+        let plain = self.busiest(setup, &times, Factors::NONE);
         // Measured runs say how far from that steps are with as many requests under way.
         let factors = factors(setup, efficiencies, plain.in_flight);
-        let Busiest { per_request, in_flight } = self.busiest(setup, physics, efficiencies, factors)?;
+        let Busiest { per_request, in_flight } = self.busiest(setup, &times, factors);
         Some(Expected {
             least: replicas(setup, per_request * MARGIN),
             expected: match setup.load {
@@ -108,30 +124,35 @@ impl Estimate {
         })
     }
 
-    /// At step times so many times as long.
-    fn busiest(
-        &self,
-        setup: &Setup,
-        physics: &Physics,
-        efficiencies: &Efficiencies,
-        factors: Factors,
-    ) -> Option<Busiest> {
+    /// Seconds of each step, whatever they are multiplied by.
+    fn times(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Times> {
         let time = |step: &PlannedStep| Some(step.finish(setup, physics, efficiencies)?.time.total().0);
-        let prefill = time(&self.prompts.1)? * factors.prefill / self.prompts.0;
+        let mixed = |step: &Option<PlannedStep>| match step {
+            Some(step) => time(step).map(Some),
+            None => Some(None),
+        };
+        let decode = |step: &Decode| Some(DecodeTimes { alone: time(&step.alone)?, even: mixed(&step.even)?, whole: mixed(&step.whole)? });
+        let decodes: Option<Vec<_>> = self.decodes.iter().map(decode).collect();
+        Some(Times { prompts: time(&self.prompts.1)?, decodes: decodes? })
+    }
+
+    /// At step times so many times as long.
+    fn busiest(&self, setup: &Setup, times: &Times, factors: Factors) -> Busiest {
+        let prefill = times.prompts * factors.prefill / self.prompts.0;
         let parts = f64::from(setup.dp * setup.pp);
         let mut per_request = if self.decodes.is_empty() { prefill / parts } else { f64::INFINITY };
         let (mut before, mut in_flight): (Option<(f64, f64)>, f64) = (None, 1.0);
-        for Decode { size, alone, even, whole } in &self.decodes {
-            let (size, alone) = (*size, time(alone)?);
+        for (Decode { size, .. }, &DecodeTimes { alone, even, whole }) in self.decodes.iter().zip(&times.decodes) {
+            let size = *size;
             // Prompts of so many requests come to each step.
             let each = size / self.steps;
             let longer = |with: f64| alone * factors.decode + (with - alone) * factors.prefill;
             let mut step = alone * factors.decode + prefill * each;
             if let Some(even) = even {
-                step = step.min(longer(time(even)?));
+                step = step.min(longer(even));
             }
-            if let Some(whole) = whole.as_ref().filter(|_| each <= 1.0) {
-                step = step.min(longer(alone + (time(whole)? - alone) * each));
+            if let Some(whole) = whole.filter(|_| each <= 1.0) {
+                step = step.min(longer(alone + (whole - alone) * each));
             }
             // Between two sizes steps grow evenly: the one that just keeps the limit.
             let (at, step) = match before {
@@ -146,6 +167,6 @@ impl Estimate {
             in_flight = at * parts;
             before = Some((at, step));
         }
-        Some(Busiest { per_request, in_flight })
+        Busiest { per_request, in_flight }
     }
 }

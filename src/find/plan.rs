@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::config::link::{Link, encode};
 use crate::config::{Dtype, Field, Issue, Scenario, Setup};
-use crate::serving::run::{Bands, Run};
+use crate::serving::run::{Bands, Power, Run};
 use crate::serving::sim::{Kept, Stats};
 
 /// What plans are ranked by: dollars per hour; those without a known price come last, by GPUs.
@@ -83,6 +83,8 @@ pub struct Plan {
     pub requests_per_s: f64,
     pub output_per_s: f64,
     pub total_per_s: f64,
+    /// Watts and joules; none if the power of the GPU is unknown.
+    pub power: Option<Power>,
     /// What 80 % of measurements are expected between; none without calibration, or as long as that is not known.
     pub bands: Option<Bands>,
     /// The probability that measurements keep to every limit; none without limits, or as long as `bands` is not known.
@@ -168,6 +170,7 @@ impl Found {
             requests_per_s: metrics.requests_per_s,
             output_per_s: metrics.output_per_s,
             total_per_s: metrics.total_per_s,
+            power: self.run.power,
             bands: self.bands.clone(),
             keeps_with: self.bands.as_ref().and_then(|bands| bands.keep(&self.run)),
             limits: self.run.limits.clone(),

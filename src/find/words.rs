@@ -20,6 +20,7 @@ pub fn name(setup: &Setup, replicas: u32) -> String {
             .filter(|(_, degree)| *degree > 1)
             .map(|(name, degree)| format!("{name} {degree}")),
     );
+    parts.extend(setup.power_cap.map(|watts| format!("{} W", count(watts))));
     parts.join(", ")
 }
 

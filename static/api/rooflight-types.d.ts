@@ -736,6 +736,8 @@ export type Plan = {
   requests_per_s: number;
   output_per_s: number;
   total_per_s: number;
+  /** Watts and joules; none if the power of the GPU is unknown. */
+  power: Power | null;
   /** What 80 % of measurements are expected between; none without calibration, or as long as that is not known. */
   bands: Bands | null;
   /** The probability that measurements keep to every limit; none without limits, or as long as `bands` is not known. */
@@ -817,6 +819,7 @@ export type PlanRequest = Config & {
     token_budget?: "all" | Array<number>;
     max_seqs?: "all" | Array<number>;
     memory_share?: "all" | Array<number>;
+    power_cap?: "all" | Array<number>;
     cached_share?: "all" | Array<number>;
     history_cached?: "all" | Array<number>;
     drafted?: "all" | Array<number>;

@@ -8,7 +8,7 @@ use crate::config::Field;
 use crate::config::issue::excerpt;
 
 /// What may vary, in the order in which it does: the first slowest.
-pub const VARIES: [Field; 15] = [
+pub const VARIES: [Field; 16] = [
     Field::Gpu,
     Field::Engine,
     Field::Weights,
@@ -20,6 +20,7 @@ pub const VARIES: [Field; 15] = [
     Field::TokenBudget,
     Field::MaxSeqs,
     Field::MemoryShare,
+    Field::PowerCap,
     Field::CachedShare,
     Field::HistoryCached,
     Field::Drafted,

@@ -194,6 +194,10 @@ fn figures(plan: &Plan) -> Block {
             "Mean, and P99",
         ),
     ];
+    if let Some(power) = &plan.power {
+        facts.push(rate("Power", power.watts, "W"));
+        facts.push(rate("Energy", power.joules_per_output_token, "J/token"));
+    }
     facts.extend(plan.limits.iter().map(|kept| {
         let (at, limit) = (Seconds(kept.at).print(), Seconds(kept.limit).print());
         let name = kept.field.input().label;
