@@ -19,8 +19,8 @@ const manifest = JSON.parse(read("models/manifest.json"));
 const record = (of) => ({ ...only(RECORD, of), errors: each(of.errors ?? {}, (errors) => errors && only(ERRORS, errors)) });
 write("models/manifest.json", JSON.stringify({ ...manifest, families: each(manifest.families, record) }));
 
-// A case is known by its link; where it comes from is for those who read the file in the repository.
+// A case is known by its link; where it comes from is for those who read the file in the repository. Its clients are in the link.
 const evidence = JSON.parse(read("models/evidence.json"), rounded);
 const shown = (values) => values.map((value) => Number(value.toPrecision(SHOWN)));
-const points = evidence.points.map(({ id, predicted, measured, ...point }) => ({ ...point, predicted: shown(predicted), measured: shown(measured) }));
+const points = evidence.points.map(({ id, clients, predicted, measured, ...point }) => ({ ...point, predicted: shown(predicted), measured: shown(measured) }));
 write("models/evidence.json", JSON.stringify({ ...evidence, points }));

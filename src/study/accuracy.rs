@@ -108,6 +108,8 @@ pub struct Point {
     pub model: String,
     pub engine: String,
     pub gpu: String,
+    /// Those of its link; the page is built without them.
+    #[serde(default)]
     pub clients: u32,
     /// The configuration, as near as a link comes to how it was started.
     pub link: String,

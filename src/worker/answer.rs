@@ -28,8 +28,8 @@ pub fn of(
     let id = asked.id;
     let refused = |issues: Vec<Issue>| Ok((Answered { id, issues, ..Answered::default() }, None));
     let (link, _) = link::decode(&asked.link);
-    // The page has checked it, and shows what it found.
-    let (Some(setup), _) = check(&link.scenario, catalog()) else { return refused(Vec::new()) };
+    let (setup, found) = check(&link.scenario, catalog());
+    let Some(setup) = setup else { return refused(found) };
     let traced = trace.is_some();
     let planned = match trace {
         Some(trace) => plan_replay(&setup, trace),
@@ -37,7 +37,7 @@ pub fn of(
     };
     let (plan, rows) = match planned {
         Ok(planned) => planned,
-        Err(issues) => return refused(issues),
+        Err(issues) => return refused([found, issues].concat()),
     };
     let efficiencies = models(&rows)?;
     let release = match &efficiencies {
@@ -48,7 +48,7 @@ pub fn of(
     let plan = plan.calibrated_on(&own);
     let (report, runner) = answer(&plan, &efficiencies).ok_or("the models did not answer every row")?;
     let shown = view::answer(&plan.setup, &report, &link.scenario.measured, traced);
-    let issues = [report.issues, of_runs].concat();
+    let issues = [found, report.issues, of_runs].concat();
     let bands = report.calibrated.map(|calibrated| calibrated.bands);
     let run = report.run.map(|run| (run, bands));
     let measured = link.scenario.measured;

@@ -117,7 +117,7 @@ pub struct Answered {
     pub id: u32,
     /// Of the models; none at the roofline.
     pub release: Option<String>,
-    /// What fitting and running it found, beside what the form's own checks find.
+    /// What checking, fitting and running it found.
     pub issues: Vec<Issue>,
     /// None where it cannot be predicted.
     pub answer: Option<Answer>,

@@ -54,7 +54,7 @@ pub struct State {
     pub answer: RwSignal<Option<Shown>>,
     /// Whether `answer` is not, or not yet, the answer to `form`.
     pub stale: RwSignal<bool>,
-    /// What checking the form found.
+    /// Why the form, as it was asked about last, has no answer.
     pub findings: RwSignal<Vec<Issue>>,
     pub worker: RwSignal<WorkerStatus>,
     /// What was found in texts of the visitor's own, each to be a field.
@@ -69,6 +69,8 @@ pub struct State {
     pub finding: RwSignal<bool>,
     /// Changes where the controls of what may vary are to be made anew.
     pub renew: RwSignal<u32>,
+    /// The kernel whose row is pointed at, by the id of its point in the roofline; empty where none is.
+    pub pointed: RwSignal<String>,
     /// The words that the search was last asked for with.
     pub search: RwSignal<String>,
     /// Begins the next study.
@@ -104,6 +106,7 @@ impl State {
             trace: RwSignal::new(String::new()),
             study: RwSignal::new(OpenStudy::default()),
             suggestion_timer: StoredValue::new_local(None),
+            pointed: RwSignal::new(String::new()),
             search: RwSignal::new(String::new()),
             plans: RwSignal::new(Finding::default()),
             finding: RwSignal::new(finding),
@@ -239,7 +242,8 @@ impl State {
         if let WorkerStatus::Ready { release } = self.worker.get() {
             issues.extend(self.form.with(|form| form.then_and_now(&release)));
         }
-        if !self.stale.get() {
+        // Until the next answer, what was found of the last one stands: most of it will be found again.
+        if !self.has_errors() && !self.finding.get() {
             self.answer
                 .with(|shown| issues.extend(shown.iter().flat_map(|shown| shown.issues.iter().cloned())));
         }

@@ -5,7 +5,8 @@ use gloo::utils::{document, window};
 use leptos::prelude::*;
 
 use super::{Basis, Form, Shown, State, find, study, suggest, sweep, texts};
-use crate::config::{self, Field, Issue, catalog::catalog};
+use crate::config::inputs::check_ranges;
+use crate::config::{Field, Issue};
 use crate::worker::client::{Client, Event, Files};
 use crate::worker::protocol::{Answered, Ask, FromWorker, Text};
 
@@ -90,27 +91,25 @@ fn predict(state: State) {
     if find::changed(state) {
         return state.predictor.update_value(|predictor| predictor.newest = None);
     }
-    let (setup, mut findings) = state.form.with_untracked(|form| config::check(form.scenario(), catalog()));
-    let sound = setup.is_some() && !state.form.with_untracked(Form::has_bad_draft);
     state.stale.set(true);
     sweep::end(state);
     suggest::end(state);
-    let ended = state.worker.with_untracked(WorkerStatus::ended);
-    findings.extend(ended.map(|why| Issue::error(Field::Data, why)));
-    state.findings.set(findings);
+    // The form still says what is out of its range.
+    if let Some(why) = state.worker.with_untracked(WorkerStatus::ended) {
+        let mut found: Vec<Issue> = state.form.with_untracked(|form| check_ranges(form.scenario()).collect());
+        found.push(Issue::error(Field::Data, why));
+        state.findings.set(found);
+    }
     let (link, replay) =
         (state.form.with_untracked(Form::link), state.trace.with_untracked(|trace| !trace.is_empty()));
     state.predictor.update_value(|predictor| {
         predictor.asked = predictor.asked.wrapping_add(1);
-        predictor.newest = sound.then_some(Ask { id: predictor.asked, link, replay });
+        predictor.newest = Some(Ask { id: predictor.asked, link, replay });
         if let (Some(client), Some(asked)) = (&predictor.client, &predictor.newest) {
             client.ask(asked.clone());
         }
     });
-    if !sound {
-        state.show_page();
-        texts::look_up(state);
-    }
+    texts::look_up(state);
     study::changed(state);
 }
 
@@ -122,18 +121,23 @@ fn answered(state: State, answered: Answered) {
         return;
     }
     let Answered { id, release, issues, answer, has_loads } = answered;
+    state.show_page();
+    // The worker was asked about the last good number: what it finds wrong stands, its answer is not the form's.
+    if state.form.with_untracked(Form::has_bad_draft) {
+        return state.findings.set(issues);
+    }
     // Where the models are on their way, another answer is.
     let last =
         release.is_some() || state.worker.with_untracked(|of| matches!(of, WorkerStatus::Failed { .. }));
     let basis = release.map_or(Basis::Roofline, Basis::Learned);
     match answer {
         Some(answer) => {
+            state.findings.set(Vec::new());
             state.answer.set(Some(Shown { basis, answer, issues }));
             state.stale.set(false);
         }
-        None => state.findings.update(|findings| findings.extend(issues)),
+        None => state.findings.set(issues),
     }
-    state.show_page();
     if !has_loads {
         sweep::none(state);
         suggest::rest(state);
