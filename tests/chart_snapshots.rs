@@ -15,6 +15,7 @@ fn point(phase: Phase, name: &'static str, intensity: f64, tflops: (f64, f64), s
     let limit = if intensity > 295.0 { Resource::Compute } else { Resource::Memory };
     let rate = |tera: f64| FlopsPerSecond(tera * 1e12);
     Point {
+        id: String::new(),
         phase,
         name: name.into(),
         intensity,
@@ -160,8 +161,7 @@ fn every_point_is_read_where_it_is_drawn() {
     }
     let first = |chart: &Chart| chart.readings((1200.0, 500.0), theme)[0].text.replace('\u{a0}', " ");
     let texts: Vec<String> = charts.iter().map(first).collect();
-    let wanted =
-        "gate_up_proj, prefill: 712 TFLOP/s at 964 FLOP/B, 75.7 % of its ceiling, 50.0 % of the step";
+    let wanted = "gate_up_proj, prefill: 712 TFLOP/s at 964 FLOP/B, 76 % of its ceiling, 50 % of the step";
     assert_eq!(texts[0], wanted);
     assert_eq!(texts[1], "Clients 1: 52.5 ms");
     assert_eq!(texts[2], "one, a: 1.00 ms");
@@ -213,9 +213,9 @@ fn the_summary_names_roofs_and_largest_kernels() {
     assert_eq!(
         summary(&h100(kernels())).replace('\u{a0}', " "),
         "Roofline of H100 SXM: memory bandwidth 3.35 TB/s, dense BF16 peak 989 TFLOP/s, ridge point 295 FLOP/B. \
-         Prefill: the largest kernel, gate_up_proj, takes 50.0 % of the time and reaches 712 TFLOP/s at 964 FLOP/B \
+         Prefill: the largest kernel, gate_up_proj, takes 50 % of the time and reaches 712 TFLOP/s at 964 FLOP/B \
          (compute-bound). \
-         Decode: the largest kernel, gate_up_proj, takes 41.0 % of the time and reaches 45.0 TFLOP/s at 16 FLOP/B \
+         Decode: the largest kernel, gate_up_proj, takes 41 % of the time and reaches 45.0 TFLOP/s at 16 FLOP/B \
          (memory-bound)."
     );
 }

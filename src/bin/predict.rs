@@ -56,7 +56,7 @@ struct Cli {
     /// Draws for a dark page.
     #[arg(long)]
     dark: bool,
-    /// Prints this study of the scenario as Markdown instead: breakdown, explain, change, compare, sweep, tradeoff, share
+    /// Prints this study of the scenario as Markdown instead: breakdown, headroom, explain, change, compare, sweep, tradeoff, share
     /// or export.
     #[arg(long, value_parser = topic)]
     study: Option<Topic>,

@@ -29,7 +29,7 @@ mod values;
 
 pub use bars::{Bar, Bars, Hues};
 pub use curves::{Axis, Band, Curves, Line, Panel, Tone};
-pub use roofline::{Point, Roof, Roofline, summary};
+pub use roofline::{Point, Roof, Roofline, apart, summary};
 #[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
 pub use unit::Unit;

@@ -16,6 +16,8 @@ pub struct Reading {
     /// As far to either side, the pointer is still on it.
     pub half_width: f64,
     pub text: String,
+    /// Of a kernel's row; empty where a point has none.
+    pub id: String,
 }
 
 impl Chart {
@@ -67,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_nearest_point_within_reach_is_read() {
-        let at = |x: f64| Reading { x, y: 10.0, half_width: 0.0, text: String::new() };
+        let at = |x: f64| Reading { x, y: 10.0, half_width: 0.0, text: String::new(), id: String::new() };
         let all = [at(0.0), at(50.0), at(100.0)];
         assert_eq!(nearest(&all, (60.0, 10.0), 30.0), Some(1));
         assert_eq!(nearest(&all, (60.0, 60.0), 30.0), None);

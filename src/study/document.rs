@@ -42,7 +42,8 @@ pub struct Text {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     pub text: String,
-    /// The fragment of a configuration, with its `#`; a view of the page, as `view:explain`; `mark:` and a fragment for a box
+    /// The fragment of a configuration, with its `#`; a view of the page, as `view:explain`, or a fold of it, as `view:explain/ttft`;
+    /// an input of the form, as `input:tp`; `mark:` and a fragment for a box
     /// that marks that configuration to be compared; empty for plain text.
     pub link: String,
 }

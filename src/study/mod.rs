@@ -15,10 +15,12 @@ mod edit;
 mod evidence;
 mod explain;
 mod export;
+mod headroom;
 mod markdown;
 mod measured;
 mod metric;
 pub mod panel;
+pub mod pick;
 mod plans;
 mod rank;
 mod search;
@@ -56,6 +58,7 @@ use crate::serving::run::{Commands, OwnRuns};
 pub enum Topic {
     #[default]
     Breakdown,
+    Headroom,
     Explain,
     Change,
     Compare,
@@ -98,8 +101,9 @@ const fn view(
 }
 
 /// One a topic, in their order.
-const VIEWS: [View; 12] = [
+const VIEWS: [View; 13] = [
     view("Where the time of a step goes", &[], ALONE, breakdown::blocks),
+    view("Which kernel to tune first, and the optimum", &[], ALONE, headroom::blocks),
     view("The formula and values behind every number", &[], ALONE, explain::blocks),
     view("Bottlenecks, and what a single change does", &[], Some(change::cases), change::blocks),
     view("Up to four configurations side by side", &[], Some(compare::cases), compare::blocks),

@@ -5,13 +5,14 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::panel::{self, Panel};
+use super::pick::{self, PICK};
 use super::{Block, Row, Span, Study, edit};
 use crate::config::catalog::catalog;
 use crate::config::model::Attention;
-use crate::config::{Dtype, Gpu, Issue, Model, ModelChoice, Scenario, check, link, names};
+use crate::config::{Dtype, Field, Gpu, Issue, Model, ModelChoice, Scenario, check, link, names};
 use crate::serving::memory_of;
 use crate::study::words;
-use crate::units::{count, decimal};
+use crate::units::{Dollars, count, decimal};
 
 /// Results shown at most.
 const MOST: usize = 24;
@@ -68,11 +69,11 @@ const KEYS: [(&str, &str); 7] = [
 ];
 
 /// Something to find.
-struct Entry {
-    kind: &'static str,
-    name: String,
-    facts: String,
-    link: String,
+pub struct Entry {
+    pub kind: &'static str,
+    pub name: String,
+    pub facts: String,
+    pub link: String,
 }
 
 impl From<Entry> for Row {
@@ -83,6 +84,9 @@ impl From<Entry> for Row {
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     const HEAD: [&str; 3] = ["Name", "Details", "Kind"];
+    if let Some(question) = study.chosen.strip_prefix(PICK) {
+        return pick::blocks(study, question);
+    }
     if let Some(entry) = pasted(&study.chosen) {
         return vec![Block::table("Results", &HEAD, [entry])];
     }
@@ -169,7 +173,7 @@ fn say_whether_it_fits(entry: &mut Entry) {
 }
 
 /// The model that a published name stands for.
-fn published(study: &Study, words: &str) -> Option<Entry> {
+pub fn published(study: &Study, words: &str) -> Option<Entry> {
     // Names differ in case.
     let at = study.chosen.to_lowercase().find(words).unwrap_or(0);
     let name = study.chosen.get(at..).unwrap_or(&study.chosen).trim();
@@ -186,7 +190,7 @@ fn published(study: &Study, words: &str) -> Option<Entry> {
 }
 
 /// Lower is better; none if a word is missing.
-fn rank(entry: &Entry, words: &[&str]) -> Option<u8> {
+pub fn rank(entry: &Entry, words: &[&str]) -> Option<u8> {
     let name = entry.name.to_lowercase();
     let all = format!("{name}\n{}\n{}", entry.facts, entry.kind).to_lowercase();
     if !words.iter().all(|word| all.contains(word)) {
@@ -199,7 +203,7 @@ fn rank(entry: &Entry, words: &[&str]) -> Option<u8> {
     })
 }
 
-fn similar(entry: &Entry, words: &[&str]) -> bool {
+pub fn similar(entry: &Entry, words: &[&str]) -> bool {
     let name = entry.name.to_lowercase();
     let parts: Vec<&str> = name.split(|letter: char| !letter.is_alphanumeric()).collect();
     words.iter().all(|word| parts.iter().any(|part| strsim::jaro_winkler(part, word) >= SIMILAR))
@@ -251,6 +255,14 @@ fn entries(study: &Study) -> Vec<Entry> {
         let facts = format!("Defaults of {}", engine.version);
         all.push(with("Engine", &engine.name, facts, &|scenario| edit::engine(scenario, engine)));
     }
+    all.extend(terms());
+    for field in Field::ALL {
+        let input = field.input();
+        if input.place.is_some() && input.is_shown(&study.link.scenario) {
+            let (facts, link) = (input.help.into(), format!("input:{}", field.id()));
+            all.push(Entry { kind: "Input", name: input.label.into(), facts, link });
+        }
+    }
     for tp in DEGREES {
         let name = format!("Tensor parallel {tp}");
         all.push(with("Setting", &name, "TP".into(), &|scenario| edit::tp(scenario, tp)));
@@ -258,8 +270,32 @@ fn entries(study: &Study) -> Vec<Entry> {
     all
 }
 
+/// The words of `docs/glossary.md`, each with a link to where the page shows it.
+fn terms() -> impl Iterator<Item = Entry> {
+    let rows = include_str!("../../docs/glossary.md").lines().filter_map(|line| line.strip_prefix("| "));
+    let rows = rows.filter_map(|row| row.strip_suffix(" |")?.split_once(" | "));
+    // The first row names the columns.
+    rows.skip(1).map(|(name, meaning)| {
+        let shown = match name {
+            "TTFT" => "explain/ttft",
+            "TPOT" | "ITL" => "explain/tpot",
+            "E2E" => "explain/e2e",
+            "cost per M output tokens" => "explain/cost",
+            "output" | "output per user" | "goodput" => "explain/throughput",
+            "KV cache" => "explain/memory",
+            "roofline" | "MFU" | "MBU" => "roofline",
+            "ceiling" | "efficiency" => "headroom",
+            "80 % band" => "evidence",
+            "prefill" | "decode" => "breakdown",
+            _ => "explain",
+        };
+        let link = format!("view:{shown}");
+        Entry { kind: "Term", name: name.into(), facts: meaning.into(), link }
+    })
+}
+
 /// `70.6 B, GQA, BF16, context 131072`.
-fn of_model(model: &Model) -> String {
+pub fn of_model(model: &Model) -> String {
     let billions = |parameters: f64| format!("{} B", count(parameters / 1e9));
     let mut facts = vec![billions(model.parameters())];
     if model.has_experts() {
@@ -286,12 +322,12 @@ fn of_model(model: &Model) -> String {
 }
 
 /// `Hopper, 80.0 GiB, 3.35 TB/s, BF16 989 TFLOP/s, $2.50 per hour`.
-fn of_gpu(gpu: &Gpu) -> String {
+pub fn of_gpu(gpu: &Gpu) -> String {
     let mut facts = vec![words::arch(gpu.arch).to_owned()];
     facts.extend(gpu.memory().ok().map(|memory| memory.print().to_string()));
     facts.extend(gpu.bandwidth().ok().map(|bandwidth| bandwidth.print().to_string()));
     facts.extend(gpu.peak(Dtype::Bf16).ok().map(|peak| format!("BF16 {}", peak.print())));
-    facts.extend(gpu.dollars_per_hour.0.map(|price| format!("${} per hour", count(price))));
+    facts.extend(gpu.dollars_per_hour.0.map(|price| format!("{} per hour", Dollars(price).print())));
     facts.join(", ")
 }
 
@@ -319,6 +355,22 @@ mod tests {
         assert_eq!(names("h200 sxm")[0], "H200 SXM");
         assert_eq!(names("trade")[0], "Trade-off");
         assert!(names("hopper gpu").contains(&"H100 SXM".to_owned()));
+    }
+
+    #[test]
+    fn terms_and_inputs_are_found_by_what_they_mean() {
+        let first = |words: &str| {
+            let study = Study::new(Topic::Find, words, "v=1", "");
+            let words: Vec<&str> = words.split_whitespace().collect();
+            search(&study, &words).into_iter().next().map(|entry| (entry.kind, entry.name, entry.link))
+        };
+        assert_eq!(first("ttft"), Some(("Term", "TTFT".into(), "view:explain/ttft".into())));
+        assert_eq!(
+            first("disaggregated"),
+            Some(("Input", "Prefill workers".into(), "input:prefill_workers".into()))
+        );
+        assert_eq!(first("mi300x").map(|(kind, ..)| kind), Some("GPU"));
+        assert_eq!(first("---"), None, "the rule of the glossary's table is no term");
     }
 
     #[test]

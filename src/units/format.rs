@@ -177,10 +177,12 @@ pub fn significant(value: f64, digits: i32) -> f64 {
     if step > 0.0 && step.is_finite() { (value / step).round() * step } else { value }
 }
 
-/// A share in 0..1 as per cent.
+/// A share in 0..1 as per cent, in two significant digits: no prediction stands for more. `83 %`, `8.3 %`, `0.4 %`, `100 %`. What is
+/// nearly all says what is missing: `99.8 %`.
 pub fn percent(share: f64) -> Printed {
     let value = share * 100.0;
-    let number = if value.is_finite() { fixed(value, 1) } else { "–".into() };
+    let places = usize::from(value != 0.0 && (value.abs() < 9.95 || (99.0..99.95).contains(&value)));
+    let number = if value.is_finite() { fixed(value, places) } else { "–".into() };
     Printed { number, unit: "%" }
 }
 
@@ -240,6 +242,13 @@ mod tests {
         assert_eq!(count(16.0), "16");
         assert_eq!(count(0.0), "0");
         assert_eq!(count(1_234_567.0), "1\u{202f}234\u{202f}567");
+    }
+
+    #[test]
+    fn shares_have_two_digits() {
+        let all = [0.8333, 0.0996, 0.083, 0.0042, 0.0, 1.0, 0.998].map(|share| percent(share).to_string());
+        let wanted = ["83 %", "10 %", "8.3 %", "0.4 %", "0 %", "100 %", "99.8 %"];
+        assert_eq!(all.map(|text| text.replace('\u{a0}', " ")), wanted);
     }
 
     #[test]

@@ -94,3 +94,24 @@ for (const [name, viewport, theme] of [["desktop", desktop, "dark"], ["phone", p
     await page.screenshot({ path: `${screenshots}/chart-tools-${name}-${theme}.png` });
   });
 }
+
+pageTest("a point of the roofline and the row of its kernel lead to each other", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b&tp=4");
+  await settled(page);
+  await charted(page);
+  const before = await picture(page);
+  const row = page.getByTestId("kernels-decode").locator("tr[data-kernel=gate_up_proj]");
+  await row.hover();
+  const marked = await picture(page);
+  assert.notEqual(marked, before, "the row marks its point");
+  await page.getByTestId("ttft").hover();
+  assert.equal(await picture(page), before);
+  // By keys: the first point is that of the kernel that takes most of its step.
+  await page.getByTestId("roofline").focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Enter");
+  const focused = await page.evaluate(() => document.activeElement.closest("tr")?.dataset.kernel);
+  assert.ok(focused, "the point leads to its row");
+  const place = await page.evaluate(() => document.activeElement.getBoundingClientRect().top < innerHeight);
+  assert.ok(place, "which is in view");
+});

@@ -150,6 +150,7 @@ pageTest("every issue is seen: beside its input, or in a list while that is fold
   await page.getByTestId("engine-fold").evaluate((fold) => (fold.open = false));
   await problems.locator("[data-field=memory_share]").waitFor();
   await page.getByTestId("engine-fold").evaluate((fold) => (fold.open = true));
+  await page.getByTestId("memory_share").scrollIntoViewIfNeeded();
   await problems.locator("[data-field=memory_share]").waitFor({ state: "detached" });
 });
 
@@ -175,17 +176,62 @@ pageTest("a typical workload is one press", {}, async ({ page, open }) => {
   await settled(page);
 });
 
-pageTest("models and GPUs are searched from their lists, with what fits marked", {}, async ({ page, open }) => {
-  await open("v=1");
+pageTest("models and GPUs are found by what is typed, with what fits marked", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b");
   await settled(page);
-  await page.getByTestId("search-model").click();
-  await page.getByTestId("search-words").pressSequentially("llama 70");
-  await page.locator('#found[data-chosen="model llama 70"] a', { hasText: "Llama-3.3-70B" }).waitFor();
-  assert.match(await page.locator("#found tbody").textContent(), /70\.6 B.*does not fit as laid out/s);
-  await page.keyboard.press("Escape");
-  await page.getByTestId("search-gpu").click();
-  await page.getByTestId("search-words").pressSequentially("b200");
-  await page.locator('#found[data-chosen="gpu b200"] a', { hasText: /^B200$/ }).waitFor();
-  await page.keyboard.press("Enter");
-  await fragmentHolds(page, { g: "b200" });
+  const [model, gpu] = [page.getByTestId("pick-model"), page.getByTestId("pick-gpu")];
+  assert.match(await model.inputValue(), /^Qwen3-32B /);
+  await model.click();
+  await model.pressSequentially("llama 70");
+  const options = page.getByTestId("model-list").getByRole("option");
+  const llama = options.filter({ hasText: /^Llama-3.3-70B-Instruct\d/ });
+  await llama.waitFor();
+  assert.match(await llama.textContent(), /70\.6 B.*does not fit as laid out/s);
+  // The keys go through the list, and leave it as it was.
+  await model.press("ArrowDown");
+  assert.equal(await page.locator("[role=option][aria-selected=true]").getAttribute("id"), await model.getAttribute("aria-activedescendant"));
+  await model.press("Escape");
+  assert.equal(await model.getAttribute("aria-expanded"), "false");
+  assert.match(await model.inputValue(), /^Qwen3-32B /);
+  await gpu.click();
+  await gpu.pressSequentially("b200");
+  await page.getByTestId("gpu-list").getByRole("option").first().filter({ hasText: /^B200/ }).waitFor();
+  await gpu.press("Enter");
+  await fragmentHolds(page, { g: "b200", m: "qwen3-32b" });
+  await settled(page);
+  assert.equal(await gpu.inputValue(), "B200");
+  // One step back is the GPU before; the list then has what was looked at in front.
+  await page.waitForFunction(() => localStorage.getItem("rooflight-recent")?.includes("b200"));
+  await page.getByTestId("undo").click();
+  await fragmentHolds(page, { g: undefined });
+  await gpu.focus();
+  await gpu.press("ArrowDown");
+  await page.getByTestId("gpu-list").getByRole("option").first().filter({ hasText: /^B200.*recent/s }).waitFor();
+  await page.getByTestId("gpu-list").getByRole("option").filter({ hasText: "MI300X" }).click();
+  await fragmentHolds(page, { g: "mi300x" });
+});
+
+pageTest("a published name in the list of models is taken with its format", {}, async ({ page, open }) => {
+  await open("v=1&tp=2");
+  await settled(page);
+  await page.getByTestId("pick-model").fill("RedHatAI/Qwen3-32B-FP8-dynamic");
+  await page.getByTestId("model-list").getByRole("option").first().waitFor();
+  await page.getByTestId("pick-model").press("Enter");
+  await fragmentHolds(page, { m: "qwen3-32b-fp8-static-pertensor", tp: "2" });
+  await settled(page);
+});
+
+pageTest("an error is listed beside the answer while its input is scrolled away", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b&tp=4");
+  await settled(page);
+  await page.getByTestId("isl").fill("12x");
+  const listed = page.getByTestId("problems").locator("[data-field=isl]");
+  assert.equal(await listed.count(), 0, "it stands beside its input");
+  await page.locator(".side").evaluate((side) => {
+    side.querySelectorAll("details").forEach((fold) => (fold.open = true));
+    side.scrollTop = side.scrollHeight;
+  });
+  await listed.waitFor();
+  await listed.getByRole("button", { name: "Show" }).click();
+  await listed.waitFor({ state: "detached" });
 });

@@ -10,7 +10,7 @@ const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
 const screenshots = path("target/screenshots");
 mkdirSync(screenshots, { recursive: true });
 
-const topics = ["breakdown", "explain", "change", "compare", "sweep", "tradeoff", "evidence", "share", "export"];
+const topics = ["breakdown", "headroom", "explain", "change", "compare", "sweep", "tradeoff", "evidence", "share", "export"];
 const link = "v=1&m=qwen3-32b&tp=2&c=32&st=500&sp=25&vs=v~1~m~qwen3-32b~g~h200-sxm~tp~2~c~32";
 
 async function show(page, topic) {
@@ -60,7 +60,7 @@ for (const [theme, viewport] of [["light", desktop], ["dark", desktop], ["light"
       assert.ok(content <= visible, `${topic} is ${content} px wide in a window of ${visible}`);
     }
     await page.evaluate(`${axe}; null`);
-    for (const topic of ["explain", "change", "compare"]) {
+    for (const topic of ["explain", "headroom", "change", "compare"]) {
       await show(page, topic);
       const { violations } = await page.evaluate(() => window.axe.run());
       const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
@@ -277,6 +277,18 @@ pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, as
   await page.locator("#found a", { hasText: "on 1 x B200 with vLLM" }).waitFor();
   await page.keyboard.press("Enter");
   await fragmentHolds(page, { g: "b200", osl: "77" });
+  await page.keyboard.press("Control+k");
+  await words.fill("ttft");
+  await page.locator('#found[data-chosen="ttft"] a').first().filter({ hasText: "TTFT" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator("details#fold-ttft[open]").waitFor();
+  // An input is shown in its fold.
+  await page.keyboard.press("Escape");
+  await page.getByTestId("find").click();
+  await words.fill("disaggregated");
+  await page.locator('#found[data-chosen="disaggregated"] a', { hasText: "Prefill workers" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement.id === "prefill_workers");
   await page.getByTestId("find").click();
   await words.fill("no such thing");
   await page.getByTestId("no-results").waitFor();

@@ -79,7 +79,13 @@ pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
             let wide = part.max(0.0) * scale;
             if wide > 0.0 {
                 let text = format!("{}, {}: {}", bar.name, name, chart.unit.print(*part));
-                all.push(Reading { x: from + wide / 2.0, y, half_width: wide / 2.0, text });
+                all.push(Reading {
+                    x: from + wide / 2.0,
+                    y,
+                    half_width: wide / 2.0,
+                    text,
+                    id: String::new(),
+                });
             }
             from += wide;
         }

@@ -57,7 +57,8 @@ pub fn readings(chart: &Curves, size: (f64, f64), theme: Theme) -> Vec<Reading> 
                 all.extend(line.points().map(|(at, value)| {
                     let (across, up) = (chart.x.unit.print(at), panel.y.unit.print(value));
                     let (x, y) = plot.at(at, value);
-                    Reading { x, y, half_width: 0.0, text: format!("{name}{} {across}: {up}", chart.x.name) }
+                    let text = format!("{name}{} {across}: {up}", chart.x.name);
+                    Reading { x, y, half_width: 0.0, text, id: String::new() }
                 }));
             }
         }

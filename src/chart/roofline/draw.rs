@@ -28,6 +28,13 @@ const SMALLEST: f64 = 3.0;
 const LABEL_SHARE: f64 = 0.04;
 /// One label per so many CSS pixels of width, so that a phone's chart stays readable.
 const WIDTH_PER_LABEL: f64 = 130.0;
+/// Kernels below this share of their pass's time do not widen the axes: what lies outside is in the tables.
+const FITTED_SHARE: f64 = 5e-3;
+/// Steps aside, in CSS pixels, and at most so many to either side, until points that coincide stand apart.
+const ASIDE: f64 = 5.0;
+const MOST_ASIDE: u32 = 8;
+/// Share of the sum of two radii from which on two points are told apart.
+const TOUCHING: f64 = 0.8;
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
 pub fn draw(area: &Sheet<'_>, chart: &Roofline, theme: Theme) -> DrawResult {
@@ -37,28 +44,33 @@ pub fn draw(area: &Sheet<'_>, chart: &Roofline, theme: Theme) -> DrawResult {
     let drawing = Drawing { plot: &plot, theme };
     let mut space = LabelSpace::new(plot.frame);
     let roofs = drawing.roofs(chart);
-    for point in &chart.points {
-        let (x, y) = drawing.at(point);
-        space.block(Area::around(x, y, drawing.radius(point)));
+    let marks = drawing.marks(chart);
+    for Mark { point, at, radius, .. } in &marks {
+        space.block(Area::around(at.0, at.1, *radius));
+        let ceiling = plot.at(point.intensity, point.ceiling.0).1;
+        space.block_line(*at, (at.0, ceiling), theme.px(4.0));
     }
     for Roofed { from, to, .. } in &roofs {
         space.block_line(*from, *to, theme.px(4.0));
     }
     drawing.draw_roofs(&roofs, &mut space)?;
-    drawing.points(chart)?;
-    drawing.labels(chart, &mut space)?;
+    drawing.points(&marks)?;
+    drawing.labels(&marks, &mut space)?;
     area.present()
 }
 
-/// The axes; none if there is no room.
+/// The axes, fitted to the points and to the roofs above them; none if there is no room.
 fn plot<'a, 's>(area: &'a Sheet<'s>, chart: &Roofline, theme: Theme) -> Option<Plot<'a, 's>> {
-    // All points, the ridges of all roofs with room to their right, and all roofs with room for a label above.
-    let points = chart.points.iter().flat_map(|point| [point.intensity * 0.6, point.intensity * 1.6]);
-    let ridges = chart.roofs.iter().flat_map(|roof| [chart.ridge(roof) * 0.01, chart.ridge(roof) * 8.0]);
+    let weighty = || chart.points.iter().filter(|point| point.share >= FITTED_SHARE);
+    let roofs: Vec<&Roof> = chart.roofs.iter().filter(|roof| roof.used).collect();
+    let roofs = if roofs.is_empty() { chart.main_roof().into_iter().collect() } else { roofs };
+    // Ridges with room to their right, and roofs with room for a label above.
+    let points = weighty().flat_map(|point| [point.intensity * 0.7, point.intensity * 1.4]);
+    let ridges = roofs.iter().flat_map(|roof| [chart.ridge(roof) * 0.5, chart.ridge(roof) * 4.0]);
     let x = Scale::log(points.chain(ridges), (1.0, 1000.0), Unit::Count);
-    let points = chart.points.iter().flat_map(|point| [point.reached.0 * 0.6, point.ceiling.0]);
-    let roofs = chart.roofs.iter().flat_map(|roof| [roof.peak.0 * 0.01, roof.peak.0 * 1.6]);
-    let y = Scale::log(points.chain(roofs), (1e12, 1e15), Unit::Rate);
+    let points = weighty().flat_map(|point| [point.reached.0 * 0.6, point.ceiling.0]);
+    let tops = roofs.iter().flat_map(|roof| [roof.peak.0 * 0.2, roof.peak.0 * 1.6]);
+    let y = Scale::log(points.chain(tops), (1e12, 1e15), Unit::Rate);
     Plot::new(area, x, y, theme)
 }
 
@@ -66,7 +78,7 @@ fn plot<'a, 's>(area: &'a Sheet<'s>, chart: &Roofline, theme: Theme) -> Option<P
 pub fn readings(chart: &Roofline, size: (f64, f64), theme: Theme) -> Vec<Reading> {
     undrawn(size, |area| {
         let Some(plot) = plot(area, chart, theme) else { return Vec::new() };
-        let reading = |point: &Point| {
+        let reading = |Mark { point, at: (x, y), .. }: Mark<'_>| {
             let phase = point.phase.id();
             let of_ceiling = percent(point.reached.0 / point.ceiling.0.max(point.reached.0));
             let text = format!(
@@ -76,10 +88,9 @@ pub fn readings(chart: &Roofline, size: (f64, f64), theme: Theme) -> Vec<Reading
                 count(point.intensity),
                 percent(point.share),
             );
-            let (x, y) = plot.at(point.intensity, point.reached.0);
-            Reading { x, y, half_width: 0.0, text }
+            Reading { x, y, half_width: 0.0, text, id: point.id.clone() }
         };
-        chart.points.iter().map(reading).collect()
+        Drawing { plot: &plot, theme }.marks(chart).into_iter().map(reading).collect()
     })
 }
 
@@ -89,6 +100,13 @@ struct Roofed {
     from: Place,
     to: Place,
     used: bool,
+}
+
+/// A point where it is drawn: beside its place, where a larger one has that.
+struct Mark<'a> {
+    point: &'a Point,
+    at: Place,
+    radius: f64,
 }
 
 struct Drawing<'a, 'b, 's> {
@@ -106,7 +124,8 @@ impl Drawing<'_, '_, '_> {
             Roofed { name, from: (x, y), to: (self.plot.frame.right, y), used: roof.used }
         };
         let (x, y) = (self.plot.x(), self.plot.y());
-        let top = chart.roofs.iter().map(|roof| roof.peak.0).fold(0.0, f64::max);
+        let shown = || chart.roofs.iter().filter(|roof| roof.peak.0 < y.high && chart.ridge(roof) < x.high);
+        let top = shown().map(|roof| roof.peak.0).fold(0.0, f64::max);
         let top = if top > 0.0 { top } else { y.high };
         let memory = |(name, bandwidth, used): (&str, BytesPerSecond, bool)| {
             let at = |intensity: f64| self.plot.at(intensity, intensity * bandwidth.0);
@@ -116,7 +135,7 @@ impl Drawing<'_, '_, '_> {
         };
         let memories = [("Memory", chart.bandwidth, true)].into_iter();
         let memories = memories.chain(chart.l2.map(|bandwidth| ("L2", bandwidth, false)));
-        chart.roofs.iter().map(peak).chain(memories.map(memory)).collect()
+        shown().map(peak).chain(memories.map(memory)).collect()
     }
 
     fn draw_roofs(&self, roofs: &[Roofed], space: &mut LabelSpace) -> DrawResult {
@@ -163,8 +182,29 @@ impl Drawing<'_, '_, '_> {
         above.into_iter().chain(below).collect()
     }
 
-    fn at(&self, point: &Point) -> Place {
-        self.plot.at(point.intensity, point.reached.0)
+    /// Every point within the frame, those that coincide fanned out sideways: heights are rates, and stay.
+    fn marks<'c>(&self, chart: &'c Roofline) -> Vec<Mark<'c>> {
+        let (x, y, frame) = (self.plot.x(), self.plot.y(), self.plot.frame);
+        let inside = |value: f64, scale: &Scale| (scale.low..=scale.high).contains(&value);
+        let mut marks: Vec<Mark<'c>> = Vec::new();
+        for point in
+            chart.points.iter().filter(|point| inside(point.intensity, x) && inside(point.reached.0, y))
+        {
+            let (place, radius) = (self.plot.at(point.intensity, point.reached.0), self.radius(point));
+            let apart = |at: Place| {
+                marks.iter().all(|other| {
+                    (at.0 - other.at.0).hypot(at.1 - other.at.1) >= (radius + other.radius) * TOUCHING
+                })
+            };
+            let aside = |step: u32| {
+                let by = self.theme.px(ASIDE) * f64::from(step.div_ceil(2));
+                (place.0 + if step % 2 == 1 { by } else { -by }, place.1)
+            };
+            let fits = |at: &Place| at.0 - radius >= frame.left && at.0 + radius <= frame.right && apart(*at);
+            let at = (0..=2 * MOST_ASIDE).map(aside).find(fits).unwrap_or(place);
+            marks.push(Mark { point, at, radius });
+        }
+        marks
     }
 
     /// Area proportional to the share of time.
@@ -185,11 +225,14 @@ impl Drawing<'_, '_, '_> {
     }
 
     /// Prefill as discs, decode as squares on their tips, each with a stem up to its ceiling.
-    fn points(&self, chart: &Roofline) -> DrawResult {
-        for point in &chart.points {
-            let ((x, y), radius) = (self.at(point), self.radius(point));
-            let (color, ceiling) =
-                (self.color(point.phase), self.plot.at(point.intensity, point.ceiling.0).1);
+    fn points(&self, marks: &[Mark<'_>]) -> DrawResult {
+        for &Mark { point, at: (x, y), radius } in marks {
+            let (color, (own, ceiling)) =
+                (self.color(point.phase), self.plot.at(point.intensity, point.ceiling.0));
+            // A thread to the place of a point that stands aside.
+            if (x - own).abs() > radius {
+                self.plot.pen.line(&[(own, y), (x, y)], self.plot.pen.stroke(color, 1.0))?;
+            }
             if y - ceiling > radius {
                 let (stem, cap) = (self.plot.pen.stroke(color, 1.0), self.theme.px(4.0));
                 self.plot.pen.line(&[(x, y - radius), (x, ceiling)], stem)?;
@@ -216,11 +259,16 @@ impl Drawing<'_, '_, '_> {
     }
 
     /// The largest kernels by name, as many as the width carries.
-    fn labels(&self, chart: &Roofline, space: &mut LabelSpace) -> DrawResult {
+    fn labels(&self, marks: &[Mark<'_>], space: &mut LabelSpace) -> DrawResult {
         let most = (self.css_width() / WIDTH_PER_LABEL).floor() as usize;
-        for point in chart.points.iter().filter(|point| point.share >= LABEL_SHARE).take(most) {
+        let mut labelled = 0;
+        for Mark { point, at, radius } in marks.iter().filter(|mark| mark.point.share >= LABEL_SHARE) {
+            if labelled == most {
+                break;
+            }
             let size = (self.theme.text_width(&point.name), self.theme.px(Theme::TEXT * 1.2));
-            let Some(place) = space.place(self.at(point), self.radius(point), size) else { continue };
+            let Some(place) = space.place(*at, *radius, size) else { continue };
+            labelled += 1;
             let middle = ((place.left + place.right) / 2.0, (place.top + place.bottom) / 2.0);
             let centre = Pos::new(HPos::Center, VPos::Center);
             self.plot.pen.text(&point.name, middle, centre, self.color(point.phase))?;

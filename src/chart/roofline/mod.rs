@@ -6,14 +6,14 @@ mod summary;
 
 #[cfg(feature = "chart")]
 pub use draw::{draw, readings};
-pub use summary::summary;
+pub use summary::{apart, summary};
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Dtype, Gpu};
 use crate::graph::Phase;
 use crate::latency::Resource;
-use crate::serving::report::PassReport;
+use crate::serving::report::{KernelLine, PassReport};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
 
 /// The dense peak of one number format.
@@ -28,6 +28,8 @@ pub struct Roof {
 /// One kernel of one pass.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
+    /// That of its row and of its explanation: `kernel-decode-3`.
+    pub id: String,
     pub phase: Phase,
     pub name: String,
     /// FLOP per byte of compulsory traffic.
@@ -89,21 +91,27 @@ impl Roofline {
     }
 }
 
-/// Kernels with FLOP and time; the others have no place on a roofline.
 fn points_of(pass: &PassReport) -> impl Iterator<Item = Point> {
-    pass.kernels.iter().filter_map(|kernel| {
-        let intensity = kernel.intensity.filter(|value| value.is_finite() && *value > 0.0)?;
-        let rate = |time: Seconds| FlopsPerSecond(kernel.flops.0 / time.0);
-        let (reached, ceiling) = (rate(kernel.time), rate(kernel.ceiling));
-        let drawable = |rate: FlopsPerSecond| rate.0.is_finite() && rate.0 > 0.0;
-        (drawable(reached) && drawable(ceiling)).then_some(Point {
-            phase: pass.phase,
-            name: kernel.name.into(),
-            intensity,
-            reached,
-            ceiling,
-            share: kernel.share,
-            limit: kernel.limit,
-        })
+    let phase = pass.phase;
+    pass.kernels.iter().enumerate().filter_map(move |(index, kernel)| {
+        Some(Point { id: format!("kernel-{}-{index}", phase.id()), ..point(phase, kernel)? })
+    })
+}
+
+/// None of a kernel without FLOP or time, which has no place on a roofline.
+fn point(phase: Phase, kernel: &KernelLine) -> Option<Point> {
+    let intensity = kernel.intensity.filter(|value| value.is_finite() && *value > 0.0)?;
+    let rate = |time: Seconds| FlopsPerSecond(kernel.flops.0 / time.0);
+    let (reached, ceiling) = (rate(kernel.time), rate(kernel.ceiling));
+    let drawable = |rate: FlopsPerSecond| rate.0.is_finite() && rate.0 > 0.0;
+    (drawable(reached) && drawable(ceiling)).then(|| Point {
+        id: String::new(),
+        phase,
+        name: kernel.name.into(),
+        intensity,
+        reached,
+        ceiling,
+        share: kernel.share,
+        limit: kernel.limit,
     })
 }

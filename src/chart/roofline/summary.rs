@@ -1,9 +1,40 @@
 //! The chart in words, for those who do not see the canvas.
 
-use super::{Point, Roofline};
+use super::{Point, Roofline, point};
 use crate::graph::Phase;
 use crate::latency::Resource;
+use crate::serving::report::PassReport;
 use crate::units::{count, percent};
+
+/// Shares below this print as nothing.
+const LEAST: f64 = 5e-4;
+
+/// The share of a step's time that is no point of a roofline, in a sentence; none where all of it is one.
+pub fn apart(pass: &PassReport) -> Option<String> {
+    let host = pass.host.0 / pass.time.0;
+    let parts = [
+        (Resource::Network, "links", 0.0),
+        (Resource::Launch, "launches and the host", host),
+        (Resource::Memory, "kernels that only move data", 0.0),
+        (Resource::Compute, "kernels that need no device memory", 0.0),
+    ];
+    let unseen = || pass.kernels.iter().filter(|kernel| point(pass.phase, kernel).is_none());
+    let shares = parts.map(|(resource, name, more)| {
+        let of = unseen().filter(|kernel| kernel.limit == resource);
+        (name, more + of.map(|kernel| kernel.share).sum::<f64>())
+    });
+    let all: f64 = shares.iter().map(|(_, share)| share).sum();
+    let said = shares.iter().filter(|(_, share)| *share >= LEAST);
+    let said: Vec<String> = said.map(|(name, share)| format!("{name} {}", percent(*share))).collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "No point of the roofline: {} of the {} step's time ({}).",
+            percent(all),
+            pass.phase.id(),
+            said.join(", ")
+        )
+    })
+}
 
 /// Two to three sentences: the roofs, then the largest kernel of each phase.
 pub fn summary(chart: &Roofline) -> String {

@@ -38,7 +38,26 @@ impl Drawing {
             shown.track();
             drawing.read.set(None);
         });
+        // The row of a kernel is pointed at.
+        let pointed = State::get().pointed;
+        Effect::new(move |before: Option<bool>| {
+            let is_kernel = pointed.with(|id| !id.is_empty());
+            if is_kernel || before.unwrap_or_default() {
+                let at = drawing
+                    .readings()
+                    .iter()
+                    .position(|reading| pointed.with_untracked(|id| reading.id == *id));
+                drawing.read_out(at.filter(|_| is_kernel));
+            }
+            is_kernel
+        });
         drawing
+    }
+
+    /// The kernel of the point that is read out; none where it has no row.
+    pub fn kernel(self) -> Option<String> {
+        let read = self.read.get_untracked()?;
+        self.readings().into_iter().nth(read).map(|reading| reading.id).filter(|id| !id.is_empty())
     }
 
     /// Subscribes to everything the picture depends on but the point that is read out.

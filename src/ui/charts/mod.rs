@@ -11,6 +11,7 @@ use wasm_bindgen::prelude::Closure;
 use web_sys::{HtmlCanvasElement, ResizeObserver};
 
 use crate::chart::Chart;
+use crate::ui::results::kernels;
 use drawing::Drawing;
 use tools::Tools;
 
@@ -46,8 +47,18 @@ pub fn ChartView(
     let voice = RwSignal::new(String::new());
     let point =
         move |event: PointerEvent| drawing.point(f64::from(event.offset_x()), f64::from(event.offset_y()));
+    // A kernel's point leads to its row.
+    let open = move || {
+        if let Some(kernel) = drawing.kernel() {
+            kernels::show(&kernel);
+        }
+    };
     let key = move |event: KeyboardEvent| {
-        if let Some(text) = drawing.step(&event.key()) {
+        if event.key() == "Enter" {
+            // It would press the button that then has the focus.
+            event.prevent_default();
+            open();
+        } else if let Some(text) = drawing.step(&event.key()) {
             // Keys that move along the points do not scroll the page as well.
             event.prevent_default();
             voice.set(text);
@@ -62,7 +73,7 @@ pub fn ChartView(
             node_ref=canvas role="img" tabindex="0" data-testid=id.clone() aria-label=label.clone()
             aria-describedby=summary.clone()
             on:pointermove=point on:pointerleave=move |_| drawing.read_out(None)
-            on:keydown=key on:blur=move |_| drawing.read_out(None)
+            on:click=move |_| open() on:keydown=key on:blur=move |_| drawing.read_out(None)
         ></canvas>
         <span class="unseen" aria-live="polite">{voice}</span>
         <Tools drawing=drawing label=label id=id />

@@ -75,12 +75,17 @@ fn span(span: Span) -> AnyView {
     if let Some(plan) = link.strip_prefix("mark:") {
         return mark(text, plan.to_owned());
     }
+    if let Some(input) = link.strip_prefix("input:") {
+        // `press.js` shows the input.
+        return view! { <a href="" class="go" data-field=input.to_owned() on:click=|event| event.prevent_default()>{text}</a> }.into_any();
+    }
     // A view of the page.
     let state = State::get();
     let show = move |event: MouseEvent| {
         event.prevent_default();
-        let panel = link.split_once(':').map_or("", |(_, panel)| panel);
-        state.show(Panel::from_id(panel), "");
+        let to = link.split_once(':').map_or("", |(_, to)| to);
+        let (panel, fold) = to.split_once('/').unwrap_or((to, ""));
+        state.show(Panel::from_id(panel), fold);
     };
     view! { <a href="" on:click=show>{text}</a> }.into_any()
 }

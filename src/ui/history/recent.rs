@@ -40,6 +40,19 @@ pub fn others() -> Vec<Looked> {
     kept().into_iter().filter(|looked| looked.link != shown).collect()
 }
 
+/// What their links say for `key`, the newest first, each once; `default` where a link says nothing.
+pub fn values(key: &str, default: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for Looked { link, .. } in kept() {
+        let value = link.split('&').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
+        let value = value.unwrap_or(default);
+        if !all.iter().any(|held| held == value) {
+            all.push(value.to_owned());
+        }
+    }
+    all
+}
+
 /// The newest first, each once.
 pub fn remember(scenario: &Scenario) {
     let Some(storage) = storage() else { return };

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
 use super::options::{Entry, Heading, Options};
+use super::picker::{Choose, Picker};
 use crate::config::Field;
 use crate::config::inputs::Input;
 use crate::ui::state::State;
@@ -18,34 +19,38 @@ pub fn Choice(input: &'static Input, options: Options) -> impl IntoView {
     // Rendered anew where the list changes, not with every keystroke elsewhere.
     let listed = Memo::new(move |_| state.form.with(|form| entries(form.scenario())));
     let options = move || listing(listed.get(), &current());
-    let choose = move |event| {
-        let value = event_target_value(&event);
-        state.choose(id, |form| form.choose(field, |scenario| choose(scenario, &value)));
+    let take = move |value: &str| {
+        state.choose(id, |form| form.choose(field, |scenario| choose(scenario, value)));
     };
-    // Long lists are searched rather than scrolled.
-    let search = matches!(field, Field::Model | Field::Gpu).then(|| {
-        let open = move |_| state.search_for(format!("{} ", input.label.to_ascii_lowercase()));
-        view! {
-            <button type="button" class="action" data-testid=format!("search-{id}") aria-label=format!("Search {}s", input.label) on:click=open>
-                "⌕"
-            </button>
-        }
+    // Long lists are typed into rather than scrolled.
+    let picked = matches!(field, Field::Model | Field::Gpu);
+    let picker = picked.then(|| {
+        let name = Signal::derive(move || listed.with(|listed| name(listed, &current())));
+        let take: Choose = Box::new(take);
+        view! { <Picker input=input name=name choose=StoredValue::new(take) /> }
     });
+    let label = picked.then(|| format!("{}, whole list", input.label));
     view! {
-        <div class="choice">
-            <label for=id title=input.help>{input.label}</label>
+        <div class="choice" class:picked=picked>
+            <label for=if picked { format!("pick-{id}") } else { id.into() } title=input.help>{input.label}</label>
+            {picker}
             <select
-                id=id data-testid=id aria-describedby=list_id(field)
+                id=id data-testid=id aria-describedby=list_id(field) aria-label=label
                 aria-invalid=move || invalid(state, field).to_string()
                 prop:value=current
-                on:change=choose
+                on:change=move |event| take(&event_target_value(&event))
             >
                 {options}
             </select>
-            {search}
         </div>
         <Issues fields=std::slice::from_ref(&input.field) />
     }
+}
+
+/// That of the entry with this id; an id that the list lacks as it is.
+fn name(headings: &[Heading], id: &str) -> String {
+    let mut entries = headings.iter().flat_map(|(_, entries)| entries);
+    entries.find(|entry| entry.id == id).map_or(id, |entry| &entry.text).to_owned()
 }
 
 fn listing(mut headings: Vec<Heading>, current: &str) -> AnyView {

@@ -8,6 +8,7 @@ mod load;
 mod number;
 mod options;
 mod own_text;
+mod picker;
 mod presets;
 mod texts;
 mod varies;

@@ -1,6 +1,9 @@
 //! The kernels of each phase: the chart's twin, and more.
 
+use gloo::utils::document;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, EventTarget, HtmlElement};
 
 use super::roofline::phase_mark;
 use crate::graph::Phase;
@@ -49,12 +52,39 @@ fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
         <section class="panel kernels">
             <h2 id=title.clone()>{phase_mark(phase)}{name}</h2>
             <div class="scroll" tabindex="0" role="region" aria-labelledby=title.clone()>
-                <table data-testid=id aria-labelledby=title.clone()>
+                <table
+                    data-testid=id aria-labelledby=title.clone()
+                    on:pointerover=move |event| state.pointed.set(kernel_of(event.target()))
+                    on:pointerleave=move |_| state.pointed.set(String::new())
+                    on:focusin=move |event| state.pointed.set(kernel_of(event.target()))
+                    on:focusout=move |_| state.pointed.set(String::new())
+                >
                     <thead><tr>{Vec::from(heads)}</tr></thead>
                     <tbody>{rows}</tbody>
                 </table>
             </div>
         </section>
+    }
+}
+
+/// What the ids of rows begin with; the rest is that of the kernel's point.
+const ROW: &str = "row-";
+
+/// The kernel of the row that holds `target`; empty without one.
+fn kernel_of(target: Option<EventTarget>) -> String {
+    let row =
+        target.and_then(|target| target.dyn_into::<Element>().ok()).and_then(|cell| cell.closest("tr").ok());
+    row.flatten().and_then(|row| Some(row.id().strip_prefix(ROW)?.to_owned())).unwrap_or_default()
+}
+
+/// Brings the row of a kernel into view, and gives it the focus.
+pub fn show(kernel: &str) {
+    let Some(row) = document().get_element_by_id(&format!("{ROW}{kernel}")) else { return };
+    row.scroll_into_view();
+    let button =
+        row.query_selector("button").ok().flatten().and_then(|button| button.dyn_into::<HtmlElement>().ok());
+    if let Some(button) = button {
+        let _ = button.focus();
     }
 }
 
@@ -66,6 +96,7 @@ fn rows(kernels: &[Kernel]) -> AnyView {
 fn row(kernel: Kernel) -> AnyView {
     let Kernel { id, name, fold, time, share, percent, cells, help } = kernel;
     let class = if cells.is_empty() { "plain" } else { "" };
+    let row = (!fold.is_empty()).then(|| format!("{ROW}{fold}"));
     let width = fixed(share.clamp(0.0, 1.0) * 100.0, 1) + "%";
     let name = if fold.is_empty() {
         name.into_any()
@@ -83,7 +114,7 @@ fn row(kernel: Kernel) -> AnyView {
         view! { <td class=if *number { "n" } else { "" } title=title>{swatch}{text}</td> }
     });
     view! {
-        <tr class=class data-kernel=id>
+        <tr class=class id=row data-kernel=id>
             <th scope="row">{name}</th>
             <td class="n">{time}</td>
             <td class="n share">

@@ -2,7 +2,7 @@
 
 mod gauge;
 mod headline;
-mod kernels;
+pub mod kernels;
 mod limits;
 mod memory;
 mod problems;
@@ -43,8 +43,8 @@ pub fn Results() -> impl IntoView {
             aria-busy=move || state.stale.get().to_string()
         >
             <div class="panel answer"><HeadlineView /></div>
+            <Problems />
             <div class="below">
-                <Problems />
                 <TimesView />
                 <Views />
                 <div class="overview" prop:hidden=hides(Panel::Overview)>

@@ -1,4 +1,4 @@
-//! Every issue that is seen nowhere else: the form lacks its input, or has it in a closed fold.
+//! Every issue that is seen nowhere else: the form lacks its input, has it in a closed fold, or has scrolled it out of sight.
 
 use gloo::events::{EventListener, EventListenerOptions};
 use gloo::utils::{document, window};
@@ -16,11 +16,16 @@ pub fn Problems() -> impl IntoView {
     let unseen = RwSignal::new(Vec::<Issue>::new());
     // Folds open and close without a change of the issues. Their event does not bubble.
     let toggled = RwSignal::new(());
-    let capture = EventListenerOptions::run_in_capture_phase();
-    let listener = EventListener::new_with_options(&window(), "toggle", capture, move |_| {
-        toggled.try_set(());
-    });
-    listener.forget();
+    for moves in ["toggle", "scroll", "resize"] {
+        let capture = EventListenerOptions::run_in_capture_phase();
+        let listener = EventListener::new_with_options(&window(), moves, capture, move |_| {
+            // Most scrolling moves no issue.
+            if moves == "toggle" || state.has_errors() {
+                toggled.try_set(());
+            }
+        });
+        listener.forget();
+    }
     Effect::new(move |_| {
         toggled.track();
         let issues = state.issues();
@@ -51,7 +56,21 @@ fn is_seen(issue: &Issue) -> bool {
         // A phone shows no form until it is opened.
         let hidden = element.offset_parent().is_none();
         let folded = matches!(element.closest("details:not([open])"), Ok(Some(_)));
-        !hidden && !folded && element.text_content().is_some_and(|text| text.contains(&issue.sentence()))
+        let scrolled = issue.is_error() && is_out_of_sight(&element);
+        !hidden
+            && !folded
+            && !scrolled
+            && element.text_content().is_some_and(|text| text.contains(&issue.sentence()))
     };
     (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).any(shown)
+}
+
+/// Whether `element` is scrolled out of the column or the window it stands in.
+fn is_out_of_sight(element: &HtmlElement) -> bool {
+    let own = element.get_bounding_client_rect();
+    let page = element.owner_document().and_then(|page| page.document_element());
+    let column = element.closest(".side").ok().flatten().map(|side| side.get_bounding_client_rect());
+    let (top, bottom) = column.map_or((0.0, f64::INFINITY), |side| (side.top(), side.bottom()));
+    let bottom = page.map_or(bottom, |page| bottom.min(f64::from(page.client_height())));
+    own.bottom() <= top.max(0.0) || own.top() >= bottom
 }

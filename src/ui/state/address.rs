@@ -44,6 +44,12 @@ pub fn follow(state: State) {
     listener.forget();
 }
 
+/// Follows a link within the page: a fragment with its `#`.
+pub fn open(link: &str) {
+    // The browser tells of it as of a click.
+    let _ = window().location().set_hash(link);
+}
+
 /// Writes the newest history entry.
 pub fn replace(link: &str) {
     // A frame without an origin may be refused its history; the page works on without.

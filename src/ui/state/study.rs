@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::suggest::{self, Suggestion};
 use super::{Form, State, WorkerStatus, address, find};
 use crate::study::panel::Panel;
+use crate::study::pick::PICK;
 use crate::study::{Document, Topic};
 use crate::worker::protocol::{Studied, StudyAsked};
 
@@ -35,6 +36,8 @@ pub struct OpenStudy {
     sought: String,
     /// What the search has found.
     pub found: Document,
+    /// What was found for a list that is typed into.
+    pub picked: Document,
     pub suggestion: Suggestion,
 }
 
@@ -59,9 +62,16 @@ impl State {
         self.study.update(|study| {
             if study.panel != panel {
                 let OpenStudy { id, finding, asked, .. } = *study;
-                let (found, suggestion) =
-                    (std::mem::take(&mut study.found), std::mem::take(&mut study.suggestion));
-                *study = OpenStudy { id, finding, asked, panel, found, suggestion, ..OpenStudy::default() };
+                *study = OpenStudy {
+                    id,
+                    finding,
+                    asked,
+                    panel,
+                    found: std::mem::take(&mut study.found),
+                    picked: std::mem::take(&mut study.picked),
+                    suggestion: std::mem::take(&mut study.suggestion),
+                    ..OpenStudy::default()
+                };
             }
             study.sought = fold.into();
         });
@@ -146,7 +156,9 @@ pub fn ask(state: State) {
 pub fn heard(state: State, studied: Studied) {
     state.study.update(|study| {
         if study.finding == studied.id {
-            study.found = studied.document;
+            let of =
+                if studied.document.chosen.starts_with(PICK) { &mut study.picked } else { &mut study.found };
+            *of = studied.document;
         } else if study.id == studied.id {
             study.due = false;
             study.studied = studied;

@@ -2,7 +2,7 @@
 
 use super::{memory, passes, run, verdict};
 use crate::calibration::Band;
-use crate::chart::{Chart, Roofline, summary};
+use crate::chart::{Chart, Roofline, apart, summary};
 use crate::config::{Measured, Metric, Setup};
 use crate::serving::Report;
 use crate::serving::measured::{Deviation, print};
@@ -23,7 +23,12 @@ pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool)
         calibration: calibration(setup, report).unwrap_or_default(),
         memory: memory::shown(&report.memory, !report.passes.is_empty()),
         passes: report.passes.iter().map(passes::shown).collect(),
-        roofline_words: roofline.as_ref().map(summary).unwrap_or_default(),
+        roofline_words: roofline
+            .iter()
+            .map(summary)
+            .chain(report.passes.iter().filter_map(apart))
+            .collect::<Vec<_>>()
+            .join(" "),
         roofline: roofline.map(Chart::Roofline),
         run: report.run.as_ref().map(|of| run(setup, of, traced)).unwrap_or_default(),
     }

@@ -16,7 +16,7 @@ export function held(link, current, keys) {
 
 /** From now on; also for controls that the page makes anew. */
 export function lock(form, locks) {
-  const controls = [...locks].flatMap((id) => [`#${id}`, `#${id}-range`]);
+  const controls = [...locks].flatMap((id) => [`#${id}`, `#${id}-range`, `#pick-${id}`]);
   if (locks.has("load")) controls.push("[name=load]");
   if (locks.has("model")) controls.push("[data-testid=config-json-panel] *");
   if (locks.has("trace")) controls.push("[data-testid=trace-panel] *");

@@ -1,0 +1,230 @@
+//! Head-room: which kernel to tune first, and what the hardware would serve if nothing waited for anything.
+
+use super::{Block, Row, Span, Study, refused};
+use crate::chart::apart;
+use crate::config::Setup;
+use crate::graph::Phase;
+use crate::latency::Resource;
+use crate::serving::Report;
+use crate::serving::report::{KernelLine, PassReport};
+use crate::study::words;
+use crate::units::{Bytes, Flops, Seconds, count, percent};
+
+/// Savings below this share of a step do not show in its printed digits.
+const LEAST: f64 = 1e-3;
+
+pub fn blocks(study: &Study) -> Vec<Block> {
+    let own = study.own();
+    let (Some(setup), Some(report)) = (own.setup(), own.report().filter(|report| !report.passes.is_empty()))
+    else {
+        return refused(own.issues());
+    };
+    let mut blocks = optimum(setup, report);
+    // Most of what a request waits for is decoding.
+    for pass in report.passes.iter().rev() {
+        let ranked = ranked(pass);
+        blocks.push(Block::heading(format!("{}: {} per step", words::phase(pass.phase), pass.time.print())));
+        blocks.push(Block::text(first(pass, &ranked)));
+        blocks.push(table(pass, &ranked));
+        blocks.extend(apart(pass).map(Block::text));
+    }
+    blocks
+}
+
+/// A kernel, its place in the report, and what the step would save if it ran at its ceiling.
+struct Gain<'a> {
+    index: usize,
+    kernel: &'a KernelLine,
+    saved: Seconds,
+}
+
+/// Those that would save something, the largest saving first.
+fn ranked(pass: &PassReport) -> Vec<Gain<'_>> {
+    let gain = |(index, kernel): (usize, &'_ KernelLine)| (index, saved(kernel));
+    let mut all: Vec<Gain<'_>> = Vec::new();
+    for (index, saved) in pass.kernels.iter().enumerate().map(gain) {
+        if saved.0 >= LEAST * pass.time.0 {
+            all.push(Gain { index, kernel: &pass.kernels[index], saved });
+        }
+    }
+    all.sort_by(|a, b| b.saved.0.total_cmp(&a.saved.0));
+    all
+}
+
+/// Of all its launches. Where a kernel tiles differently than counted, the ceiling may be beaten.
+fn saved(kernel: &KernelLine) -> Seconds {
+    (kernel.time - kernel.ceiling).max(Seconds::ZERO) * kernel.count as f64
+}
+
+fn first(pass: &PassReport, ranked: &[Gain<'_>]) -> String {
+    let Some(Gain { kernel, saved, .. }) = ranked.first() else {
+        return "Every kernel runs at its ceiling.".into();
+    };
+    format!(
+        "To tune first: {}. At its ceiling, which its work and its tiles and waves set, a step would take {} instead of {}: {} less.",
+        kernel.name,
+        (pass.time - *saved).print(),
+        pass.time.print(),
+        percent(*saved / pass.time),
+    )
+}
+
+/// A row a kernel that would save something, then the others together and the host.
+fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
+    const HEAD: [&str; 7] =
+        ["Kernel", "Now", "At its ceiling", "Saves", "Of the step", "Ceiling set by", "Time is"];
+    let phase = pass.phase.id();
+    let cells = |now: Seconds, saved: Seconds| {
+        [now, now - saved, saved]
+            .map(|time| time.print().to_string())
+            .into_iter()
+            .chain([percent(saved / pass.time).to_string()])
+            .map(Span::plain)
+            .collect::<Vec<_>>()
+    };
+    let row = |Gain { index, kernel, saved }: &Gain<'_>| {
+        let name = Span::link(kernel.name, format!("view:explain/kernel-{phase}-{index}"));
+        let known = [words::resource(kernel.limit), words::provenance(kernel.provenance)].map(Span::plain);
+        Row::new(
+            std::iter::once(name)
+                .chain(cells(kernel.time * kernel.count as f64, *saved))
+                .chain(known)
+                .collect(),
+        )
+    };
+    let plain = |name: String, now: Seconds, saved: Seconds| {
+        let none = ["–", "–"].map(Span::plain);
+        Row::new(std::iter::once(Span::plain(name)).chain(cells(now, saved)).chain(none).collect())
+    };
+    let mut rows: Vec<Row> = ranked.iter().map(row).collect();
+    let is_ranked = |index: usize| ranked.iter().any(|gain| gain.index == index);
+    let others = pass.kernels.iter().enumerate().filter(|(index, _)| !is_ranked(*index));
+    let (mut number, mut now, mut less) = (0, Seconds::ZERO, Seconds::ZERO);
+    for (_, kernel) in others {
+        (number, now, less) = (number + 1, now + kernel.time * kernel.count as f64, less + saved(kernel));
+    }
+    if number > 0 {
+        rows.push(plain(format!("{number} others, at their ceilings"), now, less));
+    }
+    if pass.host.0 > 0.0 {
+        rows.push(plain("Host time not hidden".into(), pass.host, pass.host));
+    }
+    let name = format!("Head-room of {}", words::phase(pass.phase).to_ascii_lowercase());
+    Block::table(name, &HEAD, rows).called(&format!("headroom-{phase}"))
+}
+
+/// What a step asks of each resource: the time it would take if it did nothing else.
+struct Needs([(Resource, Seconds); 3]);
+
+impl Needs {
+    /// None where the GPU lacks a figure for it.
+    fn of(setup: &Setup, pass: &PassReport) -> Option<Self> {
+        let bandwidth = setup.gpu.bandwidth().ok()?;
+        let [mut compute, mut memory, mut links] = [Seconds::ZERO; 3];
+        for kernel in &pass.kernels {
+            let launches = kernel.count as f64;
+            if let Some(math) = kernel.math {
+                compute += Flops(kernel.flops.0 * launches) / setup.gpu.peak(math).ok()?;
+            }
+            if kernel.limit == Resource::Network {
+                links += kernel.roofline * launches;
+            } else {
+                memory += Bytes(kernel.bytes.0 * launches) / bandwidth;
+            }
+        }
+        Some(Self([(Resource::Compute, compute), (Resource::Memory, memory), (Resource::Network, links)]))
+    }
+
+    /// The resource it needs longest, which the others could hide behind.
+    fn most(&self) -> (Resource, Seconds) {
+        self.0.into_iter().fold(self.0[0], |most, one| if one.1.0 > most.1.0 { one } else { most })
+    }
+}
+
+/// Steps and the rate of decoding as predicted, with every kernel at its ceiling, and with compute, memory and links overlapped perfectly
+/// (NanoFlow's bound, arXiv 2408.12757, at the batch of this load).
+fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
+    let pass = |phase| report.passes.iter().find(|pass| pass.phase == phase);
+    let (Some(prefill), Some(decode)) = (pass(Phase::Prefill), pass(Phase::Decode)) else {
+        return Vec::new();
+    };
+    let computes = setup.prefill.as_ref().map_or(setup, |pool| &pool.setup);
+    let (Some(of_prefill), Some(of_decode)) = (Needs::of(computes, prefill), Needs::of(setup, decode)) else {
+        return Vec::new();
+    };
+    let ceilings = |pass: &PassReport| {
+        pass.kernels.iter().fold(pass.time - pass.host, |time, kernel| time - saved(kernel))
+    };
+    let rows = [
+        ("Predicted", prefill.time, decode.time),
+        ("Every kernel at its ceiling", ceilings(prefill), ceilings(decode)),
+        ("Compute, memory and links overlapped perfectly", of_prefill.most().1, of_decode.most().1),
+    ];
+    let row = |(name, prompt, step): (&str, Seconds, Seconds)| {
+        let rate = count(decoded_per_s(setup, decode, step).round());
+        Row::texts([
+            name.to_owned(),
+            prompt.print().to_string(),
+            step.print().to_string(),
+            format!("{rate} tok/s"),
+        ])
+    };
+    let (limit, least) = of_decode.most();
+    let text = format!(
+        "Decoding {} sequences at once uses {} of what {}, the resource it needs longest, could do. The rate is that of all \
+         replicas between prefills; larger batches have a higher one.",
+        count(decode.sequences as f64),
+        percent(least / decode.time),
+        words::resource(limit).to_ascii_lowercase(),
+    );
+    let head = ["", "Prefill step", "Decode step", "Output while decoding"];
+    vec![
+        Block::heading("How far from the optimum"),
+        Block::table("How far from the optimum", &head, rows.map(row)).called("optimum"),
+        Block::text(text),
+    ]
+}
+
+/// Tokens per second of all replicas while they decode batches like that of `pass`, one a rank and stage, in steps of `step`.
+fn decoded_per_s(setup: &Setup, pass: &PassReport, step: Seconds) -> f64 {
+    let steps = setup.decode_steps();
+    // More than one where drafts are accepted.
+    let per_step = if steps > 0.0 { f64::from(setup.osl.saturating_sub(1)) / steps } else { 1.0 };
+    let batches = f64::from(setup.replicas * setup.dp * setup.pp);
+    pass.sequences as f64 * per_step * batches / step.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::config::{check, link};
+    use crate::efficiency::Efficiencies;
+    use crate::serving::{finish, plan};
+
+    #[test]
+    fn no_step_is_shorter_than_its_longest_resource() {
+        for link in
+            ["v=1&m=qwen3-32b&tp=2&c=64", "v=1&m=qwen3-30b-a3b&tp=4&c=64", "v=1&m=llama-3.1-8b&b=8&osl=16"]
+        {
+            let setup = check(&link::decode(link).0.scenario, catalog()).0.expect(link);
+            let (plan, _) = plan(&setup).expect(link);
+            let report = finish(&plan, &Efficiencies::Roofline).expect(link);
+            for pass in &report.passes {
+                let needs = Needs::of(&setup, pass).expect(link);
+                assert!(needs.most().1.0 > 0.0 && needs.most().1.0 <= pass.time.0 * (1.0 + 1e-9), "{link}");
+            }
+            let decode = report.passes.last().expect(link);
+            let now = decoded_per_s(&setup, decode, decode.time);
+            let output = report.headline.as_ref().expect(link).output_per_s;
+            assert!(now >= output, "{link}: {output} tok/s, {now} between prefills");
+            assert_eq!(tables(&report, &setup), 3);
+        }
+    }
+
+    fn tables(report: &Report, setup: &Setup) -> usize {
+        let mut blocks = optimum(setup, report);
+        blocks.extend(report.passes.iter().map(|pass| table(pass, &ranked(pass))));
+        blocks.iter().filter(|block| matches!(block, Block::Table(of) if !of.rows.is_empty())).count()
+    }
+}

@@ -1,0 +1,165 @@
+//! Models and GPUs for a list that is typed into: what was looked at last first, what fits marked.
+
+use super::search::{Entry, of_gpu, of_model, published, rank, similar};
+use super::{Block, Row, Span, Study, edit};
+use crate::config::catalog::catalog;
+use crate::config::{ModelChoice, Scenario, check};
+use crate::serving::memory_of;
+use crate::units::Bytes;
+
+/// What the text begins with that asks for such a list.
+pub const PICK: &str = "pick:";
+
+/// An entry, and the configuration on the form with it.
+struct Candidate {
+    id: String,
+    entry: Entry,
+    scenario: Scenario,
+}
+
+/// `question` is `model` or `gpu` and the ids of what was looked at last, then on a line of its own what is typed. A row links to
+/// `pick:` and its id; a published name, which stands for more than a model, to the configuration with it.
+pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
+    let (head, words) = question.split_once('\n').unwrap_or((question, ""));
+    let mut head = head.split_whitespace();
+    let kind = head.next().unwrap_or_default();
+    let recent: Vec<&str> = head.collect();
+    let typed = words.to_lowercase();
+    let words: Vec<&str> = typed.split_whitespace().collect();
+    let mut found: Vec<(u8, Candidate)> = options(study, kind)
+        .into_iter()
+        .filter_map(|option| Some((rank(&option.entry, &words)?, option)))
+        .collect();
+    if found.is_empty() {
+        if let Some(entry) = (kind == "model").then(|| published(study, &typed)).flatten() {
+            return vec![Block::table("Results", &HEAD, [Row::from(entry)])];
+        }
+        let alike = options(study, kind).into_iter().filter(|option| similar(&option.entry, &words));
+        found = alike.map(|option| (0, option)).collect();
+    }
+    if found.is_empty() {
+        return vec![Block::text("No results.").called("no-results")];
+    }
+    let place = |id: &str| recent.iter().position(|held| *held == id).unwrap_or(usize::MAX);
+    let fitted = |(rank, mut option): (u8, Candidate)| {
+        let (fit, weights) = Fit::of(&option.scenario);
+        let held = weights.map(|weights| format!(", {} of weights per GPU", weights.print()));
+        option.entry.facts.extend(held);
+        (rank, place(&option.id), fit, option)
+    };
+    let mut rows: Vec<(u8, usize, Fit, Candidate)> = found.into_iter().map(fitted).collect();
+    rows.sort_by_key(|(rank, place, fit, _)| (*rank, *place, *fit));
+    let row = |(_, place, fit, Candidate { id, entry, .. }): (u8, usize, Fit, Candidate)| {
+        let recent = if place == usize::MAX { "" } else { "recent, " };
+        let name = Span::link(entry.name, format!("{PICK}{id}"));
+        Row::new(vec![name, entry.facts.into(), format!("{recent}{}", fit.words()).into()])
+    };
+    vec![Block::table("Results", &HEAD, rows.into_iter().map(row))]
+}
+
+const HEAD: [&str; 3] = ["Name", "Details", "Fit"];
+
+/// Whether the weights and one request of this load fit as it is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Fits,
+    TooLarge,
+    /// Something on the form does not go with it: a degree, a format.
+    Refused,
+}
+
+impl Fit {
+    /// And the weights that the fullest GPU holds.
+    fn of(scenario: &Scenario) -> (Self, Option<Bytes>) {
+        let (setup, _) = check(scenario, catalog());
+        match setup.and_then(|setup| memory_of(&setup).ok()) {
+            Some(memory) if memory.max_concurrency >= 1.0 => (Self::Fits, Some(memory.weights)),
+            Some(memory) => (Self::TooLarge, Some(memory.weights)),
+            None => (Self::Refused, None),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Fits => "fits",
+            Self::TooLarge => "does not fit as laid out",
+            Self::Refused => "needs other settings",
+        }
+    }
+}
+
+fn options(study: &Study, kind: &str) -> Vec<Candidate> {
+    let scenario = |edit: &dyn Fn(&mut Scenario)| {
+        let mut scenario = study.link.scenario.clone();
+        edit(&mut scenario);
+        scenario
+    };
+    let entry = |name: &str, facts: String| Entry { kind: "", name: name.into(), facts, link: String::new() };
+    if kind == "gpu" {
+        let gpus = catalog().gpus.gpus.iter();
+        return gpus
+            .map(|gpu| Candidate {
+                id: gpu.id.clone(),
+                entry: entry(&gpu.name, of_gpu(gpu)),
+                scenario: scenario(&|scenario| edit::gpu(scenario, gpu)),
+            })
+            .collect();
+    }
+    let models = catalog().models.models.iter();
+    models
+        .map(|model| {
+            let (maker, name) = model.name.split_once('/').unwrap_or(("", &model.name));
+            Candidate {
+                id: model.id.clone(),
+                entry: entry(name, format!("{}, {maker}", of_model(model))),
+                scenario: scenario(&|scenario| {
+                    scenario.model = ModelChoice::Catalog(model.id.clone());
+                    scenario.weights = None;
+                }),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::Topic;
+
+    fn rows(question: &str) -> Vec<Vec<String>> {
+        let study = Study::new(Topic::Find, question, "v=1&m=qwen3-32b&g=h100-sxm", "");
+        let Some(Block::Table(table)) = blocks(&study, question).into_iter().next() else {
+            return Vec::new();
+        };
+        table.rows.into_iter().map(|row| row.cells.into_iter().map(|cell| cell.text).collect()).collect()
+    }
+
+    #[test]
+    fn what_is_typed_is_found() {
+        assert!(rows("model\nllama 70").iter().any(|row| row[0] == "Llama-3.3-70B-Instruct"));
+        assert!(rows("model\nllama 70")[0][0].contains("70B"));
+        assert_eq!(rows("gpu\nb200")[0][0], "B200");
+        assert!(rows("gpu\nmi300").iter().any(|row| row[0].contains("MI300X")));
+        assert!(rows("model\nnothing like it").is_empty());
+    }
+
+    #[test]
+    fn what_was_looked_at_last_comes_first_and_what_fits_is_marked() {
+        let all = rows("gpu l4 h200-sxm\n");
+        assert_eq!([&*all[0][0], &*all[1][0]], ["L4", "H200 SXM"]);
+        assert_eq!([&*all[0][2], &*all[1][2]], ["recent, does not fit as laid out", "recent, fits"]);
+        assert_eq!(all.len(), catalog().gpus.gpus.len());
+        let (fits, rest): (Vec<_>, Vec<_>) = all[2..].iter().partition(|row| row[2] == "fits");
+        assert!(!fits.is_empty() && !rest.is_empty());
+        assert!(
+            all[2..2 + fits.len()].iter().all(|row| row[2] == "fits"),
+            "those that fit before the others"
+        );
+    }
+
+    #[test]
+    fn a_published_name_is_a_model() {
+        let all = rows("model\nRedHatAI/Qwen3-32B-FP8-dynamic");
+        assert_eq!(all.len(), 1);
+    }
+}

@@ -1,0 +1,161 @@
+//! What is typed to find a model or a GPU: a box whose list the worker fills, with what was looked at last first and what fits
+//! marked. The list of the catalog stands beside it.
+
+use leptos::ev::{FocusEvent, KeyboardEvent, MouseEvent};
+use leptos::html::{Div, Input as Element};
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Node, ScrollIntoViewOptions, ScrollLogicalPosition};
+
+use super::options;
+use crate::config::inputs::Input;
+use crate::config::{Field, Scenario};
+use crate::study::pick::PICK;
+use crate::study::{Block, Document, Row};
+use crate::ui::history::recent;
+use crate::ui::state::{State, address};
+
+/// The index of no option.
+const NONE: usize = usize::MAX;
+
+/// Takes the id of what was chosen.
+pub type Choose = Box<dyn Fn(&str) + Send + Sync>;
+
+/// A combobox. `name` is that of what is chosen; `choose` takes the id of another.
+#[component]
+pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<Choose>) -> impl IntoView {
+    let state = State::get();
+    let field = input.field;
+    let (id, list) = (format!("pick-{}", field.id()), format!("{}-list", field.id()));
+    let (root, text) = (NodeRef::<Div>::new(), NodeRef::<Element>::new());
+    // What is typed; none while the list is closed.
+    let words = RwSignal::new(None::<String>);
+    let active = RwSignal::new(NONE);
+    let found = Memo::new(move |_| {
+        let open = words.with(Option::is_some);
+        state.study.with(|study| rows(&study.picked, field).filter(|_| open).unwrap_or_default())
+    });
+    let open = move |typed: String| {
+        state.find(question(field, &typed));
+        // Enter takes nothing that was not asked for.
+        active.set(if typed.is_empty() { NONE } else { 0 });
+        words.set(Some(typed));
+    };
+    let close = move || {
+        if words.with_untracked(Option::is_some) {
+            words.set(None);
+            state.end_search();
+        }
+    };
+    let take = move |index: usize| {
+        let link = found.with_untracked(|rows| Some(rows.get(index)?.cells.first()?.link.clone()));
+        let Some(link) = link else { return };
+        close();
+        match link.strip_prefix(PICK) {
+            Some(id) => choose.with_value(|choose| choose(id)),
+            // A published name stands for more than a model.
+            None => address::open(&link),
+        }
+    };
+    let go = move |to: usize| {
+        active.set(to);
+        let option = text.get_untracked().and_then(|text| text.owner_document());
+        let option = option.and_then(|page| page.get_element_by_id(&option_id(field, to)));
+        if let Some(option) = option {
+            let near = ScrollIntoViewOptions::new();
+            near.set_block(ScrollLogicalPosition::Nearest);
+            option.scroll_into_view_with_scroll_into_view_options(&near);
+        }
+    };
+    let steer = move |event: KeyboardEvent| {
+        let (shown, at) = (words.with_untracked(Option::is_some), active.get_untracked());
+        let last = found.with_untracked(Vec::len).saturating_sub(1);
+        match event.key().as_str() {
+            "ArrowDown" if !shown => open(String::new()),
+            "ArrowDown" => go(if at < last { at + 1 } else { 0 }),
+            "ArrowUp" if shown => go(at.checked_sub(1).map_or(last, |above| above.min(last))),
+            "Enter" if shown => take(at),
+            "Escape" if shown => close(),
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+    };
+    let press = move |event: MouseEvent| {
+        let target = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+        let option = target.and_then(|target| target.closest("[role=option]").ok().flatten());
+        let index = option.and_then(|option| option.id().rsplit_once('-')?.1.parse().ok());
+        if let Some(index) = index {
+            take(index);
+        }
+    };
+    let leave = move |event: FocusEvent| {
+        let to = event.related_target().and_then(|to| to.dyn_into::<Node>().ok());
+        if !root.get_untracked().is_some_and(|root| root.contains(to.as_ref())) {
+            close();
+        }
+    };
+    let begin = move |_| {
+        if words.with_untracked(Option::is_none) {
+            open(String::new());
+            if let Some(text) = text.get_untracked() {
+                text.select();
+            }
+        }
+    };
+    let shown = move || words.with(Option::is_some);
+    let at = move || found.with(|rows| active.get() < rows.len()).then(|| option_id(field, active.get()));
+    let options = move || {
+        let at = active.get();
+        let option = |(index, row): (usize, &Row)| option(field, index, row, index == at);
+        found.with(|rows| rows.iter().enumerate().map(option).collect::<Vec<_>>()).into_any()
+    };
+    // The chosen one's name is selected where the list opens: what is typed takes its place.
+    let value = move || words.get().filter(|typed| !typed.is_empty()).unwrap_or_else(|| name.get());
+    view! {
+        <div class="picker" node_ref=root on:focusout=leave>
+            <input
+                node_ref=text type="text" role="combobox" id=id.clone() data-testid=id autocomplete="off" spellcheck="false"
+                aria-autocomplete="list" aria-haspopup="listbox" aria-controls=list.clone() aria-expanded=move || shown().to_string()
+                aria-activedescendant=at
+                prop:value=value
+                on:input=move |event| open(event_target_value(&event)) on:keydown=steer on:click=begin
+            />
+            <ul
+                role="listbox" id=list data-testid=format!("{}-list", field.id()) aria-label=format!("{}s", input.label) prop:hidden=move || !shown()
+                on:mousedown=move |event| event.prevent_default() on:click=press
+            >
+                {options}
+            </ul>
+        </div>
+    }
+}
+
+/// What the worker is asked: the kind and the ids of what was looked at last, then the words.
+fn question(field: Field, words: &str) -> String {
+    let default = options::of(field).map(|options| (options.chosen)(&Scenario::default()));
+    let recent = recent::values(field.input().key, &default.unwrap_or_default()).join(" ");
+    format!("{PICK}{} {recent}\n{words}", field.id())
+}
+
+/// The rows of an answer to such a question; none of another.
+fn rows(of: &Document, field: Field) -> Option<Vec<Row>> {
+    let asked = of.chosen.strip_prefix(PICK)?.split_whitespace().next()?;
+    let table = |block: &Block| match block {
+        Block::Table(table) => Some(table.rows.clone()),
+        _ => None,
+    };
+    (asked == field.id()).then(|| of.blocks.iter().find_map(table).unwrap_or_default())
+}
+
+fn option_id(field: Field, index: usize) -> String {
+    format!("{}-option-{index}", field.id())
+}
+
+/// Its name, then what is known of it, then whether it fits.
+fn option(field: Field, index: usize, row: &Row, active: bool) -> AnyView {
+    let cells: Vec<AnyView> =
+        row.cells.iter().map(|cell| view! { <span>{cell.text.clone()}</span> }.into_any()).collect();
+    view! { <li role="option" id=option_id(field, index) aria-selected=active.to_string()>{cells}</li> }
+        .into_any()
+}
