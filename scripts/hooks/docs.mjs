@@ -12,7 +12,8 @@ function relinked(html) {
   return html.replace(/<a href="([^"]*)">(.*?)<\/a>/gs, (tag, href, text) => {
     const [file, anchor] = href.split("#");
     if (/^https?:/.test(href) || !file) return tag;
-    return shipped.has(file) ? `<a href="${target(file)}${anchor ? `#${anchor}` : ""}">${text}</a>` : text;
+    // As a page it is known without the ending of its source.
+    return shipped.has(file) ? `<a href="${target(file)}${anchor ? `#${anchor}` : ""}">${text.replace(/\.md$/, "")}</a>` : text;
   });
 }
 

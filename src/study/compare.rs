@@ -74,9 +74,15 @@ fn offers(study: &Study) -> Block {
         offered.push(Case::edited("FP8 weights", base, |scenario| scenario.weights = Some(Dtype::Fp8)));
     }
     offered.retain(|case| !link.compared.contains(&case.scenario));
+    let begin = match link.compared.is_empty() {
+        true => {
+            "Nothing stands beside this configuration yet: the differences of up to four, and their curves, will be here. Compare with "
+        }
+        false => "Compare with ",
+    };
     let mut spans: Vec<Span> = Vec::new();
     for case in offered {
-        spans.push(if spans.is_empty() { "Compare with " } else { ", " }.into());
+        spans.push(if spans.is_empty() { begin } else { ", " }.into());
         let mut link = link.clone();
         link.compared.push(case.scenario);
         spans.push(Span::link(case.name, format!("#{}", link.encode())));

@@ -97,10 +97,14 @@ pub fn clients(number: f64) -> String {
     format!("{} client{}", count(number), if number == 1.0 { "" } else { "s" })
 }
 
-/// `+12 %`: the change from `was` to `value`; none if that says nothing.
+/// `+12 %`: the change from `was` to `value`, `0 %` where it rounds to nothing; none if that says nothing.
 pub fn change(value: f64, was: f64) -> Option<String> {
-    let change = (value / was - 1.0) * 100.0;
-    let sign = if change >= 0.0 { "+" } else { "−" };
+    let change = ((value / was - 1.0) * 100.0).round();
+    let sign = match change {
+        more if more > 0.0 => "+",
+        less if less < 0.0 => "−",
+        _ => "",
+    };
     change.is_finite().then(|| format!("{sign}{} %", fixed(change.abs(), 0)))
 }
 
@@ -112,6 +116,7 @@ mod tests {
     fn changes_have_a_sign() {
         assert_eq!(change(112.0, 100.0).as_deref(), Some("+12 %"));
         assert_eq!(change(50.0, 100.0).as_deref(), Some("−50 %"));
+        assert_eq!(change(99.8, 100.0).as_deref(), Some("0 %"));
         assert_eq!(change(1.0, 0.0), None);
     }
 }
