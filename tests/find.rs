@@ -398,7 +398,8 @@ fn plans_say_their_power_and_a_cap_may_vary() {
 #[test]
 fn links_hold_prices_by_gpu_and_terms() {
     let price = |find: &str, gpu: &str| {
-        let link = Link::read(&format!("v=1&m=llama-3.1-8b&r=4&sp=30&f=gpu~b200,l4~{find}")).0.expect("a link");
+        let link =
+            Link::read(&format!("v=1&m=llama-3.1-8b&r=4&sp=30&f=gpu~b200,l4~{find}")).0.expect("a link");
         let (request, issues) = Request::from_link(&link);
         request.unwrap_or_else(|| panic!("{find}: {issues:?}")).fleet.price(gpu)
     };

@@ -13,7 +13,7 @@ fn lines(value: &Value) -> Vec<String> {
         Value::Object(fields) => {
             fields.iter().flat_map(|(name, value)| under(&format!("{name}:"), value)).collect()
         }
-        Value::Array(items) => items.iter().flat_map(|item| in_list(item)).collect(),
+        Value::Array(items) => items.iter().flat_map(in_list).collect(),
         scalar => vec![print_scalar(scalar)],
     }
 }

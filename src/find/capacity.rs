@@ -158,8 +158,12 @@ impl Question {
 
 fn rates(value: &Value, issues: &mut Vec<Issue>) -> Vec<f64> {
     let hours = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    let rates: Vec<f64> =
-        hours.iter().filter_map(Value::as_f64).filter(|rate| RATE.contains(*rate)).collect();
+    let rates: Vec<f64> = hours
+        .iter()
+        .filter_map(Value::as_f64)
+        .filter(|rate| RATE.contains(*rate))
+        .map(|rate| rate + 0.0)
+        .collect();
     let text = if hours.len() != HOURS {
         let given = if value.is_array() { hours.len().to_string() } else { json::kind(value).to_owned() };
         format!("`{DAY}` must hold {HOURS} rates, in requests per second from midnight on, not {given}")
@@ -218,6 +222,11 @@ fn most<E>(
     Ok(Capacity { answer, most, days: Vec::new() })
 }
 
+/// Rates are written, not computed; none is a negative zero.
+fn is_same(one: f64, other: f64) -> bool {
+    one.to_bits() == other.to_bits()
+}
+
 /// To four digits, so that it is written as it is.
 fn rounded(load: f64) -> f64 {
     format!("{load:.3e}").parse().unwrap_or(load)
@@ -259,7 +268,7 @@ fn day<E>(
     let peak = rates.iter().copied().fold(0.0, f64::max);
     let mut known: Vec<(f64, u32)> = vec![(0.0, 0), (peak, plan.replicas)];
     for &rate in rates {
-        if known.iter().any(|(other, _)| *other == rate) {
+        if known.iter().any(|(other, _)| is_same(*other, rate)) {
             continue;
         }
         let found = finish(Search::new(at(&alone, Load::Rate(rate), 1)))?;
@@ -269,7 +278,9 @@ fn day<E>(
     let each = plan.gpus / plan.replicas.max(1);
     let replicas: Vec<u32> = rates
         .iter()
-        .map(|rate| known.iter().find(|(other, _)| other == rate).map_or(0, |(_, replicas)| *replicas))
+        .map(|rate| {
+            known.iter().find(|(other, _)| is_same(*other, *rate)).map_or(0, |(_, replicas)| *replicas)
+        })
         .collect();
     let before = |hour: usize| replicas[(hour + replicas.len() - 1) % replicas.len()];
     let hours = rates.iter().zip(&replicas).enumerate().map(|(hour, (&rate, &replicas))| Hour {

@@ -131,7 +131,13 @@ impl Estimate {
             Some(step) => time(step).map(Some),
             None => Some(None),
         };
-        let decode = |step: &Decode| Some(DecodeTimes { alone: time(&step.alone)?, even: mixed(&step.even)?, whole: mixed(&step.whole)? });
+        let decode = |step: &Decode| {
+            Some(DecodeTimes {
+                alone: time(&step.alone)?,
+                even: mixed(&step.even)?,
+                whole: mixed(&step.whole)?,
+            })
+        };
         let decodes: Option<Vec<_>> = self.decodes.iter().map(decode).collect();
         Some(Times { prompts: time(&self.prompts.1)?, decodes: decodes? })
     }
@@ -142,7 +148,9 @@ impl Estimate {
         let parts = f64::from(setup.dp * setup.pp);
         let mut per_request = if self.decodes.is_empty() { prefill / parts } else { f64::INFINITY };
         let (mut before, mut in_flight): (Option<(f64, f64)>, f64) = (None, 1.0);
-        for (Decode { size, .. }, &DecodeTimes { alone, even, whole }) in self.decodes.iter().zip(&times.decodes) {
+        for (Decode { size, .. }, &DecodeTimes { alone, even, whole }) in
+            self.decodes.iter().zip(&times.decodes)
+        {
             let size = *size;
             // Prompts of so many requests come to each step.
             let each = size / self.steps;
