@@ -3,6 +3,16 @@
 
 export type Arch = "volta" | "turing" | "ampere" | "ada" | "hopper" | "blackwell" | "blackwell_rtx" | "cdna3" | "cdna4";
 
+/** What 80 % of measurements of a load are expected between. */
+export type Around = {
+  /** Of the means. */
+  ttft: Band;
+  tpot: Band | null;
+  output_per_s: Band | null;
+  /** The probability that measurements keep to all limits; none without limits. */
+  keeps_with: number | null;
+};
+
 export type Attention = {
   "gqa": Gqa
 } | {
@@ -845,6 +855,8 @@ export type Point = {
   tpot: Stats | null;
   output_per_s: number;
   saturated: boolean;
+  /** None without calibration. */
+  bands: Around | null;
 };
 
 /** Means over a run. Hosts, network and cooling are left out, but for `output_tokens_per_mwh`. */
