@@ -87,8 +87,11 @@ fn said(source: Source) -> &'static str {
 }
 
 /// The measured runs nearest to it, beside the physics.
-fn nearest(study: &Study, at: &Point) -> Option<Block> {
-    let like = shipped()?.like(at);
+fn nearest(study: &Study, at: &Point) -> Vec<Block> {
+    let like = shipped().map(|known| known.like(at)).unwrap_or_default();
+    if like.is_empty() {
+        return Vec::new();
+    }
     let rows = like.iter().take(NEAREST).map(|(likeness, known)| {
         let mut cells = vec![run(study, &known.point)];
         cells.extend([Observed::Ttft, Observed::Tpot, Observed::Throughput].map(|metric| {
@@ -99,9 +102,11 @@ fn nearest(study: &Study, at: &Point) -> Option<Block> {
         cells.push(percent(*likeness).to_string().into());
         Row::new(cells)
     });
-    let head = ["Measured run", "TTFT beside the physics", "TPOT", "Output", "Doubt shared"];
-    let table = Block::table("Nearest measured runs", &head, rows);
-    (!like.is_empty()).then(|| table.called("nearest"))
+    let head = ["Measured run", "TTFT", "TPOT", "Output", "Doubt shared"];
+    let table = Block::table("Nearest measured runs", &head, rows).called("nearest");
+    let text = "The nearest measured runs, and how far they came out from the physics alone. Doubt shared: the part of the error on step \
+                times that a run has in common with this configuration.";
+    vec![Block::text(text), table]
 }
 
 /// A measured run in words, which open it as far as its place among the others says what it was.

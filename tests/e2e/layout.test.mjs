@@ -169,6 +169,6 @@ pageTest("a skip link leads to the results, and terms are defined in the documen
   await docs.goto(`${url}docs/glossary.html`);
   assert.match(await docs.locator("main").textContent(), /TPOT.*time per output token/s);
   await docs.getByRole("link", { name: "Documentation" }).click();
-  await docs.getByRole("link", { name: "method.md" }).click();
+  await docs.getByRole("link", { name: "method", exact: true }).click();
   await docs.locator("h1").waitFor();
 });

@@ -49,7 +49,7 @@ for (const [name, link] of Object.entries(links)) {
   });
 }
 
-for (const [drawing, shows] of Object.entries({ roofline: "Memory 3.35 TB/s", timeline: "KV cache in use", loads: "TTFT: mean, P50 to P99" })) {
+for (const [drawing, shows] of Object.entries({ roofline: "Memory 3.35 TB/s", timeline: "KV cache in use", loads: "TTFT, mean" })) {
   test(`the native tool draws the ${drawing}, alike each time`, () => {
     const draw = (...more) =>
       execFileSync(predictTool, ["v=1&isl=300&osl=64&c=4", "--svg", drawing, ...more], { encoding: "utf8" });

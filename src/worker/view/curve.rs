@@ -38,12 +38,14 @@ pub fn curve(setup: &Setup, measured: &Measured, points: &[Point], largest: Opti
     let mut blocks = Vec::new();
     let largest = most_within(setup, points, largest);
     if !largest.is_empty() {
-        blocks.push(Block::text(largest).called("largest"));
-        blocks.extend(unsettled(setup, points));
+        blocks.push(Block::text(&*largest).called("largest"));
     }
     let name = "Latency and throughput against load";
     let chart = beside(measured, setup, runs::loads(setup, points));
     blocks.push(Block::figure(name, HEIGHT, chart, words(setup, points)).called("curve"));
+    if !largest.is_empty() {
+        blocks.extend(unsettled(setup, points));
+    }
     blocks.push(Block::fold("other-loads", "As a table", vec![table]));
     Document { blocks, ..Document::default() }
 }
