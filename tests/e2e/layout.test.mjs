@@ -106,7 +106,7 @@ pageTest("what would be better is said, and one press away", {}, async ({ page, 
   await open("v=1&m=llama-3.3-70b-instruct&tp=8&r=2&st=2000&sp=60");
   await settled(page);
   const better = page.getByTestId("better");
-  await better.waitFor({ timeout: 30_000 });
+  await better.waitFor({ timeout: 45_000 });
   assert.match(await better.textContent(), /^Better: .*: \d+ % cheaper, still meets the limits, (over )?\d+ % sure\. Apply$/);
   const before = await page.getByTestId("cost").getAttribute("data-value");
   await better.getByRole("link", { name: "Apply" }).click();

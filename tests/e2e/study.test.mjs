@@ -48,7 +48,7 @@ function native(topic, of = "") {
 
 for (const [theme, viewport] of [["light", desktop], ["dark", desktop], ["light", phone], ["dark", phone]]) {
   const name = viewport === phone ? "phone" : "desktop";
-  pageTest(`${theme} ${name}: every view stands, fits, and is accessible`, { theme, viewport }, async ({ page, open }) => {
+  pageTest(`${theme} ${name}: every view stands, fits, and is accessible`, { theme, viewport, timeout: 120_000 }, async ({ page, open }) => {
     await open(link);
     await settled(page);
     for (const topic of topics) {
