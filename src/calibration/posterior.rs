@@ -146,12 +146,17 @@ impl Calibration {
         all
     }
 
-    /// The variance of what responds so to the factors, by what it belongs to: together that of [`Posterior::variance`].
-    pub fn variance_by_source(&self, at: &Point, own: &[Known], response: PerFactor) -> [f64; SOURCES] {
+    /// The variance of what responds so to the factors, by what it belongs to: together that of [`Posterior::variance`]. One for
+    /// each of `responses`.
+    pub fn variance_by_source(
+        &self,
+        at: &Point,
+        own: &[Known],
+        responses: &[PerFactor],
+    ) -> Vec<[f64; SOURCES]> {
         let prior = self.prior.each_ref().map(Covariance::variance);
         let sized = (at, at.doublings());
         let near = self.nearest(&[sized], prior, own, |_| true);
-        let squared = response.map(|by| by * by);
         let of_pair = |pair: &Pair, by: PerFactor| {
             let mut all = [0.0; SOURCES];
             for (of, by) in self.prior.iter().zip(by) {
@@ -159,23 +164,28 @@ impl Calibration {
             }
             all
         };
-        let before = of_pair(&Pair::sized(sized, sized), squared);
         let rows = observations(&near);
-        let Some(gram) = self.gram(&near, &rows).cholesky() else { return before };
-        let shared: Vec<[f64; SOURCES]> = rows
-            .iter()
-            .map(|(run, one)| {
-                let by = std::array::from_fn(|factor| response[factor] * one.response[factor]);
-                let known = &near[*run].known.point;
-                of_pair(&Pair::sized(sized, (known, known.doublings())), by)
+        let gram = self.gram(&near, &rows).cholesky();
+        let of_response = |response: &PerFactor| {
+            let before = of_pair(&Pair::sized(sized, sized), response.map(|by| by * by));
+            let Some(gram) = &gram else { return before };
+            let shared: Vec<[f64; SOURCES]> = rows
+                .iter()
+                .map(|(run, one)| {
+                    let by = std::array::from_fn(|factor| response[factor] * one.response[factor]);
+                    let known = &near[*run].known.point;
+                    of_pair(&Pair::sized(sized, (known, known.doublings())), by)
+                })
+                .collect();
+            let whole = DVector::from_iterator(rows.len(), shared.iter().map(|of| of.iter().sum()));
+            let weights = gram.solve(&whole);
+            std::array::from_fn(|source| {
+                let known: f64 =
+                    shared.iter().zip(weights.iter()).map(|(of, weight)| of[source] * weight).sum();
+                before[source] - known
             })
-            .collect();
-        let whole = DVector::from_iterator(rows.len(), shared.iter().map(|of| of.iter().sum()));
-        let weights = gram.solve(&whole);
-        std::array::from_fn(|source| {
-            let known: f64 = shared.iter().zip(weights.iter()).map(|(of, weight)| of[source] * weight).sum();
-            before[source] - known
-        })
+        };
+        responses.iter().map(of_response).collect()
     }
 
     fn conditioned(&self, at: &[Sized<'_>], prior: PerFactor, near: &[Near<'_>]) -> Joint {
@@ -306,7 +316,7 @@ mod tests {
         let response = [0.4, 0.9, 1.0];
         for known in calibration.known.iter().step_by(200) {
             let whole = calibration.posterior(&known.point, &[], |_| true).variance(response);
-            let parts = calibration.variance_by_source(&known.point, &[], response);
+            let parts = calibration.variance_by_source(&known.point, &[], &[response])[0];
             assert!((parts.iter().sum::<f64>() - whole).abs() < 1e-9, "{parts:?} {whole}");
         }
     }

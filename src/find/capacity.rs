@@ -4,6 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::request::repeated;
 use super::{Answer, Fleet, Plan, Request, Search};
 use crate::config::inputs::Range;
 use crate::config::link::Link;
@@ -99,10 +100,7 @@ impl Question {
             let (request, issues) = Request::from_json(text);
             return (request, Self::Plans, issues);
         }
-        let mut issues: Vec<Issue> = json::repeated(text)
-            .into_iter()
-            .map(|name| Issue::error(Field::Link, format!("`{name}` is given twice")))
-            .collect();
+        let mut issues = repeated(text);
         let question = match (size, day) {
             (Some(size), Some(_)) => {
                 let text = format!("`{DAY}` gives the rates: `{}` cannot be asked for besides", size.id());
@@ -247,7 +245,7 @@ fn days<E>(
     Ok(Capacity { answer, most: None, days })
 }
 
-/// None where an hour is not served within the limits, which the peak is.
+/// None if some hour has no number of replicas that meets the limits, though the peak does.
 fn day<E>(
     request: &Request,
     rates: &[f64],

@@ -43,10 +43,7 @@ impl Request {
             Ok(_) => return (None, Vec::new()),
             Err(fault) => return (None, vec![Issue::error(Field::Link, fault)]),
         };
-        let repeated = json::repeated(text).into_iter();
-        let mut issues: Vec<Issue> = repeated
-            .map(|name| Issue::error(Field::Link, format!("`{}` is given twice", excerpt(&name))))
-            .collect();
+        let mut issues = repeated(text);
         object.retain(|_, value| !value.is_null());
         let mut taken = |field: Field| object.remove(field.id());
         let mut fleet =
@@ -132,7 +129,7 @@ impl Request {
         for field in [Field::BudgetGpus, Field::BudgetDollars] {
             object.extend(find.get(field).map(|text| (field.id().to_owned(), number(text))));
         }
-        // What was measured of the form's configuration is set beside it; runs that calibrate are the link's.
+        // The measurement in `measured` is compared with the form's configuration; only the link's own runs calibrate.
         object.remove(Field::Measured.id());
         let (request, issues) = Self::from_json(&Value::Object(object).to_string());
         (request.map(|request| Self { runs: link.runs.clone(), ..request }), issues)
@@ -234,6 +231,12 @@ fn unusable(input: &Input, text: &str) -> Option<Issue> {
     }
     let number = input.number.and_then(|number| (number.read)(&draft.link.scenario));
     number.and_then(|value| input.check(value)).or_else(|| layouts::unknown(input.field, text))
+}
+
+/// Names that an object gives twice.
+pub(super) fn repeated(text: &str) -> Vec<Issue> {
+    let twice = |name: String| Issue::error(Field::Link, format!("`{}` is given twice", excerpt(&name)));
+    json::repeated(text).into_iter().map(twice).collect()
 }
 
 /// Measured runs: a list of links, and of inputs in which a run differs from the request, with `measured`.

@@ -3,7 +3,7 @@
 use super::metric::{self, Metric, change};
 use super::words::dtype;
 use super::{Block, Row, Span, Study, edit};
-use crate::calibration::{Observed, Point, Source, shipped};
+use crate::calibration::{Observed, PerFactor, Point, Source, shipped};
 use crate::config::catalog::catalog;
 use crate::config::link::encode;
 use crate::config::model::Model;
@@ -57,10 +57,12 @@ fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
     let own = study.calibrated_on.as_deref().unwrap_or_default();
     let figure = |metric: &Metric| Some((metric.name, metric.figure(study.own())?));
     let known: Vec<_> = METRICS.iter().filter_map(figure).collect();
+    let responses: Vec<PerFactor> = known.iter().map(|(_, figure)| figure.response).collect();
+    let variances = calibration.variance_by_source(&calibrated.standing.point, own, &responses);
     let columns: Vec<[f64; 1 + Source::ALL.len()]> = known
         .iter()
-        .map(|(_, figure)| {
-            let by = calibration.variance_by_source(&calibrated.standing.point, own, figure.response);
+        .zip(variances)
+        .map(|((_, figure), by)| {
             let all = by.iter().sum::<f64>() + figure.noise;
             let [model, version, build, load] = by.map(|one| (one / all).max(0.0));
             [model, version, build, load, figure.noise / all]

@@ -76,7 +76,7 @@ fn offers(study: &Study) -> Block {
     offered.retain(|case| !link.compared.contains(&case.scenario));
     let begin = match link.compared.is_empty() {
         true => {
-            "Nothing stands beside this configuration yet: the differences of up to four, and their curves, will be here. Compare with "
+            "Add up to three configurations to see how they differ and how each scales with clients. Compare with "
         }
         false => "Compare with ",
     };

@@ -40,13 +40,9 @@ struct Gain<'a> {
 
 /// Those that would save something, the largest saving first.
 fn ranked(pass: &PassReport) -> Vec<Gain<'_>> {
-    let gain = |(index, kernel): (usize, &'_ KernelLine)| (index, saved(kernel));
-    let mut all: Vec<Gain<'_>> = Vec::new();
-    for (index, saved) in pass.kernels.iter().enumerate().map(gain) {
-        if saved.0 >= LEAST * pass.time.0 {
-            all.push(Gain { index, kernel: &pass.kernels[index], saved });
-        }
-    }
+    let gain = |(index, kernel)| Gain { index, kernel, saved: saved(kernel) };
+    let all = pass.kernels.iter().enumerate().map(gain);
+    let mut all: Vec<Gain<'_>> = all.filter(|gain| gain.saved.0 >= LEAST * pass.time.0).collect();
     all.sort_by(|a, b| b.saved.0.total_cmp(&a.saved.0));
     all
 }
@@ -117,7 +113,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
 struct Needs([(Resource, Seconds); 3]);
 
 impl Needs {
-    /// None where the GPU lacks a figure for it.
+    /// None if the GPU's record lacks a rate that this takes.
     fn of(setup: &Setup, pass: &PassReport) -> Option<Self> {
         let bandwidth = setup.gpu.bandwidth().ok()?;
         let [mut compute, mut memory, mut links] = [Seconds::ZERO; 3];

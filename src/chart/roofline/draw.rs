@@ -33,7 +33,7 @@ const FITTED_SHARE: f64 = 5e-3;
 /// Steps aside, in CSS pixels, and at most so many to either side, until points that coincide stand apart.
 const ASIDE: f64 = 5.0;
 const MOST_ASIDE: u32 = 8;
-/// Share of the sum of two radii from which on two points are told apart.
+/// Two points can be told apart if their centres are at least this share of their summed radii apart.
 const TOUCHING: f64 = 0.8;
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.

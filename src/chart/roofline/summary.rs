@@ -9,7 +9,7 @@ use crate::units::{count, percent};
 /// Shares below this print as nothing.
 const LEAST: f64 = 5e-4;
 
-/// The share of a step's time that is no point of a roofline, in a sentence; none where all of it is one.
+/// One sentence on the share of a step's time that the roofline cannot show; none if it shows everything.
 pub fn apart(pass: &PassReport) -> Option<String> {
     let host = pass.host.0 / pass.time.0;
     let parts = [

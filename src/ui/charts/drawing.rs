@@ -54,7 +54,7 @@ impl Drawing {
         drawing
     }
 
-    /// The kernel of the point that is read out; none where it has no row.
+    /// The row id of the kernel whose point is read out; none if the kernel has no row.
     pub fn kernel(self) -> Option<String> {
         let read = self.read.get_untracked()?;
         self.readings().into_iter().nth(read).map(|reading| reading.id).filter(|id| !id.is_empty())

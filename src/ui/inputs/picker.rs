@@ -1,5 +1,5 @@
-//! What is typed to find a model or a GPU: a box whose list the worker fills, with what was looked at last first and what fits
-//! marked. The list of the catalog stands beside it.
+//! A combobox for models and GPUs. The worker fills its list: recent ones first, with a mark on what fits. The arrow beside it
+//! opens the plain list of the catalog.
 
 use leptos::ev::{FocusEvent, KeyboardEvent, MouseEvent};
 use leptos::html::{Div, Input as Element};

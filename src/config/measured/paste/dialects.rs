@@ -15,8 +15,6 @@ struct Dialect {
     mark: &'static str,
     /// Where a number stands, and what [`super::name`] calls it.
     numbers: &'static [(&'static str, &'static str, Statistic)],
-    /// Where the list of reports stands, if there are several in one.
-    several: &'static str,
     /// Its own time between tokens is not to be trusted in every version: TPOT is that of the means.
     of_means: Option<&'static str>,
 }
@@ -39,7 +37,6 @@ const GUIDELLM: Dialect = Dialect {
         ("/args/strategy/streams", "max concurrency", Named),
         ("/args/strategy/rate", "request rate", Named),
     ],
-    several: "/benchmarks",
     of_means: Some(
         "GuideLLM's time per output token counts the first one, and before September 2026 its inter-token latency \
          takes merged chunks for tokens: TPOT is (E2E - TTFT) / (OSL - 1) of the means",
@@ -65,7 +62,6 @@ const INFERENCE_PERF: Dialect = Dialect {
         ("/load_summary/requested_rate", "request rate", Named),
         ("/load_summary/concurrency", "max concurrency", Named),
     ],
-    several: "",
     of_means: Some(
         "inference-perf before April 2026 counts two events a token: TPOT is (E2E - TTFT) / (OSL - 1) of the means",
     ),
@@ -86,7 +82,6 @@ const TRTLLM_BENCH: Dialect = Dialect {
         ("/request_info/avg_input_length", "input sequence length", Mean),
         ("/request_info/avg_output_length", "output sequence length", Mean),
     ],
-    several: "",
     of_means: None,
 };
 
@@ -104,21 +99,17 @@ const INFERENCE_X: Dialect = Dialect {
         ("/isl", "input sequence length", Mean),
         ("/osl", "output sequence length", Mean),
     ],
-    several: "",
     of_means: None,
 };
 
 const ALL: [Dialect; 4] = [GUIDELLM, INFERENCE_PERF, TRTLLM_BENCH, INFERENCE_X];
 
-/// The reports that an object of JSON holds: one, but of GuideLLM.
-pub fn reports(object: &Value) -> Vec<Report> {
-    let several = ALL.iter().filter(|dialect| !dialect.several.is_empty());
-    for dialect in several {
-        if let Some(Value::Array(all)) = object.pointer(dialect.several) {
-            return all.iter().map(report).collect();
-        }
+/// The reports that a value holds: one, but a run for each rate in a file of GuideLLM.
+pub fn reports(value: &Value) -> Vec<Report> {
+    match &value["benchmarks"] {
+        Value::Array(all) => all.iter().map(report).collect(),
+        _ => vec![report(value)],
     }
-    vec![report(object)]
 }
 
 fn report(object: &Value) -> Report {

@@ -46,19 +46,22 @@ pub fn of(object: &Value) -> (Option<Measured>, Vec<Issue>) {
     report.finish(None)
 }
 
+/// What a list holds, one value, or an object a line.
+///
+/// # Errors
+/// What is wrong with the text as a whole.
+fn values(text: &str) -> Result<Vec<Value>, String> {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty()).map(json::object);
+    match json::parse(text) {
+        Ok(Value::Array(all)) => Ok(all),
+        Ok(one) => Ok(vec![one]),
+        Err(fault) => lines().collect::<Result<_, _>>().map_err(|_| fault),
+    }
+}
+
 /// One object, or one a line, of which the last counts: SGLang appends each run to its file.
 fn of_json(text: &str) -> Result<Report, String> {
-    let mut all = match json::object(text) {
-        Ok(object) => dialects::reports(&object),
-        Err(fault) => {
-            let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-            let objects: Result<Vec<Value>, _> = lines.iter().map(|line| json::object(line)).collect();
-            match objects {
-                Ok(objects) if objects.len() > 1 => objects.iter().flat_map(dialects::reports).collect(),
-                _ => return Err(fault),
-            }
-        }
-    };
+    let mut all: Vec<Report> = values(text)?.iter().flat_map(dialects::reports).collect();
     let count = all.len();
     let mut last = all.pop().unwrap_or_default();
     if count > 1 {

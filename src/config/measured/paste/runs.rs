@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::dialects::reports;
-use super::{Report, number, text};
+use super::{Report, number, text, values};
 use crate::config::link::Link;
 use crate::config::measured::given;
 use crate::config::measured::paste::name::Statistic;
-use crate::config::{Field, Issue, Scenario, json};
+use crate::config::{Field, Issue, Scenario};
 
 /// Above each table that `vllm bench serve` and SGLang's bench_serving print.
 const TITLE: &str = "Serving Benchmark Result";
@@ -18,13 +18,11 @@ const LISTED: usize = 8;
 /// Each is `base` with the load and the lengths that its report states, and what it measured. What cannot be used of it is named.
 pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
     let text = text.trim_start_matches('\u{feff}').trim();
-    if let Some(saved) = saved(text) {
-        let (runs, issues) = given::read(&saved, &Link::new(base.clone()));
-        return (runs, issues.into_iter().map(|issue| Issue { field: Field::Measured, ..issue }).collect());
-    }
-    let reports = match split(text) {
-        Ok(reports) => reports,
-        Err(fault) => return (Vec::new(), vec![Issue::error(Field::Measured, fault)]),
+    let reports = match text.starts_with(['{', '[']).then(|| values(text)) {
+        Some(Ok(all)) if !all.is_empty() && all.iter().all(given::is_run) => return saved(&all, base),
+        Some(Ok(all)) => all.iter().flat_map(reports).collect(),
+        Some(Err(fault)) => return (Vec::new(), vec![Issue::error(Field::Measured, fault)]),
+        None => split(text),
     };
     let several = reports.len() > 1;
     let (mut runs, mut issues) = (Vec::new(), Vec::new());
@@ -60,38 +58,18 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
 }
 
 /// The runs of a file that the page saved: they say of which configuration they are.
-fn saved(text: &str) -> Option<Vec<Value>> {
-    let lines = || text.lines().filter(|line| !line.trim().is_empty()).map(json::parse);
-    let all = match json::parse(text) {
-        Ok(Value::Array(all)) => all,
-        Ok(one) => vec![one],
-        Err(_) => lines().collect::<Result<_, _>>().ok()?,
-    };
-    (!all.is_empty() && all.iter().all(given::is_run)).then_some(all)
+fn saved(all: &[Value], base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
+    let (runs, issues) = given::read(all, &Link::new(base.clone()));
+    (runs, issues.into_iter().map(|issue| Issue { field: Field::Measured, ..issue }).collect())
 }
 
-fn split(text: &str) -> Result<Vec<Report>, String> {
-    if text.starts_with(['{', '[']) {
-        let whole = json::parse(text);
-        let lines = || -> Option<Vec<Value>> {
-            text.lines().filter(|line| !line.trim().is_empty()).map(|line| json::object(line).ok()).collect()
-        };
-        return match (whole, lines()) {
-            (Ok(Value::Array(all)), _) => Ok(all.iter().flat_map(reports).collect()),
-            (Ok(one), _) => Ok(reports(&one)),
-            (Err(_), Some(all)) => Ok(all.iter().flat_map(reports).collect()),
-            (Err(fault), None) => Err(fault),
-        };
-    }
+/// Rows of CSV, or tables one after the other.
+fn split(text: &str) -> Vec<Report> {
     if let Some(rows) = of_csv(text) {
-        return Ok(rows);
+        return rows;
     }
     let tables: Vec<&str> = text.split(TITLE).skip(1).collect();
-    Ok(if tables.len() > 1 {
-        tables.into_iter().map(text::report).collect()
-    } else {
-        vec![text::report(text)]
-    })
+    if tables.len() > 1 { tables.into_iter().map(text::report).collect() } else { vec![text::report(text)] }
 }
 
 /// What columns of sweeps are called, and reports call it. (`Concurrency` in a report is what was reached.)
