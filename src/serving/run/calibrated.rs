@@ -9,7 +9,7 @@ use crate::calibration::{
 };
 use crate::config::{Field, Issue, Load, Setup};
 use crate::efficiency::Efficiencies;
-use crate::serving::sim::{Kept, Stats};
+use crate::serving::sim::{Kept, Stats, in_flight};
 
 /// The calibration of the models that answered; none at the roofline, or for other models than it was fitted with.
 pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Calibration> {
@@ -119,9 +119,11 @@ impl Runner {
 
     /// The run of a setup under `load` at the step times that measured runs suggest.
     pub(super) fn corrected(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
-        let physics = self.simulated(setup, load, Factors::NONE)?;
-        let Some(calibration) = self.calibration else { return Ok(physics) };
-        let point = Point::of(setup, physics.metrics.in_flight);
+        let Some(calibration) = self.calibration else {
+            return self.simulated(setup, load, Factors::NONE);
+        };
+        let physics = self.served(setup, load, Factors::NONE).map_err(|error| self.issue(load, &error))?;
+        let point = Point::of(setup, in_flight(&physics.outcome.requests));
         self.simulated(setup, load, calibration.posterior(&point, &self.own, |_| true).factors())
     }
 }

@@ -30,7 +30,9 @@ use self::calibrated::calibration_of;
 use super::fit::clients_per_copy;
 use super::replica;
 use super::report::Memory;
-use super::sim::{Arrivals, Limits, Policy, Pool, Request, SimError, simulate, simulate_disaggregated};
+use super::sim::{
+    Arrivals, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
+};
 use super::table::{Extent, Phases, StepTable, TablePlan};
 use crate::calibration::{Calibration, Factors, Known};
 use crate::config::catalog::Physics;
@@ -62,6 +64,13 @@ pub struct RunPlan {
     prefill: Option<PrefillPlan>,
     trace: Option<Trace>,
     own: Arc<[Known]>,
+}
+
+/// What was simulated of a load: one of `replicas` alike, with the tokens of KV cache it has.
+struct OfReplica {
+    outcome: Outcome,
+    kv_tokens: u64,
+    replicas: f64,
 }
 
 /// A setup whose step times are known.
@@ -185,6 +194,17 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     pub fn simulated(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
+        let served = self.served(setup, load, factors).map_err(|error| self.issue(load, &error))?;
+        let OfReplica { outcome, kv_tokens, replicas } = served;
+        let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
+            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
+        let metrics = &run.metrics;
+        let dynamic = outcome.joules / metrics.duration * replicas;
+        Ok(Run { power: Power::of(setup, dynamic, metrics.output_per_s, metrics.requests_per_s), ..run })
+    }
+
+    /// The same of one replica, as its clients see it.
+    fn served(&self, setup: &Setup, load: Load, factors: Factors) -> Result<OfReplica, SimError> {
         let (requests, arrivals, replicas) = self.requests(setup, load);
         let cost = self.table.under(&self.setup.engine.host, self.policy.ahead).times(factors);
         let limits = Limits { steps: STEPS, moments: MOMENTS };
@@ -201,13 +221,9 @@ impl Runner {
                 (simulate_disaggregated(first, then, prefill.transfer, &requests, &arrivals, limits), all)
             }
         };
-        let mut outcome = outcome.map_err(|error| self.issue(load, &error))?;
+        let mut outcome = outcome?;
         outcome.wait(factors.wait, arrivals.follow_answers());
-        let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
-            .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
-        let metrics = &run.metrics;
-        let dynamic = outcome.joules / metrics.duration * replicas;
-        Ok(Run { power: Power::of(setup, dynamic, metrics.output_per_s, metrics.requests_per_s), ..run })
+        Ok(OfReplica { outcome, kv_tokens, replicas })
     }
 
     /// Requests per second that all replicas serve when none ever idles: those of as many clients as they have slots.

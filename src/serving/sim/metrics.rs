@@ -83,8 +83,13 @@ pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
         requests_per_s: requests.len() as f64 / duration,
         output_per_s: outputs / duration,
         total_per_s: (prompts + outputs) / duration,
-        in_flight: requests.iter().map(Served::e2e).sum::<f64>() / duration,
+        in_flight: in_flight(requests),
     })
+}
+
+/// Requests in the system, on average over the duration.
+pub fn in_flight(requests: &[Served]) -> f64 {
+    requests.iter().map(Served::e2e).sum::<f64>() / duration(requests)
 }
 
 fn duration(requests: &[Served]) -> f64 {

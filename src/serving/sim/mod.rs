@@ -37,7 +37,7 @@ mod tests;
 pub use arrivals::Arrivals;
 pub use cost::{Chunk, RankStep, Spent, StepCost};
 pub use error::SimError;
-pub use metrics::{Kept, Metrics, Stats, goodput, kept, metrics};
+pub use metrics::{Kept, Metrics, Stats, goodput, in_flight, kept, metrics};
 pub use outcome::{Counts, Gap, Gaps, Moment, Outcome, Saturation, Served};
 pub use policy::{BalanceWait, BatchWait, Policy, Preempt};
 pub use request::Request;

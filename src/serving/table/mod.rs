@@ -6,23 +6,25 @@
 //! grid of its own, so a step that mixes all costs six lookups.
 
 mod grid;
+mod hosted;
 mod lengths;
 mod rows;
 mod work;
 
-use super::sim::{RankStep, Spent, StepCost};
+use super::sim::Spent;
 use super::step::PlannedStep;
-use crate::calibration::Factors;
 use crate::config::catalog::Physics;
 use crate::config::model::{Attention, Blocks};
 use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Phase, Scope, Sequences};
-use crate::latency::{Draw, HostWork, host_time};
+use crate::latency::Draw;
 use crate::units::{Bytes, Seconds};
 
 pub use grid::octaves;
 use grid::{Axis, Grid, every_point};
+pub use hosted::Hosted;
+use hosted::Recent;
 pub use lengths::Prompts;
 use rows::{numbers, rounded};
 pub use work::Work;
@@ -115,15 +117,6 @@ pub struct StepTable {
     /// GPUs of a stage, and the watts that all of them may draw beyond idling.
     gpus: f64,
     room: f64,
-}
-
-/// A table with the host times of an engine.
-#[derive(Debug, Clone, Copy)]
-pub struct Hosted<'a> {
-    table: &'a StepTable,
-    host: &'a HostTime,
-    ahead: bool,
-    factors: Factors,
 }
 
 impl TablePlan {
@@ -246,7 +239,7 @@ fn logarithmic(points: &[u64]) -> Axis {
 impl StepTable {
     /// The steps of an engine with these host times, each decided `ahead` or not, as the physics has them.
     pub fn under<'a>(&'a self, host: &'a HostTime, ahead: bool) -> Hosted<'a> {
-        Hosted { table: self, host, ahead, factors: Factors::NONE }
+        Hosted::new(self, host, ahead)
     }
 
     /// The shortest decode step: one sequence, and no host.
@@ -258,12 +251,12 @@ impl StepTable {
     /// The time of a step's kernels. Ranks wait for the slowest wherever they meet; the experts take the tokens of
     /// all, so `ranks` are all that share them.
     pub fn kernels(&self, ranks: &[Work]) -> Seconds {
-        Seconds(self.spent(ranks).seconds)
+        Seconds(self.spent(ranks, &Recent::default()).seconds)
     }
 
     /// The same, with what all GPUs spend on them beyond idling. Ranks that have fewer tokens than the busiest are taken to
     /// be padded to it.
-    fn spent(&self, ranks: &[Work]) -> Spent {
+    fn spent(&self, ranks: &[Work], recent: &Recent) -> Spent {
         let most = |of: &dyn Fn(&Work) -> f64| ranks.iter().map(of).fold(0.0, f64::max);
         let tokens = most(&Work::tokens);
         if tokens <= 0.0 {
@@ -275,15 +268,19 @@ impl StepTable {
         let pooled: f64 = ranks.iter().map(each).sum();
         let logits = most(&|work| work.logits());
         let decoding = most(&|work| work.decoding);
-        let drafts = if decoding > 0.0 { self.parts.drafts.at(&[decoding]) } else { Spent::default() };
+        let drafts = |at: f64| if at > 0.0 { self.parts.drafts.at(&[at]) } else { Spent::default() };
         let (mut slowest, mut attention) = (0.0_f64, 0.0);
         for one in ranks.iter().map(|work| self.attention(work)) {
             slowest = slowest.max(one.seconds);
             attention += one.joules / ranks.len() as f64;
         }
         let parts = &self.parts;
-        let alike =
-            [parts.tokens.at(&[tokens]), parts.logits.at(&[logits]), parts.experts.at(&[pooled]), drafts];
+        let alike = [
+            recent.tokens.at(tokens, |at| parts.tokens.at(&[at])),
+            recent.logits.at(logits, |at| parts.logits.at(&[at])),
+            recent.experts.at(pooled, |at| parts.experts.at(&[at])),
+            recent.drafts.at(decoding, drafts),
+        ];
         let of = |what: fn(&Spent) -> f64| alike.iter().map(what).sum::<f64>();
         Spent {
             seconds: of(|one| one.seconds) + slowest,
@@ -303,70 +300,5 @@ impl StepTable {
         let decodes = self.parts.decodes.at(&[work.decoding, length]);
         let copies = if work.prompts.is_some() { self.copies.0 * work.decoding } else { 0.0 };
         Spent { seconds: prompts.seconds + decodes.seconds + copies, joules: prompts.joules + decodes.joules }
-    }
-}
-
-impl Hosted<'_> {
-    /// The same steps, each so many times as long.
-    pub fn times(self, factors: Factors) -> Self {
-        Self { factors, ..self }
-    }
-
-    /// The time of a step. None if the engine's record lacks its host times.
-    ///
-    /// What a step would take without its prompts is multiplied by the factor of decoding, and the rest by that of
-    /// prompts.
-    pub fn step(&self, ranks: &[Work]) -> Option<Seconds> {
-        Some(Seconds(self.spent_on(ranks)?.seconds))
-    }
-
-    /// The same, with the energy. A step that is shorter than the physics alone has it cannot draw more for it than the
-    /// GPUs may.
-    fn spent_on(&self, ranks: &[Work]) -> Option<Spent> {
-        let (whole, joules) = self.physical(ranks)?;
-        let seconds = self.corrected(ranks, whole)?.0;
-        Some(Spent { seconds, joules: joules.min(self.table.room * seconds) })
-    }
-
-    /// A step of this time, as measured runs correct it.
-    fn corrected(&self, ranks: &[Work], whole: Seconds) -> Option<Seconds> {
-        if self.factors == Factors::NONE {
-            return Some(whole);
-        }
-        let decoding = match ranks.iter().all(|work| work.prompts.is_none()) {
-            true => whole,
-            false if ranks.iter().all(|work| work.decoding <= 0.0) => Seconds::ZERO,
-            false => {
-                let alone: Vec<Work> = ranks.iter().map(|work| Work { prompts: None, ..*work }).collect();
-                self.physical(&alone)?.0.min(whole)
-            }
-        };
-        Some(decoding * self.factors.decode + (whole - decoding) * self.factors.prefill)
-    }
-
-    /// The time of a step's kernels, and of the host where kernels do not hide it, and the joules of the kernels.
-    fn physical(&self, ranks: &[Work]) -> Option<(Seconds, f64)> {
-        let Spent { seconds, joules } = self.table.spent(ranks);
-        let kernels = Seconds(seconds);
-        let prefill = ranks.iter().any(|work| work.prompts.is_some());
-        let sequences = |work: &Work| work.prompts.map_or(0.0, |prompts| prompts.count) + work.decoding;
-        let work = HostWork {
-            launches: prefill.then_some(self.table.launches),
-            sequences: ranks.iter().map(sequences).fold(0.0, f64::max),
-            ahead: self.ahead,
-        };
-        let host = host_time(self.host, work, kernels)?;
-        Some((kernels + host, joules))
-    }
-}
-
-impl StepCost for Hosted<'_> {
-    fn seconds(&self, ranks: &[RankStep<'_>]) -> f64 {
-        self.spent(ranks).seconds
-    }
-
-    fn spent(&self, ranks: &[RankStep<'_>]) -> Spent {
-        let works: Vec<Work> = ranks.iter().map(Work::of).collect();
-        self.spent_on(&works).unwrap_or(Spent { seconds: f64::NAN, joules: 0.0 })
     }
 }
