@@ -60,6 +60,40 @@ fn a_line_of_json_for_every_request() {
 }
 
 #[test]
+fn plans_as_csv() {
+    let request = REQUEST.replace('\n', " ");
+    let (code, output) = run(
+        &["--jsonl", "--format", "csv"],
+        &format!("{request}\n{{\"rate\": 1, \"tp\": \"x\"}}\n{request}\n"),
+    );
+    let mut reader = csv::Reader::from_reader(output.stdout.as_slice());
+    let rows: Vec<std::collections::BTreeMap<String, String>> =
+        reader.deserialize().map(Result::unwrap).collect();
+    let (_, alone) = run(&[REQUEST, "--format", "json"], "");
+    let best = &json(&alone)["plans"][0];
+    assert_eq!(
+        (code, rows[0]["request"].as_str(), rows[0]["link"].as_str()),
+        (2, "1", best["link"].as_str().unwrap())
+    );
+    assert!(rows.iter().any(|row| row["request"] == "3"));
+    let ttft: f64 = rows[0]["ttft_p99_ms"].parse().unwrap();
+    assert!((ttft / best["ttft"]["p99"].as_f64().unwrap() - 1e3).abs() < 0.01);
+    assert_eq!(run(&["--jsonl", "--format", "table"], "").0, 2);
+}
+
+#[test]
+fn it_tells_shells_and_readers_of_itself() {
+    for (arguments, part) in [
+        (&["completions", "bash"][..], "--brute-force"),
+        (&["man"], ".TH plan 1"),
+        (&["--version"], env!("CARGO_PKG_VERSION")),
+    ] {
+        let (code, output) = run(arguments, "");
+        assert!(code == 0 && String::from_utf8_lossy(&output.stdout).contains(part), "{arguments:?}");
+    }
+}
+
+#[test]
 fn what_has_no_plan_exits_with_2_and_names_what_binds() {
     for (more, field) in [
         (r#""slo_tpot": 0.1"#, "slo_tpot"),

@@ -52,9 +52,11 @@ pub fn version() -> String {
 /// `config`: a link, or a scenario in the JSON form. `options`: an object, as JSON.
 #[wasm_bindgen]
 pub fn predict(config: &str, options: &str) -> JsValue {
-    let asked = Asked::read(config);
     let prediction = match Options::from_json(options) {
-        Ok(options) => asked.predict(&options, |rows| answer(&options, rows)),
+        Ok(options) => {
+            let asked = Asked::with(config, &options);
+            asked.predict(&options, |rows| answer(&options, rows))
+        }
         Err(issue) => Prediction { issues: vec![issue], ..Prediction::default() },
     };
     value(&prediction)

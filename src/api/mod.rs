@@ -2,13 +2,17 @@
 //! prints these values, and `javascript` hands them to pages that import Rooflight as a module.
 
 mod facts;
+mod figures;
 #[cfg(feature = "infer-worker")]
 pub mod javascript;
+mod limits;
 mod links;
 mod prediction;
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod typescript;
 
 pub use facts::{EngineFacts, GpuFacts, ModelFacts, engines, gpus, models};
+pub use figures::{Figure, figures, plan_figures};
+pub use limits::Limit;
 pub use links::{Decoded, Encoded, decode, encode};
 pub use prediction::{Asked, Curve, Failure, FailureKind, Options, Prediction};

@@ -7,14 +7,15 @@ use serde_json::Value;
 
 use crate::calibration::Known;
 use crate::config::catalog::catalog;
-use crate::config::link::{Link, MOST_RUNS};
+use crate::config::link::{self, Link, MOST_RUNS};
 use crate::config::measured::given;
-use crate::config::{Field, Issue, Setup, check, json};
+use crate::config::model::import::import_files;
+use crate::config::{Field, Issue, ModelChoice, Scenario, Setup, check, json};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;
-use crate::serving::run::{Bands, Commands, OwnRuns, Point, Run, Runner, Sweep};
-use crate::serving::{Report, answer, plan};
+use crate::serving::run::{Bands, Commands, OwnRuns, Point, Run, Runner, Sweep, Trace};
+use crate::serving::{Report, answer, plan, plan_replay};
 
 /// A scenario as it was given, and what was found in it.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +40,13 @@ pub struct Options {
     /// configuration, with `measured`.
     #[cfg_attr(test, ts(type = "Array<string | Config>"))]
     pub measured: Option<Vec<Value>>,
+    /// The text of a `config.json`, perhaps with that of `hf_quant_config.json` behind it: its model takes the place of the
+    /// configuration's.
+    pub model_config: Option<String>,
+    /// A link: what a command that starts an engine leaves open, such as GPU and load, is taken from it.
+    pub base: Option<String>,
+    /// The text of a trace (CSV, or one JSON object a line) to replay in place of the configuration's load and lengths.
+    pub trace: Option<String>,
 }
 
 /// The scenario as understood, everything found wrong with it, and the answer if there is one.
@@ -122,7 +130,24 @@ impl Options {
 impl Asked {
     /// Reads a link, a scenario in the JSON form, or the command that starts an engine.
     pub fn read(text: &str) -> Self {
-        let (link, mut issues) = Link::read(text);
+        Self::with(text, &Options::default())
+    }
+
+    /// The same, with what the options say of it: [`Options::base`] and [`Options::model_config`].
+    pub fn with(text: &str, options: &Options) -> Self {
+        let base = options.base.as_deref().map(link::decode);
+        let (mut link, mut issues) = Link::read_onto(text, base.as_ref().map(|(base, _)| &base.scenario));
+        issues.extend(base.into_iter().flat_map(|(_, found)| found));
+        if let (Some(link), Some(files)) = (&mut link, options.model_config.as_deref()) {
+            let model = &mut link.scenario.model;
+            if *model != Scenario::default().model {
+                let text = "a model and a config.json are given: leave one of them out";
+                issues.push(Issue::error(Field::Model, text));
+            }
+            let (imported, found) = import_files(files);
+            issues.extend(found);
+            *model = imported.map_or(model.clone(), |imported| ModelChoice::Custom(Box::new(imported)));
+        }
         let checked = link.as_ref().map(|link| check(&link.scenario, catalog()));
         let (setup, found) = checked.unwrap_or_default();
         // A value that could not be read has its default in the scenario, which is not what was meant.
@@ -158,11 +183,23 @@ impl Asked {
             ..Prediction::default()
         };
         let Some(setup) = self.setup else { return prediction };
+        let trace = match options.trace.as_deref().map(Trace::parse) {
+            Some((trace, found)) => {
+                prediction.issues.extend(found);
+                if trace.is_none() {
+                    return prediction;
+                }
+                let text = "the numbers are those of the trace, which neither the link nor the commands hold";
+                prediction.issues.push(Issue::note(Field::Trace, text));
+                trace
+            }
+            None => None,
+        };
         let own = OwnRuns::default().of(&own, catalog(), &ask);
         prediction.failure = match own {
             Ok((own, found)) => {
                 prediction.issues.extend(found);
-                prediction.answer(&setup, (options, &own), ask).err()
+                prediction.answer(&setup, trace, (options, &own), ask).err()
             }
             Err(failure) => Some(failure),
         };
@@ -188,11 +225,16 @@ impl Prediction {
     fn answer(
         &mut self,
         setup: &Setup,
+        trace: Option<Trace>,
         (options, own): (&Options, &Arc<[Known]>),
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Result<(), Failure> {
         self.commands = Some(Commands::of(setup));
-        let (plan, rows) = match plan(setup) {
+        let planned = match trace {
+            Some(trace) => plan_replay(setup, trace),
+            None => plan(setup),
+        };
+        let (plan, rows) = match planned {
             Ok(planned) => planned,
             Err(found) => {
                 self.issues.extend(found);
@@ -244,6 +286,56 @@ mod tests {
         let errors: Vec<&Issue> = report.issues.iter().filter(|issue| issue.is_error()).collect();
         assert!(!errors.is_empty() && errors.iter().all(|error| prediction.issues.contains(error)));
         assert!(!roofline("v=1").issues.iter().any(Issue::is_error));
+    }
+
+    const CONFIG: &str = r#"{"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072}"#;
+
+    fn errors(asked: &Asked) -> Vec<&str> {
+        let errors = asked.issues.iter().filter(|issue| issue.is_error());
+        errors.map(|issue| issue.text.as_str()).collect()
+    }
+
+    #[test]
+    fn a_config_takes_the_place_of_the_model() {
+        let with = |text: &str, files: &str| {
+            Asked::with(text, &Options { model_config: Some(files.into()), ..Options::default() })
+        };
+        let own = with("v=1&g=h200-sxm", CONFIG);
+        let model = own.setup.as_ref().map(|setup| (setup.model.id.as_str(), setup.gpu.id.as_str()));
+        assert_eq!((model, errors(&own)), (Some(("custom", "h200-sxm")), vec![]));
+        let both = with("v=1&m=qwen3-32b", CONFIG);
+        assert!(both.setup.is_none() && errors(&both)[0].contains("leave one of them out"));
+        let broken = with("v=1", "{");
+        assert!(broken.setup.is_none() && errors(&broken)[0].contains("JSON"), "{:?}", broken.issues);
+    }
+
+    #[test]
+    fn a_base_says_what_a_command_leaves_open() {
+        let on = |text: &str| {
+            let base = Some("v=1&g=h200-sxm&isl=77".into());
+            Asked::with(text, &Options { base, ..Options::default() })
+        };
+        let asked = on("vllm serve Qwen/Qwen3-8B -tp 2");
+        let link = asked.link.as_ref().map(Link::encode);
+        assert_eq!(link.as_deref(), Some("v=1&m=qwen3-8b&g=h200-sxm&tp=2&isl=77"));
+        for whole in ["v=1", "{\"tp\": 2}"] {
+            assert!(errors(&on(whole))[0].contains("leaves nothing open"));
+        }
+    }
+
+    #[test]
+    fn a_trace_is_replayed() {
+        let replayed = |trace: &str| {
+            let options = Options { roofline: Some(true), trace: Some(trace.into()), ..Options::default() };
+            Asked::read("v=1").predict(&options, |_| Ok(Efficiencies::Roofline))
+        };
+        let lines: String = (0..50).map(|at| format!("{at},100,20\n")).collect();
+        let answer = replayed(&format!("arrival,prompt,output\n{lines}"));
+        let run = answer.report.and_then(|report| report.run).expect("a run");
+        assert_eq!((run.requests, run.load), (50, 1.0));
+        let refused = replayed("arrival,prompt\n0,1\n");
+        assert!(refused.report.is_none() && refused.issues[0].is_error(), "{:?}", refused.issues);
     }
 
     #[test]

@@ -1,24 +1,62 @@
-//! What the command-line tools print alike.
+//! What the command-line tools have in common.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Write, stdout};
 
+use clap::{CommandFactory, Subcommand};
+use clap_complete::Shell;
 use rooflight::config::{Issue, Severity};
 
-/// Writes `text` and a line break; nothing is wrong where the reader has left, as `head` does.
+/// What a tool says about itself.
+#[derive(Subcommand)]
+pub enum About {
+    /// Prints a script with which this shell completes the command.
+    Completions { shell: Shell },
+    /// Prints the manual page.
+    Man,
+}
+
+impl About {
+    pub fn print<Cli: CommandFactory>(&self) -> std::io::Result<()> {
+        let mut command = Cli::command();
+        let name = command.get_name().to_owned();
+        let mut text = Vec::new();
+        match self {
+            Self::Completions { shell } => clap_complete::generate(*shell, &mut command, name, &mut text),
+            Self::Man => clap_mangen::Man::new(command).render(&mut text)?,
+        }
+        print(String::from_utf8_lossy(&text).trim_end())
+    }
+}
+
+/// Writes `text` and a line break. Where the reader has left, as `head` does, nothing is wrong and nothing remains to be done.
 pub fn print(text: &str) -> std::io::Result<()> {
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+    match writeln!(stdout(), "{text}") {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
         result => result,
     }
 }
 
+/// One line of CSV, without the line break.
+pub fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
+    // Nothing fails in memory.
+    let written = writer.write_record(cells).ok().and_then(|()| writer.into_inner().ok()).unwrap_or_default();
+    String::from_utf8_lossy(&written).trim_end_matches('\n').to_owned()
+}
+
 pub fn print_issues(issues: &[Issue]) {
     for issue in issues {
-        let severity = match issue.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        };
-        eprintln!("{severity}: {}: {}", issue.field.id(), issue.text);
+        eprintln!("{}", line(issue));
     }
+}
+
+/// `error: tp: ...`.
+pub fn line(issue: &Issue) -> String {
+    let severity = match issue.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    format!("{severity}: {}: {}", issue.field.id(), issue.text)
 }

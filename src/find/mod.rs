@@ -33,4 +33,5 @@ pub use plan::{Broken, Plan, Tried, Worth};
 pub use prices::{Basis, Price};
 pub use request::Request;
 pub use search::Search;
+pub use table::in_columns;
 pub use task::{Done, Task};

@@ -11,14 +11,10 @@ impl Answer {
     /// A line a plan, and below what is known of GPUs without one. TTFT and TPOT are means.
     pub fn to_table(&self) -> String {
         let plans = self.plans.iter().chain(self.nearest.iter().map(|nearest| &nearest.plan));
-        let rows: Vec<Vec<String>> = plans.map(row).collect();
+        let rows: Vec<[String; 9]> = plans.map(row).collect();
         let mut lines = Vec::new();
         if !rows.is_empty() {
-            let head = HEAD.map(str::to_owned).to_vec();
-            let all: Vec<&Vec<String>> = std::iter::once(&head).chain(&rows).collect();
-            let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-            let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
-            lines.extend(all.iter().map(|row| line(row, &widths)));
+            lines.extend(in_columns(HEAD, rows));
             lines.push(String::new());
             lines.extend(self.plans.first().map(|plan| format!("best: {}", plan.link)));
         }
@@ -28,18 +24,25 @@ impl Answer {
     }
 }
 
-fn line(row: &[String], widths: &[usize]) -> String {
-    let cells = row.iter().zip(widths).map(|(cell, &width)| format!("{cell:<width$}"));
-    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+/// Lines of plain text: the head and the rows, each column as wide as its widest cell.
+pub fn in_columns<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Vec<String> {
+    let all: Vec<[String; N]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
+    let widths: [usize; N] =
+        std::array::from_fn(|column| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    all.iter().map(line).collect()
 }
 
-fn row(plan: &Plan) -> Vec<String> {
+fn row(plan: &Plan) -> [String; 9] {
     let money = |dollars: Option<f64>| dollars.map_or("–".to_owned(), |dollars| fixed(dollars, 2));
     let headroom = plan.headroom.map(|times| {
         let least = if plan.headroom_is_least { ">" } else { "" };
         format!("{least}{}x", fixed(times, 2))
     });
-    vec![
+    [
         plan.name.clone(),
         money(plan.dollars_per_hour),
         money(plan.dollars_per_million_output),

@@ -4,6 +4,8 @@
 //! [`Document`]. Whoever runs it has the models answer: the page's worker between two messages, `predict` in place.
 
 pub mod accuracy;
+#[cfg(feature = "chart")]
+pub mod badge;
 mod behind;
 mod better;
 mod breakdown;

@@ -49,6 +49,6 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 }
 
 /// As the value of an attribute, or text between tags.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
 }

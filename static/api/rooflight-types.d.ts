@@ -686,6 +686,15 @@ export type Options = {
    * configuration, with `measured`.
    */
   measured: Array<string | Config>;
+  /**
+   * The text of a `config.json`, perhaps with that of `hf_quant_config.json` behind it: its model takes the place of the
+   * configuration's.
+   */
+  model_config?: string;
+  /** A link: what a command that starts an engine leaves open, such as GPU and load, is taken from it. */
+  base?: string;
+  /** The text of a trace (CSV, or one JSON object a line) to replay in place of the configuration's load and lengths. */
+  trace?: string;
 };
 
 /** One step of the engine, taken apart. */

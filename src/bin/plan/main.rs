@@ -3,6 +3,7 @@
 mod compare;
 #[path = "../console.rs"]
 mod console;
+mod table;
 mod threads;
 
 use std::io::BufRead;
@@ -11,7 +12,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::{Parser, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, ValueEnum};
 use rooflight::api::Asked;
 use rooflight::deploy;
 use rooflight::efficiency::onnx::{ModelError, Models};
@@ -21,7 +23,7 @@ use rooflight::find::{Answer, Capacity, Question, Request, Search};
 use rooflight::units::count;
 
 use compare::Compared;
-use console::{print, print_issues};
+use console::{About, print, print_issues};
 use threads::searched;
 
 #[derive(Parser)]
@@ -30,18 +32,23 @@ use threads::searched;
     version,
     about = "Finds which GPUs, how many and arranged how serve a load within its limits, ranked by cost",
     after_help = "Exit status: 0 if every request has a plan, 1 on failure, 2 if the arguments or a request are invalid or \
-nothing meets the limits; the reason goes to standard error."
+nothing meets the limits; the reason goes to standard error.",
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
 )]
 struct Cli {
+    #[command(subcommand)]
+    about: Option<About>,
     /// A request in JSON; `-` reads it from standard input. With --jsonl it is left out.
     #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl")]
     request: Option<String>,
-    /// Reads a request from every line of standard input, and writes an answer for each as a line of JSON.
+    /// Reads a request from every line of standard input, and writes an answer for each as a line of JSON, or with --format csv
+    /// as rows below one head.
     #[arg(long)]
     jsonl: bool,
-    /// How to print the answer to one request; a table for people by default.
-    #[arg(long, value_enum, conflicts_with = "jsonl", default_value_t = Format::Table)]
-    format: Format,
+    /// How to print the answer: a table by default, a line of JSON with --jsonl.
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// A folder of ONNX models with their manifest, instead of the models built in.
     #[arg(long)]
     models: Option<PathBuf>,
@@ -65,8 +72,12 @@ struct Cli {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
+    /// For people.
     Table,
+    /// Everything, in SI units.
     Json,
+    /// A row for each plan under a head of names with their units.
+    Csv,
     /// Of the best plan: the commands that start its servers, and that measure them.
     Commands,
     /// Of the best plan: manifests for Kubernetes.
@@ -90,8 +101,20 @@ fn main() -> ExitCode {
 
 /// Whether every request has a plan.
 fn run(cli: &Cli) -> Result<bool, Failed> {
+    if let Some(about) = &cli.about {
+        about.print::<Cli>()?;
+        return Ok(true);
+    }
     let models = models(cli)?;
-    let one = |text: &str, format: Format| -> Result<bool, Failed> {
+    let format = cli.format.unwrap_or(if cli.jsonl { Format::Json } else { Format::Table });
+    if cli.jsonl && !matches!(format, Format::Json | Format::Csv) {
+        let text = "with --jsonl choose --format json or csv";
+        Cli::command().error(ErrorKind::ArgumentConflict, text).exit();
+    }
+    if format == Format::Csv {
+        print(&table::head())?;
+    }
+    let one = |number: usize, text: &str| -> Result<bool, Failed> {
         if cli.compare {
             return compared(cli, models.as_ref(), text);
         }
@@ -102,26 +125,30 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
         let text = match (format, best) {
             (Format::Json, _) => serde_json::to_string(&capacity)?,
             (Format::Table, _) => capacity.to_table(),
+            (Format::Csv, _) => table::rows(number, &answer.plans),
             (Format::Commands, Some(best)) => deploy::commands(&best),
             (Format::Yaml, Some(best)) => deploy::manifest(&best)?,
             (Format::Commands | Format::Yaml, None) => return Ok(false),
         };
-        print(text.trim_end())?;
+        if !text.is_empty() {
+            print(text.trim_end())?;
+        }
         Ok(!answer.plans.is_empty())
     };
     let Some(request) = &cli.request else {
-        let mut all = true;
+        let (mut all, mut number) = (true, 0);
         for line in std::io::stdin().lock().lines() {
             let line = line?;
             if !line.trim().is_empty() {
-                all &= one(&line, Format::Json)?;
+                number += 1;
+                all &= one(number, &line)?;
             }
         }
         return Ok(all);
     };
     match request.as_str() {
-        "-" => one(&std::io::read_to_string(std::io::stdin())?, cli.format),
-        given => one(given, cli.format),
+        "-" => one(1, &std::io::read_to_string(std::io::stdin())?),
+        given => one(1, given),
     }
 }
 

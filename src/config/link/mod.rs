@@ -87,6 +87,11 @@ impl Link {
     ///
     /// Without a link the issues hold at least one error.
     pub fn read(text: &str) -> (Option<Self>, Vec<Issue>) {
+        Self::read_onto(text, None)
+    }
+
+    /// The same; what a command leaves open is that of `base`, which is for commands alone.
+    pub fn read_onto(text: &str, base: Option<&Scenario>) -> (Option<Self>, Vec<Issue>) {
         let text = text.trim_start_matches(BYTE_ORDER_MARK).trim();
         if text.is_empty() {
             return (
@@ -94,10 +99,16 @@ impl Link {
                 vec![Issue::error(Field::Link, "the text is empty: give a link, or an object in JSON")],
             );
         }
-        let (mut link, mut issues) = if text.starts_with(['{', '[', '"']) {
-            Self::from_json(text)
-        } else if let Some((scenario, issues)) = command::read(text, &Scenario::default()) {
+        let json = text.starts_with(['{', '[', '"']);
+        let command = || command::read(text, &base.cloned().unwrap_or_default()).filter(|_| !json);
+        let (mut link, mut issues) = if let Some((scenario, issues)) = command() {
             (scenario.map(Self::new), issues)
+        } else if base.is_some() {
+            let text =
+                "this is no command that starts an engine: a link or JSON leaves nothing open for a base";
+            (None, vec![Issue::error(Field::Link, text)])
+        } else if json {
+            Self::from_json(text)
         } else {
             let (link, issues) = decode(text);
             let read = !issues.iter().any(|issue| issue.is_error() && issue.field == Field::Link);

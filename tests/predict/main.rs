@@ -1,11 +1,41 @@
 //! The `predict` command: what it exits with, and what it needs.
 #![cfg(feature = "tools")]
 
+mod ci;
+mod files;
+mod formats;
+mod limits;
+mod lines;
+
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 const LINK: &str = "v=1&isl=300&osl=64&c=4";
+
+/// A folder with these files; gone in the end.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn of(name: &str, files: &[(&str, &str)]) -> Self {
+        let folder = std::env::temp_dir().join(format!("rooflight-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for (file, text) in files {
+            std::fs::write(folder.join(file), text).unwrap();
+        }
+        Self(folder)
+    }
+
+    fn path(&self, file: &str) -> String {
+        self.0.join(file).display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
 
 /// Away from the repository, so nothing is found there.
 fn predict(arguments: &[&str]) -> Command {
@@ -19,13 +49,36 @@ fn run(arguments: &[&str]) -> (i32, Output) {
     (output.status.code().expect("it exits by itself"), output)
 }
 
+/// The same, with `input` on standard input.
+fn run_with(arguments: &[&str], input: &str) -> (i32, Output) {
+    let mut child = predict(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that refuses its arguments reads nothing.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().expect("it exits by itself"), output)
+}
+
+/// What it prints, with plain spaces.
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).replace('\u{a0}', " ")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).replace('\u{a0}', " ")
+}
+
 fn report(output: &Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The fields that standard error names errors of.
 fn error_fields(output: &Output) -> Vec<String> {
-    let text = String::from_utf8_lossy(&output.stderr);
+    let text = said(output);
     let errors = text.lines().filter_map(|line| line.strip_prefix("error: ")?.split(':').next());
     errors.map(str::to_owned).collect()
 }
@@ -50,7 +103,9 @@ fn a_study_needs_no_folder_either() {
 
 #[test]
 fn a_wrong_scenario_exits_with_2_and_names_the_field() {
-    for more in [&[][..], &["--svg", "roofline"], &["--study", "breakdown"]] {
+    for more in
+        [&[][..], &["--svg", "roofline"], &["--study", "breakdown"], &["--badge"], &["--format", "csv"]]
+    {
         for (scenario, field) in [
             ("m=nope", "model"),
             ("tp=x", "tp"),
@@ -95,9 +150,7 @@ fn a_reader_that_leaves_is_no_failure() {
 
 #[test]
 fn a_scenario_from_standard_input() {
-    let mut child = predict(&["-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(LINK.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let (_, output) = run_with(&["-"], LINK);
     assert_eq!(output.stdout, run(&[LINK]).1.stdout);
 }
 

@@ -1,0 +1,185 @@
+//! The numbers of an answer by name: the columns of tables, and what limits are put on.
+
+use crate::calibration::Band;
+use crate::find::Plan;
+use crate::serving::Report;
+use crate::serving::report::Headline;
+use crate::serving::run::{Bands, Power, Spread};
+use crate::serving::sim::Stats;
+use crate::units::{Dollars, Joules, Seconds, Watts, count, significant};
+
+/// One number, in SI units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    pub name: String,
+    pub unit: Unit,
+    /// None if it is not known: percentiles of a static batch, the cost on a GPU without a price.
+    pub value: Option<f64>,
+    /// What 80 % of measurements are expected between.
+    pub band: Option<[f64; 2]>,
+    /// Whether such a figure can have a band.
+    is_banded: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    Seconds,
+    PerSecond,
+    Dollars,
+    Watts,
+    Joules,
+    Count,
+}
+
+/// Digits of a number in a table that programs read.
+const DIGITS: i32 = 6;
+
+/// A time that requests take: its name, spread and mean, and the bands of these.
+type Time<'a> = (&'static str, Option<Stats>, Option<f64>, Option<&'a Spread>);
+
+/// Those of a report, or all names without a value.
+pub fn figures(report: Option<&Report>) -> Vec<Figure> {
+    let headline = report.and_then(|report| report.headline.as_ref());
+    let run = report.and_then(|report| report.run.as_ref());
+    let bands = report.and_then(|report| report.calibrated.as_ref()).map(|calibrated| &calibrated.bands);
+    let metrics = run.map(|run| &run.metrics);
+    let mut all: Vec<Figure> = [
+        ("ttft", metrics.map(|of| of.ttft), headline.map(|of| of.ttft.0), bands.map(|of| &of.ttft)),
+        (
+            "tpot",
+            metrics.and_then(|of| of.tpot),
+            headline.and_then(|of| of.tpot).map(|tpot| tpot.0),
+            bands.and_then(|of| of.tpot.as_ref()),
+        ),
+        ("e2e", metrics.map(|of| of.e2e), headline.map(|of| of.e2e.0), bands.map(|of| &of.e2e)),
+    ]
+    .into_iter()
+    .flat_map(time)
+    .collect();
+    let one = |name, unit, value| Figure::of(name, unit, value);
+    let of = |get: fn(&Headline) -> f64| headline.map(get);
+    all.extend([
+        one("requests_per_s", Unit::PerSecond, of(|of| of.requests_per_s)),
+        one("goodput_per_s", Unit::PerSecond, run.and_then(|run| run.goodput_per_s)),
+        output(of(|of| of.output_per_s), bands),
+        one("total_per_s", Unit::PerSecond, of(|of| of.total_per_s)),
+        one("output_per_s_per_gpu", Unit::PerSecond, of(|of| of.output_per_s_per_gpu)),
+        one("output_per_s_per_user", Unit::PerSecond, headline.and_then(|of| of.output_per_s_per_user)),
+        one("running", Unit::Count, of(|of| of.running)),
+        one("waiting", Unit::Count, of(|of| of.waiting)),
+        one(
+            "dollars_per_million",
+            Unit::Dollars,
+            headline.and_then(|of| of.dollars_per_million).map(|dollars| dollars.0),
+        ),
+    ]);
+    all.extend(power(headline.and_then(|of| of.power.as_ref())));
+    all
+}
+
+/// Those of a plan, or all names without a value.
+pub fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
+    let bands = plan.and_then(|plan| plan.bands.as_ref());
+    let tpot = plan.and_then(|plan| plan.tpot);
+    let mut all: Vec<Figure> = [
+        ("ttft", plan.map(|of| of.ttft), None, bands.map(|of| &of.ttft)),
+        ("tpot", tpot, None, bands.and_then(|of| of.tpot.as_ref())),
+        ("e2e", plan.map(|of| of.e2e), None, bands.map(|of| &of.e2e)),
+    ]
+    .into_iter()
+    .flat_map(time)
+    .collect();
+    let one = |name, unit, value: Option<Option<f64>>| Figure::of(name, unit, value.flatten());
+    all.extend([
+        one("requests_per_s", Unit::PerSecond, plan.map(|of| Some(of.requests_per_s))),
+        output(plan.map(|of| of.output_per_s), bands),
+        one("total_per_s", Unit::PerSecond, plan.map(|of| Some(of.total_per_s))),
+        one("goodput_share", Unit::Count, plan.map(|of| of.goodput_share)),
+        one("keeps_with", Unit::Count, plan.map(|of| of.keeps_with)),
+        one("headroom", Unit::Count, plan.map(|of| of.headroom)),
+        one("dollars_per_hour", Unit::Dollars, plan.map(|of| of.dollars_per_hour)),
+        one("dollars_per_hour_with_spare", Unit::Dollars, plan.map(|of| of.dollars_per_hour_with_spare)),
+        one("dollars_per_million_input", Unit::Dollars, plan.map(|of| of.dollars_per_million_input)),
+        one("dollars_per_million_output", Unit::Dollars, plan.map(|of| of.dollars_per_million_output)),
+        one("dollars_per_million_total", Unit::Dollars, plan.map(|of| of.dollars_per_million_total)),
+    ]);
+    all.extend(power(plan.and_then(|of| of.power.as_ref())));
+    all
+}
+
+fn time((name, stats, mean, spread): Time<'_>) -> [Figure; 4] {
+    let one = |which: &str, value: Option<f64>, band: Option<Band>| {
+        Figure::of(&format!("{name}_{which}"), Unit::Seconds, value).within(band.map(ends))
+    };
+    [
+        one("mean", mean.or(stats.map(|of| of.mean)), spread.map(|of| of.mean)),
+        one("p50", stats.map(|of| of.p50), spread.and_then(|of| of.p50)),
+        one("p90", stats.map(|of| of.p90), spread.and_then(|of| of.p90)),
+        one("p99", stats.map(|of| of.p99), spread.and_then(|of| of.p99)),
+    ]
+}
+
+fn output(value: Option<f64>, bands: Option<&Bands>) -> Figure {
+    Figure::of("output_per_s", Unit::PerSecond, value).within(bands.and_then(|of| of.output_per_s).map(ends))
+}
+
+fn power(power: Option<&Power>) -> [Figure; 3] {
+    [
+        Figure::of("watts_per_gpu", Unit::Watts, power.map(|of| of.watts_per_gpu))
+            .within(power.map(|of| of.band)),
+        Figure::of("watts", Unit::Watts, power.map(|of| of.watts)),
+        Figure::of("joules_per_output_token", Unit::Joules, power.map(|of| of.joules_per_output_token)),
+    ]
+}
+
+fn ends(band: Band) -> [f64; 2] {
+    [band.low, band.high]
+}
+
+impl Figure {
+    fn of(name: &str, unit: Unit, value: Option<f64>) -> Self {
+        Self { name: name.into(), unit, value, band: None, is_banded: false }
+    }
+
+    fn within(self, band: Option<[f64; 2]>) -> Self {
+        Self { band, is_banded: true, ..self }
+    }
+
+    /// Whether more of it is better.
+    pub fn is_rate(&self) -> bool {
+        self.unit == Unit::PerSecond
+    }
+
+    /// SI units of one unit that tables and limits are in: milliseconds for times.
+    pub fn scale(&self) -> f64 {
+        if self.unit == Unit::Seconds { 1e-3 } else { 1.0 }
+    }
+
+    /// `value`, which has the unit of this figure, as people read it.
+    pub fn print(&self, value: f64) -> String {
+        match self.unit {
+            Unit::Seconds => Seconds(value).print().to_string(),
+            Unit::PerSecond => format!("{}/s", count(value)),
+            Unit::Dollars => Dollars(value).print().to_string(),
+            Unit::Watts => Watts(value).print().to_string(),
+            Unit::Joules => Joules(value).print().to_string(),
+            Unit::Count => count(value),
+        }
+    }
+
+    /// Columns of a table that programs read, each with its number: the value, and the ends of its band where such a figure
+    /// can have one.
+    pub fn columns(&self) -> Vec<(String, String)> {
+        let unit = if self.unit == Unit::Seconds { "_ms" } else { "" };
+        let number = |value: Option<f64>| {
+            value.map_or(String::new(), |of| significant(of / self.scale(), DIGITS).to_string())
+        };
+        let mut columns = vec![(format!("{}{unit}", self.name), number(self.value))];
+        if self.is_banded {
+            let end = |which: usize| number(self.band.map(|band| band[which]));
+            columns.push((format!("{}_low{unit}", self.name), end(0)));
+            columns.push((format!("{}_high{unit}", self.name), end(1)));
+        }
+        columns
+    }
+}

@@ -1,0 +1,52 @@
+//! Many scenarios, one a line, on all cores.
+
+use std::io::{BufRead, Result};
+use std::num::NonZero;
+use std::sync::mpsc::{Sender, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{available_parallelism, scope};
+
+/// Lines read ahead of the answers, per core.
+const AHEAD: usize = 4;
+
+/// Answers every line that is not empty, and hands over the answers in the order of the lines, each as soon as it and those before
+/// it are known: whoever writes a line at a time can wait for its answer.
+///
+/// # Errors
+/// Where a line cannot be read, and those of `take`.
+pub fn in_order<Answer: Send>(
+    lines: impl BufRead + Send,
+    answer: impl Fn(&str) -> Answer + Sync,
+    mut take: impl FnMut(Answer) -> Result<()>,
+) -> Result<()> {
+    let cores = available_parallelism().map_or(1, NonZero::get);
+    let (tasks, waiting) = sync_channel::<(String, Sender<Result<Answer>>)>(AHEAD * cores);
+    let (order, answers) = sync_channel(AHEAD * cores);
+    let (waiting, answer) = (&Mutex::new(waiting), &answer);
+    scope(|scope| {
+        scope.spawn(move || {
+            for line in lines.lines() {
+                let (answered, later) = channel();
+                let sent = match line {
+                    Ok(line) if line.trim().is_empty() => continue,
+                    Ok(line) => tasks.send((line, answered)).is_ok(),
+                    Err(error) => answered.send(Err(error)).is_ok(),
+                };
+                // Nobody listens after a failure.
+                if !sent || order.send(later).is_err() {
+                    return;
+                }
+            }
+        });
+        for _ in 0..cores {
+            scope.spawn(move || {
+                let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                while let Ok((line, answered)) = next() {
+                    // Likewise.
+                    let _ = answered.send(Ok(answer(&line)));
+                }
+            });
+        }
+        answers.iter().flat_map(|later| later.recv()).try_for_each(|answer| take(answer?))
+    })
+}

@@ -1,0 +1,251 @@
+//! Scenarios in, reports out.
+
+mod cli;
+#[path = "../console.rs"]
+mod console;
+mod lines;
+mod list;
+mod print;
+
+use std::borrow::Cow;
+use std::io::BufReader;
+use std::path::Path;
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use rooflight::api::{Asked, Failure, FailureKind, Options, figures};
+use rooflight::chart::{Chart, Palette, Roofline, Theme, runs, svg::svg};
+use rooflight::config::link::Link;
+use rooflight::deploy;
+use rooflight::efficiency::onnx::{ModelError, Models};
+use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::evidence::models::{SHIPPED_EVIDENCE, open_models, shipped_models};
+use rooflight::study::accuracy::Accuracy;
+use rooflight::study::badge::badge;
+use rooflight::study::{Study, Topic};
+
+use cli::{Cli, Drawing, Format, Other};
+use console::{print, print_issues};
+use list::listed;
+use print::{Answered, csv_head};
+
+/// Why the exit status is not 0; of several the last counts.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Stop {
+    /// Limits are broken, each already on standard error; as are the errors of an input.
+    Limit,
+    Input,
+    Failure(String),
+}
+
+impl<E: ToString> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failure(error.to_string())
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::Input) => ExitCode::from(2),
+        Err(Stop::Limit) => ExitCode::from(3),
+        Err(Stop::Failure(text)) => {
+            eprintln!("predict: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<(), Stop> {
+    match &cli.other {
+        Some(Other::List { what, format }) => return Ok(print(&listed(*what, *format)?)?),
+        Some(Other::About(about)) => return Ok(about.print::<Cli>()?),
+        None => {}
+    }
+    let options = options(cli)?;
+    let models = models(cli)?;
+    if cli.format == Format::Csv && !cli.is_drawn() {
+        print(&csv_head())?;
+    }
+    if cli.jsonl {
+        return all_lines(cli, &options, models.as_ref());
+    }
+    let mut worst = None;
+    for scenario in &cli.scenario {
+        let text = match scenario.as_str() {
+            "-" => std::io::read_to_string(std::io::stdin())?,
+            file if cli.file => read(Path::new(file))?,
+            given => given.to_owned(),
+        };
+        let which = if cli.scenario.len() > 1 { format!("{scenario}: ") } else { String::new() };
+        worst = one(cli, &text, &which, &options, models.as_ref()).err().max(worst);
+    }
+    worst.map_or(Ok(()), Err)
+}
+
+fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Models>) -> Result<(), Stop> {
+    if cli.yaml || cli.study.is_some() {
+        let asked = Asked::with(text, options);
+        print_issues(&asked.issues);
+        let (Some(link), Some(setup)) = (&asked.link, &asked.setup) else { return Err(Stop::Input) };
+        return match cli.study {
+            Some(topic) => study(cli, topic, link, models),
+            None => Ok(print(deploy::manifest(setup)?.trim_end())?),
+        };
+    }
+    let answered = Answered::of(text, options, |rows| ask(models, rows));
+    print_issues(&answered.prediction.issues);
+    if let Some(failure) = &answered.prediction.failure {
+        return Err(Stop::Failure(failure.text.clone()));
+    }
+    if let Some(text) = shown(cli, &answered)? {
+        print(&text)?;
+    }
+    held(cli, &answered, which)
+}
+
+/// None where there is nothing to draw.
+fn shown(cli: &Cli, answered: &Answered) -> Result<Option<String>, Stop> {
+    let (setup, report) = (answered.setup.as_ref(), answered.prediction.report.as_ref());
+    let palette = Palette::of(cli.dark);
+    if cli.badge {
+        let headline = report.and_then(|report| report.headline.as_ref());
+        return Ok(setup.zip(headline).map(|(setup, headline)| badge(setup, headline, palette)));
+    }
+    if let Some(drawing) = cli.svg {
+        let chart = chart(drawing, answered);
+        return Ok(chart.map(|chart| svg(&chart, drawing.size(), Theme::new(palette, 1.0))).transpose()?);
+    }
+    Ok(Some(match cli.format {
+        Format::Json => serde_json::to_string_pretty(&answered.prediction)?,
+        Format::Table => answered.to_table(),
+        Format::Csv => answered.to_csv(),
+    }))
+}
+
+fn chart(drawing: Drawing, answered: &Answered) -> Option<Chart> {
+    let (setup, answer) = (answered.setup.as_ref()?, &answered.prediction);
+    match drawing {
+        Drawing::Roofline => Roofline::new(&setup.gpu, &answer.report.as_ref()?.passes).map(Chart::Roofline),
+        Drawing::Timeline => answer.report.as_ref()?.run.as_ref().map(runs::timeline),
+        Drawing::Loads => Some(runs::loads(setup, &answer.sweep.as_ref()?.points)),
+    }
+}
+
+/// The scenarios of standard input.
+fn all_lines(cli: &Cli, options: &Options, models: Option<&Models>) -> Result<(), Stop> {
+    let (mut worst, mut number) = (None, 0);
+    let answer = |line: &str| Answered::of(line, options, |rows| ask(models, rows));
+    lines::in_order(BufReader::new(std::io::stdin()), answer, |answered| {
+        number += 1;
+        print(&match cli.format {
+            Format::Csv => answered.to_csv(),
+            _ => serde_json::to_string(&answered.prediction)?,
+        })?;
+        worst = held(cli, &answered, &format!("scenario {number}: ")).err().max(worst.take());
+        Ok(())
+    })?;
+    worst.map_or(Ok(()), Err)
+}
+
+/// Whether there is an answer within the limits; says on standard error which are broken.
+fn held(cli: &Cli, answered: &Answered, which: &str) -> Result<(), Stop> {
+    let prediction = &answered.prediction;
+    if let Some(failure) = &prediction.failure {
+        return Err(Stop::Failure(failure.text.clone()));
+    }
+    if !prediction.is_answered() {
+        return Err(Stop::Input);
+    }
+    let figures = figures(prediction.report.as_ref());
+    let held = cli.limits.iter().map(|limit| match limit.broken(&figures) {
+        Ok(None) => None,
+        Ok(Some(text)) => {
+            eprintln!("limit: {which}{text}");
+            Some(Stop::Limit)
+        }
+        Err(text) => {
+            eprintln!("error: {which}{text}");
+            Some(Stop::Input)
+        }
+    });
+    held.max().flatten().map_or(Ok(()), Err)
+}
+
+fn options(cli: &Cli) -> Result<Options, Stop> {
+    let refused =
+        |text: &str| <Cli as clap::CommandFactory>::command().error(ErrorKind::ArgumentConflict, text).exit();
+    if cli.jsonl && cli.format == Format::Table {
+        refused("a table is of one scenario: with --jsonl choose --format json or csv");
+    }
+    if cli.scenario.len() > 1 && cli.is_drawn() {
+        refused("--yaml, --badge, --svg and --study are of one scenario");
+    }
+    if cli.sweep && cli.format != Format::Json {
+        refused("--sweep is in the JSON only: leave out --format");
+    }
+    let model_config = match &cli.model_config {
+        None => None,
+        Some(config) => {
+            let beside = config.with_file_name("hf_quant_config.json");
+            let formats = cli.quant_config.clone().or_else(|| beside.exists().then_some(beside));
+            let formats = formats.map_or(Ok(String::new()), |path| read(&path))?;
+            Some(format!("{}\n{formats}", read(config)?))
+        }
+    };
+    let measured = match &cli.measured {
+        None => None,
+        Some(file) => Some(runs_of(&read(file)?).map_err(|(line, error)| {
+            eprintln!("error: runs: {}, line {line}: {error}", file.display());
+            Stop::Input
+        })?),
+    };
+    Ok(Options {
+        roofline: Some(cli.roofline),
+        sweep: Some(cli.sweep || cli.svg == Some(Drawing::Loads)),
+        measured,
+        model_config,
+        base: cli.base.clone(),
+        trace: cli.trace.as_deref().map(read).transpose()?,
+    })
+}
+
+fn read(path: &Path) -> Result<String, Stop> {
+    std::fs::read_to_string(path).map_err(|error| Stop::Failure(format!("{}: {error}", path.display())))
+}
+
+/// One run a line, or the first line that is not JSON.
+fn runs_of(text: &str) -> Result<Vec<serde_json::Value>, (usize, serde_json::Error)> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(at, line)| serde_json::from_str(line).map_err(|error| (at + 1, error))).collect()
+}
+
+/// None for the roofline.
+fn models(cli: &Cli) -> Result<Option<Models>, ModelError> {
+    if cli.roofline {
+        return Ok(None);
+    }
+    cli.models.as_deref().map_or_else(shipped_models, open_models).map(Some)
+}
+
+fn evidence(cli: &Cli) -> std::io::Result<Cow<'static, str>> {
+    let Some(folder) = &cli.models else { return Ok(SHIPPED_EVIDENCE.into()) };
+    std::fs::read_to_string(folder.join("evidence.json")).map(Cow::from)
+}
+
+fn study(cli: &Cli, topic: Topic, link: &Link, models: Option<&Models>) -> Result<(), Stop> {
+    let accuracy = Accuracy::parse(&evidence(cli)?)?;
+    let mut study = Study::new(topic, &cli.of, &link.encode(), &cli.page).with(Some(Rc::new(accuracy)));
+    while study.step(|rows| ask(models, rows).map_err(|failure| failure.text))? {}
+    let document = study.document();
+    print(&document.to_markdown(&cli.page))?;
+    if document.blocks.is_empty() { Err("the study has nothing to say".into()) } else { Ok(()) }
+}
+
+fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, Failure> {
+    let Some(models) = models else { return Ok(Efficiencies::Roofline) };
+    let learned = models.answer(rows).map(Efficiencies::Learned);
+    learned.map_err(|error| Failure::new(FailureKind::Models, error.to_string()))
+}

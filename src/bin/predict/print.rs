@@ -1,0 +1,55 @@
+//! One answer as text.
+
+use rooflight::api::{Asked, Failure, Options, Prediction, figures};
+use rooflight::config::Setup;
+use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::find::in_columns;
+use rooflight::study::words::title;
+
+use super::console::{csv_line, line};
+
+/// A prediction, and the setup it is of.
+pub struct Answered {
+    pub setup: Option<Setup>,
+    pub prediction: Prediction,
+}
+
+impl Answered {
+    pub fn of(text: &str, options: &Options, ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>) -> Self {
+        let asked = Asked::with(text, options);
+        Self { setup: asked.setup.clone(), prediction: asked.predict(options, ask) }
+    }
+
+    /// What is known, under a title and above the link.
+    pub fn to_table(&self) -> String {
+        let row = |figure: rooflight::api::Figure| {
+            let value = figure.print(figure.value?);
+            let band =
+                figure.band.map(|[low, high]| format!("{} to {}", figure.print(low), figure.print(high)));
+            Some([figure.name, value, band.unwrap_or_default()])
+        };
+        let rows: Vec<_> = figures(self.prediction.report.as_ref()).into_iter().filter_map(row).collect();
+        let mut lines: Vec<String> = self.setup.iter().map(title).collect();
+        lines.push(String::new());
+        if !rows.is_empty() {
+            lines.extend(in_columns(["figure", "predicted", "80 % of measurements"], rows));
+            lines.push(String::new());
+        }
+        lines.push(self.prediction.link.clone());
+        lines.join("\n")
+    }
+
+    /// A row below [`csv_head`].
+    pub fn to_csv(&self) -> String {
+        let figures = figures(self.prediction.report.as_ref());
+        let numbers = figures.iter().flat_map(|figure| figure.columns()).map(|(_, number)| number);
+        let issues: Vec<String> = self.prediction.issues.iter().map(line).collect();
+        csv_line([self.prediction.link.clone()].into_iter().chain(numbers).chain([issues.join("; ")]))
+    }
+}
+
+pub fn csv_head() -> String {
+    let figures = figures(None);
+    let names = figures.iter().flat_map(|figure| figure.columns()).map(|(name, _)| name);
+    csv_line(["link".to_owned()].into_iter().chain(names).chain(["issues".to_owned()]))
+}
