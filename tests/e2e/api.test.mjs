@@ -20,9 +20,20 @@ const installed = join(project, "node_modules/rooflight");
 let browser, url, stop;
 
 before(async () => {
-  makePackage(process.env.DIST ?? path("dist"), installed);
+  install();
   ({ browser, url, stop } = await start());
 });
+/** Packs the package, and installs it in the empty project as anyone would. */
+function install() {
+  const folder = join(project, "package");
+  makePackage(process.env.DIST ?? path("dist"), folder);
+  const npm = (cwd, ...words) => execFileSync("npm", [...words, "--silent"], { cwd, encoding: "utf8" }).trim();
+  const archive = npm(folder, "pack", "--pack-destination", project);
+  rmSync(folder, { recursive: true });
+  writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }');
+  npm(project, "install", join(project, archive), "--offline", "--no-audit", "--no-fund");
+}
+
 after(async () => {
   await stop?.();
   rmSync(project, { recursive: true });
@@ -87,6 +98,31 @@ test("in Node it answers as the native tool does", { timeout: 120_000 }, async (
   const manifest = JSON.parse(readFileSync(path("models/manifest.json")));
   assert.equal(rooflight.release, manifest.release);
   assert.equal(rooflight.version, JSON.parse(readFileSync(join(installed, "package.json"))).version);
+});
+
+const otherNode = process.env.ROOFLIGHT_NODE;
+test("in another Node it answers alike", { skip: !otherNode && "$ROOFLIGHT_NODE names no Node", timeout: 120_000 }, (t) => {
+  const source = join(project, "other.mjs");
+  writeFileSync(source, `
+    import { load } from "rooflight";
+    const rooflight = await load();
+    console.log(JSON.stringify(${JSON.stringify(cases)}.map((one) => rooflight.predict(...one))));
+  `);
+  allAlike(JSON.parse(execFileSync(otherNode, [source], { cwd: project, encoding: "utf8", maxBuffer: 2 ** 28 })));
+  t.diagnostic(execFileSync(otherNode, ["--version"], { encoding: "utf8" }).trim());
+});
+
+test("it reads the files of a model, a trace, and what a command leaves open", async () => {
+  const rooflight = await inNode();
+  const config = { model_type: "llama", hidden_size: 4096, intermediate_size: 14336, num_hidden_layers: 32, num_attention_heads: 32, num_key_value_heads: 8, vocab_size: 128256, max_position_embeddings: 131072 };
+  const own = rooflight.predict({ gpu: "l40s" }, { model_config: JSON.stringify(config) });
+  assert.ok(own.report.headline && own.link.includes("x="));
+  const lines = Array.from({ length: 50 }, (_, second) => `${second},100,20`);
+  const { report } = rooflight.predict("v=1", { trace: ["arrival,prompt,output", ...lines].join("\n") });
+  assert.equal(report.run.requests, 50);
+  const { link } = rooflight.predict("vllm serve Qwen/Qwen3-8B", { base: "v=1&g=l40s&c=2" });
+  assert.equal(link, "v=1&m=qwen3-8b&g=l40s&c=2");
+  assert.equal(rooflight.predict("v=1", { trace: "a,b" }).issues[0].field, "trace");
 });
 
 test("in a plain page it answers as the native tool does", { timeout: 120_000 }, async () => {
