@@ -1,5 +1,6 @@
 //! Prepares what a build carries of `static/catalog`: gpus.json and engines.json without their sources, which nothing but
-//! `tests/catalog` reads, of constants.json the two figures that checking a form takes, and of presets.json the workloads that have a button. The page is smaller by the rest.
+//! `tests/catalog` reads, of constants.json the two figures that checking a form takes, of presets.json the workloads that have a button, and as
+//! plain lists which kernels were measured and what is popular. The page is smaller by the rest.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -25,7 +26,29 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.join("workloads.rs"),
         workloads(&presets).ok_or("presets.json: a workload lacks a figure")?,
     )?;
+    let kernels: Value = serde_json::from_str(&read("measured.json")?)?;
+    fs::write(out.join("measured.txt"), measured(&kernels).ok_or("measured.json: a record lacks a key")?)?;
+    let popular: Value = serde_json::from_str(&read("popular.json")?)?;
+    fs::write(out.join("popular.rs"), format!("[&{}, &{}]", popular["models"], popular["gpus"]))?;
     Ok(())
+}
+
+/// A line for each measured kernel: its family, engine, kernel and format, then the GPUs.
+fn measured(all: &Value) -> Option<String> {
+    let line = |of: &Value| {
+        let keys = ["family", "engine", "kernel", "format"].map(|key| of[key].as_str());
+        let gpus = of["gpus"].as_array()?.iter().map(Value::as_str);
+        let words: Option<Vec<&str>> = keys.into_iter().chain(gpus).collect();
+        Some(
+            words?
+                .into_iter()
+                .map(|word| if word.is_empty() { "-" } else { word })
+                .collect::<Vec<_>>()
+                .join(" "),
+        )
+    };
+    let lines: Option<Vec<String>> = all["kernels"].as_array()?.iter().map(line).collect();
+    Some(lines?.join("\n"))
 }
 
 /// The workloads that have a button on the page, as the rows of a table: id, name, input and output tokens, share of prompts in

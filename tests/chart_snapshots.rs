@@ -4,7 +4,7 @@
 use plotters::style::RGBColor;
 use rooflight::chart::{
     Axis, Band, Bar, Bars, Chart, Curves, Line, Palette, Panel, Point, Roof, Roofline, Theme, Tone, Unit,
-    summary,
+    Zoom, summary,
 };
 use rooflight::graph::Phase;
 use rooflight::latency::Resource;
@@ -39,6 +39,7 @@ fn h100(points: Vec<Point>) -> Roofline {
         l2: Some(BytesPerSecond(5.647e12)),
         roofs: vec![roof("BF16", 989.0, true), roof("FP8", 1979.0, false)],
         points,
+        ..Roofline::default()
     }
 }
 
@@ -78,6 +79,27 @@ fn narrow_dark_and_dense() {
 fn without_kernels_the_roofs_stand() {
     let theme = Theme::new(Palette::LIGHT, 1.0);
     insta::assert_snapshot!("roofline_empty", svg(&h100(Vec::new()), (640, 320), theme));
+}
+
+#[test]
+fn zooming_in_leaves_what_is_in_view() {
+    let theme = Theme::new(Palette::LIGHT, 1.0);
+    let size = (960, 416);
+    let (width, height) = (f64::from(size.0), f64::from(size.1));
+    let of = |zoom| Chart::Roofline(h100(kernels())).zoomed(zoom).readings((width, height), theme).len();
+    let whole = of(Zoom::default());
+    let corner = Zoom::default().by(4.0).moved((-2.0, -2.0));
+    let at_ridge = Zoom::default().by(4.0).moved((1.2, 1.2));
+    assert!(of(at_ridge) < whole && of(at_ridge) + of(corner) > 0);
+    for zoom in [
+        corner,
+        at_ridge,
+        Zoom::default().by(4.0).moved((2.0, -2.0)),
+        Zoom::default().by(9.0).moved((-9.0, 9.0)),
+    ] {
+        let picture = svg_of(&Chart::Roofline(h100(kernels())).zoomed(zoom), size, theme);
+        assert!(picture.contains("FLOP/s"), "{zoom:?}");
+    }
 }
 
 /// Latency with its spread and a limit, then throughput, over clients.

@@ -11,7 +11,7 @@ mod labels;
 #[cfg(feature = "chart")]
 pub mod legend;
 #[cfg(feature = "chart")]
-mod plot;
+pub mod plot;
 #[cfg(feature = "chart")]
 pub mod reading;
 mod roofline;
@@ -26,6 +26,7 @@ pub mod svg;
 mod theme;
 mod unit;
 mod values;
+mod zoom;
 
 pub use bars::{Bar, Bars, Hues};
 pub use curves::{Axis, Band, Curves, Line, Panel, Tone};
@@ -34,6 +35,7 @@ pub use roofline::{Point, Roof, Roofline, apart, summary};
 pub use theme::{Palette, Theme};
 pub use unit::Unit;
 pub use values::csv;
+pub use zoom::Zoom;
 
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +45,17 @@ pub enum Chart {
     Roofline(Roofline),
     Curves(Curves),
     Bars(Bars),
+}
+
+impl Chart {
+    /// The part of it that `zoom` shows, where it is one that can be zoomed.
+    #[must_use]
+    pub fn zoomed(mut self, zoom: Zoom) -> Self {
+        if let Self::Roofline(chart) = &mut self {
+            chart.zoom = zoom;
+        }
+        self
+    }
 }
 
 impl Default for Chart {

@@ -50,6 +50,13 @@ pub fn pixel((x, y): (f64, f64)) -> (i32, i32) {
     (x.round() as i32, y.round() as i32)
 }
 
+/// Where a place on a chart of this size lies in its frame, in shares of the frame's width and height, from the lower left;
+/// all in CSS pixels.
+pub fn within_frame((x, y): (f64, f64), (width, height): (f64, f64)) -> (f64, f64) {
+    let bottom = height - Plot::BELOW - Plot::EDGE;
+    ((x - Plot::LEFT) / (width - Plot::LEFT - Plot::RIGHT), (bottom - y) / (bottom - Plot::ABOVE))
+}
+
 /// Two axes and the frame between them.
 pub struct Plot<'a, 's> {
     pub context: ChartContext<'a, Surface<'s>, Cartesian2d<Scale, Scale>>,

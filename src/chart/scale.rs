@@ -45,6 +45,11 @@ impl Scale {
         if high <= low {
             high = low * 10.0;
         }
+        Self::between(low, high, unit)
+    }
+
+    /// A logarithmic range.
+    fn between(low: f64, high: f64, unit: Unit) -> Self {
         let slack = 1e-9;
         let inside = |value: &f64| (low * (1.0 - slack)..=high * (1.0 + slack)).contains(value);
         let exponents = low.log10().floor() as i32..=high.log10().ceil() as i32;
@@ -53,6 +58,13 @@ impl Scale {
         let parts: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let all = decades.iter().flat_map(|decade| parts.iter().map(move |part| part * decade));
         Self { low, high, log: true, unit, ticks: all.filter(inside).collect() }
+    }
+
+    /// The part of a logarithmic range between two shares of its length.
+    #[must_use]
+    pub fn part(self, (from, to): (f64, f64)) -> Self {
+        let at = |share: f64| self.low * (self.high / self.low).powf(share);
+        Self::between(at(from), at(to), self.unit)
     }
 
     /// Without the ticks whose labels have no room on an axis of `width` pixels.

@@ -73,6 +73,11 @@ impl Setup {
     /// Tokens of the largest CUDA graph that engines capture by default.
     pub const MAX_CUDAGRAPH_CAPTURE: u64 = 512;
 
+    /// That of the GPUs which compute prompts.
+    pub fn computing(&self) -> &Self {
+        self.prefill.as_ref().map_or(self, |pool| &pool.setup)
+    }
+
     /// GPUs of one replica.
     pub fn gpus_per_replica(&self) -> u32 {
         self.tp * self.dp * self.pp

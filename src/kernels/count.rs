@@ -32,6 +32,12 @@ impl Schedule {
         Self { tile, tasks, slots, waves, occupancy, padding: padding.max(1.0) }
     }
 
+    /// Share of the slots that the last round leaves idle.
+    pub fn idle_at_last(&self) -> f64 {
+        let last = self.tasks - (self.waves - 1) * self.slots;
+        1.0 - last as f64 / self.slots as f64
+    }
+
     /// How much longer than its useful work the busiest SM computes, at least 1.
     pub fn stretch(&self) -> f64 {
         self.padding / self.occupancy

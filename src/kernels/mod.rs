@@ -11,6 +11,7 @@ mod gemm;
 pub mod latent;
 mod launches;
 mod linear;
+mod measured;
 pub mod moe;
 pub mod random;
 pub mod reference;

@@ -15,7 +15,7 @@ use super::gemm::Gemm;
 use super::latent::{BatchedGemm, LatentAttention, LatentModule, Scores, SparseModule};
 use super::linear::{CausalConv, DeltaRule, Scan};
 use super::moe::Moe;
-use super::{Count, attention, elementwise, features, gemm, latent, linear, moe};
+use super::{Count, Schedule, attention, elementwise, features, gemm, latent, linear, moe};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
 
@@ -70,6 +70,11 @@ pub trait Kernel {
     fn in_service(&self, stored: Bytes, gpu: &Gpu, _engine: &Engine) -> Result<Seconds, MissingFigure> {
         let Some(family) = self.family() else { return Ok(Seconds::ZERO) };
         Ok(Seconds::from_micros(DeviceSpec::new(gpu, family)?.missed(stored.0, 1.0)))
+    }
+
+    /// Launches with other tiles, where candidates are known.
+    fn candidates(&self, _gpu: &Gpu) -> Vec<Schedule> {
+        Vec::new()
     }
 
     /// Kernels that one call launches where no CUDA graph holds it.

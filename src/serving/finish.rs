@@ -135,8 +135,7 @@ impl Finisher<'_> {
     }
 
     fn served(&self, served: &Served, runner: &Runner, mut report: Report) -> Option<Report> {
-        let computes = self.setup().prefill.as_ref().map_or(self.setup(), |pool| &pool.setup);
-        report.passes.push(self.pass_of(computes, &served.prompt, Phase::Prefill)?);
+        report.passes.push(self.pass_of(self.setup().computing(), &served.prompt, Phase::Prefill)?);
         let run = runner.calibrated(self.setup().load);
         let decoding = run.as_ref().map_or(f64::INFINITY, |(run, _)| decoding(run));
         let of_rank = decoding / f64::from(self.setup().pp * self.setup().dp);

@@ -1,8 +1,10 @@
 //! TTFT, TPOT, throughput and memory from step times: `plan`, then `finish`, both pure.
 
 mod breakdown;
+mod elsewhere;
 mod finish;
 mod fit;
+mod layers;
 pub mod measured;
 mod memory;
 mod plan;
@@ -13,6 +15,8 @@ pub mod sim;
 pub mod step;
 pub mod table;
 
+pub use elsewhere::{Alternative, elsewhere};
 pub use finish::{answer, finish, runner};
+pub use layers::{Layer, LayerCall, layers};
 pub use plan::{Plan, memory_of, plan, plan_replay};
 pub use report::Report;

@@ -6,11 +6,11 @@ use crate::calibration::Known;
 use crate::config::catalog::{Physics, constants};
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, check};
 use crate::efficiency::Rows;
-use crate::graph::{Batch, Sequences};
+use crate::graph::{Batch, Phase, Sequences};
 
 use super::fit::{self, Demand};
 use super::memory::memory;
-use super::report::Memory;
+use super::report::{Memory, PassReport};
 use super::run::{RunPlan, Trace};
 use super::step::PlannedStep;
 use super::table::octaves;
@@ -29,6 +29,22 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The step that `pass` of its report takes apart, and the setup whose GPUs run it.
+    pub(super) fn step_of(&self, pass: &PassReport) -> Option<(&Setup, &PlannedStep)> {
+        let setup = &self.setup;
+        match (self.steps.as_ref()?, pass.phase) {
+            (Steps::Offline(offline), Phase::Prefill) => Some((setup, &offline.prefill)),
+            (Steps::Offline(offline), Phase::Decode) => {
+                offline.decode.get(offline.decode.len() / 2).map(|(_, step)| (setup, step))
+            }
+            (Steps::Served(served), Phase::Prefill) => Some((setup.computing(), &served.prompt)),
+            (Steps::Served(served), Phase::Decode) => {
+                let step = served.decode.iter().find(|(sequences, _)| *sequences == pass.sequences);
+                step.map(|(_, step)| (setup, step))
+            }
+        }
+    }
+
     /// Calibrated on these runs of the visitor's own, beside those that are shipped.
     #[must_use]
     pub fn calibrated_on(mut self, own: &Arc<[Known]>) -> Self {
@@ -115,8 +131,7 @@ fn steps(setup: &Setup, physics: Physics, trace: Option<Trace>) -> Result<(Plan,
             if matches!(load, Load::Concurrency(_) | Load::Burst(_) | Load::Offline(_) | Load::Sessions(_)) {
                 memory = memory.holding(setup, running, fit::tokens_held(setup));
             }
-            let computes = setup.prefill.as_ref().map_or(setup, |pool| &pool.setup);
-            let prompt = prompt_alone(computes, &physics, &mut rows)?;
+            let prompt = prompt_alone(setup.computing(), &physics, &mut rows)?;
             let decode = decode_steps(setup, &physics, running, &mut rows)?;
             Some(Steps::Served(Box::new(Served { run, prompt, decode })))
         }

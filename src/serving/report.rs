@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::{Dtype, Issue, Setup};
-use crate::graph::{Block, Phase};
+use crate::graph::{Block, Call, Phase};
 use crate::kernels::Schedule;
 use crate::latency::{Provenance, Resource};
 use crate::serving::run::{Calibrated, Power, Run};
@@ -82,6 +82,14 @@ pub struct PassReport {
 }
 
 impl PassReport {
+    /// The place of the line that a call of the pass is counted in.
+    pub fn line_of(&self, call: &Call) -> Option<usize> {
+        let shape = call.op.shape();
+        let is_it =
+            |line: &KernelLine| (line.block, line.name) == (call.block, call.name) && line.shape == shape;
+        self.kernels.iter().position(is_it)
+    }
+
     /// Shares of the step's time by the resource that bounds each kernel, in the order of [`Resource::ALL`]; the host counts
     /// with launches. They sum to 1.
     pub fn by_resource(&self) -> [(Resource, f64); 4] {

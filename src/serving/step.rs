@@ -4,7 +4,7 @@ use crate::config::catalog::Physics;
 use crate::config::model::Attention;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::graph::{Batch, Call, Layout, Scope, pass, pass_of};
+use crate::graph::{self, Batch, Call, Layout, Scope, pass, pass_of};
 use crate::kernels::latent::absorbs_prompts;
 use crate::kernels::{Collective, Count, Op, Routing, collective};
 use crate::latency::{Draw, HostWork, Ideal, KernelTime, Provenance, Resource, StepTime};
@@ -170,6 +170,11 @@ fn launches<'a>(calls: impl IntoIterator<Item = &'a Call>) -> f64 {
     calls.into_iter().map(|call| call.count as f64 * call.op.launches()).sum()
 }
 
+/// The calls of each kind of layer in a pass of `batch`, in the order of the model's kinds.
+pub fn layers(setup: &Setup, physics: &Physics, batch: &Batch) -> Vec<Vec<Call>> {
+    graph::layers(&setup.model, &layout(setup, physics), batch)
+}
+
 /// How `setup` lies over its GPUs, and what its engine decides.
 fn layout(setup: &Setup, physics: &Physics) -> Layout {
     let variants = setup.engine.variants_on(setup.gpu.arch);
@@ -206,6 +211,14 @@ impl PlannedCall {
         Ok(Self { call, count, ideal, timing: Timing::Asked(place) })
     }
 
+    /// The same call on another setup: with the kernel that its engine launches.
+    ///
+    /// # Errors
+    /// Where a catalog record lacks a figure the counting needs.
+    pub fn on(&self, setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Self, MissingFigure> {
+        Self::new(self.call.clone(), setup, physics, rows)
+    }
+
     /// Timed by the model of another kind of attention: over latents for compressed keys, in a window for chosen
     /// blocks of keys.
     fn unmeasured(&self, setup: &Setup) -> bool {
@@ -228,7 +241,8 @@ impl PlannedCall {
         both.map_or(Joules::ZERO, |(draw, ideal)| draw.launch(ideal, self.call.op.family(), time))
     }
 
-    fn time(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
+    /// None if `efficiencies` does not answer it.
+    pub fn time(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
         let time = self.uncapped(setup, physics, efficiencies)?;
         let capped = setup.power_cap.and_then(|_| Some(Draw::of(setup).ok()?.least(self.ideal.as_ref()?)));
         Some(capped.map_or(time.clone(), |least| KernelTime { time: time.time.max(least), ..time }))

@@ -102,16 +102,31 @@ fn nearest(study: &Study, at: &Point) -> Vec<Block> {
             beside.unwrap_or_else(|| "–".into()).into()
         }));
         cells.push(percent(*likeness).to_string().into());
+        cells.extend(described(&known.point).map(Span::plain));
         Row::new(cells)
     });
-    let head = ["Measured run", "TTFT", "TPOT", "Output", "Doubt shared"];
+    let head = ["Measured run", "TTFT", "TPOT", "Output", "Doubt shared", "Engine", "Layout", "Load"];
     let table = Block::table("Nearest measured runs", &head, rows).called("nearest");
     let text = "The nearest measured runs, and how far they came out from the physics alone. Doubt shared: the part of the error on step \
                 times that a run has in common with this configuration.";
     vec![Block::text(text), table]
 }
 
-/// A measured run in words, which open it as far as its place among the others says what it was.
+/// Engine, layout and load of a measured run.
+fn described(point: &Point) -> [String; 3] {
+    let engine = catalog().engine(&point.engine).map_or(&*point.engine, |engine| &engine.name);
+    let degrees = [("TP", point.tp), ("EP", point.ep), ("DP", point.dp), ("PP", point.pp)];
+    let layout = degrees.iter().filter(|(_, degree)| *degree > 1.0);
+    let layout: Vec<String> = layout.map(|(name, degree)| format!("{name} {}", count(*degree))).collect();
+    let [running, prompt, output] = [point.in_flight, point.prompt, point.output].map(|of| count(of.round()));
+    [
+        format!("{engine} {}", point.version),
+        if layout.is_empty() { "one GPU".into() } else { layout.join(", ") },
+        format!("{running} at once, {prompt} in, {output} out"),
+    ]
+}
+
+/// The model and GPU of a measured run, which open it as far as its place among the others says what it was.
 fn run(study: &Study, point: &Point) -> Span {
     let form = &study.own().scenario;
     let is_its =
@@ -120,24 +135,8 @@ fn run(study: &Study, point: &Point) -> Span {
     let model = own.or_else(|| catalog().models.models.iter().find(is_its));
     let (gpu, engine) = (catalog().gpu(&point.gpu), catalog().engine(&point.engine));
     let format = Dtype::from_id(&point.format);
-    let degree = |name: &str, degree: f64| {
-        if degree > 1.0 { format!(", {name} {}", count(degree)) } else { String::new() }
-    };
-    let text = format!(
-        "{} {} on {}, {} {}{}{}{}{}, {} at once, {} in, {} out",
-        model.map_or("another model", |model| &model.name),
-        format.map_or("", dtype),
-        gpu.map_or(&*point.gpu, |gpu| &gpu.name),
-        engine.map_or(&*point.engine, |engine| &engine.name),
-        point.version,
-        degree("TP", point.tp),
-        degree("EP", point.ep),
-        degree("DP", point.dp),
-        degree("PP", point.pp),
-        count(point.in_flight.round()),
-        count(point.prompt.round()),
-        count(point.output.round()),
-    );
+    let name = model.map_or("another model", |model| model.name.rsplit('/').next().unwrap_or(&model.name));
+    let text = format!("{name} {} on {}", format.map_or("", dtype), gpu.map_or(&*point.gpu, |gpu| &gpu.name));
     let (Some(model), Some(gpu), Some(engine)) = (model, gpu, engine) else { return Span::plain(text) };
     let mut scenario = Scenario { model: form.model.clone(), ..Scenario::default() };
     if own.is_none() {

@@ -10,7 +10,7 @@ use crate::config::{Issue, Scenario, Setup, check};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::Phase;
 use crate::serving::report::{Headline, PassReport};
-use crate::serving::{Report, finish, plan};
+use crate::serving::{Alternative, Report, elsewhere, finish, plan};
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -31,6 +31,8 @@ pub struct Outcome {
     pub issues: Vec<Issue>,
     /// How sure it is that it beats the configuration on the form; empty where that is not asked, or nothing was calibrated.
     pub beats: Vec<Beats>,
+    /// What else is known of every kernel of every pass; empty where that is not asked.
+    pub elsewhere: Vec<Vec<Alternative>>,
 }
 
 impl Case {
@@ -49,21 +51,25 @@ impl Case {
         &mut self,
         catalog: &Catalog,
         own: &Arc<[Known]>,
-        ask: impl FnOnce(&Rows) -> Result<Efficiencies, String>,
+        ask: impl Fn(&Rows) -> Result<Efficiencies, String>,
+        looks_elsewhere: bool,
     ) -> Result<(), String> {
         let (setup, mut issues) = check(&self.scenario, catalog);
-        let mut report = None;
+        let (mut report, mut others) = (None, Vec::new());
         match setup.as_ref().map(plan) {
             Some(Ok((plan, rows))) => {
-                let answered = finish(&plan.calibrated_on(own), &ask(&rows)?)
-                    .ok_or("the models did not answer every row")?;
+                let plan = plan.calibrated_on(own);
+                let answered = finish(&plan, &ask(&rows)?).ok_or("the models did not answer every row")?;
+                if looks_elsewhere {
+                    others = elsewhere(&plan, &answered, &catalog.engines.engines, &ask)?;
+                }
                 issues.extend(answered.issues.iter().cloned());
                 report = Some(answered);
             }
             Some(Err(found)) => issues.extend(found),
             None => {}
         }
-        self.outcome = Some(Outcome { setup, report, issues, beats: Vec::new() });
+        self.outcome = Some(Outcome { setup, report, issues, beats: Vec::new(), elsewhere: others });
         Ok(())
     }
 
@@ -85,6 +91,11 @@ impl Case {
 
     pub fn issues(&self) -> &[Issue] {
         self.outcome.as_ref().map_or(&[], |outcome| &outcome.issues)
+    }
+
+    /// What else is known of the kernels of the pass in this place.
+    pub fn elsewhere(&self, pass: usize) -> &[Alternative] {
+        self.outcome.as_ref().and_then(|outcome| outcome.elsewhere.get(pass)).map_or(&[], Vec::as_slice)
     }
 
     /// How sure it is that it beats the configuration on the form in a metric.

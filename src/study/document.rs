@@ -44,7 +44,7 @@ pub struct Span {
     pub text: String,
     /// The fragment of a configuration, with its `#`; a view of the page, as `view:explain`, or a fold of it, as `view:explain/ttft`;
     /// an input of the form, as `input:tp`; `mark:` and a fragment for a box
-    /// that marks that configuration to be compared; empty for plain text.
+    /// that marks that configuration to be compared; `class:` and a colour of the page for a text in it; empty for plain text.
     pub link: String,
 }
 

@@ -4,9 +4,10 @@ use super::{Block, Row, Span, Study, refused};
 use crate::chart::apart;
 use crate::config::Setup;
 use crate::graph::Phase;
+use crate::kernels::Schedule;
 use crate::latency::Resource;
-use crate::serving::Report;
 use crate::serving::report::{KernelLine, PassReport};
+use crate::serving::{Alternative, Report};
 use crate::study::words;
 use crate::units::{Bytes, Flops, Seconds, count, percent};
 
@@ -21,11 +22,13 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     };
     let mut blocks = optimum(setup, report);
     // Most of what a request waits for is decoding.
-    for pass in report.passes.iter().rev() {
-        let ranked = ranked(pass);
+    for (place, pass) in report.passes.iter().enumerate().rev() {
+        let ranked = ranked(pass, own.elsewhere(place));
         blocks.push(Block::heading(format!("{}: {} per step", words::phase(pass.phase), pass.time.print())));
         blocks.push(Block::text(first(pass, &ranked)));
         blocks.push(table(pass, &ranked));
+        blocks.extend(fastest(pass, &ranked).map(Block::text));
+        blocks.extend(tiles(pass, &ranked));
         blocks.extend(apart(pass).map(Block::text));
     }
     blocks
@@ -36,11 +39,24 @@ struct Gain<'a> {
     index: usize,
     kernel: &'a KernelLine,
     saved: Seconds,
+    other: &'a Alternative,
+}
+
+impl Gain<'_> {
+    /// What the step would save with the kernel of the engine that has the fastest; none where no other was measured.
+    fn saved_elsewhere(&self) -> Option<Seconds> {
+        let (_, time) = self.other.engine.as_ref()?;
+        Some((self.kernel.time - *time).max(Seconds::ZERO) * self.kernel.count as f64)
+    }
 }
 
 /// Those that would save something, the largest saving first.
-fn ranked(pass: &PassReport) -> Vec<Gain<'_>> {
-    let gain = |(index, kernel)| Gain { index, kernel, saved: saved(kernel) };
+fn ranked<'a>(pass: &'a PassReport, others: &'a [Alternative]) -> Vec<Gain<'a>> {
+    const NOTHING: &Alternative = &Alternative { engine: None, tile: None };
+    let gain = |(index, kernel)| {
+        let other = others.get(index).unwrap_or(NOTHING);
+        Gain { index, kernel, saved: saved(kernel), other }
+    };
     let all = pass.kernels.iter().enumerate().map(gain);
     let mut all: Vec<Gain<'_>> = all.filter(|gain| gain.saved.0 >= LEAST * pass.time.0).collect();
     all.sort_by(|a, b| b.saved.0.total_cmp(&a.saved.0));
@@ -67,8 +83,17 @@ fn first(pass: &PassReport, ranked: &[Gain<'_>]) -> String {
 
 /// A row a kernel that would save something, then the others together and the host.
 fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
-    const HEAD: [&str; 7] =
-        ["Kernel", "Now", "At its ceiling", "Saves", "Of the step", "Ceiling set by", "Time is"];
+    const HEAD: [&str; 9] = [
+        "Kernel",
+        "Now",
+        "At its ceiling",
+        "Saves",
+        "Of the step",
+        "Fastest elsewhere",
+        "Of the step",
+        "Ceiling set by",
+        "Time is",
+    ];
     let phase = pass.phase.id();
     let cells = |now: Seconds, saved: Seconds| {
         [now, now - saved, saved]
@@ -78,18 +103,20 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
             .map(Span::plain)
             .collect::<Vec<_>>()
     };
-    let row = |Gain { index, kernel, saved }: &Gain<'_>| {
+    let row = |gain: &Gain<'_>| {
+        let Gain { index, kernel, saved, .. } = gain;
         let name = Span::link(kernel.name, format!("view:explain/kernel-{phase}-{index}"));
         let known = [words::resource(kernel.limit), words::provenance(kernel.provenance)].map(Span::plain);
         Row::new(
             std::iter::once(name)
                 .chain(cells(kernel.time * kernel.count as f64, *saved))
+                .chain(elsewhere(pass, gain))
                 .chain(known)
                 .collect(),
         )
     };
     let plain = |name: String, now: Seconds, saved: Seconds| {
-        let none = ["–", "–"].map(Span::plain);
+        let none = ["–"; 4].map(Span::plain);
         Row::new(std::iter::once(Span::plain(name)).chain(cells(now, saved)).chain(none).collect())
     };
     let mut rows: Vec<Row> = ranked.iter().map(row).collect();
@@ -107,6 +134,72 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
     }
     let name = format!("Head-room of {}", words::phase(pass.phase).to_ascii_lowercase());
     Block::table(name, &HEAD, rows).called(&format!("headroom-{phase}"))
+}
+
+/// The engine with the fastest kernel, its time in all launches, and what the step would save with it.
+fn elsewhere(pass: &PassReport, gain: &Gain<'_>) -> [Span; 2] {
+    let cells = match (&gain.other.engine, gain.saved_elsewhere()) {
+        (Some((name, time)), Some(saved)) if saved.0 >= LEAST * pass.time.0 => {
+            let time = *time * gain.kernel.count as f64;
+            [format!("{name}, {}", time.print()), percent(saved / pass.time).to_string()]
+        }
+        (Some(_), _) => ["none faster".into(), "–".into()],
+        (None, _) => ["–".into(), "–".into()],
+    };
+    cells.map(Span::plain)
+}
+
+/// What "elsewhere" is, and the most there is to gain there; none where no other engine's kernels were measured.
+fn fastest(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<String> {
+    let measured = || ranked.iter().filter_map(|gain| Some((gain, gain.saved_elsewhere()?)));
+    let (gain, saved) = measured().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    let mut text = "Elsewhere: the default kernels of the other engines that were measured on this GPU, predicted for the same \
+                    call. Nobody measured them at this shape."
+        .to_owned();
+    if let Some((name, _)) = gain.other.engine.as_ref().filter(|_| saved.0 >= LEAST * pass.time.0) {
+        text += &format!(
+            " The most to gain: with the {} of {name}, a step would take {} less.",
+            gain.kernel.name,
+            percent(saved / pass.time)
+        );
+    }
+    Some(text)
+}
+
+/// The tiles and waves of the kernels whose tiles are known, beside the tile that would waste least.
+fn tiles(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<Block> {
+    const HEAD: [&str; 6] = ["Kernel", "Tile", "Waves", "Last wave idle", "Wasted", "Least waste"];
+    /// Tiles whose waste differs by less print as equals.
+    const DISTINCT: f64 = 5e-3;
+    let side = |schedule: &Schedule| {
+        let [rows, columns, depth] = schedule.tile;
+        format!("{rows} × {columns} × {depth}")
+    };
+    let wasted = |schedule: &Schedule| 1.0 - 1.0 / schedule.stretch();
+    let row = |gain: &Gain<'_>| {
+        let taken = gain.kernel.schedule.as_ref()?;
+        let better =
+            gain.other.tile.as_ref().filter(|tile| wasted(taken) - wasted(tile) >= DISTINCT).map_or_else(
+                || if gain.other.tile.is_some() { "this tile".into() } else { "–".into() },
+                |tile| format!("{}: {}", side(tile), percent(wasted(tile))),
+            );
+        let name =
+            Span::link(gain.kernel.name, format!("view:explain/kernel-{}-{}", pass.phase.id(), gain.index));
+        let cells = [
+            side(taken),
+            count(taken.waves as f64),
+            percent(taken.idle_at_last()).to_string(),
+            percent(wasted(taken)).to_string(),
+            better,
+        ];
+        Some(Row::new(std::iter::once(name).chain(cells.map(Span::plain)).collect()))
+    };
+    let rows: Vec<Row> = ranked.iter().filter_map(row).collect();
+    let phase = words::phase(pass.phase).to_ascii_lowercase();
+    let name = format!("Tiles and waves of {phase}");
+    let text = "Tiles in rows, columns and depth, as a rule fitted to published launches chooses them. A wave is as many tiles as run at                 once. Wasted is what padding and idle SMs take of the work: it costs time only where compute sets the ceiling.";
+    let blocks = vec![Block::table(name.clone(), &HEAD, rows.clone()), Block::text(text)];
+    (!rows.is_empty()).then(|| Block::fold(format!("tiles-{phase}"), name, blocks))
 }
 
 /// What a step asks of each resource: the time it would take if it did nothing else.
@@ -144,8 +237,8 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
     let (Some(prefill), Some(decode)) = (pass(Phase::Prefill), pass(Phase::Decode)) else {
         return Vec::new();
     };
-    let computes = setup.prefill.as_ref().map_or(setup, |pool| &pool.setup);
-    let (Some(of_prefill), Some(of_decode)) = (Needs::of(computes, prefill), Needs::of(setup, decode)) else {
+    let needs = (Needs::of(setup.computing(), prefill), Needs::of(setup, decode));
+    let (Some(of_prefill), Some(of_decode)) = needs else {
         return Vec::new();
     };
     let ceilings = |pass: &PassReport| {
@@ -220,7 +313,7 @@ mod tests {
 
     fn tables(report: &Report, setup: &Setup) -> usize {
         let mut blocks = optimum(setup, report);
-        blocks.extend(report.passes.iter().map(|pass| table(pass, &ranked(pass))));
+        blocks.extend(report.passes.iter().map(|pass| table(pass, &ranked(pass, &[]))));
         blocks.iter().filter(|block| matches!(block, Block::Table(of) if !of.rows.is_empty())).count()
     }
 }

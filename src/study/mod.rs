@@ -18,6 +18,7 @@ mod evidence;
 mod explain;
 mod export;
 mod headroom;
+mod layers;
 mod markdown;
 mod measured;
 mod metric;
@@ -60,6 +61,7 @@ use crate::serving::run::{Commands, OwnRuns};
 pub enum Topic {
     #[default]
     Breakdown,
+    Layers,
     Headroom,
     Explain,
     Change,
@@ -103,8 +105,9 @@ const fn view(
 }
 
 /// One a topic, in their order.
-const VIEWS: [View; 13] = [
+const VIEWS: [View; 14] = [
     view("Where the time of a step goes", &[], ALONE, breakdown::blocks),
+    view("The kernels of a layer, in order", &layers::CHOICES, ALONE, layers::blocks),
     view("Which kernel to tune first, and the optimum", &[], ALONE, headroom::blocks),
     view("The formula and values behind every number", &[], ALONE, explain::blocks),
     view("Bottlenecks, and what a single change does", &[], Some(change::cases), change::blocks),
@@ -201,7 +204,7 @@ impl Study {
             // What is wrong with them stands beside the answer.
             None => self.own_runs.borrow_mut().of(&self.link.runs, catalog(), &ask)?.0,
         };
-        case.predict(catalog(), &own, ask)?;
+        case.predict(catalog(), &own, ask, self.topic == Topic::Headroom)?;
         // Of the loads around those compared, only curves are drawn.
         let is_ranked = match self.topic {
             Topic::Change | Topic::Better | Topic::Sweep => true,

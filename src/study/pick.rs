@@ -1,8 +1,8 @@
-//! Models and GPUs for a list that is typed into: what was looked at last first, what fits marked.
+//! Models and GPUs for a list that is typed into: what was looked at last first, then what is popular; what fits is marked.
 
 use super::search::{Entry, of_gpu, of_model, published, rank, similar};
 use super::{Block, Row, Span, Study, edit};
-use crate::config::catalog::catalog;
+use crate::config::catalog::{POPULAR, catalog};
 use crate::config::{ModelChoice, Scenario, check};
 use crate::serving::memory_of;
 use crate::units::Bytes;
@@ -40,24 +40,51 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
     if found.is_empty() {
         return vec![Block::text("No results.").called("no-results")];
     }
-    let place = |id: &str| recent.iter().position(|held| *held == id).unwrap_or(usize::MAX);
+    let popular = if words.is_empty() { popular_of(kind) } else { &[] };
+    let place = |id: &str| {
+        let recent = recent.iter().position(|held| *held == id).map(Place::Recent);
+        let popular = || popular.iter().position(|held| *held == id).map(Place::Popular);
+        recent.or_else(popular).unwrap_or(Place::Other)
+    };
     let fitted = |(rank, mut option): (u8, Candidate)| {
         let (fit, weights) = Fit::of(&option.scenario);
         let held = weights.map(|weights| format!(", {} of weights per GPU", weights.print()));
         option.entry.facts.extend(held);
         (rank, place(&option.id), fit, option)
     };
-    let mut rows: Vec<(u8, usize, Fit, Candidate)> = found.into_iter().map(fitted).collect();
+    let mut rows: Vec<(u8, Place, Fit, Candidate)> = found.into_iter().map(fitted).collect();
     rows.sort_by_key(|(rank, place, fit, _)| (*rank, *place, *fit));
-    let row = |(_, place, fit, Candidate { id, entry, .. }): (u8, usize, Fit, Candidate)| {
-        let recent = if place == usize::MAX { "" } else { "recent, " };
+    let row = |(_, place, fit, Candidate { id, entry, .. }): (u8, Place, Fit, Candidate)| {
         let name = Span::link(entry.name, format!("{PICK}{id}"));
-        Row::new(vec![name, entry.facts.into(), format!("{recent}{}", fit.words()).into()])
+        Row::new(vec![name, entry.facts.into(), format!("{}{}", place.words(), fit.words()).into()])
     };
     vec![Block::table("Results", &HEAD, rows.into_iter().map(row))]
 }
 
 const HEAD: [&str; 3] = ["Name", "Details", "Fit"];
+
+/// Where an entry stands among those that match as well, in its list.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Recent(usize),
+    Popular(usize),
+    Other,
+}
+
+impl Place {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Recent(_) => "recent, ",
+            Self::Popular(_) => "often measured, ",
+            Self::Other => "",
+        }
+    }
+}
+
+fn popular_of(kind: &str) -> &'static [&'static str] {
+    let [models, gpus] = POPULAR;
+    if kind == "gpu" { gpus } else { models }
+}
 
 /// Whether the weights and one request of this load fit as it is laid out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,12 +176,15 @@ mod tests {
         assert_eq!([&*all[0][0], &*all[1][0]], ["L4", "H200 SXM"]);
         assert_eq!([&*all[0][2], &*all[1][2]], ["recent, does not fit as laid out", "recent, fits"]);
         assert_eq!(all.len(), catalog().gpus.gpus.len());
-        let (fits, rest): (Vec<_>, Vec<_>) = all[2..].iter().partition(|row| row[2] == "fits");
+        let after = all[2..].iter().position(|row| !row[2].starts_with("often measured, ")).expect("more");
+        assert!(after > 1, "then the popular ones");
+        let (fits, rest): (Vec<_>, Vec<_>) = all[2 + after..].iter().partition(|row| row[2] == "fits");
         assert!(!fits.is_empty() && !rest.is_empty());
         assert!(
-            all[2..2 + fits.len()].iter().all(|row| row[2] == "fits"),
+            all[2 + after..][..fits.len()].iter().all(|row| row[2] == "fits"),
             "those that fit before the others"
         );
+        assert!(!rows("gpu\nh100").iter().any(|row| row[2].starts_with("often")), "what is typed decides");
     }
 
     #[test]

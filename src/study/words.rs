@@ -73,6 +73,57 @@ pub fn block(block: Block) -> &'static str {
     }
 }
 
+/// A kernel in words; its name without underscores where it has none of its own.
+pub fn kernel(name: &str) -> String {
+    let words = match name {
+        "input_norm" => "Norm before attention",
+        "post_norm" => "Norm after attention",
+        "attention_output_norm" => "Norm of attention's output",
+        "mlp_output_norm" => "Norm of the MLP's output",
+        "qkv_proj" => "Q, K and V projection",
+        "qk_norm" => "Norm of Q and K",
+        "rope" => "Rotary embedding",
+        "attention_prefill" | "attention_decode" => "Attention",
+        "output_gate" => "Gate on the output",
+        "o_proj" | "out_proj" => "Output projection",
+        "qkv_a_proj" => "Down-projection of Q and KV",
+        "q_a_norm" => "Norm of latent Q",
+        "q_b_proj" => "Up-projection of Q",
+        "q_proj" => "Q projection",
+        "kv_a_proj" => "Down-projection of KV",
+        "kv_b_proj" => "Up-projection of KV",
+        "kv_a_norm" => "Norm of latent KV",
+        "q_absorb" | "q_absorb_prefill" => "Absorption into Q",
+        "v_absorb" | "v_absorb_prefill" => "Expansion of V",
+        "mla_prefill" | "mla_decode" => "Latent attention",
+        "latent_block_prefill" | "latent_block_decode" => "Latent attention block",
+        "sparse_block_prefill" | "sparse_block_decode" => "Sparse attention block",
+        "index_scores_prefill" | "index_scores_decode" => "Scores of the indexer",
+        "in_proj" | "in_proj_qkvz" => "Input projection",
+        "in_proj_ba" => "Projection of gates",
+        "causal_conv1d_prefill" | "causal_conv1d_decode" => "Causal convolution",
+        "delta_rule_prefill" | "delta_rule_decode" => "Gated delta rule",
+        "ssm_scan_prefill" | "ssm_scan_decode" => "State-space scan",
+        "gated_norm" => "Gated norm",
+        "gate_up_proj" => "Gate and up projection",
+        "silu_and_mul" => "Activation",
+        "down_proj" => "Down projection",
+        "shared_gate_up_proj" => "Shared expert: gate and up",
+        "shared_silu_and_mul" => "Shared expert: activation",
+        "shared_down_proj" => "Shared expert: down",
+        "router" => "Router",
+        "topk" => "Choice of experts",
+        "fused_moe" => "Routed experts",
+        "latent_in_proj" => "Projection to the experts' width",
+        "latent_out_proj" => "Projection from the experts' width",
+        "dispatch" => "Dispatch to experts",
+        "combine" => "Combine from experts",
+        "all_reduce" | "qk_norm_all_reduce" => "All-reduce",
+        _ => return name.replace('_', " "),
+    };
+    words.into()
+}
+
 pub fn resource(resource: Resource) -> &'static str {
     match resource {
         Resource::Compute => "Compute",

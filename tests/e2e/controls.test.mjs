@@ -207,6 +207,7 @@ pageTest("models and GPUs are found by what is typed, with what fits marked", {}
   await gpu.focus();
   await gpu.press("ArrowDown");
   await page.getByTestId("gpu-list").getByRole("option").first().filter({ hasText: /^B200.*recent/s }).waitFor();
+  await page.getByTestId("gpu-list").getByRole("option").nth(2).filter({ hasText: /often measured/ }).waitFor();
   await page.getByTestId("gpu-list").getByRole("option").filter({ hasText: "MI300X" }).click();
   await fragmentHolds(page, { g: "mi300x" });
 });

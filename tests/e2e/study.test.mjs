@@ -10,7 +10,7 @@ const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
 const screenshots = path("target/screenshots");
 mkdirSync(screenshots, { recursive: true });
 
-const topics = ["breakdown", "headroom", "explain", "change", "compare", "sweep", "tradeoff", "evidence", "share", "export"];
+const topics = ["breakdown", "layers", "headroom", "explain", "change", "compare", "sweep", "tradeoff", "evidence", "share", "export"];
 const link = "v=1&m=qwen3-32b&tp=2&c=32&st=500&sp=25&vs=v~1~m~qwen3-32b~g~h200-sxm~tp~2~c~32";
 
 async function show(page, topic) {
@@ -60,7 +60,7 @@ for (const [theme, viewport] of [["light", desktop], ["dark", desktop], ["light"
       assert.ok(content <= visible, `${topic} is ${content} px wide in a window of ${visible}`);
     }
     await page.evaluate(`${axe}; null`);
-    for (const topic of ["explain", "headroom", "change", "compare"]) {
+    for (const topic of ["explain", "layers", "headroom", "change", "compare"]) {
       await show(page, topic);
       const { violations } = await page.evaluate(() => window.axe.run());
       const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
@@ -249,6 +249,51 @@ pageTest("charts are read out by pointer and by keys", {}, async ({ page, open }
   await bars.hover({ position: { x: width * 0.3, y: height * 0.45 } });
   assert.notEqual(await bars.evaluate((canvas) => canvas.toDataURL()), before);
   await page.screenshot({ path: `${screenshots}/chart-read-out.png` });
+});
+
+pageTest("a layer's kernels stand in order, a graph for each kind of layer, and open their explanation by key", { viewport: phone }, async ({ page, open }) => {
+  await open("v=1&m=deepseek-r1&g=b200&tp=8&c=64");
+  await settled(page);
+  await show(page, "layers");
+  assert.equal(await page.locator("[data-testid^=layer-]").count(), 4);
+  const nodes = page.getByTestId("layer-1-experts").locator("tbody tr");
+  assert.match(await nodes.filter({ hasText: "fused_moe" }).textContent(), /^Routed experts.*%.*(Memory|Compute)$/);
+  const [first, second] = await Promise.all([0, 1].map((at) => nodes.nth(at).boundingBox()));
+  assert.ok(second.y >= first.y + first.height, "one below the other on a phone");
+  await nodes.filter({ hasText: "fused_moe" }).locator("a").focus();
+  await page.keyboard.press("Enter");
+  await page.locator("details[id^=fold-kernel-decode-][open]").filter({ hasText: "experts ×" }).waitFor();
+});
+
+pageTest("the roofline is zoomed by buttons and keys, dragged, and shown whole again", {}, async ({ page, open }) => {
+  await open(link);
+  await settled(page);
+  await showPanel(page, "roofline");
+  const chart = page.getByTestId("roofline");
+  await page.locator("[data-testid=roofline][data-drawn]").waitFor();
+  const frame = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const picture = async () => frame().then(() => chart.evaluate((canvas) => canvas.toDataURL()));
+  const summary = () => page.getByTestId("roofline-summary").textContent();
+  const [whole, words] = [await picture(), await summary()];
+  await page.getByRole("button", { name: "Zoom in" }).click();
+  const larger = await picture();
+  assert.notEqual(larger, whole);
+  await chart.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await chart.boundingBox();
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width / 2 + 80, y + height / 2, { steps: 4 });
+  await page.mouse.up();
+  await page.mouse.move(x + 5, y + 5);
+  assert.notEqual(await picture(), larger, "dragged");
+  await page.getByRole("button", { name: "Show all" }).click();
+  assert.equal(await picture(), whole);
+  await chart.focus();
+  await page.keyboard.press("+");
+  assert.ok(await chart.evaluate((canvas) => "zoomed" in canvas.dataset));
+  await page.keyboard.press("0");
+  assert.equal(await picture(), whole);
+  assert.equal(await summary(), words);
 });
 
 pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, async ({ page, open }) => {

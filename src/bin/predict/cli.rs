@@ -75,11 +75,11 @@ pub struct Cli {
     /// Draws for a dark page.
     #[arg(long)]
     pub dark: bool,
-    /// Prints this study of the scenario as Markdown instead: breakdown, headroom, explain, change, compare, sweep, tradeoff, share
-    /// or export.
+    /// Prints this study of the scenario as Markdown instead: breakdown, layers, headroom, explain, change, compare, sweep,
+    /// tradeoff, share or export.
     #[arg(long, value_parser = topic, conflicts_with = "jsonl")]
     pub study: Option<Topic>,
-    /// What the study varies or explains: `sweep` takes load, isl, osl, tp, gpu, engine, weights, token_budget or max_seqs.
+    /// What the study varies or explains: `layers` takes decode or prefill; `sweep` load, isl, osl, tp, gpu, engine, weights, token_budget or max_seqs.
     #[arg(long, default_value = "")]
     pub of: String,
     /// The page that links in a study open.

@@ -59,8 +59,18 @@ pub fn draw(area: &Sheet<'_>, chart: &Roofline, theme: Theme) -> DrawResult {
     area.present()
 }
 
-/// The axes, fitted to the points and to the roofs above them; none if there is no room.
+/// The axes, or the part of them that is shown; none if there is no room.
 fn plot<'a, 's>(area: &'a Sheet<'s>, chart: &Roofline, theme: Theme) -> Option<Plot<'a, 's>> {
+    let [x, y] = axes(chart);
+    if chart.zoom.shows_all() {
+        return Plot::new(area, x, y, theme);
+    }
+    let [across, up] = chart.zoom.ends();
+    Plot::new(area, x.part(across), y.part(up), theme)
+}
+
+/// Fitted to the points and to the roofs above them.
+fn axes(chart: &Roofline) -> [Scale; 2] {
     let weighty = || chart.points.iter().filter(|point| point.share >= FITTED_SHARE);
     let roofs: Vec<&Roof> = chart.roofs.iter().filter(|roof| roof.used).collect();
     let roofs = if roofs.is_empty() { chart.main_roof().into_iter().collect() } else { roofs };
@@ -71,7 +81,7 @@ fn plot<'a, 's>(area: &'a Sheet<'s>, chart: &Roofline, theme: Theme) -> Option<P
     let points = weighty().flat_map(|point| [point.reached.0 * 0.6, point.ceiling.0]);
     let tops = roofs.iter().flat_map(|roof| [roof.peak.0 * 0.2, roof.peak.0 * 1.6]);
     let y = Scale::log(points.chain(tops), (1e12, 1e15), Unit::Rate);
-    Plot::new(area, x, y, theme)
+    [x, y]
 }
 
 /// Every kernel, from the largest share of time to the smallest.
@@ -124,18 +134,22 @@ impl Drawing<'_, '_, '_> {
             Roofed { name, from: (x, y), to: (self.plot.frame.right, y), used: roof.used }
         };
         let (x, y) = (self.plot.x(), self.plot.y());
-        let shown = || chart.roofs.iter().filter(|roof| roof.peak.0 < y.high && chart.ridge(roof) < x.high);
-        let top = shown().map(|roof| roof.peak.0).fold(0.0, f64::max);
-        let top = if top > 0.0 { top } else { y.high };
+        let [all_x, all_y] = axes(chart);
+        let inside = |roof: &&Roof| roof.peak.0 < all_y.high && chart.ridge(roof) < all_x.high;
+        let top = chart.roofs.iter().filter(inside).map(|roof| roof.peak.0).fold(0.0, f64::max);
+        let top = if top > 0.0 { top } else { all_y.high };
+        let in_view = |roof: &&Roof| (y.low..y.high).contains(&roof.peak.0) && chart.ridge(roof) < x.high;
+        let shown = || chart.roofs.iter().filter(inside).filter(in_view);
         let memory = |(name, bandwidth, used): (&str, BytesPerSecond, bool)| {
             let at = |intensity: f64| self.plot.at(intensity, intensity * bandwidth.0);
-            let from = at((y.low / bandwidth.0).max(x.low));
+            let from = (y.low / bandwidth.0).max(x.low);
+            let to = (top.min(y.high) / bandwidth.0).min(x.high);
             let name = format!("{name} {}", plain(&bandwidth.print()));
-            Roofed { name, from, to: at(top / bandwidth.0), used }
+            (from < to).then(|| Roofed { name, from: at(from), to: at(to), used })
         };
         let memories = [("Memory", chart.bandwidth, true)].into_iter();
         let memories = memories.chain(chart.l2.map(|bandwidth| ("L2", bandwidth, false)));
-        shown().map(peak).chain(memories.map(memory)).collect()
+        shown().map(peak).chain(memories.filter_map(memory)).collect()
     }
 
     fn draw_roofs(&self, roofs: &[Roofed], space: &mut LabelSpace) -> DrawResult {

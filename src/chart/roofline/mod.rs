@@ -10,6 +10,7 @@ pub use summary::{apart, summary};
 
 use serde::{Deserialize, Serialize};
 
+use super::Zoom;
 use crate::config::{Dtype, Gpu};
 use crate::graph::Phase;
 use crate::latency::Resource;
@@ -53,6 +54,8 @@ pub struct Roofline {
     pub roofs: Vec<Roof>,
     /// By share of time, the largest first: small points are drawn over large ones.
     pub points: Vec<Point>,
+    #[serde(skip)]
+    pub zoom: Zoom,
 }
 
 /// The formats with a roof of their own, and their names in the chart.
@@ -77,7 +80,7 @@ impl Roofline {
         };
         let roofs: Vec<Roof> = FORMATS.into_iter().filter_map(roof).collect();
         let l2 = gpu.l2_bandwidth().ok();
-        Some(Self { gpu: gpu.name.clone(), bandwidth, l2, roofs, points })
+        Some(Self { gpu: gpu.name.clone(), bandwidth, l2, roofs, points, zoom: Zoom::default() })
     }
 
     /// FLOP per byte at which `roof` and the memory roof meet.

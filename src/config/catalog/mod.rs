@@ -118,6 +118,13 @@ pub fn prices() -> &'static PriceList {
     &PRICES
 }
 
+/// Which engine's kernels were measured on which GPU, a line each of `measured.json`: family, engine, kernel as the engine's record
+/// names it (`-` where the format alone decides), format of the weights or, for attention, of the KV cache, then ids of GPUs.
+pub const MEASURED_KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/measured.txt"));
+
+/// Ids of models and of GPUs that visitors are offered first where nothing is typed: those of `popular.json`.
+pub const POPULAR: [&[&str]; 2] = include!(concat!(env!("OUT_DIR"), "/popular.rs"));
+
 /// Every constant of kernels and their features, with its unit, its source and what it was fitted on.
 pub fn sources() -> Vec<Listed> {
     constants().sources()

@@ -31,26 +31,21 @@ pub fn pass_of(model: &Model, layout: &Layout, batch: &Batch, scope: Scope) -> V
     calls(model, layout, batch, Some(scope))
 }
 
-fn calls(model: &Model, layout: &Layout, batch: &Batch, only: Option<Scope>) -> Vec<Call> {
-    let tokens = batch.tokens();
-    let pooled = batch.pooled.unwrap_or(tokens * u64::from(layout.dp));
-    let hidden = u64::from(model.hidden);
-    let mut calls = Calls {
-        list: Vec::new(),
-        layout,
-        formats: layout.formats,
-        tokens,
-        pooled,
-        hidden,
-        only,
-        base: Scope::Tokens,
-        scope: Scope::Tokens,
-        beside: false,
-        reduced: false,
-        drafting: false,
+/// The calls of the layers of each kind, in the order of the model's kinds.
+pub fn layers(model: &Model, layout: &Layout, batch: &Batch) -> Vec<Vec<Call>> {
+    let mut calls = Calls::new(model, layout, batch, None);
+    calls.embed();
+    let kind = |blocks| {
+        calls.list.clear();
+        calls.blocks(blocks, batch);
+        calls.list.clone()
     };
-    calls.element(Block::Embedding, "embedding", 1, Kind::Embedding, hidden);
-    calls.all_reduce(1);
+    model.blocks.iter().map(kind).collect()
+}
+
+fn calls(model: &Model, layout: &Layout, batch: &Batch, only: Option<Scope>) -> Vec<Call> {
+    let mut calls = Calls::new(model, layout, batch, only);
+    calls.embed();
     for blocks in &model.blocks {
         calls.blocks(blocks, batch);
     }
@@ -81,7 +76,34 @@ struct Calls<'a> {
     drafting: bool,
 }
 
+impl<'a> Calls<'a> {
+    fn new(model: &Model, layout: &'a Layout, batch: &Batch, only: Option<Scope>) -> Self {
+        let tokens = batch.tokens();
+        let pooled = batch.pooled.unwrap_or(tokens * u64::from(layout.dp));
+        Self {
+            list: Vec::new(),
+            layout,
+            formats: layout.formats,
+            tokens,
+            pooled,
+            hidden: u64::from(model.hidden),
+            only,
+            base: Scope::Tokens,
+            scope: Scope::Tokens,
+            beside: false,
+            reduced: false,
+            drafting: false,
+        }
+    }
+}
+
 impl Calls<'_> {
+    /// What comes before the first layer.
+    fn embed(&mut self) {
+        self.element(Block::Embedding, "embedding", 1, Kind::Embedding, self.hidden);
+        self.all_reduce(1);
+    }
+
     fn add(&mut self, block: Block, name: &'static str, count: u64, op: impl Into<Op>) {
         let block = if self.drafting { Block::Drafting } else { block };
         if self.wanted() {

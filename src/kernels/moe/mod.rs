@@ -77,6 +77,10 @@ impl Kernel for Moe {
         Ok(Count { schedule: self.schedule(gpu), ..count })
     }
 
+    fn candidates(&self, gpu: &Gpu) -> Vec<Schedule> {
+        (0..TILE_ROWS.len()).filter_map(|place| self.schedule_with(place, gpu)).collect()
+    }
+
     fn launches(&self) -> f64 {
         crate::kernels::launches::constants().experts
     }
@@ -141,8 +145,12 @@ impl Moe {
 
     /// The first product's tiles over the SMs. None if the GPU's record lacks their number.
     fn schedule(&self, gpu: &Gpu) -> Option<Schedule> {
+        self.schedule_with(self.tile_rows(), gpu)
+    }
+
+    /// The same with tiles of the height in this place of `TILE_ROWS`.
+    fn schedule_with(&self, place: usize, gpu: &Gpu) -> Option<Schedule> {
         let slots = gpu.sm_count().ok()? as u64;
-        let place = self.tile_rows();
         let columns = constants().tile_columns as u64;
         let (rows, padded) = (TILE_ROWS[place], self.load.padded[place]);
         let row_tiles = (padded / rows as f64).round() as u64;

@@ -32,4 +32,4 @@ pub use fa2::fa2;
 pub use fa3::fa3;
 pub use gemm::{Grid, TileChoice, choose_fp8, gemm, gemm_fp8};
 pub use record::Record;
-pub use tile_rule::{choose, published, schedule};
+pub use tile_rule::{choose, published, schedule, schedules};

@@ -47,6 +47,11 @@ pub fn schedule(shape: [u64; 3], choice: &TileChoice, record: &Record) -> Schedu
     Schedule::new(choice.tile, tasks, record.sm_count(), padding)
 }
 
+/// How it would lie over them with each of the tiles that the rule chooses from.
+pub fn schedules(shape: [u64; 3], record: &Record) -> Vec<Schedule> {
+    launches(shape, record).iter().map(|choice| schedule(shape, choice, record)).collect()
+}
+
 /// The tile for this many rows where launches were published.
 fn fixed_tile(m: u64, record: &Record) -> [u32; 3] {
     match (record.hopper(), m > LARGE_M) {

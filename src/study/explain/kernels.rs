@@ -50,8 +50,7 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
     }
     row("Bound by", words::resource(kernel.limit).into());
     if let Some(schedule) = &kernel.schedule {
-        let last = schedule.tasks - (schedule.waves - 1) * schedule.slots;
-        let filled = percent(last as f64 / schedule.slots as f64);
+        let filled = percent(1.0 - schedule.idle_at_last());
         row("Tile", schedule.tile.map(|side| decimal(f64::from(side))).join(" × "));
         row("Tiles", count(schedule.tasks as f64));
         row("Tiles per wave", count(schedule.slots as f64));

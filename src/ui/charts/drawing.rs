@@ -6,9 +6,10 @@ use leptos::prelude::*;
 use plotters_canvas::CanvasBackend;
 use web_sys::HtmlCanvasElement;
 
+use crate::chart::plot::within_frame;
 use crate::chart::reading::{Reading, draw_reading, nearest};
 use crate::chart::surface::sheet;
-use crate::chart::{Chart, Palette, Theme, draw};
+use crate::chart::{Chart, Palette, Theme, Zoom, draw};
 use crate::ui::state::State;
 
 /// How far from a point a pointer still means it, in CSS pixels.
@@ -20,7 +21,9 @@ pub struct Drawing {
     pub chart: Signal<Option<Chart>>,
     /// Names of the legend that are left out.
     pub hidden: RwSignal<Vec<String>>,
-    /// The chart without them.
+    /// The part of it that is shown.
+    zoom: RwSignal<Zoom>,
+    /// The chart without what is left out.
     pub shown: Memo<Option<Chart>>,
     /// The point that is read out.
     read: RwSignal<Option<usize>>,
@@ -30,9 +33,10 @@ pub struct Drawing {
 impl Drawing {
     pub fn new(canvas: NodeRef<Canvas>, chart: Signal<Option<Chart>>) -> Self {
         let hidden = RwSignal::new(Vec::new());
-        let shown = Memo::new(move |_| Some(chart.get()?.without(&hidden.get())));
-        let drawing =
-            Self { canvas, chart, hidden, shown, read: RwSignal::new(None), dark: State::get().dark };
+        let zoom = RwSignal::new(Zoom::default());
+        let shown = Memo::new(move |_| Some(chart.get()?.without(&hidden.get()).zoomed(zoom.get())));
+        let read = RwSignal::new(None);
+        let drawing = Self { canvas, chart, hidden, zoom, shown, read, dark: State::get().dark };
         // Another chart has other points.
         Effect::new(move |_| {
             shown.track();
@@ -131,6 +135,31 @@ impl Drawing {
     pub fn point(self, x: f64, y: f64) {
         let ratio = ratio();
         self.read_out(nearest(&self.readings(), (x * ratio, y * ratio), REACH * ratio));
+    }
+
+    /// Whether it is a chart that can be zoomed.
+    pub fn zooms(self) -> bool {
+        self.chart.with(|chart| matches!(chart, Some(Chart::Roofline(_))))
+    }
+
+    pub fn is_zoomed(self) -> bool {
+        !self.zoom.get().shows_all()
+    }
+
+    /// Larger by `factor`, about the middle; all of it for 0.
+    pub fn zoom(self, factor: f64) {
+        self.zoom.update(|zoom| *zoom = if factor > 0.0 { zoom.by(factor) } else { Zoom::default() });
+    }
+
+    /// Shows what was at `from` at `to`, in CSS pixels.
+    pub fn drag(self, from: (f64, f64), to: (f64, f64)) {
+        let (from, to) = (self.within_frame(from), self.within_frame(to));
+        self.zoom.update(|zoom| *zoom = zoom.moved((from.0 - to.0, from.1 - to.1)));
+    }
+
+    fn within_frame(self, at: (f64, f64)) -> (f64, f64) {
+        let Some(canvas) = self.canvas() else { return (0.5, 0.5) };
+        within_frame(at, (f64::from(canvas.client_width()), f64::from(canvas.client_height())))
     }
 
     /// Arrow keys go from point to point; the text of the point reached, and none for other keys.

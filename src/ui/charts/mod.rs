@@ -3,7 +3,7 @@
 mod drawing;
 mod tools;
 
-use leptos::ev::{KeyboardEvent, PointerEvent};
+use leptos::ev::{KeyboardEvent, MouseEvent, PointerEvent};
 use leptos::html::Canvas;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -45,11 +45,28 @@ pub fn ChartView(
     });
     // What is read out is said to those who do not see it, unless the pointer asked.
     let voice = RwSignal::new(String::new());
-    let point =
-        move |event: PointerEvent| drawing.point(f64::from(event.offset_x()), f64::from(event.offset_y()));
+    let place = |event: &MouseEvent| (f64::from(event.offset_x()), f64::from(event.offset_y()));
+    // Where a press began or was dragged to, and whether it was dragged: then it opens nothing.
+    let pressed = StoredValue::new(None);
+    let dragged = StoredValue::new(false);
+    let press = move |event: PointerEvent| {
+        dragged.set_value(false);
+        pressed.set_value(Some(place(&event)));
+    };
+    let point = move |event: PointerEvent| {
+        let at = place(&event);
+        match pressed.get_value().filter(|_| drawing.is_zoomed()) {
+            Some(from) => {
+                dragged.set_value(dragged.get_value() || from != at);
+                pressed.set_value(Some(at));
+                drawing.drag(from, at);
+            }
+            None => drawing.point(at.0, at.1),
+        }
+    };
     // A kernel's point leads to its row.
     let open = move || {
-        if let Some(kernel) = drawing.kernel() {
+        if let Some(kernel) = drawing.kernel().filter(|_| !dragged.get_value()) {
             kernels::show(&kernel);
         }
     };
@@ -57,7 +74,13 @@ pub fn ChartView(
         if event.key() == "Enter" {
             // It would press the button that then has the focus.
             event.prevent_default();
+            dragged.set_value(false);
             open();
+        } else if let Some(factor) = zoomed(&event.key()).filter(|_| drawing.zooms() && !event.ctrl_key()) {
+            drawing.zoom(factor);
+        } else if let Some(by) = moved(&event).filter(|_| drawing.is_zoomed()) {
+            event.prevent_default();
+            drawing.drag((0.0, 0.0), by);
         } else if let Some(text) = drawing.step(&event.key()) {
             // Keys that move along the points do not scroll the page as well.
             event.prevent_default();
@@ -72,12 +95,45 @@ pub fn ChartView(
         <canvas
             node_ref=canvas role="img" tabindex="0" data-testid=id.clone() aria-label=label.clone()
             aria-describedby=summary.clone()
-            on:pointermove=point on:pointerleave=move |_| drawing.read_out(None)
+            data-zoomed=move || drawing.is_zoomed()
+            on:pointerdown=press on:pointerup=move |_| pressed.set_value(None)
+            on:pointermove=point
+            on:pointerleave=move |_| {
+                pressed.set_value(None);
+                drawing.read_out(None);
+            }
             on:click=move |_| open() on:keydown=key on:blur=move |_| drawing.read_out(None)
         ></canvas>
         <span class="unseen" aria-live="polite">{voice}</span>
         <Tools drawing=drawing label=label id=id />
         <p class="summary" id=summary.clone() data-testid=summary>{words}</p>
+    }
+}
+
+/// What one press of a button or key makes of a chart.
+pub const ZOOM: f64 = 1.5;
+/// How far a key moves it, in CSS pixels.
+const MOVED: f64 = 60.0;
+
+/// The factor that a key zooms by; 0 for all of the chart.
+fn zoomed(key: &str) -> Option<f64> {
+    match key {
+        "+" | "=" => Some(ZOOM),
+        "-" => Some(1.0 / ZOOM),
+        "0" => Some(0.0),
+        _ => None,
+    }
+}
+
+/// Where arrow keys with Shift move what is shown: opposite to the view.
+fn moved(event: &KeyboardEvent) -> Option<(f64, f64)> {
+    match event.key().as_str() {
+        _ if !event.shift_key() => None,
+        "ArrowRight" => Some((-MOVED, 0.0)),
+        "ArrowLeft" => Some((MOVED, 0.0)),
+        "ArrowUp" => Some((0.0, MOVED)),
+        "ArrowDown" => Some((0.0, -MOVED)),
+        _ => None,
     }
 }
 

@@ -8,6 +8,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
 
+use super::ZOOM;
 use super::drawing::Drawing;
 use crate::chart::legend::Key;
 use crate::chart::svg::svg;
@@ -38,9 +39,18 @@ pub fn Tools(drawing: Drawing, label: String, id: String) -> impl IntoView {
                 on:click=move |_| save_as(drawing, format, &name)>{format}</button>
         }
     });
+    let zoom = move || {
+        let button = |(text, name, factor): (&'static str, &'static str, f64)| {
+            let press = move |_| drawing.zoom(factor);
+            view! { <button type="button" aria-label=name on:click=press>{text}</button> }
+        };
+        let buttons = [("+", "Zoom in", ZOOM), ("−", "Zoom out", 1.0 / ZOOM), ("All", "Show all", 0.0)];
+        drawing.zooms().then(|| buttons.map(button).into_iter().collect_view())
+    };
     view! {
         <div class="chart-tools" role="group" aria-label=format!("{label}: tools")>
             <span class="chart-legend">{move || keys.get().into_iter().map(entry).collect_view()}</span>
+            <span class="chart-zoom">{zoom}</span>
             <span class="chart-save">{files.into_iter().collect_view()}</span>
         </div>
     }

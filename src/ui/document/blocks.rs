@@ -65,12 +65,12 @@ fn of_block(block: Block, folds: Folds) -> AnyView {
 
 fn span(span: Span) -> AnyView {
     let Span { text, link } = span;
-    if link.is_empty() || link.starts_with('#') {
-        let href = (!link.is_empty()).then_some(link);
-        return match href {
-            Some(href) => view! { <a href=href>{text}</a> }.into_any(),
-            None => view! { <span>{text}</span> }.into_any(),
-        };
+    if link.starts_with('#') {
+        return view! { <a href=link>{text}</a> }.into_any();
+    }
+    let class = link.strip_prefix("class:").map(str::to_owned);
+    if link.is_empty() || class.is_some() {
+        return view! { <span class=class>{text}</span> }.into_any();
     }
     if let Some(plan) = link.strip_prefix("mark:") {
         return mark(text, plan.to_owned());

@@ -1,5 +1,5 @@
-//! A combobox for models and GPUs. The worker fills its list: recent ones first, with a mark on what fits. The arrow beside it
-//! opens the plain list of the catalog.
+//! A combobox for models and GPUs. The worker fills its list: recent ones first, then those measured most, with a mark on what
+//! fits. The arrow beside it opens the plain list of the catalog.
 
 use leptos::ev::{FocusEvent, KeyboardEvent, MouseEvent};
 use leptos::html::{Div, Input as Element};

@@ -1,0 +1,59 @@
+//! Whether anybody measured the kernel that an engine launches for a call.
+
+use super::{Launch, Op};
+use crate::config::catalog::MEASURED_KERNELS;
+use crate::config::{Dtype, Engine, Gpu};
+use crate::units::Seconds;
+
+impl Op {
+    /// Whether the kernel that `engine` launches for the call by default was measured on `gpu`, launched by that engine.
+    pub fn measured_with(&self, gpu: &Gpu, engine: &Engine) -> bool {
+        let Some(family) = self.family() else { return false };
+        let launch = Launch { gpu, engine: &engine.id, kernel: "", math: Dtype::Bf16, floor: Seconds::ZERO };
+        // Where another engine's measurements stand for its own, those are not its own.
+        let Some(launch) = self.served(engine, launch).filter(|launch| launch.engine == engine.id) else {
+            return false;
+        };
+        let kernel = if launch.kernel.is_empty() { "-" } else { launch.kernel };
+        let sought = [family.id(), engine.id.as_str(), kernel, self.format().id()];
+        MEASURED_KERNELS.lines().any(|line| {
+            let mut words = line.split(' ');
+            words.by_ref().take(sought.len()).eq(sought) && words.any(|id| id == gpu.id)
+        })
+    }
+
+    /// Of the weights, or of the KV cache where it is attention.
+    fn format(&self) -> Dtype {
+        match self {
+            Self::Gemm(call) => call.weights,
+            Self::Moe(call) => call.weights,
+            Self::BatchedGemm(call) => call.weights.math(),
+            Self::Attention(call) => call.kv,
+            Self::LatentAttention(call) => call.kv,
+            Self::LatentModule(call) => call.kv,
+            Self::SparseModule(call) => call.module.kv,
+            _ => Dtype::Bf16,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Dtype;
+    use crate::config::catalog::catalog;
+    use crate::kernels::{Gemm, Op};
+
+    #[test]
+    fn only_what_an_engine_was_measured_with_counts() {
+        let measured = |engine: &str, gpu: &str, weights| {
+            let (engine, gpu) =
+                (catalog().engine(engine).expect("known"), catalog().gpu(gpu).expect("known"));
+            Op::from(Gemm { m: 64, n: 4096, k: 4096, weights }).measured_with(gpu, engine)
+        };
+        assert!(measured("sglang", "h100-sxm", Dtype::Bf16));
+        assert!(!measured("sglang", "b300", Dtype::Bf16), "on B300 SGLang was not measured");
+        assert!(!measured("vllm", "h800", Dtype::Bf16), "of H800 there are no such tables");
+        assert!(!measured("trtllm", "h100-sxm", Dtype::Fp8), "SGLang's products stand for its own");
+        assert!(!measured("vllm", "h100-sxm", Dtype::Nvfp4));
+    }
+}

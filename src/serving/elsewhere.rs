@@ -1,0 +1,87 @@
+//! The kernels of a report as they might run otherwise: as other engines launch them, and with other tiles.
+
+use crate::config::{Engine, Setup};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::kernels::{Op, Schedule};
+use crate::latency::Provenance;
+use crate::units::Seconds;
+
+use super::plan::Plan;
+use super::report::Report;
+use super::step::PlannedCall;
+
+/// What else is known of a line of a pass.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Alternative {
+    /// Name of the engine whose kernel is predicted to be the fastest, and the time of one launch; none where no other
+    /// engine's kernel for such calls was measured on the GPU.
+    pub engine: Option<(String, Seconds)>,
+    /// The launch that would waste least among those with tiles that are known.
+    pub tile: Option<Schedule>,
+}
+
+/// A call as another engine launches it.
+struct Asked<'a> {
+    pass: usize,
+    line: usize,
+    setup: Setup,
+    name: &'a str,
+    call: PlannedCall,
+}
+
+/// What else is known of every line of every pass of the report of `plan`, in their order.
+///
+/// # Errors
+/// What `ask` says where the models do not answer.
+pub fn elsewhere(
+    plan: &Plan,
+    report: &Report,
+    engines: &[Engine],
+    ask: impl FnOnce(&Rows) -> Result<Efficiencies, String>,
+) -> Result<Vec<Vec<Alternative>>, String> {
+    let mut rows = Rows::default();
+    let mut asked = Vec::new();
+    let mut found: Vec<Vec<Alternative>> = Vec::new();
+    for (at, pass) in report.passes.iter().enumerate() {
+        found.push(vec![Alternative::default(); pass.kernels.len()]);
+        let Some((own, step)) = plan.step_of(pass) else { continue };
+        for planned in &step.calls {
+            let Some(line) = pass.line_of(&planned.call) else { continue };
+            found[at][line].tile = least_waste(planned, own);
+            for engine in engines.iter().filter(|engine| is_comparable(&planned.call.op, own, engine)) {
+                let setup = Setup { engine: launching(own, engine), ..own.clone() };
+                if let Ok(call) = planned.on(&setup, &plan.physics, &mut rows) {
+                    asked.push(Asked { pass: at, line, setup, name: &engine.name, call });
+                }
+            }
+        }
+    }
+    let efficiencies = ask(&rows)?;
+    for Asked { pass, line, setup, name, call } in asked {
+        let time = call.time(&setup, &plan.physics, &efficiencies);
+        let learned = time.filter(|time| time.provenance == Provenance::Learned);
+        let held = &mut found[pass][line].engine;
+        if let Some(time) = learned
+            && held.as_ref().is_none_or(|(_, fastest)| time.time.0 < fastest.0)
+        {
+            *held = Some((name.to_owned(), time.time));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether another engine's kernel for `op` was measured, and does all that our own does.
+fn is_comparable(op: &Op, own: &Setup, engine: &Engine) -> bool {
+    let rotates = matches!(op, Op::Attention(_)) && own.engine.rope_in_attention && !engine.rope_in_attention;
+    engine.id != own.engine.id && !rotates && op.measured_with(&own.gpu, engine)
+}
+
+/// `engine` as it would launch kernels among our own, which leave quantising to others or not.
+fn launching(own: &Setup, engine: &Engine) -> Engine {
+    Engine { quantises_before: own.engine.quantises_before, ..engine.clone() }
+}
+
+fn least_waste(planned: &PlannedCall, setup: &Setup) -> Option<Schedule> {
+    let all = planned.call.op.candidates(&setup.gpu).into_iter();
+    all.min_by(|a, b| a.stretch().total_cmp(&b.stretch()))
+}

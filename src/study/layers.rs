@@ -1,0 +1,171 @@
+//! The kernels of a layer in the order they run in: a graph for each kind of layer that the model has.
+
+use super::{Block, Row, Span, Study, refused};
+use crate::config::model::{Attention, Blocks, Ffn};
+use crate::graph::Phase;
+use crate::latency::{Provenance, Resource};
+use crate::serving::report::PassReport;
+use crate::serving::{Layer, LayerCall, layers, plan};
+use crate::study::words;
+use crate::units::{Seconds, count, percent};
+
+/// Most of what a request waits for is decoding.
+pub const CHOICES: [(&str, &str); 2] = [("decode", "Decode"), ("prefill", "Prefill")];
+
+pub fn blocks(study: &Study) -> Vec<Block> {
+    let own = study.own();
+    let phase = if study.chosen == "prefill" { Phase::Prefill } else { Phase::Decode };
+    let (Some(setup), Some(pass)) = (own.setup(), own.pass(phase)) else {
+        let refused = refused(own.issues());
+        let none = "No decode step: each request is one token, which its prefill gives.";
+        return if refused.is_empty() { vec![Block::text(none)] } else { refused };
+    };
+    let Ok((plan, _)) = plan(setup) else { return refused(own.issues()) };
+    let kinds: Vec<Layer> = layers(&plan, pass).into_iter().filter(|layer| !layer.calls.is_empty()).collect();
+    let mut blocks = vec![Block::text(format!(
+        "A {} step takes {}. Shares are of the whole step, over all layers of a kind. Click a kernel for its formula.",
+        pass.phase.id(),
+        pass.time.print(),
+    ))];
+    for (index, layer) in kinds.iter().enumerate() {
+        blocks.push(Block::heading(heading(layer, pass)));
+        blocks.extend(graph(index, layer, pass));
+    }
+    let inside: Seconds = kinds.iter().flat_map(|layer| &layer.calls).map(|call| call.time).sum();
+    let around = (pass.time - inside).max(Seconds::ZERO);
+    blocks.push(Block::text(format!(
+        "Outside the layers: {} of the step, {}, for the embedding, the vocabulary's logits, sampling and the host.",
+        percent(around / pass.time),
+        around.print(),
+    )));
+    blocks
+}
+
+/// `58 layers of latent attention and experts: 91 % of the step, 310 µs each`.
+fn heading(layer: &Layer, pass: &PassReport) -> String {
+    let time: Seconds = layer.calls.iter().map(|call| call.time).sum();
+    let number = layer.of.count;
+    let (layers, each) = if number == 1 { ("layer", "") } else { ("layers", " each") };
+    format!(
+        "{} {layers} of {}: {} of the step, {}{each}",
+        count(f64::from(number)),
+        kind(&layer.of),
+        percent(time / pass.time),
+        (time * (1.0 / f64::from(number.max(1)))).print(),
+    )
+}
+
+fn kind(of: &Blocks) -> String {
+    let attention = of.attention.as_ref().map(|attention| match attention {
+        Attention::Gqa(gqa) => match gqa.window {
+            Some(window) => format!("attention in a window of {}", count(f64::from(window))),
+            None => "attention".into(),
+        },
+        Attention::Mla(mla) if mla.indexer.is_some() => "sparse latent attention".into(),
+        Attention::Mla(_) => "latent attention".into(),
+        Attention::Delta(_) => "gated delta rule".into(),
+        Attention::Mamba(_) => "Mamba".into(),
+        Attention::Compressed(_) => "compressed attention".into(),
+    });
+    let ffn = of.ffn.as_ref().map(|ffn| match ffn {
+        Ffn::Dense(_) => "MLP".to_owned(),
+        Ffn::Moe(_) => "experts".to_owned(),
+    });
+    attention.into_iter().chain(ffn).collect::<Vec<_>>().join(" and ")
+}
+
+/// A table for each part of the layer, which the page shows as nodes one after the other.
+fn graph(index: usize, layer: &Layer, pass: &PassReport) -> Vec<Block> {
+    let phase = pass.phase.id();
+    let node = |call: &LayerCall| {
+        let kernel = &pass.kernels[call.line];
+        let beside = if kernel.provenance == Provenance::Beside { ", beside others" } else { "" };
+        Row::new(vec![
+            Span::link(words::kernel(kernel.name), format!("view:explain/kernel-{phase}-{}", call.line)),
+            format!("{}{beside}", kernel.name).into(),
+            percent(call.time / pass.time).to_string().into(),
+            Span::link(words::resource(kernel.limit), format!("class:{}", colour(kernel.limit))),
+        ])
+    };
+    let part = |calls: &[LayerCall]| {
+        let part = words::block(calls[0].part);
+        let head = [part, "In a profile", "Of the step", "Bound by"];
+        let id = format!("layer-{index}-{}", part.to_ascii_lowercase());
+        Block::table(format!("{part} of {}", kind(&layer.of)), &head, calls.iter().map(node)).called(&id)
+    };
+    layer.calls.chunk_by(|a, b| a.part == b.part).map(part).collect()
+}
+
+/// As the page's styles call it.
+fn colour(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Compute => "resource-compute",
+        Resource::Memory => "resource-memory",
+        Resource::Network => "resource-links",
+        Resource::Launch => "resource-host",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::efficiency::Efficiencies;
+    use crate::study::Topic;
+
+    /// The headings, and the kernels below each.
+    fn graphs(link: &str, of: &str) -> Vec<(String, Vec<String>)> {
+        let mut study = Study::new(Topic::Layers, of, link, "");
+        while study.step(|_| Ok(Efficiencies::Roofline)).expect("answered") {}
+        let mut all: Vec<(String, Vec<String>)> = Vec::new();
+        for block in blocks(&study) {
+            match (block, all.last_mut()) {
+                (Block::Heading(heading), _) => all.push((heading.text, Vec::new())),
+                (Block::Table(table), Some((_, names))) => {
+                    names.extend(table.rows.into_iter().map(|row| row.cells[1].text.clone()));
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn each_kind_of_layer_has_its_graph() {
+        let all = graphs("v=1&m=deepseek-r1&g=b200&tp=8&c=64", "decode");
+        assert_eq!(all.len(), 2);
+        assert!(all[0].0.starts_with("3 layers of latent attention and MLP: "), "{}", all[0].0);
+        assert!(all[1].0.starts_with("58 layers of latent attention and experts: "), "{}", all[1].0);
+        assert!(all[1].1.contains(&"fused_moe".to_owned()));
+        let hybrid = graphs("v=1&m=qwen3-next-80b-a3b-thinking&tp=4&c=16", "prefill");
+        assert_eq!(hybrid.len(), 2);
+        assert!(hybrid.iter().any(|(_, names)| names.contains(&"delta_rule_prefill".to_owned())));
+    }
+
+    #[test]
+    fn kernels_stand_in_their_order() {
+        let all = graphs("v=1&m=qwen3-32b&tp=2&c=64", "decode");
+        assert_eq!(
+            all[0].1,
+            [
+                "input_norm",
+                "qkv_proj",
+                "qk_norm",
+                "rope",
+                "attention_decode",
+                "o_proj",
+                "all_reduce",
+                "post_norm",
+                "gate_up_proj",
+                "silu_and_mul",
+                "down_proj",
+                "all_reduce",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_kernel_without_words_of_its_own_keeps_its_name() {
+        assert_eq!(words::kernel("qkv_proj"), "Q, K and V projection");
+        assert_eq!(words::kernel("something_new"), "something new");
+    }
+}

@@ -1,0 +1,74 @@
+"""Which engine's kernels were measured on which GPU: writes static/catalog/measured.json.
+
+    python training/measured.py --data DIR
+
+Only kernels that static/catalog/engines.json names for the GPU's architecture, in the formats that decide: of weights, or of the KV cache for attention.
+"""
+
+import argparse
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+CATALOG = Path(__file__).parents[1] / "static/catalog"
+
+# Family: its tables, and the column that tells its kernels' formats apart.
+FAMILIES = {
+    "gemm": (["gemm"], "dtype"),
+    "attention_prefill": (["attention_prefill"], "kv_dtype"),
+    "attention_decode": (["attention_decode"], "kv_dtype"),
+    "moe": (["moe"], "dtype"),
+    "mla": (["mla_prefill", "mla_decode"], "kv_dtype"),
+    "mla_bmm": (["mla_bmm"], "dtype"),
+    "mla_module": (["mla_module_prefill", "mla_module_decode"], "kv_dtype"),
+    "dsa_module": (["dsa_module_prefill", "dsa_module_decode"], "kv_dtype"),
+    "linear_attention": (["gated_delta_net"], None),
+}
+FORMATS = {"int8_wo": "int8", "int4_wo": "int4", "sq": "w8a8", "w4a16_mxfp4": "mxfp4", "w4a8_mxfp4_mxfp8": "mxfp4_mxfp8"}
+# What the tables of A100 call kernels that have another name on newer GPUs.
+OLDER = {
+    "vllm_flash_attn": "vllm_flash_attn_fa2",
+    "vllm_fused_moe": "vllm_unquantizedfusedmoe_triton_tritonexperts",
+}
+
+
+def named(record):
+    """Every text in a record of the catalog: kernels among them."""
+    if isinstance(record, str):
+        return {record}
+    values = record.values() if isinstance(record, dict) else record if isinstance(record, list) else []
+    return set().union(*map(named, values), set())
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--data", required=True, type=Path)
+    folder = arguments.parse_args().data / "kernels"
+    launched = defaultdict(set)
+    for engine in json.loads((CATALOG / "engines.json").read_text())["engines"]:
+        for choice in engine["kernels"] + engine["variants"]:
+            launched[engine["id"], choice["arch"]] |= named(choice)
+    archs = {gpu["id"]: gpu["arch"] for gpu in json.loads((CATALOG / "gpus.json").read_text())["gpus"]}
+    found = defaultdict(set)
+    for family, (tables, format_column) in FAMILIES.items():
+        for table in tables:
+            columns = ["engine", "kernel", "gpu"] + [format_column] * (format_column is not None)
+            rows = pq.read_table(folder / f"{table}.parquet", columns=columns)
+            for row in rows.group_by(columns).aggregate([]).to_pylist():
+                # Engines choose among products by their format alone.
+                kernel = "" if family == "gemm" else OLDER.get(row["kernel"], row["kernel"])
+                form = row.get(format_column) or "bf16"
+                if row["gpu"] in archs and (not kernel or kernel in launched[row["engine"], archs[row["gpu"]]]):
+                    found[family, row["engine"], kernel, FORMATS.get(form, form)].add(row["gpu"])
+    keys = ("family", "engine", "kernel", "format", "gpus")
+    lines = [json.dumps(dict(zip(keys, (*key, sorted(on)))), separators=(",", ":")) for key, on in sorted(found.items())]
+    source = {"title": "aiconfigurator: kernels in CUDA graphs", "url": "https://github.com/ai-dynamo/aiconfigurator"}
+    head = json.dumps({"aic": source}, separators=(",", ":"))
+    text = '{"sources":' + head + ',\n"kernels":[\n' + ",\n".join(lines) + "\n]}\n"
+    (CATALOG / "measured.json").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
