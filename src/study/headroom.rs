@@ -154,7 +154,7 @@ fn fastest(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<String> {
     let measured = || ranked.iter().filter_map(|gain| Some((gain, gain.saved_elsewhere()?)));
     let (gain, saved) = measured().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
     let mut text = "Elsewhere: the default kernels of the other engines that were measured on this GPU, predicted for the same \
-                    call. Nobody measured them at this shape."
+                    call; these times were not measured."
         .to_owned();
     if let Some((name, _)) = gain.other.engine.as_ref().filter(|_| saved.0 >= LEAST * pass.time.0) {
         text += &format!(
