@@ -1,4 +1,5 @@
 //! What pickers offer first follows from the evidence: what was measured most.
+#![cfg(feature = "tools")]
 
 use std::collections::BTreeMap;
 use std::fs;
