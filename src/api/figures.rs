@@ -107,6 +107,11 @@ pub fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
     all
 }
 
+/// The columns of a table that programs read, and in each the number of an answer.
+pub fn columns(figures: &[Figure]) -> (Vec<String>, Vec<String>) {
+    figures.iter().flat_map(Figure::columns).unzip()
+}
+
 fn time((name, stats, mean, spread): Time<'_>) -> [Figure; 4] {
     let one = |which: &str, value: Option<f64>, band: Option<Band>| {
         Figure::of(&format!("{name}_{which}"), Unit::Seconds, value).within(band.map(ends))
@@ -169,7 +174,7 @@ impl Figure {
 
     /// Columns of a table that programs read, each with its number: the value, and the ends of its band where such a figure
     /// can have one.
-    pub fn columns(&self) -> Vec<(String, String)> {
+    fn columns(&self) -> Vec<(String, String)> {
         let unit = if self.unit == Unit::Seconds { "_ms" } else { "" };
         let number = |value: Option<f64>| {
             value.map_or(String::new(), |of| significant(of / self.scale(), DIGITS).to_string())

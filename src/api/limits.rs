@@ -31,7 +31,7 @@ impl FromStr for Limit {
 }
 
 impl Limit {
-    /// What breaks it, in a sentence; none where it is kept.
+    /// If it is broken, by how much, in a sentence.
     ///
     /// # Errors
     /// Where the answer does not hold this figure.

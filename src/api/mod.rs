@@ -12,7 +12,7 @@ mod prediction;
 mod typescript;
 
 pub use facts::{EngineFacts, GpuFacts, ModelFacts, engines, gpus, models};
-pub use figures::{Figure, figures, plan_figures};
+pub use figures::{Figure, columns, figures, plan_figures};
 pub use limits::Limit;
 pub use links::{Decoded, Encoded, decode, encode};
 pub use prediction::{Asked, Curve, Failure, FailureKind, Options, Prediction};

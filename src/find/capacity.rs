@@ -245,7 +245,7 @@ fn days<E>(
     Ok(Capacity { answer, most: None, days })
 }
 
-/// None if some hour has no number of replicas that meets the limits, though the peak does.
+/// None if no number of replicas meets the limits in some hour, even though one does at the peak.
 fn day<E>(
     request: &Request,
     rates: &[f64],

@@ -13,8 +13,8 @@ use super::step::PlannedCall;
 /// What else is known of a line of a pass.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Alternative {
-    /// Name of the engine whose kernel is predicted to be the fastest, and the time of one launch; none where no other
-    /// engine's kernel for such calls was measured on the GPU.
+    /// The engine whose kernel is predicted to be the fastest, and the time of one launch. Only engines whose kernels for such
+    /// calls were measured on the GPU count, and there may be no other.
     pub engine: Option<(String, Seconds)>,
     /// The launch that would waste least among those with tiles that are known.
     pub tile: Option<Schedule>,

@@ -1,7 +1,7 @@
 //! What a layer of each kind launches, in order.
 
 use crate::config::model::Blocks;
-use crate::graph::Block;
+use crate::graph::{Block, Call};
 use crate::units::Seconds;
 
 use super::plan::Plan;
@@ -32,10 +32,10 @@ pub struct LayerCall {
 pub fn layers(plan: &Plan, pass: &PassReport) -> Vec<Layer> {
     let Some((setup, planned)) = plan.step_of(pass) else { return Vec::new() };
     let kinds = step::layers(setup, &plan.physics, &planned.batch);
-    let layer = |(of, calls): (&Blocks, Vec<crate::graph::Call>)| {
+    let layer = |(of, calls): (&Blocks, Vec<Call>)| {
         let experts = calls.iter().any(|call| call.block == Block::Experts);
         let mut part = Block::Attention;
-        let call = |call: crate::graph::Call| {
+        let call = |call: Call| {
             let line = pass.line_of(&call)?;
             part = match call.block {
                 Block::Communication => part,

@@ -82,6 +82,11 @@ pub struct PassReport {
 }
 
 impl PassReport {
+    /// What the row, the point and the explanation of the kernel in this line go by.
+    pub fn kernel_id(&self, line: usize) -> String {
+        format!("kernel-{}-{line}", self.phase.id())
+    }
+
     /// The place of the line that a call of the pass is counted in.
     pub fn line_of(&self, call: &Call) -> Option<usize> {
         let shape = call.op.shape();

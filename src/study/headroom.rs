@@ -43,7 +43,7 @@ struct Gain<'a> {
 }
 
 impl Gain<'_> {
-    /// What the step would save with the kernel of the engine that has the fastest; none where no other was measured.
+    /// What the step would save with the fastest of the other engines' kernels, if any were measured.
     fn saved_elsewhere(&self) -> Option<Seconds> {
         let (_, time) = self.other.engine.as_ref()?;
         Some((self.kernel.time - *time).max(Seconds::ZERO) * self.kernel.count as f64)
@@ -105,7 +105,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
     };
     let row = |gain: &Gain<'_>| {
         let Gain { index, kernel, saved, .. } = gain;
-        let name = Span::link(kernel.name, format!("view:explain/kernel-{phase}-{index}"));
+        let name = explained(pass, *index);
         let known = [words::resource(kernel.limit), words::provenance(kernel.provenance)].map(Span::plain);
         Row::new(
             std::iter::once(name)
@@ -136,6 +136,11 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
     Block::table(name, &HEAD, rows).called(&format!("headroom-{phase}"))
 }
 
+/// The name of a kernel, which opens its explanation.
+fn explained(pass: &PassReport, line: usize) -> Span {
+    Span::link(pass.kernels[line].name, format!("view:explain/{}", pass.kernel_id(line)))
+}
+
 /// The engine with the fastest kernel, its time in all launches, and what the step would save with it.
 fn elsewhere(pass: &PassReport, gain: &Gain<'_>) -> [Span; 2] {
     let cells = match (&gain.other.engine, gain.saved_elsewhere()) {
@@ -149,7 +154,7 @@ fn elsewhere(pass: &PassReport, gain: &Gain<'_>) -> [Span; 2] {
     cells.map(Span::plain)
 }
 
-/// What "elsewhere" is, and the most there is to gain there; none where no other engine's kernels were measured.
+/// What "elsewhere" means, and the most there is to gain there, if any other engine's kernels were measured.
 fn fastest(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<String> {
     let measured = || ranked.iter().filter_map(|gain| Some((gain, gain.saved_elsewhere()?)));
     let (gain, saved) = measured().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
@@ -169,7 +174,7 @@ fn fastest(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<String> {
 /// The tiles and waves of the kernels whose tiles are known, beside the tile that would waste least.
 fn tiles(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<Block> {
     const HEAD: [&str; 6] = ["Kernel", "Tile", "Waves", "Last wave idle", "Wasted", "Least waste"];
-    /// Tiles whose waste differs by less print as equals.
+    /// Shares of the work that print alike: half a percent.
     const DISTINCT: f64 = 5e-3;
     let side = |schedule: &Schedule| {
         let [rows, columns, depth] = schedule.tile;
@@ -178,13 +183,13 @@ fn tiles(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<Block> {
     let wasted = |schedule: &Schedule| 1.0 - 1.0 / schedule.stretch();
     let row = |gain: &Gain<'_>| {
         let taken = gain.kernel.schedule.as_ref()?;
-        let better =
-            gain.other.tile.as_ref().filter(|tile| wasted(taken) - wasted(tile) >= DISTINCT).map_or_else(
-                || if gain.other.tile.is_some() { "this tile".into() } else { "–".into() },
-                |tile| format!("{}: {}", side(tile), percent(wasted(tile))),
-            );
-        let name =
-            Span::link(gain.kernel.name, format!("view:explain/kernel-{}-{}", pass.phase.id(), gain.index));
+        let better = match &gain.other.tile {
+            Some(tile) if wasted(taken) - wasted(tile) >= DISTINCT => {
+                format!("{}: {}", side(tile), percent(wasted(tile)))
+            }
+            Some(_) => "this tile".into(),
+            None => "–".into(),
+        };
         let cells = [
             side(taken),
             count(taken.waves as f64),
@@ -192,12 +197,14 @@ fn tiles(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<Block> {
             percent(wasted(taken)).to_string(),
             better,
         ];
+        let name = explained(pass, gain.index);
         Some(Row::new(std::iter::once(name).chain(cells.map(Span::plain)).collect()))
     };
     let rows: Vec<Row> = ranked.iter().filter_map(row).collect();
     let phase = words::phase(pass.phase).to_ascii_lowercase();
     let name = format!("Tiles and waves of {phase}");
-    let text = "Tiles in rows, columns and depth, as a rule fitted to published launches chooses them. A wave is as many tiles as run at                 once. Wasted is what padding and idle SMs take of the work: it costs time only where compute sets the ceiling.";
+    let text = "Tiles in rows, columns and depth, as a rule fitted to published launches chooses them. A wave is as many tiles as run at \
+                once. Wasted is what padding and idle SMs take of the work: it costs time only where compute sets the ceiling.";
     let blocks = vec![Block::table(name.clone(), &HEAD, rows.clone()), Block::text(text)];
     (!rows.is_empty()).then(|| Block::fold(format!("tiles-{phase}"), name, blocks))
 }

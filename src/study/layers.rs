@@ -76,12 +76,11 @@ fn kind(of: &Blocks) -> String {
 
 /// A table for each part of the layer, which the page shows as nodes one after the other.
 fn graph(index: usize, layer: &Layer, pass: &PassReport) -> Vec<Block> {
-    let phase = pass.phase.id();
     let node = |call: &LayerCall| {
         let kernel = &pass.kernels[call.line];
         let beside = if kernel.provenance == Provenance::Beside { ", beside others" } else { "" };
         Row::new(vec![
-            Span::link(words::kernel(kernel.name), format!("view:explain/kernel-{phase}-{}", call.line)),
+            Span::link(words::kernel(kernel.name), format!("view:explain/{}", pass.kernel_id(call.line))),
             format!("{}{beside}", kernel.name).into(),
             percent(call.time / pass.time).to_string().into(),
             Span::link(words::resource(kernel.limit), format!("class:{}", colour(kernel.limit))),

@@ -1,6 +1,6 @@
 //! Plans as CSV: a row each.
 
-use rooflight::api::plan_figures;
+use rooflight::api::{columns, plan_figures};
 use rooflight::find::Plan;
 
 use super::console::csv_line;
@@ -9,16 +9,14 @@ use super::console::csv_line;
 const NAMES: [&str; 6] = ["request", "name", "gpu", "gpus", "replicas", "link"];
 
 pub fn head() -> String {
-    let figures = plan_figures(None);
-    let numbers = figures.iter().flat_map(|figure| figure.columns()).map(|(name, _)| name);
-    csv_line(NAMES.map(str::to_owned).into_iter().chain(numbers))
+    let (names, _) = columns(&plan_figures(None));
+    csv_line(NAMES.map(str::to_owned).into_iter().chain(names))
 }
 
 /// One line a plan; empty without any.
 pub fn rows(request: usize, plans: &[Plan]) -> String {
     let row = |plan: &Plan| {
-        let figures = plan_figures(Some(plan));
-        let numbers = figures.iter().flat_map(|figure| figure.columns()).map(|(_, number)| number);
+        let (_, numbers) = columns(&plan_figures(Some(plan)));
         let Plan { name, gpu, gpus, replicas, link, .. } = plan;
         let what = [
             request.to_string(),

@@ -106,7 +106,7 @@ fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Mo
     held(cli, &answered, which)
 }
 
-/// None where there is nothing to draw.
+/// The text to print, unless the answer has nothing to draw.
 fn shown(cli: &Cli, answered: &Answered) -> Result<Option<String>, Stop> {
     let (setup, report) = (answered.setup.as_ref(), answered.prediction.report.as_ref());
     let palette = Palette::of(cli.dark);

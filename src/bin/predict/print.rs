@@ -1,6 +1,6 @@
 //! One answer as text.
 
-use rooflight::api::{Asked, Failure, Options, Prediction, figures};
+use rooflight::api::{Asked, Failure, Figure, Options, Prediction, columns, figures};
 use rooflight::config::Setup;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::find::in_columns;
@@ -22,7 +22,7 @@ impl Answered {
 
     /// What is known, under a title and above the link.
     pub fn to_table(&self) -> String {
-        let row = |figure: rooflight::api::Figure| {
+        let row = |figure: Figure| {
             let value = figure.print(figure.value?);
             let band =
                 figure.band.map(|[low, high]| format!("{} to {}", figure.print(low), figure.print(high)));
@@ -41,15 +41,13 @@ impl Answered {
 
     /// A row below [`csv_head`].
     pub fn to_csv(&self) -> String {
-        let figures = figures(self.prediction.report.as_ref());
-        let numbers = figures.iter().flat_map(|figure| figure.columns()).map(|(_, number)| number);
+        let (_, numbers) = columns(&figures(self.prediction.report.as_ref()));
         let issues: Vec<String> = self.prediction.issues.iter().map(line).collect();
         csv_line([self.prediction.link.clone()].into_iter().chain(numbers).chain([issues.join("; ")]))
     }
 }
 
 pub fn csv_head() -> String {
-    let figures = figures(None);
-    let names = figures.iter().flat_map(|figure| figure.columns()).map(|(name, _)| name);
+    let (names, _) = columns(&figures(None));
     csv_line(["link".to_owned()].into_iter().chain(names).chain(["issues".to_owned()]))
 }

@@ -96,9 +96,10 @@ impl Roofline {
 
 fn points_of(pass: &PassReport) -> impl Iterator<Item = Point> {
     let phase = pass.phase;
-    pass.kernels.iter().enumerate().filter_map(move |(index, kernel)| {
-        Some(Point { id: format!("kernel-{}-{index}", phase.id()), ..point(phase, kernel)? })
-    })
+    pass.kernels
+        .iter()
+        .enumerate()
+        .filter_map(move |(index, kernel)| Some(Point { id: pass.kernel_id(index), ..point(phase, kernel)? }))
 }
 
 /// None of a kernel without FLOP or time, which has no place on a roofline.

@@ -26,7 +26,7 @@ pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> 
             blocks.push(Block::text(text));
         }
         blocks.push(Block::text(savings(setup, report, pass, kernel)));
-        Block::fold(format!("kernel-{phase}-{index}"), name, blocks)
+        Block::fold(pass.kernel_id(index), name, blocks)
     };
     let heading = Block::heading(format!("Kernels of {phase}"));
     std::iter::once(heading).chain(kernels.into_iter().map(fold)).collect()

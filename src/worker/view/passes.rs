@@ -41,9 +41,8 @@ fn times(pass: &PassReport) -> Vec<Part> {
 fn rows(pass: &PassReport) -> Vec<Kernel> {
     let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
     kernels.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
-    let phase = words::phase(pass.phase).to_ascii_lowercase();
     let row = |(index, kernel): (usize, &KernelLine)| Kernel {
-        fold: format!("kernel-{phase}-{index}"),
+        fold: pass.kernel_id(index),
         cells: cells(kernel),
         help: words::provenance_help(kernel.provenance).into(),
         ..plain(kernel.name, kernel.name, kernel.time * kernel.count as f64, kernel.share)
