@@ -1,4 +1,4 @@
-// Written from src/config/inputs/table: `ROOFLIGHT_WRITE=1 cargo test --test links` renews it.
+// Written from src/config/inputs/table.rs: `ROOFLIGHT_WRITE=1 cargo test --test links` renews it.
 
 /** The page's inputs by name, with their keys in a link (docs/links.md). */
 export const KEYS = {

@@ -1,6 +1,9 @@
 //! The table of inputs: a row says all that links, the JSON form, the page's form, the range checks, the locks of
 //! frames and the documentation know of an input.
 
+#[macro_use]
+mod columns;
+
 mod form;
 mod number;
 mod place;

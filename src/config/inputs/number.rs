@@ -47,23 +47,6 @@ impl Range {
 }
 
 impl Number {
-    pub(super) const fn whole(min: f64, max: f64, stops: Stops) -> Self {
-        Self { whole: true, ..Self::real(min, max, stops) }
-    }
-
-    pub(super) const fn real(min: f64, max: f64, stops: Stops) -> Self {
-        Self {
-            unit: "",
-            range: Range::new(min, max),
-            whole: false,
-            power_of_two: false,
-            stops,
-            catalog: None,
-            read: |_| None,
-            write: |_, _| (),
-        }
-    }
-
     /// The number in `text`, whatever its range.
     pub fn parse(&self, text: &str) -> Option<f64> {
         if self.whole { whole(text).ok().map(f64::from) } else { real(text).ok() }

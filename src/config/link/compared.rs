@@ -34,9 +34,27 @@ fn one(scenario: &Scenario) -> String {
     link.pairs().map(pair).collect::<Vec<_>>().join("~")
 }
 
+/// Those to compare with.
+///
 /// # Errors
 /// The first thing in it that cannot be read: a comparison with half of what was meant would mislead.
-pub fn decode(text: &str, most: usize) -> Result<Vec<Scenario>, String> {
+pub fn read(text: &str) -> Result<Vec<Scenario>, String> {
+    decode(text, MOST_COMPARED)
+}
+
+/// Those that were measured.
+///
+/// # Errors
+/// Likewise, and a run without a measurement.
+pub fn read_runs(text: &str) -> Result<Vec<Scenario>, String> {
+    let runs = decode(text, MOST_RUNS)?;
+    match runs.iter().position(|run| run.measured.is_empty()) {
+        Some(index) => Err(format!("run {} says nothing that was measured", index + 1)),
+        None => Ok(runs),
+    }
+}
+
+fn decode(text: &str, most: usize) -> Result<Vec<Scenario>, String> {
     let mut parts = text.split(WITHIN).peekable();
     let mut all = Vec::new();
     // An empty part stands between two links.

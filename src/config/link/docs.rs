@@ -16,7 +16,7 @@ pub fn keys_script() -> String {
         .collect();
     let sizes = Load::SIZES.map(|field| format!("\"{}\"", field.id())).join(", ");
     format!(
-        "// Written from src/config/inputs/table: `ROOFLIGHT_WRITE=1 cargo test --test links` renews it.
+        "// Written from src/config/inputs/table.rs: `ROOFLIGHT_WRITE=1 cargo test --test links` renews it.
 
 /** The page's inputs by name, with their keys in a link (docs/links.md). */
 export const KEYS = {{
@@ -49,7 +49,7 @@ pub fn grammar() -> String {
     format!(
         "# Links, version {VERSION}
 
-<!-- Written from src/config/inputs/table: `ROOFLIGHT_WRITE=1 cargo test --test links` renews it. -->
+<!-- Written from src/config/inputs/table.rs: `ROOFLIGHT_WRITE=1 cargo test --test links` renews it. -->
 
 A link holds the whole configuration in its fragment, so it reaches no server:
 `#v=1&m=qwen3-32b&g=h100-sxm&n=4&tp=2&w=fp8&kv=fp8&c=32`.
