@@ -2,6 +2,7 @@
 //! the kernels that engines launch for it.
 
 pub mod attention;
+mod caller;
 pub mod collective;
 pub(crate) mod constants;
 mod count;
@@ -22,6 +23,7 @@ mod sequences;
 pub const ACTIVATION_BYTES: f64 = 2.0;
 
 pub use attention::Attention;
+pub(crate) use caller::Caller;
 pub use collective::Collective;
 pub use count::{Count, Schedule};
 pub use elementwise::{Elementwise, Kind as ElementwiseKind};

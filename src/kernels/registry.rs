@@ -6,6 +6,7 @@
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::attention::Attention;
 use super::collective::Collective;
@@ -16,6 +17,7 @@ use super::latent::{BatchedGemm, LatentAttention, LatentModule, Scores, SparseMo
 use super::linear::{CausalConv, DeltaRule, Scan};
 use super::moe::Moe;
 use super::{Count, Schedule, attention, elementwise, features, gemm, latent, linear, moe};
+use crate::config::ids::ids;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
 
@@ -162,19 +164,17 @@ macro_rules! calls {
 }
 
 macro_rules! families {
-    ($($family:ident = $id:literal: $spec:expr),+ $(,)?) => {
+    ($($family:ident = $spec:expr),+ $(,)?) => {
         /// A family of kernels that one model covers.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        pub enum Family { $(#[serde(rename = $id)] $family),+ }
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, EnumString, IntoStaticStr,
+            VariantArray,
+        )]
+        #[serde(rename_all = "snake_case")]
+        #[strum(serialize_all = "snake_case")]
+        pub enum Family { $($family),+ }
 
         impl Family {
-            pub const ALL: &'static [Self] = &[$(Self::$family),+];
-
-            /// The stable id: the model's file name and the key of reports.
-            pub fn id(self) -> &'static str {
-                match self { $(Self::$family => $id),+ }
-            }
-
             fn spec(self) -> FamilySpec {
                 match self { $(Self::$family => $spec),+ }
             }
@@ -199,23 +199,22 @@ calls!(
 );
 
 families!(
-    Gemm = "gemm": gemm::FAMILY,
-    AttentionPrefill = "attention_prefill": attention::PREFILL,
-    AttentionDecode = "attention_decode": attention::DECODE,
-    Elementwise = "elementwise": elementwise::FAMILY,
-    Moe = "moe": moe::FAMILY,
-    Mla = "mla": latent::ATTENTION,
-    MlaBmm = "mla_bmm": latent::BMM,
-    MlaModule = "mla_module": latent::DENSE_BLOCK,
-    DsaModule = "dsa_module": latent::SPARSE_BLOCK,
-    LinearAttention = "linear_attention": linear::FAMILY,
+    Gemm = gemm::FAMILY,
+    AttentionPrefill = attention::PREFILL,
+    AttentionDecode = attention::DECODE,
+    Elementwise = elementwise::FAMILY,
+    Moe = moe::FAMILY,
+    Mla = latent::ATTENTION,
+    MlaBmm = latent::BMM,
+    MlaModule = latent::DENSE_BLOCK,
+    DsaModule = latent::SPARSE_BLOCK,
+    LinearAttention = linear::FAMILY,
 );
 
-impl Family {
-    pub fn from_id(id: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|family| family.id() == id)
-    }
+// The name of the model's file, and the key of reports.
+ids!(Family);
 
+impl Family {
     /// What this build computes for the family.
     pub fn schema(self) -> Schema {
         let FamilySpec { version, columns, .. } = self.spec();

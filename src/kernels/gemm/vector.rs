@@ -4,7 +4,7 @@ use super::Gemm;
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::constants::constants;
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{Caller, Family, FamilySpec, Kernel, Launch};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), measured: MEASURED };
 
@@ -26,7 +26,7 @@ struct Product {
     device: DeviceSpec,
     weights: Dtype,
     arch: Arch,
-    engine: Engine,
+    caller: Caller,
     backend: Backend,
     m: f64,
     n: f64,
@@ -39,13 +39,6 @@ struct Product {
     hits: f64,
     ideal: f64,
     activation_bytes: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Engine {
-    Vllm,
-    Sglang,
-    Trtllm,
 }
 
 /// Kernels that share their code and what they launch before it, as engines choose them.
@@ -77,24 +70,24 @@ enum Backend {
 
 /// The vector of one product; none if no model has learned its format, or the engine's products.
 pub fn of(gemm: &Gemm, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let engine = Engine::of(launch.engine).filter(|_| LEARNED.contains(&gemm.weights));
-    let Some(engine) = engine else { return Ok(None) };
-    let inputs = Product::new(gemm, engine, launch)?;
+    let caller = caller(launch.engine).filter(|_| LEARNED.contains(&gemm.weights));
+    let Some(caller) = caller else { return Ok(None) };
+    let inputs = Product::new(gemm, caller, launch)?;
     Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
 impl Backend {
-    fn of(weights: Dtype, engine: Engine, arch: Arch) -> Self {
+    fn of(weights: Dtype, caller: Caller, arch: Arch) -> Self {
         let packed = arch == Arch::Blackwell;
-        match (weights, engine) {
-            (Dtype::Fp8, Engine::Trtllm) => Self::TensorFp8,
+        match (weights, caller) {
+            (Dtype::Fp8, Caller::Trtllm) => Self::TensorFp8,
             (Dtype::Fp8, _) => Self::ScaledFp8,
-            (Dtype::Fp8Block, Engine::Trtllm) if packed => Self::TrtllmDeepGemm,
-            (Dtype::Fp8Block, Engine::Trtllm) => Self::Blocks,
+            (Dtype::Fp8Block, Caller::Trtllm) if packed => Self::TrtllmDeepGemm,
+            (Dtype::Fp8Block, Caller::Trtllm) => Self::Blocks,
             (Dtype::Fp8Block, _) if packed => Self::DeepGemmPacked,
             (Dtype::Fp8Block, _) if arch == Arch::Hopper => Self::DeepGemm,
             (Dtype::Fp8Block, _) => Self::Blocks,
-            (Dtype::Nvfp4, Engine::Trtllm) => Self::TrtllmFp4,
+            (Dtype::Nvfp4, Caller::Trtllm) => Self::TrtllmFp4,
             (Dtype::Nvfp4, _) if packed => Self::CuteDsl,
             (Dtype::Nvfp4, _) => Self::CutlassFp4,
             (Dtype::Int8 | Dtype::Int4 | Dtype::W8a8, _) => Self::Plugin,
@@ -127,30 +120,23 @@ pub fn quantising(gemm: &Gemm, device: &DeviceSpec) -> f64 {
     cycles / device.clock + device.read(bytes, device.resident(bytes))
 }
 
+/// Sources that name no engine called the library, as vLLM does.
+fn caller(engine: &str) -> Option<Caller> {
+    if engine.is_empty() { Some(Caller::Vllm) } else { Caller::of(engine) }
+}
+
 /// Copies of the weights that measuring went round, to find them cold: read off the size at which
 /// products stop beating device memory (16 MB with 101 MB of L2, 24 MB with 134 MB; TensorRT-LLM: 24
 /// and 32 MB).
 pub fn rotated_weights(engine: &str) -> f64 {
-    match Engine::of(engine) {
-        Some(Engine::Trtllm) => constants().trtllm_rotated_weights,
+    match caller(engine) {
+        Some(Caller::Trtllm) => constants().trtllm_rotated_weights,
         _ => constants().rotated_weights,
     }
 }
 
-impl Engine {
-    /// By catalog id; sources that name no engine called the library, as vLLM does.
-    fn of(id: &str) -> Option<Self> {
-        match id {
-            "vllm" | "" => Some(Self::Vllm),
-            "sglang" => Some(Self::Sglang),
-            "trtllm" => Some(Self::Trtllm),
-            _ => None,
-        }
-    }
-}
-
 impl Product {
-    fn new(gemm: &Gemm, own: Engine, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
+    fn new(gemm: &Gemm, caller: Caller, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
         let &Launch { gpu, engine, floor, .. } = launch;
         let device = DeviceSpec::new(gpu, Family::Gemm)?;
         let count = gemm.count(gpu)?;
@@ -161,8 +147,8 @@ impl Product {
             device,
             weights: gemm.weights,
             arch: gpu.arch,
-            engine: own,
-            backend: Backend::of(gemm.weights, own, gpu.arch),
+            caller,
+            backend: Backend::of(gemm.weights, caller, gpu.arch),
             m: gemm.m as f64,
             n: gemm.n as f64,
             k: gemm.k as f64,
@@ -262,8 +248,8 @@ const TERMS: &[Term<Product>] = &[
     // Engines write and choose FP8 kernels of their own for the GPUs without the data centre's tensor instructions.
     ("fp8_ada", |l| l.fp8_on(Arch::Ada)),
     ("fp8_blackwell_rtx", |l| l.fp8_on(Arch::BlackwellRtx)),
-    ("sglang", |l| flag(l.engine == Engine::Sglang)),
-    ("trtllm", |l| flag(l.engine == Engine::Trtllm)),
+    ("sglang", |l| flag(l.caller == Caller::Sglang)),
+    ("trtllm", |l| flag(l.caller == Caller::Trtllm)),
 ];
 
 #[cfg(test)]

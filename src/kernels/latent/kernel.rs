@@ -5,7 +5,7 @@
 
 use super::{Form, constants};
 use crate::config::{Arch, Dtype};
-use crate::kernels::Phase;
+use crate::kernels::{Caller, Phase};
 
 /// What an engine launches for latent attention on one family of GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,24 +92,17 @@ impl Kernel {
     }
 
     /// The engine that launches it.
-    pub fn engine(self) -> Engine {
+    pub fn caller(self) -> Caller {
         match self {
-            Self::Trtllm => Engine::Trtllm,
+            Self::Trtllm => Caller::Trtllm,
             Self::SglangFa3
             | Self::SglangTrtllm
             | Self::SglangTriton
             | Self::SglangDense
-            | Self::SglangSparse => Engine::Sglang,
-            _ => Engine::Vllm,
+            | Self::SglangSparse => Caller::Sglang,
+            _ => Caller::Vllm,
         }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    Vllm,
-    Sglang,
-    Trtllm,
 }
 
 /// Whether the kernel of this name attends to the latents in prompts too.

@@ -1,11 +1,11 @@
 //! What the launches of a block take, each by the pipe it waits for.
 
 use super::block::{Kind, LatentModule, Part};
-use super::kernel::{Engine, Kernel};
+use super::kernel::Kernel;
 use super::{Span, constants};
 use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::kernels::Phase;
 use crate::kernels::features::{DeviceSpec, Equivalent};
+use crate::kernels::{Caller, Phase};
 
 /// Scores are f32, written by the indexer and read by the choice.
 const SCORE_BYTES: f64 = 2.0 * 4.0;
@@ -118,14 +118,14 @@ impl Times {
 /// it was measured. Read off the tables, which are flat below.
 fn dispatch(kernel: Kernel, module: &LatentModule, indexes: bool) -> f64 {
     let quantised = module.weights.math() != Dtype::Bf16;
-    match (kernel.engine(), quantised, indexes) {
-        (Engine::Trtllm, ..) => 0.0,
-        (Engine::Vllm, false, _) => constants().vllm_dispatch_us,
-        (Engine::Vllm, true, _) => constants().vllm_quantised_dispatch_us,
-        (Engine::Sglang, false, false) => constants().sglang_dispatch_us,
-        (Engine::Sglang, false, true) | (Engine::Sglang, true, false) => {
+    match (kernel.caller(), quantised, indexes) {
+        (Caller::Trtllm, ..) => 0.0,
+        (Caller::Vllm, false, _) => constants().vllm_dispatch_us,
+        (Caller::Vllm, true, _) => constants().vllm_quantised_dispatch_us,
+        (Caller::Sglang, false, false) => constants().sglang_dispatch_us,
+        (Caller::Sglang, false, true) | (Caller::Sglang, true, false) => {
             constants().sglang_one_more_dispatch_us
         }
-        (Engine::Sglang, true, true) => constants().sglang_both_dispatch_us,
+        (Caller::Sglang, true, true) => constants().sglang_both_dispatch_us,
     }
 }

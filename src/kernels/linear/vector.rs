@@ -3,7 +3,7 @@
 use super::{BF16_BYTES, CausalConv, DeltaRule, F32_BYTES, constants, totals};
 use crate::config::{Arch, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Launch, Phase, Sequences};
+use crate::kernels::{Caller, Family, FamilySpec, Launch, Phase, Sequences};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
 
@@ -35,10 +35,9 @@ impl Kernel {
             | "chunk_gated_delta_rule"
             | "chunk_gated_delta_rule_triton"
             | "fused_recurrent_gated_delta_rule"
-            | "fused_recurrent_gated_delta_rule_packed_decode" => match engine {
-                "trtllm" => Self::Trtllm,
-                "vllm" | "sglang" => Self::Triton,
-                _ => return None,
+            | "fused_recurrent_gated_delta_rule_packed_decode" => match Caller::of(engine)? {
+                Caller::Trtllm => Self::Trtllm,
+                Caller::Vllm | Caller::Sglang => Self::Triton,
             },
             _ => return None,
         })
@@ -141,7 +140,7 @@ impl Stateful {
             device,
             arch: gpu.arch,
             kernel,
-            sglang: engine == "sglang",
+            sglang: Caller::of(engine) == Some(Caller::Sglang),
             phase,
             convolution: false,
             sequences,

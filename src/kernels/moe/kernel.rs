@@ -1,6 +1,7 @@
 //! Fused-MoE kernels, as the measured tables and the engine catalog name them.
 
 use crate::config::{Arch, Dtype};
+use crate::kernels::Caller;
 
 /// A kernel as one engine launches it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,13 +26,6 @@ pub enum Code {
     DeepGemm,
     /// Marlin's weight-only products.
     Marlin,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caller {
-    Sglang,
-    Vllm,
-    Trtllm,
 }
 
 /// What surrounds the products.

@@ -1,11 +1,11 @@
 //! The feature vector of fused mixtures of experts.
 
-use super::kernel::{Caller, Code as Multiplier, Kernel as Code, Wrapper};
+use super::kernel::{Code as Multiplier, Kernel as Code, Wrapper};
 use super::routing::TILE_ROWS;
 use super::{Moe, Part, constants};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{ACTIVATION_BYTES, Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{ACTIVATION_BYTES, Caller, Family, FamilySpec, Kernel, Launch};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
 
