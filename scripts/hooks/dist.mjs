@@ -34,3 +34,20 @@ export function replaceOnce(text, found, by) {
   if (parts.length !== 2) throw new Error(`expected once in the built page, found ${parts.length - 1} times: ${found}`);
   return parts.join(by);
 }
+
+/** A page without scripts. `head` is HTML that only this one has in its head. */
+export const plainPage = ({ title, style, head = "", body }) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+${head}<title>${title} | Rooflight</title>
+<link rel="stylesheet" href="${style}">
+</head>
+<body>
+${body}
+</body>
+</html>
+`;

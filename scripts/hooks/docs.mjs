@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { marked } from "marked";
 
-import { bundled, hashed, inDist, inSource, write } from "./dist.mjs";
+import { bundled, hashed, inDist, inSource, plainPage, write } from "./dist.mjs";
 
 const shipped = new Set(readdirSync(inSource("docs/")));
 const target = (name) => (name === "README.md" ? "index.html" : name.replace(/\.md$/, ".html"));
@@ -31,20 +31,7 @@ for (const name of shipped) {
   }
   const text = readFileSync(inSource(`docs/${name}`), "utf8");
   const title = /^# (.*)$/m.exec(text)?.[1] ?? name;
-  write(`docs/${target(name)}`, `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} | Rooflight</title>
-<link rel="stylesheet" href="${style}">
-</head>
-<body>
-<header><a href="../">Rooflight</a> <a href="./">Documentation</a> <a href="glossary.html">Glossary</a></header>
-<main>${scrolling(relinked(marked.parse(text)))}</main>
-</body>
-</html>
-`);
+  const body = `<header><a href="../">Rooflight</a> <a href="./">Documentation</a> <a href="glossary.html">Glossary</a></header>
+<main>${scrolling(relinked(marked.parse(text)))}</main>`;
+  write(`docs/${target(name)}`, plainPage({ title, style, body }));
 }

@@ -2,7 +2,7 @@
 // oEmbed consumers. Their numbers and pictures are rendered by tests/presets.rs.
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 
-import { bundled, hashed, inDist, inSource, write } from "./dist.mjs";
+import { bundled, hashed, inDist, inSource, plainPage, write } from "./dist.mjs";
 
 /** Size of the oEmbed frame in CSS pixels. */
 const FRAME = { width: 720, height: 300 };
@@ -20,24 +20,12 @@ const style = `preset-${hashed(css)}.css`;
 write(`presets/${style}`, css);
 
 function page({ title, about, head = "", body }) {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="description" content="${html(about)}">
+  const icons = icon ? `<link rel="icon" href="../${icon}">\n` : "";
+  const own = `<meta name="description" content="${html(about)}">
 <meta property="og:title" content="${html(title)}">
 <meta property="og:description" content="${html(about)}">
-${head}<title>${html(title)} | Rooflight</title>
-${icon ? `<link rel="icon" href="../${icon}">\n` : ""}<link rel="stylesheet" href="${style}">
-</head>
-<body>
-${body}
-</body>
-</html>
-`;
+${head}${icons}`;
+  return plainPage({ title: html(title), style, head: own, body });
 }
 
 /** The oEmbed answer: it needs the full address, which only whoever publishes the page knows. */
