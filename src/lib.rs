@@ -1,7 +1,7 @@
 //! Rooflight predicts how fast a language model will serve.
 //!
-//! Data flows one way through the modules below, in this order; a module uses only what stands
-//! above it (`tests/layers.rs` checks that). `src/README.md` is the map.
+//! Data flows one way through the modules below, in this order; a module uses only those above it (checked by
+//! `tests/layers`). `src/README.md` is the map.
 
 pub mod units;
 

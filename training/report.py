@@ -8,15 +8,14 @@ OPENING = """# Learned efficiencies
 
 Written by `training/train.py`; figures in % of the measured time.
 
-Unseen shapes: whole weight shapes or head layouts that no GPU trained on. Unseen GPU: each GPU predicted by a
-model that saw none of its rows, from any source, with its identity columns empty; its record, the sustained clock
-included (fitted on its own products where it has any), is all that is known of it; these models train for half the epochs
-or less.
+Unseen shapes: whole weight shapes or head layouts held out on all GPUs. Unseen GPU: each GPU predicted by a model trained
+without its rows from any source, with its identity columns empty. Such a model only knows the GPU's record, including the
+sustained clock (fitted on its own GEMMs if it has any), and trains for at most half the epochs.
 
-Bounds: each model also says how far rows like the one asked for are off on average; a factor on that, fitted on held-out
-rows (apart for GPUs seen and unseen), makes it the bound that 80 % of measurements stay within. The coverage stated is of
-shapes, or GPUs, that the factor was not fitted on either. Repeats: how far two measurements with the same features lie
-apart, which no model can beat.
+Bounds: each model also predicts the mean error of similar rows. A factor fitted on held-out rows (separately for seen and
+unseen GPUs) turns it into a bound that 80 % of measurements stay within. The stated coverage is for shapes, or GPUs, that
+the factor was not fitted on either. Repeats: the difference between two measurements with the same features, which no model
+can beat.
 """
 
 

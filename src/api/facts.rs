@@ -1,4 +1,4 @@
-//! What the catalogs hold, as far as it helps to choose.
+//! The catalogs' contents, as needed to choose from them.
 
 use serde::Serialize;
 
@@ -10,21 +10,21 @@ use crate::units::{Bytes, BytesPerSecond, Dollars, FlopsPerSecond, Watts};
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ModelFacts {
     pub id: String,
-    /// Organisation and name where it is published.
+    /// Organisation and name under which it is published.
     pub name: String,
     pub parameters: f64,
-    /// Those that one token uses.
+    /// Parameters used per token.
     pub active_parameters: f64,
     pub layers: u32,
-    /// Longest sequence, in tokens.
+    /// Longest context, in tokens.
     pub max_context: u32,
     /// The format it is published in.
     pub weights: Dtype,
-    /// What of it is not counted.
+    /// Parts that are not counted.
     pub notes: Vec<String>,
 }
 
-/// `None` where no figure is published.
+/// `None` if no figure is published.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct GpuFacts {
@@ -33,19 +33,19 @@ pub struct GpuFacts {
     pub arch: Arch,
     pub memory: Option<Bytes>,
     pub bandwidth: Option<BytesPerSecond>,
-    /// Dense tensor-core peaks at the boost clock, by the format multiplied in.
+    /// Dense tensor-core peaks at the boost clock, by operand format.
     pub peak_bf16: Option<FlopsPerSecond>,
     pub peak_fp8: Option<FlopsPerSecond>,
     pub peak_fp4: Option<FlopsPerSecond>,
     pub peak_int8: Option<FlopsPerSecond>,
-    /// The fastest link to the other GPUs of the machine, its bandwidth per direction, and how many GPUs it joins.
+    /// The fastest link within the machine, its bandwidth per direction, and how many GPUs it joins.
     pub link: LinkKind,
     pub link_bandwidth: Option<BytesPerSecond>,
     pub link_domain: u32,
-    /// Of one GPU's port to the network between nodes, per direction.
+    /// Bandwidth of a GPU's network port between nodes, per direction.
     pub network_bandwidth: Option<BytesPerSecond>,
     pub power: Option<Watts>,
-    /// A typical price to rent one for an hour.
+    /// A typical rental price per hour.
     pub price: Option<Dollars>,
 }
 
@@ -55,9 +55,9 @@ pub struct EngineFacts {
     pub id: String,
     pub name: String,
     pub version: String,
-    /// GPUs whose default kernels are known.
+    /// Architectures with known default kernels.
     pub archs: Vec<Arch>,
-    /// Defaults, on GPUs with much memory: tokens of a step, sequences at once, share of the memory.
+    /// Defaults on GPUs with much memory: tokens per step, sequences at once, memory share.
     pub token_budget: Option<f64>,
     pub max_seqs: Option<f64>,
     pub memory_share: Option<f64>,

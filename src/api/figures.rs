@@ -1,4 +1,4 @@
-//! The numbers of an answer by name: the columns of tables, and what limits are put on.
+//! An answer's numbers by name: columns of tables, and targets of limits.
 
 use crate::calibration::Band;
 use crate::find::Plan;
@@ -13,11 +13,11 @@ use crate::units::{Dollars, Joules, Seconds, Watts, count, significant};
 pub struct Figure {
     pub name: String,
     pub unit: Unit,
-    /// None if it is not known: percentiles of a static batch, the cost on a GPU without a price.
+    /// `None` if unknown: percentiles of a static batch, cost without a price.
     pub value: Option<f64>,
-    /// What 80 % of measurements are expected between.
+    /// The interval that 80 % of measurements are expected in.
     pub band: Option<[f64; 2]>,
-    /// Whether such a figure can have a band.
+    /// Whether it can have a band.
     is_banded: bool,
 }
 
@@ -31,13 +31,13 @@ pub enum Unit {
     Count,
 }
 
-/// Digits of a number in a table that programs read.
+/// Digits in machine-readable tables.
 const DIGITS: i32 = 6;
 
-/// A time that requests take: its name, spread and mean, and the bands of these.
+/// A request time: name, spread, mean, and their bands.
 type Time<'a> = (&'static str, Option<Stats>, Option<f64>, Option<&'a Spread>);
 
-/// Those of a report, or all names without a value.
+/// The figures of a report; without a report, all names without values.
 pub fn figures(report: Option<&Report>) -> Vec<Figure> {
     let headline = report.and_then(|report| report.headline.as_ref());
     let run = report.and_then(|report| report.run.as_ref());
@@ -77,7 +77,7 @@ pub fn figures(report: Option<&Report>) -> Vec<Figure> {
     all
 }
 
-/// Those of a plan, or all names without a value.
+/// The figures of a plan; without a plan, all names without values.
 pub fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
     let bands = plan.and_then(|plan| plan.bands.as_ref());
     let tpot = plan.and_then(|plan| plan.tpot);
@@ -107,7 +107,7 @@ pub fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
     all
 }
 
-/// The columns of a table that programs read, and in each the number of an answer.
+/// Column names of a machine-readable table, and the values of an answer.
 pub fn columns(figures: &[Figure]) -> (Vec<String>, Vec<String>) {
     figures.iter().flat_map(Figure::columns).unzip()
 }
@@ -150,17 +150,17 @@ impl Figure {
         Self { band, is_banded: true, ..self }
     }
 
-    /// Whether more of it is better.
+    /// Whether higher is better.
     pub fn is_rate(&self) -> bool {
         self.unit == Unit::PerSecond
     }
 
-    /// SI units of one unit that tables and limits are in: milliseconds for times.
+    /// SI units per unit in tables and limits: milliseconds for times.
     pub fn scale(&self) -> f64 {
         if self.unit == Unit::Seconds { 1e-3 } else { 1.0 }
     }
 
-    /// `value`, which has the unit of this figure, as people read it.
+    /// `value` in the unit of this figure, for people.
     pub fn print(&self, value: f64) -> String {
         match self.unit {
             Unit::Seconds => Seconds(value).print().to_string(),
@@ -172,8 +172,7 @@ impl Figure {
         }
     }
 
-    /// Columns of a table that programs read, each with its number: the value, and the ends of its band where such a figure
-    /// can have one.
+    /// Machine-readable columns with values: the figure, and the ends of its band if it can have one.
     fn columns(&self) -> Vec<(String, String)> {
         let unit = if self.unit == Unit::Seconds { "_ms" } else { "" };
         let number = |value: Option<f64>| {

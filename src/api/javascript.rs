@@ -1,5 +1,5 @@
-//! The same values for JavaScript. Configurations and options come as text, which the core's own reader takes;
-//! what goes back are plain objects, arrays, numbers and strings.
+//! The API for JavaScript. Configurations and options come as text for the core's own parser; results are plain
+//! objects, arrays, numbers and strings.
 
 use std::cell::{Cell, RefCell};
 
@@ -19,7 +19,7 @@ thread_local! {
     static MODELS: RefCell<Option<Models>> = const { RefCell::new(None) };
 }
 
-/// Takes the manifest's text and the bytes of the files it names. A failure, or undefined.
+/// Loads the manifest's text and the bytes of the files it names. Returns a failure, or undefined.
 #[wasm_bindgen(js_name = loadModels)]
 pub fn load_models(manifest: &str, files: &Map) -> JsValue {
     console_error_panic_hook::set_once();
@@ -37,19 +37,19 @@ pub fn load_models(manifest: &str, files: &Map) -> JsValue {
     }
 }
 
-/// The release of the models loaded, if any are.
+/// The release of the loaded models, if any.
 #[wasm_bindgen]
 pub fn release() -> Option<String> {
     MODELS.with_borrow(|models| models.as_ref().map(|models| models.manifest().release.clone()))
 }
 
-/// Of the program; data and weights have a release of their own.
+/// Version of the program; data and weights have a separate release.
 #[wasm_bindgen]
 pub fn version() -> String {
     env!("CARGO_PKG_VERSION").into()
 }
 
-/// `config`: a link, or a scenario in the JSON form. `options`: an object, as JSON.
+/// `config`: a link or a JSON scenario. `options`: an object as JSON.
 #[wasm_bindgen]
 pub fn predict(config: &str, options: &str) -> JsValue {
     let prediction = match Options::from_json(options) {
@@ -74,11 +74,11 @@ fn answer(options: &Options, rows: &Rows) -> Result<Efficiencies, Failure> {
     })
 }
 
-/// A search for plans, under way.
+/// A search in progress.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Planner {
-    /// None if the request has an error.
+    /// `None` if the request has an error.
     search: Option<Search>,
     issues: Vec<Issue>,
     options: Options,
@@ -87,7 +87,7 @@ pub struct Planner {
 
 #[wasm_bindgen]
 impl Planner {
-    /// `request`: as JSON, likewise `options`.
+    /// `request` and `options`, as JSON.
     #[wasm_bindgen(constructor)]
     pub fn new(request: &str, options: &str) -> Self {
         let (request, mut issues) = Request::from_json(request);
@@ -96,10 +96,10 @@ impl Planner {
         Self { search, issues, options: options.unwrap_or_default(), failure: None }
     }
 
-    /// Searches for so many milliseconds, or a little longer. Whether anything remains.
+    /// Searches for about this many milliseconds. Returns whether anything remains.
     pub fn step(&mut self, milliseconds: f64) -> bool {
         let Some(search) = &mut self.search else { return false };
-        // A search fails with a text, as it does for the page: another kind of error would be the whole search once more.
+        // The error is text, as for the page: another error type would compile the whole search again.
         let failed = Cell::new(None);
         let ask = |rows: &Rows| {
             answer(&self.options, rows).map_err(|failure| {
@@ -123,7 +123,7 @@ impl Planner {
         }
     }
 
-    /// All that is known by now.
+    /// The current answer.
     pub fn answer(&self) -> JsValue {
         let found = self.search.as_ref().map_or_else(Answer::default, Search::answer);
         let finished = found.finished || self.search.is_none();
@@ -131,7 +131,7 @@ impl Planner {
         value(&Answer { issues, finished, ..found })
     }
 
-    /// What no other request would avoid, or undefined.
+    /// A failure that no other request would avoid, or undefined.
     pub fn failure(&self) -> JsValue {
         self.failure.as_ref().map_or(JsValue::UNDEFINED, value)
     }
@@ -162,8 +162,8 @@ pub fn decode_link(link: &str) -> JsValue {
     value(&super::decode(link))
 }
 
-/// What JSON would hold, as JavaScript has it.
+/// A JavaScript value equal to the JSON form.
 fn value(of: &impl Serialize) -> JsValue {
-    // No type here has a serialiser of its own that could fail.
+    // No type here has a serializer that could fail.
     of.serialize(&Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
 }

@@ -1,22 +1,22 @@
-//! Limits that an answer is held against.
+//! Limits on an answer's figures.
 
 use std::str::FromStr;
 
 use super::figures::{Figure, figures};
 use crate::units::percent;
 
-/// The most that a figure may be, or the least of a rate.
+/// A maximum, or a minimum for rates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     pub name: String,
-    /// Milliseconds for times, otherwise in the unit of the figure.
+    /// Milliseconds for times, otherwise in the figure's unit.
     pub value: f64,
 }
 
 impl FromStr for Limit {
     type Err = String;
 
-    /// From `ttft_p99=1000`.
+    /// Parses `ttft_p99=1000`.
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, value) =
             text.split_once('=').ok_or("expected a figure and its limit, such as ttft_p99=1000")?;
@@ -31,10 +31,10 @@ impl FromStr for Limit {
 }
 
 impl Limit {
-    /// If it is broken, by how much, in a sentence.
+    /// If broken, by how much, in a sentence.
     ///
     /// # Errors
-    /// Where the answer does not hold this figure.
+    /// If the answer does not have this figure.
     pub fn broken(&self, figures: &[Figure]) -> Result<Option<String>, String> {
         let name = &self.name;
         let figure = figures.iter().find(|figure| figure.name == *name);

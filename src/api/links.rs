@@ -10,28 +10,28 @@ use crate::config::link::{self, Link};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Encoded {
-    /// Its fragment, without `#`; empty where the configuration could not be read.
+    /// The fragment, without `#`; empty if the configuration could not be read.
     pub link: String,
     pub issues: Vec<Issue>,
 }
 
-/// What a link holds.
+/// The contents of a link.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Decoded {
-    /// Every field that has a value, defaults included; what could not be read has its default.
+    /// Every field with a value, including defaults, which also replace what could not be read.
     #[cfg_attr(test, ts(type = "Config"))]
     pub config: Value,
     pub issues: Vec<Issue>,
 }
 
-/// From a scenario in the JSON form, or from a link: the same link as this release writes it.
+/// Encodes a JSON scenario or a link in this release's form.
 pub fn encode(text: &str) -> Encoded {
     let (link, issues) = Link::read(text);
     Encoded { link: link.as_ref().map(Link::encode).unwrap_or_default(), issues }
 }
 
-/// From a whole address, its fragment or its query.
+/// Decodes a whole address, its fragment or its query.
 pub fn decode(text: &str) -> Decoded {
     let (mut link, mut issues) = link::decode(text);
     issues.extend(link.settle());

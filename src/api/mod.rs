@@ -1,5 +1,5 @@
-//! What other programs ask, as plain values: a scenario's answer, the facts of the catalogs, links. `predict`
-//! prints these values, and `javascript` hands them to pages that import Rooflight as a module.
+//! The API as plain values: predictions, catalog facts, links. `predict` prints these values, and `javascript`
+//! passes them to pages that import Rooflight as a module.
 
 mod facts;
 mod figures;

@@ -1,4 +1,4 @@
-//! A scenario in, everything known about it out.
+//! From a scenario to a prediction.
 
 use std::sync::Arc;
 
@@ -17,61 +17,61 @@ use crate::serving::report::Basis;
 use crate::serving::run::{Bands, Commands, OwnRuns, Point, Run, Runner, Sweep, Trace};
 use crate::serving::{Report, answer, plan, plan_replay};
 
-/// A scenario as it was given, and what was found in it.
+/// A scenario as given, and the issues found.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
-    /// None if nothing could be read.
+    /// `None` if nothing could be read.
     pub link: Option<Link>,
-    /// None if an issue stands in the way.
+    /// `None` if there are errors.
     pub setup: Option<Setup>,
     pub issues: Vec<Issue>,
 }
 
-/// What to answer besides the report; off by default.
+/// Options of a prediction; off by default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// Every kernel at its ideal instead of the learned efficiencies: needs no models.
+    /// Uses ideal kernel times instead of learned efficiencies: needs no models.
     pub roofline: Option<bool>,
-    /// Also simulate the loads around this one, and look for the largest that keeps to the SLOs: seconds of computing.
+    /// Also simulates other loads, and finds the largest that meets the SLOs: takes seconds.
     pub sweep: Option<bool>,
-    /// Measured runs to calibrate on, beside those of the link: each a link, or an object of the inputs in which it differs from the
-    /// configuration, with `measured`.
+    /// Measured runs to calibrate on, in addition to the link's: links, or objects with the inputs that differ from
+    /// the configuration and `measured`.
     #[cfg_attr(test, ts(type = "Array<string | Config>"))]
     pub measured: Option<Vec<Value>>,
-    /// The text of a `config.json`, perhaps with that of `hf_quant_config.json` behind it: its model takes the place of the
+    /// The text of a `config.json`, optionally followed by `hf_quant_config.json`: its model replaces the
     /// configuration's.
     pub model_config: Option<String>,
-    /// A link: what a command that starts an engine leaves open, such as GPU and load, is taken from it.
+    /// A link that supplies what a launch command leaves open, such as GPU and load.
     pub base: Option<String>,
-    /// The text of a trace (CSV, or one JSON object a line) to replay in place of the configuration's load and lengths.
+    /// The text of a trace (CSV or JSON Lines) to replay instead of the configuration's load and lengths.
     pub trace: Option<String>,
 }
 
-/// The scenario as understood, everything found wrong with it, and the answer if there is one.
+/// The scenario as understood, all issues, and the answer if there is one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Prediction {
-    /// The fragment of a link to the scenario as understood; empty where none could be read.
+    /// The fragment of a link to the scenario as understood; empty if none could be read.
     pub link: String,
-    /// What is wrong with the input or worth knowing about the answer; includes the issues of `report`.
+    /// Issues with the input and notes on the answer; includes the issues of `report`.
     pub issues: Vec<Issue>,
-    /// None after a failure, or where the input has an issue of severity `error`. Without a `headline` where the
-    /// configuration does not fit.
+    /// `None` after a failure, or if an issue has severity `error`. It has no `headline` if the configuration does
+    /// not fit.
     pub report: Option<Report>,
-    /// What the scenario says was measured, next to what the report predicts; left out without measurements.
+    /// The scenario's measurements next to the prediction; empty without measurements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<Deviation>>", optional))]
     pub measured: Vec<Deviation>,
-    /// Shell commands that start this configuration, and that measure it.
+    /// Shell commands that start this configuration and measure it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub commands: Option<Commands>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub sweep: Option<Curve>,
-    /// Why there is no answer, or not all of it, though the input may be sound.
+    /// Why there is no (full) answer although the input may be valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub failure: Option<Failure>,
@@ -82,7 +82,7 @@ pub struct Prediction {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Curve {
     pub points: Vec<Point>,
-    /// The largest load that keeps to the SLOs, where there are any.
+    /// The largest load that meets the SLOs, if there are any.
     pub largest: Option<f64>,
 }
 
@@ -104,9 +104,9 @@ pub enum FailureKind {
     Damaged,
     /// The learned models were not loaded, and `roofline` is off.
     NoModels,
-    /// The models did not answer.
+    /// The models failed.
     Models,
-    /// Rooflight stopped over a defect of its own: a fresh page or process may get further.
+    /// A bug in Rooflight: a fresh page or process may get further.
     Defect,
 }
 
@@ -117,10 +117,10 @@ impl Failure {
 }
 
 impl Options {
-    /// From `{"roofline": true, "sweep": true}`, any of them left out.
+    /// Parses `{"roofline": true, "sweep": true}`; all are optional.
     ///
     /// # Errors
-    /// What is not understood.
+    /// What was not understood.
     pub fn from_json(text: &str) -> Result<Self, Issue> {
         json::read(text)
             .map_err(|fault| Issue::error(Field::Link, format!("the options of the call: {fault}")))
@@ -128,12 +128,12 @@ impl Options {
 }
 
 impl Asked {
-    /// Reads a link, a scenario in the JSON form, or the command that starts an engine.
+    /// Reads a link, a JSON scenario or a launch command.
     pub fn read(text: &str) -> Self {
         Self::with(text, &Options::default())
     }
 
-    /// The same, with what the options say of it: [`Options::base`] and [`Options::model_config`].
+    /// The same with [`Options::base`] and [`Options::model_config`].
     pub fn with(text: &str, options: &Options) -> Self {
         let base = options.base.as_deref().map(link::decode);
         let (mut link, mut issues) = Link::read_onto(text, base.as_ref().map(|(base, _)| &base.scenario));
@@ -152,14 +152,14 @@ impl Asked {
         let (setup, found) = checked.unwrap_or_default();
         // A value that could not be read has its default in the scenario, which is not what was meant.
         let setup = setup.filter(|_| !issues.iter().any(Issue::is_error));
-        // A model that no name leads to was named already.
+        // An unknown model name was already reported.
         let named = issues.iter().any(|issue| issue.field == Field::Model && issue.is_error());
         let again = |issue: &Issue| named && issue.field == Field::Model && issue.given.is_some();
         issues.extend(found.into_iter().filter(|issue| !again(issue)));
         Self { link, setup, issues }
     }
 
-    /// The answer. `ask` has the models answer rows.
+    /// The prediction. `ask` runs the models.
     pub fn predict(
         mut self,
         options: &Options,

@@ -1,5 +1,5 @@
-//! The types of the API in TypeScript, written from the Rust types and the table of inputs:
-//! `static/api/rooflight-types.d.ts` is this text.
+//! The API's TypeScript types, generated from the Rust types and the table of inputs: the content of
+//! `static/api/rooflight-types.d.ts`.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -16,8 +16,8 @@ const HEAD: &str = "\
 // Times are in seconds, data in bytes, rates per second, shares between 0 and 1.
 ";
 
-/// Declarations of types and all they name, each once. By name: the order in which types are found changes with every
-/// build.
+/// Declarations of types and everything they refer to, once each. Sorted by name: the order of discovery varies
+/// between builds.
 struct Declared {
     config: Config,
     seen: Vec<TypeId>,
@@ -40,12 +40,12 @@ impl TypeVisitor for Declared {
     }
 }
 
-/// A declaration with a line for each field. Fields come in one line, but for their comments.
+/// A declaration with one line per field. ts-rs puts fields on one line, except for comments.
 #[derive(Default)]
 struct Lines {
     text: String,
     line: String,
-    /// Braces around the line.
+    /// Nesting of braces in the line.
     depth: usize,
 }
 
@@ -53,7 +53,7 @@ impl Lines {
     fn of(declaration: &str) -> String {
         let mut lines = Self::default();
         let mut rest = declaration;
-        // Brackets of lists and tuples, whose commas part no fields.
+        // Commas inside brackets of lists and tuples do not separate fields.
         let mut brackets = 0_usize;
         while let Some(next) = rest.chars().next() {
             if let Some(end) = rest.find("*/").filter(|_| rest.starts_with("/**")) {
@@ -111,7 +111,7 @@ impl Lines {
     }
 }
 
-/// An input's type in the JSON form.
+/// An input's type in JSON.
 fn kind(input: &Input) -> &'static str {
     match input.kind() {
         Kind::Id if input.field == Field::Model => "string | Model",
@@ -133,7 +133,7 @@ fn config() -> String {
     Lines::of(&format!("{docs} export type Config = {{ {fields}}};"))
 }
 
-/// What a search is asked for.
+/// A plan request.
 fn request() -> String {
     let varies = VARIES.map(|field| format!("{}?: \"all\" | Array<{}>, ", field.id(), kind(field.input())));
     let own = [
@@ -163,7 +163,7 @@ fn request() -> String {
 }
 
 fn types() -> String {
-    // None of them is ever beyond what a double holds.
+    // None of them exceeds what a double holds.
     let config = Config::new().with_large_int("number");
     let mut declared = Declared { config, seen: Vec::new(), texts: BTreeMap::new() };
     declared.visit::<Options>();

@@ -2,8 +2,7 @@
 //!
 //! `catalog --configs DIR [--configs DIR ...] > static/catalog/models.json`
 //!
-//! Files are named `organisation--name_config.json`, the quantisation record of a checkpoint beside it
-//! `organisation--name_hf_quant_config.json`.
+//! Files are named `organisation--name_config.json`, with an optional `organisation--name_hf_quant_config.json`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -55,7 +54,7 @@ fn folders() -> Result<Vec<PathBuf>, String> {
     if folders.is_empty() { Err(USAGE.into()) } else { Ok(folders) }
 }
 
-/// Every published config of a folder, in order of name.
+/// The published configs in a folder, sorted by name.
 fn configs(folder: &Path) -> Result<Vec<ConfigFile>, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut names: Vec<String> = entries

@@ -1,4 +1,4 @@
-//! What the command-line tools have in common.
+//! Shared by the command-line tools.
 
 use std::io::{ErrorKind, Write, stdout};
 
@@ -6,10 +6,10 @@ use clap::{CommandFactory, Subcommand};
 use clap_complete::Shell;
 use rooflight::config::{Issue, Severity};
 
-/// What a tool says about itself.
+/// Information about the tool itself.
 #[derive(Subcommand)]
 pub enum About {
-    /// Prints a script with which this shell completes the command.
+    /// Prints a completion script for this shell.
     Completions { shell: Shell },
     /// Prints the manual page.
     Man,
@@ -28,7 +28,8 @@ impl About {
     }
 }
 
-/// Writes `text` and a line break. Where the reader has left, as `head` does, nothing is wrong and nothing remains to be done.
+/// Writes `text` and a line break. If the reader has gone, as `head` does, that is not an error and nothing is left
+/// to do.
 pub fn print(text: &str) -> std::io::Result<()> {
     match writeln!(stdout(), "{text}") {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
@@ -40,7 +41,7 @@ pub fn print(text: &str) -> std::io::Result<()> {
 pub fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
     let mut writer =
         csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
-    // Nothing fails in memory.
+    // Writing to memory does not fail.
     let written = writer.write_record(cells).ok().and_then(|()| writer.into_inner().ok()).unwrap_or_default();
     String::from_utf8_lossy(&written).trim_end_matches('\n').to_owned()
 }

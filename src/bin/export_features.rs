@@ -1,4 +1,4 @@
-//! Measured tables in, training rows out: the features are those the page computes.
+//! Turns measured tables into training rows, with the same features as in the page.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,17 +19,17 @@ struct Cli {
     /// The folder of measured data.
     #[arg(long, default_value = "../shared/data")]
     data: PathBuf,
-    /// Id of the kernel family, as `gemm` or `attention_decode`.
+    /// Id of the kernel family, such as `gemm` or `attention_decode`.
     #[arg(long)]
     family: String,
     #[arg(long)]
     out: PathBuf,
-    /// Rows at most, about; points are kept or left whole, GPUs evenly. All of them by default.
+    /// Approximate maximum number of rows, in whole points and evenly over GPUs; all by default.
     #[arg(long)]
     sample: Option<usize>,
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Counted work beside measured times and watts instead of features, from the tables of `power/`.
+    /// Counted work, measured times and watts instead of features, from the tables in `power/`.
     #[arg(long, conflicts_with_all = ["sample", "seed"])]
     power: bool,
 }

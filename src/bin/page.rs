@@ -1,4 +1,4 @@
-//! The page, made ready for `boot.js` to mount it into `index.html`.
+//! The page, to be mounted into `index.html` by `boot.js`.
 
 fn main() {
     rooflight::ui::start();

@@ -1,4 +1,4 @@
-//! The page's Web Worker, and the module that other pages import: whoever loads it calls what they need of
+//! The page's Web Worker, and the module that other pages import: the importer calls what it needs of
 //! `worker::host` and `api::javascript`.
 
 use rooflight as _;

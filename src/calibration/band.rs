@@ -1,26 +1,27 @@
-//! Bands of what is measured, from a posterior of factors.
+//! Bands of measured figures, from a posterior over the factors.
 
 use serde::Serialize;
 
 use super::{Calibration, Factors, Label, METRICS, Observed, PerFactor, Point, Posterior};
 
-/// Half the width of an 80 % band, in standard deviations: that of Student's t with 5 degrees of freedom, which `training/calibration`
-/// fits the variances by. Runs left out lie further from their prediction than a normal distribution has them.
+/// Half the width of an 80 % band in standard deviations, for Student's t with 5 degrees of freedom, which
+/// `training/calibration` fits the variances with. Left-out runs have heavier tails than a normal distribution.
 const OF_80_PERCENT: f64 = 1.4759;
-/// By what a factor is made larger to see what follows: enough to show in a mean, too little to bend it.
+/// Step for numerical derivatives with respect to a factor: large enough to show in a mean, small enough to be
+/// linear.
 const STRETCH: f64 = 1.1;
 
-/// What 80 % of measurements are expected between.
+/// The interval that 80 % of measurements are expected in.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Band {
     pub low: f64,
     pub high: f64,
-    /// Share of its variance that another run of this very configuration would not take away.
+    /// Share of the variance that would remain after measuring this exact configuration.
     pub noise_share: f64,
 }
 
-/// Something computed at some factors, and with either of them larger.
+/// A result at some factors, and with each of them increased.
 #[derive(Debug, Clone)]
 pub struct Responses<T> {
     pub at: T,
@@ -28,38 +29,38 @@ pub struct Responses<T> {
     pub longer_decode: T,
 }
 
-/// A figure, and how sure it can be: positive, in any unit.
+/// A positive figure in any unit, with what determines its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figure {
     pub value: f64,
-    /// Change of its logarithm with that of each factor.
+    /// Derivative of its logarithm with respect to the logarithm of each factor.
     pub response: PerFactor,
     /// Variance of its logarithm that no factor explains.
     pub noise: f64,
-    /// What all of its variance is multiplied by: [`Widths`].
+    /// Scale of its total variance: [`Widths`].
     pub width: f64,
 }
 
-/// What the variance of each metric is multiplied by. Where the left-out configurations of a model were poorly predicted on an engine,
+/// Scale of the variance per metric. Where left-out configurations of a model were poorly predicted on an engine,
 /// its bands there are wider.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Widths([f64; METRICS]);
 
 impl Widths {
-    /// For a figure to which the metrics contribute these shares.
+    /// For a figure composed of the metrics in these shares.
     fn of(self, shares: &[(Observed, f64)]) -> f64 {
         let all: f64 = shares.iter().map(|(_, share)| share.abs()).sum();
         let widened: f64 = shares.iter().map(|(metric, share)| share.abs() * self.0[*metric as usize]).sum();
-        // What is certain has no width.
+        // A certain figure has no width.
         if all > 0.0 { widened / all } else { 1.0 }
     }
 }
 
 impl<T> Responses<T> {
-    /// What `of` makes of the factors.
+    /// Evaluates `of` at the factors and at increased ones.
     ///
     /// # Errors
-    /// Those of `of`.
+    /// Errors of `of`.
     pub fn of<E>(factors: Factors, of: impl Fn(Factors) -> Result<T, E>) -> Result<Self, E> {
         Ok(Self {
             at: of(factors)?,
@@ -68,9 +69,9 @@ impl<T> Responses<T> {
         })
     }
 
-    /// Change of the logarithm of a figure with that of either factor.
+    /// Log-derivative of a figure with respect to prefill and decode.
     ///
-    /// With that of waiting it changes by `waits`, its share that is TTFT.
+    /// Its derivative with respect to the wait factor is `waits`, the share of TTFT in it.
     pub fn response(&self, waits: f64, figure: impl Fn(&T) -> f64) -> PerFactor {
         let at = figure(&self.at);
         let of = |longer: &T| (figure(longer) / at).ln() / STRETCH.ln();
@@ -79,8 +80,8 @@ impl<T> Responses<T> {
 }
 
 impl Calibration {
-    /// How wide bands are at a point, from the configurations of its model on its engine for which `asked` holds. The fitted covariance,
-    /// whose width is 1, counts as [`Self::plain_counts`] configurations beside them.
+    /// How wide bands are at a point, from the configurations of its model on its engine accepted by `asked`. The
+    /// fitted covariance, whose width is 1, counts as [`Self::plain_counts`] more configurations.
     pub fn widths(&self, at: &Point, asked: impl Fn(&Point) -> bool) -> Widths {
         let is_like = |point: &Point| at.agrees(point, Label::Engine) && at.agrees(point, Label::Shape);
         let like: Vec<_> =
@@ -92,7 +93,8 @@ impl Calibration {
         }))
     }
 
-    /// A figure to which the metrics contribute these shares, and with them their noise. Returns `None` if it was not computed.
+    /// A figure composed of the metrics in these shares, which also determine its noise. `None` if it was not
+    /// computed.
     pub fn figure<T>(
         &self,
         responses: &Responses<T>,
@@ -109,28 +111,28 @@ impl Calibration {
 }
 
 impl Figure {
-    /// What 80 % of measurements of it are expected between.
+    /// The interval that 80 % of its measurements are expected in.
     pub fn band(&self, posterior: &Posterior) -> Band {
         let of_factors = posterior.variance(self.response);
         let factor = (OF_80_PERCENT * (self.width * (of_factors + self.noise)).sqrt()).exp();
-        // Of a figure that nothing moves, nothing is noise.
+        // A figure that no factor affects has no noise share.
         let noise_share = if self.noise > 0.0 { self.noise / (of_factors + self.noise) } else { 0.0 };
         Band { low: self.value / factor, high: self.value * factor, noise_share }
     }
 }
 
 impl Band {
-    /// The probability that a measurement comes out at no more than `limit`, where `value` is predicted.
+    /// The probability that a measurement is at most `limit` if `value` is predicted.
     pub fn within(&self, value: f64, limit: f64) -> f64 {
         let deviation = (self.high / value).ln() / OF_80_PERCENT;
         probability((limit / value).ln(), deviation * deviation)
     }
 }
 
-/// The probability that a quantity with this mean and variance is positive, under the distribution of the bands.
+/// The probability that a quantity with this mean and variance is positive, under the bands' distribution.
 pub(super) fn probability(expected: f64, variance: f64) -> f64 {
     let away = expected / variance.sqrt();
-    // Nothing moves it: it is as it is predicted.
+    // Without variance it is certain.
     if away.is_nan() {
         return 0.5;
     }

@@ -1,11 +1,11 @@
-//! How much two configurations share of their error.
+//! How much of their error two configurations share.
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
 use super::Point;
 
-/// What two configurations have in common, or not.
+/// A property in which two configurations agree or differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
@@ -22,7 +22,7 @@ pub enum Label {
     Layout,
 }
 
-/// An error that configurations share whole if they agree in `same`.
+/// An error fully shared by configurations that agree in `same`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
@@ -31,13 +31,13 @@ pub struct Level {
     pub variance: f64,
 }
 
-/// An error that configurations which agree in `same` share the more, the nearer their sizes are.
+/// An error shared by configurations that agree in `same`, the more the closer their sizes are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Smooth {
     pub same: Vec<Label>,
     pub variance: f64,
-    /// Doublings of GPUs that share a layer, EP, requests under way, prompt and output tokens over which it changes.
+    /// Length scales in doublings: GPUs per layer, EP, requests in flight, prompt and output tokens.
     pub scales: [f64; 5],
 }
 
@@ -49,10 +49,10 @@ pub struct Covariance {
     pub smooth: Vec<Smooth>,
 }
 
-/// What an error belongs to: shared by all configurations that have this in common, and open where no run of them was measured.
+/// Origin of an error: shared by all configurations with this in common, unknown if none of them was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum Source {
-    /// The model on its engine, on any GPU and in any version.
+    /// The model on its engine, on any GPU and version.
     Model,
     /// The engine's version.
     Version,
@@ -62,15 +62,15 @@ pub enum Source {
     Load,
 }
 
-/// How many there are, in the order of [`Source`].
+/// How many sources there are, in the order of [`Source`].
 pub const SOURCES: usize = Source::ALL.len();
 
 /// Two configurations, compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
-    /// The labels they agree in, a bit each.
+    /// The labels they agree in, one bit each.
     agree: u16,
-    /// Squared distances of their sizes, in doublings.
+    /// Squared distances between their sizes, in doublings.
     apart: [f64; 5],
 }
 
@@ -83,7 +83,7 @@ impl Label {
 impl Source {
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
-    /// Of an error that configurations share which agree in these.
+    /// For an error shared by configurations that agree in these.
     fn of(same: &[Label]) -> Self {
         if same.contains(&Label::Layout) {
             Self::Load
@@ -103,7 +103,7 @@ impl Pair {
         Self::sized((one, one.doublings()), (other, other.doublings()))
     }
 
-    /// Of two configurations with their sizes in doublings, which many pairs take.
+    /// For two configurations with precomputed sizes in doublings, since many pairs need them.
     pub fn sized((one, from): (&Point, [f64; 5]), (other, to): (&Point, [f64; 5])) -> Self {
         let agree = Label::VARIANTS.iter().filter(|&&label| one.agrees(other, label));
         Self {
@@ -125,7 +125,7 @@ impl Covariance {
         levels.sum::<f64>() + smooth.map(|smooth| smooth.between(pair)).sum::<f64>()
     }
 
-    /// Likewise, by what it belongs to.
+    /// Split by source.
     pub fn by_source(&self, pair: &Pair) -> [f64; SOURCES] {
         let mut shared = [0.0; SOURCES];
         for level in self.levels.iter().filter(|level| pair.agrees(&level.same)) {
@@ -137,7 +137,7 @@ impl Covariance {
         shared
     }
 
-    /// Of a configuration with itself, wherever it stands.
+    /// Prior variance of a single configuration.
     pub fn variance(&self) -> f64 {
         let levels: f64 = self.levels.iter().map(|level| level.variance).sum();
         levels + self.smooth.iter().map(|smooth| smooth.variance).sum::<f64>()

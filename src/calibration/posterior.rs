@@ -1,4 +1,4 @@
-//! What measured runs say of the factors of a configuration.
+//! The posterior of a configuration's factors given the measured runs.
 
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::{
     Calibration, Covariance, FACTORS, Factors, Known, Label, Observation, Pair, PerFactor, Point, SOURCES,
 };
 
-/// Runs that are asked: those that share most with the configuration. All of them, thousands, take too long for a page.
+/// Runs used: those that share most with the configuration. All of them, thousands, would take too long for a page.
 const ASKED: usize = 80;
 
 /// The logarithms of the factors.
@@ -15,7 +15,7 @@ const ASKED: usize = 80;
 pub struct Posterior {
     pub mean: PerFactor,
     pub covariance: [PerFactor; FACTORS],
-    /// Shares of the prior variances that are left.
+    /// Remaining fractions of the prior variances.
     pub left: PerFactor,
 }
 
@@ -23,12 +23,12 @@ pub struct Posterior {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Support {
-    /// Runs of the same model, on this engine and any.
+    /// Runs of the same model, on this engine and on any.
     pub of_model_on_engine: u32,
     pub of_model: u32,
     /// Runs on the same GPU type with this engine.
     pub of_gpu_on_engine: u32,
-    /// Runs of the visitor's own, which are none of the others.
+    /// The visitor's own runs, not included in the others.
     pub own: u32,
 }
 
@@ -38,30 +38,30 @@ impl Posterior {
         Factors { prefill, decode, wait }
     }
 
-    /// Variance of the logarithm of what responds so to the factors.
+    /// Variance of the logarithm of a figure with this response.
     pub fn variance(&self, response: PerFactor) -> f64 {
         let of =
             |row: &PerFactor| row.iter().zip(response).map(|(covariance, by)| covariance * by).sum::<f64>();
         self.covariance.iter().zip(response).map(|(row, by)| by * of(row)).sum()
     }
 
-    /// What the factors make of the logarithm of what responds so to them.
+    /// Expected logarithm of a figure with this response.
     pub fn expected(&self, response: PerFactor) -> f64 {
         self.mean.iter().zip(response).map(|(mean, by)| mean * by).sum()
     }
 }
 
-/// What measured runs say of several configurations, with the errors that these share.
+/// The joint posterior of several configurations, with their shared errors.
 #[derive(Debug, Clone)]
 pub struct Joint {
     prior: PerFactor,
-    /// Of the logarithms of the factors of one configuration after the other.
+    /// Log factors, one configuration after another.
     mean: Vec<f64>,
     covariance: DMatrix<f64>,
 }
 
 impl Joint {
-    /// What is said of one of the configurations.
+    /// The posterior of one configuration.
     pub fn of(&self, configuration: usize) -> Posterior {
         let first = configuration * FACTORS;
         let covariance: [PerFactor; FACTORS] = std::array::from_fn(|one| {
@@ -74,7 +74,7 @@ impl Joint {
         }
     }
 
-    /// Covariance of the logarithms of what responds so to the factors of two of the configurations.
+    /// Covariance between the log figures of two configurations.
     pub fn shared(&self, (at, response): (usize, PerFactor), (other, by): (usize, PerFactor)) -> f64 {
         let block = self.covariance.view((at * FACTORS, other * FACTORS), (FACTORS, FACTORS));
         let pairs = response
@@ -88,19 +88,19 @@ impl Joint {
 /// A point with its sizes in doublings.
 type Sized<'a> = (&'a Point, [f64; 5]);
 
-/// A run that is asked, and what it shares with each of the configurations.
+/// A run used for inference, and its covariance with each configuration.
 struct Near<'a> {
     known: &'a Known,
     shared: Vec<PerFactor>,
 }
 
 impl Calibration {
-    /// What the runs for which `asked` holds say of a configuration, and with them all of the visitor's `own`.
+    /// Posterior of a configuration given the runs accepted by `asked` and all of the visitor's `own`.
     pub fn posterior(&self, at: &Point, own: &[Known], asked: impl Fn(&Point) -> bool) -> Posterior {
         self.joint(&[at], own, asked).of(0)
     }
 
-    /// Likewise of several.
+    /// The same for several configurations jointly.
     pub fn joint(&self, at: &[&Point], own: &[Known], asked: impl Fn(&Point) -> bool) -> Joint {
         let prior = self.prior.each_ref().map(Covariance::variance);
         let at: Vec<Sized<'_>> = at.iter().map(|point| (*point, point.doublings())).collect();
@@ -129,7 +129,7 @@ impl Calibration {
                 all.push(Near { known, shared });
             }
         }
-        // Those nearest to each.
+        // Those closest to each.
         let mut chosen = vec![false; all.len()];
         for of in 0..at.len() {
             let mut order: Vec<(f64, usize)> = all
@@ -146,8 +146,7 @@ impl Calibration {
         all
     }
 
-    /// The variance of what responds so to the factors, by what it belongs to: together that of [`Posterior::variance`]. One for
-    /// each of `responses`.
+    /// The variance of [`Posterior::variance`] split by source, for each of `responses`.
     pub fn variance_by_source(
         &self,
         at: &Point,
@@ -213,9 +212,9 @@ impl Calibration {
         Joint { prior, mean: mean.iter().copied().collect(), covariance }
     }
 
-    /// The covariance of what was observed, a row for each metric of each run.
+    /// Covariance of the observations, one row per metric and run.
     fn gram(&self, near: &[Near<'_>], rows: &[(usize, &Observation)]) -> DMatrix<f64> {
-        // Between runs, once for each pair.
+        // Computed once per pair of runs.
         let count = near.len();
         let points: Vec<Sized<'_>> =
             near.iter().map(|near| (&near.known.point, near.known.point.doublings())).collect();
@@ -241,8 +240,8 @@ impl Calibration {
         })
     }
 
-    /// The measured runs that share most with a configuration, with the share (0..1) of the error on step times that is common to both
-    /// before any run is asked.
+    /// The measured runs most similar to a configuration, each with the prior share (0..1) of the step-time error
+    /// common to both.
     pub fn like(&self, at: &Point) -> Vec<(f64, &Known)> {
         let at = (at, at.doublings());
         let likeness = |known: &Known| {
@@ -256,7 +255,7 @@ impl Calibration {
         like
     }
 
-    /// How many runs stand behind what is said of a configuration.
+    /// How many runs support the prediction of a configuration.
     pub fn support(&self, at: &Point, own: &[Known]) -> Support {
         let count = |labels: &[Label]| {
             let agrees = |known: &&Known| labels.iter().all(|&label| at.agrees(&known.point, label));
@@ -271,7 +270,7 @@ impl Calibration {
     }
 }
 
-/// What was observed, each with the place of its run.
+/// All observations, each with the index of its run.
 fn observations<'a>(near: &[Near<'a>]) -> Vec<(usize, &'a Observation)> {
     let of_run = |(run, near): (usize, &Near<'a>)| near.known.observed.iter().map(move |one| (run, one));
     near.iter().enumerate().flat_map(of_run).collect()

@@ -1,16 +1,16 @@
-//! Which of two configurations comes out lower in a figure, and how sure that is. Errors that both share cancel.
+//! Which of two configurations measures lower, and how sure that is. Shared errors cancel.
 
 use super::band::probability;
 use super::{Calibration, Figure, Joint, Known, PerFactor, Point};
 
-/// A calibrated prediction, as far as comparing it takes.
+/// What comparing a calibrated prediction needs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Standing {
     pub point: Point,
-    /// Logarithms of the factors that the figures were computed at.
+    /// Log factors that the figures were computed at.
     pub at: PerFactor,
     pub ttft: Option<Figure>,
-    /// None for one output token.
+    /// `None` with one output token.
     pub tpot: Option<Figure>,
     pub e2e: Option<Figure>,
     /// Output tokens per second.
@@ -25,7 +25,7 @@ pub struct Versus<'a> {
 }
 
 impl Calibration {
-    /// Compares two configurations by the runs for which `asked` holds, and all of the visitor's `own`.
+    /// Compares two configurations using the runs accepted by `asked` and all of the visitor's `own`.
     pub fn versus<'a>(
         &self,
         of: [&'a Standing; 2],
@@ -37,13 +37,14 @@ impl Calibration {
 }
 
 impl Versus<'_> {
-    /// The probability that a measurement of this figure comes out lower for the first configuration than for the second.
+    /// The probability that a measurement of this figure is lower for the first configuration.
     pub fn lower(&self, figures: [Figure; 2]) -> f64 {
         let [first, second] = [0, 1].map(|one| self.expected(one, &figures[one]));
         probability(second - first, self.variance(&figures))
     }
 
-    /// The share (0..1) of the ratio's standard deviation that measuring the first figure would remove, and measuring the second.
+    /// The share (0..1) of the ratio's standard deviation removed by measuring the first configuration, and the
+    /// second.
     pub fn narrowed(&self, figures: [Figure; 2]) -> [f64; 2] {
         let before = self.variance(&figures);
         [0, 1].map(|measured| {
@@ -54,7 +55,7 @@ impl Versus<'_> {
         })
     }
 
-    /// Its logarithm, by what the runs asked say.
+    /// Expected logarithm given the runs used.
     fn expected(&self, one: usize, figure: &Figure) -> f64 {
         let posterior = self.joint.of(one);
         let at = self.of[one].at;
@@ -71,7 +72,7 @@ impl Versus<'_> {
         (first.width * second.width).sqrt() * shared
     }
 
-    /// Of the logarithm of their ratio.
+    /// Variance of the log ratio.
     fn variance(&self, figures: &[Figure; 2]) -> f64 {
         let own: f64 = [0, 1].iter().map(|&one| self.own(one, &figures[one])).sum();
         // Rounding must not make it negative.
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
     use crate::calibration::Factors;
 
-    /// Decode steps of one engine share all of their error.
+    /// Decode steps on the same engine share all of their error.
     fn calibration() -> Calibration {
         Calibration::of_engines([0.04; 3], Vec::new())
     }

@@ -1,4 +1,4 @@
-//! The shipped calibration: the covariance, and the measured runs it knows.
+//! The shipped calibration: its covariance and measured runs.
 
 use std::sync::LazyLock;
 
@@ -11,18 +11,18 @@ static SHIPPED: LazyLock<Option<Calibration>> = LazyLock::new(|| {
     serde_json::from_str::<File>(include_str!("../../models/calibration.json")).ok()?.read()
 });
 
-/// `models/calibration.json`; none if it cannot be read, which a test rules out.
+/// `models/calibration.json`; `None` if it cannot be read, which a test rules out.
 pub fn shipped() -> Option<&'static Calibration> {
     SHIPPED.as_ref()
 }
 
-/// The version of the file's form.
+/// The file format's version.
 const SCHEMA: u32 = 4;
 
-/// What is known of how runs differ from the physics.
+/// What is known about how runs differ from the physics.
 #[derive(Debug, Clone)]
 pub struct Calibration {
-    /// Release of the models whose physics the runs were compared with.
+    /// Release of the models the runs were compared with.
     pub release: String,
     /// By factor.
     pub prior: [Covariance; FACTORS],
@@ -30,26 +30,26 @@ pub struct Calibration {
     pub known: Vec<Known>,
     /// How well each measured configuration was predicted when left out.
     pub configurations: Vec<Missed>,
-    /// As how many of them the covariance counts in [`Widths`](super::Widths).
+    /// How many configurations the fitted covariance counts as in [`Widths`](super::Widths).
     pub plain_counts: f64,
     pub outliers: Outliers,
 }
 
-/// What is made of runs that are far off, as where the calibration was fitted.
+/// Treatment of outliers, as in the fit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outliers {
-    /// Log measured / predicted beyond which a run observes a queue or a fault.
+    /// |ln(measured / predicted)| beyond which a run is taken to show a queue or a fault.
     pub furthest: f64,
     /// Degrees of freedom of the noise.
     pub tails: f64,
 }
 
-/// How far off a configuration was when its own runs were left out.
+/// How far off a configuration was with its own runs left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Missed {
     pub point: Point,
-    /// Mean square deviation by metric, in variances; `None` if the metric was not measured.
+    /// Mean squared deviation per metric, in variances; `None` if not measured.
     pub by: [Option<f64>; METRICS],
 }
 
@@ -65,7 +65,7 @@ pub enum Observed {
     Throughput,
 }
 
-/// Variance of the logarithm of measured over predicted that no factor on steps explains, by metric.
+/// Variance of ln(measured / predicted) not explained by step-time factors, per metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
@@ -75,7 +75,7 @@ pub struct Noise {
 }
 
 impl Observed {
-    /// How the logarithm of the metric follows that of [`Factors::wait`](super::Factors::wait).
+    /// Log-derivative of the metric with respect to [`Factors::wait`](super::Factors::wait).
     pub fn waits(self) -> f64 {
         match self {
             Self::Ttft => 1.0,
@@ -102,15 +102,15 @@ impl Noise {
     }
 }
 
-/// A metric of a measured run beside the physics.
+/// One metric of a measured run compared with the physics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
     pub metric: Observed,
-    /// Logarithm of measured over predicted by the physics alone.
+    /// ln(measured / predicted) for the physics alone.
     pub log_ratio: f64,
-    /// Change of its logarithm with that of each factor.
+    /// Derivative with respect to the logarithm of each factor.
     pub response: PerFactor,
-    /// Below 1 where it fits the others badly, above where well: noise has heavy tails.
+    /// Below 1 if it fits the others badly, above if well: noise has heavy tails.
     pub weight: f64,
 }
 
@@ -122,13 +122,13 @@ pub struct Known {
 }
 
 impl Calibration {
-    /// Whether it was fitted on a run at `point` whose metrics have these ratios.
+    /// Whether the calibration contains a run at `point` with these ratios.
     pub fn knows(&self, point: &Point, ratios: impl Iterator<Item = (Observed, f64)> + Clone) -> bool {
         let of = |known: &Known| ratios.clone().any(|(metric, ratio)| known.is(point, metric, ratio));
         self.known.iter().any(of)
     }
 
-    /// Of these runs, whose errors are shared by all configurations on one engine.
+    /// A calibration on these runs, with all configurations on an engine sharing their error.
     #[cfg(test)]
     pub fn of_engines(prior: PerFactor, known: Vec<Known>) -> Self {
         use super::{Label, Level};
@@ -143,11 +143,11 @@ impl Calibration {
     }
 }
 
-/// Sizes are written with three digits, ratios with two decimals: both are known less well.
+/// Tolerance: sizes are stored with three digits, ratios with two decimals.
 const ROUNDED: f64 = 6e-3;
 
 impl Known {
-    /// Whether this is the run of `point` with this ratio, as far as rounding lets one tell.
+    /// Whether this is the run at `point` with this ratio, up to rounding.
     pub fn is(&self, point: &Point, metric: Observed, log_ratio: f64) -> bool {
         let near = |one: f64, other: f64| (one / other - 1.0).abs() < ROUNDED;
         let same = |other: &Point| {
@@ -167,7 +167,7 @@ impl Known {
     }
 }
 
-/// As it is written: runs under what they have in common.
+/// The file format: runs grouped by what they have in common.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -213,9 +213,9 @@ struct Layout {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
-    /// Requests under way, prompt, output.
+    /// Requests in flight, prompt, output.
     at: [f64; 3],
-    /// Each: logarithm of the ratio, response to prefill and decode, weight.
+    /// Each: log ratio, response to prefill and decode, weight.
     ttft: Option<[f64; 4]>,
     tpot: Option<[f64; 4]>,
     throughput: Option<[f64; 4]>,

@@ -1,5 +1,5 @@
-//! Labels next to what they name, without collisions: each tries the places around its point and is dropped if none
-//! is free. plotters has no label placement.
+//! Collision-free labels: each tries positions around its point and is dropped if none is free. plotters has no
+//! label placement.
 
 /// An axis-parallel box in backing-store pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +56,7 @@ impl LabelSpace {
         }
     }
 
-    /// Takes the first of `candidates` that is free.
+    /// Claims the first free candidate.
     pub fn first_free(&mut self, candidates: impl IntoIterator<Item = Area>) -> Option<Area> {
         let free = candidates
             .into_iter()
@@ -65,8 +65,8 @@ impl LabelSpace {
         Some(free)
     }
 
-    /// Takes the first free place for a `width` x `height` label right of, left of, above or below
-    /// the mark of `radius` at (`x`, `y`), and returns it.
+    /// Claims the first free position for a `width` x `height` label right of, left of, above or below the mark of
+    /// `radius` at (`x`, `y`), and returns it.
     pub fn place(&mut self, (x, y): (f64, f64), radius: f64, (width, height): (f64, f64)) -> Option<Area> {
         let gap = radius + height * 0.35;
         let at = |left: f64, top: f64| Area { left, top, right: left + width, bottom: top + height };

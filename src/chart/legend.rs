@@ -1,4 +1,4 @@
-//! The legend of a chart, and the chart without the entries that are switched off. The page draws it as buttons.
+//! A chart's legend, and the chart with entries switched off. The page renders the legend as buttons.
 
 use super::{Chart, Curves, Hues, Roofline, Tone};
 use crate::graph::Phase;
@@ -15,9 +15,9 @@ pub enum Swatch {
     Disc,
     Diamond,
     Line(Tone),
-    /// Of a bar, by its index.
+    /// A part of bars, by index.
     Part(usize),
-    /// Of a bar whose parts are resources, likewise.
+    /// A part of bars that is a resource, by index.
     Resource(usize),
 }
 
@@ -47,7 +47,7 @@ impl Swatch {
 }
 
 impl Chart {
-    /// What can be switched off; empty where there is only one thing.
+    /// Entries that can be switched off; empty if there is only one.
     pub fn legend(&self) -> Vec<Key> {
         let keys = match self {
             Self::Roofline(chart) => of_roofline(chart),
@@ -64,7 +64,7 @@ impl Chart {
         if keys.len() > 1 { keys } else { Vec::new() }
     }
 
-    /// Without the entries named in `hidden`.
+    /// The chart without the entries named in `hidden`.
     #[must_use]
     pub fn without(mut self, hidden: &[String]) -> Self {
         let shows = |name: &str| !hidden.iter().any(|hidden| hidden == name);

@@ -1,8 +1,8 @@
 //! Charts: what to draw as pure geometry, and drawing on any `plotters` backend.
 //!
-//! The page sends a chart as JSON to the module that draws. plotters draws meshes, axes and shapes; our own are the axis
-//! scales (`scale`), label placement (`labels`) and stacked bars. Nothing measures text through the backend, for which a
-//! browser would have to lay out the page: boxes of labels come from [`Theme::text_width`].
+//! The page sends a chart to the module that draws it. plotters draws meshes, axes and shapes; axis scales
+//! (`scale`), label placement (`labels`) and stacked bars are our own. Text is never measured through the backend,
+//! which would force a browser layout: label sizes come from [`Theme::text_width`].
 
 mod bars;
 mod curves;
@@ -48,7 +48,7 @@ pub enum Chart {
 }
 
 impl Chart {
-    /// The part of it that `zoom` shows, where it is one that can be zoomed.
+    /// The part shown by `zoom`, if the chart can be zoomed.
     #[must_use]
     pub fn zoomed(mut self, zoom: Zoom) -> Self {
         if let Self::Roofline(chart) = &mut self {
@@ -67,7 +67,7 @@ impl Default for Chart {
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
 ///
 /// # Errors
-/// What the backend says when it does not draw.
+/// If the backend fails to draw.
 #[cfg(feature = "chart")]
 pub fn draw(area: &surface::Sheet<'_>, chart: &Chart, theme: Theme) -> surface::DrawResult {
     match chart {

@@ -1,5 +1,5 @@
-//! What charts share on top of plotters: its mesh, axes and tick labels in the chart's look, and text and lines at
-//! pixels, for which its elements would need a coordinate system.
+//! Shared by charts on top of plotters: its mesh, axes and tick labels in the charts' look, and text and lines at
+//! pixel positions, for which its elements would need a coordinate system.
 
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::cartesian::Cartesian2d;
@@ -13,7 +13,7 @@ use super::labels::Area;
 use super::scale::Scale;
 use super::surface::{DrawResult, Sheet, Surface, sheet};
 
-/// Draws on `area`, a part of the picture; all positions are in backing-store pixels of the whole.
+/// Draws on `area`, a part of the picture; all positions are in backing-store pixels of the whole picture.
 pub struct Pen<'a, 's> {
     pub area: &'a Sheet<'s>,
     pub theme: Theme,
@@ -25,7 +25,7 @@ impl Pen<'_, '_> {
         self.area.draw(&PathElement::new(path, style))
     }
 
-    /// A stroke of so many CSS pixels.
+    /// A stroke of this many CSS pixels.
     pub fn stroke(&self, color: RGBColor, css: f64) -> ShapeStyle {
         color.stroke_width(self.theme.stroke(css))
     }
@@ -34,7 +34,7 @@ impl Pen<'_, '_> {
         self.area.draw(&Text::new(text.to_string(), self.within(at), self.style(&color).pos(anchor)))
     }
 
-    /// plotters counts the pixels of an area from its own corner.
+    /// plotters counts an area's pixels from its own corner.
     fn within(&self, at: (f64, f64)) -> (i32, i32) {
         let ((x, y), (left, top)) = (pixel(at), self.area.get_base_pixel());
         (x - left, y - top)
@@ -50,8 +50,8 @@ pub fn pixel((x, y): (f64, f64)) -> (i32, i32) {
     (x.round() as i32, y.round() as i32)
 }
 
-/// Where a place on a chart of this size lies in its frame, in shares of the frame's width and height, from the lower left;
-/// all in CSS pixels.
+/// The position of a point of a chart of this size within its frame, as fractions of the frame's width and height
+/// from the lower left; all in CSS pixels.
 pub fn within_frame((x, y): (f64, f64), (width, height): (f64, f64)) -> (f64, f64) {
     let bottom = height - Plot::BELOW - Plot::EDGE;
     ((x - Plot::LEFT) / (width - Plot::LEFT - Plot::RIGHT), (bottom - y) / (bottom - Plot::ABOVE))
@@ -65,8 +65,8 @@ pub struct Plot<'a, 's> {
 }
 
 impl<'a, 's> Plot<'a, 's> {
-    /// Around the frame in CSS pixels: the name of the y axis above, tick labels left, those and the name of the x axis
-    /// below.
+    /// Margins around the frame in CSS pixels: the y axis name above, tick labels on the left, tick labels and x
+    /// axis name below.
     const ABOVE: f64 = 26.0;
     const RIGHT: f64 = 22.0;
     const BELOW: f64 = 36.0;
@@ -75,7 +75,7 @@ impl<'a, 's> Plot<'a, 's> {
     /// The smallest frame worth drawing, in CSS pixels.
     const LEAST: (f64, f64) = (60.0, 40.0);
 
-    /// Over the whole of `area`; none if there is no room, for example while the canvas is being laid out or is hidden.
+    /// Covers all of `area`; `None` without room, for example during layout or on a hidden canvas.
     pub fn new(area: &'a Sheet<'s>, x: Scale, y: Scale, theme: Theme) -> Option<Self> {
         let (width, height) = area.dim_in_pixel();
         let width = f64::from(width) - theme.px(Self::LEFT + Self::RIGHT);
@@ -97,8 +97,8 @@ impl<'a, 's> Plot<'a, 's> {
         Some(Self { context, pen: Pen { area, theme }, frame })
     }
 
-    /// Grid, axes, tick labels and names. The name of the y axis stands above it, where it is read without turning the
-    /// head: plotters would set it upright, and measure a caption through the browser, which forces a layout.
+    /// Grid, axes, tick labels and names. The y axis name is above the axis, where it is easy to read: plotters
+    /// would rotate it, and measure it through the browser, which forces a layout.
     pub fn axes(&mut self, x: &str, y: &str) -> DrawResult {
         let theme = self.pen.theme;
         let palette = theme.palette;
@@ -124,14 +124,14 @@ impl<'a, 's> Plot<'a, 's> {
         self.context.plotting_area().as_coord_spec().y_spec()
     }
 
-    /// Where a point lies, in backing-store pixels.
+    /// A point's position in backing-store pixels.
     pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         let (x, y) = self.context.backend_coord(&(x, y));
         (f64::from(x), f64::from(y))
     }
 }
 
-/// Calls `look` with an area of `size` on which nothing is kept: positions of points without a picture.
+/// Calls `look` with a dummy area of `size`: positions without drawing.
 pub fn undrawn<T>(size: (f64, f64), look: impl FnOnce(&Sheet<'_>) -> T) -> T {
     let mut text = String::new();
     let (width, height) = pixel(size);

@@ -1,4 +1,4 @@
-//! Reading out the points of a chart, by pointer and keyboard.
+//! Reads out the points of a chart by pointer and keyboard.
 
 use plotters::element::{Circle, Rectangle};
 use plotters::prelude::Color;
@@ -13,15 +13,15 @@ use super::{Chart, Theme, bars, curves, roofline};
 pub struct Reading {
     pub x: f64,
     pub y: f64,
-    /// As far to either side, the pointer is still on it.
+    /// Horizontal tolerance of the pointer on either side.
     pub half_width: f64,
     pub text: String,
-    /// Of a kernel's row; empty where a point has none.
+    /// Id of the kernel's row; empty if the point has none.
     pub id: String,
 }
 
 impl Chart {
-    /// Every point, in the order of the arrow keys, on an area of `size` backing-store pixels.
+    /// All points, in the order of the arrow keys, on an area of `size` backing-store pixels.
     pub fn readings(&self, size: (f64, f64), theme: Theme) -> Vec<Reading> {
         match self {
             Self::Roofline(chart) => roofline::readings(chart, size, theme),
@@ -31,7 +31,7 @@ impl Chart {
     }
 }
 
-/// The index of the nearest reading; none if all are further away than `reach`.
+/// The index of the nearest reading; `None` if all are further than `reach`.
 pub fn nearest(readings: &[Reading], (x, y): (f64, f64), reach: f64) -> Option<usize> {
     let aside = |reading: &Reading| ((reading.x - x).abs() - reading.half_width).max(0.0);
     let distance = |reading: &Reading| aside(reading).hypot(reading.y - y);
@@ -39,7 +39,7 @@ pub fn nearest(readings: &[Reading], (x, y): (f64, f64), reach: f64) -> Option<u
     all.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, distance)| *distance <= reach).map(|(index, _)| index)
 }
 
-/// A crosshair and the text of the point, over a chart already drawn.
+/// Draws a crosshair and the point's text over the chart.
 pub fn draw_reading(area: &Sheet<'_>, reading: &Reading, theme: Theme) -> DrawResult {
     let (width, height) = area.dim_in_pixel();
     let (width, height) = (f64::from(width), f64::from(height));
@@ -51,7 +51,7 @@ pub fn draw_reading(area: &Sheet<'_>, reading: &Reading, theme: Theme) -> DrawRe
     area.draw(&Circle::new(pixel((reading.x, reading.y)), theme.size(6.0), ring))?;
     let (gap, pad) = (theme.px(10.0), theme.px(5.0));
     let size = (theme.text_room(&reading.text) + 2.0 * pad, theme.px(Theme::TEXT * 1.3) + 2.0 * pad);
-    // Right of the point and above it, unless that leaves the area.
+    // To the upper right of the point, if it fits.
     let left = if reading.x + gap + size.0 <= width { reading.x + gap } else { reading.x - gap - size.0 };
     let left = left.clamp(0.0, (width - size.0).max(0.0));
     let top = if reading.y - gap - size.1 >= 0.0 { reading.y - gap - size.1 } else { reading.y + gap };

@@ -6,10 +6,10 @@ use crate::config::{Load, Setup};
 use crate::serving::run::{Around, Point, Run};
 use crate::serving::sim::Stats;
 
-/// The 80 % band of one of the metrics.
+/// A metric's 80 % band.
 type Banded = fn(&Around) -> Option<calibration::Band>;
 
-/// The space between the 80 % bands of the points that have one.
+/// The area between the 80 % bands of the points that have one.
 fn around(points: &[Point], of: Banded) -> Vec<Band> {
     let known = points.iter().filter_map(|point| Some((point.load, of(point.bands.as_ref()?)?)));
     let (x, bands): (Vec<f64>, Vec<calibration::Band>) = known.unzip();
@@ -42,7 +42,7 @@ pub fn timeline(run: &Run) -> Chart {
     })
 }
 
-/// Latencies and throughput over the loads of `points`, with their 80 % bands and limits.
+/// Latency and throughput over the loads of `points`, with 80 % bands and limits.
 pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
     let times = |name: &str, of: fn(&Point) -> Option<Stats>, band: Banded, limit_ms: Option<f64>| {
         let known = points.iter().filter_map(|point| Some((point.load, of(point)?)));
@@ -76,7 +76,7 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
         Load::Sessions(users) => ("Sessions at once", true, Some(f64::from(users))),
         Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => ("Prompts", true, None),
     };
-    // A rate far beyond capacity would squeeze the curve.
+    // A rate far beyond capacity would compress the curve.
     let last = points.last().map_or(0.0, |point| point.load);
     let mark = mark.filter(|&mark| mark <= last);
     Chart::Curves(Curves { x: Axis::new(name, Unit::Count, log), panels, mark })

@@ -6,9 +6,9 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 
 use super::{Theme, Unit};
 
-/// Between two labels of the x axis, in CSS pixels.
+/// Gap between labels of the x axis, in CSS pixels.
 const LABEL_GAP: f64 = 6.0;
-/// Ranges of more decades than this are only marked at powers of ten.
+/// Ranges of more decades are marked only at powers of ten.
 const FEW_DECADES: usize = 3;
 
 /// A range of values, linear or logarithmic, with its ticks.
@@ -22,20 +22,20 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Over all `values`, rounded outwards to ticks; a linear axis begins at 0.
+    /// Covers all `values`, rounded outwards to ticks; a linear axis starts at 0.
     pub fn over(values: impl Iterator<Item = f64>, log: bool, unit: Unit) -> Self {
         if log {
             return Self::log(values, (1.0, 10.0), unit);
         }
         let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
-        // About four steps make the range.
+        // About four steps per range.
         let step = if most > 0.0 { nice_floor(most / 4.0) } else { 1.0 };
         let steps = (most / step).ceil().max(1.0);
         let ticks = (0..=steps as u32).map(|index| f64::from(index) * step).collect();
         Self { low: 0.0, high: steps * step, log, unit, ticks }
     }
 
-    /// The smallest range of 1-2-5 steps that holds all positive `values`; `fallback` where there are none.
+    /// The smallest range of 1-2-5 steps that covers all positive `values`, or `fallback` without any.
     pub fn log(values: impl Iterator<Item = f64>, fallback: (f64, f64), unit: Unit) -> Self {
         let usable = values.filter(|value| value.is_finite() && *value > 0.0);
         let (low, high) =
@@ -60,7 +60,7 @@ impl Scale {
         Self { low, high, log: true, unit, ticks: all.filter(inside).collect() }
     }
 
-    /// The part of a logarithmic range between two shares of its length.
+    /// The part of a logarithmic range between two fractions of its length.
     #[must_use]
     pub fn part(self, (from, to): (f64, f64)) -> Self {
         let at = |share: f64| self.low * (self.high / self.low).powf(share);
@@ -83,7 +83,7 @@ impl Scale {
         Self { ticks, ..self }
     }
 
-    /// Where a value lies between the ends, 0 to 1; beyond them it counts as the nearer end.
+    /// Position of a value between the ends, clamped to 0..1.
     fn share(&self, value: f64) -> f64 {
         let share = if self.log {
             (value / self.low).log10() / (self.high / self.low).log10()
@@ -103,7 +103,7 @@ impl Ranged for Scale {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        // plotters asks twice, for major and for minor lines: there are only major ones.
+        // plotters asks for major and minor lines: there are only major ones.
         if hint.weight().allow_light_points() { Vec::new() } else { self.ticks.clone() }
     }
 
@@ -118,7 +118,7 @@ impl ValueFormatter<f64> for Scale {
     }
 }
 
-/// The largest of 1, 2, 5 times a power of ten that does not exceed `value`.
+/// The largest of 1, 2, 5 times a power of ten not above `value`.
 fn nice_floor(value: f64) -> f64 {
     let decade = 10f64.powf(value.log10().floor());
     let step = [5.0, 2.0, 1.0].into_iter().find(|step| step * decade <= value * (1.0 + 1e-9));

@@ -1,5 +1,5 @@
-//! What charts are drawn on: one type, whichever plotters backend is behind it. Generic drawing would be compiled, and
-//! downloaded, once for the screen and once again for files.
+//! A single drawing surface type for all plotters backends. Generic drawing code would be compiled, and downloaded,
+//! twice: for the screen and for files.
 
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
@@ -15,17 +15,17 @@ use super::Theme;
 pub type Sheet<'a> = DrawingArea<Surface<'a>, Shift>;
 pub type DrawResult<T = ()> = Result<T, DrawingAreaErrorKind<DrawError>>;
 
-/// Why a backend did not draw, in its words.
+/// A backend's error, in its words.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct DrawError(String);
 
 type Drawn = Result<(), DrawingErrorKind<DrawError>>;
 
-/// A backend whose kind does not matter any more.
+/// A type-erased backend.
 pub struct Surface<'a>(Box<dyn Primitives + 'a>);
 
-/// The whole of `backend`, to draw a chart on.
+/// All of `backend`, as a drawing area.
 pub fn sheet<'a>(backend: impl DrawingBackend + 'a) -> Sheet<'a> {
     Surface(Box::new(backend)).into_drawing_area()
 }
@@ -105,7 +105,7 @@ impl BackendTextStyle for Lettering<'_> {
     }
 }
 
-/// A backend's own drawing, without type parameters.
+/// The backend's drawing operations without type parameters.
 trait Primitives {
     fn size(&self) -> (u32, u32);
     fn prepare(&mut self) -> Drawn;

@@ -8,7 +8,7 @@ use super::{Chart, Theme, draw};
 /// `size` in CSS pixels.
 ///
 /// # Errors
-/// What the backend says when it does not draw.
+/// If the backend fails to draw.
 pub fn svg(chart: &Chart, size: (u32, u32), theme: Theme) -> Result<String, String> {
     let mut text = String::new();
     let area = sheet(SVGBackend::with_string(&mut text, size));

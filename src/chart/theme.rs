@@ -1,18 +1,18 @@
-//! Colours and sizes of a chart. The hex values are those of `static/style/tokens.css`, which a canvas cannot read;
-//! `tests/chart_snapshots.rs` holds the two equal.
+//! Colours and sizes of charts. The hex values are those of `static/style/tokens.css`, which a canvas cannot read;
+//! `tests/chart_snapshots.rs` keeps them equal.
 
 use plotters::style::RGBColor;
 
 use super::Tone;
 
-/// The colours a chart uses, each with one meaning: one accent, one a resource, the rest neutral.
+/// The colours of charts, each with one meaning: one accent, one per resource, the rest neutral.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
     /// Background.
     pub panel: RGBColor,
     /// Grid lines.
     pub line: RGBColor,
-    /// Axis lines, and what is there for comparison: unused roofs, other degrees.
+    /// Axis lines, and what is shown for comparison: unused roofs, other degrees.
     pub faint: RGBColor,
     /// Tick and axis labels.
     pub muted: RGBColor,
@@ -58,7 +58,7 @@ impl Palette {
         }
     }
 
-    /// Each colour with the name of its CSS token.
+    /// The colours with their CSS token names.
     pub fn tokens(&self) -> [(&'static str, RGBColor); 10] {
         let [compute, memory, links, host] = self.resources;
         [
@@ -86,18 +86,18 @@ pub struct Theme {
     pub palette: Palette,
     /// Backing-store pixels per CSS pixel.
     pub scale: f64,
-    /// Whether bars draw a legend of their own; in the page the legend that filters stands in for it.
+    /// Whether bars draw their own legend; in the page the filtering legend replaces it.
     pub keyed: bool,
 }
 
 impl Theme {
-    /// The page's own stack, so that the chart's text is the page's text.
+    /// The page's font stack, so that chart text matches it.
     pub const FONT: &'static str = "system-ui, sans-serif";
     /// Tick, roof and point labels, in CSS pixels.
     pub const TEXT: f64 = 12.0;
-    /// Mean advance of a character of a system font, in ems: what label boxes are made of.
+    /// Mean advance of a system font, in ems: used to size labels.
     pub(super) const ADVANCE: f64 = 0.56;
-    /// Extra room for names that must not be cut: the widest words against the mean.
+    /// Extra room for names that must not be cut: the widest words over the mean.
     const WIDE: f64 = 1.15;
 
     pub fn new(palette: Palette, scale: f64) -> Self {
@@ -123,7 +123,7 @@ impl Theme {
         self.px(css).round().max(1.0) as u32
     }
 
-    /// A width that certainly holds `text`, in backing-store pixels.
+    /// A width certain to fit `text`, in backing-store pixels.
     pub fn text_room(&self, text: &str) -> f64 {
         self.text_width(text) * Self::WIDE
     }

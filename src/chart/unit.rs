@@ -1,4 +1,4 @@
-//! What a number of a chart is, and how it is printed.
+//! The unit of a chart's numbers, and how they print.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ pub enum Unit {
     #[default]
     Count,
     Seconds,
-    /// Of one, printed as per cent.
+    /// A fraction, printed as a percentage.
     Share,
     Dollars,
     /// FLOP/s.
@@ -18,7 +18,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// A value as tables print it.
+    /// A value as in tables.
     pub fn print(self, value: f64) -> String {
         match self {
             Self::Count => count(value),
@@ -29,7 +29,7 @@ impl Unit {
         }
     }
 
-    /// The label of a tick, which is a round number: `10k`, `20 ms`, `100 T`.
+    /// A tick label; ticks are round numbers: `10k`, `20 ms`, `100 T`.
     pub fn tick(self, value: f64) -> String {
         /// Neighbouring ticks of a linear axis may differ in the fourth digit.
         const DIGITS: i32 = 4;
@@ -49,7 +49,7 @@ impl Unit {
         }
     }
 
-    /// What a column of bare numbers is headed with, after its name.
+    /// Suffix of a column's name.
     pub fn suffix(self) -> &'static str {
         match self {
             Self::Seconds => ", s",

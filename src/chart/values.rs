@@ -4,7 +4,7 @@ use super::{Bar, Chart, Point};
 use crate::units::decimal;
 
 impl Chart {
-    /// One row per point; the head names units.
+    /// One row per point; the header has units.
     pub fn to_csv(&self) -> String {
         match self {
             Self::Roofline(chart) => {
@@ -56,7 +56,7 @@ impl Chart {
     }
 }
 
-/// Rows of cells, the head first, as CSV.
+/// Rows of cells as CSV, the header first.
 pub fn csv<T: AsRef<[u8]>>(
     head: impl IntoIterator<Item = impl AsRef<[u8]>>,
     rows: impl IntoIterator<Item = Vec<T>>,

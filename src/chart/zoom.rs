@@ -1,6 +1,6 @@
 //! The part of a chart that is shown.
 
-/// Of both axes, in shares of their lengths.
+/// The visible part of both axes, as fractions of their lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Zoom {
     left: f64,
@@ -22,7 +22,7 @@ impl Zoom {
         self.size >= 1.0
     }
 
-    /// So many times as large about the middle of what is shown.
+    /// Magnified by this factor around the centre.
     #[must_use]
     pub fn by(self, factor: f64) -> Self {
         let size = (self.size / factor).clamp(LEAST, 1.0);
@@ -30,7 +30,7 @@ impl Zoom {
         Self { left: self.left + kept, bottom: self.bottom + kept, size }.within()
     }
 
-    /// Moved right and up, in shares of what is shown.
+    /// Moved right and up, in fractions of the visible part.
     #[must_use]
     pub fn moved(self, (x, y): (f64, f64)) -> Self {
         Self { left: self.left + x * self.size, bottom: self.bottom + y * self.size, ..self }.within()
@@ -41,7 +41,7 @@ impl Zoom {
         Self { left: self.left.clamp(0.0, most), bottom: self.bottom.clamp(0.0, most), ..self }
     }
 
-    /// The ends of both axes, in shares of their lengths.
+    /// The ends of both axes, as fractions of their lengths.
     pub fn ends(self) -> [(f64, f64); 2] {
         [self.left, self.bottom].map(|low| (low, low + self.size))
     }

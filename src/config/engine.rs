@@ -19,16 +19,16 @@ pub enum Batching {
     InFlight,
 }
 
-/// What the memory share of the engine is a share of.
+/// What the engine's memory share is a fraction of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryShareOf {
-    /// All device memory: weights, activations, context and KV cache fit into the share.
+    /// All device memory: weights, activations, context and KV cache share it.
     #[default]
     Total,
     /// All device memory: weights and KV cache fit into the share, everything else into the rest.
     Static,
-    /// What is free after weights, activations and context: the KV cache takes the share of that.
+    /// What is free after weights, activations and context: the KV cache takes that fraction of it.
     Free,
 }
 
@@ -36,10 +36,10 @@ pub enum MemoryShareOf {
 #[serde(deny_unknown_fields)]
 pub struct Scheduler {
     pub batching: Batching,
-    /// Tokens one step may process (a prefill chunk's size where prefill runs alone).
+    /// Tokens per step (the prefill chunk size if prefill runs alone).
     pub token_budget: Figure,
     pub max_seqs: Figure,
-    /// GPUs on which the engine's defaults are others; the first that matches holds.
+    /// GPUs with different defaults; the first match applies.
     pub smaller: Vec<SmallerDefaults>,
     pub memory_share: Figure,
     pub memory_share_of: MemoryShareOf,
@@ -47,11 +47,11 @@ pub struct Scheduler {
     pub kv_block_tokens: Figure,
 }
 
-/// Defaults of an engine on GPUs with little memory, or of some architectures whatever their memory.
+/// Engine defaults for GPUs with little memory, or for some architectures.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmallerDefaults {
-    /// GiB of device memory from which on these defaults no longer hold.
+    /// GiB of device memory at which these defaults stop applying.
     pub below_gib: f64,
     pub archs: Vec<Arch>,
     pub token_budget: Figure,
@@ -59,7 +59,7 @@ pub struct SmallerDefaults {
 }
 
 impl Scheduler {
-    /// Default token budget and most sequences on `gpu`.
+    /// Default token budget and maximum number of sequences on `gpu`.
     pub fn limits_on(&self, gpu: &Gpu) -> (&Figure, &Figure) {
         let gib = gpu.memory_bytes.0.map(|bytes| bytes / GIB);
         let holds = |defaults: &&SmallerDefaults| {
@@ -72,78 +72,78 @@ impl Scheduler {
     }
 }
 
-/// Host-side time, which no kernel model holds.
+/// Host-side time, which kernel models do not include.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostTime {
     /// Scheduler, sampling and detokenising, per decode step under CUDA graphs, in µs.
     pub decode_step_us: Figure,
-    /// The same for a step that holds prompt tokens, in µs.
+    /// The same for a step with prompt tokens, in µs.
     pub prefill_step_us: Figure,
-    /// Each sequence of a step, in µs: scheduling, sampling, detokenising and streaming. Hidden behind the GPU where
-    /// steps are decided ahead.
+    /// Per sequence in a step, in µs: scheduling, sampling, detokenising and streaming. Hidden behind the GPU with
+    /// asynchronous scheduling.
     pub sequence_us: Figure,
     /// One kernel launched without a graph, in µs; hidden while the GPU is busy longer.
     pub eager_launch_us: Figure,
-    /// What the API server works on one request before it can take the next, in µs: HTTP, template, queues.
+    /// Time the API server spends on one request before it can take the next, in µs: HTTP, template, queues.
     pub frontend_us: Figure,
-    /// From the client to the scheduler and back: connection, HTTP, queues between processes, in µs a request.
+    /// From the client to the scheduler and back, in µs per request: connection, HTTP, inter-process queues.
     pub admission_us: Figure,
-    /// Tokenising a prompt, in µs a token.
+    /// Tokenising a prompt, in µs per token.
     pub prompt_token_us: Figure,
 }
 
-/// Who gives a client its first token, where prefill has workers of its own.
+/// Which worker sends the client its first token with separate prefill workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FirstToken {
-    /// The prefill worker, as soon as it has it.
+    /// The prefill worker, as soon as it is computed.
     #[default]
     Prefill,
-    /// The decode worker, which has it from the prefill worker and sends it on when the sequence gets its slot.
+    /// The decode worker, which receives it from the prefill worker and sends it once the sequence has a slot.
     Slot,
-    /// The decode worker makes it itself, in the sequence's first step there.
+    /// The decode worker computes it, in the sequence's first step there.
     Step,
 }
 
-/// How an engine hands a prompt that a prefill worker has computed to a decode worker.
+/// How an engine hands a prefilled request over to a decode worker.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HandOver {
     pub first_token: FirstToken,
-    /// The KV cache of a prompt's earlier chunks is sent while the later ones are computed.
+    /// The KV cache of a chunk is sent while later chunks are computed.
     pub by_chunk: bool,
     /// Id of a source.
     pub source: String,
 }
 
-/// The kernels an engine launches by default on one family of GPUs.
+/// An engine's default kernels on one GPU architecture.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelChoice {
     pub arch: Arch,
-    /// The attention kernel of prefill, named as in the measured tables.
+    /// The prefill attention kernel, named as in the measured tables.
     pub attention_prefill: String,
     pub attention_decode: String,
-    /// The fused-MoE kernel by format of the experts: the first that fits the call.
+    /// Fused-MoE kernels by expert format: the first one that fits the call.
     pub moe: Vec<MoeKernel>,
 }
 
-/// The fused-MoE kernel for experts in one format.
+/// A fused-MoE kernel for experts in one format.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoeKernel {
     pub weights: Dtype,
     /// Named as in the measured tables.
     pub kernel: String,
-    /// Launched for at most this many tokens.
+    /// Used up to this many tokens.
     pub most_tokens: Option<u32>,
-    /// Launched where the experts are sharded over at most this many ranks.
+    /// Used for experts sharded over up to this many ranks.
     pub most_ranks: Option<u32>,
 }
 
 impl KernelChoice {
-    /// The fused-MoE kernel for experts in `weights` sharded over `ranks`, which together hold `tokens`.
+    /// The fused-MoE kernel for experts in `weights` sharded over `ranks`, for `tokens` over all ranks.
     pub fn moe(&self, weights: Dtype, tokens: u64, ranks: u64) -> Option<&str> {
         let within = |most: Option<u32>, number| most.is_none_or(|most| number <= u64::from(most));
         let fits = |choice: &&MoeKernel| {
@@ -155,22 +155,22 @@ impl KernelChoice {
     }
 }
 
-/// The kernels of latent, sparse and linear attention that an engine launches by default on one family of
-/// GPUs, named as in the measured tables; empty where none was measured.
+/// An engine's default kernels for latent, sparse and linear attention on one GPU architecture, named as in the
+/// measured tables; empty if none was measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VariantChoice {
     pub arch: Arch,
-    /// The latent attention kernel alone, of prompts and of single new tokens.
+    /// The standalone latent attention kernel, for prefill and for decode.
     pub latent_prefill: String,
     pub latent_decode: String,
-    /// Batched products of its absorbed expansion.
+    /// The batched GEMMs of absorbed latent attention.
     pub bmm: String,
     pub bmm_fp8: String,
-    /// Whole blocks of latent attention.
+    /// Whole latent attention blocks.
     pub block_prefill: String,
     pub block_decode: String,
-    /// Sparse blocks of prompts that fit into what a query keeps, and all others.
+    /// Sparse blocks for prompts no longer than `topk`, and for all others.
     pub sparse_short: String,
     pub sparse: String,
     /// The gated delta rule.
@@ -185,52 +185,52 @@ pub struct Engine {
     pub name: String,
     pub version: String,
     pub scheduler: Scheduler,
-    /// What it sets aside of memory, by version, oldest first.
+    /// Start-up memory by version, oldest first.
     pub budgets: Vec<Budget>,
-    /// What its kernels pad experts to.
+    /// How its kernels pad experts.
     pub paddings: Vec<Padding>,
     pub host: HostTime,
-    /// Where prefill has workers of its own.
+    /// Handover from separate prefill workers.
     pub hand_over: HandOver,
-    /// Its attention kernels apply the rotary embedding themselves.
+    /// The attention kernels apply the rotary embedding themselves.
     pub rope_in_attention: bool,
-    /// Activations are quantised to FP8 by the kernel before the product, where one scale holds for all.
+    /// With a single scale, activations are quantised to FP8 by the kernel before the GEMM.
     pub quantises_before: bool,
     /// Shared experts run in parallel with the routed ones and add only the resources they occupy.
     pub shared_beside_routed: bool,
-    /// The norm behind an all-reduce is part of it.
+    /// The norm after an all-reduce is fused into it.
     pub norm_in_all_reduce: bool,
-    /// A step with prompts computes the delta rule of all its sequences from copies of their states.
+    /// A step with prompts computes the delta rule of all sequences from copies of their states.
     pub copies_states: bool,
-    /// Formats whose products were measured with launches around them that serving does not make.
+    /// Formats whose GEMMs were measured with extra launches that serving does not make.
     pub products: Vec<ProductChoice>,
     pub kernels: Vec<KernelChoice>,
-    /// Kernels of experts that older versions launched instead.
+    /// Expert kernels that older versions used instead.
     #[serde(default)]
     pub older_experts: Vec<OlderExperts>,
-    /// What versions of the server work on the template of each chat request.
+    /// Server time spent on the template of each chat request, by version.
     #[serde(default)]
     pub chat_templates: Vec<ChatTemplate>,
     /// Default kernels of the attention variants.
     pub variants: Vec<VariantChoice>,
-    /// What a server does by default, rising by version.
+    /// Server defaults, ascending by version.
     #[serde(default)]
     pub versions: Vec<VersionDefaults>,
 }
 
-/// Which engine's measured products stand for those an engine serves.
+/// Which engine's measured GEMMs stand in for those of another.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProductChoice {
     pub weights: Dtype,
-    /// Where it is so; everywhere if empty.
+    /// Architectures this holds for; all if empty.
     pub archs: Vec<Arch>,
     /// Catalog id of an engine.
     pub measured_as: String,
 }
 
 impl Engine {
-    /// The engine called in its own process: no server stands between it and who asks, and no answer is streamed.
+    /// The engine called in-process: no server in between, and no streaming.
     pub fn without_server(&self) -> Self {
         let mut engine = self.clone();
         let host = &mut engine.host;
@@ -242,7 +242,7 @@ impl Engine {
         engine
     }
 
-    /// The engine whose measured products resemble those this one serves from weights in this format.
+    /// The engine whose measured GEMMs stand in for this one's with weights in this format.
     pub fn products_as(&self, weights: Dtype, arch: Arch) -> &str {
         let holds = |choice: &&ProductChoice| {
             choice.weights == weights && (choice.archs.is_empty() || choice.archs.contains(&arch))
@@ -256,8 +256,8 @@ impl Engine {
         self.kernels.iter().find(|choice| choice.arch == arch)
     }
 
-    /// The format that experts published in `weights` are multiplied in on `arch`: where the engine has a
-    /// kernel for MXFP4 weights with MXFP8 activations, that one serves them.
+    /// The format in which experts published in `weights` are multiplied on `arch`: MXFP4 weights use MXFP8
+    /// activations if the engine has a kernel for that.
     pub fn experts_as(&self, weights: Dtype, arch: Arch) -> Dtype {
         let narrow = Dtype::Mxfp4Mxfp8;
         let has = |choice: &KernelChoice| choice.moe.iter().any(|kernel| kernel.weights == narrow);

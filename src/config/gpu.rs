@@ -1,4 +1,4 @@
-//! A GPU's record: every figure with its source, or the reason why there is none.
+//! A GPU's record: every figure with its source, or the reason it is missing.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,10 @@ use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Watts};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure<T = f64>(pub Option<T>, pub String);
 
-/// Source id of estimates: figures taken from a sibling GPU, labelled wherever they are used.
+/// Source id of estimates: figures taken from a sibling GPU, always labelled as such.
 pub const ESTIMATE: &str = "sibling";
 
-/// A figure that a calculation needs and the catalog does not have.
+/// A figure that a calculation needs but the catalog lacks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{gpu} has no {figure}: {reason}")]
 pub struct MissingFigure {
@@ -54,7 +54,7 @@ pub enum LinkKind {
     #[default]
     Nvlink,
     Pcie,
-    /// AMD's: a link of its own between every two GPUs of a machine, and no switch.
+    /// AMD's: a separate link between every two GPUs of a machine, without a switch.
     Xgmi,
 }
 
@@ -63,15 +63,15 @@ pub enum LinkKind {
 #[serde(deny_unknown_fields)]
 pub struct Link {
     pub kind: LinkKind,
-    /// GB/s per GPU and direction, to all others of the domain together.
+    /// GB/s per GPU and direction, to all other GPUs of the domain together.
     pub gb_per_s: Figure,
-    /// How many GPUs it joins: those of one machine, or of one rack.
+    /// How many GPUs it joins: those of a machine, or of a rack.
     pub domain: u32,
-    /// GB/s per GPU and direction of the network between such machines.
+    /// GB/s per GPU and direction of the network between such domains.
     pub network_gb_per_s: Figure,
 }
 
-/// Dense tensor-core FLOP per clock and SM, by the format multiplied in.
+/// Dense tensor-core FLOP per clock and SM, by the format of the operands.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensorRates {
@@ -88,7 +88,7 @@ pub struct Gpu {
     pub id: String,
     pub name: String,
     pub arch: Arch,
-    /// Compute capability times ten: 80, 89, 90, 100, 120. Of AMD the number of the gfx target: 942, 950.
+    /// Compute capability times ten: 80, 89, 90, 100, 120. For AMD the gfx target: 942, 950.
     pub sm: u32,
     /// Device memory, in bytes.
     pub memory_bytes: Figure,
@@ -98,7 +98,7 @@ pub struct Gpu {
     /// L2 read bandwidth, in GB/s (1e9).
     pub l2_gb_per_s: Figure,
     pub sms: Figure,
-    /// Threads that one SM holds at once.
+    /// Threads resident per SM.
     pub threads_per_sm: Figure,
     /// Boost clock at which the peak rates are quoted, in MHz.
     pub clock_mhz: Figure,
@@ -112,12 +112,12 @@ pub struct Gpu {
     /// Board power limit, in watts.
     pub power_w: Figure,
     pub link: Link,
-    /// Share of the boost clock held through large matrix products; editable by the visitor.
+    /// Fraction of the boost clock sustained in large GEMMs; visitors can change it.
     pub sustained_clock: Figure,
-    /// Share of the memory bandwidth that no kernel exceeds on weights and KV that the L2 does not hold.
+    /// Highest fraction of the memory bandwidth that kernels reach on weights and KV not held in L2.
     pub cold_share: Figure,
-    /// Shares of the power limit: drawn while nothing runs, added by device memory at its peak bandwidth, and by tensor
-    /// cores at their dense peak.
+    /// Fractions of the power limit: drawn when idle, added by device memory at peak bandwidth, and by tensor cores
+    /// at their dense peak.
     pub idle_power: Figure,
     pub memory_power: Figure,
     pub compute_power: Figure,
@@ -171,12 +171,12 @@ impl Gpu {
         self.need(&self.fma_per_clock, "FP32 rate")
     }
 
-    /// Share of the boost clock held through large matrix products.
+    /// Fraction of the boost clock sustained in large GEMMs.
     pub fn sustained(&self) -> Result<f64, MissingFigure> {
         self.need(&self.sustained_clock, "sustained clock")
     }
 
-    /// Bandwidth that kernels reach at best on what the L2 does not hold.
+    /// Highest bandwidth that kernels reach on data not held in L2.
     pub fn cold_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
         Ok(self.bandwidth()? * self.need(&self.cold_share, "share of the memory bandwidth reached")?)
     }
@@ -185,30 +185,30 @@ impl Gpu {
         self.need(&self.power_w, "power limit").map(Watts)
     }
 
-    /// Shares of the power limit: idling, and what device memory and tensor cores add at their peaks.
+    /// Fractions of the power limit: idle, and what device memory and tensor cores add at their peaks.
     pub fn power_shares(&self) -> Result<[f64; 3], MissingFigure> {
         let memory = self.need(&self.memory_power, "power of device memory")?;
         Ok([self.idle()?, memory, self.need(&self.compute_power, "power of tensor cores")?])
     }
 
-    /// Whether these were measured on this GPU, not taken from others.
+    /// Whether these were measured on this GPU rather than taken from others.
     pub fn has_measured_power(&self) -> bool {
         [&self.idle_power, &self.memory_power, &self.compute_power].iter().all(|figure| figure.1 != ESTIMATE)
     }
 
-    /// Share of the power limit that is drawn while nothing runs.
+    /// Fraction of the power limit drawn when idle.
     pub fn idle(&self) -> Result<f64, MissingFigure> {
         self.need(&self.idle_power, "idle power")
     }
 
-    /// The clock that compute-bound kernels hold under a cap of `watts`, over the one they hold at the power limit. What is
-    /// drawn beyond idling goes with the cube of the clock: voltage falls with it, and enters squared.
+    /// The clock of compute-bound kernels under a cap of `watts`, relative to that at the power limit. Dynamic
+    /// power goes with the cube of the clock: voltage falls with it, and enters squared.
     pub fn clock_under(&self, watts: f64) -> Result<f64, MissingFigure> {
         let idle = self.idle()?;
         Ok(((watts / self.power()?.0 - idle).max(0.0) / (1.0 - idle)).cbrt().min(1.0))
     }
 
-    /// The watts under which [`Self::clock_under`] is `clock`.
+    /// The cap in watts at which [`Self::clock_under`] is `clock`.
     pub fn cap_for(&self, clock: f64) -> Result<f64, MissingFigure> {
         let idle = self.idle()?;
         Ok(self.power()?.0 * (idle + (1.0 - idle) * clock.powi(3)))
@@ -218,7 +218,7 @@ impl Gpu {
         self.need(&self.xu_per_clock, "special-function rate")
     }
 
-    /// Dense tensor FLOP per clock and SM in the format `dtype` is multiplied in.
+    /// Dense tensor FLOP per clock and SM for operands in `dtype`.
     pub fn tensor_rate(&self, dtype: Dtype) -> Result<f64, MissingFigure> {
         let rates = &self.tensor_flops_per_clock;
         match dtype.math() {
@@ -239,7 +239,7 @@ impl Gpu {
         self.need(&self.link.gb_per_s, "link bandwidth").map(|gb| BytesPerSecond(gb * 1e9))
     }
 
-    /// The same among `ranks` GPUs of a machine: where every two have a link of their own, the links to others idle.
+    /// The same among `ranks` GPUs of a machine: with point-to-point links, those to other GPUs are idle.
     pub fn link_among(&self, ranks: u32) -> Result<BytesPerSecond, MissingFigure> {
         let all = self.link_bandwidth()?;
         let peers = |gpus: u32| f64::from(gpus.saturating_sub(1).max(1));
@@ -249,13 +249,13 @@ impl Gpu {
         })
     }
 
-    /// Bandwidth of a GPU's port to the network between nodes, per direction.
+    /// Bandwidth of a GPU's network port between nodes, per direction.
     pub fn network_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
         self.need(&self.link.network_gb_per_s, "network between nodes").map(|gb| BytesPerSecond(gb * 1e9))
     }
 
-    /// GPUs of a group of `ranks` that stand in one node. Degrees are powers of two, so what does not fit
-    /// takes as many of each node.
+    /// GPUs of a group of `ranks` in one node. Degrees are powers of two, so larger groups take equally many of
+    /// each node.
     pub fn in_one_node(&self, ranks: u32) -> u32 {
         let domain = self.link.domain.max(1);
         if ranks <= domain { ranks } else { 1 << domain.ilog2() }
@@ -266,7 +266,7 @@ impl Gpu {
         self.tensor_rate(dtype).is_ok()
     }
 
-    /// `dtype` where the tensor cores multiply it, else BF16: what engines widen to.
+    /// `dtype` if the tensor cores support it, else BF16, which engines widen to.
     pub fn math_or_bf16(&self, dtype: Dtype) -> Dtype {
         if self.supports(dtype) { dtype } else { Dtype::Bf16 }
     }

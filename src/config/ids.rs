@@ -1,4 +1,4 @@
-//! Enums with a stable name for each variant, as links, files and messages hold it.
+//! Enums with a stable name per variant, used in links, files and messages.
 
 /// `ALL`, `id` and `from_id` of an enum that derives strum's `EnumString`, `IntoStaticStr` and `VariantArray`.
 macro_rules! ids {
@@ -11,7 +11,7 @@ macro_rules! ids {
                 self.into()
             }
 
-            /// What `id` names.
+            /// The variant that `id` names.
             pub fn from_id(id: &str) -> Option<Self> {
                 id.parse().ok()
             }

@@ -14,11 +14,11 @@ pub enum Severity {
     Error,
     /// There is an answer, with this caveat.
     Warning,
-    /// Something was changed or read in another way than it was written.
+    /// Something was changed, or read differently from how it was written.
     Note,
 }
 
-/// One finding: which field, and what is wrong with it.
+/// One finding: the field and what is wrong with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
@@ -26,13 +26,13 @@ pub struct Issue {
     pub field: Field,
     pub severity: Severity,
     pub text: String,
-    /// What was typed, where it could not be read: the page keeps it in the field.
+    /// The text that could not be read: the page keeps it in the field.
     #[serde(default)]
     pub given: Option<String>,
 }
 
 impl Serialize for Issue {
-    /// Where readers know fields by name, what was typed is left out if it is not known; elsewhere every field has its place.
+    /// For readers that know fields by name, unknown input names are left out; elsewhere every field is known.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { field, severity, text, given } = self;
         let left_out = serializer.is_human_readable() && given.is_none();
@@ -61,13 +61,13 @@ impl Issue {
         Self { field, severity: Severity::Note, text: text.into(), given: None }
     }
 
-    /// Keeps what was typed.
+    /// Attaches the original text.
     pub fn with_given(mut self, given: impl Into<String>) -> Self {
         self.given = Some(given.into());
         self
     }
 
-    /// The text where it stands alone: with a capital, unless it begins with a name (`vLLM`, `gpt-oss-20b`).
+    /// The text as a sentence of its own: capitalised, unless it starts with a name (`vLLM`, `gpt-oss-20b`).
     pub fn sentence(&self) -> String {
         let first = self.text.split(' ').next().unwrap_or_default();
         let is_word = first.trim_end_matches([',', ':']).chars().all(|c| c.is_ascii_lowercase());
@@ -82,17 +82,17 @@ impl Issue {
     }
 }
 
-/// Jaro-Winkler similarity from which another id is worth naming.
+/// Jaro-Winkler similarity above which an id is suggested.
 const ALIKE: f64 = 0.8;
 
-/// What of `known` is most like `given`, and how much, where it is much.
+/// The entry of `known` most similar to `given` with its similarity, if similar enough.
 pub(super) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<(f64, &'a str)> {
     let given = given.to_ascii_lowercase();
     let alike = known.map(|other| (strsim::jaro_winkler(&given, other), other));
     alike.filter(|(likeness, _)| *likeness >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// At most 60 characters of something typed or read, safe to quote in a sentence.
+/// Up to 60 characters of user input, safe to quote in a sentence.
 pub(crate) fn excerpt(text: &str) -> String {
     const CHARACTERS: usize = 60;
     let mut out: String = text.chars().filter(|c| !c.is_control()).take(CHARACTERS).collect();

@@ -1,4 +1,4 @@
-//! JSON as people paste it: with a byte-order mark, with Python's `NaN` and `Infinity`, with keys given twice.
+//! Lenient JSON: with a byte-order mark, with Python's `NaN` and `Infinity`, with repeated keys.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -8,10 +8,10 @@ use serde::Deserializer as _;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-/// Largest text read. Published configs end at about 60 KB.
+/// Largest text read. Published configs are at most about 60 KB.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// Reads one object, or says in a sentence why `text` holds none.
+/// Parses one object, or says in a sentence why `text` holds none.
 pub fn parse(text: &str) -> Result<Value, String> {
     if text.len() > MAX_BYTES {
         let (size, most) = (text.len() / 1024, MAX_BYTES / 1024);
@@ -20,7 +20,7 @@ pub fn parse(text: &str) -> Result<Value, String> {
     object(text)
 }
 
-/// The same of any length.
+/// The same without a size limit.
 pub fn object(text: &str) -> Result<Value, String> {
     let text = trimmed(text);
     if text.is_empty() {
@@ -42,8 +42,8 @@ fn trimmed(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').trim_end()
 }
 
-/// Python's `json` writes numbers that JSON does not have. As text, a field holding one is refused by its name and
-/// others do not matter.
+/// Python's `json` writes numbers that JSON lacks. Quoted, a field holding one is refused by name and others do not
+/// matter.
 fn quote_non_finite(text: &str) -> String {
     static TOKENS: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)"#).ok());
@@ -55,7 +55,7 @@ fn quote_non_finite(text: &str) -> String {
     quoted.into_owned()
 }
 
-/// A record, or which of its fields does not fit and why.
+/// Parses a record, or says which field does not fit and why.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let record = serde_path_to_error::deserialize(&mut deserializer).map_err(|fault| fault.to_string())?;
@@ -63,12 +63,12 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     Ok(record)
 }
 
-/// The same from JSON that is parsed already.
+/// The same from parsed JSON.
 pub fn of<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|fault| fault.to_string())
 }
 
-/// The first value of a text, and what stands behind it; all of the text where it does not begin with one.
+/// Splits off the first JSON value; returns the whole text if it does not start with one.
 pub fn first(text: &str) -> (&str, &str) {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match values.next() {
@@ -82,7 +82,7 @@ pub fn inner<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.get(key).filter(|inner| inner.is_object())
 }
 
-/// What a value is, for a sentence.
+/// The type of a value in words.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -94,7 +94,7 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Keys that an object gives more than once; the last value counts, as in Python.
+/// Keys given more than once in an object; the last value counts, as in Python.
 pub fn repeated(text: &str) -> Vec<String> {
     struct Keys;
     impl<'de> Visitor<'de> for Keys {

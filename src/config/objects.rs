@@ -1,5 +1,5 @@
-//! Reads records from JSON objects, and from nothing else. serde's derive also reads every struct from a list of its fields,
-//! which no file, link or message of ours holds: a third of all reading code, which every visitor would download.
+//! Reads records from JSON objects only. serde's derive would also read every struct from a list of its fields,
+//! which none of our files, links or messages use: a third of all parsing code, which every visitor would download.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use serde::de::{
     Visitor,
 };
 
-/// What `text` holds.
+/// Parses `text`.
 ///
 /// # Errors
-/// Where it is not JSON, or not of this type.
+/// If it is not JSON, or not of this type.
 pub fn from_json<'de, T: Deserialize<'de>>(text: &'de str) -> serde_json::Result<T> {
     let mut json = serde_json::Deserializer::from_str(text);
     let value = T::deserialize(Objects(&mut json))?;
@@ -19,7 +19,7 @@ pub fn from_json<'de, T: Deserialize<'de>>(text: &'de str) -> serde_json::Result
     Ok(value)
 }
 
-/// A part of deserialization that hands its kind on to all parts within.
+/// Wraps a deserializer so that all nested values are read the same way.
 struct Objects<T>(T);
 
 macro_rules! within {

@@ -1,13 +1,13 @@
-//! What a visitor hands over for the model: files, a name or a command.
+//! What visitors paste for the model: files, a name or a command.
 
 use super::model::import::import_files;
 use super::names::settle;
 use super::{Issue, ModelChoice, Scenario, command};
 
-/// Reads a `config.json`, perhaps with `hf_quant_config.json` behind it, a published name, or the command that starts an
-/// engine. What it says nothing of is as on the `form`.
+/// Reads a `config.json`, optionally followed by `hf_quant_config.json`, a published name, or a launch command.
+/// Everything else stays as on the `form`.
 ///
-/// Without a scenario the issues hold at least one error.
+/// If there is no scenario, the issues hold at least one error.
 pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
     if let Some(read) = command::read(text, &form) {
         return read;
@@ -18,7 +18,7 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
         let scenario = |model| Scenario { model: ModelChoice::Custom(Box::new(model)), ..form };
         return (model.map(scenario), issues);
     }
-    // The format is that of the name or as published, unless the link that holds the name says more.
+    // The format of the name or as published, unless the link with the name gives one.
     let weights = form.weights.filter(|_| form.model.id() == name);
     let mut scenario = Scenario { model: ModelChoice::Catalog(name.to_owned()), weights, ..form };
     let issues = settle(&mut scenario);

@@ -1,24 +1,24 @@
-//! What the requests of a setup come to: their lengths, what of them is computed, and in how many steps.
+//! Derived request properties of a setup: lengths, computed tokens, decode steps.
 
 use super::catalog::SHARE_GPT;
 use super::{Bin, Load, Setup, Shape, Turns, Workload};
 
-/// Standard deviations up to which log-normal lengths are drawn: one draw in 700 lies beyond.
+/// Log-normal lengths are truncated at this many standard deviations: one draw in 700 is beyond.
 const DEVIATIONS: f64 = 3.0;
 
-/// How lengths vary about their means, and how they add up over a session.
+/// How lengths vary around their means, and accumulate over a session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Variation {
     pub spread: f64,
-    /// Of prompts and of outputs.
+    /// Of prompts, and of outputs.
     pub log_spread: [f64; 2],
-    /// Prompt and output at most.
+    /// Maximum prompt plus output.
     pub context: u32,
     pub turns: Option<Turns>,
 }
 
 impl Variation {
-    /// The longest prompt and output of all requests, or those of each bin; of sessions those of the last turn.
+    /// The longest prompt and output over all requests, or per bin; for sessions, those of the last turn.
     pub fn longest(self, prompts: &[u32], output: u32, bins: &[Bin]) -> Vec<(u32, u32)> {
         if !bins.is_empty() {
             let message = self.turns.map_or(0, |turns| turns.message);
@@ -29,11 +29,11 @@ impl Variation {
         vec![self.last(prompt, message, output)]
     }
 
-    /// The longest first prompt, message and output about these means.
+    /// The longest first prompt, message and output for these means.
     fn most(self, prompt: u32, output: u32) -> [u32; 3] {
         let message = self.turns.map_or(0, |turns| turns.message);
         let [of_prompts, of_outputs] = self.log_spread;
-        // Log-normal lengths are cut to the context in proportion, so that all requests fit it where the means do.
+        // Log-normal lengths are limited to the context in proportion, so that all requests fit if the means do.
         let (last, _) = self.last(prompt, message, output);
         let fitting = f64::from(self.context) / (f64::from(last) + f64::from(output)).max(1.0);
         let most = |length: u32, log: f64| {
@@ -46,24 +46,24 @@ impl Variation {
         [most(prompt, of_prompts), most(message, of_prompts), most(output, of_outputs)]
     }
 
-    /// Prompt and output of a session's last turn; without turns it is the only one.
+    /// Prompt and output of a session's last turn; without turns, the only one.
     fn last(self, prompt: u32, message: u32, output: u32) -> (u32, u32) {
         let later = self.turns.map_or(0, |turns| turns.count.saturating_sub(1));
         (prompt.saturating_add(later.saturating_mul(message.saturating_add(output))), output)
     }
 }
 
-/// Standard deviations of the logarithm of prompts and outputs.
+/// Standard deviations of the logarithm of prompt and output lengths.
 pub(super) fn log_spread(workload: &Workload) -> [f64; 2] {
     match workload.shape {
-        // The prompts of a batch are as they are given.
+        // A batch's prompts have fixed lengths.
         _ if matches!(workload.load, Load::Batch(_)) => [0.0; 2],
         None => [workload.log_spread; 2],
         Some(Shape::Sharegpt) => SHARE_GPT,
     }
 }
 
-/// Tokens of a prompt that a prefix cache of such blocks holds; the last is always computed.
+/// Prompt tokens found in a prefix cache with these blocks; the last token is always computed.
 pub fn cached_tokens(prompt: u32, share: f64, block: u32) -> u32 {
     let block = block.max(1);
     let tokens = (f64::from(prompt) * share) as u32 / block * block;
@@ -71,36 +71,36 @@ pub fn cached_tokens(prompt: u32, share: f64, block: u32) -> u32 {
 }
 
 impl Setup {
-    /// Tokens of a prompt, on average; of a session's over all of its turns.
+    /// Mean prompt tokens; for sessions, over all turns.
     pub fn mean_prompt(&self) -> f64 {
         let tokens: f64 = self.prompts.iter().copied().map(f64::from).sum();
         tokens / self.prompts.len().max(1) as f64 + self.mean_history()
     }
 
-    /// Tokens by which the prompts of a session exceed the first, on average.
+    /// Mean tokens by which a session's prompts exceed the first.
     fn mean_history(&self) -> f64 {
         let each = |turns: Turns| f64::from(turns.message) + f64::from(self.osl);
         self.session().map_or(0.0, |turns| f64::from(turns.count.saturating_sub(1)) / 2.0 * each(turns))
     }
 
-    /// The turns of a session, where that is what arrives.
+    /// The turns of a session, if the load consists of sessions.
     pub fn session(&self) -> Option<Turns> {
         self.load.is_sessions().then_some(self.turns)
     }
 
-    /// The most tokens of a prompt, and of an output.
+    /// The longest prompt and the longest output, in tokens.
     pub fn longest(&self) -> (u32, u32) {
         let all = self.variation().longest(&self.prompts, self.osl, &self.histogram);
         all.into_iter().fold((1, 1), |most, of| (most.0.max(of.0), most.1.max(of.1)))
     }
 
-    /// The most tokens of a prompt and its output together.
+    /// The longest prompt plus output, in tokens.
     pub fn longest_sequence(&self) -> f64 {
         let all = self.variation().longest(&self.prompts, self.osl, &self.histogram);
         all.into_iter().map(|(prompt, output)| f64::from(prompt) + f64::from(output)).fold(0.0, f64::max)
     }
 
-    /// The most tokens of a session's first prompt, of a message and of an output, where no histogram gives them.
+    /// The longest first prompt, message and output of sessions, if not given by a histogram.
     pub fn most(&self) -> [u32; 3] {
         self.variation().most(self.prompts.iter().copied().max().unwrap_or(1), self.osl)
     }
@@ -110,33 +110,33 @@ impl Setup {
         Variation { spread, log_spread, context: self.model.max_context, turns: self.session() }
     }
 
-    /// Whether requests differ in length, other than by their turns.
+    /// Whether requests differ in length, other than by turn.
     pub fn varies(&self) -> bool {
         self.spread > 0.0 || self.log_spread != [0.0; 2] || self.histogram.len() > 1
     }
 
-    /// Whether the engine keeps prefixes to find them again.
+    /// Whether the engine has its prefix cache on.
     pub fn keeps_prefixes(&self) -> bool {
         self.cached_share > 0.0 || self.session().is_some_and(|turns| turns.history_cached > 0.0)
     }
 
-    /// Tokens of a KV block.
+    /// Tokens per KV block.
     pub fn kv_block(&self) -> u32 {
         self.engine.scheduler.kv_block_tokens.0.unwrap_or(1.0) as u32
     }
 
-    /// Tokens of a prompt that the prefix cache holds.
+    /// Prompt tokens found in the prefix cache.
     pub fn cached(&self, prompt: u32) -> u32 {
         cached_tokens(prompt, self.cached_share, self.kv_block())
     }
 
-    /// Tokens of each decoding sequence in one step: its newest, and those drafted.
+    /// Tokens per decoding sequence in one step: the newest one and the drafts.
     pub fn tokens_verified(&self) -> u32 {
         self.drafts.drafted.saturating_add(1)
     }
 
-    /// Steps in which a request decodes, on average. With drafts a step yields `1 + accepted` tokens, and a request
-    /// ends within a step: `(1 - 1 / yield) / 2` of one is lost.
+    /// Mean number of decode steps per request. With drafts a step yields `1 + accepted` tokens, and the last step
+    /// is partly wasted: `(1 - 1 / yield) / 2` of one.
     pub fn decode_steps(&self) -> f64 {
         let tokens = f64::from(self.osl.saturating_sub(1));
         let per_step = 1.0 + self.drafts.accepted;

@@ -1,4 +1,4 @@
-//! A scenario: everything a link holds. Unchecked; `check` resolves it against the catalogs.
+//! A scenario: the full content of a link, unchecked. `check` resolves it against the catalogs.
 
 use super::catalog::catalog;
 use super::{Dtype, Measured, Model, Workload};
@@ -19,7 +19,7 @@ impl ModelChoice {
         }
     }
 
-    /// None if the catalog has no such model.
+    /// `None` if the catalog has no such model.
     pub fn record(&self) -> Option<&Model> {
         match self {
             Self::Catalog(id) => catalog().model(id),
@@ -28,40 +28,40 @@ impl ModelChoice {
     }
 }
 
-/// Engine and hardware settings a visitor may set; `None` is the catalog's figure.
+/// Engine and hardware settings; `None` means the catalog's figure.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overrides {
     pub token_budget: Option<u32>,
     pub max_seqs: Option<u32>,
-    /// Share of memory the engine takes, 0..1.
+    /// Fraction of memory the engine uses, 0..1.
     pub memory_share: Option<f64>,
-    /// Share of the boost clock held under load, 0..1.
+    /// Fraction of the boost clock sustained under load, 0..1.
     pub sustained: Option<f64>,
-    /// Watts that a GPU may draw, below its limit.
+    /// Power cap per GPU in watts, below its limit.
     pub power_cap: Option<f64>,
-    /// Power of the data centre over that of its GPUs, at least 1.
+    /// Facility power over GPU power, at least 1.
     pub power_overhead: Option<f64>,
     /// $ per GPU and hour.
     pub price: Option<f64>,
 }
 
-/// Prefill on workers of their own. The replicas then only decode.
+/// Separate prefill workers. The replicas then only decode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prefill {
-    /// 0: there are none, and each replica computes its prompts itself.
+    /// 0: none, each replica prefills its own prompts.
     pub workers: u32,
-    /// A GPU's id; `None` is the type that decodes.
+    /// A GPU id; `None` for the decode GPU type.
     pub gpu: Option<String>,
-    /// Of one worker, as are the other degrees.
+    /// Per worker, like the other degrees.
     pub tp: u32,
     pub pp: u32,
     pub dp: u32,
     pub ep: u32,
-    /// `None` is that of the replicas.
+    /// `None` for that of the replicas.
     pub token_budget: Option<u32>,
-    /// GB/s at which a GPU sends KV cache to a decode worker; `None` is what its link or network reaches.
+    /// GB/s at which a GPU sends KV cache to a decode worker; `None` for the rate of its link or network.
     pub send_gb_per_s: Option<f64>,
-    /// Microseconds that any transfer takes; `None` is what handing over took in measured runs.
+    /// Fixed time of a transfer in microseconds; `None` for the measured handover time.
     pub send_us: Option<f64>,
 }
 
@@ -88,7 +88,7 @@ pub struct Scenario {
     pub engine: String,
     pub tp: u32,
     pub pp: u32,
-    /// Groups of `tp` GPUs that run attention for requests of their own and share the experts.
+    /// Groups of `tp` GPUs that run attention for their own requests and share the experts.
     pub dp: u32,
     /// GPUs of a stage that the experts are distributed over; the remaining factor shards each expert.
     pub ep: u32,
@@ -99,7 +99,7 @@ pub struct Scenario {
     pub kv: Dtype,
     pub workload: Workload,
     pub overrides: Overrides,
-    /// To compare with the prediction, which does not depend on it.
+    /// For comparison; the prediction does not depend on it.
     pub measured: Measured,
 }
 
@@ -109,14 +109,14 @@ impl Scenario {
         [self.tp, self.dp, self.pp].map(u64::from).into_iter().product()
     }
 
-    /// GPUs of all replicas and of the workers of prefill.
+    /// GPUs of all replicas and prefill workers.
     pub fn gpus(&self) -> u64 {
         let Prefill { workers, tp, pp, dp, .. } = self.prefill;
         let prefill = [workers, tp, pp, dp].map(u64::from).into_iter().fold(1, u64::saturating_mul);
         self.gpus_per_replica().saturating_mul(u64::from(self.replicas)).saturating_add(prefill)
     }
 
-    /// Whether prompts are computed by workers of their own.
+    /// Whether there are separate prefill workers.
     pub fn has_pools(&self) -> bool {
         self.prefill.workers > 0
     }
@@ -128,7 +128,7 @@ impl Scenario {
 }
 
 impl Default for Scenario {
-    /// The defaults of link schema version 1. Frozen: a link names only what differs from them.
+    /// The defaults of link schema version 1. Frozen: a link holds only what differs from them.
     fn default() -> Self {
         Self {
             model: ModelChoice::Catalog("llama-3.1-8b".into()),

@@ -1,4 +1,4 @@
-//! A scenario resolved against the catalogs: what the rest of the core works on.
+//! A scenario resolved against the catalogs: the input of the rest of the core.
 
 use super::model::{Blocks, Formats};
 use super::{Batching, Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos, Start, Turns};
@@ -11,69 +11,70 @@ pub struct Setup {
     pub engine: Engine,
     pub tp: u32,
     pub pp: u32,
-    /// Attention data-parallel degree: groups of `tp` GPUs with requests of their own that share the experts.
+    /// Attention data-parallel degree: groups of `tp` GPUs with separate requests that share the experts.
     pub dp: u32,
-    /// Expert-parallel degree: GPUs of a stage over which experts are sharded whole; the rest of the stage shards each expert.
+    /// Expert-parallel degree: GPUs of a stage that whole experts are distributed over; the rest of the stage
+    /// shards each expert.
     pub ep: u32,
     pub replicas: u32,
-    /// The workers that compute prompts, where the replicas only decode.
+    /// The prefill workers, if the replicas only decode.
     pub prefill: Option<Box<PrefillPool>>,
     /// The format the checkpoint is named by.
     pub weights: Dtype,
-    /// Its formats, by class of layer.
+    /// Formats by class of layer.
     pub formats: Formats,
     pub kv: Dtype,
     /// Prompt lengths; a single entry if all are equal.
     pub prompts: Vec<u32>,
     pub osl: u32,
-    /// Share by which both are longer or shorter, uniformly.
+    /// Fraction by which both lengths vary uniformly.
     pub spread: f64,
-    /// Standard deviation of the logarithm of prompts and of outputs; 0 unless they are log-normal.
+    /// Standard deviation of the logarithm of prompt and output lengths; 0 unless log-normal.
     pub log_spread: [f64; 2],
-    /// The histogram both are drawn from, if any; they are then its means.
+    /// The histogram both are drawn from, if any; the lengths above are then its means.
     pub histogram: Vec<Bin>,
     pub load: Load,
-    /// Shape of the gamma distributed gaps of a rate: 1 is Poisson.
+    /// Shape of the gamma-distributed arrival gaps: 1 is Poisson.
     pub burstiness: f64,
     pub start: Start,
-    /// Requests of a run; `None` is as many as its load takes by default.
+    /// Requests in a run; `None` for the load's default.
     pub requests: Option<u32>,
-    /// Requests of a burst sent before one has ended.
+    /// Maximum in-flight requests of a burst.
     pub max_in_flight: Option<u32>,
-    /// Those of a session; what they hold means nothing under other loads.
+    /// For sessions; ignored under other loads.
     pub turns: Turns,
-    /// Share of each prompt found in the prefix cache.
+    /// Fraction of each prompt found in the prefix cache.
     pub cached_share: f64,
     pub drafts: Drafts,
     pub slos: Slos,
     pub token_budget: u32,
     pub max_seqs: u32,
     pub memory_share: f64,
-    /// Share of the boost clock held under load.
+    /// Fraction of the boost clock sustained under load.
     pub sustained: f64,
-    /// Watts that a GPU may draw, where that is less than its limit; `sustained` is the clock that is left.
+    /// Power cap per GPU in watts if below its limit; `sustained` is the clock it leaves.
     pub power_cap: Option<f64>,
-    /// Power of the data centre over that of its GPUs, at least 1.
+    /// Facility power over GPU power, at least 1.
     pub power_overhead: f64,
     /// $ per GPU and hour, where one is known or given.
     pub price: Option<f64>,
 }
 
-/// Workers that compute prompts and send their KV cache on.
+/// Workers that prefill prompts and send the KV cache on.
 #[derive(Debug, Clone)]
 pub struct PrefillPool {
-    /// One of them, with requests that end with their first token; its replicas are the workers.
+    /// The setup of one worker, whose requests end with their first token; its replicas are the workers.
     pub setup: Setup,
-    /// GB/s and microseconds of the way to decode, where they are given.
+    /// GB/s and microseconds of a transfer to decode, if given.
     pub send_gb_per_s: Option<f64>,
     pub send_us: Option<f64>,
 }
 
 impl Setup {
-    /// Tokens of the largest CUDA graph that engines capture by default.
+    /// Tokens of the largest CUDA graph captured by default.
     pub const MAX_CUDAGRAPH_CAPTURE: u64 = 512;
 
-    /// That of the GPUs which compute prompts.
+    /// The setup that computes prompts.
     pub fn computing(&self) -> &Self {
         self.prefill.as_ref().map_or(self, |pool| &pool.setup)
     }
@@ -83,31 +84,31 @@ impl Setup {
         self.tp * self.dp * self.pp
     }
 
-    /// Parts of the system that are alike and share nothing, so that a run of one stands for all: pools are one.
+    /// Number of identical, independent parts of the system, one of which is simulated; pools count as one.
     pub fn copies(&self) -> u32 {
         if self.prefill.is_some() { 1 } else { self.replicas.max(1) }
     }
 
-    /// GPUs of all replicas, and of the workers of prefill where there are any.
+    /// GPUs of all replicas, and of the prefill workers, if any.
     pub fn gpus(&self) -> u32 {
         let prefill = self.prefill.as_ref().map_or(0, |pool| pool.setup.gpus());
         self.gpus_per_replica() * self.replicas + prefill
     }
 
-    /// Dollars per hour of all these, where each has a price.
+    /// Dollars per hour for all of these, if every price is known.
     pub fn dollars_per_hour(&self) -> Option<f64> {
         let prefill = self.prefill.as_ref().map_or(Some(0.0), |pool| pool.setup.dollars_per_hour())?;
         Some(self.price? * f64::from(self.gpus_per_replica() * self.replicas) + prefill)
     }
 
-    /// The layer of the model that drafts, where tokens are drafted.
+    /// The layer that drafts, if tokens are drafted.
     pub fn drafting_layer(&self) -> Option<Blocks> {
         (self.drafts.drafted > 0).then(|| self.model.drafting_layer()).flatten()
     }
 
-    /// Tokens of the largest step with prompts that replays a CUDA graph: vLLM captures up to twice its sequences and no
-    /// more than [`Self::MAX_CUDAGRAPH_CAPTURE`], and pads all ranks to the busiest in no other step (its pull requests
-    /// 34102 and 46428). The other engines launch such steps kernel by kernel.
+    /// Tokens of the largest prefill step that replays a CUDA graph: vLLM captures up to twice its sequences,
+    /// limited by [`Self::MAX_CUDAGRAPH_CAPTURE`], and pads all ranks to the busiest only in those steps (its pull
+    /// requests 34102 and 46428). The other engines launch such steps kernel by kernel.
     pub fn mixed_graph(&self) -> u64 {
         match self.engine.scheduler.batching {
             Batching::MixedChunks => Self::MAX_CUDAGRAPH_CAPTURE.min(2 * u64::from(self.max_seqs)),
@@ -120,14 +121,14 @@ impl Setup {
         self.tp * self.dp
     }
 
-    /// Nodes of one replica: as many whole stages in a node as fit.
+    /// Nodes of one replica: as many whole stages per node as fit.
     pub fn nodes(&self) -> u32 {
         let stage = self.gpus_per_stage();
         let own = self.gpu.in_one_node(stage);
         stage.div_ceil(own.max(1)) * self.pp.div_ceil(self.stages_per_node())
     }
 
-    /// Stages whose successor is in another node.
+    /// Stages whose successor is on another node.
     pub fn crossings(&self) -> u32 {
         self.pp.saturating_sub(1) / self.stages_per_node()
     }

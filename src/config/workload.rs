@@ -2,29 +2,29 @@
 
 use super::Field;
 
-/// How requests arrive. The parameters of each kind have rows in the table of inputs.
+/// How requests arrive. Each kind's parameters have rows in the table of inputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
-    /// This many clients, each sending its next request when the last one ends (closed loop).
+    /// This many clients, each sending its next request when the previous one ends (closed loop).
     Concurrency(u32),
-    /// This many requests per second, arriving independently no matter how many wait (open loop).
+    /// This many requests per second, arriving independently of how many are waiting (open loop).
     Rate(f64),
     /// The same with equal gaps.
     ConstantRate(f64),
-    /// This many prompts sent to a server at once, then nothing.
+    /// This many prompts, all sent to a server at once.
     Burst(u32),
     /// This many prompts queued in the engine itself, for throughput.
     Offline(u32),
     /// This many prompts in one static batch: prefilled in one pass, decoded together to the end.
     Batch(u32),
-    /// This many users at once, each holding one session of several turns after the other.
+    /// This many concurrent users, each with one multi-turn session after another.
     Sessions(u32),
-    /// This many sessions per second, beginning independently no matter how many are under way.
+    /// This many sessions per second, starting independently of how many are open.
     SessionRate(f64),
 }
 
 impl Load {
-    /// The sizes of all kinds, of which a scenario has one.
+    /// The size inputs of all kinds; a scenario has one of them.
     pub const SIZES: [Field; 8] = [
         Field::Concurrency,
         Field::Rate,
@@ -36,7 +36,7 @@ impl Load {
         Field::SessionRate,
     ];
 
-    /// The load whose size is `size`, of this amount; clients if that is the size of none.
+    /// The load with this size input and amount; clients if `size` is not a size.
     pub fn of(size: Field, amount: f64) -> Self {
         let count = amount as u32;
         match size {
@@ -51,7 +51,7 @@ impl Load {
         }
     }
 
-    /// The input that is its size.
+    /// Its size input.
     pub fn size(self) -> Field {
         match self {
             Self::Concurrency(_) => Field::Concurrency,
@@ -65,7 +65,7 @@ impl Load {
         }
     }
 
-    /// How many: clients, prompts or users; requests or sessions per second.
+    /// Its amount: clients, prompts or users; requests or sessions per second.
     pub fn amount(self) -> f64 {
         match self {
             Self::Concurrency(count)
@@ -77,7 +77,7 @@ impl Load {
         }
     }
 
-    /// Arrivals do not wait for answers.
+    /// Whether arrivals are independent of answers.
     pub fn is_rate(self) -> bool {
         matches!(self, Self::Rate(_) | Self::ConstantRate(_) | Self::SessionRate(_))
     }
@@ -87,31 +87,31 @@ impl Load {
     }
 }
 
-/// When the clients of a closed loop, or the users of sessions, begin.
+/// When the clients of a closed loop, or the users of sessions, start.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Start {
     #[default]
     AtOnce,
-    /// Evenly over so many seconds.
+    /// Evenly over this many seconds.
     Ramp(f64),
-    /// So many seconds after one another.
+    /// This many seconds apart.
     Stagger(f64),
 }
 
-/// The turns of a session. The first prompt and all answers have the workload's lengths; each later prompt is all that went
-/// before, and a message.
+/// The turns of a session. The first prompt and all answers have the workload's lengths; each later prompt is the
+/// conversation so far plus a message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turns {
     pub count: u32,
-    /// Tokens of each message after the first prompt.
+    /// Tokens per message after the first prompt.
     pub message: u32,
     /// Seconds between an answer and the next message.
     pub think_s: f64,
-    /// Share of what went before that the prefix cache may serve, 0..1: 0 where it is off.
+    /// Fraction of the history that the prefix cache may serve, 0..1: 0 if it is off.
     pub history_cached: f64,
 }
 
-/// A named shape of lengths, scaled to the workload's means.
+/// A named length distribution, scaled to the workload's means.
 #[derive(
     Debug,
     Clone,
@@ -127,7 +127,7 @@ pub struct Turns {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Shape {
-    /// Log-normal prompts and outputs with the deviations of requests from ShareGPT (`static/catalog/constants.json`).
+    /// Log-normal prompt and output lengths, as spread as ShareGPT's (`static/catalog/constants.json`).
     Sharegpt,
 }
 
@@ -136,19 +136,19 @@ super::ids::ids!(Shape);
 /// Prompt lengths of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lengths {
-    /// Every prompt is this long.
+    /// The same length for every prompt.
     Fixed(u32),
-    /// One length per prompt (measured batches); the load's size is their number.
+    /// One length per prompt (measured batches); their number is the load's size.
     Each(Vec<u32>),
 }
 
-/// Requests of one kind among those of a histogram.
+/// One bin of a histogram of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bin {
     /// Tokens.
     pub prompt: u32,
     pub output: u32,
-    /// Its share of all requests is this over the sum of all weights.
+    /// Its share of requests is this over the sum of all weights.
     pub weight: u32,
 }
 
@@ -156,34 +156,32 @@ pub struct Bin {
 pub struct Workload {
     pub isl: Lengths,
     pub osl: u32,
-    /// Share by which prompts and outputs are longer or shorter, uniformly (`--random-range-ratio` of
-    /// `vllm bench serve`).
+    /// Fraction by which prompt and output lengths vary uniformly (`--random-range-ratio` of `vllm bench serve`).
     pub spread: f64,
-    /// Standard deviation of the logarithm of lengths that are log-normal, `isl` and `osl` being their means; 0
-    /// where they are not.
+    /// Standard deviation of the logarithm of log-normal lengths with means `isl` and `osl`; 0 if not log-normal.
     pub log_spread: f64,
-    /// Shape of the lengths about `isl` and `osl`, if it is a named one.
+    /// Named distribution of lengths around `isl` and `osl`, if any.
     pub shape: Option<Shape>,
-    /// Lengths drawn instead of `isl` and `osl`; empty where those hold.
+    /// Lengths drawn instead of `isl` and `osl`; empty to use those.
     pub histogram: Vec<Bin>,
     pub load: Load,
-    /// Shape of the gamma distribution that the gaps of a rate follow (`--burstiness` of `vllm bench serve`): 1 is
-    /// Poisson, less comes in bursts.
+    /// Shape of the gamma distribution of arrival gaps (`--burstiness` of `vllm bench serve`): 1 is Poisson, lower
+    /// is burstier.
     pub burstiness: f64,
     pub start: Start,
-    /// Requests of all clients or at a rate; `None` is as many as a run of that load takes by default.
+    /// Requests of all clients or at a rate; `None` for the load's default.
     pub requests: Option<u32>,
-    /// Requests of a burst that are sent before one of them has ended (`--max-concurrency` of `vllm bench serve`).
+    /// Maximum in-flight requests of a burst (`--max-concurrency` of `vllm bench serve`).
     pub max_in_flight: Option<u32>,
     pub turns: Turns,
-    /// Share of each prompt found in the prefix cache, 0..1.
+    /// Fraction of each prompt found in the prefix cache, 0..1.
     pub cached_share: f64,
     pub drafts: Drafts,
     pub slos: Slos,
 }
 
 impl Workload {
-    /// Mean tokens of a prompt and of an output of the histogram; none if there is none, or it weighs nothing.
+    /// Mean prompt and output tokens of the histogram; `None` if it is empty or has no weight.
     pub fn means(&self) -> Option<(u32, u32)> {
         let total: f64 = self.histogram.iter().map(|bin| f64::from(bin.weight)).sum();
         let mean = |of: fn(&Bin) -> u32| {
@@ -193,7 +191,7 @@ impl Workload {
         (total > 0.0).then(|| (mean(|bin| bin.prompt), mean(|bin| bin.output)))
     }
 
-    /// Tokens of a prompt on average; none of an empty list.
+    /// Mean prompt tokens; `None` for an empty list.
     pub fn mean_prompt(&self) -> Option<f64> {
         match (self.means(), &self.isl) {
             (Some((prompt, _)), _) => Some(f64::from(prompt)),
@@ -205,12 +203,12 @@ impl Workload {
         }
     }
 
-    /// Tokens of an output on average.
+    /// Mean output tokens.
     pub fn mean_output(&self) -> u32 {
         self.means().map_or(self.osl, |(_, output)| output)
     }
 
-    /// Every prompt is this long.
+    /// Gives every prompt this length.
     pub fn set_mean_prompt(&mut self, tokens: Option<f64>) {
         if let Some(tokens) = tokens {
             self.leave_histogram();
@@ -218,7 +216,7 @@ impl Workload {
         }
     }
 
-    /// Every output is this long.
+    /// Gives every output this length.
     pub fn set_mean_output(&mut self, tokens: Option<f64>) {
         if let Some(tokens) = tokens {
             self.leave_histogram();
@@ -226,7 +224,7 @@ impl Workload {
         }
     }
 
-    /// Goes from a histogram to its means, before one of them is set.
+    /// Replaces a histogram by its means, before one of them is set.
     pub fn leave_histogram(&mut self) {
         if let Some((prompt, output)) = self.means() {
             (self.isl, self.osl) = (Lengths::Fixed(prompt), output);
@@ -235,16 +233,16 @@ impl Workload {
     }
 }
 
-/// Speculative decoding; none if nothing is drafted.
+/// Speculative decoding; `None` if nothing is drafted.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Drafts {
-    /// Tokens drafted for each step and sequence.
+    /// Tokens drafted per step and sequence.
     pub drafted: u32,
-    /// Of which are accepted on average, 0 to `drafted`.
+    /// Tokens accepted on average, 0 to `drafted`.
     pub accepted: f64,
 }
 
-/// Limits that requests must meet, and how many of them; `None` is no limit.
+/// Latency limits, and how many requests must meet them; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Slos {
     /// Milliseconds to the first token.
@@ -253,36 +251,36 @@ pub struct Slos {
     pub tpot_ms: Option<f64>,
     /// Milliseconds to the last token.
     pub e2e_ms: Option<f64>,
-    /// Percentile at which each limit holds by itself; none if it need not.
+    /// Percentile at which each limit applies separately, if any.
     pub percentile: Option<f64>,
-    /// Share of requests that keep to all limits at once, 0..1.
+    /// Share of requests that meet all limits at once, 0..1.
     pub share: Option<f64>,
 }
 
 impl Slos {
-    /// Share of requests that keep to all limits where neither a share nor a percentile is asked for.
+    /// Required share of requests that meet all limits if neither a share nor a percentile is given.
     pub const SHARE: f64 = 0.99;
 
-    /// Each limit there is, by its input, in seconds.
+    /// The limits that are set, by input, in seconds.
     pub fn limits(&self) -> impl Iterator<Item = (Field, f64)> {
         let all =
             [(Field::SloTtft, self.ttft_ms), (Field::SloTpot, self.tpot_ms), (Field::SloE2e, self.e2e_ms)];
         all.into_iter().filter_map(|(field, limit)| Some((field, limit? * 1e-3)))
     }
 
-    /// Share of requests that must keep to all limits at once: none of its own where a percentile is asked for alone.
+    /// Required share of requests that meet all limits at once: 0 if only a percentile is given.
     pub fn share(&self) -> f64 {
         self.share.unwrap_or(if self.percentile.is_some() { 0.0 } else { Self::SHARE })
     }
 
-    /// Share of requests that must keep to each limit, whatever they do with the others.
+    /// Required share of requests that meet each limit separately.
     pub fn share_of_each(&self) -> f64 {
         self.percentile.map_or(0.0, |percentile| percentile * 1e-2).max(self.share())
     }
 }
 
 impl Default for Workload {
-    /// Those of link schema version 1, frozen.
+    /// The defaults of link schema version 1, frozen.
     fn default() -> Self {
         Self {
             isl: Lengths::Fixed(1024),
@@ -296,8 +294,8 @@ impl Default for Workload {
             start: Start::AtOnce,
             requests: None,
             max_in_flight: None,
-            // About those of the example of vLLM's benchmark of conversations: 12 to 18 messages of either side, those of
-            // the user 120 to 160 tokens, no pauses.
+            // Close to the example of vLLM's multi-turn benchmark: 12 to 18 messages per side, 120 to 160 tokens
+            // per user message, no pauses.
             turns: Turns { count: 8, message: 140, think_s: 0.0, history_cached: 1.0 },
             cached_share: 0.0,
             drafts: Drafts::default(),

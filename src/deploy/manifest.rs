@@ -8,10 +8,10 @@ use crate::serving::run::Commands;
 
 const PORT: u16 = 8000;
 
-/// The release of Dynamo whose `examples/backends/*/deploy/disagg.yaml` the manifest of pools follows.
+/// The Dynamo release whose `examples/backends/*/deploy/disagg.yaml` the manifest for pools follows.
 const DYNAMO: &str = "1.3.1";
 
-/// Memory through which the ranks of a replica exchange messages.
+/// Shared memory for messages between the ranks of a replica.
 const SHARED_MEMORY: &str = "16Gi";
 
 pub fn replicas(setup: &Setup) -> Result<String, String> {
@@ -62,7 +62,7 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
     };
     let image = format!("nvcr.io/nvidia/ai-dynamo/{}-runtime:{DYNAMO}", engine.id);
     let worker = |setup: &Setup, mode: &str| -> Result<Value, String> {
-        // Without its program, which Dynamo's takes the place of: all from the name of the model on.
+        // Without the program, which Dynamo's replaces: everything from the model name on.
         let alone = Setup { prefill: None, ..setup.clone() };
         let words = shlex::split(&Commands::of(&alone).launch.replace("\\\n", " ")).unwrap_or_default();
         let at =

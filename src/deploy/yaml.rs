@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Documents, one after the other.
+/// Prints documents in order.
 pub fn print(documents: &[Value]) -> String {
     let all: Vec<String> = documents.iter().map(|document| lines(document).join("\n") + "\n").collect();
     all.join("---\n")
@@ -42,7 +42,7 @@ fn in_list(item: &Value) -> Vec<String> {
     lines(item).into_iter().enumerate().map(indented).collect()
 }
 
-/// JSON's scalars are YAML's; words that could be nothing else go without quotation marks.
+/// JSON scalars are valid YAML; unambiguous words are left unquoted.
 fn print_scalar(value: &Value) -> String {
     let is_plain = |text: &str| {
         text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')

@@ -1,4 +1,4 @@
-//! What the models say about themselves: `models/manifest.json`, written by training.
+//! `models/manifest.json`, written by training: what is known about the models.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::kernels::Family;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     pub release: String,
-    /// Day of training, ISO 8601.
+    /// Training date, ISO 8601.
     pub date: String,
     pub families: BTreeMap<Family, ModelRecord>,
 }
@@ -18,7 +18,7 @@ pub struct Manifest {
 /// One family's model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRecord {
-    /// File name beside the manifest.
+    /// File name next to the manifest.
     pub file: String,
     /// Length of the file.
     pub bytes: u64,
@@ -29,18 +29,18 @@ pub struct ModelRecord {
     pub features: usize,
     /// Training rows.
     pub rows: u64,
-    /// GPUs of the reference source among them.
+    /// GPUs of the reference source used in training.
     pub trained_on: Vec<String>,
-    /// Held-out errors; absent where training did not measure them.
+    /// Held-out errors; absent if training did not measure them.
     #[serde(default)]
     pub errors: HeldOut,
     pub hull: Hull,
-    /// What makes the models' spreads bounds that 80 % of measurements stay within.
+    /// Calibration of the models' 80 % bounds.
     #[serde(default)]
     pub interval_80: Interval,
 }
 
-/// Errors on rows a model did not see: trained apart, without the shapes or without the GPU.
+/// Errors of models trained without these shapes, or without this GPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
     pub unseen_shapes: Option<Errors>,
@@ -72,28 +72,28 @@ pub struct GroupErrors {
     pub bias: f64,
 }
 
-/// Calibration of the bounds that 80 % of measurements stay within.
+/// Calibration of the 80 % bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// On GPUs the model was trained on.
+    /// On GPUs used in training.
     pub seen: Option<Bounds>,
     /// On all others.
     pub unseen: Option<Bounds>,
 }
 
-/// A factor on the spread that the model gives, by split conformal on held-out rows.
+/// Scale of the model's predicted spread, by split conformal prediction on held-out rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     pub factor: f64,
-    /// Share of the rows of shapes (or GPUs) left out of the fit that the bounds cover, in %.
+    /// Coverage on shapes (or GPUs) left out of the fit, in %.
     pub covered: f64,
-    /// The same of the worst shape (or GPU).
+    /// Coverage for the worst shape (or GPU).
     pub covered_at_worst: f64,
     /// Half-width of the median row's bounds, in %.
     pub median_width: f64,
 }
 
-/// Least and most of every column but the identity's, over the training rows.
+/// Minimum and maximum of every non-identity column over the training rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hull {
     pub least: Vec<f32>,
@@ -101,7 +101,7 @@ pub struct Hull {
 }
 
 impl Hull {
-    /// Whether a feature of `row` lies beyond the training rows'.
+    /// Whether a feature of `row` is outside the training range.
     pub fn leaves_out(&self, row: &[f32]) -> bool {
         let limits = self.least.iter().zip(&self.most);
         row.iter().zip(limits).any(|(value, (least, most))| !(least..=most).contains(&value))
@@ -120,10 +120,10 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// Reads a manifest and holds it against the feature schemas of this build.
+    /// Reads a manifest and checks it against this build's feature schemas.
     ///
     /// # Errors
-    /// Where it is not a manifest, or a model belongs to another schema.
+    /// If it is not a manifest, or a model has another schema.
     pub fn parse(text: &str) -> Result<Self, ManifestError> {
         let manifest: Self =
             serde_json::from_str(text).map_err(|error| ManifestError::Read(error.to_string()))?;
@@ -142,7 +142,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// GPUs that trained each family.
+    /// Training GPUs per family.
     pub fn trained_on(&self) -> BTreeMap<Family, Vec<String>> {
         self.families.iter().map(|(family, record)| (*family, record.trained_on.clone())).collect()
     }

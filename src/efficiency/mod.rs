@@ -1,4 +1,4 @@
-//! Efficiencies: the share of the ideal each kernel reaches.
+//! Efficiencies: the fraction of the ideal that each kernel reaches.
 
 mod answer;
 mod manifest;

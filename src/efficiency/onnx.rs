@@ -1,4 +1,4 @@
-//! The ONNX models, run by tract. The one file that knows tract.
+//! The ONNX models, run by tract. The only file that uses tract.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Cursor;
@@ -15,8 +15,8 @@ use tract_onnx::tract_hir::ops::logic::wire_with_rank_broadcast;
 use super::{Answer, Hull, Interval, Learned, Manifest, ManifestError, ModelRecord, Rows};
 use crate::kernels::Family;
 
-/// Rows are padded up to one of these, the larger batches cut into the largest: building a plan costs
-/// milliseconds, so few sizes are planned and kept.
+/// Batches are padded to one of these sizes, or split into the largest: building a tract plan takes milliseconds,
+/// so only a few sizes are built and kept.
 const BATCHES: [usize; 4] = [8, 64, 256, 1024];
 
 #[derive(Debug, thiserror::Error)]
@@ -35,10 +35,10 @@ pub enum ModelError {
     Count,
 }
 
-/// Rows of a family whose answers are kept, about: some megabytes.
+/// Approximate number of cached answers per family: some megabytes.
 const MOST_KNOWN: usize = 20_000;
 
-/// Columns of a model's output: ln(efficiency), and ln of the error that such rows have on average.
+/// Output columns: ln(efficiency), and ln of the expected error for such rows.
 const COLUMNS: usize = 2;
 
 type Plan = Arc<TypedRunnableModel>;
@@ -54,7 +54,7 @@ struct Model {
     hull: Hull,
     model: InferenceModel,
     plans: Mutex<HashMap<usize, Plan>>,
-    /// Rows answered before, by their bits: a changed configuration asks most of the last one's again.
+    /// Cache of answers by the row's bits: a changed configuration repeats most rows of the previous one.
     known: Mutex<HashMap<Box<[u32]>, Answer>>,
 }
 
@@ -66,10 +66,10 @@ pub struct Models {
 }
 
 impl Models {
-    /// From the manifest's text and each file's bytes, asked for by name.
+    /// Loads them from the manifest's text and each file's bytes.
     ///
     /// # Errors
-    /// Where the manifest belongs to another build, or a model is cut off or not ONNX.
+    /// If the manifest is from another build, or a model is truncated or not ONNX.
     pub fn new(
         manifest: &str,
         mut bytes: impl FnMut(&str) -> Result<Vec<u8>, ModelError>,
@@ -91,10 +91,10 @@ impl Models {
         &self.manifest
     }
 
-    /// The answer to every call a plan asks for.
+    /// The answers for all calls of a plan.
     ///
     /// # Errors
-    /// Where a family has no model, or its model fails on the rows.
+    /// If a family has no model, or its model fails.
     pub fn answer(&self, rows: &Rows) -> Result<Learned, ModelError> {
         let mut answers = BTreeMap::new();
         for (&family, asked) in rows.families() {
@@ -104,10 +104,10 @@ impl Models {
         learned.ok_or(ModelError::Count)
     }
 
-    /// The answers to `rows`, row-major and as wide as the family's schema.
+    /// The answers for `rows`, row-major, as wide as the family's schema.
     ///
     /// # Errors
-    /// Where the family has no model, or it fails on the rows.
+    /// If the family has no model, or it fails.
     pub fn run(&self, family: Family, rows: &[f32]) -> Result<Vec<Answer>, ModelError> {
         self.models.get(&family).ok_or(ModelError::NoModel(family.id()))?.run(rows)
     }
@@ -132,7 +132,7 @@ impl Model {
         let bits = |row: &[f32]| row.iter().map(|value| value.to_bits()).collect::<Box<[u32]>>();
         let rows: Vec<(Box<[u32]>, &[f32])> =
             rows.chunks_exact(self.width).map(|row| (bits(row), row)).collect();
-        // Others may ask meanwhile: a row that two ask for at once is computed twice.
+        // Not locked meanwhile: a row requested twice concurrently is computed twice.
         let found: Vec<Option<Answer>> = {
             let mut known = self.known();
             if known.len() > MOST_KNOWN {
@@ -179,7 +179,7 @@ impl Model {
         }
     }
 
-    /// Output of exactly `batch` rows, row-major.
+    /// Runs exactly `batch` rows, row-major.
     fn batch(&self, batch: usize, rows: &[f32]) -> TractResult<Vec<f32>> {
         let plan = self.plan(batch)?;
         let input = Tensor::from_shape(&[batch, self.width], rows)?;
@@ -188,7 +188,7 @@ impl Model {
     }
 
     fn plan(&self, batch: usize) -> TractResult<Plan> {
-        // Whoever else wants the plan waits for it rather than make it twice.
+        // Other threads wait for the plan rather than build it twice.
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = plans.get(&batch) {
             return Ok(plan.clone());
@@ -202,8 +202,8 @@ impl Model {
 
 type Operator = TractResult<(Box<dyn InferenceOp>, Vec<String>)>;
 
-/// Reads ONNX with the operators that `training/onnx_file.py` writes, and no others: those nobody names are
-/// not linked, and they are most of tract's weight in the page.
+/// An ONNX reader with only the operators that `training/onnx_file.py` writes: unused ones are not linked, and they
+/// are most of tract's size.
 fn reader() -> Onnx {
     fn plain(operator: Box<dyn InferenceOp>) -> Operator {
         Ok((operator, Vec::new()))
@@ -218,7 +218,7 @@ fn reader() -> Onnx {
     Onnx { op_register: register, ..Onnx::default() }
 }
 
-/// Clip as it is since operator set 11: its limits are inputs. tract has it where nothing else can reach it.
+/// Clip since opset 11, with its limits as inputs. tract's own is not accessible.
 #[derive(Debug, Clone)]
 struct Clip;
 

@@ -1,4 +1,4 @@
-//! What a plan asks of the models: its calls, and the feature rows that stand for them.
+//! The calls of a plan and their feature rows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,8 +21,7 @@ impl FamilyRows {
     }
 }
 
-/// The calls of a plan with their feature rows by family, each distinct row once: passes share most of their
-/// kernels.
+/// The calls of a plan with their feature rows by family, deduplicated: passes share most kernels.
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
     families: BTreeMap<Family, FamilyRows>,
@@ -33,17 +32,17 @@ pub struct Rows {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Asked {
-    /// None if no model covers the call.
+    /// `None` if no model covers the call.
     row: Option<(Family, usize)>,
     in_service: Seconds,
 }
 
 impl Rows {
-    /// The call's place among all those asked. `stored` are its operands that the kernels before have not just
-    /// written; `floor` is the least time of a launch.
+    /// Adds the call and returns its index. `stored` are the operand bytes not just written by earlier kernels;
+    /// `floor` is the minimum duration of a launch.
     ///
     /// # Errors
-    /// Where the GPU's record lacks a figure the features need.
+    /// If the GPU's record lacks a figure the features need.
     pub fn ask(
         &mut self,
         op: &Op,
@@ -64,7 +63,7 @@ impl Rows {
         Ok(self.asked.len() - 1)
     }
 
-    /// The index of `row` among its family's rows, adding it where it is new.
+    /// The index of `row` in its family, added if new.
     fn add(&mut self, family: Family, row: &[f32]) -> usize {
         let bits: Vec<u32> = row.iter().map(|value| value.to_bits()).collect();
         let rows = self.families.entry(family).or_default();
@@ -80,8 +79,7 @@ impl Rows {
         &self.families
     }
 
-    /// The answer to every call, from the `answers` to the distinct rows of each family. None if one is
-    /// missing.
+    /// The answer for every call, from the `answers` for each family's distinct rows. `None` if one is missing.
     pub fn answered(
         &self,
         release: &str,

@@ -1,4 +1,4 @@
-//! Predicted beside measured, and the errors of groups of cases.
+//! Predictions compared with measurements, and errors by group.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::coverage::{Calibrated, CalibratedReport, PREDICTED, left_out};
 use super::errors::Errors;
 
-/// What is measured of a run: means in milliseconds, and output tokens per second.
+/// Measured figures of a run: means in milliseconds, and output tokens per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,7 +26,7 @@ pub struct Times {
     pub joules_per_output_token: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_w_per_gpu: Option<f64>,
-    /// The energy of a token if tokens came at the measured rate: GPUs idle for the rest of the time.
+    /// Energy per token if tokens came at the measured rate, with GPUs idle for the rest of the time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joules_at_measured_rate: Option<f64>,
     #[serde(skip)]
@@ -34,7 +34,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// What was predicted, with what follows for the measured rate.
+    /// The prediction, with figures for the measured rate.
     pub fn beside(self, measured: &Self) -> Self {
         let found = || {
             let (own, rate) = (self.output_per_s?, measured.output_per_s?);
@@ -88,7 +88,7 @@ impl Metric {
     }
 }
 
-/// One case beside its measurement.
+/// One case and its measurement.
 #[derive(Debug, Clone, Serialize)]
 pub struct Compared {
     pub id: String,
@@ -96,38 +96,38 @@ pub struct Compared {
     pub engine: String,
     pub gpu: String,
     pub source: String,
-    /// No constant was fitted on runs like it.
+    /// No constant was fitted on similar runs.
     pub outside: bool,
     /// Clients of a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
     pub predicted: Times,
-    /// By the physics alone; none where that is the prediction.
+    /// By the physics alone; `None` if that is the prediction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub physics: Option<Times>,
-    /// With what measured runs say, by which of them are not asked; the first is the prediction.
+    /// Calibrated predictions, by which runs were left out; the first is the prediction.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub calibrated: BTreeMap<&'static str, Calibrated>,
     pub roofline: Times,
     pub measured: Times,
-    /// Whether the launch of a closed loop is on record, with nothing inferred of it.
+    /// Whether the launch of a closed loop is recorded, with nothing inferred.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<bool>,
-    /// As near as a link comes to how it ran.
+    /// As close as a link comes to how it ran.
     pub link: String,
 }
 
-/// A case that is not compared, and why.
+/// A case left out, and why.
 #[derive(Debug, Clone, Serialize)]
 pub struct Skipped {
     pub id: String,
     pub reason: String,
 }
 
-/// Errors by metric; none if no case has it.
+/// Errors by metric; `None` if no case has it.
 pub type Metrics = BTreeMap<Metric, Option<Errors>>;
 
-/// A line of the peers' table: TTFT and TPOT of a closed loop, prefill, decode step and total of a batch.
+/// A line of the peers' table: TTFT and TPOT of a closed loop, or prefill, decode step and total of a batch.
 #[derive(Debug, Clone, Deserialize)]
 pub struct PeerRow {
     pub id: String,
@@ -137,7 +137,7 @@ pub struct PeerRow {
     total_ms: Option<f64>,
 }
 
-/// A peer's errors, beside ours on the same cases.
+/// A peer's errors, and ours on the same cases.
 #[derive(Debug, Clone, Serialize)]
 pub struct PeerMetrics {
     #[serde(flatten)]
@@ -157,9 +157,9 @@ pub struct Report {
     #[serde(flatten)]
     pub metrics: Metrics,
     pub roofline: Metrics,
-    /// Of the physics alone, where predictions are calibrated.
+    /// Of the physics alone, if predictions are calibrated.
     pub physics: Metrics,
-    /// The predictions, with the coverage of their bands; those with more left out.
+    /// The predictions with their band coverage, and those with more left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibrated: Option<CalibratedReport>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -168,7 +168,7 @@ pub struct Report {
     pub by_gpu: BTreeMap<String, Metrics>,
     pub by_model: BTreeMap<String, Metrics>,
     pub by_source: BTreeMap<String, Metrics>,
-    /// Runs of the tables that constants were fitted on, and of all others.
+    /// Runs in tables that constants were fitted on, and all others.
     pub inside_fits: Metrics,
     pub outside_fits: Metrics,
     pub peers: BTreeMap<String, PeerMetrics>,
@@ -211,7 +211,7 @@ pub fn errors<'a>(metrics: &[Metric], cases: impl Iterator<Item = &'a Compared>)
     of_pairs(metrics, cases.map(|case| (&case.predicted, &case.measured)))
 }
 
-/// Errors of the predictions by what cases have in common.
+/// Errors of the predictions by group.
 pub fn grouped<'a, K: Ord>(
     metrics: &[Metric],
     cases: impl Iterator<Item = &'a Compared>,

@@ -7,36 +7,36 @@ use chrono::NaiveDate;
 use super::cases::ServedCase;
 use super::launch::{Layout, launch};
 
-/// TPOT repeats within 2.7 % in nine of ten pairs, and of the pairs with fewer and more clients only one in
-/// seven hundred is out of order by more than 5 %. Three times that is no noise.
+/// TPOT repeats within 2.7 % in nine of ten pairs, and among pairs with fewer and more clients only one in seven
+/// hundred is out of order by more than 5 %. Three times that is not noise.
 const TPOT_FACTOR: f64 = 1.15;
-/// TTFT repeats within 14 % in nine of ten pairs, and a single late burst can move its mean by half.
+/// TTFT repeats within 14 % in nine of ten pairs, and a single late burst can change its mean by half.
 const TTFT_FACTOR: f64 = 2.0;
-/// Runs further apart than this many days may differ in what neither label nor image tells.
+/// Runs more days apart than this may differ in ways that neither label nor image shows.
 const DAYS: i64 = 7;
 
-/// A named case, and why.
+/// A contradictory case, and why.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Contradiction {
     pub id: String,
-    /// At least one, in words.
+    /// At least one.
     pub reasons: Vec<String>,
 }
 
-/// Two runs that cannot both be right.
+/// Two runs that cannot both be correct.
 struct Conflict {
     slower: usize,
     other: usize,
-    /// Slower in one time and faster in the other: nothing says which of the two is wrong.
+    /// Slower in one time and faster in the other: it is unclear which one is wrong.
     undecided: bool,
     reason: String,
 }
 
-/// Names the cases of `cases` that contradict others of them, or `floor`.
+/// Finds the cases that contradict others, or `floor`.
 ///
-/// Of two runs that exclude each other, the one that is in conflict with more of the others is named, and else
-/// the slower one: disturbances slow a run down and do not speed it up. `floor` gives the least time per
-/// output token in seconds, infinite where the model does not fit at all, none if it is not known.
+/// Of two contradictory runs, the one in conflict with more others is named, or else the slower one: disturbances
+/// slow runs down. `floor` gives the minimum time per output token in seconds, infinite if the model does not fit,
+/// `None` if unknown.
 pub fn contradictions(
     cases: &[&ServedCase],
     floor: &dyn Fn(&ServedCase) -> Option<f64>,
@@ -70,12 +70,12 @@ fn below(case: &ServedCase, floor: f64) -> Option<String> {
     })
 }
 
-/// What two runs must share to be compared: model, formats and engine, layout, lengths, and experts' kernel.
+/// Properties that comparable runs share: model, formats and engine, layout, lengths, and expert kernel.
 type Key = ([String; 5], [u32; 2], Option<(Layout, Option<String>)>);
 
 fn key(case: &ServedCase) -> Key {
     let run = launch(case).ok().map(|launch| (launch.layout, launch.moe));
-    // The same runs stand under both names.
+    // The same runs appear under both names.
     let model = case.model.replace("DeepSeek-V3", "DeepSeek-R1");
     let version = case.engine_version.clone().unwrap_or_default();
     let text = [model, case.precision.clone(), case.gpu.clone(), case.engine.clone(), version];
@@ -127,7 +127,7 @@ fn conflict(cases: &[&ServedCase], a: usize, b: usize) -> Option<Conflict> {
     Some(Conflict { slower, other, undecided: ttft < 1.0 / TTFT_FACTOR.sqrt(), reason })
 }
 
-/// Takes the run in most conflicts out until none is left.
+/// Repeatedly removes the run with most conflicts.
 fn name(mut conflicts: Vec<Conflict>, reasons: &mut BTreeMap<usize, Vec<String>>) {
     while !conflicts.is_empty() {
         let mut counts: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
@@ -151,7 +151,7 @@ fn name(mut conflicts: Vec<Conflict>, reasons: &mut BTreeMap<usize, Vec<String>>
     }
 }
 
-/// Measured within the same days; runs without a day only meet their like.
+/// Measured within the same days; runs without a date only compare with each other.
 fn near(a: &ServedCase, b: &ServedCase) -> bool {
     let day = |case: &ServedCase| case.measured_on.as_deref()?.parse::<NaiveDate>().ok();
     match (day(a), day(b)) {

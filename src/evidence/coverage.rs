@@ -1,4 +1,4 @@
-//! Calibrated predictions: their errors, and how often their bands hold.
+//! Calibrated predictions: errors and band coverage.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use crate::calibration::Standing;
 #[derive(Debug, Clone, Serialize)]
 pub struct Calibrated {
     pub predicted: Times,
-    /// How far the logarithm of the measured value is from the prediction's, in half widths of the 80 % band.
+    /// Distance of ln(measured) from ln(predicted), in half widths of the 80 % band.
     pub deviations: BTreeMap<Metric, f64>,
-    /// Share of the prior variance that the runs asked have left.
+    /// Remaining share of the prior variance.
     pub left: f64,
-    /// To compare it with others.
+    /// Input for comparisons.
     #[serde(skip)]
     pub standing: Standing,
 }
 
-/// The key of what is predicted: with the runs of the same configuration left out.
+/// The key of the prediction: with the runs of the same configuration left out.
 pub const PREDICTED: &str = "configuration";
 
-/// Errors of calibrated predictions, and how often their bands hold.
+/// Errors of calibrated predictions, and their band coverage.
 #[derive(Debug, Clone, Serialize)]
 pub struct CalibratedReport {
     pub cases: usize,
@@ -37,19 +37,19 @@ pub struct CalibratedReport {
     pub coverage80_by_load: BTreeMap<String, BTreeMap<Metric, Covered>>,
 }
 
-/// Per cent of measured values within their bands.
+/// Percentage of measurements within their bands.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Covered {
     pub covered: f64,
     pub cases: usize,
 }
 
-/// Half widths of a band of 50 and of 95 % in those of 80 %, of the distribution that bands are of.
+/// Half widths of 50 % and 95 % bands relative to that of 80 %, for the bands' distribution.
 const HALF_50: f64 = 0.7267 / 1.4759;
 const HALF_95: f64 = 2.5706 / 1.4759;
 
 impl CalibratedReport {
-    /// None where nothing was calibrated.
+    /// `None` if not calibrated.
     pub(super) fn of(metrics: &[Metric], cases: &[Compared], left: &str) -> Option<Self> {
         let with: Vec<(&Compared, &Calibrated)> =
             cases.iter().filter_map(|case| Some((case, case.calibrated.get(left)?))).collect();
@@ -76,7 +76,7 @@ impl CalibratedReport {
     }
 }
 
-/// The kind of load that so many clients are.
+/// The load category for this many clients.
 fn load(clients: Option<u32>) -> &'static str {
     match clients {
         None => "others",
@@ -97,7 +97,7 @@ fn covered(cases: &[BTreeMap<Metric, f64>], within: f64) -> BTreeMap<Metric, Cov
     all.into_iter().map(of).collect()
 }
 
-/// The reports of what leaves out more than the prediction does, by what it leaves out.
+/// Reports with more left out than for the prediction, by what is left out.
 pub(super) fn left_out(metrics: &[Metric], cases: &[Compared]) -> BTreeMap<&'static str, CalibratedReport> {
     let mut names: Vec<&'static str> =
         cases.iter().flat_map(|case| case.calibrated.keys().copied()).collect();

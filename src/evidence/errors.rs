@@ -1,20 +1,20 @@
-//! Error statistics over pairs of predicted and measured.
+//! Error statistics of predictions.
 
 use serde::Serialize;
 
-/// Errors of one metric over some cases, in per cent of the measured value.
+/// Errors of one metric over some cases, in % of the measured value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Errors {
     pub cases: usize,
     pub mean: f64,
     pub median: f64,
     pub p90: f64,
-    /// Signed mean: positive where predictions are too slow.
+    /// Signed mean: positive if predictions are too slow.
     pub bias: f64,
 }
 
 impl Errors {
-    /// None if there is nothing to compare.
+    /// `None` if there is nothing to compare.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Self> {
         let signed: Vec<f64> =
             pairs.iter().map(|(predicted, measured)| 100.0 * (predicted / measured - 1.0)).collect();

@@ -1,4 +1,4 @@
-//! All that a search has found so far.
+//! The result of a search so far.
 
 use serde::Serialize;
 
@@ -8,31 +8,32 @@ use crate::config::link::{Link, MOST_RUNS};
 use crate::config::{Field, Issue, Scenario};
 use crate::units::fixed;
 
-/// Ranked plans, and what is known of what is no plan.
+/// Ranked plans, and what is known about the rest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PlanAnswer"))]
 pub struct Answer {
-    /// The best of all, then the best of every other GPU; the best first. Those without a known price come last, by GPUs.
+    /// The best plans overall, then the best of each other GPU, ranked. Plans without a known price come last, by
+    /// number of GPUs.
     pub plans: Vec<Plan>,
-    /// Where no plan meets the limits within the fleet: what comes nearest.
+    /// The closest plan, if none in the fleet meets the limits.
     pub nearest: Option<Nearest>,
-    /// GPUs without a plan, each with the reason.
+    /// GPUs without a plan, with the reason.
     pub others: Vec<Other>,
     pub counts: Counts,
-    /// What is wrong with the request, or worth knowing about all plans.
+    /// Problems with the request, and notes on all plans.
     pub issues: Vec<Issue>,
-    /// Nothing remains to be tried.
+    /// Nothing is left to try.
     pub finished: bool,
 }
 
-/// A plan that misses, by as little as any.
+/// The plan that misses by least.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NearestPlan"))]
 pub struct Nearest {
     pub plan: Plan,
-    /// The limit that it misses; none where it meets all limits and exceeds the fleet.
+    /// The limit it misses; none if it meets all limits but exceeds the fleet.
     pub broken: Option<Broken>,
-    /// What binds, and by how much, in a sentence.
+    /// What it misses and by how much, in a sentence.
     pub text: String,
 }
 
@@ -44,31 +45,31 @@ pub struct Other {
     pub reason: String,
 }
 
-/// How many layouts there were, and what became of them.
+/// How many layouts there are, and their outcomes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PlanCounts"))]
 pub struct Counts {
-    /// Layouts that the request allows, replicas aside.
+    /// Layouts the request allows, not counting replicas.
     pub layouts: u32,
-    /// Of which this many wait to be checked or simulated.
+    /// Of these, still to be checked or simulated.
     pub remaining: u32,
-    /// The checks refuse them: heads that do not divide, formats without kernels.
+    /// Refused by the checks: heads that do not divide, formats without kernels.
     pub refused: u32,
     pub too_large: u32,
-    /// Kernels at their ideal miss the limits.
+    /// Even ideal kernels miss the limits.
     pub too_slow: u32,
-    /// Their fewest replicas exceed the fleet.
+    /// Even the fewest replicas exceed the fleet.
     pub beyond_fleet: u32,
-    /// No number of replicas can be better than what was found already.
+    /// Pruned: no number of replicas can beat the plans found.
     pub outdone: u32,
-    /// Step times were worked out and loads simulated.
+    /// Step times were predicted and loads simulated.
     pub simulated: u32,
     /// Simulated loads in all.
     pub runs: u32,
 }
 
 impl Search {
-    /// All that is known by now.
+    /// The current state of the answer.
     pub fn answer(&self) -> Answer {
         let within = self.is_within_fleet();
         let first = self.found.first().map(|(found, _)| found);
@@ -90,7 +91,7 @@ impl Search {
         Answer { plans, nearest, others, counts: self.counts(), issues, finished }
     }
 
-    /// Whether what was found is what was asked for, and not what comes nearest to it.
+    /// Whether the plans found are within the fleet, rather than the closest ones outside it.
     fn is_within_fleet(&self) -> bool {
         let allowed = |found: &Found| found.replicas <= self.request.fleet.replicas(&found.setup);
         self.found.first().is_none_or(|(found, _)| allowed(found))
@@ -113,7 +114,7 @@ impl Search {
         Some(Nearest { plan: self.as_shown(found, None), broken: Some(broken.clone()), text })
     }
 
-    /// How far a plan that meets the limits is beyond the fleet.
+    /// By how much a plan that meets the limits exceeds the fleet.
     fn beyond(&self, found: &Found) -> String {
         let name = words::name(&found.setup, found.replicas);
         let gpus = found.setup.gpus_per_replica() * found.replicas;
@@ -143,12 +144,12 @@ impl Search {
             (None, None) => listed.0.map(|_| format!("on demand: {}", listed.1)),
         };
         let runs: Vec<Scenario> = self.request.runs.iter().rev().take(MOST_RUNS).rev().cloned().collect();
-        // Where it is opened it is calibrated on the same runs.
+        // Opened from its link, it is calibrated on the same runs.
         let link = Link { runs, ..Link::new(found.scenario()) }.encode();
         Plan { price_from, link, ..plan }
     }
 
-    /// Why there is no plan.
+    /// Explains why there is no plan.
     fn nothing(&self, nearest: Option<&Nearest>) -> Issue {
         let counts = self.counts;
         let field = match nearest.map(|nearest| nearest.broken.as_ref().map(|broken| broken.field)) {

@@ -1,9 +1,10 @@
-//! What no layout can do better: memory, and every kernel at its ideal. Bounds only leave out; nothing shown comes from
-//! them.
+//! Lower bounds for a layout: memory, and every kernel at its ideal. Bounds only prune; no displayed figure comes
+//! from them.
 //!
-//! A replica that decodes `b` sequences a step spends `K / b` steps on each request, `K` being its decode steps, and in
-//! each step computes the prompts of `b / K` requests. Kernels at their ideal, work spread evenly over the steps and the
-//! largest `b` that memory, slots and the TPOT limit leave make the least seconds of a replica for each request.
+//! A replica that decodes `b` sequences per step spends `K / b` steps on each request, where `K` is the number of
+//! decode steps, and computes the prompts of `b / K` requests in each step. Ideal kernels, work spread evenly over
+//! the steps, and the largest `b` allowed by memory, slots and the TPOT limit give the least replica time per
+//! request.
 
 use crate::config::catalog;
 use crate::config::{Batching, Field, Issue, Load, Setup};
@@ -14,36 +15,36 @@ use crate::serving::memory_of;
 use crate::serving::step::ideal;
 use crate::units::Bytes;
 
-/// The least there is of a layout.
+/// Lower bounds for a layout.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
-    /// Seconds to the first token of a request that is alone.
+    /// Seconds to the first token of a lone request.
     pub ttft: f64,
-    /// Seconds an output token, of a request that is alone; none where there is one token.
+    /// Seconds per output token of a lone request; `None` with one output token.
     pub tpot: Option<f64>,
     /// Seconds of one replica for each request; infinite where no batch keeps to the TPOT limit.
     pub per_request: f64,
 }
 
-// Shares of their ideals that a step which only decodes, what prompts add to a step, and a prompt alone take at least:
-// calibration multiplies learned times by factors, in part below 1.
+// Smallest fractions of their ideals that decode steps, the prompts' share of a step, and a lone prompt take:
+// calibration multiplies learned times by factors, some below 1.
 constants!("bounds": least_decode, least_prefill, least_ttft);
 
-/// Share of an ideal that unequal lengths may undercut it by: windows and tiles make some times concave in a length.
+/// Fraction of an ideal that unequal lengths may reach: windows and tiles make some times concave in the length.
 const UNEQUAL: f64 = 0.8;
-/// A run is not called saturated before its queue has grown so much, in shares of its arrivals.
+/// Queue growth, relative to arrivals, below which a run is not called saturated.
 const GROWTH: f64 = 1.06;
-/// Requests that may exceed a TPOT limit at most, if the limit is to bound the batch.
+/// Largest share of requests that may exceed a TPOT limit for it to bound the batch.
 const EXCEPTIONS: f64 = 0.1;
-/// Times that those exceptions may make the mean request longer than the limits of the others.
+/// Factor by which those exceptions may lengthen the mean request beyond the limit.
 const EXCEPTIONS_LAST: f64 = 1.5;
-/// Halvings of the interval in which the largest batch lies that keeps to a TPOT limit.
+/// Bisection steps for the largest batch size that meets a TPOT limit.
 const REFINED: u32 = 3;
 
-/// Whether a sequence fits; by how much of a GPU's memory it does not.
+/// How much memory per GPU is missing for one sequence; `None` if it fits.
 ///
 /// # Errors
-/// Where a catalog lacks a figure.
+/// If a catalog lacks a figure.
 pub fn lacks(setup: &Setup) -> Result<Option<Bytes>, Vec<Issue>> {
     let memory = memory_of(setup)?;
     let tokens = setup.longest_sequence() + f64::from(setup.drafts.drafted);
@@ -54,7 +55,7 @@ pub fn lacks(setup: &Setup) -> Result<Option<Bytes>, Vec<Issue>> {
 
 impl Bound {
     /// # Errors
-    /// Where a catalog lacks a figure.
+    /// If a catalog lacks a figure.
     pub fn of(setup: &Setup) -> Result<Self, Vec<Issue>> {
         let missing =
             |missing: crate::config::MissingFigure| vec![Issue::error(Field::Gpu, missing.to_string())];
@@ -77,7 +78,7 @@ impl Bound {
         let limit = work.step_limit.unwrap_or(f64::INFINITY);
         let step = |size: f64| match setup.engine.scheduler.batching {
             Batching::PrefillFirst => decode(size).map(|step| step + prefill * size / work.steps),
-            // Experts that a step touches grow ever slower with its tokens: prompts may better come together.
+            // The number of active experts grows sublinearly in the tokens: prompts may be cheaper together.
             _ if setup.model.has_experts() => Ok(decode(size)?.max(prefill * size / work.steps)),
             _ => {
                 let alone = time(&work.decode(size, 0.0))?;
@@ -86,7 +87,7 @@ impl Bound {
             }
         };
         let each = |size: f64, step: f64| step * work.steps / (size * f64::from(setup.dp * setup.pp));
-        // The time for each request falls with the size: the smallest that breaks the limit bounds all that keep it.
+        // Time per request falls with the batch size: the smallest that breaks the limit bounds all that meet it.
         let (mut keeps, mut size) = (0.0, 1.0);
         let mut taken = step(size)?;
         while taken <= limit && size < work.most {
@@ -109,12 +110,12 @@ impl Bound {
         Ok(Self { ttft, tpot: Some(alone / work.tokens_a_step), per_request })
     }
 
-    /// Replicas that the load takes at least.
+    /// Minimum number of replicas for the load.
     pub fn replicas(&self, setup: &Setup) -> u32 {
         replicas(setup, self.per_request / GROWTH)
     }
 
-    /// The limits that not even a request which is alone keeps, each with its ideal in seconds.
+    /// A limit that even a lone request misses, with its ideal in seconds.
     pub fn broken(&self, setup: &Setup) -> Option<(Field, f64, f64)> {
         let steps = f64::from(setup.osl.saturating_sub(1));
         let e2e = self.ttft + self.tpot.unwrap_or(0.0) * steps;
@@ -123,7 +124,7 @@ impl Bound {
             Field::SloTpot => self.tpot.unwrap_or(0.0),
             _ => e2e,
         };
-        // What holds for few requests only says nothing of the mean one.
+        // A limit for few requests says nothing about the mean one.
         let strict = asks_most(setup);
         let broken = setup.slos.limits().filter(|&(field, limit)| strict && of(field) > limit);
         broken
@@ -132,24 +133,24 @@ impl Bound {
     }
 }
 
-/// Replicas that the load of `setup` keeps busy, each request taking one of them so many seconds.
+/// Replicas that the load of `setup` keeps busy at this many replica seconds per request.
 pub(super) fn replicas(setup: &Setup, per_request: f64) -> u32 {
     let rate = match setup.load {
         Load::Rate(rate) | Load::ConstantRate(rate) => rate,
         Load::SessionRate(rate) => rate * f64::from(setup.turns.count),
-        // Clients that all keep to their limits come again as soon as those allow.
+        // Clients that all meet their limits return as soon as those allow.
         Load::Concurrency(clients) => match cycle(setup) {
             Some(cycle) => f64::from(clients) / (cycle * EXCEPTIONS_LAST),
             None => return 1,
         },
-        // Others wait, and fewer replicas serve them as well, only slower.
+        // Others wait, so fewer replicas serve them too, only more slowly.
         _ => return 1,
     };
     let least = rate * per_request;
     if least.is_finite() { least.ceil().clamp(1.0, f64::from(u32::MAX)) as u32 } else { u32::MAX }
 }
 
-/// Seconds from one request of a client to its next at most, where the limits say so.
+/// Maximum seconds between a client's requests, if the limits imply one.
 fn cycle(setup: &Setup) -> Option<f64> {
     let slos = setup.slos;
     let parts = slos
@@ -160,26 +161,26 @@ fn cycle(setup: &Setup) -> Option<f64> {
     asks_most(setup).then_some(least * 1e-3)
 }
 
-/// Whether nearly all requests must keep to each limit.
+/// Whether nearly all requests must meet each limit.
 fn asks_most(setup: &Setup) -> bool {
     setup.histogram.is_empty() && setup.slos.share_of_each() >= 1.0 - EXCEPTIONS
 }
 
-/// What a mean request asks for.
+/// The work of a mean request.
 pub(super) struct Work {
     /// Prompt tokens that are computed, and those found in the cache.
     pub new: f64,
     past: f64,
     /// Tokens of a sequence half-way through its output.
     length: f64,
-    /// Steps in which it decodes, and the tokens each yields.
+    /// Decode steps, and tokens per step.
     pub steps: f64,
     pub tokens_a_step: f64,
     drafted: u32,
-    /// Sequences of a rank's step at most.
+    /// Maximum sequences per rank and step.
     pub most: f64,
     ranks: f64,
-    /// Seconds of a step at most, from the TPOT limit.
+    /// Maximum seconds per step, from the TPOT limit.
     pub step_limit: Option<f64>,
     slack: f64,
 }
@@ -224,14 +225,14 @@ impl Work {
             .pooling((ranks * (count * new) as f64) as u64)
     }
 
-    /// So many decoding sequences of a rank, and the tokens of so many prompts beside them.
+    /// A step with this many decoding sequences per rank and the tokens of this many prompts.
     pub fn decode(&self, count: f64, prompts: f64) -> Batch {
         let count = count.floor() as u64;
         let batch = Batch::decode(count, self.length as u64).verifying(self.drafted);
         let new = (prompts * self.new).floor() as u64;
         let batch = match new {
             0 => batch,
-            // A chunk of a prompt: as much of it again stands in the cache on average, which is left out.
+            // A prompt chunk: half of it is in the cache on average, which is ignored.
             new => batch.with(Batch::of(Sequences { count: 1, new, past: 0 })),
         };
         let tokens = batch.tokens() as f64 * self.ranks;

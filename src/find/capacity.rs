@@ -1,5 +1,5 @@
-//! What else one asks of plans: the most load that a fleet or a budget takes within the limits, and what a day of changing
-//! rates costs where replicas follow them. Each is answered by searches for plans at several loads.
+//! Capacity questions: the maximum load a fleet or budget serves within the limits, and what a day with changing
+//! rates costs if replicas follow them. Each is answered by searches at several loads.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,63 +11,63 @@ use crate::config::link::Link;
 use crate::config::{Field, Issue, Load, json};
 use crate::units::{count, fixed};
 
-/// What is asked for.
+/// The question asked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
     /// Plans for a load.
     Plans,
-    /// The most load: its size is this input.
+    /// The maximum load, of this size input.
     Most(Field),
     /// Requests per second in each hour of a day.
     Day(Vec<f64>),
 }
 
-/// Plans, and what else was asked for.
+/// Plans, and the answer to the question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Capacity {
-    /// At the most load, or at the peak of the day.
+    /// At the maximum load, or at the peak of the day.
     #[serde(flatten)]
     pub answer: Answer,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<Most>,
-    /// A day of each plan, the cheapest first; those without a price by GPU hours.
+    /// A day for each plan, cheapest first; those without a price by GPU hours.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub days: Vec<Day>,
 }
 
-/// The most load that is taken within the limits.
+/// The maximum load served within the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Most {
     /// `rate`, `constant_rate`, `concurrency`, `sessions` or `session_rate`.
     pub field: Field,
     pub load: f64,
-    /// The least load tried that no plan takes; none if none was.
+    /// The smallest load tried that no plan serves, if any.
     pub breaks_at: Option<f64>,
 }
 
-/// A plan whose replicas follow the rates of a day.
+/// A plan whose replicas follow the rates over a day.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Day {
     /// The plan at the peak.
     pub name: String,
     pub link: String,
     pub hours: Vec<Hour>,
-    /// Where a price is known; as is the next.
+    /// If a price is known, like the next one.
     pub dollars_per_day: Option<f64>,
-    /// With the replicas of the peak all day.
+    /// With the peak's replicas all day.
     pub dollars_per_day_at_peak: Option<f64>,
     pub gpu_hours: f64,
 }
 
-/// An hour of it, from 0 on.
+/// One hour of it, from 0 on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Hour {
     /// Requests per second.
     pub rate: f64,
-    /// None without requests.
+    /// 0 without requests.
     pub replicas: u32,
     pub gpus: u32,
-    /// Replicas more, or fewer, than the hour before; the first follows the last.
+    /// Replicas added or removed since the previous hour; the first follows the last.
     pub step: i64,
 }
 
@@ -75,19 +75,19 @@ const DAY: &str = "day";
 const MOST: &str = "most";
 const HOURS: usize = 24;
 const RATE: Range = Range::new(0.0, 100_000.0);
-/// Loads that may be asked the most of.
+/// Loads whose maximum can be asked for.
 const SIZES: [Field; 5] =
     [Field::Rate, Field::ConstantRate, Field::Concurrency, Field::Sessions, Field::SessionRate];
-/// The most load is known this well.
+/// Relative precision of the maximum load.
 const PRECISION: f64 = 0.03;
 const GROWTH: f64 = 4.0;
 const LEAST_RATE: f64 = 0.01;
 const MOST_LOAD: f64 = 100_000.0;
 
 impl Question {
-    /// Reads a request whose load is `"rate": "most"`, or a `"day"` of 24 rates, or any other.
+    /// Reads a request with `"rate": "most"`, a `"day"` of 24 rates, or a plain load.
     ///
-    /// Without a request the issues hold an error.
+    /// If there is no request, the issues hold an error.
     pub fn from_json(text: &str) -> (Option<Request>, Self, Vec<Issue>) {
         let Ok(Value::Object(mut object)) = json::parse(text) else {
             let (request, issues) = Request::from_json(text);
@@ -137,10 +137,10 @@ impl Question {
         (request, question, issues)
     }
 
-    /// The answer; `finish` ends a search.
+    /// Answers the question; `finish` runs a search to its end.
     ///
     /// # Errors
-    /// As `finish`.
+    /// Errors of `finish`.
     pub fn answer<E>(
         &self,
         request: Request,
@@ -205,7 +205,7 @@ fn most<E>(
             (None, Some(breaks)) if is_rate && breaks / GROWTH >= LEAST_RATE => breaks / GROWTH,
             (Some(keeps), Some(breaks)) if breaks > keeps * (1.0 + PRECISION) => {
                 let middle = f64::sqrt(keeps * breaks);
-                // Of clients there are whole ones.
+                // Clients are whole numbers.
                 let middle = if is_rate { rounded(middle) } else { middle.round().max(keeps + 1.0) };
                 if middle >= breaks || middle <= keeps {
                     break;
@@ -220,12 +220,12 @@ fn most<E>(
     Ok(Capacity { answer, most, days: Vec::new() })
 }
 
-/// Rates are written, not computed; none is a negative zero.
+/// Rates are typed, not computed; none is a negative zero.
 fn is_same(one: f64, other: f64) -> bool {
     one.to_bits() == other.to_bits()
 }
 
-/// To four digits, so that it is written as it is.
+/// Rounded to four digits, so that it prints exactly.
 fn rounded(load: f64) -> f64 {
     format!("{load:.3e}").parse().unwrap_or(load)
 }
@@ -245,7 +245,7 @@ fn days<E>(
     Ok(Capacity { answer, most: None, days })
 }
 
-/// None if no number of replicas meets the limits in some hour, even though one does at the peak.
+/// `None` if no number of replicas meets the limits in some hour, although one does at the peak.
 fn day<E>(
     request: &Request,
     rates: &[f64],
@@ -253,7 +253,7 @@ fn day<E>(
     finish: &impl Fn(Search) -> Result<Answer, E>,
 ) -> Result<Option<Day>, E> {
     let Some(link) = Link::read(&plan.link).0 else { return Ok(None) };
-    // The layout of the plan, with as many replicas as it takes.
+    // The plan's layout, with as many replicas as needed.
     let alone = Request {
         base: link.scenario,
         varied: Vec::new(),
@@ -301,7 +301,7 @@ fn day<E>(
 }
 
 impl Capacity {
-    /// For people: the table of the plans, and below what else was asked for.
+    /// As text: the table of plans, followed by the answer to the question.
     pub fn to_table(&self) -> String {
         let mut lines = vec![self.answer.to_table()];
         if let Some(most) = self.most {

@@ -1,8 +1,9 @@
-//! A bound nearer than physics: the same closed form over a few learned step times instead of ideal ones,
-//! as long as measured runs say that steps are.
+//! A tighter bound than physics: the same closed form over a few learned and calibrated step times instead of ideal
+//! ones.
 //!
-//! It is no strict bound, because learned times need not fall evenly with the batch: layouts are left out only where it is
-//! beyond what was found by a margin, which `tests/find` and `plan --compare` hold against a search without bounds.
+//! It is not strict, because learned times need not fall evenly with the batch size: layouts are pruned only if it
+//! is worse than the plans found by a margin, which `tests/find` and `plan --compare` check against an exhaustive
+//! search.
 
 use crate::calibration::Factors;
 use crate::config::catalog::Physics;
@@ -15,37 +16,37 @@ use crate::serving::table::octaves;
 
 use super::bound::{Work, replicas};
 
-/// Some steps of a layout, counted; the models have not answered yet.
+/// Some counted steps of a layout, before the models answer.
 #[derive(Debug, Clone)]
 pub struct Estimate {
-    /// Prompts that one step takes together, and that step.
+    /// Number of prompts prefilled together in one step, and that step.
     prompts: (f64, PlannedStep),
     decodes: Vec<Decode>,
-    /// Decode steps of a request.
+    /// Decode steps per request.
     steps: f64,
     step_limit: f64,
 }
 
-/// A decode step, and what it is with prompts beside it where the engine mixes them.
+/// A decode step, with and without prompts if the engine mixes them.
 #[derive(Debug, Clone)]
 struct Decode {
-    /// Sequences of a rank.
+    /// Sequences per rank.
     size: f64,
     alone: PlannedStep,
-    /// With the tokens that come to each step, spread evenly over all.
+    /// With prompt tokens spread evenly over all steps.
     even: Option<PlannedStep>,
-    /// With a whole prompt, as one step in so many has.
+    /// With a whole prompt, as in one step of several.
     whole: Option<PlannedStep>,
 }
 
-/// Seconds of the steps of an [`Estimate`].
+/// Step times of an [`Estimate`] in seconds.
 #[derive(Debug)]
 struct Times {
     prompts: f64,
     decodes: Vec<DecodeTimes>,
 }
 
-/// Those of a [`Decode`].
+/// Step times of a [`Decode`].
 #[derive(Debug, Clone, Copy)]
 struct DecodeTimes {
     alone: f64,
@@ -53,32 +54,32 @@ struct DecodeTimes {
     whole: Option<f64>,
 }
 
-/// Replicas that a load takes; `u32::MAX` where none are enough.
+/// Replicas needed for a load; `u32::MAX` if no number suffices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expected {
-    /// Fewer are left out.
+    /// Fewer are pruned.
     pub least: u32,
-    /// To begin with.
+    /// Starting point of the search.
     pub expected: u32,
 }
 
-/// A replica that serves as many requests as it can within the TPOT limit.
+/// A replica serving as many requests as it can within the TPOT limit.
 #[derive(Debug, Clone, Copy)]
 struct Busiest {
-    /// Seconds of it for each request.
+    /// Replica seconds per request.
     per_request: f64,
     in_flight: f64,
 }
 
-/// Decode steps that are looked at, per octave of their sequences.
+/// Batch sizes evaluated per octave.
 const SIZES: u32 = 1;
-/// Share of the estimate that a plan takes at least: `plan --compare` loses no plan at it.
+/// Fraction of the estimate that plans always need: `plan --compare` loses no plan at this margin.
 const MARGIN: f64 = 0.85;
-/// Times the estimate that a plan takes as a rule: replicas are not busy all the time.
+/// Typical multiple of the estimate that plans need: replicas are not busy all the time.
 const BUSY: f64 = 1.1;
 
 impl Estimate {
-    /// With the rows the models are asked for. None where a catalog lacks a figure: planning says which.
+    /// Also returns the rows for the models. `None` if a catalog lacks a figure: planning reports which.
     pub fn new(setup: &Setup, physics: &Physics) -> Option<(Self, Rows)> {
         let mut rows = Rows::default();
         let work = Work::of(setup);
@@ -106,11 +107,11 @@ impl Estimate {
         Some((Self { prompts, decodes, steps: work.steps, step_limit }, rows))
     }
 
-    /// None if `efficiencies` answers other rows.
+    /// `None` if `efficiencies` answers other rows.
     pub fn finish(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Expected> {
         let times = self.times(setup, physics, efficiencies)?;
         let plain = self.busiest(setup, &times, Factors::NONE);
-        // Measured runs say how far from that steps are with as many requests under way.
+        // Calibration at this number of requests in flight.
         let factors = factors(setup, efficiencies, plain.in_flight);
         let Busiest { per_request, in_flight } = self.busiest(setup, &times, factors);
         Some(Expected {
@@ -124,7 +125,7 @@ impl Estimate {
         })
     }
 
-    /// Seconds of each step, whatever they are multiplied by.
+    /// Seconds of each step, before calibration.
     fn times(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Times> {
         let time = |step: &PlannedStep| Some(step.finish(setup, physics, efficiencies)?.time.total().0);
         let mixed = |step: &Option<PlannedStep>| match step {
@@ -142,7 +143,7 @@ impl Estimate {
         Some(Times { prompts: time(&self.prompts.1)?, decodes: decodes? })
     }
 
-    /// At step times so many times as long.
+    /// At step times multiplied by `factors`.
     fn busiest(&self, setup: &Setup, times: &Times, factors: Factors) -> Busiest {
         let prefill = times.prompts * factors.prefill / self.prompts.0;
         let parts = f64::from(setup.dp * setup.pp);
@@ -152,7 +153,7 @@ impl Estimate {
             self.decodes.iter().zip(&times.decodes)
         {
             let size = *size;
-            // Prompts of so many requests come to each step.
+            // Prompts of this many requests per step.
             let each = size / self.steps;
             let longer = |with: f64| alone * factors.decode + (with - alone) * factors.prefill;
             let mut step = alone * factors.decode + prefill * each;
@@ -162,7 +163,7 @@ impl Estimate {
             if let Some(whole) = whole.filter(|_| each <= 1.0) {
                 step = step.min(longer(alone + (whole - alone) * each));
             }
-            // Between two sizes steps grow evenly: the one that just keeps the limit.
+            // Step times are linear between two batch sizes: find the one that just meets the limit.
             let (at, step) = match before {
                 Some((smaller, shorter)) if step > self.step_limit && shorter < self.step_limit => {
                     let share = (self.step_limit - shorter) / (step - shorter);

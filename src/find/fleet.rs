@@ -1,4 +1,4 @@
-//! What the visitor has or may spend: GPUs owned, budgets, prices.
+//! What the visitor has or may spend: owned GPUs, budgets, prices.
 
 use std::collections::BTreeMap;
 
@@ -11,28 +11,28 @@ use crate::config::inputs::Range;
 use crate::config::{Field, Issue, Scenario, Setup, json};
 use crate::units::decimal;
 
-/// Bounds of what is bought; all empty where anything may be.
+/// Bounds on what may be used; all empty if there are none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fleet {
     /// GPUs there are, by id; where any are named, no others are taken but those of `bought`.
     pub owned: BTreeMap<String, u32>,
-    /// GPUs that the request names to be tried: of those not owned there are any number.
+    /// GPUs the request asks to try: unlimited unless owned.
     pub bought: Vec<String>,
     /// GPUs of a plan at most.
     pub gpus: Option<u32>,
     /// Dollars per hour of a plan at most.
     pub dollars: Option<f64>,
-    /// Dollars per GPU and hour, by id, in place of the catalog's.
+    /// Dollars per GPU-hour, by id, instead of the catalog's.
     pub prices: BTreeMap<String, Price>,
 }
 
-/// Replicas of a plan at most: as many as a scenario may have.
+/// Most replicas in a plan, as in a scenario.
 const MOST_REPLICAS: u32 = 10_000;
 const GPUS: Range = Range::new(1.0, 100_000.0);
 const DOLLARS: Range = Range::new(0.01, 10_000_000.0);
 
 impl Fleet {
-    /// From the values of `owned`, `budget_gpus` and `budget_dollars`.
+    /// Reads `owned`, `budget_gpus` and `budget_dollars`.
     pub(super) fn read([owned, gpus, dollars]: [Option<Value>; 3], issues: &mut Vec<Issue>) -> Self {
         let mut one = |field, range, whole, value: Option<Value>| {
             value.and_then(|value| number(field, range, whole, field.input().label, &value, issues))
@@ -57,13 +57,14 @@ impl Fleet {
         self.owned.is_empty() && self.gpus.is_none() && self.dollars.is_none()
     }
 
-    /// The price of a GPU and hour where one is known: the visitor's, or the catalog's.
+    /// Known price per GPU-hour: the visitor's, or the catalog's.
     pub fn price(&self, gpu: &str) -> Option<f64> {
         let listed = || catalog().gpu(gpu).and_then(|gpu| gpu.dollars_per_hour.0);
         self.prices.get(gpu).map(|price| price.dollars).or_else(listed)
     }
 
-    /// Replicas of this layout that it allows: none if not even one. A budget in dollars allows none of what has no price.
+    /// Number of replicas of this layout that the fleet allows, possibly 0. A dollar budget excludes layouts
+    /// without a price.
     pub fn replicas(&self, setup: &Setup) -> u32 {
         let each = f64::from(setup.gpus_per_replica());
         let owned = match self.owned.get(&setup.gpu.id) {
@@ -74,14 +75,14 @@ impl Fleet {
         let bought = match (self.dollars, setup.price) {
             (None, _) => f64::INFINITY,
             (Some(_), None) => 0.0,
-            // What is owned for nothing is bounded by the others.
+            // Owned GPUs at no cost are bounded by the other limits.
             (Some(dollars), Some(price)) => dollars / price.max(f64::MIN_POSITIVE),
         };
         let gpus = owned.min(bought).min(self.gpus.map_or(f64::INFINITY, f64::from));
         (gpus / each + ROUNDING).floor().min(f64::from(MOST_REPLICAS)) as u32
     }
 
-    /// What contradicts itself, or is less than one GPU. `fixed` GPUs of these types are asked for.
+    /// Reports contradictions, and bounds below one GPU. `fixed` GPUs of these types are requested.
     pub(super) fn check(
         &self,
         fixed: Option<u32>,
@@ -119,10 +120,10 @@ impl Fleet {
     }
 }
 
-/// A quotient of a budget and a price is a whole number within this.
+/// Rounding tolerance for a budget divided by a price.
 const ROUNDING: f64 = 1e-9;
 
-/// A number of the request's own, or an issue beside its field.
+/// A number in the request itself, or an issue on its field.
 pub(super) fn number(
     field: Field,
     range: Range,
@@ -139,7 +140,7 @@ pub(super) fn number(
     read
 }
 
-/// `{"h100-sxm": 16}`, each value as `read` takes it.
+/// `{"h100-sxm": 16}`, with each value parsed by `read`.
 pub(super) fn by_gpu<T>(
     field: Field,
     value: Option<Value>,

@@ -1,4 +1,4 @@
-//! How much more load a plan takes before a limit breaks.
+//! How much more load a plan can serve before a limit breaks.
 
 use super::plan::{Found, keeps};
 use crate::config::Load;
@@ -8,7 +8,7 @@ use crate::serving::run::Runner;
 const MOST_LOAD: f64 = 4.0;
 const PRECISION: f64 = 0.03;
 
-/// How much more load a plan takes, one run after the other.
+/// Headroom search for a plan, one run at a time.
 #[derive(Debug, Clone)]
 pub struct Headroom {
     keeps: f64,
@@ -20,7 +20,7 @@ impl Headroom {
         Self { keeps: 1.0, breaks: None }
     }
 
-    /// One run more. The times of the load that it takes, and whether more was not tried, once that is known.
+    /// Does one more run. Returns the load multiple and whether it is only a lower bound, once known.
     pub fn step(&mut self, found: &Found, runner: &Runner) -> Option<(f64, bool)> {
         let at = match self.breaks {
             None if self.keeps >= MOST_LOAD => return Some((self.keeps, true)),
@@ -29,7 +29,7 @@ impl Headroom {
         };
         let load = found.setup.load;
         let more = Load::of(load.size(), load.amount() * at);
-        // Of clients there are whole ones.
+        // Clients are whole numbers.
         let times = more.amount() / load.amount();
         let is_new = times > self.keeps && self.breaks.is_none_or(|breaks| times < breaks);
         if !is_new || self.breaks.is_some_and(|breaks| breaks <= self.keeps * (1.0 + PRECISION)) {

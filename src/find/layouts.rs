@@ -1,4 +1,4 @@
-//! The layouts that a request allows: its open inputs, value by value.
+//! The layouts a request allows: all combinations of its open inputs.
 
 use super::Request;
 use crate::config::catalog::catalog;
@@ -7,20 +7,20 @@ use crate::config::inputs::Input;
 use crate::config::link::{Draft, Link, VARIES};
 use crate::config::{Dtype, Field, Issue, Scenario};
 
-/// Inputs with the values to try, as links write them.
+/// Inputs with the values to try, as written in links.
 pub type Varied = Vec<(Field, Vec<String>)>;
 
-/// Open where nobody says anything of them. Formats, scheduler settings and drafts are not: they are the visitor's to allow.
+/// Open unless stated. Formats, scheduler settings and drafts are not: the visitor must allow them.
 const OPEN: [Field; 6] = [Field::Gpu, Field::Engine, Field::Tp, Field::Pp, Field::Dp, Field::Ep];
 
-/// In place of a list.
+/// Stands for all values.
 pub const ALL: &str = "all";
 
-/// GPUs that share a layer, stages, and groups of attention, where nobody names any: more of them are tried when asked for.
+/// Default degrees of TP, PP and attention DP; larger ones are tried on request.
 const DEGREES: [u32; 5] = [1, 2, 4, 8, 16];
 const STAGES: [u32; 3] = [1, 2, 4];
 
-/// Every value of an input that has a list of them.
+/// All values of an input with a list of values.
 pub fn all(field: Field) -> Option<Vec<String>> {
     let texts = |degrees: &[u32]| degrees.iter().map(u32::to_string).collect();
     let ids = |dtypes: &[Dtype]| dtypes.iter().map(|dtype| dtype.id().to_owned()).collect();
@@ -36,7 +36,7 @@ pub fn all(field: Field) -> Option<Vec<String>> {
     }
 }
 
-/// An id that no catalog has.
+/// An issue for an id that no catalog has.
 pub fn unknown(field: Field, text: &str) -> Option<Issue> {
     let mut issues = Vec::new();
     match field {
@@ -47,7 +47,7 @@ pub fn unknown(field: Field, text: &str) -> Option<Issue> {
     issues.pop()
 }
 
-/// Opens what the request says nothing of; of GPUs, where some are owned, those.
+/// Opens inputs that the request does not state; GPUs are limited to the owned ones, if any.
 pub fn open(request: &mut Request, stated: &[Field]) {
     let named = |field: Field, varied: &Varied| {
         stated.contains(&field) || varied.iter().any(|(known, _)| *known == field)
@@ -64,7 +64,7 @@ pub fn open(request: &mut Request, stated: &[Field]) {
         request.varied.push((field, values));
         request.open.push(field);
     }
-    // Formats that no kernel of such a model multiplies are no choice.
+    // Formats without kernels for such a model are not an option.
     if let Some(model) = request.base.model.record() {
         let known = weight_formats(model);
         for (_, values) in request
@@ -79,7 +79,7 @@ pub fn open(request: &mut Request, stated: &[Field]) {
 }
 
 impl Request {
-    /// Every combination of what is open that a replica could be, with one replica each.
+    /// All combinations of open inputs that a replica could have, with one replica each.
     pub fn layouts(&self) -> Vec<Scenario> {
         let mut layouts = vec![Scenario { replicas: 1, ..self.base.clone() }];
         for (field, values) in &self.varied {
@@ -92,23 +92,23 @@ impl Request {
         layouts.into_iter().filter_map(|scenario| self.sized(scenario)).collect()
     }
 
-    /// Leaves out what only repeats another layout or is refused in any case: checks say the rest, by name.
+    /// Skips layouts that duplicate another or are always refused; the checks report the rest.
     fn is_sensible(&self, scenario: &Scenario) -> bool {
         let open = |field: Field| self.open.contains(&field);
         let stage = scenario.tp.saturating_mul(scenario.dp);
         let domain = catalog().gpu(&scenario.gpu).map_or(u32::MAX, |gpu| gpu.link.domain);
         let experts = scenario.has_experts();
-        // What several machines exchange over a network was not measured: they are for who asks for them.
+        // Layouts across machines only on request, because network communication was not measured.
         let degrees = [(Field::Tp, scenario.tp), (Field::Pp, scenario.pp), (Field::Dp, scenario.dp)];
         let wide = degrees.iter().any(|(field, degree)| open(*field) && *degree > 1);
         let within = !wide || scenario.gpus_per_replica() <= u64::from(domain);
         let dp = experts || scenario.dp == 1 || !open(Field::Dp);
-        // Experts are sharded whole over all of a stage, or not at all, unless somebody says otherwise.
+        // Experts are distributed over the whole stage or not at all, unless stated.
         let ep = scenario.ep == 1 || (experts && scenario.ep == stage) || !open(Field::Ep);
         within && dp && ep
     }
 
-    /// With the replicas that make the GPUs asked for, and the price that holds; none where those do not divide.
+    /// Sets the replicas for the requested GPUs, and the price; `None` if the GPUs do not divide.
     fn sized(&self, mut scenario: Scenario) -> Option<Scenario> {
         if let Some(gpus) = self.gpus {
             let each = scenario.gpus_per_replica();
@@ -117,7 +117,7 @@ impl Request {
                 return None;
             }
         }
-        // Nothing is accepted where nothing is drafted.
+        // Without drafts nothing is accepted.
         if scenario.workload.drafts.drafted == 0 && self.values(Field::Drafted).is_some() {
             scenario.workload.drafts.accepted = 0.0;
         }
@@ -127,7 +127,7 @@ impl Request {
     }
 }
 
-/// The same with one input at another value.
+/// The same with one input changed.
 fn set(scenario: &Scenario, input: &Input, text: &str) -> Option<Scenario> {
     let mut draft = Draft { link: Link::new(scenario.clone()), gpus: None };
     input.set(&mut draft, text).ok()?;

@@ -1,9 +1,9 @@
-//! Which GPUs, how many, arranged how: the plans that serve a load within its limits, the best first.
+//! Searches for GPUs, their number and layout: the plans that serve a load within its limits, ranked.
 //!
-//! A [`Request`] is a scenario, what of it may vary, and what the fleet may be. Its [`Search`] checks every layout that it
-//! allows, bounds it by memory and physics, and simulates what the bounds leave, cheapest first: closed forms only leave
-//! out, every figure shown is that of a simulated run. Like all of the core it is pure: whoever runs it has the models
-//! answer, takes as many [`Task`]s at once as there are threads, and may stop at any time.
+//! A [`Request`] is a scenario, the inputs that may vary, and the fleet. Its [`Search`] checks every allowed
+//! layout, bounds it by memory and physics, and simulates what the bounds leave, cheapest first: closed forms only
+//! prune, and every displayed figure is from a simulated run. Like the rest of the core it is pure: the caller runs
+//! the models, takes as many [`Task`]s at once as it has threads, and may stop at any time.
 
 mod answer;
 mod bound;

@@ -1,4 +1,4 @@
-//! One plan: a layout and its replicas, with what was simulated of it.
+//! One plan: a layout and its replicas, with its simulated results.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use crate::config::{Dtype, Field, Issue, Scenario, Setup};
 use crate::serving::run::{Bands, Power, Run};
 use crate::serving::sim::{Kept, Stats};
 
-/// What plans are ranked by: dollars per hour; those without a known price come last, by GPUs.
+/// The ranking of plans: dollars per hour; those without a known price come last, by number of GPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Worth {
     Dollars(f64),
@@ -18,7 +18,7 @@ pub enum Worth {
 }
 
 impl Worth {
-    /// Of so many replicas.
+    /// With this many replicas.
     pub fn of(setup: &Setup, replicas: u32) -> Self {
         let gpus = f64::from(setup.gpus_per_replica()) * f64::from(replicas);
         setup.price.map_or(Self::Gpus(gpus), |price| Self::Dollars(price * gpus))
@@ -35,77 +35,78 @@ impl Worth {
     }
 }
 
-/// The limit that breaks furthest, or the load that is not kept up with.
+/// The limit missed by most, or a load that is not kept up with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "BrokenLimit"))]
 pub struct Broken {
-    /// `slo_ttft`, `slo_tpot`, `slo_e2e` or `slo_share`; the field of the load where more arrives than is served.
+    /// `slo_ttft`, `slo_tpot`, `slo_e2e` or `slo_share`; the load's field if more arrives than is served.
     pub field: Field,
-    /// What came of it, in seconds; a share of requests for `slo_share`, requests per second served for a load.
+    /// The result, in seconds; a share of requests for `slo_share`, requests served per second for a load.
     pub at: f64,
-    /// What was asked for, likewise.
+    /// The limit, in the same unit.
     pub limit: f64,
     pub text: String,
 }
 
-/// A configuration that serves the load, all figures those of its simulated run.
+/// A configuration that serves the load; all figures are from its simulated run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Plan {
-    /// The fragment of a link that opens it.
+    /// The fragment of a link to it.
     pub link: String,
-    /// The same as a scenario in the JSON form.
+    /// The same as a JSON scenario.
     #[cfg_attr(test, ts(type = "Config"))]
     pub config: Value,
-    /// In a few words: `3 x B200, NVFP4, vLLM, TP 1`.
+    /// Short name: `3 x B200, NVFP4, vLLM, TP 1`.
     pub name: String,
     pub gpu: String,
     pub gpus: u32,
     pub replicas: u32,
-    /// Of all GPUs, where their price is known; as are the next five.
+    /// For all GPUs, if their price is known; the next five likewise.
     pub dollars_per_hour: Option<f64>,
-    /// What the price of a GPU is: on demand or reserved with the source of the catalog, given, or of own hardware.
+    /// Basis of the price: on demand or reserved with the catalog's source, given, or own hardware.
     pub price_from: Option<String>,
     /// With a spare replica, so that the limits hold while one is down (N+1).
     pub dollars_per_hour_with_spare: Option<f64>,
-    /// All of the cost over the prompt tokens alone.
+    /// The whole cost over prompt tokens alone.
     pub dollars_per_million_input: Option<f64>,
-    /// The same over the output tokens alone.
+    /// The whole cost over output tokens alone.
     pub dollars_per_million_output: Option<f64>,
-    /// Prompt and output tokens together.
+    /// The cost over prompt and output tokens together.
     pub dollars_per_million_total: Option<f64>,
     /// Seconds.
     pub ttft: Stats,
-    /// None for one output token.
+    /// `None` with one output token.
     pub tpot: Option<Stats>,
     pub e2e: Stats,
     /// All replicas together.
     pub requests_per_s: f64,
     pub output_per_s: f64,
     pub total_per_s: f64,
-    /// Watts and joules; none if the power of the GPU is unknown.
+    /// Watts and joules; `None` if the GPU's power is unknown.
     pub power: Option<Power>,
-    /// What 80 % of measurements are expected between; none without calibration, or as long as that is not known.
+    /// 80 % bands; `None` without calibration or while not yet known.
     pub bands: Option<Bands>,
-    /// The probability that measurements keep to every limit; none without limits, or as long as `bands` is not known.
+    /// The probability that measurements meet every limit; `None` without limits, or while `bands` is not yet
+    /// known.
     pub keeps_with: Option<f64>,
-    /// Every limit with what came of it, at the percentile that is asked for.
+    /// Every limit with the result at the required percentile.
     pub limits: Vec<Kept>,
-    /// Share of requests that keep to all limits; none without limits.
+    /// Share of requests that meet all limits; `None` without limits.
     pub goodput_share: Option<f64>,
-    /// Times the load that these replicas take before a limit breaks; none where that is not known yet.
+    /// Multiple of the load that these replicas serve before a limit breaks; `None` while not yet known.
     pub headroom: Option<f64>,
-    /// Whether more than `headroom` times the load was not tried.
+    /// Whether `headroom` is a lower bound: more was not tried.
     pub headroom_is_least: bool,
-    /// What breaks with one replica less; none if that was not simulated, or there is one alone.
+    /// What breaks with one replica fewer; `None` if not simulated, or there is only one.
     pub one_less: Option<Broken>,
-    /// Why it comes after the first; none for that.
+    /// Why it ranks behind the first; `None` for the first.
     pub behind: Option<String>,
-    /// What is to know about it: estimates, and what was not measured.
+    /// Caveats: estimates, and what was not measured.
     pub issues: Vec<Issue>,
 }
 
-/// A layout with its replicas, as the search keeps it.
+/// A layout with its replicas, as kept by the search.
 #[derive(Debug, Clone)]
 pub struct Found {
     pub scenario: Scenario,
@@ -114,7 +115,7 @@ pub struct Found {
     pub replicas: u32,
     pub run: Run,
     pub one_less: Option<Broken>,
-    /// Times the load, and whether more was not tried.
+    /// Load multiple, and whether it is a lower bound.
     pub headroom: Option<(f64, bool)>,
     pub bands: Option<Bands>,
 }
@@ -124,12 +125,12 @@ impl Found {
         Worth::of(&self.setup, self.replicas)
     }
 
-    /// Share of requests that keep to all limits.
+    /// Share of requests that meet all limits.
     pub fn share(&self) -> Option<f64> {
         share(&self.run)
     }
 
-    /// The better first: by cost, then by GPUs, then by how many requests keep to the limits and how fast they are.
+    /// Better plans first: by cost, then GPUs, then the share of requests that meet the limits, then speed.
     pub fn order(&self, other: &Self) -> Ordering {
         let gpus = |found: &Self| u64::from(found.setup.gpus_per_replica()) * u64::from(found.replicas);
         self.worth()
@@ -144,7 +145,7 @@ impl Found {
         Scenario { replicas: self.replicas, ..self.scenario.clone() }
     }
 
-    /// As it is shown, `behind` saying why it is not the first.
+    /// The plan as shown, with `behind` saying why it is not the first.
     pub fn plan(&self, name: String, behind: Option<String>) -> Plan {
         let link = Link::new(self.scenario());
         let metrics = &self.run.metrics;
@@ -184,7 +185,7 @@ impl Found {
     }
 }
 
-/// What charts show of a plan that was simulated, whether it is among the best or not.
+/// Chart data of a simulated plan, ranked or not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tried {
     pub gpu: String,
@@ -192,11 +193,11 @@ pub struct Tried {
     pub weights: Dtype,
     /// Output tokens per second.
     pub per_gpu: f64,
-    /// None for one output token.
+    /// `None` with one output token.
     pub per_user: Option<f64>,
-    /// Where a price is known.
+    /// If a price is known.
     pub dollars_per_million_output: Option<f64>,
-    /// Seconds, on average.
+    /// Mean, in seconds.
     pub e2e: f64,
 }
 
@@ -217,12 +218,12 @@ impl Tried {
     }
 }
 
-/// Share of requests that keep to all limits.
+/// Share of requests that meet all limits.
 pub fn share(run: &Run) -> Option<f64> {
     run.goodput_per_s.map(|good| good / run.metrics.requests_per_s)
 }
 
-/// Whether a run keeps to its limits; where there are none, whether it keeps up with its load.
+/// Whether a run meets its limits or, without limits, keeps up with its load.
 pub fn keeps(run: &Run) -> bool {
     run.keeps().unwrap_or(run.saturation.is_none())
 }

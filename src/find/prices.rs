@@ -1,4 +1,4 @@
-//! What a GPU costs an hour: as the catalog lists it, under a contract, as the visitor says, or bought and run.
+//! The hourly price of a GPU: from the catalog on demand or reserved, given, or for own hardware.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use crate::config::catalog::{catalog, prices};
 use crate::config::inputs::Range;
 use crate::config::{Field, Issue, json};
 
-/// Dollars per GPU and hour, and what they are.
+/// Dollars per GPU-hour, and their basis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
     pub dollars: f64,
     pub basis: Basis,
 }
 
-/// What a price in place of the catalog's is.
+/// The basis of a price that replaces the catalog's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     Given,
-    /// Of the catalog, under a contract.
+    /// The catalog's price under a contract.
     Reserved,
     /// Bought, written off over some years, powered and hosted.
     Own,
@@ -30,7 +30,7 @@ const ON_DEMAND: &str = "on_demand";
 const RESERVED: &str = "reserved";
 /// 365.25 days.
 const HOURS_A_YEAR: f64 = 8766.0;
-/// What a bought GPU is priced by; `watts` is its power limit where it is left out.
+/// Cost items of a bought GPU; `watts` defaults to its power limit.
 const OWN: [(&str, Range); 5] = [
     ("purchase_dollars", Range::new(1.0, 1e6)),
     ("years", Range::new(0.5, 20.0)),
@@ -40,7 +40,7 @@ const OWN: [(&str, Range); 5] = [
 ];
 
 impl Price {
-    /// Where it is from, in a few words.
+    /// The source of the price in a few words.
     pub fn from(&self, gpu: &str) -> String {
         match self.basis {
             Basis::Given => "given".into(),
@@ -54,8 +54,8 @@ impl Price {
     }
 }
 
-/// `{"h100-sxm": 2.5, "b200": "reserved", "l4": {"purchase_dollars": 2500, ...}}`, or `"reserved"` for all `types`. GPUs that
-/// are not named have the price of the catalog. `overhead` is the power of the data centre over that of its GPUs.
+/// Reads `{"h100-sxm": 2.5, "b200": "reserved", "l4": {"purchase_dollars": 2500, ...}}`, or `"reserved"` for all
+/// `types`. Other GPUs keep the catalog's price. `overhead` is facility power over GPU power.
 pub(super) fn read(
     value: Option<Value>,
     types: &[String],
@@ -121,7 +121,7 @@ fn reserved(gpu: &str) -> Option<Price> {
     Some(Price { dollars, basis: Basis::Reserved })
 }
 
-/// What a bought GPU costs an hour, whether it is used or not.
+/// Hourly cost of a bought GPU, used or not.
 fn own(gpu: &str, own: &Map<String, Value>, overhead: f64, issues: &mut Vec<Issue>) -> Option<Price> {
     let known = |name: &String| OWN.iter().any(|(own, _)| own == name);
     if let Some(name) = own.keys().find(|name| !known(name)) {

@@ -1,5 +1,5 @@
-//! One layout: its step times once, then runs of more or fewer replicas until the fewest that keep to the limits are
-//! known, and of more load until it is known how much they take.
+//! Simulates one layout: its step times once, then runs with different numbers of replicas to find the fewest that
+//! meet the limits, and with more load to find the headroom.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
 
-/// A layout that passed the checks and fits.
+/// A layout that passed the checks and fits in memory.
 #[derive(Debug, Clone)]
 pub struct Layout {
     pub scenario: Scenario,
@@ -22,25 +22,25 @@ pub struct Layout {
     /// Warnings of the check.
     pub issues: Vec<Issue>,
     pub bound: Bound,
-    /// Replicas that the load takes at least, and that the fleet allows at most; those asked for where that is given.
+    /// Minimum replicas for the load, and maximum for the fleet; the requested number if given.
     pub least: u32,
     pub most: u32,
-    /// Replicas to begin with, where learned step times say.
+    /// Replicas to start with, if estimated from learned step times.
     pub begin: Option<u32>,
-    /// Whether learned step times have bounded it.
+    /// Whether its bound uses learned step times.
     pub is_refined: bool,
 }
 
 impl Layout {
-    /// What no plan of it can be better than.
+    /// A bound on all of its plans.
     pub fn worth(&self) -> Worth {
         Worth::of(&self.setup, self.least)
     }
 
-    /// Bounds it by some learned step times.
+    /// Tightens its bound with some learned step times.
     ///
     /// # Errors
-    /// As `ask`.
+    /// Errors of `ask`.
     pub fn refine<E>(
         &mut self,
         ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
@@ -57,51 +57,51 @@ impl Layout {
     }
 }
 
-/// A layout while it is simulated, one slice after the other.
+/// A layout being simulated, one slice at a time.
 #[derive(Debug, Clone)]
 pub struct Probe {
     pub layout: Layout,
-    /// What the visitor's runs say of it.
+    /// Calibration points from the visitor's runs.
     own: Arc<[Known]>,
     runner: Option<Runner>,
-    /// Replicas that do not keep to the limits, all fewer included.
+    /// Largest number of replicas known to miss the limits; fewer miss them too.
     pub low: u32,
-    /// The fewest that do, with their run.
+    /// The smallest number known to meet them, with its run.
     high: Option<(u32, Run)>,
     /// What broke with `low` replicas.
     broken: Option<Broken>,
-    /// The run that came nearest to the limits, with its replicas, where none keeps to them.
+    /// The run closest to the limits, with its replicas, if none meets them.
     nearest: Option<(u32, Run, Broken)>,
-    /// Whether one request alone keeps to the limits, once that is known.
+    /// Whether a lone request meets the limits, once known.
     pub alone: Option<bool>,
     /// Runs so far, and before the last slice.
     pub runs: u32,
     pub runs_before: u32,
-    /// Every number of replicas is tried from the fewest on.
+    /// Tries every number of replicas from the smallest on.
     every: bool,
-    /// One request alone is tried before any load.
+    /// Tries a lone request first.
     alone_first: bool,
 }
 
-/// What one slice came to.
+/// The result of one slice.
 #[derive(Debug)]
 pub enum Slice {
     /// There is more to do.
     More,
     Found(Box<Found>, Box<Runner>),
-    /// No number of replicas that the fleet allows keeps to the limits: the nearest, where a run says so.
+    /// No allowed number of replicas meets the limits; holds the closest run, if any.
     Missed(Option<Box<(Found, Broken)>>),
     /// It cannot be planned or served.
     Refused(Issue),
 }
 
-/// Replicas to begin with, over the fewest that physics allows: about what service takes longer than that.
+/// Initial replicas over the physical minimum: the typical overhead of real step times.
 const BEGIN: f64 = 1.3;
-/// From replicas that do not do to the next tried.
+/// Growth factor from a failing number of replicas to the next one tried.
 const GROWTH: f64 = 1.4;
 
 impl Probe {
-    /// `every`: without leaving out any number of replicas.
+    /// `every`: without skipping any number of replicas.
     pub fn new(layout: Layout, every: bool, own: Arc<[Known]>) -> Self {
         let low = layout.least.min(layout.most).saturating_sub(1);
         Self {
@@ -120,20 +120,20 @@ impl Probe {
         }
     }
 
-    /// Of a layout that may not even serve one request within the limits: that is tried first.
+    /// For a layout that may miss the limits even for a lone request: that is tried first.
     pub fn alone(layout: Layout, own: Arc<[Known]>) -> Self {
         Self { alone_first: true, ..Self::new(layout, false, own) }
     }
 
-    /// What no plan of it can be better than, by now.
+    /// The current bound on its plans.
     pub fn worth(&self) -> Worth {
         Worth::of(&self.layout.setup, self.low.saturating_add(1))
     }
 
-    /// One slice: the step times, or one run. `ask` has the models answer.
+    /// Runs one slice: the step times, or one run. `ask` runs the models.
     ///
     /// # Errors
-    /// Where the models do not answer.
+    /// If the models fail.
     pub fn step<E>(
         &mut self,
         ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
@@ -162,7 +162,7 @@ impl Probe {
             };
             self.alone = Some(keeps(&run));
             if self.alone == Some(false) {
-                // No load comes nearer.
+                // A lower load would not help.
                 self.nearest = None;
                 self.miss(1, run);
                 let text = |broken: &mut Broken| broken.text += ", with one request at a time";
@@ -184,7 +184,7 @@ impl Probe {
         Ok(Slice::More)
     }
 
-    /// The replicas to try next; none if the fewest are known, or there are none.
+    /// The next number of replicas to try; `None` if the smallest is known or none works.
     fn next(&self) -> Option<u32> {
         let (low, most) = (self.low, self.layout.most);
         match self.high {

@@ -1,4 +1,4 @@
-//! What a search keeps: the plans to show, what cannot become one, and why a GPU has none.
+//! Keeps a search's results: plans to show, misses, and the reason for each GPU without a plan.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -10,32 +10,32 @@ use super::{Search, words};
 use crate::config::Setup;
 use crate::units::fixed;
 
-/// A GPU of which every plan costs so many times as much as the best is shown without one.
+/// GPUs whose plans all cost more than this multiple of the best are listed without one.
 const FAR: f64 = 10.0;
 
 /// Why a GPU has no plan.
 #[derive(Debug, Clone)]
 pub(super) struct Reason {
-    /// How far from a plan: refused, too large, too slow, simulated, beyond the fleet.
+    /// Progress towards a plan: refused, too large, too slow, simulated, beyond the fleet.
     pub rank: u8,
-    /// Less is nearer.
+    /// Distance from a plan: lower is closer.
     pub excess: f64,
     pub text: String,
 }
 
 impl Reason {
-    /// The nearer is the greater.
+    /// Closer reasons compare greater.
     pub fn order(&self, other: &Self) -> Ordering {
         self.rank.cmp(&other.rank).then(other.excess.total_cmp(&self.excess))
     }
 }
 
 impl Search {
-    /// Whether a plan of this layout that is no better than `worth` would not be shown. What is as good as the last that
-    /// is shown may be: the answer then does not depend on which was found first.
+    /// Whether a plan of this layout no better than `worth` would not be shown. Ties with the last plan shown are
+    /// kept, so the answer does not depend on the order of discovery.
     pub(super) fn is_outdone(&self, setup: &Setup, worth: Worth) -> bool {
         let better = |found: &Arc<Found>| found.worth().order(worth).is_lt();
-        // The cheapest alone is asked for: no closed form takes part, only what was simulated.
+        // For the cheapest plan alone: closed forms take no part, only simulated runs.
         if self.exhaustive || self.phase == Phase::BeyondFleet {
             return self.found.first().is_some_and(|(found, _)| better(found));
         }
@@ -44,7 +44,7 @@ impl Search {
         self.is_far(worth) || (of_all && of_gpu)
     }
 
-    /// Whether it costs many times as much as the best; without a price, takes many times as many GPUs.
+    /// Whether it costs (or, without a price, needs GPUs) many times as much as the best.
     fn is_far(&self, worth: Worth) -> bool {
         self.found.first().is_some_and(|(best, _)| match (worth, best.worth()) {
             (Worth::Dollars(cost), Worth::Dollars(least)) => cost > FAR * least,
@@ -53,7 +53,7 @@ impl Search {
         })
     }
 
-    /// The plans to show: the best, and then the best of every other GPU.
+    /// The plans to show: the best overall, then the best of each other GPU.
     pub(super) fn shown(&self) -> Vec<usize> {
         let mut gpus: Vec<&str> = Vec::new();
         let mut shown = Vec::new();
@@ -67,7 +67,7 @@ impl Search {
         shown
     }
 
-    /// Says why a GPU has no plan, where this layout cannot be better than what was found.
+    /// Records why a GPU has no plan when this layout cannot beat those found.
     pub(super) fn outdone(&mut self, layout: &Layout, worth: Worth) {
         if self.is_far(worth) {
             let name = words::name(&layout.setup, 1);
@@ -76,7 +76,7 @@ impl Search {
         }
     }
 
-    /// Drops plans that are not shown, and never will be.
+    /// Drops plans that can no longer be shown.
     pub(super) fn forget(&mut self) {
         let shown = self.shown();
         let mut index = 0;

@@ -1,4 +1,4 @@
-//! What is asked for, as JSON: a scenario by the names of its inputs, and beside it what may vary and what the fleet may be.
+//! A plan request as JSON: a scenario by input names, plus what may vary and the fleet.
 
 use serde_json::{Map, Value};
 
@@ -10,33 +10,33 @@ use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain};
 use crate::config::measured::given;
 use crate::config::{Field, Issue, Load, Scenario, excerpt, json};
 
-/// Plans of one request, unless it says how many.
+/// Default number of plans.
 const PLANS: usize = 5;
 const MOST_PLANS: usize = 100;
 
-/// A scenario with what of it is open.
+/// A scenario with its open inputs.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Holds for all plans where nothing else is said.
+    /// Applies to all plans unless varied.
     pub base: Scenario,
-    /// Inputs with the values to try, as links write them.
+    /// Inputs with the values to try, as written in links.
     pub varied: Varied,
-    /// GPUs in all, where the request fixes them.
+    /// Total GPUs, if the request fixes them.
     pub gpus: Option<u32>,
     pub fleet: Fleet,
-    /// The best of all to show; the best of every GPU comes besides.
+    /// Number of best plans to show, in addition to the best of each GPU.
     pub plans: usize,
-    /// What varies because nobody said anything of it.
+    /// Inputs that vary because they were not stated.
     pub open: Vec<Field>,
-    /// Measured runs of the visitor's own, to calibrate plans on.
+    /// The visitor's measured runs, which calibrate the plans.
     pub runs: Vec<Scenario>,
 }
 
 impl Request {
     /// Reads `{"model": "llama-3.3-70b-instruct", "rate": 20, "slo_tpot": 30, "vary": {"weights": ["fp8", "nvfp4"]}, ...}`.
     ///
-    /// `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are open where neither the scenario nor `vary` names them; every
-    /// other input has its default. Without a request the issues hold at least one error.
+    /// `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are open unless stated in the scenario or `vary`; all
+    /// other inputs have defaults. If there is no request, the issues hold at least one error.
     pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
         let mut object = match json::parse(text) {
             Ok(Value::Object(object)) => object,
@@ -81,10 +81,10 @@ impl Request {
         (sound.then_some(request), issues)
     }
 
-    /// Reads the configuration of a link, whose model, load, limits and settings hold for all plans, and what it wishes of
-    /// the rest. Hardware, layout and engine are open where it wishes nothing; formats stay those of the configuration.
+    /// From a link: its model, load, limits and settings apply to all plans, its search restrictions to the rest.
+    /// Unrestricted hardware, layout and engine are open; formats stay as configured.
     ///
-    /// As [`Self::from_json`].
+    /// Errors as in [`Self::from_json`].
     pub fn from_link(link: &Link) -> (Option<Self>, Vec<Issue>) {
         let find = link.find.clone().unwrap_or_default();
         let own = &link.scenario;
@@ -118,7 +118,7 @@ impl Request {
             }
             let mut numbers: Map<String, Value> =
                 list.chunks(2).map(|pair| (pair[0].to_owned(), number(pair.get(1).unwrap_or(&"")))).collect();
-            // The price typed for a GPU is its price wherever it is tried.
+            // A price typed for a GPU applies wherever that GPU is tried.
             if let (Field::Prices, Some(price)) = (field, own.overrides.price) {
                 numbers.entry(&own.gpu).or_insert(price.into());
             }
@@ -129,7 +129,7 @@ impl Request {
         for field in [Field::BudgetGpus, Field::BudgetDollars] {
             object.extend(find.get(field).map(|text| (field.id().to_owned(), number(text))));
         }
-        // The measurement in `measured` is compared with the form's configuration; only the link's own runs calibrate.
+        // `measured` is only compared with the form's configuration; only the link's own runs calibrate.
         object.remove(Field::Measured.id());
         let (request, issues) = Self::from_json(&Value::Object(object).to_string());
         (request.map(|request| Self { runs: link.runs.clone(), ..request }), issues)
@@ -140,7 +140,7 @@ impl Request {
         self.values(Field::Gpu).unwrap_or(std::slice::from_ref(&self.base.gpu))
     }
 
-    /// The values to try of an input; none if it does not vary.
+    /// The values to try for an input; `None` if it does not vary.
     pub fn values(&self, field: Field) -> Option<&[String]> {
         self.varied.iter().find(|(known, _)| *known == field).map(|(_, values)| values.as_slice())
     }
@@ -223,7 +223,7 @@ fn values(input: &Input, value: &Value) -> Result<Vec<String>, Vec<Issue>> {
     if issues.is_empty() { Ok(texts) } else { Err(issues) }
 }
 
-/// What is wrong with one value, whatever the others are.
+/// What is wrong with a single value on its own.
 fn unusable(input: &Input, text: &str) -> Option<Issue> {
     let mut draft = Draft::default();
     if let Err(issue) = input.set(&mut draft, text) {
@@ -233,13 +233,13 @@ fn unusable(input: &Input, text: &str) -> Option<Issue> {
     number.and_then(|value| input.check(value)).or_else(|| layouts::unknown(input.field, text))
 }
 
-/// Names that an object gives twice.
+/// Reports names given twice in an object.
 pub(super) fn repeated(text: &str) -> Vec<Issue> {
     let twice = |name: String| Issue::error(Field::Link, format!("`{}` is given twice", excerpt(&name)));
     json::repeated(text).into_iter().map(twice).collect()
 }
 
-/// Measured runs: a list of links, and of inputs in which a run differs from the request, with `measured`.
+/// Measured runs: links, or objects with the inputs that differ from the request and `measured`.
 fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario> {
     let Value::Array(given) = given else {
         let text = "`measured` must be a list of measured runs, each a link or an object with `measured`";
@@ -247,12 +247,12 @@ fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario
         return Vec::new();
     };
     let (runs, found) = given::read(given, &Link::new(base.clone()));
-    // The others count, and plans are found without them too.
+    // The others are kept, and plans do not depend on them.
     issues.extend(found.into_iter().map(|issue| Issue::warning(issue.field, issue.text)));
     runs
 }
 
-/// What no fleet and no layout can be.
+/// Reports contradictions that no fleet or layout can satisfy.
 fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     let Request { base, gpus, fleet, .. } = request;
     if let Load::Batch(_) = base.workload.load {

@@ -1,16 +1,17 @@
-//! A load, its limits and what may serve it, as one would say it: `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`.
+//! Parses a load, its limits and hardware in natural language: `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30
+//! ms`.
 
 use crate::config::catalog::catalog;
 use crate::config::link::{Link, whole};
 use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, excerpt, names};
 
-/// Words without a meaning of their own.
+/// Words that are ignored.
 const FILLERS: [&str; 24] = [
     "a", "and", "at", "below", "by", "for", "from", "in", "is", "less", "limit", "most", "of", "on", "out",
     "serve", "than", "the", "to", "tokens", "under", "with", "within", "find",
 ];
 
-/// The words of a text, one after the other.
+/// Iterator over the words of a text.
 struct Words {
     all: Vec<String>,
     at: usize,
@@ -24,7 +25,7 @@ impl Words {
             .replace([',', ';', '\n', '\t', ':', '<', '≤', '='], " ");
         let mut all = Vec::new();
         for word in text.split_whitespace() {
-            // A number and what stands right behind it.
+            // A number and the unit attached to it.
             let number =
                 word.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(word.len());
             let (head, tail) = word.split_at(number);
@@ -46,7 +47,7 @@ impl Words {
         self.all.get(self.at - 1).cloned()
     }
 
-    /// The next word, in small letters, if it is one of these.
+    /// Takes the next word, in lower case, if it is one of these.
     fn next_if(&mut self, known: &[&str]) -> Option<String> {
         let next = self.all.get(self.at)?.to_lowercase();
         self.at += usize::from(known.contains(&next.as_str()));
@@ -70,10 +71,10 @@ impl Words {
     }
 }
 
-/// Puts what `text` says into `link`, which keeps the rest. What is not understood is said.
+/// Applies `text` to `link`. What is not understood is reported.
 ///
 /// # Errors
-/// Where nothing is understood.
+/// If nothing is understood.
 pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     let mut read = Link { find: Some(link.find.clone().unwrap_or_default()), ..link };
     let (mut words, mut lost, mut issues, mut understood) = (Words::of(text), Vec::new(), Vec::new(), 0_u32);
@@ -151,7 +152,7 @@ fn amount(word: &str, words: &mut Words, link: &mut Link) -> bool {
     true
 }
 
-/// GPUs, an engine, a format.
+/// A GPU, an engine or a format.
 fn wish(word: &str, link: &mut Link) -> bool {
     let catalog = catalog();
     let of_type = |id: &str| id == word || id.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
@@ -173,10 +174,10 @@ fn wish(word: &str, link: &mut Link) -> bool {
     !all.is_empty()
 }
 
-/// A name of the catalog, one that is published, or the beginning of one alone.
+/// A catalog name, a published name, or an unambiguous prefix of one.
 fn model(word: &str, link: &mut Link, issues: &mut Vec<Issue>) -> bool {
     let small = word.to_lowercase();
-    // Numbers and words of a few letters begin many names.
+    // Numbers and short words are prefixes of too many names.
     if !word.contains(|letter: char| letter.is_ascii_alphabetic()) || word.len() < 4 {
         return false;
     }
@@ -187,7 +188,7 @@ fn model(word: &str, link: &mut Link, issues: &mut Vec<Issue>) -> bool {
             issues.extend(resolved.issues);
             (resolved.model.id.clone(), resolved.weights)
         }
-        // `llama-3.3-70b` is the one that was tuned, where there is no other.
+        // `llama-3.3-70b` is the instruct model if that is the only match.
         Err(_) => match begins().min_by_key(|model| model.id.len()) {
             Some(model) => (model.id.clone(), None),
             None => return false,

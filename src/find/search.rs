@@ -1,4 +1,4 @@
-//! The search: checks, bounds, then simulates the layouts of a request, the most promising first.
+//! The search: checks, bounds and simulates the layouts of a request, most promising first.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -15,58 +15,58 @@ use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::Runner;
 
-/// Layouts that one task checks and bounds: some milliseconds.
+/// Layouts checked and bounded per task: some milliseconds.
 const SCREENED: usize = 16;
-/// Layouts that one task bounds by learned step times: likewise.
+/// Layouts bounded by learned step times per task: likewise.
 const REFINED: usize = 4;
-/// Layouts simulated for the nearest, where physics leaves none.
+/// Layouts simulated to find the closest miss when physics excludes all.
 const NEAREST: usize = 8;
 
-/// A search under way.
+/// A search in progress.
 #[derive(Debug)]
 pub struct Search {
     pub(super) request: Arc<Request>,
-    /// Without leaving anything out but what does not fit: for comparison.
+    /// Skips only what does not fit in memory: for comparison.
     pub(super) exhaustive: bool,
     scenarios: VecDeque<Scenario>,
-    /// Sorted, the most promising last.
+    /// Sorted, most promising last.
     pub(super) layouts: Vec<Layout>,
-    /// Probes between two slices.
+    /// Probes between slices.
     pub(super) probes: VecDeque<Box<Probe>>,
-    /// Sorted, the best first.
+    /// Sorted, best first.
     pub(super) found: Vec<(Arc<Found>, Arc<Runner>)>,
     pub(super) loaded: VecDeque<Box<Loaded>>,
-    /// Every plan that was found, shown or not.
+    /// Every plan found, shown or not.
     pub(super) tried: Vec<Tried>,
-    /// Tasks handed out and not taken back; how many of them check layouts.
+    /// Tasks in flight, and how many of them check layouts.
     pub(super) out: usize,
     pub(super) screening: usize,
     pub(super) counts: Counts,
-    /// By GPU, why it has no plan: the reason that comes nearest to having one, and how near.
+    /// Per GPU, the reason closest to a plan.
     pub(super) reasons: BTreeMap<String, Reason>,
-    /// What misses the limits by as little as any.
+    /// The closest miss.
     pub(super) missed: Option<(Arc<Found>, Broken)>,
-    /// Layouts that only the fleet leaves out, and those that physics does.
+    /// Layouts excluded only by the fleet, and those excluded by physics.
     pub(super) beyond: Vec<Layout>,
     pub(super) slow: Vec<Layout>,
     pub(super) phase: Phase,
-    /// What the visitor's runs say; none until they are observed.
+    /// Calibration points of the visitor's runs, once known.
     pub(super) own: Option<Arc<[Known]>>,
-    /// What is wrong with them.
+    /// Issues with those runs.
     pub(super) of_runs: Vec<Issue>,
     stopped: bool,
 }
 
-/// What a search is about.
+/// The current goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Plans within the request.
     Plans,
-    /// There are none: those that the fleet does not allow.
+    /// If there are none: plans beyond the fleet.
     BeyondFleet,
-    /// Nor of these: what misses the limits by the least.
+    /// If there are none of these either: the closest miss.
     Slow,
-    /// How much more load the plans take.
+    /// The headroom of the plans.
     Headroom,
     Finished,
 }
@@ -98,16 +98,16 @@ impl Search {
         }
     }
 
-    /// The same without bounds, for the cheapest plan alone: every layout that fits is simulated with every number of
-    /// replicas, from one on, as long as it costs no more than what was found.
+    /// A search without bounds, for the cheapest plan alone: every layout that fits is simulated with 1, 2, ...
+    /// replicas, as long as it costs no more than the best found.
     pub fn exhaustive(request: Request) -> Self {
         Self { exhaustive: true, ..Self::new(request) }
     }
 
-    /// One task, done at once. Whether anything remains.
+    /// Runs one task; returns whether any remain.
     ///
     /// # Errors
-    /// As `ask`.
+    /// Errors of `ask`.
     pub fn step<E>(
         &mut self,
         ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
@@ -120,12 +120,12 @@ impl Search {
         Ok(!self.is_finished())
     }
 
-    /// Nothing remains, or it was stopped.
+    /// Nothing is left to do, or it was stopped.
     pub fn is_finished(&self) -> bool {
         self.phase == Phase::Finished
     }
 
-    /// Ends it: what was found so far stands, and tasks under way come to nothing.
+    /// Stops it: results so far are kept, tasks in flight are discarded.
     pub fn stop(&mut self) {
         self.phase = Phase::Finished;
         self.stopped = true;
@@ -135,7 +135,7 @@ impl Search {
         self.stopped
     }
 
-    /// Something to compute; none while that depends on what was handed out before, or if nothing remains.
+    /// The next task; `None` if it depends on tasks in flight, or nothing is left.
     pub fn next_task(&mut self) -> Option<Task> {
         let work = self.work()?;
         self.out += 1;
@@ -149,12 +149,12 @@ impl Search {
                 let some = self.scenarios.drain(..SCREENED.min(self.scenarios.len())).collect();
                 return Some(Work::Screen(self.request.clone(), some, self.exhaustive));
             }
-            // Which is the most promising is known once all are bounded.
+            // The most promising layout is known only after all are bounded.
             if self.screening > 0 {
                 return None;
             }
             let Some(own) = self.own.clone() else {
-                // Once: nothing else is handed out meanwhile.
+                // Only once: nothing else is in flight.
                 return (self.out == 0).then(|| Work::Observe(self.request.clone()));
             };
             if let Some(probe) = self.probes.pop_front() {
@@ -188,7 +188,7 @@ impl Search {
         }
     }
 
-    /// The layout whose bound is the least of those that may still be shown.
+    /// The layout with the best bound among those that could still be shown.
     fn promising(&mut self) -> Option<Layout> {
         while let Some(layout) = self.layouts.pop() {
             if !self.is_outdone(&layout.setup, layout.worth()) {
@@ -200,13 +200,13 @@ impl Search {
         None
     }
 
-    /// The same, if its bound is that of physics alone.
+    /// The same, if its bound is from physics alone.
     fn unrefined(&mut self) -> Option<Layout> {
         let is_next = self.layouts.last().is_some_and(|layout| !layout.is_refined);
         if is_next { self.promising() } else { None }
     }
 
-    /// The next phase.
+    /// Moves to the next phase.
     fn go_on(&mut self) {
         let nothing = self.found.is_empty();
         self.phase = match self.phase {
@@ -229,7 +229,7 @@ impl Search {
         self.sort();
     }
 
-    /// What the fleet leaves out, with as many replicas as it takes.
+    /// Layouts beyond the fleet, with as many replicas as needed.
     fn beyond_fleet(&mut self) {
         let unbounded = Fleet::default();
         self.layouts = std::mem::take(&mut self.beyond);
@@ -238,7 +238,7 @@ impl Search {
         }
     }
 
-    /// What physics leaves out by the least: one request alone says how far it is.
+    /// Layouts that physics excludes by least: a lone request shows by how much.
     fn nearest_to_physics(&mut self) {
         let excess =
             |layout: &Layout| layout.bound.broken(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit);
@@ -250,7 +250,7 @@ impl Search {
         }
     }
 
-    /// Those shown.
+    /// The plans shown.
     fn to_load(&self) -> VecDeque<Box<Loaded>> {
         let shown = self.shown().into_iter().map(|index| &self.found[index]);
         let loaded = |(found, runner): &(Arc<Found>, Arc<Runner>)| {
@@ -264,22 +264,22 @@ impl Search {
         shown.map(loaded).collect()
     }
 
-    /// The most promising last.
+    /// Most promising last.
     pub(super) fn sort(&mut self) {
         self.layouts.sort_by(|a, b| b.worth().order(a.worth()));
     }
 
-    /// Every plan that was found by now, in the order in which it was.
+    /// Every plan found so far, in order of discovery.
     pub fn tried(&self) -> &[Tried] {
         &self.tried
     }
 
-    /// How many layouts there are, and what became of them by now.
+    /// Number of layouts, and their outcomes so far.
     pub fn counts(&self) -> Counts {
         Counts { remaining: self.remaining(), ..self.counts }
     }
 
-    /// Layouts that wait to be screened or simulated.
+    /// Layouts still to be checked or simulated.
     pub(super) fn remaining(&self) -> u32 {
         (self.scenarios.len() + self.layouts.len() + self.probes.len()) as u32
     }

@@ -1,4 +1,4 @@
-//! An answer as a table in plain text.
+//! An answer as a plain text table.
 
 use super::answer::Answer;
 use super::plan::Plan;
@@ -8,7 +8,7 @@ const HEAD: [&str; 9] =
     ["plan", "$/h", "$/M out", "TTFT", "TPOT", "goodput", "sure", "load", "why not first"];
 
 impl Answer {
-    /// A line a plan, and below what is known of GPUs without one. TTFT and TPOT are means.
+    /// One line per plan, followed by GPUs without one. TTFT and TPOT are means.
     pub fn to_table(&self) -> String {
         let plans = self.plans.iter().chain(self.nearest.iter().map(|nearest| &nearest.plan));
         let rows: Vec<[String; 9]> = plans.map(row).collect();
@@ -24,7 +24,7 @@ impl Answer {
     }
 }
 
-/// Lines of plain text: the head and the rows, each column as wide as its widest cell.
+/// Plain text lines of a header and rows, with aligned columns.
 pub fn in_columns<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Vec<String> {
     let all: Vec<[String; N]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
     let widths: [usize; N] =

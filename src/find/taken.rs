@@ -1,4 +1,4 @@
-//! What a search makes of what a task came to: layouts that wait, plans found, reasons why there is none.
+//! Handles task results: layouts to simulate, plans found, reasons for excluding layouts.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Search, words};
 use crate::serving::run::Runner;
 
 impl Search {
-    /// Takes what a task came to.
+    /// Handles the result of a task.
     pub fn take(&mut self, Done(outcome): Done) {
         self.out = self.out.saturating_sub(1);
         match outcome {
@@ -99,7 +99,7 @@ impl Search {
                 let name = words::name(&found.setup, found.replicas);
                 self.reason(&found.setup.gpu.id, 3, excess, format!("{name}: {}", broken.text));
                 let bounded = self.request.gpus.is_none() && !self.request.fleet.is_unbounded();
-                // More replicas than the fleet has might do.
+                // More replicas than the fleet has might suffice.
                 if self.phase == Phase::Plans && bounded && probe.alone != Some(false) {
                     self.beyond.push(Layout { least: probe.layout.most + 1, ..probe.layout });
                 }

@@ -1,5 +1,5 @@
-//! What a search has computed, apart from it: checks and bounds of some layouts, a slice of one that is simulated, a run
-//! of more load.
+//! Units of work, independent of the search: checking and bounding some layouts, one slice of a probe, one run at a
+//! higher load.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::config::{Issue, Scenario, check};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Bands, OwnRuns, Runner};
 
-/// Something to compute, apart from the search.
+/// A unit of work.
 #[derive(Debug)]
 pub struct Task(pub(super) Work);
 
@@ -27,7 +27,7 @@ pub(super) enum Work {
     Headroom(Box<Loaded>),
 }
 
-/// What a task came to.
+/// The result of a task.
 #[derive(Debug)]
 pub struct Done(pub(super) Outcome);
 
@@ -49,7 +49,7 @@ pub(super) struct Loaded {
     pub bands: Option<Bands>,
 }
 
-/// A scenario, checked and bounded.
+/// A checked and bounded scenario.
 #[derive(Debug)]
 pub(super) enum Screened {
     Refused { gpu: String, issue: Option<Issue> },
@@ -60,10 +60,10 @@ pub(super) enum Screened {
 }
 
 impl Task {
-    /// Does it. `ask` has the models answer; `unanswered` is the failure where they did not answer every row.
+    /// Runs it. `ask` runs the models; `unanswered` is the error if rows are missing.
     ///
     /// # Errors
-    /// As `ask`.
+    /// Errors of `ask`.
     pub fn run<E>(
         self,
         ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
@@ -131,7 +131,7 @@ fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened
         Some((field, at, limit)) => {
             Screened::TooSlow { layout, excess: at / limit, text: words::ideal(field, at, limit) }
         }
-        // No batch keeps to the limits.
+        // No batch size meets the limits.
         None if !exhaustive && bound.per_request.is_infinite() => {
             let text = "TPOT is missed by any batch, even with every kernel at its ideal".to_owned();
             Screened::TooSlow { layout, excess: 1.0, text }

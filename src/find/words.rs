@@ -1,4 +1,4 @@
-//! What is said of plans: their names, the limits that bind, and why others come after the first.
+//! Texts about plans: names, missed limits, and why others rank behind the first.
 
 use super::plan::{Broken, Found, Worth, share};
 use crate::config::{Field, Load, Setup};
@@ -24,7 +24,7 @@ pub fn name(setup: &Setup, replicas: u32) -> String {
     parts.join(", ")
 }
 
-/// What breaks furthest in a run that does not keep to its limits.
+/// What a run misses by most.
 pub fn broken(run: &Run, load: Load) -> Broken {
     if let Some(saturation) = run.saturation {
         let (served, offered) = (saturation.served_per_s, saturation.offered_per_s);
@@ -52,7 +52,7 @@ pub fn broken(run: &Run, load: Load) -> Broken {
 pub fn excess(broken: &Broken) -> f64 {
     match broken.field {
         Field::SloTtft | Field::SloTpot | Field::SloE2e => broken.at / broken.limit,
-        // Queues that grow are beyond any limit.
+        // Growing queues exceed any limit.
         Field::SloShare => 1.0 + broken.limit - broken.at,
         _ => FAR * broken.limit / broken.at.max(f64::MIN_POSITIVE),
     }
@@ -60,7 +60,7 @@ pub fn excess(broken: &Broken) -> f64 {
 
 const FAR: f64 = 1e6;
 
-/// `TPOT is 34 ms at P99 and must be 30 ms`, or how little it is above where both print alike.
+/// `TPOT is 34 ms at P99; the limit is 30 ms`, or the small excess if both print the same.
 pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
     let (found, asked) = (Seconds(at).print(), Seconds(limit).print());
     let (name, percentile) = (metric(field), percentile(share));
@@ -90,7 +90,7 @@ fn percentile(share: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// Why a plan comes after the first.
+/// Why a plan ranks behind the first.
 pub fn behind(found: &Found, first: &Found) -> String {
     let gpus = |found: &Found| found.setup.gpus_per_replica() * found.replicas;
     let (own, best) = (gpus(found), gpus(first));
@@ -132,7 +132,7 @@ pub fn behind(found: &Found, first: &Found) -> String {
     }
 }
 
-/// Costs are the same within this.
+/// Costs within this are equal.
 const SAME: f64 = 1e-9;
 
 pub fn counted(count: u32, what: &str) -> String {

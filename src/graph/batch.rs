@@ -1,4 +1,4 @@
-//! What one step of the engine processes.
+//! The work of one engine step.
 
 use crate::kernels::{Sequences, number};
 
@@ -6,11 +6,11 @@ use crate::kernels::{Sequences, number};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Batch {
     pub sequences: Vec<Sequences>,
-    /// Tokens of each decoding sequence that are verified beside its newest (speculative decoding). They attend as
-    /// that one does, and read no cache a second time.
+    /// Draft tokens verified per decoding sequence (speculative decoding). They attend like the newest token and
+    /// read no cache a second time.
     pub drafted: u64,
-    /// Tokens that come to the experts from all ranks of attention data parallelism together; None if each rank
-    /// has as many as this one.
+    /// Tokens that reach the experts from all attention data parallel ranks together; `None` if each rank has as
+    /// many as this one.
     pub pooled: Option<u64>,
 }
 
@@ -38,17 +38,17 @@ impl Batch {
         Self::of(Sequences { count, new: 1, past })
     }
 
-    /// The same with so many drafts of each decoding sequence.
+    /// The same with this many draft tokens per decoding sequence.
     pub fn verifying(self, drafted: u32) -> Self {
         Self { drafted: u64::from(drafted), ..self }
     }
 
-    /// The same, where so many tokens come to the experts from all ranks.
+    /// The same with this many tokens reaching the experts from all ranks.
     pub fn pooling(self, tokens: u64) -> Self {
         Self { pooled: Some(tokens), ..self }
     }
 
-    /// Both in one step, `pooled` being that of neither.
+    /// Both combined into one step; `pooled` is reset.
     pub fn with(mut self, other: Self) -> Self {
         self.sequences.extend(other.sequences);
         self.drafted = self.drafted.max(other.drafted);
@@ -56,13 +56,13 @@ impl Batch {
         self
     }
 
-    /// Rows of the step's matrix products.
+    /// Rows of the step's GEMMs.
     pub fn tokens(&self) -> u64 {
         let drafted = |group: &Sequences| if group.decodes() { self.drafted } else { 0 };
         self.sequences.iter().map(|group| group.count * (group.new + drafted(group))).sum()
     }
 
-    /// Positions that a token is chosen at: one of each sequence, and its drafts.
+    /// Positions that get logits: one per sequence, and its drafts.
     pub fn logits(&self) -> u64 {
         let drafted = |group: &Sequences| if group.decodes() { self.drafted } else { 0 };
         self.sequences.iter().map(|group| group.count * (1 + drafted(group))).sum()

@@ -14,23 +14,23 @@ pub enum Block {
     Mlp,
     Experts,
     Head,
-    /// Of the layer that drafts tokens.
+    /// The layer that drafts tokens.
     Drafting,
     Communication,
 }
 
-/// What of a step a call's time depends on.
+/// Which property of a step a call's time depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The number of its tokens.
     Tokens,
     /// The number of tokens of all ranks that share the experts.
     Experts,
-    /// The number of its sequences that decode, each with one token: further drafts.
+    /// The number of decoding sequences, one token each: later drafts.
     Drafts,
-    /// The number of its positions that a token is chosen at.
+    /// The number of positions with logits.
     Logits,
-    /// The lengths of its sequences of one phase.
+    /// The lengths of the sequences in one phase.
     Lengths(Phase),
 }
 
@@ -38,11 +38,11 @@ pub enum Scope {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     pub block: Block,
-    /// What a reader of the engine's profile calls it: `qkv_proj`, `attention`, `all_reduce` ...
+    /// Its name in a profile of the engine: `qkv_proj`, `attention`, `all_reduce` ...
     pub name: &'static str,
     pub op: Op,
     pub count: u64,
     pub scope: Scope,
-    /// Runs beside another kernel: it adds only the time that it keeps the GPU busy at full speed.
+    /// Runs concurrently with another kernel: adds only the time it would keep the GPU busy at full speed.
     pub beside: bool,
 }

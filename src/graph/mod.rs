@@ -1,4 +1,4 @@
-//! The kernels of one forward pass: which calls, of what size, how often.
+//! The kernels of one forward pass: which calls, with which sizes and counts.
 
 mod batch;
 mod call;

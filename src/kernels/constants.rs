@@ -1,14 +1,14 @@
-//! The constants of kernels and their features, and of serving. `static/catalog/constants.json` says what each is, its unit, its source and
-//! what it was fitted on; each part reads its own by name.
+//! Constants of kernels, features and serving. `static/catalog/constants.json` has the meaning, unit, source and
+//! fit data of each; every module reads its own by name.
 
-/// `constants()` of one part: a struct with a field for each of its constants.
+/// Defines `constants()` of a module: a struct with one field per constant.
 macro_rules! constants {
     ($part:literal: $($name:ident),+ $(,)?) => {
         #[derive(Debug, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Constants { $(pub $name: f64),+ }
 
-        /// The part's own of `static/catalog/constants.json`.
+        /// This module's part of `static/catalog/constants.json`.
         pub fn constants() -> &'static Constants {
             static CONSTANTS: std::sync::LazyLock<Constants> =
                 std::sync::LazyLock::new(|| match crate::config::catalog::constants().of($part) {

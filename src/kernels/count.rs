@@ -1,30 +1,30 @@
-//! The result of counting one kernel call.
+//! The counted work of one kernel call.
 
 use serde::Serialize;
 
 use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops, Seconds};
 
-/// How a launch is split into thread blocks and laid over the SMs.
+/// How a launch is split into thread blocks and scheduled on the SMs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Schedule {
     /// Tile of the output and of the reduction, in elements: rows, columns, depth.
     pub tile: [u32; 3],
-    /// Thread-block tasks.
+    /// Number of thread blocks.
     pub tasks: u64,
-    /// Tasks that run at once.
+    /// Thread blocks that run at once.
     pub slots: u64,
-    /// Rounds needed: `ceil(tasks / slots)`.
+    /// Waves: `ceil(tasks / slots)`.
     pub waves: u64,
-    /// Share of the slots busy over all rounds, in (0, 1].
+    /// Fraction of the slots busy over all waves, in (0, 1].
     pub occupancy: f64,
     /// Padded work over useful work, at least 1.
     pub padding: f64,
 }
 
 impl Schedule {
-    /// Lays `tasks` over `slots`; `padding` is padded work over useful work.
+    /// Schedules `tasks` on `slots`; `padding` is padded over useful work.
     pub fn new(tile: [u32; 3], tasks: u64, slots: u64, padding: f64) -> Self {
         let (tasks, slots) = (tasks.max(1), slots.max(1));
         let waves = tasks.div_ceil(slots);
@@ -32,39 +32,39 @@ impl Schedule {
         Self { tile, tasks, slots, waves, occupancy, padding: padding.max(1.0) }
     }
 
-    /// Share of the slots that the last round leaves idle.
+    /// Fraction of the slots idle in the last wave.
     pub fn idle_at_last(&self) -> f64 {
         let last = self.tasks - (self.waves - 1) * self.slots;
         1.0 - last as f64 / self.slots as f64
     }
 
-    /// How much longer than its useful work the busiest SM computes, at least 1.
+    /// Compute time of the busiest SM over that of evenly spread useful work, at least 1.
     pub fn stretch(&self) -> f64 {
         self.padding / self.occupancy
     }
 }
 
-/// What one launch asks for.
+/// The resources one launch needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Count {
     /// Useful multiply-adds of the main pipe, as FLOP.
     pub flops: Flops,
-    /// The tensor format multiplied in; none for kernels that only move bytes.
+    /// The tensor format of the operands; `None` for kernels that only move bytes.
     pub math: Option<Dtype>,
-    /// The part of `flops` multiplied in other formats than `math`, in modules of several kernels.
+    /// The part of `flops` in formats other than `math`, in blocks of several kernels.
     pub other_math: Vec<(Dtype, Flops)>,
     /// Every operand read once and every result written once.
     pub operands: Bytes,
-    /// The part that only device memory holds before the launch: weights, cached KV.
+    /// The part only in device memory before the launch: weights, cached KV.
     pub stored: Bytes,
-    /// What device memory must deliver however good the cache: `stored` in full, activations beyond what
-    /// the L2 holds. The physical floor stands on it.
+    /// Minimum device memory traffic with a perfect cache: all of `stored`, and activations beyond the L2 size.
+    /// Basis of the physical floor.
     pub bytes: Bytes,
     pub schedule: Option<Schedule>,
 }
 
 impl Count {
-    /// A launch that asks nothing of this GPU's own pipes: a collective.
+    /// A launch that does not use this GPU's own pipes: a collective.
     pub fn nothing() -> Self {
         let none = Bytes::ZERO;
         Self {
@@ -78,11 +78,11 @@ impl Count {
         }
     }
 
-    /// Counts a launch that multiplies `flops` in `math` over `stored` bytes and `activations` bytes, the
-    /// latter left in the L2 by the kernel before as far as they fit.
+    /// Counts a launch with `flops` in `math` over `stored` and `activations` bytes; the previous kernel left the
+    /// activations in L2 as far as they fit.
     ///
     /// # Errors
-    /// Where the GPU's record lacks its L2 size.
+    /// If the GPU's record lacks its L2 size.
     pub(super) fn new(
         flops: Flops,
         math: Option<Dtype>,
@@ -95,7 +95,7 @@ impl Count {
         Ok(Self { flops, math, other_math: Vec::new(), operands, stored, bytes, schedule: None })
     }
 
-    /// Both launches one after the other, as one: `math` stays the first's.
+    /// Both launches in sequence, as one: `math` is the first's.
     pub(super) fn then(mut self, next: Self) -> Self {
         let others: Flops = next.other_math.iter().map(|(_, flops)| *flops).sum();
         self.other_math.extend(next.other_math);
@@ -113,19 +113,19 @@ impl Count {
         self
     }
 
-    /// The least time physics allows: all multiply-adds at the dense peaks of their formats, compulsory bytes at peak
+    /// Physical lower bound: all multiply-adds at the dense peaks of their formats, compulsory bytes at peak
     /// bandwidth, one launch.
     ///
     /// # Errors
-    /// Where the GPU does not multiply one of the formats, or its record lacks its bandwidth.
+    /// If the GPU does not support a format, or its record lacks its bandwidth.
     pub fn ideal(&self, gpu: &Gpu, floor: Seconds) -> Result<Seconds, MissingFigure> {
         Ok(self.compute(gpu)?.max(self.bytes / gpu.bandwidth()?).max(floor))
     }
 
-    /// The time all multiply-adds take at the dense peaks of their formats.
+    /// The time of all multiply-adds at the dense peaks of their formats.
     ///
     /// # Errors
-    /// Where the GPU does not multiply one of the formats.
+    /// If the GPU does not support a format.
     pub fn compute(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
         let Some(math) = self.math else { return Ok(Seconds::ZERO) };
         let others: Flops = self.other_math.iter().map(|(_, flops)| *flops).sum();

@@ -1,4 +1,4 @@
-//! Kernels that calls launch where no CUDA graph holds them: of those that are more than one.
+//! Kernels per call when launched without a CUDA graph, for calls with more than one.
 
 use super::constants::constants;
 

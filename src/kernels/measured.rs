@@ -1,4 +1,4 @@
-//! Whether anybody measured the kernel that an engine launches for a call.
+//! Whether the kernel an engine launches for a call was measured.
 
 use super::{Launch, Op};
 use crate::config::catalog::MEASURED_KERNELS;
@@ -6,11 +6,11 @@ use crate::config::{Dtype, Engine, Gpu};
 use crate::units::Seconds;
 
 impl Op {
-    /// Whether the kernel that `engine` launches for the call by default was measured on `gpu`, launched by that engine.
+    /// Whether `engine`'s default kernel for the call was measured on `gpu`, launched by that engine.
     pub fn measured_with(&self, gpu: &Gpu, engine: &Engine) -> bool {
         let Some(family) = self.family() else { return false };
         let launch = Launch { gpu, engine: &engine.id, kernel: "", math: Dtype::Bf16, floor: Seconds::ZERO };
-        // Where another engine's measurements stand for its own, those are not its own.
+        // Another engine's measurements that stand in for its own do not count.
         let Some(launch) = self.served(engine, launch).filter(|launch| launch.engine == engine.id) else {
             return false;
         };
@@ -22,7 +22,7 @@ impl Op {
         })
     }
 
-    /// Of the weights, or of the KV cache where it is attention.
+    /// Of the weights, or of the KV cache for attention.
     fn format(&self) -> Dtype {
         match self {
             Self::Gemm(call) => call.weights,

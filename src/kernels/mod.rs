@@ -1,5 +1,5 @@
-//! Kernels, a home for each family: what a call is, the work it asks for, the feature vector that its model reads, and
-//! the kernels that engines launch for it.
+//! Kernels, with a module for each family: the call, its counted work, its feature vector, and the kernels that
+//! engines launch for it.
 
 pub mod attention;
 mod caller;
@@ -19,7 +19,7 @@ pub mod reference;
 mod registry;
 mod sequences;
 
-/// Bytes of one element of the activations: kernels exchange BF16, and FP8 and FP4 kernels quantise it on the way.
+/// Bytes per activation element: kernels exchange BF16; FP8 and FP4 kernels quantise it on the fly.
 pub const ACTIVATION_BYTES: f64 = 2.0;
 
 pub use attention::Attention;

@@ -1,4 +1,4 @@
-//! Random numbers that are the same everywhere for the same seed.
+//! Random numbers, reproducible from a seed on every platform.
 
 /// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ impl SplitMix64 {
         ((self.next_u64() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }
 
-    /// Uniform integer of `low ..= high`; `low` where the range is empty.
+    /// Uniform integer in `low ..= high`; `low` if the range is empty.
     pub fn between(&mut self, low: u32, high: u32) -> u32 {
         let span = u64::from(high.saturating_sub(low)) + 1;
         let offset = (u128::from(self.next_u64()) * u128::from(span)) >> 64;

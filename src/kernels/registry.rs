@@ -1,7 +1,7 @@
-//! The registry: every kind of call, and every family that a model covers.
+//! The registry of all calls and all families with a model.
 //!
-//! A family is a file or folder beside this one. It holds the call, its counted work, its shape in words, its feature
-//! vector, and the kernels it knows by name. To add one, write that file and name it in the two lists here.
+//! A family is a file or folder next to this one, with its call, counted work, shape text, feature vector and
+//! kernel names. To add one, write that file and list it in the two macros here.
 
 use std::ops::Deref;
 
@@ -21,76 +21,76 @@ use crate::config::ids::ids;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
 
-/// What a call of any family answers.
+/// A call of any family.
 pub trait Kernel {
-    /// What the call asks of each resource of `gpu`.
+    /// The resources the call needs on `gpu`.
     ///
     /// # Errors
-    /// Where the GPU's record lacks a figure that the counting needs.
+    /// If the GPU's record lacks a figure needed for counting.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure>;
 
-    /// The size of the call in words.
+    /// The call's shape in words.
     fn shape(&self) -> String;
 
-    /// The family whose model covers the call; none for what is timed by other means.
+    /// The family whose model covers the call; `None` if it is timed otherwise.
     fn family(&self) -> Option<Family> {
         None
     }
 
-    /// The kernel that the engine of `launch` launches for the call by default, and the format it multiplies in; none
-    /// where the engine has no such kernel that was measured.
+    /// The engine's default kernel for the call and the format it multiplies in; `None` if the engine has no such
+    /// kernel with measurements.
     fn served<'a>(&self, _engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         Some(launch)
     }
 
-    /// The feature vector of the call launched so; none if no model has learned the kernel, or there is nothing to
-    /// do.
+    /// The feature vector of the call with this launch; `None` if the kernel has no learned model or there is
+    /// nothing to do.
     ///
     /// # Errors
-    /// Where the GPU's record lacks a figure that the vector needs.
+    /// If the GPU's record lacks a figure the vector needs.
     fn vector(&self, _launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         Ok(None)
     }
 
-    /// The time of a call that no model covers, if a closed form was fitted to measured calls of its kind.
+    /// The time of a call without a model, if a closed form was fitted to measured calls of its kind.
     ///
     /// # Errors
-    /// Where the GPU's record lacks a figure.
+    /// If the GPU's record lacks a figure.
     fn closed_form(&self, _gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
         Ok(None)
     }
 
-    /// What the call takes longer in service than in the measuring loop that its vector is of; below zero where
-    /// shorter.
+    /// Extra time in service relative to the benchmark loop behind its vector; negative if shorter.
     ///
-    /// Weights and cached keys (`stored`) come from device memory, for the rest of the model ran since they were last
-    /// read. This is added to the learned time and is no feature: no loop measured a small launch with cold operands,
-    /// and a model asked for one extrapolates (attention over 3 MB of cache by half too slow).
+    /// Weights and cached keys (`stored`) come from device memory, because the rest of the model ran since they
+    /// were last read. This is added to the learned time rather than being a feature: no benchmark measured small
+    /// launches with cold operands, and a model asked for one extrapolates (attention over 3 MB of cache 50 % too
+    /// slow).
     ///
     /// # Errors
-    /// Where the GPU's record lacks a figure.
+    /// If the GPU's record lacks a figure.
     fn in_service(&self, stored: Bytes, gpu: &Gpu, _engine: &Engine) -> Result<Seconds, MissingFigure> {
         let Some(family) = self.family() else { return Ok(Seconds::ZERO) };
         Ok(Seconds::from_micros(DeviceSpec::new(gpu, family)?.missed(stored.0, 1.0)))
     }
 
-    /// Launches with other tiles, where candidates are known.
+    /// Launches with other tiles, if candidates are known.
     fn candidates(&self, _gpu: &Gpu) -> Vec<Schedule> {
         Vec::new()
     }
 
-    /// Kernels that one call launches where no CUDA graph holds it.
+    /// Kernels launched by one call without a CUDA graph.
     fn launches(&self) -> f64 {
         1.0
     }
 
-    /// What tells measured calls of the family apart.
+    /// Coordinates that distinguish measured calls of the family.
     fn point(&self) -> Point {
         Point::default()
     }
 
-    /// The number formats as reports group them, with the phase where one family holds both. `dtype` is the format that
-    /// the measured table names.
+    /// The number formats as grouped in reports, with the phase if the family has both. `dtype` is the measured
+    /// table's format.
     fn formats(&self, dtype: Dtype) -> String {
         dtype.id().to_owned()
     }
@@ -102,19 +102,19 @@ pub struct Launch<'a> {
     pub gpu: &'a Gpu,
     /// Catalog id of the engine.
     pub engine: &'a str,
-    /// The kernel, as tables and the engine catalog name it; empty where the engine decides alone.
+    /// The kernel, as named in tables and the engine catalog; empty if the engine alone determines it.
     pub kernel: &'a str,
-    /// The format multiplied in, where the kernel leaves a choice.
+    /// The format of the products, if the kernel leaves a choice.
     pub math: Dtype,
-    /// The least time of a launch.
+    /// The minimum duration of a launch.
     pub floor: Seconds,
 }
 
-/// Numbers that tell measured calls apart.
+/// Coordinates that distinguish measured calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Point {
-    /// Held out together: the shape of the weights, the layout of heads, the layer of experts, or the width of one
-    /// operator; where models hardly differ in their heads, the heads with the number of sequences.
+    /// Held out together: the weight shape, head layout, expert layer, or width of an operator; where models hardly
+    /// differ in their heads, heads with number of sequences.
     pub shape: [u64; 4],
     /// The size within the shape.
     pub size: [u64; 4],
@@ -124,18 +124,18 @@ pub struct Point {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Schema {
     pub family: Family,
-    /// Raised whenever a column changes its meaning: a model belongs to one version.
+    /// Incremented whenever a column changes its meaning: a model belongs to one version.
     pub version: u32,
     pub names: Vec<&'static str>,
-    /// The columns from here on name the GPU: zero on GPUs without measurements of their own.
+    /// Columns from here on identify the GPU: zero on GPUs without measurements.
     pub identity_from: usize,
 }
 
-/// What a family's file says of its vectors.
+/// A family's description of its vectors.
 #[derive(Debug, Clone, Copy)]
 pub struct FamilySpec {
     pub version: u32,
-    /// Names of the columns before those of the GPU's identity.
+    /// Names of the columns before the GPU identity columns.
     pub columns: fn() -> Vec<&'static str>,
     /// GPUs whose measurements trained the model.
     pub measured: &'static [&'static [&'static str]],
@@ -165,7 +165,7 @@ macro_rules! calls {
 
 macro_rules! families {
     ($($family:ident = $spec:expr),+ $(,)?) => {
-        /// A family of kernels that one model covers.
+        /// A family of kernels covered by one model.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, EnumString, IntoStaticStr,
             VariantArray,
@@ -215,7 +215,7 @@ families!(
 ids!(Family);
 
 impl Family {
-    /// What this build computes for the family.
+    /// The schema of this build.
     pub fn schema(self) -> Schema {
         let FamilySpec { version, columns, .. } = self.spec();
         let own = columns();
@@ -224,17 +224,17 @@ impl Family {
         Schema { family: self, version, names, identity_from }
     }
 
-    /// GPUs whose measurements trained the model: on those the vector's identity columns are filled.
+    /// GPUs whose measurements trained the model; the identity columns are filled for these.
     pub fn measured_on(self) -> impl Iterator<Item = &'static str> {
         self.spec().measured.iter().copied().flatten().copied()
     }
 }
 
 impl Op {
-    /// The vector of the call in service, as `engine` launches it by default on `gpu`; none if no model covers it.
+    /// The vector of the call as `engine` launches it by default on `gpu`; `None` if no model covers it.
     ///
     /// # Errors
-    /// Where the GPU's record lacks a figure that the vector needs.
+    /// If the GPU's record lacks a figure the vector needs.
     pub fn served_vector(
         &self,
         gpu: &Gpu,

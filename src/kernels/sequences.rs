@@ -1,4 +1,4 @@
-//! Sequences as calls see them.
+//! Sequences of a call.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -18,7 +18,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The first for prefill, the second for decode.
+    /// `prefill` or `decode`, by phase.
     pub fn choose<T>(self, prefill: T, decode: T) -> T {
         match self {
             Self::Prefill => prefill,
@@ -29,7 +29,7 @@ impl Phase {
 
 ids!(Phase);
 
-/// `count` sequences, each with `new` tokens in this step after `past` tokens in the KV cache.
+/// `count` sequences, each with `new` tokens in this step and `past` tokens in the KV cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sequences {
     pub count: u64,
@@ -38,7 +38,7 @@ pub struct Sequences {
 }
 
 impl Sequences {
-    /// One new token after a cached past: a decode step. Everything else is prefill.
+    /// One new token after a cached past: decode. Everything else is prefill.
     pub fn decodes(&self) -> bool {
         self.new == 1 && self.past > 0
     }
@@ -66,7 +66,7 @@ pub(super) fn lengths(sequences: &[Sequences]) -> String {
     }
 }
 
-/// Of the first group, as the size of a measured call.
+/// The first group, as the size of a measured call.
 pub(super) fn first_group(sequences: &[Sequences]) -> [u64; 4] {
     sequences.first().map_or([0; 4], |group| [group.count, group.new, group.past, 0])
 }

@@ -1,4 +1,4 @@
-//! One kernel's time from its counted work and its efficiency.
+//! One kernel's time, from its counted work and efficiency.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -10,7 +10,7 @@ use crate::efficiency::Answer;
 use crate::kernels::Count;
 use crate::units::Seconds;
 
-/// The resource that bounds a kernel's ideal time.
+/// The resource that limits a kernel's ideal time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[derive(Serialize, Deserialize, EnumString, IntoStaticStr, VariantArray)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -27,27 +27,26 @@ pub enum Resource {
 
 ids!(Resource);
 
-/// Where a kernel's time comes from.
+/// The source of a kernel's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
-    /// A learned efficiency, on a GPU whose measurements trained it.
+    /// A learned efficiency, on a GPU used in training.
     Learned,
-    /// A learned efficiency, on a GPU it was not trained on or of a call beyond all it was trained on.
+    /// A learned efficiency, on a GPU not used in training, or for a call outside the training range.
     Extrapolated,
     /// Interpolated between measured points.
     Measured,
-    /// Counted work over fixed shares of the peaks and a launch floor: a closed form.
+    /// Closed form: counted work over fixed shares of the peaks, and a launch floor.
     Fixed,
-    /// What a kernel adds that runs beside a longer one: its ideal.
+    /// The ideal, added by a kernel that runs concurrently with a longer one.
     Beside,
     /// The ideal.
     Roofline,
 }
 
-/// The least time physics allows: dense peak at the boost clock, compulsory bytes at peak bandwidth, one
-/// launch.
+/// Physical lower bound: dense peak at the boost clock, compulsory bytes at peak bandwidth, one launch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ideal {
     pub time: Seconds,
@@ -55,13 +54,13 @@ pub struct Ideal {
     pub(super) compute: Seconds,
     pub(super) memory: Seconds,
     launch: Seconds,
-    /// Stored bytes at the share of the bandwidth that cold data reaches at best.
+    /// Stored bytes at the highest bandwidth reached on cold data.
     cold: Seconds,
 }
 
 impl Ideal {
     /// # Errors
-    /// Where the GPU's record lacks a figure that the counted work needs.
+    /// If the GPU's record lacks a figure needed for counting.
     pub fn of(count: &Count, gpu: &Gpu, physics: &Physics) -> Result<Self, MissingFigure> {
         let compute = count.compute(gpu)?;
         let memory = count.bytes / gpu.bandwidth()?;
@@ -76,14 +75,14 @@ impl Ideal {
         Ok(Self { time, limit, compute, memory, launch, cold })
     }
 
-    /// The same with tiles that do not divide the work and waves that do not fill the SMs.
+    /// The same with tile and wave quantisation.
     pub fn ceiling(&self, count: &Count) -> Seconds {
         let stretch = count.schedule.as_ref().map_or(1.0, |schedule| schedule.stretch());
         (self.compute * stretch).max(self.memory).max(self.launch)
     }
 }
 
-/// A kernel's predicted time beside its ideal.
+/// A kernel's predicted time next to its ideal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelTime {
     pub ideal: Seconds,
@@ -91,9 +90,9 @@ pub struct KernelTime {
     pub time: Seconds,
     pub limit: Resource,
     pub provenance: Provenance,
-    /// The times that 80 % of measurements lie between; none if nothing calibrated them.
+    /// The interval that 80 % of measurements lie in; `None` if not calibrated.
     pub bounds: Option<[Seconds; 2]>,
-    /// Whether the call lies beyond all that its model was trained on.
+    /// Whether the call is outside the training range.
     pub outside: bool,
 }
 
@@ -111,12 +110,12 @@ impl KernelTime {
         }
     }
 
-    /// `ideal / e` for the learned efficiency `e`. The floor of physics holds whatever the model
-    /// says, and so does the best share of the bandwidth on cold data: small problems were measured with
-    /// their weights or KV in the L2, where a served model's never are. `clock_ratio` is the sustained
-    /// clock the efficiencies were measured at over the one asked for; it moves compute-bound time only.
+    /// `ideal / e` for the learned efficiency `e`. The physical floor always holds, and so does the highest
+    /// bandwidth on cold data: small problems were measured with weights or KV in L2, where a served model's never
+    /// are. `clock_ratio` is the sustained clock behind the efficiencies over the requested one; it affects only
+    /// compute-bound time.
     ///
-    /// `served` is what a launch in service takes longer than the measured one.
+    /// `served` is the extra time of a launch in service.
     pub fn learned(
         count: &Count,
         ideal: &Ideal,
@@ -136,10 +135,10 @@ impl KernelTime {
         Self { time: at(ln_time), provenance, bounds, outside, ..Self::roofline(count, ideal) }
     }
 
-    /// Operand bytes over the streaming share of the bandwidth, and a constant: kernels without a model.
+    /// Kernels without a model: operand bytes over the streaming bandwidth, plus a constant.
     ///
     /// # Errors
-    /// Where the GPU's record lacks its bandwidth.
+    /// If the GPU's record lacks its bandwidth.
     pub fn streaming(
         count: &Count,
         ideal: &Ideal,
@@ -151,24 +150,23 @@ impl KernelTime {
         Ok(Self { time, provenance: Provenance::Fixed, ..Self::roofline(count, ideal) })
     }
 
-    /// A closed form fitted to measured kernels, held to the same floors as learned times.
+    /// A closed form fitted to measured kernels, with the same floors as learned times.
     pub fn closed_form(count: &Count, ideal: &Ideal, time: Seconds) -> Self {
         let time = time.max(ideal.time).max(ideal.cold);
         Self { time, provenance: Provenance::Fixed, ..Self::roofline(count, ideal) }
     }
 
-    /// Scores of an indexer and the choice of the best: by their bytes, or by the share of the peak that such
-    /// kernels reach.
+    /// Indexer scores and top-k selection: by their bytes, or by the share of peak such kernels reach.
     ///
     /// # Errors
-    /// Where the GPU's record lacks its bandwidth.
+    /// If the GPU's record lacks its bandwidth.
     pub fn scores(count: &Count, ideal: &Ideal, gpu: &Gpu, physics: &Physics) -> Result<Self, MissingFigure> {
         let streaming = Self::streaming(count, ideal, gpu, physics)?;
         let computing = ideal.compute * (1.0 / physics.score_share) + physics.streaming_latency;
         Ok(Self { time: streaming.time.max(computing), ..streaming })
     }
 
-    /// The same kernel at its ideal where `roofline` is asked for.
+    /// The same kernel at its ideal if `roofline` is set.
     pub fn of_basis(&self, roofline: bool) -> Self {
         if !roofline {
             return self.clone();
@@ -176,7 +174,7 @@ impl KernelTime {
         Self { time: self.ideal, provenance: Provenance::Roofline, ..self.clone() }
     }
 
-    /// Share of the ideal reached, in (0, 1].
+    /// Fraction of the ideal reached, in (0, 1].
     pub fn efficiency(&self) -> f64 {
         (self.ideal / self.time).min(1.0)
     }

@@ -1,4 +1,4 @@
-//! Seconds: what a kernel takes at a given efficiency, and what a step of kernels adds up to.
+//! Seconds: the time of a kernel at a given efficiency, and of a step of kernels.
 
 mod kernel;
 mod power;

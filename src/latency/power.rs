@@ -1,4 +1,4 @@
-//! What a GPU draws: idling, and for the kernels it runs.
+//! GPU power: idle, and for running kernels.
 
 use super::Ideal;
 use crate::config::{MissingFigure, Setup};
@@ -15,55 +15,55 @@ constants!(
     experts
 );
 
-/// Watts of one GPU. Each byte of device memory and each FLOP of the tensor cores takes energy of its own, however long
-/// the kernel takes; kernels that do much else beside also draw while they run.
+/// Power model of one GPU. Each byte of device memory and each tensor FLOP takes a fixed energy, regardless of the
+/// kernel's duration; kernels with much other work draw more while they run.
 ///
-/// Nothing draws more than the power limit for long: the driver lowers clocks by what was drawn over tens of milliseconds,
-/// so it binds steps and not their kernels.
+/// Power above the limit is only brief: the driver lowers clocks based on tens of milliseconds, so the limit
+/// applies to steps rather than kernels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Draw {
     pub idle: Watts,
     /// The power limit, or the cap where that is lower.
     pub most: Watts,
     limit: Watts,
-    /// What device memory adds at its peak bandwidth.
+    /// Added by device memory at its peak bandwidth.
     memory: Watts,
-    /// What tensor cores add at their dense peak.
+    /// Added by tensor cores at their dense peak.
     compute: Watts,
 }
 
 impl Draw {
     /// # Errors
-    /// Where the GPU's record lacks a figure.
+    /// If the GPU's record lacks a figure.
     pub fn of(setup: &Setup) -> Result<Self, MissingFigure> {
         let gpu = &setup.gpu;
         let (limit, [idle, memory, compute]) = (gpu.power()?, gpu.power_shares()?);
         let most = setup.power_cap.map_or(limit, |cap| Watts(cap.min(limit.0)));
-        // A FLOP takes voltage squared, and the voltage falls with the clock.
+        // Energy per FLOP goes with voltage squared, and voltage falls with the clock.
         let slowed = if most < limit { gpu.clock_under(most.0)?.powi(2) } else { 1.0 };
         let compute = limit * (compute * slowed);
         Ok(Self { idle: limit * idle, most, limit, memory: limit * memory, compute })
     }
 
-    /// What a launch takes beyond what the GPU draws idling meanwhile.
+    /// Energy of a launch beyond idle power.
     pub fn launch(&self, ideal: &Ideal, family: Option<Family>, time: Seconds) -> Joules {
         let busy = self.limit.0 * busy(family) * time.0;
         Joules(self.memory.0 * ideal.memory.0 + self.compute.0 * ideal.compute.0 + busy)
     }
 
-    /// The least time in which the bytes of a launch stay below the cap.
+    /// Minimum time in which a launch's bytes stay below the cap.
     pub fn least(&self, ideal: &Ideal) -> Seconds {
         Seconds(self.memory.0 * ideal.memory.0 / self.room().0)
     }
 
-    /// What can be drawn beyond idling.
+    /// Power available beyond idle.
     pub fn room(&self) -> Watts {
         (self.most - self.idle).max(Watts::ZERO)
     }
 }
 
-/// Share of the power limit that a kernel draws while it runs, beside its bytes and FLOP: softmax, dequantisation, copies
-/// into shared memory, padded rows. None was seen in products and in whole blocks, and none is known of others.
+/// Fraction of the power limit a kernel draws while it runs, besides its bytes and FLOP: softmax, dequantisation,
+/// copies into shared memory, padded rows. None was seen for GEMMs and whole blocks, and none is known for others.
 fn busy(family: Option<Family>) -> f64 {
     let constants = constants();
     match family {

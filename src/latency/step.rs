@@ -1,20 +1,20 @@
-//! One step of the engine: kernels one after another, and the host beside them.
+//! The time of an engine step: kernels in sequence, and the host.
 
 use crate::config::HostTime;
 use crate::units::Seconds;
 
-/// What the host does in a step.
+/// The host's work in a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HostWork {
-    /// Kernels launched one by one; none if a CUDA graph is replayed.
+    /// Kernels launched individually; `None` if a CUDA graph is replayed.
     pub launches: Option<f64>,
-    /// Sequences that the scheduler, the sampler and the stream of answers handle.
+    /// Sequences handled by scheduler, sampler and output streaming.
     pub sequences: f64,
-    /// The step was decided while the one before it ran.
+    /// The step was scheduled while the previous one ran (asynchronous scheduling).
     pub ahead: bool,
 }
 
-/// A step's time, apart.
+/// A step's time by part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepTime {
     pub kernels: Seconds,
@@ -24,15 +24,15 @@ pub struct StepTime {
 }
 
 impl StepTime {
-    /// Of kernels alone.
+    /// Kernels alone.
     pub fn of_kernels(kernels: Seconds) -> Self {
         Self { kernels, host: Seconds::ZERO, total: kernels }
     }
 
-    /// With the host beside them. None if the engine's record lacks a figure.
+    /// With host time. `None` if the engine's record lacks a figure.
     pub fn of(host: &HostTime, work: HostWork, kernels: Seconds) -> Option<Self> {
         let parts = HostParts::of(host, work)?;
-        // Not the sum of both: a step that the host bounds takes as long to the last bit, whatever its kernels take.
+        // Not the sum of both: a host-bound step takes exactly the same time whatever its kernels take.
         let total = parts.hidden.max(kernels) + (parts.constant + parts.beside);
         Some(Self { kernels, host: parts.shown(kernels), total })
     }
@@ -42,12 +42,12 @@ impl StepTime {
     }
 }
 
-/// Host time of a step by whether kernels hide it.
+/// Host time of a step by whether kernels can hide it.
 struct HostParts {
     constant: Seconds,
-    /// Only what exceeds the kernels shows.
+    /// Only the excess over the kernels counts.
     hidden: Seconds,
-    /// All of it shows.
+    /// All of it counts.
     beside: Seconds,
 }
 
@@ -70,11 +70,11 @@ impl HostParts {
     }
 }
 
-/// Host time of one step that its `kernels` do not hide. None if the engine's record lacks a figure.
+/// Host time of a step not hidden by its `kernels`. `None` if the engine's record lacks a figure.
 ///
-/// * A step with prompt tokens is launched kernel by kernel: what that takes beyond the kernels' own time shows.
-/// * Each sequence costs host time. An engine that decides ahead does that work while the GPU runs, so only what
-///   exceeds the kernels shows; one that does not adds all of it.
+/// * A step with prompt tokens is launched kernel by kernel: only the excess over the kernels' time counts.
+/// * Each sequence costs host time. With asynchronous scheduling this overlaps with the GPU, so only the excess
+///   over the kernels counts; otherwise all of it does.
 pub fn host_time(host: &HostTime, work: HostWork, kernels: Seconds) -> Option<Seconds> {
     Some(HostParts::of(host, work)?.shown(kernels))
 }

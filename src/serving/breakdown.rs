@@ -1,4 +1,4 @@
-//! A finished step taken apart: one line a kernel, shares, and what limits it.
+//! Breaks a finished step down: one line per kernel, shares, and what limits it.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::units::{Bytes, Flops, Seconds, Watts, percent};
 use super::report::{KernelLine, PassReport};
 use super::step::{FinishedStep, PlannedStep};
 
-/// Reports `step`, whose times are `finished`.
+/// Reports `step`, timed by `finished`.
 pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, phase: Phase) -> PassReport {
     let total = finished.time.total();
     let mut kernels: Vec<KernelLine> = Vec::new();
@@ -36,7 +36,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
             schedule: planned.count.schedule.clone(),
             math: planned.count.math,
         };
-        // The same kernel of several groups of layers is one line.
+        // The same kernel in several groups of layers is one line.
         let twin = kernels
             .iter_mut()
             .find(|other| (other.block, other.name, &other.shape) == (line.block, line.name, &line.shape));
@@ -69,21 +69,21 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
     }
 }
 
-/// Pipeline stages work one after another, and idle while the others do.
+/// Pipeline stages work in turn, and idle otherwise.
 fn power(setup: &Setup, finished: &FinishedStep) -> Option<Watts> {
     let idle = Draw::of(setup).ok()?.idle;
     Some(idle + Watts(finished.joules.0 / finished.time.total().0 / f64::from(setup.pp)))
 }
 
-/// FLOP per compulsory byte; none if nothing is multiplied or nothing must be moved.
+/// FLOP per compulsory byte; `None` if nothing is multiplied or moved.
 fn intensity(flops: Flops, bytes: Bytes) -> Option<f64> {
     (flops.0 > 0.0 && bytes.0 > 0.0).then(|| flops.0 / bytes.0)
 }
 
-/// Against the dense peak of the weights' format: FLOP of all kernels over what the GPU could do.
+/// FLOP of all kernels over the dense peak of the weights' format.
 fn mfu(setup: &Setup, step: &PlannedStep, total: Seconds) -> f64 {
     let flops: Flops = step.calls.iter().map(|call| call.count.flops * call.call.count as f64).sum();
-    // Pipeline stages work one after another on a step: each holds its share of the kernels.
+    // Pipeline stages work in turn on a step: each has its share of the kernels.
     let stages = f64::from(setup.pp);
     setup.gpu.peak(setup.weights).map_or(f64::NAN, |peak| (flops / peak) / total / stages)
 }

@@ -1,4 +1,4 @@
-//! The kernels of a report as they might run otherwise: as other engines launch them, and with other tiles.
+//! Alternatives for a report's kernels: other engines' kernels, and other tiles.
 
 use crate::config::{Engine, Setup};
 use crate::efficiency::{Efficiencies, Rows};
@@ -10,17 +10,17 @@ use super::plan::Plan;
 use super::report::Report;
 use super::step::PlannedCall;
 
-/// What else is known of a line of a pass.
+/// Alternatives for one line of a pass.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Alternative {
-    /// The engine whose kernel is predicted to be the fastest, and the time of one launch. Only engines whose kernels for such
-    /// calls were measured on the GPU count, and there may be no other.
+    /// The engine with the fastest predicted kernel, and its time per launch. Only engines whose kernels for such
+    /// calls were measured on the GPU are considered; there may be none.
     pub engine: Option<(String, Seconds)>,
-    /// The launch that would waste least among those with tiles that are known.
+    /// The launch that wastes least among known tiles.
     pub tile: Option<Schedule>,
 }
 
-/// A call as another engine launches it.
+/// A call as launched by another engine.
 struct Asked<'a> {
     pass: usize,
     line: usize,
@@ -29,10 +29,10 @@ struct Asked<'a> {
     call: PlannedCall,
 }
 
-/// What else is known of every line of every pass of the report of `plan`, in their order.
+/// Alternatives for every line of every pass in the report of `plan`, in order.
 ///
 /// # Errors
-/// What `ask` says where the models do not answer.
+/// Errors of `ask` if the models fail.
 pub fn elsewhere(
     plan: &Plan,
     report: &Report,
@@ -70,13 +70,13 @@ pub fn elsewhere(
     Ok(found)
 }
 
-/// Whether another engine's kernel for `op` was measured, and does all that our own does.
+/// Whether another engine's kernel for `op` was measured, and does everything ours does.
 fn is_comparable(op: &Op, own: &Setup, engine: &Engine) -> bool {
     let rotates = matches!(op, Op::Attention(_)) && own.engine.rope_in_attention && !engine.rope_in_attention;
     engine.id != own.engine.id && !rotates && op.measured_with(&own.gpu, engine)
 }
 
-/// `engine` as it would launch kernels among our own, which leave quantising to others or not.
+/// `engine` with its kernels called like our own, regarding quantisation.
 fn launching(own: &Setup, engine: &Engine) -> Engine {
     Engine { quantises_before: own.engine.quantises_before, ..engine.clone() }
 }

@@ -1,4 +1,4 @@
-//! From a plan and the models' answer to the report.
+//! Turns a plan and the models' answers into a report.
 
 use crate::config::{Issue, Setup};
 use crate::efficiency::Efficiencies;
@@ -12,12 +12,12 @@ use super::report::{Basis, Headline, PassReport, Report};
 use super::run::{Power, Run, Runner};
 use super::step::PlannedStep;
 
-/// Finishes `plan`. None if `efficiencies` answers other rows than the plan's.
+/// Finishes `plan`. `None` if `efficiencies` answers other rows than the plan's.
 pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
     Some(answer(plan, efficiencies)?.0)
 }
 
-/// The same, with what runs other loads of this setup where the plan has a run.
+/// The same, with a runner for other loads of this setup if the plan has a run.
 pub fn answer(plan: &Plan, efficiencies: &Efficiencies) -> Option<(Report, Option<Runner>)> {
     let basis = match efficiencies {
         Efficiencies::Roofline => Basis::Roofline,
@@ -46,7 +46,7 @@ pub fn answer(plan: &Plan, efficiencies: &Efficiencies) -> Option<(Report, Optio
     }
 }
 
-/// What runs loads of this setup, alone. None if `efficiencies` answers other rows than the plan's, or the plan has no run.
+/// Only the runner. `None` if `efficiencies` answers other rows than the plan's, or the plan has no run.
 pub fn runner(plan: &Plan, efficiencies: &Efficiencies) -> Option<Runner> {
     match &plan.steps {
         Some(Steps::Served(served)) => served.run.finish(efficiencies),
@@ -54,7 +54,7 @@ pub fn runner(plan: &Plan, efficiencies: &Efficiencies) -> Option<Runner> {
     }
 }
 
-/// Share of its capacity that a replica is advised to be loaded to.
+/// Recommended utilisation of a replica.
 const FULL_USE: f64 = 0.9;
 
 struct Finisher<'a> {
@@ -62,7 +62,7 @@ struct Finisher<'a> {
     efficiencies: &'a Efficiencies,
 }
 
-/// What a load comes to: means over requests, rates of all replicas together.
+/// Results of a load: means over requests, rates over all replicas.
 struct Means {
     ttft: Seconds,
     tpot: Option<Seconds>,
@@ -70,7 +70,7 @@ struct Means {
     requests_per_s: f64,
     output_per_s: f64,
     total_per_s: f64,
-    /// Of one replica, as is the next.
+    /// Per replica, like the next one.
     running: f64,
     waiting: f64,
     power: Option<Power>,
@@ -81,7 +81,7 @@ impl Finisher<'_> {
         &self.plan.setup
     }
 
-    /// A step's seconds, and the joules of a GPU of each stage.
+    /// A step's seconds, and the joules of one GPU per stage.
     fn spent(&self, step: &PlannedStep) -> Option<(f64, f64)> {
         let finished = step.finish(self.setup(), &self.plan.physics, self.efficiencies)?;
         Some((finished.time.total().0, finished.joules.0))
@@ -107,7 +107,7 @@ impl Finisher<'_> {
         }
         let setup = self.setup();
         let (osl, steps) = (f64::from(setup.osl), f64::from(setup.osl.saturating_sub(1)));
-        // Below 1 where drafts are accepted.
+        // Below 1 with accepted drafts.
         let per_token = if steps > 0.0 { setup.decode_steps() / steps } else { 1.0 };
         let tpot = (!curve.is_empty()).then(|| Seconds(mean_over_steps(&curve, steps) * per_token));
         let e2e = ttft + tpot.unwrap_or(Seconds::ZERO) * steps;
@@ -168,12 +168,12 @@ impl Finisher<'_> {
         Some(Report { headline: Some(headline), run: Some(run), calibrated, ..report })
     }
 
-    /// What makes the times of a run mean little.
+    /// A warning if the run's times mean little.
     fn saturated(&self, run: &Run) -> Option<Issue> {
         let found = run.saturation?;
         let setup = self.setup();
         let of_replica = found.served_per_s / f64::from(setup.replicas.max(1));
-        // Of sessions, each with its requests.
+        // Sessions, each with its requests.
         let requests_per_s = run.load * f64::from(setup.session().map_or(1, |turns| turns.count));
         let text = format!(
             "Arrivals exceed capacity: {} requests come per second, {} can be served. TTFT grows without bound, and says \
@@ -212,7 +212,7 @@ impl Finisher<'_> {
     }
 }
 
-/// Requests of a replica that have their first token but not their last, on average.
+/// Mean number of requests per replica between first and last token.
 fn decoding(run: &Run) -> f64 {
     run.metrics.in_flight * (1.0 - run.metrics.ttft.mean / run.metrics.e2e.mean)
 }

@@ -1,4 +1,4 @@
-//! Whether a setup fits, what bounds it, and the smallest change that makes it fit.
+//! Whether a setup fits in memory, what bounds it, and the smallest change that makes it fit.
 
 use crate::config::catalog::Physics;
 use crate::config::check::divides;
@@ -8,14 +8,14 @@ use crate::units::{Bytes, decimal, fixed};
 use super::memory::memory;
 use super::report::Memory;
 
-/// What the load asks of one replica's memory.
+/// The load's demands on one replica's memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
-    /// Tokens of KV cache for all of its requests.
+    /// KV cache tokens of all its requests.
     pub kv_tokens: f64,
     /// Tokens of its largest step.
     pub step_tokens: f64,
-    /// Tokens of one sequence at its end.
+    /// Final tokens of one sequence.
     pub sequence_tokens: f64,
 }
 
@@ -41,7 +41,7 @@ impl Demand {
                     sequence_tokens,
                 }
             }
-            // How many are in flight follows from the step times; one is the least.
+            // The number in flight follows from step times; one is the minimum.
             Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => Self {
                 kv_tokens: tokens_held(setup),
                 step_tokens: f64::from(setup.token_budget),
@@ -51,12 +51,12 @@ impl Demand {
     }
 }
 
-/// Of so many clients, those of one busy replica, and how many replicas are busy.
+/// Clients per busy replica, and the number of busy replicas.
 pub fn clients_per_replica(setup: &Setup, clients: u32) -> (f64, f64) {
     shared(clients, setup.replicas.max(1))
 }
 
-/// The same of what a run simulates: one replica, or all workers of both pools.
+/// The same for the part that a run simulates: one replica, or all workers of both pools.
 pub fn clients_per_copy(setup: &Setup, clients: u32) -> (f64, f64) {
     shared(clients, setup.copies())
 }
@@ -67,8 +67,7 @@ fn shared(clients: u32, parts: u32) -> (f64, f64) {
     (clients / busy, busy)
 }
 
-/// The prompts of an offline batch that the fullest replica gets: replicas take them in turn. None if the load
-/// is no batch.
+/// The prompts of a batch on the most loaded replica, assigned round-robin. Empty if the load is not a batch.
 pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
     let Load::Batch(size) = setup.load else { return Vec::new() };
     let replicas = setup.replicas.max(1) as usize;
@@ -82,13 +81,13 @@ pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
     }
 }
 
-/// Those of its fullest rank of attention data parallelism: ranks take them in turn.
+/// Those of its most loaded attention data parallel rank, assigned round-robin.
 pub fn prompts_of_one_rank(setup: &Setup) -> Vec<u32> {
     prompts_of_one_replica(setup).into_iter().step_by(setup.dp.max(1) as usize).collect()
 }
 
-/// Tokens a request holds in the KV cache on average: an engine that never evicts reserves the whole
-/// sequence, the others fill it as it grows.
+/// Mean KV cache tokens held per request: an engine that never evicts reserves the whole sequence, others fill it
+/// gradually.
 pub fn tokens_held(setup: &Setup) -> f64 {
     let (isl, osl) = (setup.mean_prompt(), f64::from(setup.osl));
     match setup.engine.scheduler.batching {
@@ -97,10 +96,10 @@ pub fn tokens_held(setup: &Setup) -> f64 {
     }
 }
 
-/// How many requests run at once on a replica, or None if it does not fit; with the issues to show.
+/// The number of requests that run at once on a replica, or `None` if it does not fit; with issues.
 ///
 /// # Errors
-/// Where a catalog record lacks a figure.
+/// If a catalog record lacks a figure.
 pub fn verdict(
     setup: &Setup,
     physics: &Physics,
@@ -151,7 +150,7 @@ pub fn verdict(
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => served(None),
     };
     if matches!(setup.load, Load::Burst(_) | Load::Offline(_)) {
-        // That most of them wait is what they are for.
+        // Waiting is the point of these loads.
         issues.retain(Issue::is_error);
     }
     let spare = memory.kv_room - sequence;
@@ -166,7 +165,7 @@ pub fn verdict(
     Ok((running, issues))
 }
 
-/// That what does not fit lacks no more than the error, where `needed` is what it needs of the KV cache.
+/// A note if it does not fit only within the margin of error; `needed` is the required KV cache.
 fn may_start(memory: &Memory, needed: Bytes) -> String {
     let short = memory.missing + needed - memory.kv_room;
     if short < memory.margin {
@@ -202,7 +201,7 @@ fn batch_verdict(
     Ok((None, vec![Issue::error(Field::Batch, text)]))
 }
 
-/// Sequences that a rank may run, with room for their tokens in a step where that holds prompts too.
+/// Sequences a rank may run, leaving room for their tokens in a step that also holds prompts.
 fn slots(setup: &Setup) -> u32 {
     match setup.engine.scheduler.batching {
         Batching::MixedChunks | Batching::InFlight if setup.drafts.drafted > 0 => {
@@ -212,7 +211,7 @@ fn slots(setup: &Setup) -> u32 {
     }
 }
 
-/// `clients` of one replica; none if requests come at a rate, and as many run as there is room for.
+/// `clients` of one replica; `None` for loads at a rate, which run as many as fit.
 fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, Vec<Issue>) {
     let by_memory = (memory.kv_tokens / tokens_held(setup)).floor().max(1.0);
     let by_cap = f64::from(slots(setup).max(1)) * f64::from(setup.dp);
@@ -234,7 +233,7 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
     (running, issues)
 }
 
-/// The smallest single change that makes room: more tensor parallelism first, then a narrower format.
+/// The smallest single change that makes it fit: more tensor parallelism first, then a narrower format.
 fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, MissingFigure> {
     let fits = |trial: &Setup| -> Result<bool, MissingFigure> {
         let memory = memory(trial, physics, demand)?;
@@ -259,7 +258,7 @@ fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<
     if narrower && fits(&Setup { weights, formats, ..setup.clone() })? {
         return Ok("FP8 weights fit.".into());
     }
-    // Stages send little: what several machines are for, where one is full.
+    // Pipeline stages exchange little: they suit several machines if one is too small.
     for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > setup.pp && pp <= setup.model.layers()) {
         let trial = Setup { pp, ..setup.clone() };
         let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();

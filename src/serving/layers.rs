@@ -1,4 +1,4 @@
-//! What a layer of each kind launches, in order.
+//! The launches of each kind of layer, in order.
 
 use crate::config::model::Blocks;
 use crate::graph::{Block, Call};
@@ -18,13 +18,13 @@ pub struct Layer {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerCall {
-    /// The part of the layer it belongs to: what is sent belongs to what it is the sum of.
+    /// The part of the layer it belongs to; communication belongs to what it sums.
     pub part: Block,
     /// Its line in the report of the pass.
     pub line: usize,
-    /// Launches in all layers of the kind.
+    /// Launches over all layers of the kind.
     pub count: u64,
-    /// Of these launches.
+    /// Time of these launches.
     pub time: Seconds,
 }
 
@@ -83,7 +83,7 @@ mod tests {
                 }
                 for (line, launched) in pass.kernels.iter().zip(launches) {
                     let around = matches!(line.block, Block::Embedding | Block::Head | Block::Drafting);
-                    // The embedding's all-reduce, and the logits' gather.
+                    // The embedding's all-reduce, and the gather of logits.
                     let least = line.count - u64::from(line.block == Block::Communication);
                     assert!(around || (least..=line.count).contains(&launched), "{link}: {}", line.name);
                     assert!(!around || launched == 0, "{link}: {}", line.name);

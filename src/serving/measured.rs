@@ -1,4 +1,4 @@
-//! What was measured, beside what is predicted.
+//! Compares measurements with the prediction.
 
 use serde::Serialize;
 
@@ -6,14 +6,14 @@ use super::report::Headline;
 use crate::config::{Measured, Metric};
 use crate::units::{Printed, Seconds, count, fixed};
 
-/// A predicted number beside its measurement. Times in seconds, rates per second.
+/// A predicted number and its measurement. Times in seconds, rates per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Deviation {
     /// `ttft`, `tpot`, `e2e`, `throughput` (output tokens), `requests` or `total` (prompt and output tokens).
     pub name: &'static str,
     pub predicted: f64,
-    /// What the prediction is compared with: the mean, or the median where that alone is known.
+    /// The measured mean, or the median if only that is known.
     pub measured: f64,
     pub median: Option<f64>,
     /// (predicted - measured) / measured.
@@ -21,7 +21,7 @@ pub struct Deviation {
 }
 
 impl Deviation {
-    /// None if this was not measured.
+    /// `None` if this was not measured.
     pub fn of(measured: &Measured, metric: Metric, predicted: f64) -> Option<Self> {
         let figure = measured.of(metric);
         let scale = if metric.is_time() { 1e-3 } else { 1.0 };
@@ -35,7 +35,7 @@ impl Deviation {
         })
     }
 
-    /// `-4.2 %`, with a sign in any case.
+    /// `-4.2 %`, always with a sign.
     pub fn difference(&self) -> String {
         let sign = if self.difference < 0.0 { "−" } else { "+" };
         format!("{sign}{}\u{a0}%", fixed(self.difference.abs() * 100.0, 1))
@@ -52,7 +52,7 @@ pub fn print(metric: Metric, value: f64) -> Printed {
     Printed { number: count(value), unit }
 }
 
-/// Everything that was measured and is predicted.
+/// Everything both measured and predicted.
 pub fn deviations(measured: &Measured, headline: &Headline) -> Vec<(Metric, Deviation)> {
     let predicted = |metric| match metric {
         Metric::Ttft => Some(headline.ttft.0),

@@ -1,4 +1,4 @@
-//! Device memory of the fullest GPU as engines measure it at start: weights, activations, KV cache, and what is left.
+//! Memory of the fullest GPU, as engines measure it at start-up: weights, activations, KV cache, and the rest.
 
 use crate::config::catalog::Physics;
 use crate::config::model::{
@@ -17,10 +17,10 @@ const F32_BYTES: f64 = 4.0;
 
 constants!("memory": block_rows, entry_scale_bytes, latent_context, latent_sequences, margin_gib, margin_share, workspace_mib);
 
-/// Memory by part for `setup` under `demand`.
+/// Memory of `setup` under `demand`, by part.
 ///
 /// # Errors
-/// Where the record of the GPU or of the engine lacks a figure.
+/// If the GPU's or engine's record lacks a figure.
 pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memory, MissingFigure> {
     let total = setup.gpu.memory()?;
     let engine = &setup.engine;
@@ -71,25 +71,26 @@ pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memor
     })
 }
 
-/// Share of the layers on the fullest pipeline stage; stages hold equal numbers of layers, whatever their shapes.
+/// Fraction of the layers on the fullest pipeline stage; stages have equal numbers of layers, whatever their
+/// shapes.
 fn fullest_stage(model: &Model, pp: u32) -> f64 {
     f64::from(model.layers().div_ceil(pp.max(1))) / f64::from(model.layers().max(1))
 }
 
-/// Weights on the fullest GPU: its share of a stage's layers, and of the embedding or the head, which sit
-/// on the first and the last stage (on one GPU: both, once if tied).
+/// Weights on the fullest GPU: its share of a stage's layers, plus embedding or head, which are on the first and
+/// last stage (on a single stage both, counted once if tied).
 fn weights(setup: &Setup) -> Bytes {
     let model = &setup.model;
     let blocks: f64 = model.blocks.iter().map(|blocks| block_bytes(blocks, setup, &setup.formats)).sum();
     let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES / f64::from(setup.tp);
     let tables = if setup.pp == 1 && !model.tied_embeddings { 2.0 } else { 1.0 };
-    // Not divided over the ranks.
+    // Replicated on all ranks.
     let positions = f64::from(model.positions.unwrap_or(0)) * f64::from(model.hidden) * BF16_BYTES;
     Bytes(blocks * fullest_stage(model, setup.pp) + tables * table + positions + drafting_bytes(setup))
 }
 
-/// One rank's bytes of the layers that draft, each with the projection of what it joins. Embedding and head are the
-/// model's own.
+/// Bytes per rank of the drafting layers, each with its input projection. They share the model's embedding and
+/// head.
 fn drafting_bytes(setup: &Setup) -> f64 {
     let (Some(layer), Some(layers)) = (setup.drafting_layer(), setup.model.mtp) else { return 0.0 };
     let hidden = f64::from(setup.model.hidden);
@@ -98,9 +99,9 @@ fn drafting_bytes(setup: &Setup) -> f64 {
     f64::from(layers.min(setup.drafts.drafted)) * (block_bytes(&layer, setup, &formats) + joined)
 }
 
-/// One rank's bytes of all layers of a group; KV projections are replicated below one head per rank, and experts
-/// padded as their kernel wants them. Engines keep the expansion of latent keys and values once more in 16
-/// bits, as the products of absorbed attention take it.
+/// Bytes per rank of all layers in a group; KV projections are replicated below one head per rank, and experts are
+/// padded for their kernel. Engines keep a second, 16-bit copy of the latent expansion for the GEMMs of absorbed
+/// attention.
 fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
     let grown = match &blocks.ffn {
         Some(Ffn::Moe(moe)) => padding(moe, setup, formats.weights),
@@ -127,26 +128,26 @@ fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
     f64::from(blocks.count) * (blocks.tensors(setup.model.hidden).iter().map(one).sum::<f64>() + absorbed)
 }
 
-/// Columns of an expert that one rank has.
+/// Columns of an expert per rank.
 fn inner(moe: &Moe, setup: &Setup) -> u32 {
     moe.intermediate / (setup.gpus_per_stage() / setup.ep.max(1)).max(1)
 }
 
-/// How much larger a rank's experts are than published.
+/// Size of a rank's experts relative to the published ones.
 fn padding(moe: &Moe, setup: &Setup, weights: Dtype) -> f64 {
     let padding = setup.engine.padding(weights, setup.gpu.arch);
     padding.map_or(1.0, |padding| padding.growth(moe.width(setup.model.hidden), inner(moe, setup).max(1)))
 }
 
-/// What one sequence of `tokens` keeps on one GPU of a stage: of each layer
+/// Bytes cached on one GPU of a stage for a sequence of `tokens`. Per layer:
 ///
-/// - GQA: `2 kv_heads head_dim bytes` a token, KV heads divided by TP down to one per rank; in layers with a
-///   window, of its tokens only;
-/// - MLA: `(kv_lora_rank + rope) bytes` a token on every rank, and an FP8 key of the indexer with its scale;
-/// - compressed keys: an entry for each of the window and one for every so many tokens, with the indexer's key of
-///   that entry, on every rank; blocks of keys: a 16-bit index key a token besides;
-/// - the layer that drafts: as its attention;
-/// - recurrences: an f32 state and the last tokens of the convolution in bf16, whatever the length.
+/// - GQA: `2 kv_heads head_dim bytes` per token, KV heads divided by TP down to one per rank; window layers only
+///   cache the window;
+/// - MLA: `(kv_lora_rank + rope) bytes` per token on every rank, plus the indexer's FP8 key with its scale;
+/// - compressed keys: an entry per window token and one per `ratio` tokens, with the indexer's key of that entry,
+///   on every rank; key blocks: additionally a 16-bit index key per token;
+/// - the drafting layer: like its attention;
+/// - recurrences: an f32 state and the last tokens of the convolution in bf16, at any length.
 pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
     let model = &setup.model;
     let tp = setup.tp;
@@ -171,8 +172,8 @@ pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
     Bytes(model.blocks.iter().map(per_layer).sum::<f64>() * fullest_stage(model, setup.pp) + drafting)
 }
 
-/// A sequence's entries in one layer. In FP8 an entry's rotary part stays in 16 bits and 8 bytes of scales are
-/// added: 584 bytes of 512 elements, in vLLM and in SGLang. Tokens whose group is not complete wait in f32.
+/// A sequence's entries in one layer. In FP8 the rotary part of an entry stays in 16 bits and 8 bytes of scales are
+/// added: 584 bytes for 512 elements, in vLLM and SGLang. Tokens of incomplete groups are kept in f32.
 fn compressed_cache(compressed: &Compressed, kv: Dtype, tokens: f64) -> f64 {
     let (rope, plain) = (f64::from(compressed.rope), f64::from(compressed.head_dim - compressed.rope));
     let scales = if kv.math() == Dtype::Fp8 { constants().entry_scale_bytes } else { 0.0 };
@@ -185,16 +186,16 @@ fn compressed_cache(compressed: &Compressed, kv: Dtype, tokens: f64) -> f64 {
     window + waiting + tokens / f64::from(ratio) * (entry + index)
 }
 
-/// One rank's bytes of a recurrence's state and of its convolution's last tokens.
+/// Bytes per rank of a recurrence's state and its convolution's last tokens.
 fn recurrent(state: f64, channels: u32, taps: u32, tp: u32) -> f64 {
     let convolution = f64::from(channels) * f64::from(taps.saturating_sub(1)) * BF16_BYTES;
     (state * F32_BYTES + convolution) / f64::from(tp)
 }
 
-/// Peak activations: of the widest layer of a step, or of the sampling after it, and the libraries' workspaces.
+/// Peak activations: of a step's widest layer or the sampling after it, plus library workspaces.
 ///
-/// vLLM profiles a step of its whole token budget and then samples for all sequences that may run, in f32 and with all
-/// that sorting or drawing takes: with many sequences and a large vocabulary that is more than any layer.
+/// vLLM profiles a step of the whole token budget, then samples for all sequences that may run, in f32 with
+/// everything that sorting or drawing needs: with many sequences and a large vocabulary that exceeds any layer.
 fn activations(setup: &Setup, budget: &Budget, demand: &Demand, logit_bytes: f64) -> Bytes {
     let model = &setup.model;
     let hidden = f64::from(model.hidden) * BF16_BYTES;
@@ -209,8 +210,8 @@ fn activations(setup: &Setup, budget: &Budget, demand: &Demand, logit_bytes: f64
     Bytes(layer.max(tokens * hidden + logits) + constants().workspace_mib * MIB)
 }
 
-/// Intermediate results of an attention. Where steps of the whole budget are profiled, room is made for the keys and
-/// values of cached latent tokens as well.
+/// Intermediate tensors of an attention. If steps of the whole budget are profiled, keys and values of cached
+/// latent tokens are included.
 fn attention_bytes(
     attention: &Attention,
     setup: &Setup,
@@ -238,9 +239,9 @@ fn attention_bytes(
     (tokens * width + expanded) * BF16_BYTES / f64::from(setup.tp)
 }
 
-/// Intermediate results of an MLP. Those of experts are kept for each expert that a token visits, before and after
-/// either product, whole in the hidden size on every rank, and once more where they are quantised. Where scales are of
-/// blocks, each expert's rows are rounded up to one.
+/// Intermediate tensors of an MLP. For experts they are kept per visited expert, before and after either GEMM, in
+/// the full hidden size on every rank, and again where they are quantised. With block scales, each expert's rows
+/// are rounded up to a block.
 fn mlp_bytes(ffn: &Ffn, setup: &Setup, tokens: f64) -> f64 {
     match ffn {
         Ffn::Dense(dense) => {

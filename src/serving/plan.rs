@@ -1,4 +1,4 @@
-//! From a setup to what its answer needs: what fits, which steps, which rows the models are asked for.
+//! Plans an answer: what fits, which steps, and which rows the models are asked for.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use super::run::{RunPlan, Trace};
 use super::step::PlannedStep;
 use super::table::octaves;
 
-/// Everything that can be worked out before the models answer.
+/// Everything that can be computed before the models answer.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// With a trace: the setup of its means, at its rate.
+    /// With a trace: the setup with its mean lengths, at its rate.
     pub setup: Setup,
     pub(super) physics: Physics,
     pub(super) memory: Memory,
-    /// Of the workers of prefill, where there are any.
+    /// Of the prefill workers, if any.
     pub(super) of_prefill: Option<Memory>,
     pub(super) issues: Vec<Issue>,
     pub(super) steps: Option<Steps>,
 }
 
 impl Plan {
-    /// The step that `pass` of its report takes apart, and the setup whose GPUs run it.
+    /// The step behind a pass of the report, and the setup whose GPUs run it.
     pub(super) fn step_of(&self, pass: &PassReport) -> Option<(&Setup, &PlannedStep)> {
         let setup = &self.setup;
         match (self.steps.as_ref()?, pass.phase) {
@@ -45,7 +45,7 @@ impl Plan {
         }
     }
 
-    /// Calibrated on these runs of the visitor's own, beside those that are shipped.
+    /// Calibrates on these runs of the visitor's in addition to the shipped ones.
     #[must_use]
     pub fn calibrated_on(mut self, own: &Arc<[Known]>) -> Self {
         if let Some(Steps::Served(served)) = &mut self.steps {
@@ -55,49 +55,49 @@ impl Plan {
     }
 }
 
-/// The steps whose times make the answer.
+/// The steps whose times make up the answer.
 #[derive(Debug, Clone)]
 pub(super) enum Steps {
     Offline(Offline),
     Served(Box<Served>),
 }
 
-/// One pass over all prompts, then decode steps at sampled positions `(step, its plan)`.
+/// One pass over all prompts, then decode steps at sampled positions `(step, plan)`.
 #[derive(Debug, Clone)]
 pub(super) struct Offline {
-    /// Of all replicas.
+    /// Over all replicas.
     pub requests: f64,
     pub prefill: PlannedStep,
     pub decode: Vec<(u64, PlannedStep)>,
 }
 
-/// A run of the load, and the steps of it that may be taken apart.
+/// A run of the load, and the steps that may be broken down.
 #[derive(Debug, Clone)]
 pub(super) struct Served {
     pub run: RunPlan,
     /// One prompt (or its first chunk) alone.
     pub prompt: PlannedStep,
-    /// Decode steps by the sequences of a rank: which of them is typical the run says.
+    /// Decode steps by sequences per rank: the run shows which one is typical.
     pub decode: Vec<(u64, PlannedStep)>,
 }
 
-/// Positions at which an offline batch's decode is evaluated; time is linear between them.
+/// Positions at which a static batch's decode is evaluated; time is linear in between.
 const DECODE_SAMPLES: u64 = 5;
-/// Decode steps to choose from, per octave of their sequences.
+/// Candidate decode steps per octave of batch size.
 const DECODE_SIZES: u32 = 2;
 
-/// Plans `setup`, and works out the rows the models are asked for.
+/// Plans `setup` and collects the rows for the models.
 ///
 /// # Errors
-/// An issue that names the figure the catalogs lack.
+/// An issue naming the figure that the catalogs lack.
 pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
     build(setup, None)
 }
 
-/// Plans a replay of `trace` in place of the setup's own lengths: at the setup's rate, or else at its own pace.
+/// Plans a replay of `trace` instead of the setup's lengths, at the setup's rate or else at the trace's own pace.
 ///
 /// # Errors
-/// As [`plan`], and where a trace has no pace.
+/// As [`plan`], and if the trace has no pace.
 pub fn plan_replay(setup: &Setup, trace: Trace) -> Result<(Plan, Rows), Vec<Issue>> {
     let setup = trace.on(setup).map_err(|issue| vec![issue])?;
     build(&setup, Some(trace))
@@ -139,7 +139,7 @@ fn steps(setup: &Setup, physics: Physics, trace: Option<Trace>) -> Result<(Plan,
     Ok((Plan { setup: setup.clone(), physics, memory, of_prefill, issues, steps }, rows))
 }
 
-/// Memory of a worker of prefill, whether it fits, and what is wrong with that. How many run at once says its queue.
+/// Memory of a prefill worker, whether it fits, and issues. Its queue determines how many requests run at once.
 fn of_workers(setup: &Setup, physics: &Physics) -> Result<(Memory, bool, Vec<Issue>), MissingFigure> {
     let demand = Demand::of(setup);
     let memory = memory(setup, physics, &demand)?;
@@ -155,7 +155,7 @@ fn of_workers(setup: &Setup, physics: &Physics) -> Result<(Memory, bool, Vec<Iss
 /// Device memory of the fullest GPU of `setup`.
 ///
 /// # Errors
-/// Where a catalog lacks a figure.
+/// If a catalog lacks a figure.
 pub fn memory_of(setup: &Setup) -> Result<Memory, Vec<Issue>> {
     let found = memory(setup, &physics()?, &Demand::of(setup));
     found.map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
@@ -192,7 +192,7 @@ fn offline(setup: &Setup, physics: &Physics, size: u32, rows: &mut Rows) -> Resu
     Ok(Offline { requests: f64::from(size), prefill, decode })
 }
 
-/// One prompt, or as much of it as a step takes, on one of the ranks.
+/// One prompt, or as much of it as a step takes, on one rank.
 fn prompt_alone(setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<PlannedStep, MissingFigure> {
     let isl = prompt_of(setup);
     let cached = cached(setup, isl);
@@ -202,7 +202,7 @@ fn prompt_alone(setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Pla
     PlannedStep::new(setup, physics, batch.pooling(ranks * new), rows)
 }
 
-/// Decode steps half-way through the output, up to those of `running` sequences.
+/// Decode steps half-way through the output, for up to `running` sequences.
 fn decode_steps(
     setup: &Setup,
     physics: &Physics,
@@ -225,12 +225,12 @@ fn prompt_of(setup: &Setup) -> u64 {
     u64::from(setup.prompts.first().copied().unwrap_or(1))
 }
 
-/// Tokens of a prompt that the prefix cache holds.
+/// Prompt tokens in the prefix cache.
 fn cached(setup: &Setup, prompt: u64) -> u64 {
     u64::from(setup.cached(prompt.min(u64::from(u32::MAX)) as u32))
 }
 
-/// Up to `most` evenly spread values of `0 .. count`, first and last included.
+/// Up to `most` evenly spaced values in `0 .. count`, including both ends.
 fn samples(count: u64, most: u64) -> Vec<u64> {
     let Some(last) = count.checked_sub(1) else { return Vec::new() };
     let points = most.min(count);

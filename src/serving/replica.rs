@@ -1,4 +1,4 @@
-//! A setup's replica as the simulator takes it.
+//! A setup's replica as input to the simulator.
 
 use super::report::Memory;
 use super::sim::{Policy, Preempt};
@@ -9,9 +9,9 @@ use crate::units::Seconds;
 
 constants!("graphs": step);
 
-/// The scheduler of one replica of `setup`, with the engine's rules and the memory's room.
+/// The scheduler of one replica of `setup`, with the engine's rules and the KV cache size.
 ///
-/// Sequences and budget are those of one rank of attention data parallelism, as engines count them.
+/// Sequences and budget are per attention data parallel rank, as engines count them.
 pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
     let batching = setup.engine.scheduler.batching;
     Policy {
@@ -24,7 +24,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         context_tokens: Some(setup.model.max_context),
         preempt: match batching {
             Batching::MixedChunks => Preempt::Recompute,
-            // With its prefix cache on, SGLang reckons with a share of the outputs, by default as it is.
+            // With its prefix cache on, SGLang reserves a share of the outputs; the default is used.
             Batching::PrefillFirst if setup.keeps_prefixes() => Preempt::Retract { conservativeness: 1.0 },
             Batching::PrefillFirst => Preempt::LookAhead,
             Batching::InFlight => Preempt::Never,
@@ -39,24 +39,24 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
     }
 }
 
-/// Whether steps are decided while the one before them runs: without pipeline stages, all engines do so by default.
+/// Whether steps are scheduled asynchronously: without pipeline stages, all engines do so by default.
 pub fn decides_ahead(setup: &Setup) -> bool {
     setup.pp == 1
 }
 
-/// What the API server works on one request before it takes the next.
+/// Time the API server spends on a request before it takes the next.
 fn frontend(host: &HostTime) -> Seconds {
     Seconds::from_micros(host.frontend_us.0.unwrap_or(0.0))
 }
 
-/// From a request's arrival to the engine's scheduler, tokenising included. `check` refuses engines without
-/// these figures.
+/// From a request's arrival to the engine's scheduler, including tokenising. `check` refuses engines without these
+/// figures.
 pub fn admission(host: &HostTime, prompt: f64) -> Seconds {
     let micros = |figure: &Figure| figure.0.unwrap_or(0.0);
     Seconds::from_micros(micros(&host.admission_us) + micros(&host.prompt_token_us) * prompt)
 }
 
-/// Batches that decode in a CUDA graph, up to `most` sequences.
+/// Decode batch sizes with a CUDA graph, up to `most` sequences.
 pub fn graph_sizes(most: u32) -> Vec<u32> {
     let step = constants().step as u32;
     let small = std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size < step);
@@ -66,8 +66,7 @@ pub fn graph_sizes(most: u32) -> Vec<u32> {
     sizes
 }
 
-/// The largest steps that `clients` at once can ask of one rank, with prompts and outputs of at most these
-/// tokens.
+/// The largest steps of one rank with `clients` at once and prompts and outputs of up to these lengths.
 pub fn extent(setup: &Setup, clients: u32, prompt: u32, output: u32) -> Extent {
     let sequences = setup.max_seqs.min(clients.div_ceil(setup.dp)).max(1);
     let budget = setup.token_budget.max(if setup.engine.scheduler.batching == Batching::InFlight {
@@ -75,7 +74,7 @@ pub fn extent(setup: &Setup, clients: u32, prompt: u32, output: u32) -> Extent {
     } else {
         1
     });
-    // A step beyond all prompts at once is never asked for.
+    // No step exceeds all prompts together.
     let tokens = u64::from(budget).min(u64::from(sequences) * u64::from(prompt))
         + u64::from(sequences) * u64::from(setup.tokens_verified());
     Extent {

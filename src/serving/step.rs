@@ -13,12 +13,12 @@ use crate::units::{Joules, Seconds, Watts};
 use super::replica::decides_ahead;
 use super::sim::Spent;
 
-/// How a planned call gets its time.
+/// How a planned call is timed.
 #[derive(Debug, Clone, PartialEq)]
 enum Timing {
-    /// By the answer to the question in this place, or by its bytes where no model covers it.
+    /// By the answer with this index, or by its bytes if no model covers it.
     Asked(usize),
-    /// Already timed: collectives, which no efficiency enters.
+    /// Already timed: collectives, which have no efficiency.
     Timed(KernelTime),
 }
 
@@ -38,20 +38,20 @@ pub struct PlannedStep {
     pub calls: Vec<PlannedCall>,
 }
 
-/// A step finished: one time per call, in the order of the plan.
+/// A finished step: one time per call, in the plan's order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FinishedStep {
     pub times: Vec<KernelTime>,
     pub time: StepTime,
-    /// What a GPU of each stage spends on its kernels beyond idling, all stages together; zero where its power is not known.
+    /// Energy of one GPU per stage beyond idle power, over all stages; zero if unknown.
     pub joules: Joules,
 }
 
 impl PlannedStep {
-    /// Counts every call of one pass of `batch` and asks the models for it.
+    /// Counts every call of one pass of `batch` and adds their rows.
     ///
     /// # Errors
-    /// Where a catalog record lacks a figure the counting needs.
+    /// If a catalog record lacks a figure needed for counting.
     pub fn new(
         setup: &Setup,
         physics: &Physics,
@@ -65,7 +65,7 @@ impl PlannedStep {
     /// The calls of one pass of `batch` whose time depends on `scope`.
     ///
     /// # Errors
-    /// Where a catalog record lacks a figure the counting needs.
+    /// If a catalog record lacks a figure needed for counting.
     pub fn of_scope(
         setup: &Setup,
         physics: &Physics,
@@ -88,18 +88,17 @@ impl PlannedStep {
         Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
-    /// Kernels that a pass launches without a graph, whatever its batch.
+    /// Kernels that a pass launches without a CUDA graph, for any batch.
     pub fn launches(setup: &Setup, physics: &Physics) -> f64 {
         launches(&pass(&setup.model, &layout(setup, physics), &Batch::prefill(&[1])))
     }
 
-    /// The time of all calls, one after another. None if the plan has calls that `efficiencies` does
-    /// not answer.
+    /// The time of all calls in sequence. `None` if `efficiencies` does not answer some of them.
     pub fn kernels(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Seconds> {
         Some(Seconds(self.spent(setup, physics, efficiencies)?.seconds))
     }
 
-    /// The same, with what each GPU of a stage spends on the calls beyond idling.
+    /// The same, with the energy of one GPU per stage beyond idle power.
     pub fn spent(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Spent> {
         let draw = Draw::of(setup).ok();
         let mut all = Spent::default();
@@ -112,8 +111,8 @@ impl PlannedStep {
         Some(all)
     }
 
-    /// Times every call. None if the plan has calls that `efficiencies` does not answer, or the
-    /// engine's record lacks its host times.
+    /// Times every call. `None` if `efficiencies` does not answer some of them, or the engine's record lacks its
+    /// host times.
     pub fn finish(
         &self,
         setup: &Setup,
@@ -150,10 +149,10 @@ impl PlannedStep {
     }
 }
 
-/// The least time physics allows one pass of `batch`: every call at its ideal, one after another.
+/// Physical lower bound for one pass of `batch`: every call at its ideal, in sequence.
 ///
 /// # Errors
-/// Where a catalog record lacks a figure the counting needs.
+/// If a catalog record lacks a figure needed for counting.
 pub fn ideal(setup: &Setup, physics: &Physics, batch: &Batch) -> Result<Seconds, MissingFigure> {
     let mut time = Seconds::ZERO;
     for call in pass(&setup.model, &layout(setup, physics), batch).iter().filter(|call| !call.beside) {
@@ -175,7 +174,7 @@ pub fn layers(setup: &Setup, physics: &Physics, batch: &Batch) -> Vec<Vec<Call>>
     graph::layers(&setup.model, &layout(setup, physics), batch)
 }
 
-/// How `setup` lies over its GPUs, and what its engine decides.
+/// The layout of `setup` over its GPUs, and its engine's choices.
 fn layout(setup: &Setup, physics: &Physics) -> Layout {
     let variants = setup.engine.variants_on(setup.gpu.arch);
     let kernel = variants.map_or("", |choice| choice.latent_prefill.as_str());
@@ -211,16 +210,16 @@ impl PlannedCall {
         Ok(Self { call, count, ideal, timing: Timing::Asked(place) })
     }
 
-    /// The same call on another setup: with the kernel that its engine launches.
+    /// The same call on another setup, with its engine's kernel.
     ///
     /// # Errors
-    /// Where a catalog record lacks a figure the counting needs.
+    /// If a catalog record lacks a figure needed for counting.
     pub fn on(&self, setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Self, MissingFigure> {
         Self::new(self.call.clone(), setup, physics, rows)
     }
 
-    /// Timed by the model of another kind of attention: over latents for compressed keys, in a window for chosen
-    /// blocks of keys.
+    /// Timed by the model of another kind of attention: latent for compressed keys, windowed for selected blocks of
+    /// keys.
     fn unmeasured(&self, setup: &Setup) -> bool {
         let chosen = |attention: &Attention| match attention {
             Attention::Gqa(gqa) => gqa.blocks.map(|blocks| u64::from(blocks.keys())),
@@ -235,20 +234,21 @@ impl PlannedCall {
         }
     }
 
-    /// What a launch takes beyond idling: nothing where its GPU is not told, and for the links, whose share is not known.
+    /// Energy of a launch beyond idle power: zero without the GPU's power model, and for links, whose share is
+    /// unknown.
     fn joules(&self, draw: Option<&Draw>, time: Seconds) -> Joules {
         let both = draw.zip(self.ideal.as_ref());
         both.map_or(Joules::ZERO, |(draw, ideal)| draw.launch(ideal, self.call.op.family(), time))
     }
 
-    /// None if `efficiencies` does not answer it.
+    /// `None` if `efficiencies` does not answer it.
     pub fn time(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
         let time = self.uncapped(setup, physics, efficiencies)?;
         let capped = setup.power_cap.and_then(|_| Some(Draw::of(setup).ok()?.least(self.ideal.as_ref()?)));
         Some(capped.map_or(time.clone(), |least| KernelTime { time: time.time.max(least), ..time }))
     }
 
-    /// The time where only the clock feels a power cap.
+    /// The time, with a power cap affecting only the clock.
     fn uncapped(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
         let ideal = match (&self.ideal, &self.timing) {
             (Some(ideal), _) => ideal,
@@ -285,13 +285,13 @@ impl PlannedCall {
     }
 }
 
-/// The sustained clock the efficiencies were measured at over the one asked for.
+/// The sustained clock behind the efficiencies over the requested one.
 fn clock_ratio(setup: &Setup) -> f64 {
     setup.gpu.sustained_clock.0.map_or(1.0, |measured| measured / setup.sustained)
 }
 
-/// A collective's time, its ideal being the bytes each GPU must send over its links, unless a switch that
-/// sums on the way was measured to need less.
+/// A collective's time. Its ideal is the bytes each GPU must send over its links, unless a reducing switch was
+/// measured to need less.
 fn collective_time(
     collective: &Collective,
     setup: &Setup,

@@ -1,4 +1,4 @@
-//! How far the predictor is from what was measured: a report of `evaluate evidence`, shipped beside the models.
+//! Prediction errors against measurements: the report of `evaluate evidence`, shipped with the models.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::config::json;
 pub struct Accuracy {
     /// Release of the models it was measured with.
     pub release: String,
-    /// SHA-256 of each model, by family: another model makes the report stale.
+    /// SHA-256 of each model by family: other models make the report stale.
     pub models: Vec<Weights>,
     /// Errors of closed loops: TTFT, TPOT.
     pub loops: Vec<Group>,
@@ -16,20 +16,20 @@ pub struct Accuracy {
     pub batches: Vec<Group>,
     /// Errors of traces: TTFT, TPOT, output per second.
     pub traces: Vec<Group>,
-    /// Errors of runs of servers that nothing was fitted on, by kind and source: TTFT, TPOT, output per second.
+    /// Errors of served runs that nothing was fitted on, by kind and source: TTFT, TPOT, output per second.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Group>,
-    /// Errors of kernels' times.
+    /// Errors of kernel times.
     pub kernels: Vec<Kernels>,
-    /// Per cent of closed loops within their 80 % bands: TTFT, TPOT.
+    /// Percentage of closed loops within their 80 % bands: TTFT, TPOT.
     pub covered: Vec<f64>,
     /// Pairs of closed loops that differ in one thing, predicted without runs of either configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<Ranked>,
-    /// How sure it was said which of such a pair is the faster, and how often it was.
+    /// Confidence in which of such a pair is faster, and how often that was correct.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reliability: Vec<Reliability>,
-    /// What was left out, by reason.
+    /// Cases left out, by reason.
     pub skipped: Vec<Skipped>,
     pub points: Vec<Point>,
 }
@@ -43,17 +43,17 @@ pub struct Weights {
 /// Cases of a kind.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// What they have in common: `all`, `engine`, `gpu`, `model`, `clients`; whose errors these are: `physics` alone,
-    /// `roofline`, a `peer`'s, or `ours` on that peer's cases; or what was left out beside the configuration:
-    /// `without version`, `without model`, `without gpu`.
+    /// The grouping: `all`, `engine`, `gpu`, `model`, `clients`; whose errors: `physics` alone, `roofline`, a
+    /// `peer`'s, or `ours` on that peer's cases; or what was left out in addition to the configuration: `without
+    /// version`, `without model`, `without gpu`.
     pub of: String,
     pub name: String,
     pub cases: u32,
-    /// One a metric; zero where it was not measured.
+    /// One per metric; zero if not measured.
     pub errors: Vec<Error>,
 }
 
-/// In per cent of the measured value.
+/// In % of the measured value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Error {
     pub mean: f64,
@@ -65,24 +65,24 @@ pub struct Kernels {
     pub family: String,
     pub rows: u32,
     pub error: Error,
-    /// Mean error of the plain roofline on the same rows, in per cent.
+    /// Mean error of the plain roofline on the same rows, in %.
     pub roofline: f64,
 }
 
-/// Of the pairs that were measured over 10 % apart: those whose faster run was named.
+/// Pairs measured more than 10 % apart, and how often the faster run was identified.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ranked {
-    /// What they differ in: `gpu`, `layout`, `format`, `engine`, `version`.
+    /// The difference: `gpu`, `layout`, `format`, `engine`, `version`.
     pub difference: String,
     /// TTFT or TPOT.
     pub metric: String,
     pub pairs: u32,
-    /// In per cent; by the physics alone.
+    /// In %, with calibration; below, by the physics alone.
     pub right: f64,
     pub physics: f64,
 }
 
-/// Pairs of which something similar was said: means in per cent.
+/// Pairs with similar confidence: means in %.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reliability {
     pub metric: String,
@@ -100,7 +100,7 @@ pub struct Skipped {
 /// One measured case: times in milliseconds, output in tokens per second, in the order of its kind's metrics.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// That of the table it comes from; the page is built without it.
+    /// The id in its source table; the page is built without it.
     #[serde(default)]
     pub id: String,
     /// `loop`, `batch` or `trace`.
@@ -108,16 +108,16 @@ pub struct Point {
     pub model: String,
     pub engine: String,
     pub gpu: String,
-    /// Those of its link; the page is built without them.
+    /// Parts of its link; the page is built without them.
     #[serde(default)]
     pub clients: u32,
-    /// The configuration, as near as a link comes to how it was started.
+    /// The configuration, as closely as a link can describe its launch.
     pub link: String,
     pub predicted: Vec<f64>,
     pub measured: Vec<f64>,
 }
 
-/// How the simulator begins to say that even one prompt finds no room (`serving::sim`).
+/// Start of the simulator's message when not even one prompt fits (`serving::sim`).
 const NO_ROOM: &str = "request 0 needs ";
 
 impl Accuracy {
@@ -127,16 +127,16 @@ impl Accuracy {
         json::read(text)
     }
 
-    /// A record a line, so that a change shows where it is.
+    /// One record per line, for readable diffs.
     pub fn print(&self) -> String {
         serde_json::to_string(self).unwrap_or_default().replace("},{", "},\n{") + "\n"
     }
 
-    /// Why measured cases are left out, and how many for each reason.
+    /// Reasons for leaving out cases, with counts.
     pub fn reasons(&self) -> impl Iterator<Item = (&str, u32)> {
         let mut reasons: Vec<(&str, u32)> = Vec::new();
         for Skipped { reason, cases } in &self.skipped {
-            // Many sizes, one reason.
+            // Merges messages that differ only in size.
             let reason =
                 if reason.starts_with(NO_ROOM) { "the weights leave no room for a prompt" } else { reason };
             match reasons.iter_mut().find(|(held, _)| *held == reason) {

@@ -1,4 +1,4 @@
-//! A badge for a readme: the configuration and its three numbers in a line, as SVG.
+//! A README badge: the configuration and its three numbers, as SVG.
 
 use super::share::escaped;
 use super::words;
@@ -12,7 +12,7 @@ const HEIGHT: u32 = 20;
 const MARGIN: u32 = 8;
 const BASELINE: u32 = 14;
 const FONT: u32 = 11;
-/// Of a character, on average.
+/// Mean width of a character.
 const ADVANCE: f64 = 6.4;
 
 pub fn badge(setup: &Setup, headline: &Headline, palette: Palette) -> String {
@@ -22,7 +22,7 @@ pub fn badge(setup: &Setup, headline: &Headline, palette: Palette) -> String {
     drawn(&words::title(setup), &numbers.join(" · "), palette)
 }
 
-/// The two texts, each on a ground of its own.
+/// The two texts, each on its own background.
 fn drawn(name: &str, numbers: &str, palette: Palette) -> String {
     let width = |text: &str| (text.chars().count() as f64 * ADVANCE).round() as u32;
     let (of_name, of_numbers) = (width(name), width(numbers));
@@ -31,7 +31,7 @@ fn drawn(name: &str, numbers: &str, palette: Palette) -> String {
     let [ink, accent, panel] = [palette.ink, palette.accent, palette.panel]
         .map(|colour| format!("#{:02x}{:02x}{:02x}", colour.0, colour.1, colour.2));
     let (name, numbers) = (escaped(name), escaped(numbers));
-    // Lengths are given, so that texts keep to their grounds in any font.
+    // Text lengths are fixed, so they fit their background in any font.
     format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{HEIGHT}" role="img" aria-label="{name}: {numbers}">
 <title>{name}: {numbers}</title>
@@ -56,7 +56,7 @@ mod tests {
         assert!(svg.contains("<title>a &lt; b &amp; &quot;c&quot;: d &gt; e</title>"), "{svg}");
     }
 
-    /// WCAG 2.2, level AA for text of this size.
+    /// Checks WCAG 2.2 AA contrast for text of this size.
     #[test]
     fn both_texts_stand_out() {
         let luminance = |colour: plotters::style::RGBColor| {

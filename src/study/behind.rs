@@ -1,4 +1,4 @@
-//! What an answer rests on: where its bands come from, and the measured runs nearest to it.
+//! The basis of an answer: where its bands come from, and the nearest measured runs.
 
 use super::metric::{self, Metric, change};
 use super::words::dtype;
@@ -11,7 +11,7 @@ use crate::config::{Dtype, Load, ModelChoice, Scenario};
 use crate::serving::run::Calibrated;
 use crate::units::{count, percent};
 
-/// Measured runs that are listed.
+/// How many measured runs are listed.
 const NEAREST: usize = 8;
 const METRICS: [Metric; 3] = [metric::TTFT, metric::TPOT, metric::PER_GPU];
 
@@ -31,7 +31,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks
 }
 
-/// How many runs were measured of what is like it.
+/// How many similar runs were measured.
 fn support(calibrated: &Calibrated) -> String {
     let support = &calibrated.support;
     let of = |runs: u32| count(f64::from(runs));
@@ -88,7 +88,7 @@ fn said(source: Source) -> &'static str {
     }
 }
 
-/// The measured runs nearest to it, beside the physics.
+/// The nearest measured runs, compared with the physics.
 fn nearest(study: &Study, at: &Point) -> Vec<Block> {
     let like = shipped().map(|known| known.like(at)).unwrap_or_default();
     if like.is_empty() {
@@ -126,7 +126,7 @@ fn described(point: &Point) -> [String; 3] {
     ]
 }
 
-/// The model and GPU of a measured run, which open it as far as its place among the others says what it was.
+/// The model and GPU of a measured run, linked as closely as its calibration point allows.
 fn run(study: &Study, point: &Point) -> Span {
     let form = &study.own().scenario;
     let is_its =

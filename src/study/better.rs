@@ -1,16 +1,16 @@
-//! The one change to make first, in a sentence: cheaper within the limits, or what keeps to them where this does not.
+//! The best single change in a sentence: cheaper within the limits, or one that meets them if they are missed.
 
 use super::metric::{COST, TPOT, TTFT};
 use super::{Block, Case, Span, Study, change};
 use crate::config::link::Link;
 use crate::units::{chance, fixed};
 
-/// Savings below this share are not worth a change: measured runs of one configuration differ by as much.
+/// Smallest saving worth a change: repeated runs of one configuration differ by as much.
 const LEAST_SAVING: f64 = 0.05;
 /// Without limits nothing may become slower by more than this.
 const SLOWER: f64 = 1.05;
 
-/// The changes of [`change`] that leave the load as it is.
+/// The changes from [`change`] that keep the load.
 pub fn cases(link: &Link, of: &str) -> Vec<Case> {
     let load = link.scenario.workload.load;
     let mut cases = change::cases(link, of);
@@ -19,7 +19,7 @@ pub fn cases(link: &Link, of: &str) -> Vec<Case> {
 }
 
 pub fn blocks(study: &Study) -> Vec<Block> {
-    // Not before the best of all is known.
+    // Wait until all changes are predicted.
     if study.done < study.cases.len() {
         return Vec::new();
     }
@@ -36,8 +36,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     vec![Block::spans(all).called("better")]
 }
 
-/// The chance that measurements bear out what is said of it: that it keeps to the limits, and is cheaper where the form keeps to them
-/// as well.
+/// The chance that measurements confirm it: that it meets the limits, and is cheaper if the form meets them too.
 fn sure(own: &Case, case: &Case) -> Option<f64> {
     let cheaper = case.beats(COST).filter(|_| is_good(own)).map(|beats| beats.with);
     [cheaper, case.keeps_with()].into_iter().flatten().reduce(f64::min)
@@ -48,7 +47,7 @@ fn is_overloaded(case: &Case) -> bool {
     case.report().and_then(|report| report.run.as_ref()).is_some_and(|run| run.saturation.is_some())
 }
 
-/// Whether it answers, serves all that comes and keeps to the limits there are.
+/// Whether it answers, keeps up with the load and meets any limits.
 fn is_good(case: &Case) -> bool {
     case.headline().is_some() && !is_overloaded(case) && case.meets_limits() != Some(false)
 }

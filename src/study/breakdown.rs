@@ -8,9 +8,9 @@ use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
 use crate::units::{Seconds, percent};
 
-/// Kernels that have a bar of their own; the others share one.
+/// Number of kernels with their own bar; the others share one.
 const KERNELS: usize = 9;
-/// Two times whose ratio is below this print as one.
+/// Times with a ratio below this print the same.
 const DISTINCT: f64 = 1.005;
 
 const RESOURCES: [Resource; 4] = [Resource::Compute, Resource::Memory, Resource::Network, Resource::Launch];
@@ -40,7 +40,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks
 }
 
-/// Parts of the model by the resource that bounds their kernels.
+/// Parts of the model by the resource that limits their kernels.
 fn by_part(pass: &PassReport) -> [Block; 2] {
     let sum = |part: graph::Block, limit: Resource| {
         let kernels = pass.kernels.iter().filter(|kernel| kernel.block == part && kernel.limit == limit);
@@ -61,7 +61,7 @@ fn by_part(pass: &PassReport) -> [Block; 2] {
     drawn(&name, &["Compute", "Memory", "Links", "Launch and host"], Hues::Resources, bars, &words)
 }
 
-/// The longest kernels: the textbook roofline, what tile and wave quantisation adds, and the rest.
+/// The longest kernels: textbook roofline, tile and wave quantisation, and the rest.
 fn by_kernel(pass: &PassReport) -> [Block; 2] {
     let mut kernels: Vec<&KernelLine> = pass.kernels.iter().collect();
     kernels.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -86,7 +86,7 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
     drawn(&name, &legend, Hues::Parts, bars, &words)
 }
 
-/// A chart of bars, and the same as a table.
+/// A bar chart, and the same as a table.
 fn drawn(name: &str, legend: &[&str], hues: Hues, bars: Vec<Bar>, words: &str) -> [Block; 2] {
     let row = |bar: &Bar| {
         let times = std::iter::once(bar.sum()).chain(bar.parts.iter().copied());
@@ -116,7 +116,7 @@ fn headroom(pass: &PassReport) -> String {
     text + "."
 }
 
-/// Between the roofline and the prediction: where a kernel tiles differently than counted, the ceiling may be beaten.
+/// Between the roofline and the prediction: with different tiles than counted, the ceiling may be beaten.
 fn ceiling(kernel: &KernelLine) -> Seconds {
     Seconds(kernel.ceiling.0.min(kernel.time.0).max(kernel.roofline.0))
 }

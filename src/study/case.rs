@@ -1,4 +1,4 @@
-//! One configuration of a study, and what was predicted for it.
+//! One configuration of a study, and its prediction.
 
 use std::sync::Arc;
 
@@ -17,21 +17,21 @@ pub struct Case {
     /// How it differs from the others.
     pub name: String,
     pub scenario: Scenario,
-    /// None until it is predicted.
+    /// `None` until predicted.
     pub outcome: Option<Outcome>,
 }
 
 /// The result of a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// None if the configuration has errors.
+    /// `None` if the configuration has errors.
     pub setup: Option<Setup>,
-    /// None if it cannot be planned.
+    /// `None` if it cannot be planned.
     pub report: Option<Report>,
     pub issues: Vec<Issue>,
-    /// How sure it is that it beats the configuration on the form; empty where that is not asked, or nothing was calibrated.
+    /// How likely it beats the configuration on the form; empty if not requested or not calibrated.
     pub beats: Vec<Beats>,
-    /// What else is known of every kernel of every pass; empty where that is not asked.
+    /// Alternatives for every kernel of every pass; empty if not requested.
     pub elsewhere: Vec<Vec<Alternative>>,
 }
 
@@ -93,23 +93,23 @@ impl Case {
         self.outcome.as_ref().map_or(&[], |outcome| &outcome.issues)
     }
 
-    /// What else is known of the kernels of the pass in this place.
+    /// Alternatives for the kernels of this pass.
     pub fn elsewhere(&self, pass: usize) -> &[Alternative] {
         self.outcome.as_ref().and_then(|outcome| outcome.elsewhere.get(pass)).map_or(&[], Vec::as_slice)
     }
 
-    /// How sure it is that it beats the configuration on the form in a metric.
+    /// How likely it beats the configuration on the form in a metric.
     pub fn beats(&self, metric: Metric) -> Option<&Beats> {
         self.outcome.as_ref()?.beats.iter().find(|beats| beats.metric.name == metric.name)
     }
 
-    /// The probability that measurements keep to the limits; none without limits or calibration.
+    /// The probability that measurements meet the limits; `None` without limits or calibration.
     pub fn keeps_with(&self) -> Option<f64> {
         let report = self.report()?;
         report.calibrated.as_ref()?.bands.keep(report.run.as_ref()?)
     }
 
-    /// Why there is no answer; empty where there is one.
+    /// Why there is no answer; empty if there is one.
     pub fn reason(&self) -> &str {
         match self.headline() {
             Some(_) => "",
@@ -117,8 +117,8 @@ impl Case {
         }
     }
 
-    /// Whether nearly all of its requests keep to its limits, those of a static batch on average; none without limits or
-    /// without an answer.
+    /// Whether the required share of its requests meets its limits (for a static batch, the mean); `None` without
+    /// limits or answer.
     pub fn meets_limits(&self) -> Option<bool> {
         if let Some(run) = self.report()?.run.as_ref() {
             return run.keeps();
@@ -132,7 +132,7 @@ impl Case {
         (!met.is_empty()).then(|| met.iter().all(|met| *met))
     }
 
-    /// Dollars per hour for all its GPUs, where a price is known.
+    /// Dollars per hour for all its GPUs, if the price is known.
     pub fn dollars_per_hour(&self) -> Option<f64> {
         self.setup()?.dollars_per_hour()
     }

@@ -1,4 +1,4 @@
-//! What limits a configuration, and what each single change of it does.
+//! What limits a configuration, and the effect of each single change.
 
 use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::sweep::weights_of;
@@ -10,7 +10,7 @@ use crate::graph::Phase;
 use crate::study::words;
 use crate::units::{chance, count, fixed, percent};
 
-/// Every single change worth trying. Those the checks refuse are not shown.
+/// Every single change worth trying. Those refused by the checks are not shown.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let base = &link.scenario;
     let mut cases = Vec::new();
@@ -27,7 +27,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let now = weights_of(base).map_or(f64::INFINITY, Dtype::bytes);
     for dtype in Dtype::ALL.iter().copied().filter(|dtype| dtype.bytes() < now) {
         add(format!("Weights in {}", words::dtype(dtype)), &|scenario| scenario.weights = Some(dtype));
-        // What smaller weights are most often for: the same on fewer GPUs.
+        // The most common use of smaller weights: the same on fewer GPUs.
         if base.tp > 1 && base.tp.is_multiple_of(2) {
             let half = base.tp / 2;
             add(format!("Weights in {} on TP {half}", words::dtype(dtype)), &|scenario| {
@@ -53,7 +53,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     cases
 }
 
-/// Half the TP degree, twice, and more as far as the links of one node reach: a model may not fit on twice the GPUs.
+/// Half and double the TP degree, and more within one node: a model may not fit even on twice the GPUs.
 fn degrees(base: &Scenario) -> Vec<u32> {
     let node = catalog().gpu(&base.gpu).map_or(0, |gpu| gpu.link.domain);
     let [twice, more @ ..] = [2, 4, 8].map(|factor| base.tp.saturating_mul(factor));
@@ -61,7 +61,7 @@ fn degrees(base: &Scenario) -> Vec<u32> {
     (base.tp > 1).then_some(base.tp / 2).into_iter().chain([twice]).chain(more).collect()
 }
 
-/// Half the load and its name; none if it is one request.
+/// Half the load and its name; `None` for a single request.
 fn half(load: Load) -> Option<(String, Load)> {
     let half = if load.is_rate() { load.amount() / 2.0 } else { (load.amount() / 2.0).floor() };
     (half > 0.0).then(|| {
@@ -116,7 +116,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 
 const COLUMNS: [Metric; 5] = [TTFT, TPOT, PER_GPU, OUTPUT, COST];
 
-/// Lower is better: those that miss limits last, then by cost, else by output per GPU.
+/// Lower is better: those that miss limits last, then by cost, or else by output per GPU.
 fn rank(case: &Case) -> f64 {
     const LAST: f64 = 1e9;
     let missed = if case.meets_limits() == Some(false) { LAST } else { 0.0 };
@@ -154,7 +154,7 @@ fn limits(own: &Case) -> Vec<String> {
     lines
 }
 
-/// The change to make first, where the configuration does not fit or misses its limits.
+/// The best change if the configuration does not fit or misses its limits.
 fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
     let own = study.own();
     let goal = match (own.headline(), own.meets_limits()) {
@@ -185,7 +185,7 @@ fn row(study: &Study, case: &Case) -> Row {
     });
     let mut cells = vec![study.open(&case.name, case)];
     cells.extend(COLUMNS.map(|metric| metric.print_change(case, study.own()).into()));
-    // Of what costs the same, neither is cheaper.
+    // At equal cost, neither is cheaper.
     let differs =
         COST.of(case).zip(COST.of(study.own())).is_some_and(|(cost, now)| (cost / now - 1.0).abs() > SAME);
     cells.push(sure(case.beats(COST).filter(|_| differs).map(|beats| beats.with)).into());
@@ -194,13 +194,13 @@ fn row(study: &Study, case: &Case) -> Row {
     Row::new(cells)
 }
 
-/// Costs within this share of each other are the same: what a run of some hundred requests leaves open.
+/// Costs within this are equal, given the noise of a few hundred requests.
 const SAME: f64 = 0.01;
-/// Times this much longer than now are no improvement, whatever they save.
+/// Times longer than this multiple are no improvement, whatever they save.
 const TOO_SLOW: f64 = 3.0;
 
-/// Whether a change gives an answer where there is none, or keeps to limits that are missed, or is better in some column and
-/// far worse in none.
+/// Whether a change gives an answer where there was none, meets limits that were missed, or is better in some
+/// column without being far worse in any.
 fn is_worth_a_row(own: &Case, case: &Case) -> bool {
     if own.headline().is_none() || case.meets_limits() == Some(true) {
         return true;
@@ -213,7 +213,7 @@ fn is_worth_a_row(own: &Case, case: &Case) -> bool {
     !is_slow && (less || more)
 }
 
-/// Measured runs of its model with its engine; a dash at the roofline.
+/// Measured runs of its model on its engine; a dash at the roofline.
 fn runs(case: &Case) -> String {
     let calibrated = case.report().and_then(|report| report.calibrated.as_ref());
     calibrated.map_or("–".into(), |calibrated| count(f64::from(calibrated.support.of_model_on_engine)))

@@ -1,4 +1,4 @@
-//! A configuration next to up to three others: what differs, what results, and how each scales with clients.
+//! A configuration next to up to three others: differences, results, and scaling with clients.
 
 use super::rank::{Beats, COMPARED, SURE};
 use super::{Block, Case, Row, Span, Study, edit, metric, to_measure};
@@ -12,13 +12,13 @@ use crate::units::{chance, fixed, percent};
 /// Clients at which each configuration is predicted for the curves.
 const CLIENTS: [u32; 6] = [1, 4, 16, 64, 128, 256];
 const HEIGHT: u32 = 260;
-/// GPUs offered with one click, except the one on the form.
+/// GPUs offered with one click, other than the form's.
 const SUGGESTED: [&str; 5] = ["h100-sxm", "h200-sxm", "b200", "a100-sxm-80gb", "l40s"];
 /// The configurations by name, the one on the form first.
 const NAMES: [&str; 1 + MOST_COMPARED] = ["This", "A", "B", "C"];
 const TONES: [Tone; 1 + MOST_COMPARED] = [Tone::Accent, Tone::Ink, Tone::Muted, Tone::Faint];
 
-/// The configurations of the link, then all of them over [`CLIENTS`].
+/// The link's configurations, then all of them over [`CLIENTS`].
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     if link.compared.is_empty() {
         return Vec::new();
@@ -55,7 +55,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks
 }
 
-/// What can be added to the comparison, one click each.
+/// What can be added to the comparison with one click.
 fn offers(study: &Study) -> Block {
     let (base, link) = (&study.link.scenario, &study.link);
     if link.compared.len() >= MOST_COMPARED {
@@ -116,7 +116,7 @@ fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {
     metrics.chain([row("KV cache filled", filled)])
 }
 
-/// In what it beats the form, and how sure that is. None without calibration.
+/// In which metrics it beats the form, and how sure that is. `None` without calibration.
 fn verdict(name: &str, case: &Case) -> Option<String> {
     let known: Vec<&Beats> = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).collect();
     let list = |of: &dyn Fn(&Beats) -> Option<f64>| {
@@ -135,7 +135,7 @@ fn verdict(name: &str, case: &Case) -> Option<String> {
     Some(format!("{name} against {}: {}.", NAMES[0], parts.join("; ")))
 }
 
-/// The run to measure where they are too close to call, and the commands for it.
+/// The run to measure if they are too close to call, and its commands.
 fn settling(name: &str, form: &Case, case: &Case) -> Option<Block> {
     let gain = |beats: &Beats| beats.narrowed.into_iter().fold(0.0, f64::max);
     let open = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).filter(|beats| is_open(beats));
@@ -150,7 +150,7 @@ fn settling(name: &str, form: &Case, case: &Case) -> Option<Block> {
     Some(to_measure(format!("settle-{name}"), what, measured.setup()?))
 }
 
-/// Either may come out the better.
+/// Either may be better.
 fn is_open(beats: &Beats) -> bool {
     (1.0 - SURE..SURE).contains(&beats.with)
 }
@@ -184,7 +184,7 @@ fn actions(study: &Study, columns: usize) -> [Row; 2] {
     ]
 }
 
-/// All of them over the same clients, on the same axes.
+/// All of them over the same clients, on common axes.
 fn curves(study: &Study, points: &[Case]) -> Option<Block> {
     let at = CLIENTS.map(f64::from);
     let panel = |metric: &metric::Metric| {

@@ -1,4 +1,4 @@
-//! The answer of a study: a document of a few kinds of blocks, shown by the page and written as Markdown.
+//! A study's result: a document made of a few kinds of blocks, shown by the page and written as Markdown.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::chart::{Bars, Chart};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// What can be asked for instead; empty where there is one thing to ask.
+    /// Alternative questions; empty if there is only one.
     pub choices: Vec<Choice>,
     pub chosen: String,
     pub blocks: Vec<Block>,
@@ -18,7 +18,7 @@ pub struct Choice {
     pub name: String,
 }
 
-/// A block with an id is found by it, in the page and by tests: ids are unique in a page.
+/// The page and tests find a block by its id: ids are unique in a page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Block {
@@ -42,9 +42,9 @@ pub struct Text {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     pub text: String,
-    /// The fragment of a configuration, with its `#`; a view of the page, as `view:explain`, or a fold of it, as `view:explain/ttft`;
-    /// an input of the form, as `input:tp`; `mark:` and a fragment for a box
-    /// that marks that configuration to be compared; `class:` and a colour of the page for a text in it; empty for plain text.
+    /// A configuration's fragment with its `#`; a view of the page, as `view:explain`, or a fold in it, as
+    /// `view:explain/ttft`; a form input, as `input:tp`; `mark:` and a fragment for a checkbox that marks that
+    /// configuration for comparison; `class:` and a page colour for coloured text; empty for plain text.
     pub link: String,
 }
 
@@ -53,7 +53,7 @@ pub struct Heading {
     pub text: String,
 }
 
-/// The first cell of each row names it; numbers stand in the others.
+/// The first cell of each row names it; the others hold numbers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     pub id: String,
@@ -65,7 +65,7 @@ pub struct Table {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub cells: Vec<Span>,
-    /// The configuration on the form, set apart from the others.
+    /// The configuration on the form, highlighted.
     pub own: bool,
 }
 
@@ -75,18 +75,18 @@ pub struct Figure {
     pub id: String,
     pub name: String,
     pub chart: Chart,
-    /// Height in CSS pixels, and the number of panels: stacked where they do not fit side by side.
+    /// Height in CSS pixels, and the number of panels: stacked if they do not fit side by side.
     pub height: u32,
     pub panels: u32,
     pub words: String,
 }
 
-/// A text to be copied or saved.
+/// Text to copy or save.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Code {
     pub id: String,
     pub name: String,
-    /// The name it is saved under; empty where it is only copied.
+    /// The file name to save as; empty for copy only.
     pub file: String,
     pub text: String,
 }
@@ -102,11 +102,11 @@ pub struct Facts {
 pub struct Fact {
     pub name: String,
     pub value: String,
-    /// What it means, as a tooltip.
+    /// Its meaning, as a tooltip.
     pub help: String,
 }
 
-/// Collapsed until it is opened.
+/// Initially collapsed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fold {
     pub id: String,
@@ -115,7 +115,7 @@ pub struct Fold {
 }
 
 impl Document {
-    /// Of one paragraph.
+    /// With a single paragraph.
     pub fn saying(text: impl Into<String>) -> Self {
         Self { blocks: vec![Block::text(text)], ..Self::default() }
     }
@@ -188,7 +188,7 @@ impl Block {
             Self::Code(code) => &mut code.id,
             Self::Facts(facts) => &mut facts.id,
             Self::Fold(fold) => &mut fold.id,
-            // Headings are not looked up.
+            // Headings have no ids.
             Self::Heading(_) => return self,
         };
         name.clone_into(id);

@@ -1,8 +1,8 @@
-//! Single changes of a configuration; each also resets the settings it makes meaningless.
+//! Single changes of a configuration; each also resets settings that no longer apply.
 
 use crate::config::{Engine, Gpu, Lengths, Scenario};
 
-/// A clock, a power cap or a price set by hand was the other GPU's.
+/// A clock, power cap or price set by hand belonged to the other GPU.
 pub fn gpu(scenario: &mut Scenario, gpu: &Gpu) {
     scenario.gpu.clone_from(&gpu.id);
     let overrides = &mut scenario.overrides;

@@ -20,10 +20,10 @@ pub const CHOICES: [(&str, &str); 7] = [
 ];
 
 const HEIGHT: u32 = 340;
-/// Cases a number of clients needs for a row of its own.
+/// Minimum number of cases for a row by clients.
 const FEW: u32 = 10;
 
-/// What is known to be wrong or unknown, whatever the release; figures of this one are added to it.
+/// Known limitations of every release; figures of this release are added.
 const LIMITS: [&str; 5] = [
     "Multi-node traffic is counted at the network's specified rate, one port per GPU as in NVIDIA's own nodes. No \
      exchange between nodes and no replica across several was measured.",
@@ -101,7 +101,7 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
     blocks
 }
 
-/// How often the faster of two is named, and whether the chances given are those it comes true by.
+/// How often the faster of two runs is identified, and whether the confidence is calibrated.
 fn ranks(accuracy: &Accuracy) -> Vec<Block> {
     let percent = |value: f64| format!("{} %", fixed(value, 0));
     let row = |one: &Ranked| {
@@ -185,7 +185,7 @@ fn kernels(accuracy: &Accuracy) -> Vec<Block> {
     ]
 }
 
-/// Every case by model, GPU and engine, each a link.
+/// Every case by model, GPU and engine, as links.
 fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
     let mut groups: Vec<(String, Vec<&Point>)> = Vec::new();
     for point in &accuracy.points {
@@ -222,10 +222,10 @@ fn case_table(points: &[&Point]) -> Block {
     Block::table("Predicted / measured", head, points.iter().map(|point| row_of(point, &describe(point))))
 }
 
-/// Above [`row_of`] a closed loop.
+/// Header for [`row_of`] with closed loops.
 const HEAD_OF_LOOPS: [&str; 5] = ["Case", "TTFT, ms", "", "TPOT, ms", ""];
 
-/// What was predicted and measured of a case, which its name opens.
+/// Prediction and measurement of a case, with a link on its name.
 fn row_of(point: &Point, name: &str) -> Row {
     let mut cells = vec![Span::link(name, format!("#{}", point.link))];
     for (predicted, measured) in point.predicted.iter().zip(&point.measured) {
@@ -271,7 +271,7 @@ fn limits(accuracy: &Accuracy) -> Vec<Block> {
     blocks
 }
 
-/// Closed-loop cases of a group.
+/// Number of closed-loop cases of a group.
 fn cases_of(accuracy: &Accuracy, of: &str) -> f64 {
     accuracy.closed_loops(of, "").map_or(0.0, |group| f64::from(group.cases))
 }
@@ -283,7 +283,7 @@ fn error(error: &Error) -> String {
     format!("{} / {} %", fixed(error.mean, 1), fixed(error.median, 1))
 }
 
-/// A row per group of one of `kinds`: its cases and its error by metric.
+/// One row per group of `kinds`: cases and error by metric.
 fn groups(name: &str, metrics: &[&str], all: &[Group], kinds: &[&str]) -> Block {
     let row = |group: &Group| {
         let errors = group.errors.iter().map(error);
@@ -310,7 +310,7 @@ fn label(group: &Group) -> String {
     }
 }
 
-/// Every case of a kind as a point, and the line on which prediction equals measurement.
+/// Every case of a kind as a point, and the line where prediction equals measurement.
 fn scatter(accuracy: &Accuracy, kind: &str, metrics: &[&str]) -> Block {
     let points: Vec<&Point> = accuracy.points.iter().filter(|point| point.kind == kind).collect();
     let panel = |(index, name): (usize, &&str)| {

@@ -1,4 +1,4 @@
-//! Where each number comes from: its formula with this configuration's values.
+//! The formula of each number, with this configuration's values.
 
 mod calibration;
 mod kernels;

@@ -1,4 +1,4 @@
-//! The report as a file: JSON, CSV, Markdown, and a citation.
+//! The report as files: JSON, CSV, Markdown, and a citation.
 
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
 }
 
-/// The visitor's measured runs, which the form reads again.
+/// The visitor's measured runs, in a form the page can read again.
 fn runs(study: &Study) -> Vec<Block> {
     let runs = &study.link.runs;
     if runs.is_empty() {

@@ -11,7 +11,7 @@ use crate::serving::{Alternative, Report};
 use crate::study::words;
 use crate::units::{Bytes, Flops, Seconds, count, percent};
 
-/// Savings below this share of a step do not show in its printed digits.
+/// Savings below this share of a step are not visible in the printed digits.
 const LEAST: f64 = 1e-3;
 
 pub fn blocks(study: &Study) -> Vec<Block> {
@@ -21,7 +21,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         return refused(own.issues());
     };
     let mut blocks = optimum(setup, report);
-    // Most of what a request waits for is decoding.
+    // Most of a request's time is decode.
     for (place, pass) in report.passes.iter().enumerate().rev() {
         let ranked = ranked(pass, own.elsewhere(place));
         blocks.push(Block::heading(format!("{}: {} per step", words::phase(pass.phase), pass.time.print())));
@@ -34,7 +34,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks
 }
 
-/// A kernel, its place in the report, and what the step would save if it ran at its ceiling.
+/// A kernel, its index in the report, and the saving per step if it ran at its ceiling.
 struct Gain<'a> {
     index: usize,
     kernel: &'a KernelLine,
@@ -43,14 +43,14 @@ struct Gain<'a> {
 }
 
 impl Gain<'_> {
-    /// What the step would save with the fastest of the other engines' kernels, if any were measured.
+    /// The saving with the fastest of other engines' kernels, if any were measured.
     fn saved_elsewhere(&self) -> Option<Seconds> {
         let (_, time) = self.other.engine.as_ref()?;
         Some((self.kernel.time - *time).max(Seconds::ZERO) * self.kernel.count as f64)
     }
 }
 
-/// Those that would save something, the largest saving first.
+/// Kernels with a saving, largest first.
 fn ranked<'a>(pass: &'a PassReport, others: &'a [Alternative]) -> Vec<Gain<'a>> {
     const NOTHING: &Alternative = &Alternative { engine: None, tile: None };
     let gain = |(index, kernel)| {
@@ -63,7 +63,7 @@ fn ranked<'a>(pass: &'a PassReport, others: &'a [Alternative]) -> Vec<Gain<'a>> 
     all
 }
 
-/// Of all its launches. Where a kernel tiles differently than counted, the ceiling may be beaten.
+/// Over all its launches. With different tiles than counted, the ceiling may be beaten.
 fn saved(kernel: &KernelLine) -> Seconds {
     (kernel.time - kernel.ceiling).max(Seconds::ZERO) * kernel.count as f64
 }
@@ -81,7 +81,7 @@ fn first(pass: &PassReport, ranked: &[Gain<'_>]) -> String {
     )
 }
 
-/// A row a kernel that would save something, then the others together and the host.
+/// One row per kernel with a saving, then the others together and the host.
 fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
     const HEAD: [&str; 9] = [
         "Kernel",
@@ -136,12 +136,12 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
     Block::table(name, &HEAD, rows).called(&format!("headroom-{phase}"))
 }
 
-/// The name of a kernel, which opens its explanation.
+/// The kernel's name, linked to its explanation.
 fn explained(pass: &PassReport, line: usize) -> Span {
     Span::link(pass.kernels[line].name, format!("view:explain/{}", pass.kernel_id(line)))
 }
 
-/// The engine with the fastest kernel, its time in all launches, and what the step would save with it.
+/// The engine with the fastest kernel, its time over all launches, and the saving with it.
 fn elsewhere(pass: &PassReport, gain: &Gain<'_>) -> [Span; 2] {
     let cells = match (&gain.other.engine, gain.saved_elsewhere()) {
         (Some((name, time)), Some(saved)) if saved.0 >= LEAST * pass.time.0 => {
@@ -154,7 +154,7 @@ fn elsewhere(pass: &PassReport, gain: &Gain<'_>) -> [Span; 2] {
     cells.map(Span::plain)
 }
 
-/// What "elsewhere" means, and the most there is to gain there, if any other engine's kernels were measured.
+/// Explains "elsewhere", and gives the largest gain there, if other engines' kernels were measured.
 fn fastest(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<String> {
     let measured = || ranked.iter().filter_map(|gain| Some((gain, gain.saved_elsewhere()?)));
     let (gain, saved) = measured().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
@@ -171,10 +171,10 @@ fn fastest(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<String> {
     Some(text)
 }
 
-/// The tiles and waves of the kernels whose tiles are known, beside the tile that would waste least.
+/// Tiles and waves of the kernels with known tiles, next to the tile that would waste least.
 fn tiles(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<Block> {
     const HEAD: [&str; 6] = ["Kernel", "Tile", "Waves", "Last wave idle", "Wasted", "Least waste"];
-    /// Shares of the work that print alike: half a percent.
+    /// Shares within half a percent print the same.
     const DISTINCT: f64 = 5e-3;
     let side = |schedule: &Schedule| {
         let [rows, columns, depth] = schedule.tile;
@@ -209,11 +209,11 @@ fn tiles(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<Block> {
     (!rows.is_empty()).then(|| Block::fold(format!("tiles-{phase}"), name, blocks))
 }
 
-/// What a step asks of each resource: the time it would take if it did nothing else.
+/// The time that each resource alone would need for a step.
 struct Needs([(Resource, Seconds); 3]);
 
 impl Needs {
-    /// None if the GPU's record lacks a rate that this takes.
+    /// `None` if the GPU's record lacks a rate.
     fn of(setup: &Setup, pass: &PassReport) -> Option<Self> {
         let bandwidth = setup.gpu.bandwidth().ok()?;
         let [mut compute, mut memory, mut links] = [Seconds::ZERO; 3];
@@ -231,14 +231,14 @@ impl Needs {
         Some(Self([(Resource::Compute, compute), (Resource::Memory, memory), (Resource::Network, links)]))
     }
 
-    /// The resource it needs longest, which the others could hide behind.
+    /// The bottleneck, behind which the others could hide.
     fn most(&self) -> (Resource, Seconds) {
         self.0.into_iter().fold(self.0[0], |most, one| if one.1.0 > most.1.0 { one } else { most })
     }
 }
 
-/// Steps and the rate of decoding as predicted, with every kernel at its ceiling, and with compute, memory and links overlapped perfectly
-/// (NanoFlow's bound, arXiv 2408.12757, at the batch of this load).
+/// Steps and decode rate as predicted, with every kernel at its ceiling, and with perfect overlap of compute,
+/// memory and links (NanoFlow's bound, arXiv 2408.12757, at this load's batch size).
 fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
     let pass = |phase| report.passes.iter().find(|pass| pass.phase == phase);
     let (Some(prefill), Some(decode)) = (pass(Phase::Prefill), pass(Phase::Decode)) else {
@@ -281,10 +281,10 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
     ]
 }
 
-/// Tokens per second of all replicas while they decode batches like that of `pass`, one a rank and stage, in steps of `step`.
+/// Tokens per second of all replicas decoding batches like `pass`, one per rank and stage, in steps of `step`.
 fn decoded_per_s(setup: &Setup, pass: &PassReport, step: Seconds) -> f64 {
     let steps = setup.decode_steps();
-    // More than one where drafts are accepted.
+    // More than one with accepted drafts.
     let per_step = if steps > 0.0 { f64::from(setup.osl.saturating_sub(1)) / steps } else { 1.0 };
     let batches = f64::from(setup.replicas * setup.dp * setup.pp);
     pass.sequences as f64 * per_step * batches / step.0

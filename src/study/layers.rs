@@ -1,4 +1,4 @@
-//! The kernels of a layer in the order they run in: a graph for each kind of layer that the model has.
+//! The kernels of a layer in execution order: a graph for each kind of layer in the model.
 
 use super::{Block, Row, Span, Study, refused};
 use crate::config::model::{Attention, Blocks, Ffn};
@@ -9,7 +9,7 @@ use crate::serving::{Layer, LayerCall, layers, plan};
 use crate::study::words;
 use crate::units::{Seconds, count, percent};
 
-/// Most of what a request waits for is decoding.
+/// Most of a request's time is decode.
 pub const CHOICES: [(&str, &str); 2] = [("decode", "Decode"), ("prefill", "Prefill")];
 
 pub fn blocks(study: &Study) -> Vec<Block> {
@@ -74,7 +74,7 @@ fn kind(of: &Blocks) -> String {
     attention.into_iter().chain(ffn).collect::<Vec<_>>().join(" and ")
 }
 
-/// A table for each part of the layer, which the page shows as nodes one after the other.
+/// A table for each part of the layer, which the page shows as connected nodes.
 fn graph(index: usize, layer: &Layer, pass: &PassReport) -> Vec<Block> {
     let node = |call: &LayerCall| {
         let kernel = &pass.kernels[call.line];
@@ -95,7 +95,7 @@ fn graph(index: usize, layer: &Layer, pass: &PassReport) -> Vec<Block> {
     layer.calls.chunk_by(|a, b| a.part == b.part).map(part).collect()
 }
 
-/// As the page's styles call it.
+/// The colour class in the page's styles.
 fn colour(resource: Resource) -> &'static str {
     match resource {
         Resource::Compute => "resource-compute",
@@ -111,7 +111,7 @@ mod tests {
     use crate::efficiency::Efficiencies;
     use crate::study::Topic;
 
-    /// The headings, and the kernels below each.
+    /// The headings, and the kernels under each.
     fn graphs(link: &str, of: &str) -> Vec<(String, Vec<String>)> {
         let mut study = Study::new(Topic::Layers, of, link, "");
         while study.step(|_| Ok(Efficiencies::Roofline)).expect("answered") {}

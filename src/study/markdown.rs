@@ -3,8 +3,8 @@
 use super::document::{Block, Document, Fact, Span, Table};
 
 impl Document {
-    /// As Markdown with links relative to `page`, the address of the page without a fragment. A chart becomes its
-    /// summary.
+    /// As Markdown with links relative to `page`, the page's address without a fragment. Charts become their
+    /// summaries.
     pub fn to_markdown(&self, page: &str) -> String {
         let mut text = String::new();
         blocks(&mut text, &self.blocks, page);
@@ -52,7 +52,7 @@ fn span(span: &Span, page: &str) -> String {
     if !span.link.starts_with('#') { text } else { format!("[{text}]({page}{})", span.link) }
 }
 
-/// Text escaped for Markdown: names of models come from other people's files.
+/// Escapes text for Markdown: model names come from third-party files.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,16 +1,16 @@
-//! Measured numbers next to the predicted ones.
+//! Measured numbers next to predicted ones.
 
 use super::{Block, Study};
 use crate::config::Metric;
 use crate::serving::measured::{Deviation, deviations, print};
 
-/// The numbers that are both measured and predicted.
+/// The numbers both measured and predicted.
 pub fn numbers(study: &Study) -> Vec<(Metric, Deviation)> {
     let own = study.own();
     own.headline().map(|headline| deviations(&own.scenario.measured, headline)).unwrap_or_default()
 }
 
-/// The same as a table; none without measurements.
+/// The same as a table; `None` without measurements.
 pub fn table(study: &Study) -> Option<Block> {
     let row = |(metric, both): (Metric, Deviation)| {
         let number = |value: f64| print(metric, value).to_string();
@@ -31,7 +31,7 @@ pub fn table(study: &Study) -> Option<Block> {
     (!numbers.is_empty()).then(|| table.called("measured-beside"))
 }
 
-/// The table under a heading, with the definition of its differences.
+/// The table under a heading, with the definition of differences.
 pub fn blocks(study: &Study) -> Vec<Block> {
     let Some(table) = table(study) else { return Vec::new() };
     vec![

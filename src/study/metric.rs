@@ -1,4 +1,4 @@
-//! Headline numbers as columns of tables and panels of charts: name, unit and value, said once.
+//! Headline numbers as table columns and chart panels: name, unit and value, defined once.
 
 use super::Case;
 use crate::calibration::{Figure, Standing};
@@ -11,9 +11,9 @@ pub struct Metric {
     pub name: &'static str,
     unit: Unit,
     value: fn(&Headline) -> Option<f64>,
-    /// What it is as sure as.
+    /// The figure that determines its uncertainty.
     rests_on: fn(&Standing) -> Option<Figure>,
-    /// Falls as what it rests on rises.
+    /// Falls as that figure rises.
     inverse: bool,
     pub less_is_better: bool,
 }
@@ -26,7 +26,7 @@ const fn time(
     Metric { name, unit: Unit::Seconds, value, rests_on, inverse: false, less_is_better: true }
 }
 
-/// All output tokens are as sure as each other's share of them.
+/// All output rates have the same relative uncertainty.
 const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Metric {
     let rests_on = |of: &Standing| of.output;
     Metric { name, unit: Unit::Count, value, rests_on, inverse: false, less_is_better: false }
@@ -50,18 +50,18 @@ pub const COST: Metric = Metric {
     ..rate("$ per M output tokens", |headline| headline.dollars_per_million.map(|dollars| dollars.0))
 };
 
-/// Every one, in the order of a report.
+/// All metrics, in report order.
 pub const ALL: [Metric; 8] = [TTFT, TPOT, E2E, OUTPUT, PER_GPU, PER_USER, REQUESTS, COST];
-/// What a curve over a setting shows, a panel each.
+/// Metrics in curves over a setting, one panel each.
 pub const CURVES: [Metric; 3] = [TTFT, TPOT, PER_GPU];
 
 impl Metric {
-    /// None without an answer, or where the answer has no such number.
+    /// `None` without an answer, or if the answer lacks the number.
     pub fn of(&self, case: &Case) -> Option<f64> {
         (self.value)(case.headline()?)
     }
 
-    /// A dash where there is none.
+    /// A dash if there is none.
     pub fn print(&self, case: &Case) -> String {
         self.of(case).map_or_else(|| "–".into(), |value| self.unit.print(value))
     }
@@ -72,19 +72,19 @@ impl Metric {
         change.map_or_else(|| self.print(case), |change| format!("{} ({change})", self.print(case)))
     }
 
-    /// Its value and uncertainty, if the case was calibrated.
+    /// Its value and uncertainty, if calibrated.
     pub fn figure(&self, case: &Case) -> Option<Figure> {
         let of = (self.rests_on)(&case.report()?.calibrated.as_ref()?.standing)?;
         let response = if self.inverse { of.response.map(|by| -by) } else { of.response };
         Some(Figure { value: self.of(case)?, response, ..of })
     }
 
-    /// A line through those of `cases` that have the number, each with its place on the axis.
+    /// A line through those of `cases` that have the number, each at its position on the axis.
     pub fn line<'a>(&self, name: &str, tone: Tone, cases: impl Iterator<Item = (f64, &'a Case)>) -> Line {
         Line::marked(name, tone, cases.filter_map(|(at, case)| Some((at, self.of(case)?))))
     }
 
-    /// Times on a logarithmic axis, rates on a linear one. None if no line has a point.
+    /// Times on a logarithmic axis, rates on a linear one. `None` if no line has points.
     pub fn panel(&self, lines: Vec<Line>) -> Option<Panel> {
         let lines: Vec<Line> = lines.into_iter().filter(|line| !line.x.is_empty()).collect();
         let y = Axis::new(self.name, self.unit, self.unit == Unit::Seconds);
@@ -97,7 +97,7 @@ pub fn clients(number: f64) -> String {
     format!("{} client{}", count(number), if number == 1.0 { "" } else { "s" })
 }
 
-/// `+12 %`: the change from `was` to `value`, `0 %` where it rounds to nothing; none if that says nothing.
+/// `+12 %`: the change from `was` to `value`, `0 %` if it rounds to zero; `None` if undefined.
 pub fn change(value: f64, was: f64) -> Option<String> {
     let change = ((value / was - 1.0) * 100.0).round();
     let sign = match change {

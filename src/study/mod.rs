@@ -1,7 +1,7 @@
 //! Studies of a configuration: where its time goes, what would improve it, and how it compares.
 //!
-//! A study predicts other configurations next to the one on the form, one at a time, and reports what it found as a
-//! [`Document`]. Whoever runs it has the models answer: the page's worker between two messages, `predict` in place.
+//! A study predicts other configurations in addition to the form's, one at a time, and reports its findings as a
+//! [`Document`]. The caller runs the models: the page's worker between messages, `predict` directly.
 
 pub mod accuracy;
 #[cfg(feature = "chart")]
@@ -53,7 +53,7 @@ use crate::config::{Issue, Scenario, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Commands, OwnRuns};
 
-/// What is asked about a configuration; [`VIEWS`] says what each shows.
+/// A question about a configuration; [`VIEWS`] describes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[derive(Serialize, Deserialize, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
@@ -71,11 +71,11 @@ pub enum Topic {
     Evidence,
     Share,
     Export,
-    /// The page's search: no view of its own.
+    /// The page's search, which has no view.
     Find,
-    /// The line below the answer, likewise.
+    /// The line below the answer, which has no view.
     Better,
-    /// The plans that a link asks for: a mode of the page.
+    /// The plans requested by a link: a mode of the page.
     Plans,
 }
 
@@ -83,16 +83,16 @@ ids!(Topic);
 
 /// How a topic is answered.
 struct View {
-    /// What it shows, for those who search for it.
+    /// Description used by the search.
     about: &'static str,
-    /// Ids and names of what can be asked for, the default first; empty where there is one thing to ask.
+    /// Ids and names of the choices, the default first; empty if there are none.
     choices: &'static [(&'static str, &'static str)],
-    /// The configurations to predict besides the one on the form; none if nothing at all is predicted.
+    /// The configurations to predict in addition to the form's; `None` if nothing is predicted.
     cases: Option<fn(&Link, &str) -> Vec<Case>>,
     blocks: fn(&Study) -> Vec<Block>,
 }
 
-/// The configuration on the form is all there is to predict.
+/// Only the configuration on the form is predicted.
 const ALONE: Option<fn(&Link, &str) -> Vec<Case>> = Some(|_, _| Vec::new());
 
 const fn view(
@@ -104,7 +104,7 @@ const fn view(
     View { about, choices, cases, blocks }
 }
 
-/// One a topic, in their order.
+/// One per topic, in their order.
 const VIEWS: [View; 14] = [
     view("Where the time of a step goes", &[], ALONE, breakdown::blocks),
     view("The kernels of a layer, in order", &layers::CHOICES, ALONE, layers::blocks),
@@ -128,31 +128,31 @@ impl Topic {
     }
 }
 
-/// A question about a configuration, and what is known of its answer.
+/// A question about a configuration, and its answer so far.
 #[derive(Debug)]
 pub struct Study {
     topic: Topic,
-    /// The id of one of the topic's choices; for a search, the text typed.
+    /// The id of the choice; for a search, the text typed.
     chosen: String,
     /// The address of the page, without query and fragment.
     page: String,
     link: Link,
-    /// The configuration on the form first, where anything is predicted.
+    /// The configuration on the form first, if anything is predicted.
     cases: Vec<Case>,
     done: usize,
-    /// Errors against measurements, where the report of them was loaded.
+    /// Errors against measurements, if the report was loaded.
     accuracy: Option<Rc<Accuracy>>,
-    /// The visitor's measured runs that were observed before.
+    /// Cache of the visitor's measured runs.
     own_runs: Rc<RefCell<OwnRuns>>,
-    /// What the link's say of the calibration; none until the first configuration is predicted.
+    /// Calibration points of the link's runs; `None` until the first prediction.
     calibrated_on: Option<Arc<[Known]>>,
-    /// The search for plans, where that is asked.
+    /// The search for plans, if requested.
     plans: Option<Plans>,
 }
 
 impl Study {
-    /// `chosen` is one of the topic's choices; an unknown one counts as the first. `page` is the address of the
-    /// page without query and fragment, for links to share.
+    /// `chosen` is one of the topic's choices; unknown ones select the first. `page` is the page's address without
+    /// query and fragment, for links to share.
     pub fn new(topic: Topic, chosen: &str, link: &str, page: &str) -> Self {
         let (link, _) = link::decode(link);
         let View { choices, cases, .. } = topic.view();
@@ -178,22 +178,23 @@ impl Study {
         }
     }
 
-    /// With the predictor's errors against measurements.
+    /// Adds the prediction errors against measurements.
     #[must_use]
     pub fn with(self, accuracy: Option<Rc<Accuracy>>) -> Self {
         Self { accuracy, ..self }
     }
 
-    /// With the runs that were observed before, to be observed once.
+    /// Adds a cache of observed runs.
     #[must_use]
     pub fn observing(self, own_runs: Rc<RefCell<OwnRuns>>) -> Self {
         Self { own_runs, ..self }
     }
 
-    /// Predicts the next configuration, or does the next task of the search; false where nothing is left. `ask` has the models answer.
+    /// Predicts the next configuration, or runs the next search task; false if nothing is left. `ask` runs the
+    /// models.
     ///
     /// # Errors
-    /// Why the models do not answer.
+    /// Why the models failed.
     pub fn step(&mut self, ask: impl Fn(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
         if let Some(plans) = &mut self.plans {
             return plans.step(ask);
@@ -201,11 +202,11 @@ impl Study {
         let Some(case) = self.cases.get_mut(self.done) else { return Ok(false) };
         let own = match self.calibrated_on.take() {
             Some(own) => own,
-            // What is wrong with them stands beside the answer.
+            // Their issues are shown next to the answer.
             None => self.own_runs.borrow_mut().of(&self.link.runs, catalog(), &ask)?.0,
         };
         case.predict(catalog(), &own, ask, self.topic == Topic::Headroom)?;
-        // Of the loads around those compared, only curves are drawn.
+        // For loads of compared configurations, only curves are drawn.
         let is_ranked = match self.topic {
             Topic::Change | Topic::Better | Topic::Sweep => true,
             Topic::Compare => self.done <= self.link.compared.len(),
@@ -222,17 +223,17 @@ impl Study {
         Ok(true)
     }
 
-    /// Configurations predicted, and those to predict in all; of a search, layouts.
+    /// Configurations predicted so far and in total; layouts for a search.
     pub fn progress(&self) -> (usize, usize) {
         self.plans.as_ref().map_or((self.done, self.cases.len()), Plans::progress)
     }
 
-    /// What a search finds wrong with what is asked, or with what is not to be had.
+    /// Issues of a search with the request or its results.
     pub fn issues(&self) -> Vec<Issue> {
         self.plans.as_ref().map_or_else(Vec::new, Plans::issues)
     }
 
-    /// What is known so far.
+    /// The current document.
     pub fn document(&self) -> Document {
         if let Some(plans) = &self.plans {
             return plans.document(&self.page);
@@ -258,25 +259,25 @@ impl Study {
         format!("#{}", Link { scenario: scenario.clone(), ..self.link.clone() }.encode())
     }
 
-    /// A link of this name that puts `case` on the form.
+    /// A link with this name that puts `case` on the form.
     fn open(&self, name: impl Into<String>, case: &Case) -> Span {
         Span::link(name, self.link_to(&case.scenario))
     }
 
-    /// The address that opens this configuration, for others.
+    /// The address of this configuration, for sharing.
     fn address(&self) -> String {
         format!("{}{}", self.page, self.link_to(&self.own().scenario))
     }
 }
 
-/// The commands that start `setup` and measure it, folded away under `name`.
+/// The commands that start `setup` and measure it, in a fold called `name`.
 pub fn to_measure(id: impl Into<String>, name: impl Into<String>, setup: &Setup) -> Block {
     let commands = Commands::of(setup);
     let code = [("Start the server", commands.launch), ("Measure it", commands.bench)];
     Block::fold(id, name, code.map(|(name, text)| Block::code(name, "", text)).into())
 }
 
-/// The errors that stand in the way of an answer, as paragraphs.
+/// The errors that prevent an answer, as paragraphs.
 fn refused(issues: &[Issue]) -> Vec<Block> {
     issues.iter().filter(|issue| issue.is_error()).map(|issue| Block::text(issue.sentence())).collect()
 }

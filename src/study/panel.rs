@@ -1,8 +1,8 @@
-//! The views of the page's results, and what each holds: the page needs these alone, and nothing that answers them.
+//! The views of the page's results and their panels: the page needs only these, not the code that answers them.
 
 use super::Topic;
 
-/// What stands below the answer.
+/// The content below the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Panel {
     /// Latency against load, the run, memory.
@@ -13,12 +13,12 @@ pub enum Panel {
     Study(Topic),
 }
 
-/// A view of the results, which chooses between its panels where it has several.
+/// A view of the results, with a choice of panels if it has several.
 #[derive(Debug)]
 pub struct View {
     pub id: &'static str,
     pub name: &'static str,
-    /// With their names, the first of which stands for the view.
+    /// With their names; the first one represents the view.
     pub panels: &'static [(Panel, &'static str)],
 }
 
@@ -52,12 +52,12 @@ pub const VIEWS: [View; 5] = [
     view("evidence", "Evidence", &[(Panel::Study(Topic::Evidence), "Evidence")]),
 ];
 
-/// What the header opens: no view's.
+/// Panels opened from the header, outside the views.
 pub const ASIDE: [(Panel, &str); 2] =
     [(Panel::Study(Topic::Share), "Share"), (Panel::Study(Topic::Export), "Export")];
 
 impl Panel {
-    /// As links within the page and tests name it.
+    /// Its name in page links and tests.
     pub fn id(self) -> &'static str {
         match self {
             Self::Overview => "overview",
@@ -66,7 +66,7 @@ impl Panel {
         }
     }
 
-    /// An unknown id is the overview's.
+    /// Unknown ids select the overview.
     pub fn from_id(id: &str) -> Self {
         all().map(|(panel, _)| panel).find(|panel| panel.id() == id).unwrap_or_default()
     }

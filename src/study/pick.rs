@@ -1,4 +1,4 @@
-//! Models and GPUs for a list that is typed into: what was looked at last first, then what is popular; what fits is marked.
+//! Contents of the model and GPU pickers: recently viewed first, then popular; those that fit are marked.
 
 use super::search::{Entry, of_gpu, of_model, published, rank, similar};
 use super::{Block, Row, Span, Study, edit};
@@ -7,18 +7,18 @@ use crate::config::{ModelChoice, Scenario, check};
 use crate::serving::memory_of;
 use crate::units::Bytes;
 
-/// What the text begins with that asks for such a list.
+/// Prefix of a request for such a list.
 pub const PICK: &str = "pick:";
 
-/// An entry, and the configuration on the form with it.
+/// An entry, and the form's configuration with it.
 struct Candidate {
     id: String,
     entry: Entry,
     scenario: Scenario,
 }
 
-/// `question` is `model` or `gpu` and the ids of what was looked at last, then on a line of its own what is typed. A row links to
-/// `pick:` and its id; a published name, which stands for more than a model, to the configuration with it.
+/// `question` is `model` or `gpu` and the recently viewed ids, then on its own line the typed text. A row links to
+/// `pick:` and its id; a published name, which implies more than a model, to the configuration with it.
 pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
     let (head, words) = question.split_once('\n').unwrap_or((question, ""));
     let mut head = head.split_whitespace();
@@ -63,7 +63,7 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
 
 const HEAD: [&str; 3] = ["Name", "Details", "Fit"];
 
-/// Where an entry stands among those that match as well, in its list.
+/// The order of an entry among equal matches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Recent(usize),
@@ -86,17 +86,17 @@ fn popular_of(kind: &str) -> &'static [&'static str] {
     if kind == "gpu" { gpus } else { models }
 }
 
-/// Whether the weights and one request of this load fit as it is laid out.
+/// Whether the weights and one request of this load fit in the current layout.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Fits,
     TooLarge,
-    /// Something on the form does not go with it: a degree, a format.
+    /// Incompatible with the form: a degree or a format.
     Refused,
 }
 
 impl Fit {
-    /// And the weights that the fullest GPU holds.
+    /// Also returns the weights on the fullest GPU.
     fn of(scenario: &Scenario) -> (Self, Option<Bytes>) {
         let (setup, _) = check(scenario, catalog());
         match setup.and_then(|setup| memory_of(&setup).ok()) {

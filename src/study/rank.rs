@@ -1,26 +1,27 @@
-//! How sure it is that a configuration beats the one on the form. Errors that both share cancel.
+//! How likely a configuration beats the form's. Shared errors cancel.
 
 use super::Case;
 use super::metric::{COST, E2E, Metric, PER_GPU, TPOT, TTFT};
 use crate::calibration::Known;
 use crate::serving::run::versus;
 
-/// What configurations are compared in.
+/// Metrics in which configurations are compared.
 pub const COMPARED: [Metric; 5] = [TTFT, TPOT, E2E, PER_GPU, COST];
-/// Below this, either may come out the better.
+/// Below this it is too close to call.
 pub const SURE: f64 = 0.8;
 
-/// How sure one configuration beats another in a metric.
+/// How likely one configuration beats another in a metric.
 #[derive(Debug, Clone)]
 pub struct Beats {
     pub metric: Metric,
     /// The probability that measurements agree.
     pub with: f64,
-    /// The share (0..1) of the doubt about their ratio that measuring the form's configuration would remove, and measuring this one.
+    /// The share (0..1) of the uncertainty of their ratio that measuring the form's configuration would remove, and
+    /// measuring this one.
     pub narrowed: [f64; 2],
 }
 
-/// The probability that measurements of `case` come out better in a metric than those of `other`.
+/// The probability that measurements of `case` are better in a metric than those of `other`.
 pub fn sure(other: &Case, case: &Case, metric: Metric, own: &[Known]) -> Option<f64> {
     beats(other, case, own)?
         .into_iter()
@@ -28,7 +29,7 @@ pub fn sure(other: &Case, case: &Case, metric: Metric, own: &[Known]) -> Option<
         .map(|beats| beats.with)
 }
 
-/// Says of `case` how sure it beats `form`, by measured runs and the visitor's `own`.
+/// Sets how likely `case` beats `form`, given measured runs and the visitor's `own`.
 pub fn compare(form: &Case, case: &mut Case, own: &[Known]) {
     let beats = beats(form, case, own).unwrap_or_default();
     if let Some(outcome) = &mut case.outcome {

@@ -14,12 +14,12 @@ use crate::serving::memory_of;
 use crate::study::words;
 use crate::units::{Dollars, count, decimal};
 
-/// Results shown at most.
+/// Maximum number of results.
 const MOST: usize = 24;
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
-/// Kinds of entries that may stand in front of the words.
+/// Kinds of entries that may prefix a search.
 const KINDS: [&str; 2] = ["model", "gpu"];
-/// Words this similar are taken for each other, where nothing matches literally.
+/// Similarity at which words match if nothing matches literally.
 const SIMILAR: f64 = 0.88;
 
 /// `static/catalog/presets.json`.
@@ -57,7 +57,7 @@ static PRESETS: LazyLock<Presets> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../static/catalog/presets.json")).unwrap_or_default()
 });
 
-/// Shortcuts of the page, listed while nothing is typed.
+/// Keyboard shortcuts, listed before anything is typed.
 const KEYS: [(&str, &str); 7] = [
     ("/ or Ctrl K", "Search"),
     ("?", "This list"),
@@ -68,7 +68,7 @@ const KEYS: [(&str, &str); 7] = [
     ("Arrows on a chart", "Read out its points"),
 ];
 
-/// Something to find.
+/// A searchable entry.
 pub struct Entry {
     pub kind: &'static str,
     pub name: String,
@@ -113,7 +113,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks
 }
 
-/// The configuration of a link pasted in place of words, which hold no version.
+/// The configuration of a pasted link; plain words have no version key.
 fn pasted(text: &str) -> Option<Entry> {
     let text = text.trim();
     let fragment = text.split_once(['#', '?']).map_or(text, |(_, rest)| rest);
@@ -133,7 +133,7 @@ fn pasted(text: &str) -> Option<Entry> {
     Some(Entry { kind: "Link", name, facts, link: format!("#{}", link.encode()) })
 }
 
-/// Entries that hold every word, best first; where there are none, those with similar words in their names.
+/// Entries that match every word, best first; otherwise those with similar words in their names.
 fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
     let best = |entries: Vec<Entry>, rank: &dyn Fn(&Entry) -> Option<u8>| {
         let mut found: Vec<(u8, Entry)> =
@@ -141,7 +141,7 @@ fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
         found.sort_by_key(|(rank, _)| *rank);
         found.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>()
     };
-    // `gpu b200`: a kind in front leaves the others out.
+    // `gpu b200`: a leading kind excludes the others.
     let kind = words.first().filter(|word| KINDS.contains(word));
     let words = if kind.is_some() { &words[1..] } else { words };
     let entries = |study: &Study| {
@@ -161,7 +161,7 @@ fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
     }
 }
 
-/// Models and GPUs: whether the weights and one request of this load fit as it is laid out.
+/// For models and GPUs: whether the weights and one request of this load fit in the current layout.
 fn say_whether_it_fits(entry: &mut Entry) {
     if !matches!(entry.kind, "Model" | "GPU") {
         return;
@@ -172,7 +172,7 @@ fn say_whether_it_fits(entry: &mut Entry) {
     entry.facts += if memory.max_concurrency >= 1.0 { ", fits" } else { ", does not fit as laid out" };
 }
 
-/// The model that a published name stands for.
+/// The model of a published name.
 pub fn published(study: &Study, words: &str) -> Option<Entry> {
     // Names differ in case.
     let at = study.chosen.to_lowercase().find(words).unwrap_or(0);
@@ -189,7 +189,7 @@ pub fn published(study: &Study, words: &str) -> Option<Entry> {
     Some(Entry { kind: "Model", name: name.to_owned(), facts, link: study.link_to(&scenario) })
 }
 
-/// Lower is better; none if a word is missing.
+/// Lower is better; `None` if a word is missing.
 pub fn rank(entry: &Entry, words: &[&str]) -> Option<u8> {
     let name = entry.name.to_lowercase();
     let all = format!("{name}\n{}\n{}", entry.facts, entry.kind).to_lowercase();
@@ -270,11 +270,11 @@ fn entries(study: &Study) -> Vec<Entry> {
     all
 }
 
-/// The words of `docs/glossary.md`, each with a link to where the page shows it.
+/// The terms of `docs/glossary.md`, linked to where the page shows them.
 fn terms() -> impl Iterator<Item = Entry> {
     let rows = include_str!("../../docs/glossary.md").lines().filter_map(|line| line.strip_prefix("| "));
     let rows = rows.filter_map(|row| row.strip_suffix(" |")?.split_once(" | "));
-    // The first row names the columns.
+    // The first row is the header.
     rows.skip(1).map(|(name, meaning)| {
         let shown = match name {
             "TTFT" => "explain/ttft",

@@ -5,7 +5,7 @@ use super::{Block, Document, Span, Study, measured};
 use crate::config::link;
 use crate::study::words;
 
-/// Views of the embedded page, and their height in CSS pixels until it reports its own.
+/// Embeddable views, and their height in CSS pixels before they report their own.
 const VIEWS: [(&str, &str, u32); 3] =
     [("card", "Headline numbers", 300), ("roofline", "Roofline", 685), ("curve", "Latency by load", 475)];
 
@@ -48,7 +48,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks
 }
 
-/// As the value of an attribute, or text between tags.
+/// Escaped for attribute values and text.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
 }

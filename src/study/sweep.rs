@@ -1,4 +1,4 @@
-//! A configuration along one of its settings.
+//! A configuration with one setting varied.
 
 use super::metric::{self, COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::{Block, Case, Row, Study, edit};
@@ -9,7 +9,7 @@ use crate::config::{Dtype, Lengths, Load, ModelChoice, Scenario};
 use crate::study::words;
 use crate::units::{chance, count, decimal};
 
-/// Settings to vary; the load first.
+/// Settings that can be varied; the load first.
 pub const CHOICES: [(&str, &str); 9] = [
     ("load", "Load"),
     ("isl", "Input length"),
@@ -23,7 +23,7 @@ pub const CHOICES: [(&str, &str); 9] = [
 ];
 
 const HEIGHT: u32 = 240;
-/// Doublings up and down from the form's own value.
+/// Doublings up and down from the form's value.
 const DOUBLINGS: i32 = 4;
 const DEGREES: [u32; 5] = [1, 2, 4, 8, 16];
 const BUDGETS: [u32; 6] = [512, 1024, 2048, 4096, 8192, 16384];
@@ -79,7 +79,7 @@ fn loads(base: &Scenario) -> Vec<Case> {
     amounts.into_iter().map(|amount| Case::edited(count(amount), base, load(amount))).collect()
 }
 
-/// The format of the weights: the published one where none is chosen.
+/// The weight format: the published one if none is chosen.
 pub fn weights_of(base: &Scenario) -> Option<Dtype> {
     let published = match &base.model {
         ModelChoice::Catalog(id) => catalog().model(id).map(|model| model.weights),
@@ -97,7 +97,7 @@ fn around(value: u32) -> Vec<u32> {
     all
 }
 
-/// Where a configuration lies along the setting; none if the setting is not a number.
+/// A configuration's position along the setting; `None` if the setting is not a number.
 fn position(case: &Case, chosen: &str) -> Option<f64> {
     let scenario = &case.scenario;
     match chosen {
@@ -119,7 +119,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
     let at = |case: &Case| position(case, &study.chosen);
     let numeric = at(own).is_some();
-    // Where a setting is left to the engine, one of the others may be the engine's default.
+    // If a setting is left to the engine, one of the others may equal its default.
     let others = study.others().iter().filter(|case| !numeric || at(case) != at(own));
     let mut cases: Vec<&Case> = std::iter::once(own).chain(others).collect();
     cases.sort_by(|a, b| at(a).unwrap_or(0.0).total_cmp(&at(b).unwrap_or(0.0)));
@@ -135,7 +135,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if answered.len() > 1 {
         blocks.push(if numeric { curves(study, setting, &answered) } else { bars(study, &answered) });
     }
-    // Loads and lengths are not chosen between.
+    // Loads and lengths are not alternatives.
     let chances = !["load", "isl", "osl"].contains(&&*study.chosen);
     let head = std::iter::once(setting).chain(COLUMNS.iter().map(|metric| metric.name));
     let head: Vec<&str> = head.chain(chances.then_some("Likely cheaper")).collect();
@@ -201,7 +201,7 @@ fn bars(study: &Study, cases: &[&Case]) -> Block {
     Block::bars("Output per GPU", chart, words(study, &sorted))
 }
 
-/// The first and the last of them.
+/// Describes the first and the last of them.
 fn words(study: &Study, cases: &[&Case]) -> String {
     let sentence = |case: &&Case| {
         let tpot = TPOT.of(case).map_or_else(String::new, |_| format!(", TPOT {}", TPOT.print(case)));

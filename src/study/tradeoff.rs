@@ -13,7 +13,7 @@ const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const HEIGHT: u32 = 340;
 const COLUMNS: [Metric; 5] = [PER_USER, PER_GPU, TTFT, TPOT, COST];
 
-/// A configuration and its place in the chart.
+/// A configuration and its position in the chart.
 struct Point<'a> {
     case: &'a Case,
     per_user: f64,
@@ -26,7 +26,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let case = |(tp, clients): (u32, u32)| {
         Case::edited(format!("TP {tp}"), base, |scenario| {
             scenario.tp = tp;
-            // Experts stay EP-sharded, or TP-sharded.
+            // Experts stay EP-sharded or TP-sharded.
             scenario.ep = if base.ep > 1 { edit::stage(scenario) } else { 1 };
             scenario.replicas = 1;
             scenario.workload.load = Load::Concurrency(clients);
@@ -53,7 +53,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let head = ["Parallelism", "Clients"].into_iter().chain(COLUMNS.iter().map(|metric| metric.name));
     let head: Vec<&str> = head.chain(["Ahead with"]).collect();
     let all = study.done == study.cases.len();
-    // While points are still missing, so is the closest rival of each.
+    // While points are missing, their closest rivals may be too.
     let sure: Vec<Option<f64>> =
         best.iter().map(|point| all.then(|| ahead(study, point, &points)).flatten()).collect();
     let row = |(point, sure): (&&Point<'_>, &Option<f64>)| {
@@ -85,7 +85,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks
 }
 
-/// How sure a point of the frontier is to yield more than the best of the other degrees whose users are served as fast. None without
+/// How likely a frontier point yields more than the best other degree at the same speed per user. `None` without
+/// calibration or rival.
 /// calibration, or without a rival.
 fn ahead(study: &Study, point: &Point<'_>, points: &[Point<'_>]) -> Option<f64> {
     let is_rival = |other: &&Point<'_>| {

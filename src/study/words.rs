@@ -1,11 +1,11 @@
-//! Names of the core's enums, and of a setup, as people read them.
+//! Display names of the core's enums, and of a setup.
 
 use crate::config::{Arch, Dtype, Load, Setup};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
 use crate::units::count;
 
-/// What is predicted, in a few words.
+/// A short title of the configuration.
 pub fn title(setup: &Setup) -> String {
     let gpus = setup.gpus();
     format!("{} on {gpus} x {} with {}", setup.model.name, setup.gpu.name, setup.engine.name)
@@ -73,7 +73,7 @@ pub fn block(block: Block) -> &'static str {
     }
 }
 
-/// A kernel in words; its name without underscores where it has none of its own.
+/// A kernel's display name, or else its id without underscores.
 pub fn kernel(name: &str) -> String {
     let words = match name {
         "input_norm" => "Norm before attention",
@@ -144,7 +144,7 @@ pub fn provenance(provenance: Provenance) -> &'static str {
     }
 }
 
-/// What a provenance means, for a tip.
+/// A provenance explained, for a tooltip.
 pub fn provenance_help(provenance: Provenance) -> &'static str {
     match provenance {
         Provenance::Learned => "Learned efficiency, on a GPU whose measurements trained the model",

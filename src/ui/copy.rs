@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen_futures::JsFuture;
 
-/// How long the button says what became of the text.
+/// How long the button shows the outcome.
 const SHOWN_FOR_MS: u32 = 2_000;
 
-/// `refused` says where else the text is, for browsers that refuse their clipboard.
+/// `refused` says where else the text is, for browsers that refuse clipboard access.
 #[component]
 pub fn Copy(
     #[prop(into)] id: String,
@@ -22,7 +22,7 @@ pub fn Copy(
         let text = read();
         spawn_local(async move {
             let clipboard = window().navigator().clipboard();
-            // Pages that are not secure have none, and browsers may refuse theirs.
+            // Insecure pages have no clipboard, and browsers may refuse theirs.
             let copied =
                 !clipboard.is_undefined() && JsFuture::from(clipboard.write_text(&text)).await.is_ok();
             shown.try_set(if copied { "Copied" } else { refused });

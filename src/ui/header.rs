@@ -1,4 +1,4 @@
-//! Name, search, past, what opens beside the views, theme.
+//! Name, search, undo and redo, panels outside the views, theme.
 
 use leptos::prelude::*;
 
@@ -14,7 +14,7 @@ pub fn Header() -> impl IntoView {
     let state = State::get();
     let opens = |(panel, name): (Panel, &'static str)| {
         let open = move || state.study.with(|study| study.panel == panel);
-        // A second press leads back.
+        // A second press closes it.
         let toggle = move |_| {
             let to = if state.study.with_untracked(|study| study.panel == panel) {
                 Panel::Overview

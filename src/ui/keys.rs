@@ -1,4 +1,4 @@
-//! Keys of the page, and those of a text being written.
+//! Keys of the page versus keys of text fields.
 
 use leptos::ev::KeyboardEvent;
 use wasm_bindgen::JsCast;
@@ -8,7 +8,7 @@ pub fn is_shortcut(event: &KeyboardEvent) -> bool {
     event.ctrl_key() || event.meta_key()
 }
 
-/// Whether the key is one of a text being written.
+/// Whether the key belongs to a text field.
 pub fn is_writing(event: &KeyboardEvent) -> bool {
     let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
     target.is_some_and(|target| {

@@ -29,13 +29,13 @@ use results::Results;
 use search::Search;
 use state::{State, frame};
 
-/// Reads the catalogs. Loading and mounting are tasks of their own, so that none holds the browser up.
+/// Reads the catalogs. Loading and mounting are separate tasks, so that neither blocks the browser.
 pub fn start() {
     panic::install();
     catalog();
 }
 
-/// Mounts the page beside the skeleton of `index.html`: `static/boot/boot.js` calls it in the next task.
+/// Mounts the page next to the skeleton of `index.html`: `static/boot/boot.js` calls it in the next task.
 #[wasm_bindgen]
 pub fn mount() {
     let Some(root) = document().get_element_by_id("page") else { return };
@@ -46,7 +46,7 @@ pub fn mount() {
 fn App() -> impl IntoView {
     let state = State::start();
     provide_context(state);
-    // Laid out before it is seen: findings and numbers then move nothing.
+    // Laid out before it is shown, so that issues and numbers move nothing.
     Effect::new(move |_| {
         if state.begun.get() {
             replace_skeleton();

@@ -1,12 +1,12 @@
-//! A panic ends the wasm instance: say so, with the way back.
+//! A panic ends the wasm instance: says so, with a link to the configuration.
 
 use gloo::utils::window;
 use web_sys::{CustomEvent, CustomEventInit};
 
-/// What `static/boot/boot.js` listens for; the banner must not need this instance any more.
+/// Handled by `static/boot/boot.js`, because the banner cannot rely on this instance.
 const EVENT: &str = "rooflight:panic";
 
-/// Reports panics to the console and to the banner.
+/// Reports panics to the console and the banner.
 pub fn install() {
     std::panic::set_hook(Box::new(|info| {
         console_error_panic_hook::hook(info);

@@ -1,15 +1,15 @@
-//! Parts that are put together from one type each: every other type of a view brings code of its own.
+//! Type-erased building blocks: every view type adds code of its own.
 
 use leptos::prelude::*;
 use web_sys::Event;
 
-/// What is drawn anew when something that it reads changes.
+/// A view re-rendered when a signal it reads changes.
 pub fn renewed(view: impl Fn() -> AnyView + Send + 'static) -> AnyView {
     let view: Box<dyn Fn() -> AnyView + Send> = Box::new(view);
     view.into_any()
 }
 
-/// A box to tick.
+/// A checkbox.
 pub struct Tick {
     pub id: String,
     pub text: String,

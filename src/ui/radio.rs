@@ -1,8 +1,8 @@
-//! A radio button and its label, which is what is seen of it in a row of segments.
+//! A radio button and its label, shown as a segment of a row.
 
 use leptos::prelude::*;
 
-/// One of `group`, found by `id` in the page and by tests. Its parts are boxed: all rows of the page share this code.
+/// One of `group`, found by `id` in the page and by tests. Its parts are boxed, so that all rows share this code.
 pub fn radio(
     group: &'static str,
     id: String,

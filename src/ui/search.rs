@@ -31,7 +31,7 @@ pub fn Search() -> impl IntoView {
             dialog.close();
         }
     };
-    // Each time it is asked for.
+    // Every time it is opened.
     Effect::new(move |before: Option<()>| {
         let sought = state.search.get();
         if before.is_some() {
@@ -65,11 +65,11 @@ pub fn Search() -> impl IntoView {
     };
     let steer = move |event: KeyboardEvent| {
         if event.key() == "Escape" {
-            // Browsers clear a search first.
+            // Browsers first clear a search field.
             event.prevent_default();
             close();
         } else if let (Some(dialog), Some(input)) = (dialog.get_untracked(), input.get_untracked()) {
-            // The findings may still be those of other words.
+            // The results may still be for other words.
             let answered = state.study.with_untracked(|study| study.found.chosen == words.get_untracked());
             steer(&event, &dialog, &input, answered);
         }
@@ -97,7 +97,7 @@ pub fn Search() -> impl IntoView {
     }
 }
 
-/// Arrows go through the findings, Enter takes the first.
+/// Arrows move through the results, Enter opens the first.
 fn steer(event: &KeyboardEvent, dialog: &Element, input: &HtmlElement, answered: bool) {
     let key = event.key();
     if !matches!(key.as_str(), "ArrowDown" | "ArrowUp" | "Enter") {

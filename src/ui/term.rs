@@ -1,4 +1,4 @@
-//! A term that says what it means when it is pressed; `static/boot/press.js` shows it.
+//! A term that shows its definition when pressed, through `static/boot/press.js`.
 
 use leptos::prelude::*;
 

@@ -1,8 +1,8 @@
-//! The one place that turns a number or a quantity into text: three significant digits, SI or binary prefixes.
+//! Formats numbers and quantities as text: three significant digits, SI or binary prefixes.
 
 use super::quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Seconds, Watts};
 
-/// A number and its unit, apart, so that a page can set them in different type.
+/// A number and its unit, separate so that a page can style them differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Printed {
     pub number: String,
@@ -10,7 +10,7 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// Whether the unit of `other` can stand for its own: not for that of minutes and seconds, which have two.
+    /// Whether the unit can be dropped in favour of `other`'s: not for minutes and seconds, which print two units.
     pub fn has_unit_of(&self, other: &Self) -> bool {
         self.unit == other.unit && !self.number.contains('\u{a0}')
     }
@@ -25,31 +25,31 @@ impl std::fmt::Display for Printed {
     }
 }
 
-/// Significant digits of `decimal`: as many as any decimal keeps through a double.
+/// Significant digits of `decimal`: as many as every double keeps.
 const DIGITS: usize = 15;
 
-/// With so many decimals, the last one rounded half up; `NaN` and `inf` as they are.
+/// With this many decimals, rounded half up; `NaN` and `inf` unchanged.
 pub fn fixed(value: f64, places: usize) -> String {
     let scale = 10f64.powi(places as i32);
     let rounded = if value.abs() * scale < WHOLE { (value * scale).round() / scale } else { value };
-    // No minus before a zero.
+    // No minus sign on zero.
     format!("{:.places$}", rounded + 0.0)
 }
 
-/// Below this a double holds every whole number, and halves between them.
+/// Below this a double holds every whole number and half.
 const WHOLE: f64 = 1e15;
 
-/// As many digits as there are, at most 15, without an exponent: what a link or a file holds of a number.
+/// With as many digits as needed, up to 15, and no exponent: the form in links and files.
 pub fn decimal(value: f64) -> String {
     let size = value.abs();
-    // Digits before the point; negative where zeros follow it.
+    // Digits before the point; negative if zeros follow it.
     let lead = if size > 0.0 && size.is_finite() { size.log10().floor() as i32 + 1 } else { 1 };
     let places = (DIGITS as i32 - lead).clamp(0, 300) as usize;
     let text = fixed(value, places);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Three significant digits without an exponent; an en dash where there is no number.
+/// Three significant digits without exponent; an en dash for NaN.
 fn digits(value: f64) -> String {
     if !value.is_finite() {
         return "–".into();
@@ -65,7 +65,7 @@ fn digits(value: f64) -> String {
     if size >= 10_000.0 { group(&text) } else { text }
 }
 
-/// Thin spaces between groups of three.
+/// Separates groups of three digits by thin spaces.
 fn group(text: &str) -> String {
     let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let mut out = String::from(sign);
@@ -78,7 +78,7 @@ fn group(text: &str) -> String {
     out
 }
 
-/// The largest step whose scale does not exceed the value; the smallest otherwise.
+/// Uses the largest scale not above the value, or else the smallest.
 fn scaled(value: f64, steps: &[(f64, &'static str)]) -> Printed {
     // 0.9995 of a step already prints as 1.00 of it.
     let chosen = steps.iter().rev().find(|(scale, _)| value.abs() >= scale * 0.9995);
@@ -87,7 +87,7 @@ fn scaled(value: f64, steps: &[(f64, &'static str)]) -> Printed {
 }
 
 impl Seconds {
-    /// From a minute on as clocks say it: `1 min 19 s`, `2 h 5 min`.
+    /// From one minute on in two units: `1 min 19 s`, `2 h 5 min`.
     pub fn print(self) -> Printed {
         // 59.95 s already print as 60.0.
         if self.0.is_finite() && self.0 >= 59.95 {
@@ -102,7 +102,7 @@ impl Seconds {
     }
 }
 
-/// A time in two units, the smaller one only where there is any of it.
+/// A time in two units; the smaller one is left out if zero.
 fn clock(larger: f64, unit: &'static str, smaller: f64, of: &'static str) -> Printed {
     let number = count(larger);
     if smaller > 0.0 {
@@ -112,7 +112,7 @@ fn clock(larger: f64, unit: &'static str, smaller: f64, of: &'static str) -> Pri
 }
 
 impl Bytes {
-    /// Binary prefixes, as memory is sold and reported by drivers.
+    /// Binary prefixes, as memory is sold and as drivers report it.
     pub fn print(self) -> Printed {
         const KI: f64 = 1024.0;
         scaled(
@@ -153,7 +153,7 @@ impl Joules {
 }
 
 impl Dollars {
-    /// In cents, or a tenth of them where that is little: `$0.40`, `$0.032`.
+    /// In cents, or tenths of cents for small amounts: `$0.40`, `$0.032`.
     pub fn print(self) -> Printed {
         let places = if self.0.abs() < 0.0995 { 3 } else { 2 };
         let number = if self.0.is_finite() { fixed(self.0, places) } else { "–".into() };
@@ -161,7 +161,7 @@ impl Dollars {
     }
 }
 
-/// A bare count or rate: `16`, `12.3`, `0.120`; whole numbers have no decimals.
+/// A plain count or rate: `16`, `12.3`, `0.120`; whole numbers without decimals.
 pub fn count(value: f64) -> String {
     if value.is_finite() && value.fract() == 0.0 {
         let text = fixed(value, 0);
@@ -170,14 +170,14 @@ pub fn count(value: f64) -> String {
     digits(value)
 }
 
-/// `value` rounded to so many significant digits: as many as one would type. None other than finite numbers above
-/// zero are changed.
+/// `value` rounded to this many significant digits. Zero, negative and non-finite numbers are unchanged.
 pub fn significant(value: f64, digits: i32) -> f64 {
     let step = 10f64.powf(value.log10().floor() - f64::from(digits - 1));
     if step > 0.0 && step.is_finite() { (value / step).round() * step } else { value }
 }
 
-/// A share in 0..1 as per cent, in two significant digits: no prediction stands for more. `83 %`, `8.3 %`, `0.4 %`, `100 %`. What is
+/// A share in 0..1 as a percentage with two significant digits, since no prediction is more precise: `83 %`, `8.3
+/// %`, `0.4 %`, `100 %`. Shares close to 1 show what is missing: `99.8 %`.
 /// nearly all says what is missing: `99.8 %`.
 pub fn percent(share: f64) -> Printed {
     let value = share * 100.0;
@@ -191,7 +191,7 @@ pub fn ratio(factor: f64) -> Printed {
     Printed { number: digits(factor), unit: "×" }
 }
 
-/// A probability nearer to one than this is not told from it.
+/// Probabilities beyond this print as "over".
 const CERTAIN: f64 = 0.99;
 
 /// A probability: `93 %`, `over 99 %`.

@@ -1,9 +1,9 @@
-//! Newtypes over `f64` in SI base units. Arithmetic that keeps the unit is allowed; arithmetic that
-//! changes it is spelled out (bytes over bytes per second gives seconds).
+//! Newtypes over `f64` in SI base units. Operations that keep the unit are defined on the types; those that change
+//! it are explicit (bytes over bytes per second gives seconds).
 
 use serde::{Deserialize, Serialize};
 
-/// What all quantities share: a bare number in the SI base unit.
+/// Common to all quantities: the number in the SI base unit.
 pub trait Quantity: Copy {
     /// The value in the base unit of the type.
     fn value(self) -> f64;
@@ -71,7 +71,7 @@ macro_rules! quantity {
             }
         }
 
-        /// A ratio of two like quantities has no unit.
+        /// The ratio of two equal quantities has no unit.
         impl std::ops::Div for $name {
             type Output = f64;
             fn div(self, other: Self) -> f64 {

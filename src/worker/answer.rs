@@ -1,4 +1,4 @@
-//! The answer to a question of the page, and the loads around it, one at a time.
+//! Answers the page's question, then other loads one at a time.
 
 use super::protocol::{Answered, Ask, Swept};
 use super::view;
@@ -8,17 +8,17 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Bands, OwnRuns, Run, Runner, Sweep, Trace};
 use crate::serving::{answer, plan, plan_replay};
 
-/// Whose loads may be swept next, or are being swept.
+/// The setup whose loads are swept.
 pub struct Loads {
     pub id: u32,
     runner: Runner,
-    /// Shown beside what is predicted.
+    /// Shown next to the prediction.
     measured: Measured,
     run: Option<(Run, Option<Bands>)>,
     sweep: Option<Sweep>,
 }
 
-/// Everything about the configuration that the page means. `models` answer rows.
+/// Everything about the configuration that the page asks for. `models` answer rows.
 pub fn of(
     asked: &Ask,
     trace: Option<Trace>,
@@ -59,7 +59,7 @@ pub fn of(
 }
 
 impl Loads {
-    /// Runs the next load; all that is known then.
+    /// Runs the next load; returns everything known so far.
     pub fn step(&mut self) -> Swept {
         let Self { id, runner, measured, run, sweep } = self;
         let sweep = sweep.get_or_insert_with(|| Sweep::of(runner, run.take()));

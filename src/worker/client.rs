@@ -1,4 +1,4 @@
-//! The page's side of the worker: starts it, asks one question at a time, and reports what happens.
+//! The page's side of the worker: starts it, asks one question at a time, and reports events.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,10 +11,10 @@ use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker};
 
 use super::protocol::{Ask, FromWorker, StudyAsked, Text, ToWorker, VERSION, pack, unpack};
 
-/// After this long without models the page says that they are late; it keeps listening.
+/// Delay after which the page says that the models are late; it keeps waiting.
 const LATE_AFTER_MS: u32 = 15_000;
 
-/// Where the worker's files are, as absolute URLs.
+/// Absolute URLs of the worker's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Files {
     pub script: String,
@@ -23,7 +23,7 @@ pub struct Files {
     pub models: String,
 }
 
-/// What the page hears of its worker.
+/// Events reported to the page.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     Message(FromWorker),
@@ -42,29 +42,29 @@ pub struct Client {
     _late: Timeout,
 }
 
-/// One question is under way at a time; of those that come meanwhile only the newest is kept.
+/// Only one question is in flight; of those asked meanwhile only the newest is kept.
 #[derive(Default)]
 struct Session {
     models: String,
-    /// The worker listens.
+    /// The worker is listening.
     up: bool,
-    /// To be read as soon as it does.
+    /// Texts to read once it is.
     texts: Vec<Text>,
-    /// The models are there, or will not come.
+    /// The models have loaded or failed.
     settled: bool,
     under_way: Option<u32>,
     next: Option<Ask>,
-    /// A sweep to begin when no question waits.
+    /// A sweep to start when no question is waiting.
     sweep: Option<u32>,
-    /// A study likewise, before it: it is what the visitor looks at. It waits for the models.
+    /// A study to start before the sweep, because the visitor is looking at it. It needs the models.
     study: Option<StudyAsked>,
 }
 
 impl Client {
-    /// Starts the worker; `on_event` hears of everything that follows.
+    /// Starts the worker; `on_event` receives all events.
     ///
     /// # Errors
-    /// What the browser says when it refuses to start a worker at all.
+    /// The browser's error if it refuses to start a worker.
     pub fn start(files: &Files, on_event: impl Fn(Event) + 'static) -> Result<Self, JsValue> {
         let worker = start(files)?;
         let on_event = Rc::new(on_event);
@@ -99,42 +99,41 @@ impl Client {
         Ok(Self { worker, session, _on_message: on_message, _on_error: on_error, _late: late })
     }
 
-    /// Does something with what waits, then posts what can be.
+    /// Changes the queue, then posts what can be sent.
     fn with(&self, change: impl FnOnce(&mut Session)) {
         let mut session = self.session.borrow_mut();
         change(&mut session);
-        // A refused post is a defect that the worker's error event reports.
+        // A refused post is a bug that the worker's error event reports.
         let _ = session.send(&self.worker);
     }
 
-    /// Asks for the answer to a configuration, now or when the worker is free; a newer question replaces one that still
-    /// waits.
+    /// Asks about a configuration, as soon as the worker is free; a newer question replaces one still waiting.
     pub fn ask(&self, asked: Ask) {
         self.with(|session| session.next = Some(asked));
     }
 
-    /// Has the worker read a text of the visitor's, now or when it listens.
+    /// Has the worker read a visitor's text, once it listens.
     pub fn read(&self, text: Text) {
         self.with(|session| session.texts.push(text));
     }
 
-    /// Has the loads around that of the answer `id` run.
+    /// Runs the loads around that of answer `id`.
     pub fn sweep(&self, id: u32) {
         self.with(|session| session.sweep = Some(id));
     }
 
-    /// Has a configuration studied; ends the study under way.
+    /// Studies a configuration; ends the current study.
     pub fn study(&self, asked: StudyAsked) {
         self.with(|session| session.study = Some(asked));
     }
 
-    /// Ends the study `id`, or never begins it.
+    /// Ends study `id`, or cancels it.
     pub fn end_study(&self, id: u32) {
         self.session.borrow_mut().study = None;
         let _ = post(&self.worker, &ToWorker::EndStudy { id });
     }
 
-    /// Ends the sweep around the answer `id`, or never begins it.
+    /// Ends the sweep around answer `id`, or cancels it.
     pub fn stop(&self, id: u32) {
         self.session.borrow_mut().sweep = None;
         let _ = post(&self.worker, &ToWorker::Stop { id });
@@ -150,7 +149,7 @@ impl Drop for Client {
 }
 
 impl Session {
-    /// Takes one message in; what the page should know of it.
+    /// Handles a message; returns the event for the page.
     fn hear(&mut self, worker: &Worker, message: &JsValue) -> Option<Event> {
         let message = match unpack::<FromWorker>(message) {
             Ok(message) => message,
@@ -179,7 +178,8 @@ impl Session {
         }
     }
 
-    /// Posts what waits, if the worker listens: a question if none is under way, else what can wait for the models.
+    /// Posts what is waiting, if the worker listens: first a question if none is in flight, then work that can wait
+    /// for the models.
     fn send(&mut self, worker: &Worker) -> Result<(), JsValue> {
         if !self.up {
             return Ok(());
@@ -208,8 +208,8 @@ fn post(worker: &Worker, message: &ToWorker) -> Result<(), JsValue> {
     worker.post_message(&pack(message))
 }
 
-/// Starts the worker from a blob that imports its script: a page without an origin of its own (a
-/// sandboxed frame) is refused `new Worker(url)`, and a blob as a module too.
+/// Starts the worker from a blob that imports its script: a page without an origin (a sandboxed frame) may not use
+/// `new Worker(url)`, nor a blob as a module.
 fn start(files: &Files) -> Result<Worker, JsValue> {
     let quoted = |text: &str| JSON::stringify(&text.into()).map(String::from);
     // A rejected promise raises no error event of the worker; a throw from a timer does.
@@ -225,7 +225,7 @@ fn start(files: &Files) -> Result<Worker, JsValue> {
     Worker::new(&url)
 }
 
-/// A script that did not load raises an event without a message.
+/// A script that failed to load raises an event without a message.
 fn reason(error: &ErrorEvent) -> String {
     let message = js_sys::Reflect::get(error, &"message".into()).ok().and_then(|text| text.as_string());
     message.filter(|text| !text.is_empty()).unwrap_or_else(|| "its files could not be loaded".into())

@@ -1,4 +1,4 @@
-//! What the worker fetches: the models, and the report of measured cases.
+//! Fetches the models, and the report of measured cases.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,17 @@ use crate::efficiency::Manifest;
 use crate::efficiency::onnx::Models;
 use crate::study::accuracy::Accuracy;
 
-/// Fetches the manifest, then every model it names at once.
+/// Fetches the manifest, then all models it names in parallel.
 pub async fn load(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Result<Models, String> {
-    // Same-named files of another release may be in the cache: the manifest is asked for anew, and the
-    // models by their content.
+    // Files of the same name from another release may be cached: the manifest is revalidated, and models are
+    // requested by content.
     let manifest_url = format!("{folder}manifest.json");
     let request = JsFuture::from(scope.fetch_with_str_and_init(&manifest_url, &anew()));
     let manifest = content(&manifest_url, request).await?;
     let text = String::from_utf8(manifest).map_err(|_| format!("{manifest_url}: not text"))?;
     let manifest = Manifest::parse(&text).map_err(|error| error.to_string())?;
-    // Futures at once: a promise that fails while another is awaited would reach the console unhandled.
+    // All futures are polled together: a promise that fails while another is awaited would be reported as
+    // unhandled.
     let requests: Vec<(String, String, JsFuture)> = manifest
         .families
         .into_values()
@@ -34,18 +35,18 @@ pub async fn load(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Result<Mo
     for (file, url, request) in requests {
         files.insert(file, content(&url, request).await?);
     }
-    // A file the manifest names is in `files`; an empty one is refused for its length.
+    // A file named by the manifest is in `files`; an empty one is refused for its length.
     Models::new(&text, |file| Ok(files.remove(file).unwrap_or_default())).map_err(|error| error.to_string())
 }
 
-/// Has the browser ask whether what it kept is still current: the name says nothing of the content.
+/// Makes the browser revalidate its cache: the name does not depend on the content.
 fn anew() -> RequestInit {
     let anew = RequestInit::new();
     anew.set_cache(RequestCache::NoCache);
     anew
 }
 
-/// Fetches the report of measured cases; none if it cannot be had.
+/// Fetches the report of measured cases; `None` if unavailable.
 pub async fn accuracy(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Option<Accuracy> {
     let url = format!("{folder}evidence.json");
     let request = JsFuture::from(scope.fetch_with_str_and_init(&url, &anew()));
@@ -53,7 +54,7 @@ pub async fn accuracy(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Optio
     Accuracy::parse(&text).ok()
 }
 
-/// The bytes that the request for `url` answers with.
+/// The response body for `url`.
 async fn content(url: &str, request: JsFuture) -> Result<Vec<u8>, String> {
     let failed = |what: &str| format!("{url}: {what}");
     let response = request.await.map_err(|_| failed("not reachable"))?;

@@ -1,4 +1,4 @@
-//! The worker's side: loads the models, then answers one question after another.
+//! The worker's side: loads the models, then answers questions in turn.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,31 +20,31 @@ use crate::serving::run::{OwnRuns, Trace};
 use crate::study::accuracy::Accuracy;
 use crate::study::{Document, Study, Topic};
 
-/// What the worker holds between messages.
+/// State between messages.
 #[derive(Clone, Default)]
 struct Session {
     /// The models, once loaded.
     models: Rc<RefCell<Option<Models>>>,
-    /// The question asked last.
+    /// The last question.
     asked: Rc<RefCell<Option<Ask>>>,
-    /// The loads around that of its answer.
+    /// Other loads around its answer's.
     loads: Rc<RefCell<Option<Loads>>>,
-    /// The study asked for last, unless it was ended.
+    /// The last study requested, unless ended.
     studied: Rc<Cell<Option<u32>>>,
-    /// The study under way, with its id.
+    /// The current study, with its id.
     study: Rc<RefCell<Option<(u32, Study)>>>,
-    /// Where the models are.
+    /// URL of the models.
     folder: Rc<RefCell<String>>,
-    /// The report of measured cases, once it was asked for.
+    /// The report of measured cases, once requested.
     accuracy: Rc<RefCell<Option<Rc<Accuracy>>>>,
-    /// What the visitor's measured runs say.
+    /// Calibration points of the visitor's measured runs.
     own_runs: Rc<RefCell<OwnRuns>>,
-    /// To be replayed.
+    /// The trace to replay.
     trace: Rc<RefCell<Option<Trace>>>,
 }
 
 impl Session {
-    /// The report of measured cases, fetched when first asked for.
+    /// The report of measured cases, fetched on first use.
     async fn accuracy(&self, scope: &DedicatedWorkerGlobalScope) -> Option<Rc<Accuracy>> {
         if let Some(known) = self.accuracy.borrow().as_ref() {
             return Some(known.clone());
@@ -55,14 +55,14 @@ impl Session {
         Some(fetched)
     }
 
-    /// Has the models answer; at the roofline, while there are none.
+    /// Runs the models; falls back to the roofline until they are loaded.
     fn ask(&self, rows: &Rows) -> Result<Efficiencies, String> {
         let loaded = self.models.borrow();
         let Some(models) = loaded.as_ref() else { return Ok(Efficiencies::Roofline) };
         models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
     }
 
-    /// Answers the question asked last.
+    /// Answers the last question.
     fn answer(&self) -> Option<FromWorker> {
         let asked = self.asked.borrow().clone()?;
         self.loads.borrow_mut().take();
@@ -78,8 +78,8 @@ impl Session {
     }
 }
 
-/// Listens to the page, and says so. To be called in a worker of the page's own and nowhere else: the same wasm
-/// is imported by others for its functions, perhaps in workers of theirs.
+/// Listens to the page, and reports readiness. Call only in the page's own worker: others import the same wasm for
+/// its functions, perhaps in their own workers.
 #[wasm_bindgen]
 pub fn listen() {
     console_error_panic_hook::set_once();
@@ -141,7 +141,7 @@ fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue
                     Topic::Evidence | Topic::Explain => session.accuracy(&scope).await,
                     _ => None,
                 };
-                // Another may have been asked for, while this one waited for its report.
+                // Another study may have been requested while this one waited for its report.
                 if session.studied.get() != Some(id) {
                     return;
                 }
@@ -160,7 +160,7 @@ fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue
     }
 }
 
-/// One more load of the sweep, in a task of its own: what the page asks meanwhile comes first.
+/// Runs one more load of the sweep in a separate task: messages from the page come first.
 fn go_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
     let (listening, session) = (scope.clone(), session.clone());
     later(scope, move || {
@@ -179,13 +179,13 @@ fn go_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
     });
 }
 
-/// A document is sent again when this much has passed: each renews all that the page shows of it.
+/// Minimum interval between updates of a document, since each re-renders it.
 const STUDY_SHOWN_EVERY_MS: f64 = 150.0;
-/// Tasks of a search take a millisecond or less: so many of them are done between two messages. A browser lets 4 ms pass
-/// between two timers.
+/// Search tasks take a millisecond or less, so several are done between messages: browsers leave 4 ms between
+/// timers.
 const STUDY_SLICE_MS: f64 = 16.0;
 
-/// One more configuration of the study, likewise; `shown` is when the page was last told.
+/// Predicts one more configuration of the study in a separate task; `shown` is the time of the last update.
 fn study_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32, mut shown: f64) {
     let (listening, session) = (scope.clone(), session.clone());
     later(scope, move || {
@@ -205,7 +205,7 @@ fn study_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32, mut 
             let over = done == total || failed.is_some();
             let now = Date::now();
             let is_due = over || now - shown >= STUDY_SHOWN_EVERY_MS;
-            // What is not shown is not written either.
+            // Documents that are not sent are not built.
             let studied = is_due.then(|| Studied {
                 id,
                 done: if over { total as u32 } else { done as u32 },
@@ -227,14 +227,14 @@ fn study_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32, mut 
     });
 }
 
-/// Runs `task` when what has been asked meanwhile is answered.
+/// Runs `task` after pending messages.
 fn later(scope: &DedicatedWorkerGlobalScope, task: impl FnOnce() + 'static) {
     let task = Closure::once_into_js(task);
-    // Without a timer what is known so far stands.
+    // Without a timer the current results stand.
     let _ = scope.set_timeout_with_callback(task.unchecked_ref());
 }
 
 fn post(scope: &DedicatedWorkerGlobalScope, message: &FromWorker) {
-    // A text can always be posted.
+    // Text can always be posted.
     let _ = scope.post_message(&pack(message));
 }

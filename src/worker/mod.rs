@@ -1,5 +1,5 @@
-//! Everything that is predicted is predicted in a Web Worker of its own, in a wasm binary that is fetched beside the
-//! page's. `protocol` is what both sides say, `host` runs in the worker, `client` in the page.
+//! All predictions run in a Web Worker, in a wasm binary fetched in parallel with the page's. `protocol` has the
+//! messages, `host` runs in the worker, `client` in the page.
 
 #[cfg(feature = "infer-worker")]
 mod answer;

@@ -1,4 +1,5 @@
-//! What the page and its worker say to each other, everything that is shown ready to be shown. Messages are in postcard's format: the code
+//! Messages between page and worker, with everything ready for display. They use postcard's format: code that reads
+//! fields by position is a third the size of code that reads them by name.
 //! that reads their fields by place is a third of that which reads them by name.
 
 use js_sys::Uint8Array;
@@ -10,24 +11,24 @@ use crate::chart::Chart;
 use crate::config::{Field, Issue};
 use crate::study::{Document, Topic};
 
-/// Raised with every change of the messages: the files of the page and of the worker are cached
-/// apart, and after a deploy may be of different ages.
+/// Incremented on every change of the messages: page and worker files are cached separately, and may differ in age
+/// after a deploy.
 pub const VERSION: u32 = 12;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToWorker {
-    /// Fetch the models below this absolute URL, which ends in a slash. The question asked last is then answered again.
+    /// Fetch the models under this absolute URL, which ends in a slash. The last question is then answered again.
     Load {
         models: String,
     },
     Ask(Ask),
     Read(Text),
-    /// Run the loads around that of the answer with this id, if it was the last.
+    /// Run other loads around that of the answer with this id, if it was the last.
     Sweep {
         id: u32,
     },
-    /// End that.
+    /// Stop that.
     Stop {
         id: u32,
     },
@@ -38,17 +39,18 @@ pub enum ToWorker {
     },
 }
 
-/// Predict the configuration of this link: at the roofline until the models are there. Ends the sweep under way.
+/// Predict the configuration of this link, at the roofline until the models are loaded. Ends the current sweep.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
     pub id: u32,
     pub link: String,
-    /// Replay the trace read last.
+    /// Replay the last trace read.
     pub replay: bool,
 }
 
-/// Read this text of the visitor's: a `config.json`, a published name or a launch command (`model`); a trace, to be kept for replays, or a histogram (`trace`); a
-/// measurement (`measured`), to be set beside the configuration of `link`; what is to be found, in words (`vary`).
+/// Read a visitor's text: a `config.json`, a published name or a launch command (`model`); a trace to keep for
+/// replays, or a histogram (`trace`); a measurement to compare with the configuration of `link` (`measured`); a
+/// search in words (`vary`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     pub field: Field,
@@ -56,18 +58,18 @@ pub struct Text {
     pub link: String,
 }
 
-/// What such a text holds, and what was found in it.
+/// The contents of such a text, and the issues found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Read {
     pub field: Field,
     pub issues: Vec<Issue>,
-    /// A link that holds what the form is to take; empty where there is nothing.
+    /// A link with what the form is to take over; empty if nothing.
     pub link: String,
-    /// The trace that is kept, in a sentence; empty where none is.
+    /// Description of the trace kept; empty if none.
     pub trace: String,
 }
 
-/// Study the configuration of this link. Ends the study under way.
+/// Study the configuration of this link. Ends the current study.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudyAsked {
     pub id: u32,
@@ -75,17 +77,17 @@ pub struct StudyAsked {
     /// One of the topic's choices.
     pub of: String,
     pub link: String,
-    /// The address of the page without query and fragment, for what is shared.
+    /// The page's address without query and fragment, for sharing.
     pub page: String,
 }
 
-/// What is known of it so far: `done` configurations of `total` are predicted, or layouts done with.
+/// Results so far: `done` of `total` configurations or layouts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Studied {
     pub id: u32,
     pub done: u32,
     pub total: u32,
-    /// What a search for plans finds wrong with the request, or with all plans.
+    /// Issues of a search with the request, or with all plans.
     pub issues: Vec<Issue>,
     pub document: Document,
 }
@@ -97,11 +99,11 @@ pub enum FromWorker {
     Up {
         version: u32,
     },
-    /// The models of this release are ready.
+    /// The models of this release are loaded.
     Loaded {
         release: String,
     },
-    /// They will not come; answers are at the roofline.
+    /// The models failed to load; answers stay at the roofline.
     Failed {
         reason: String,
     },
@@ -111,29 +113,29 @@ pub enum FromWorker {
     Studied(Studied),
 }
 
-/// All there is to say of a configuration.
+/// The answer for a configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answered {
     pub id: u32,
-    /// Of the models; none at the roofline.
+    /// Of the models; `None` at the roofline.
     pub release: Option<String>,
-    /// What checking, fitting and running it found.
+    /// Issues from checking, fitting and running it.
     pub issues: Vec<Issue>,
-    /// None where it cannot be predicted.
+    /// `None` if it cannot be predicted.
     pub answer: Option<Answer>,
     /// Whether other loads can be run.
     pub has_loads: bool,
 }
 
-/// An answer as it is shown.
+/// An answer ready for display.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// What fits has passes; their numbers may still be missing.
+    /// If it fits there are passes; their numbers may still be missing.
     pub fits: bool,
     pub verdict: Verdict,
-    /// The headline; empty where there is none.
+    /// The headline; empty if there is none.
     pub readings: Vec<Reading>,
-    /// What stands behind the bands, and what the physics alone says; empty where nothing was calibrated.
+    /// The basis of the bands, and the physics alone; empty if not calibrated.
     pub calibration: String,
     pub memory: MemoryShown,
     /// Prefill, decode.
@@ -144,13 +146,13 @@ pub struct Answer {
     pub run: Document,
 }
 
-/// Whether it fits and keeps to the limits.
+/// Whether it fits and meets the limits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// `meets`, `misses`, `none` (there are no limits) or `unfit`.
+    /// `meets`, `misses`, `none` (no limits) or `unfit`.
     pub id: String,
     pub words: String,
-    /// By how much; what would make it fit.
+    /// By how much, or what would make it fit.
     pub reason: String,
 }
 
@@ -162,11 +164,11 @@ pub struct Reading {
     pub value: f64,
     pub number: String,
     pub unit: String,
-    /// Its percentiles, or what of it keeps to the limits; empty where there is nothing to add.
+    /// Its percentiles, or goodput; empty if there is nothing to add.
     pub spread: String,
-    /// What 80 % of measurements are expected between; empty where nothing was calibrated.
+    /// Its 80 % band; empty if not calibrated.
     pub band: String,
-    /// What was measured of it, and how far the prediction is off; empty without a measurement.
+    /// The measurement, and the prediction's deviation from it; empty without a measurement.
     pub measured: String,
 }
 
@@ -175,7 +177,7 @@ pub struct MemoryShown {
     pub verdict: String,
     pub words: String,
     pub parts: Vec<Part>,
-    /// Where device memory ends in the bar, in %; none where everything fits.
+    /// End of device memory in the bar, in %; `None` if everything fits.
     pub end: Option<f64>,
 }
 
@@ -186,18 +188,18 @@ pub struct Part {
     pub name: String,
     /// As text, with its unit.
     pub size: String,
-    /// Of the bar, in %.
+    /// Width in the bar, in %.
     pub width: f64,
 }
 
-/// One step of the engine, taken apart.
+/// One engine step, broken down.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
     /// What limits it.
     pub sentence: String,
     /// Step, tokens, sequences, MFU, MBU.
     pub facts: Vec<String>,
-    /// Its time by resource, leaving out those that take none.
+    /// Its time by resource, omitting zeros.
     pub times: Vec<Part>,
     pub kernels: Vec<Kernel>,
 }
@@ -205,10 +207,10 @@ pub struct Pass {
 /// A row of a table of kernels.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
-    /// As tests find it.
+    /// The id for tests.
     pub id: String,
     pub name: String,
-    /// The fold that explains it; empty for the host and the sum.
+    /// The fold that explains it; empty for the host and the total.
     pub fold: String,
     pub time: String,
     /// Of the step's time, 0..1, and as text.
@@ -216,31 +218,31 @@ pub struct Kernel {
     pub percent: String,
     /// Limit, efficiency, launches, FLOP, bytes, intensity, provenance, part, shape.
     pub cells: Vec<String>,
-    /// What the provenance means.
+    /// The provenance explained.
     pub help: String,
 }
 
-/// The loads around it, as far as they have been run.
+/// The loads run so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Swept {
     pub id: u32,
     pub done: u32,
     pub total: u32,
     pub finished: bool,
-    /// Empty where there are none.
+    /// Empty if there are none.
     pub document: Document,
 }
 
-/// A message as it is posted.
+/// Encodes a message.
 pub fn pack(message: &impl Serialize) -> JsValue {
-    // A message of ours always fits into memory; an empty one is refused where it arrives.
+    // Our messages always fit in memory; an empty one is refused by the receiver.
     Uint8Array::from(&*postcard::to_allocvec(message).unwrap_or_default()).into()
 }
 
-/// A message received.
+/// Decodes a message.
 ///
 /// # Errors
-/// Where it is none of this protocol's.
+/// If it is not a message of this protocol.
 pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<T, String> {
     let bytes: &Uint8Array = message.dyn_ref().ok_or("a message holds no bytes")?;
     postcard::from_bytes(&bytes.to_vec()).map_err(|fault| format!("a message does not read: {fault}"))

@@ -1,4 +1,4 @@
-//! What the texts hold that visitors paste, drop or open.
+//! Reads the texts that visitors paste, drop or open.
 
 use super::protocol::{Read, Text};
 use crate::config::link::Link;
@@ -11,7 +11,7 @@ use crate::units::{count, significant};
 /// Digits of a trace's rate on the form.
 const DIGITS: i32 = 3;
 
-/// What the page is to know of it, and the trace to be kept.
+/// The result for the page, and the trace to keep.
 pub fn read(asked: &Text) -> (Read, Option<Trace>) {
     let of = |scenario: Option<Scenario>, issues| {
         let link = scenario.map(|scenario| link::encode(&scenario)).unwrap_or_default();
@@ -33,7 +33,7 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
                 Ok((link, issues)) => (link.encode(), issues),
                 Err(issue) => (String::new(), vec![issue]),
             };
-            // All of it stands beside the text.
+            // All issues are shown next to the text.
             let issues = issues.into_iter().map(|issue| Issue { field: Field::Vary, ..issue }).collect();
             (Read { field: Field::Vary, issues, link, trace: String::new() }, None)
         }
@@ -41,7 +41,7 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
             let (form, _) = link::decode(&asked.link);
             let (runs, mut issues) = paste::runs(&asked.text, &form.scenario);
             if runs.len() == 1 {
-                // Set beside the prediction, whatever load it was measured at: then that is said.
+                // Compared with the prediction whatever load it was measured at; differences are reported.
                 issues.extend(paste::read(&asked.text, &form.scenario).1);
                 issues.dedup();
             }
@@ -57,14 +57,14 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
         _ => {
             let (form, _) = link::decode(&asked.link);
             let (scenario, issues) = pasted::read(&asked.text, form.scenario);
-            // All of it stands beside the text.
+            // All issues are shown next to the text.
             let issues = issues.into_iter().map(|issue| Issue { field: asked.field, ..issue }).collect();
             (of(scenario, issues), None)
         }
     }
 }
 
-/// The runs, and what was measured of the form's own configuration, if one of them is of it; of a single run in any case.
+/// The runs, plus the measurement for the form's own configuration if one of them has it; always for a single run.
 fn of_runs(form: &Scenario, runs: Vec<Scenario>) -> Option<Link> {
     let same = |run: &&Scenario| run.workload == form.workload;
     let compared = runs.iter().rfind(same).or(runs.first().filter(|_| runs.len() == 1));
@@ -81,7 +81,7 @@ fn of_bins(histogram: Vec<Bin>) -> Scenario {
     of_workload(Workload { histogram, ..Workload::default() })
 }
 
-/// Its means: what a link keeps of it.
+/// Its means, which a link keeps.
 fn of_trace(trace: &Trace) -> Scenario {
     let (isl, osl) = means(trace);
     let rate = trace.rate().map(|rate| Load::Rate(significant(rate, DIGITS)));

@@ -3,13 +3,13 @@
 
 export type Arch = "volta" | "turing" | "ampere" | "ada" | "hopper" | "blackwell" | "blackwell_rtx" | "cdna3" | "cdna4";
 
-/** What 80 % of measurements of a load are expected between. */
+/** 80 % bands of a load. */
 export type Around = {
   /** Of the means. */
   ttft: Band;
   tpot: Band | null;
   output_per_s: Band | null;
-  /** The probability that measurements keep to all limits; none without limits. */
+  /** The probability that measurements meet all limits; `None` without limits. */
   keeps_with: number | null;
 };
 
@@ -25,25 +25,25 @@ export type Attention = {
   "compressed": Compressed
 };
 
-/** What 80 % of measurements are expected between. */
+/** The interval that 80 % of measurements are expected in. */
 export type Band = {
   low: number;
   high: number;
-  /** Share of its variance that another run of this very configuration would not take away. */
+  /** Share of the variance that would remain after measuring this exact configuration. */
   noise_share: number;
 };
 
-/** What 80 % of measurements of a run are expected between: seconds, and output tokens per second. */
+/** 80 % bands of a run: seconds, and output tokens per second. */
 export type Bands = {
   ttft: Spread;
   tpot: Spread | null;
   e2e: Spread;
   output_per_s: Band | null;
-  /** Of what each limit of the run is held against. */
+  /** Bands of the figures that each limit applies to. */
   limits: Array<Band | null>;
 };
 
-/** What the efficiencies behind a number are. */
+/** The efficiencies behind the numbers. */
 export type Basis = {
   "kind": "roofline"
 } | {
@@ -54,28 +54,28 @@ export type Basis = {
 /** The part of the model a call belongs to, as a profile groups them. */
 export type Block = "embedding" | "attention" | "mlp" | "experts" | "head" | "drafting" | "communication";
 
-/** `count` decoder blocks of the same shape, wherever they stand in the model. */
+/** `count` identical decoder blocks, anywhere in the model. */
 export type Blocks = {
   count: number;
-  /** None in a block that has an MLP only. */
+  /** `None` in MLP-only blocks. */
   attention?: Attention;
-  /** None in a block that only mixes tokens. */
+  /** `None` in mixer-only blocks. */
   ffn?: Ffn;
   norms: Norms;
   /**
-   * Residual streams that the block mixes before and after each of its parts (hyper-connections); none
-   * where there is one.
+   * Residual streams that the block mixes before and after each part (hyper-connections); `None` for a single
+   * stream.
    */
   streams?: number;
 };
 
-/** The limit that breaks furthest, or the load that is not kept up with. */
+/** The limit missed by most, or a load that is not kept up with. */
 export type BrokenLimit = {
-  /** `slo_ttft`, `slo_tpot`, `slo_e2e` or `slo_share`; the field of the load where more arrives than is served. */
+  /** `slo_ttft`, `slo_tpot`, `slo_e2e` or `slo_share`; the load's field if more arrives than is served. */
   field: Field;
-  /** What came of it, in seconds; a share of requests for `slo_share`, requests per second served for a load. */
+  /** The result, in seconds; a share of requests for `slo_share`, requests served per second for a load. */
   at: number;
-  /** What was asked for, likewise. */
+  /** The limit, in the same unit. */
   limit: number;
   text: string;
 };
@@ -86,25 +86,25 @@ export type Bytes = number;
 /** Bandwidth, in bytes per second (decimal: 1 GB/s is 1e9). */
 export type BytesPerSecond = number;
 
-/** What stands behind a calibrated run. */
+/** The basis of a calibrated run. */
 export type Calibrated = {
-  /** What step times were multiplied by. */
+  /** Factors on step times. */
   factors: Factors;
   bands: Bands;
   support: Support;
   /** The run of the physics alone. */
   physics: Run;
-  /** What would be predicted without the visitor's own runs; none if there are no such runs. */
+  /** The prediction without the visitor's own runs, if there are any. */
   without_own: Run | null;
 };
 
 /**
- * Of one replica. Flags are those of the engine's version in the catalog; every setting is spelled out, so that
- * other defaults change nothing.
+ * For one replica. Flags are those of the engine version in the catalog; every setting is explicit, so other
+ * defaults change nothing.
  */
 export type Commands = {
   launch: string;
-  /** `vllm bench serve`, whose definitions of TTFT and TPOT are ours; it speaks to all three engines. */
+  /** `vllm bench serve`, whose definitions of TTFT and TPOT we share; it works with all three engines. */
   bench: string;
 };
 
@@ -117,17 +117,17 @@ export type Compressed = {
   heads: number;
   /** Width of a query and of an entry. */
   head_dim: number;
-  /** The part of it with the rotary embedding, which stays in 16 bits in the cache. */
+  /** The part of it with rotary embedding, which stays in 16 bits in the cache. */
   rope: number;
   /** Width of the compressed queries. */
   query_rank: number;
-  /** Newest tokens that are seen one by one, a query's own included. */
+  /** Newest tokens attended to uncompressed, a query's own included. */
   window: number;
-  /** Tokens of one compressed entry; none in layers that see the window alone. */
+  /** Tokens per compressed entry; `None` in window-only layers. */
   ratio?: number;
-  /** Chooses entries, in layers whose entries overlap; the others see all. */
+  /** Selects entries in layers whose entries overlap; other layers attend to all. */
   indexer?: Indexer;
-  /** Groups of heads that are projected apart. */
+  /** Groups of heads projected separately. */
   groups: number;
   /** Width that each group is projected to. */
   output_rank: number;
@@ -260,27 +260,27 @@ export type Config = {
 /** A curve over loads. */
 export type Curve = {
   points: Array<Point>;
-  /** The largest load that keeps to the SLOs, where there are any. */
+  /** The largest load that meets the SLOs, if there are any. */
   largest: number | null;
 };
 
-/** What a link holds. */
+/** The contents of a link. */
 export type Decoded = {
-  /** Every field that has a value, defaults included; what could not be read has its default. */
+  /** Every field with a value, including defaults, which also replace what could not be read. */
   config: Config;
   issues: Array<Issue>;
 };
 
-/** A gated delta rule behind a short convolution: a state of constant size in place of keys and values. */
+/** A gated delta rule after a short convolution: a constant-size state instead of keys and values. */
 export type Delta = {
   key_heads: number;
   value_heads: number;
   key_dim: number;
   value_dim: number;
-  /** Tokens the convolution reaches back, the newest included. */
+  /** Kernel width of the convolution in tokens, the newest included. */
   taps: number;
   gates: Gates;
-  /** The output gate is projected at once, not through a bottleneck (Kimi K3). */
+  /** The output gate is projected directly, not through a bottleneck (Kimi K3). */
   full_gate?: boolean;
 };
 
@@ -291,12 +291,12 @@ export type Dense = {
   ungated?: boolean;
 };
 
-/** A predicted number beside its measurement. Times in seconds, rates per second. */
+/** A predicted number and its measurement. Times in seconds, rates per second. */
 export type Deviation = {
   /** `ttft`, `tpot`, `e2e`, `throughput` (output tokens), `requests` or `total` (prompt and output tokens). */
   name: string;
   predicted: number;
-  /** What the prediction is compared with: the mean, or the median where that alone is known. */
+  /** The measured mean, or the median if only that is known. */
   measured: number;
   median: number | null;
   /** (predicted - measured) / measured. */
@@ -311,7 +311,7 @@ export type Dtype = "bf16" | "fp8" | "fp8_block" | "nvfp4" | "mxfp4" | "mxfp4_mx
 
 /** The link to a configuration. */
 export type Encoded = {
-  /** Its fragment, without `#`; empty where the configuration could not be read. */
+  /** The fragment, without `#`; empty if the configuration could not be read. */
   link: string;
   issues: Array<Issue>;
 };
@@ -320,9 +320,9 @@ export type EngineFacts = {
   id: string;
   name: string;
   version: string;
-  /** GPUs whose default kernels are known. */
+  /** Architectures with known default kernels. */
   archs: Array<Arch>;
-  /** Defaults, on GPUs with much memory: tokens of a step, sequences at once, share of the memory. */
+  /** Defaults on GPUs with much memory: tokens per step, sequences at once, memory share. */
   token_budget: number | null;
   max_seqs: number | null;
   memory_share: number | null;
@@ -362,13 +362,13 @@ export type Flops = number;
 export type FlopsPerSecond = number;
 
 /**
- * The formats of a checkpoint's linear layers, by class. Embedding, head, router, norms and convolutions
- * stay in 16 bits.
+ * Formats of a checkpoint's linear layers, by class. Embedding, head, router, norms and convolutions stay in 16
+ * bits.
  */
 export type Formats = {
-  /** What the checkpoint is named by, and the format of the experts. */
+  /** The format the checkpoint is named by, and that of the experts. */
   weights: Dtype;
-  /** Projections of attention and of what stands in its place. */
+  /** Projections of attention and its alternatives. */
   attention: Dtype;
   /** Dense MLPs. */
   mlp: Dtype;
@@ -376,29 +376,29 @@ export type Formats = {
   shared: Dtype;
 };
 
-/** How a delta rule forgets. */
+/** How a delta rule's decay is gated. */
 export type Gates = "per_head" | "per_channel";
 
-/** `None` where no figure is published. */
+/** `None` if no figure is published. */
 export type GpuFacts = {
   id: string;
   name: string;
   arch: Arch;
   memory: Bytes | null;
   bandwidth: BytesPerSecond | null;
-  /** Dense tensor-core peaks at the boost clock, by the format multiplied in. */
+  /** Dense tensor-core peaks at the boost clock, by operand format. */
   peak_bf16: FlopsPerSecond | null;
   peak_fp8: FlopsPerSecond | null;
   peak_fp4: FlopsPerSecond | null;
   peak_int8: FlopsPerSecond | null;
-  /** The fastest link to the other GPUs of the machine, its bandwidth per direction, and how many GPUs it joins. */
+  /** The fastest link within the machine, its bandwidth per direction, and how many GPUs it joins. */
   link: LinkKind;
   link_bandwidth: BytesPerSecond | null;
   link_domain: number;
-  /** Of one GPU's port to the network between nodes, per direction. */
+  /** Bandwidth of a GPU's network port between nodes, per direction. */
   network_bandwidth: BytesPerSecond | null;
   power: Watts | null;
-  /** A typical price to rent one for an hour. */
+  /** A typical rental price per hour. */
   price: Dollars | null;
 };
 
@@ -412,24 +412,24 @@ export type Gqa = {
   qk_norm: boolean;
   /** Bias on the QKV projection (Qwen2). */
   qkv_bias: boolean;
-  /** Width of a value, where it is not that of a key. */
+  /** Width of a value, if different from that of a key. */
   value_dim?: number;
-  /** Keys that a query sees at most, its own included; none if it sees all. */
+  /** Sliding window: keys visible to a query, its own included; `None` if it sees all. */
   window?: number;
   traits?: Array<GqaTrait>;
-  /** Queries see chosen blocks of the keys only. */
+  /** Queries attend only to selected blocks of keys. */
   blocks?: KeyBlocks;
 };
 
 export type GqaTrait = "sinks" | "output_gate" | "norm_over_heads" | "values_from_keys";
 
 /**
- * Headline numbers: those of the simulated run, or of one static batch. TTFT, TPOT and E2E are those of `vllm bench serve`:
+ * Headline numbers of the simulated run, or of a static batch. TTFT, TPOT and E2E are those of `vllm bench serve`:
  * means over requests.
  */
 export type Headline = {
   ttft: Seconds;
-  /** None for OSL 1. */
+  /** `None` for OSL 1. */
   tpot: Seconds | null;
   e2e: Seconds;
   /** Requests per second, all replicas. */
@@ -441,12 +441,12 @@ export type Headline = {
   output_per_s_per_gpu: number;
   /** 1 / TPOT. */
   output_per_s_per_user: number | null;
-  /** Requests decoding or prefilling at once, per replica, on average over the run. */
+  /** Requests in prefill or decode, per replica, averaged over the run. */
   running: number;
   /** Requests queueing for a slot, likewise. */
   waiting: number;
   dollars_per_million: Dollars | null;
-  /** Left out if the power of a GPU is unknown. */
+  /** Absent if the GPU's power is unknown. */
   power: Power | null;
 };
 
@@ -454,22 +454,22 @@ export type Headline = {
 export type Indexer = {
   heads: number;
   head_dim: number;
-  /** Tokens that each query attends to at most. */
+  /** Tokens each query attends to at most. */
   topk: number;
-  /** This layer takes the choice of an earlier one. */
+  /** This layer reuses the selection of an earlier one. */
   borrowed?: boolean;
 };
 
-/** One finding: which field, and what is wrong with it. */
+/** One finding: the field and what is wrong with it. */
 export type Issue = {
   field: Field;
   severity: Severity;
   text: string;
-  /** What was typed, where it could not be read: the page keeps it in the field. */
+  /** The text that could not be read: the page keeps it in the field. */
   given?: string;
 };
 
-/** One limit, and what came of it. */
+/** A limit and its result. */
 export type Kept = {
   /** `slo_ttft`, `slo_tpot` or `slo_e2e`. */
   field: Field;
@@ -477,51 +477,51 @@ export type Kept = {
   limit: number;
   /** Share of requests within it. */
   share: number;
-  /** Seconds that the share of requests which must be within it stays below. */
+  /** Seconds that the required share of requests stays below. */
   at: number;
 };
 
-/** One kernel of a pass. Times are of one launch. */
+/** One kernel of a pass. Times are per launch. */
 export type KernelLine = {
   block: Block;
   name: string;
-  /** Its size in words: `4096 × 6144 × 4096`. */
+  /** Its shape in words: `4096 × 6144 × 4096`. */
   shape: string;
   /** Launches in the pass. */
   count: number;
   flops: Flops;
   /** Compulsory device-memory traffic. */
   bytes: Bytes;
-  /** FLOP per byte; none if nothing is multiplied. */
+  /** FLOP per byte; `None` if nothing is multiplied. */
   intensity: number | null;
-  /** The textbook roofline's time. */
+  /** The time at the textbook roofline. */
   roofline: Seconds;
-  /** The same with tile and wave quantisation: what this launch could reach. */
+  /** The same with tile and wave quantisation: the best this launch could reach. */
   ceiling: Seconds;
   time: Seconds;
-  /** Share of the ideal reached: `roofline / time`, in (0, 1]. */
+  /** Fraction of the ideal reached: `roofline / time`, in (0, 1]. */
   efficiency: number;
-  /** Share of the pass's time, all launches together. */
+  /** Share of the pass's time, over all launches. */
   share: number;
   limit: Resource;
   provenance: Provenance;
-  /** What 80 % of measurements of such a call lie between; none if no held-out data tells. */
+  /** The interval that 80 % of measurements of such a call lie in; `None` without held-out data. */
   bounds: [Seconds, Seconds] | null;
-  /** Whether the call lies beyond all that its model was trained on. */
+  /** Whether the call is outside its model's training range. */
   outside: boolean;
   schedule: Schedule | null;
-  /** The dtype whose dense roof applies, for the chart. */
+  /** The dtype of the dense roof in the chart. */
   math: Dtype | null;
 };
 
-/** Keys seen in blocks that an indexer chose, for each KV head its own. */
+/** Keys in blocks that an indexer selects separately for each KV head. */
 export type KeyBlocks = {
-  /** Index queries: one for each KV head, all over one index key a token. */
+  /** Index queries: one per KV head, all over one index key per token. */
   heads: number;
   head_dim: number;
-  /** Keys of a block. */
+  /** Keys per block. */
   size: number;
-  /** Blocks that each query sees at most, its own included. */
+  /** Blocks each query attends to at most, its own included. */
   topk: number;
 };
 
@@ -541,37 +541,37 @@ export type Mamba = {
 /** Device memory of the fullest GPU, by part. */
 export type Memory = {
   total: Bytes;
-  /** What the engine may use of it. */
+  /** Usable by the engine. */
   usable: Bytes;
   weights: Bytes;
   activations: Bytes;
   /** CUDA context, graphs, communication buffers. */
   reserve: Bytes;
-  /** KV cache of the requests that run at this load. More than the room only where it does not fit. */
+  /** KV cache of the requests that run at this load. Exceeds the room only if it does not fit. */
   kv_needed: Bytes;
   /** Room for the KV cache. */
   kv_room: Bytes;
-  /** What weights, activations and reserve take beyond what is usable. */
+  /** Excess of weights, activations and reserve over what is usable. */
   missing: Bytes;
-  /** How far the room may be off: half of logged starts were nearer. */
+  /** Error of the room: for half of logged start-ups it was smaller. */
   margin: Bytes;
   /**
-   * KV bytes of one token on one GPU, on average over the longest sequence: layers with a window
-   * keep its tokens only, recurrences a state.
+   * KV bytes per token on one GPU, averaged over the longest sequence: window layers cache only the window,
+   * recurrences a state.
    */
   kv_per_token: Bytes;
-  /** Tokens that fit into the cache of one replica. */
+  /** Tokens that fit in one replica's cache. */
   kv_tokens: number;
-  /** Sequences of full length that fit at once. */
+  /** Full-length sequences that fit at once. */
   max_concurrency: number;
 };
 
-/** Latencies in seconds, throughput per second over the duration; infinite where steps take no time. */
+/** Latencies in seconds, throughput per second over the duration; infinite if steps take no time. */
 export type Metrics = {
   /** Seconds from the first arrival to the last token. */
   duration: number;
   ttft: Stats;
-  /** Over requests with more than one output token, each counted once; none without any. */
+  /** Over requests with more than one output token, one value each; `None` without any. */
   tpot: Stats | null;
   /** Over all gaps between outputs of a sequence. */
   itl: Stats | null;
@@ -580,25 +580,25 @@ export type Metrics = {
   output_per_s: number;
   /** Prompt and output tokens. */
   total_per_s: number;
-  /** Requests in the system, on average over the duration. */
+  /** Time-averaged requests in the system. */
   in_flight: number;
 };
 
 /** Multi-head latent attention (DeepSeek). */
 export type Mla = {
   heads: number;
-  /** Width of the compressed queries; none if queries are projected at once. */
+  /** Width of the compressed queries; `None` if Q is projected directly. */
   query_rank?: number;
-  /** The latent vector a token keeps for keys and values. */
+  /** Width of the latent vector cached per token for keys and values. */
   latent: number;
-  /** Part of queries and keys with the rotary embedding; its key is shared by all heads. */
+  /** Width of the part of queries and keys with rotary embedding; its key is shared by all heads. */
   rope: number;
-  /** Part of queries and keys without. */
+  /** Width of the part of queries and keys without rotary embedding. */
   nope: number;
   value: number;
-  /** Sparse: attends to the tokens an indexer chose. */
+  /** Sparse: attends to the tokens an indexer selects. */
   indexer?: Indexer;
-  /** The result is gated by a projection of its width. */
+  /** The output is gated by a projection of its width. */
   gate?: boolean;
 };
 
@@ -606,40 +606,40 @@ export type Mla = {
 export type Model = {
   /** Stable id, as used in links. */
   id: string;
-  /** Organisation and name where it is published. */
+  /** Organisation and name under which it is published. */
   name: string;
   hidden: number;
   vocab: number;
-  /** Longest sequence the model is made for, in tokens. */
+  /** Longest supported context, in tokens. */
   max_context: number;
-  /** The head reuses the embedding's weights. */
+  /** The LM head reuses the embedding's weights. */
   tied_embeddings: boolean;
-  /** The format the published checkpoint is named by: of the experts, or of all linear layers. */
+  /** The format the published checkpoint is named by: that of the experts, or of all linear layers. */
   weights: Dtype;
   blocks: Array<Blocks>;
-  /** What checkpoints in one format hold in others, where that is not the rule of [`Formats::usual`]. */
+  /** Formats within checkpoints that deviate from the rule of [`Formats::usual`]. */
   checkpoints?: Array<Formats>;
-  /** What of the published model is not counted (a vision encoder ...), one sentence each. */
+  /** Parts of the published model that are not counted (a vision encoder ...), one sentence each. */
   notes?: Array<string>;
-  /** Layers that predict the tokens after the next (MTP), for drafts; none in a model without. */
+  /** Multi-token prediction (MTP) layers, which can draft; `None` if there are none. */
   mtp?: number;
-  /** Rows of the learned position table. `None` if positions are rotary or biases. */
+  /** Rows of the learned position table; `None` if positions are rotary or biases. */
   positions?: number;
 };
 
 export type ModelFacts = {
   id: string;
-  /** Organisation and name where it is published. */
+  /** Organisation and name under which it is published. */
   name: string;
   parameters: number;
-  /** Those that one token uses. */
+  /** Parameters used per token. */
   active_parameters: number;
   layers: number;
-  /** Longest sequence, in tokens. */
+  /** Longest context, in tokens. */
   max_context: number;
   /** The format it is published in. */
   weights: Dtype;
-  /** What of it is not counted. */
+  /** Parts that are not counted. */
   notes: Array<string>;
 };
 
@@ -649,55 +649,55 @@ export type Moe = {
   topk: number;
   /** Width of one expert. */
   intermediate: number;
-  /** Width of all shared experts together, which every token visits; none if there are none. */
+  /** Total width of the shared experts, which every token visits; `None` if there are none. */
   shared?: number;
-  /** The shared experts' result is weighed by a projection to one number. */
+  /** The shared experts' output is weighted by a one-column gate projection. */
   shared_gate?: boolean;
   /** No gate projection in any expert. */
   ungated?: boolean;
-  /** Width that tokens are projected to before the routed experts, and back from after. */
+  /** Width that tokens are projected to before the routed experts, and back from after them. */
   latent?: number;
   /** Biases on the experts' projections. */
   bias?: boolean;
-  /** A dense MLP of this width beside the experts, its result added to theirs. */
+  /** Width of a dense MLP parallel to the experts, whose output is added to theirs. */
   beside?: number;
 };
 
-/** A plan that misses, by as little as any. */
+/** The plan that misses by least. */
 export type NearestPlan = {
   plan: Plan;
-  /** The limit that it misses; none where it meets all limits and exceeds the fleet. */
+  /** The limit it misses; none if it meets all limits but exceeds the fleet. */
   broken: BrokenLimit | null;
-  /** What binds, and by how much, in a sentence. */
+  /** What it misses and by how much, in a sentence. */
   text: string;
 };
 
-/** Where a block normalises. */
+/** Where a block applies norms. */
 export type Norms = "pre" | "sandwich";
 
-/** What to answer besides the report; off by default. */
+/** Options of a prediction; off by default. */
 export type Options = {
-  /** Every kernel at its ideal instead of the learned efficiencies: needs no models. */
+  /** Uses ideal kernel times instead of learned efficiencies: needs no models. */
   roofline?: boolean;
-  /** Also simulate the loads around this one, and look for the largest that keeps to the SLOs: seconds of computing. */
+  /** Also simulates other loads, and finds the largest that meets the SLOs: takes seconds. */
   sweep?: boolean;
   /**
-   * Measured runs to calibrate on, beside those of the link: each a link, or an object of the inputs in which it differs from the
-   * configuration, with `measured`.
+   * Measured runs to calibrate on, in addition to the link's: links, or objects with the inputs that differ from
+   * the configuration and `measured`.
    */
   measured: Array<string | Config>;
   /**
-   * The text of a `config.json`, perhaps with that of `hf_quant_config.json` behind it: its model takes the place of the
+   * The text of a `config.json`, optionally followed by `hf_quant_config.json`: its model replaces the
    * configuration's.
    */
   model_config?: string;
-  /** A link: what a command that starts an engine leaves open, such as GPU and load, is taken from it. */
+  /** A link that supplies what a launch command leaves open, such as GPU and load. */
   base?: string;
-  /** The text of a trace (CSV, or one JSON object a line) to replay in place of the configuration's load and lengths. */
+  /** The text of a trace (CSV or JSON Lines) to replay instead of the configuration's load and lengths. */
   trace?: string;
 };
 
-/** One step of the engine, taken apart. */
+/** One engine step, broken down. */
 export type PassReport = {
   phase: Phase;
   sequences: number;
@@ -707,10 +707,10 @@ export type PassReport = {
   time: Seconds;
   /** Host time not hidden behind kernels. */
   host: Seconds;
-  /** Average draw of one GPU, if its power is known. */
+  /** Mean power of one GPU, if known. */
   power: Watts | null;
   kernels: Array<KernelLine>;
-  /** The resource that takes most of the time, and its share. */
+  /** The resource that takes most time, and its share. */
   limit: Resource;
   limit_share: number;
   /** The same, in one sentence. */
@@ -723,91 +723,97 @@ export type PassReport = {
 
 export type Phase = "prefill" | "decode";
 
-/** A configuration that serves the load, all figures those of its simulated run. */
+/** A configuration that serves the load; all figures are from its simulated run. */
 export type Plan = {
-  /** The fragment of a link that opens it. */
+  /** The fragment of a link to it. */
   link: string;
-  /** The same as a scenario in the JSON form. */
+  /** The same as a JSON scenario. */
   config: Config;
-  /** In a few words: `3 x B200, NVFP4, vLLM, TP 1`. */
+  /** Short name: `3 x B200, NVFP4, vLLM, TP 1`. */
   name: string;
   gpu: string;
   gpus: number;
   replicas: number;
-  /** Of all GPUs, where their price is known; as are the next five. */
+  /** For all GPUs, if their price is known; the next five likewise. */
   dollars_per_hour: number | null;
-  /** What the price of a GPU is: on demand or reserved with the source of the catalog, given, or of own hardware. */
+  /** Basis of the price: on demand or reserved with the catalog's source, given, or own hardware. */
   price_from: string | null;
   /** With a spare replica, so that the limits hold while one is down (N+1). */
   dollars_per_hour_with_spare: number | null;
-  /** All of the cost over the prompt tokens alone. */
+  /** The whole cost over prompt tokens alone. */
   dollars_per_million_input: number | null;
-  /** The same over the output tokens alone. */
+  /** The whole cost over output tokens alone. */
   dollars_per_million_output: number | null;
-  /** Prompt and output tokens together. */
+  /** The cost over prompt and output tokens together. */
   dollars_per_million_total: number | null;
   /** Seconds. */
   ttft: Stats;
-  /** None for one output token. */
+  /** `None` with one output token. */
   tpot: Stats | null;
   e2e: Stats;
   /** All replicas together. */
   requests_per_s: number;
   output_per_s: number;
   total_per_s: number;
-  /** Watts and joules; none if the power of the GPU is unknown. */
+  /** Watts and joules; `None` if the GPU's power is unknown. */
   power: Power | null;
-  /** What 80 % of measurements are expected between; none without calibration, or as long as that is not known. */
+  /** 80 % bands; `None` without calibration or while not yet known. */
   bands: Bands | null;
-  /** The probability that measurements keep to every limit; none without limits, or as long as `bands` is not known. */
+  /**
+   * The probability that measurements meet every limit; `None` without limits, or while `bands` is not yet
+   * known.
+   */
   keeps_with: number | null;
-  /** Every limit with what came of it, at the percentile that is asked for. */
+  /** Every limit with the result at the required percentile. */
   limits: Array<Kept>;
-  /** Share of requests that keep to all limits; none without limits. */
+  /** Share of requests that meet all limits; `None` without limits. */
   goodput_share: number | null;
-  /** Times the load that these replicas take before a limit breaks; none where that is not known yet. */
+  /** Multiple of the load that these replicas serve before a limit breaks; `None` while not yet known. */
   headroom: number | null;
-  /** Whether more than `headroom` times the load was not tried. */
+  /** Whether `headroom` is a lower bound: more was not tried. */
   headroom_is_least: boolean;
-  /** What breaks with one replica less; none if that was not simulated, or there is one alone. */
+  /** What breaks with one replica fewer; `None` if not simulated, or there is only one. */
   one_less: BrokenLimit | null;
-  /** Why it comes after the first; none for that. */
+  /** Why it ranks behind the first; `None` for the first. */
   behind: string | null;
-  /** What is to know about it: estimates, and what was not measured. */
+  /** Caveats: estimates, and what was not measured. */
   issues: Array<Issue>;
 };
 
-/** Ranked plans, and what is known of what is no plan. */
+/** Ranked plans, and what is known about the rest. */
 export type PlanAnswer = {
-  /** The best of all, then the best of every other GPU; the best first. Those without a known price come last, by GPUs. */
+  /**
+   * The best plans overall, then the best of each other GPU, ranked. Plans without a known price come last, by
+   * number of GPUs.
+   */
   plans: Array<Plan>;
-  /** Where no plan meets the limits within the fleet: what comes nearest. */
+  /** The closest plan, if none in the fleet meets the limits. */
   nearest: NearestPlan | null;
-  /** GPUs without a plan, each with the reason. */
+  /** GPUs without a plan, with the reason. */
   others: Array<WithoutPlan>;
   counts: PlanCounts;
-  /** What is wrong with the request, or worth knowing about all plans. */
+  /** Problems with the request, and notes on all plans. */
   issues: Array<Issue>;
-  /** Nothing remains to be tried. */
+  /** Nothing is left to try. */
   finished: boolean;
 };
 
-/** How many layouts there were, and what became of them. */
+/** How many layouts there are, and their outcomes. */
 export type PlanCounts = {
-  /** Layouts that the request allows, replicas aside. */
+  /** Layouts the request allows, not counting replicas. */
   layouts: number;
-  /** Of which this many wait to be checked or simulated. */
+  /** Of these, still to be checked or simulated. */
   remaining: number;
-  /** The checks refuse them: heads that do not divide, formats without kernels. */
+  /** Refused by the checks: heads that do not divide, formats without kernels. */
   refused: number;
   too_large: number;
-  /** Kernels at their ideal miss the limits. */
+  /** Even ideal kernels miss the limits. */
   too_slow: number;
-  /** Their fewest replicas exceed the fleet. */
+  /** Even the fewest replicas exceed the fleet. */
   beyond_fleet: number;
-  /** No number of replicas can be better than what was found already. */
+  /** Pruned: no number of replicas can beat the plans found. */
   outdone: number;
-  /** Step times were worked out and loads simulated. */
+  /** Step times were predicted and loads simulated. */
   simulated: number;
   /** Simulated loads in all. */
   runs: number;
@@ -856,7 +862,7 @@ export type PlanRequest = Config & {
   plans?: number;
 };
 
-/** One load of a curve. */
+/** One load on a curve. */
 export type Point = {
   /** Clients or requests per second. */
   load: number;
@@ -864,118 +870,115 @@ export type Point = {
   tpot: Stats | null;
   output_per_s: number;
   saturated: boolean;
-  /** None without calibration. */
+  /** `None` without calibration. */
   bands: Around | null;
 };
 
-/** Means over a run. Hosts, network and cooling are left out, but for `output_tokens_per_mwh`. */
+/** Means over a run. Hosts, network and cooling are excluded, except in `output_tokens_per_mwh`. */
 export type Power = {
-  /** Watts of one GPU, and of all. */
+  /** Watts per GPU, and in total. */
   watts_per_gpu: number;
   watts: number;
-  /** What all of them draw while nothing runs. */
+  /** Total idle power. */
   idle_watts: number;
-  /** Watts of one GPU that 80 % of measured runs are expected between. */
+  /** 80 % band of the watts per GPU. */
   band: [number, number];
-  /** The power of these GPUs was measured; otherwise it is taken from others. */
+  /** Whether the power of these GPUs was measured rather than taken from others. */
   measured: boolean;
   joules_per_output_token: number;
   joules_per_request: number;
-  /** With the overhead that is asked for. */
+  /** Including the configured overhead. */
   output_tokens_per_mwh: number;
 };
 
-/** The scenario as understood, everything found wrong with it, and the answer if there is one. */
+/** The scenario as understood, all issues, and the answer if there is one. */
 export type Prediction = {
-  /** The fragment of a link to the scenario as understood; empty where none could be read. */
+  /** The fragment of a link to the scenario as understood; empty if none could be read. */
   link: string;
-  /** What is wrong with the input or worth knowing about the answer; includes the issues of `report`. */
+  /** Issues with the input and notes on the answer; includes the issues of `report`. */
   issues: Array<Issue>;
   /**
-   * None after a failure, or where the input has an issue of severity `error`. Without a `headline` where the
-   * configuration does not fit.
+   * `None` after a failure, or if an issue has severity `error`. It has no `headline` if the configuration does
+   * not fit.
    */
   report: Report | null;
-  /** What the scenario says was measured, next to what the report predicts; left out without measurements. */
+  /** The scenario's measurements next to the prediction; empty without measurements. */
   measured?: Array<Deviation>;
-  /** Shell commands that start this configuration, and that measure it. */
+  /** Shell commands that start this configuration and measure it. */
   commands?: Commands;
   sweep?: Curve;
-  /** Why there is no answer, or not all of it, though the input may be sound. */
+  /** Why there is no (full) answer although the input may be valid. */
   failure?: Failure;
 };
 
-/** Where a kernel's time comes from. */
+/** The source of a kernel's time. */
 export type Provenance = "learned" | "extrapolated" | "measured" | "fixed" | "beside" | "roofline";
 
 export type Report = {
   basis: Basis;
   memory: Memory;
-  /**
-   * That of a prefill worker, where prompts are computed by workers of their own; `memory` is then that of a replica that
-   * decodes.
-   */
+  /** Memory of a prefill worker, if there are separate ones; `memory` is then that of a decode replica. */
   prefill_memory: Memory | null;
-  /** None if it does not fit; `issues` then says why, and what would make it fit. */
+  /** `None` if it does not fit; `issues` then says why, and what would make it fit. */
   headline: Headline | null;
-  /** The run that the headline is the mean of, with its percentiles and its timeline; none for a static batch. */
+  /** The run behind the headline, with percentiles and timeline; `None` for a static batch. */
   run: Run | null;
-  /** What measured runs say of that run: bands, and the physics alone. None where they say nothing of it. */
+  /** Calibration of that run: bands, and the physics alone. `None` if not calibrated. */
   calibrated: Calibrated | null;
-  /** Prefill, decode; empty where it does not fit. */
+  /** Prefill, decode; empty if it does not fit. */
   passes: Array<PassReport>;
   issues: Array<Issue>;
 };
 
-/** The resource that bounds a kernel's ideal time. */
+/** The resource that limits a kernel's ideal time. */
 export type Resource = "compute" | "memory" | "network" | "launch";
 
-/** A run of one load. Rates are of all replicas together, the timeline is of one. */
+/** The run of one load. Rates are for all replicas together, the timeline for one. */
 export type Run = {
   /** Clients, requests per second or prompts. */
   load: number;
-  /** Requests simulated, of one replica. */
+  /** Simulated requests, of one replica. */
   requests: number;
   metrics: Metrics;
-  /** Requests per second that keep to all SLOs; none if there is none. */
+  /** Requests per second that meet all SLOs, if there are any. */
   goodput_per_s: number | null;
-  /** Each SLO by itself. */
+  /** Each SLO separately. */
   limits: Array<Kept>;
-  /** Shares of requests that must keep to all SLOs at once, and to each by itself. */
+  /** Required shares of requests that meet all SLOs at once, and each separately. */
   asked: [number, number];
   /** Times that a sequence lost its KV cache and was computed anew. */
   preemptions: number;
-  /** Arrivals exceed capacity: times until the first token then say how long the run was. */
+  /** Set if arrivals exceed capacity: TTFT then depends on the length of the run. */
   saturation: Saturation | null;
   timeline: Timeline;
-  /** None if the power of a GPU is unknown. */
+  /** `None` if a GPU's power is unknown. */
   power: Power | null;
 };
 
 /**
- * Requests arrive faster than they are served: the queue grew as long as they came, and would go on. Times
- * until the first token then say how long the run was, not how fast the system is.
+ * Requests arrive faster than they are served: the queue grew throughout and would keep growing. Times to first
+ * token then reflect the length of the run, not the speed of the system.
  */
 export type Saturation = {
-  /** Requests that arrive per second in the second half of the arrivals. */
+  /** Requests arriving per second in the second half of the arrivals. */
   offered_per_s: number;
-  /** Requests served per second meanwhile; in a run of a setup, its capacity. */
+  /** Requests served per second during that time; in a setup's run, its capacity. */
   served_per_s: number;
-  /** Requests that waited when the last one arrived. */
+  /** Requests waiting when the last one arrived. */
   backlog: number;
 };
 
-/** How a launch is split into thread blocks and laid over the SMs. */
+/** How a launch is split into thread blocks and scheduled on the SMs. */
 export type Schedule = {
   /** Tile of the output and of the reduction, in elements: rows, columns, depth. */
   tile: [number, number, number];
-  /** Thread-block tasks. */
+  /** Number of thread blocks. */
   tasks: number;
-  /** Tasks that run at once. */
+  /** Thread blocks that run at once. */
   slots: number;
-  /** Rounds needed: `ceil(tasks / slots)`. */
+  /** Waves: `ceil(tasks / slots)`. */
   waves: number;
-  /** Share of the slots busy over all rounds, in (0, 1]. */
+  /** Fraction of the slots busy over all waves, in (0, 1]. */
   occupancy: number;
   /** Padded work over useful work, at least 1. */
   padding: number;
@@ -986,7 +989,7 @@ export type Seconds = number;
 
 export type Severity = "error" | "warning" | "note";
 
-/** The bands of a time. */
+/** Bands of a time. */
 export type Spread = {
   mean: Band;
   p50: Band | null;
@@ -994,7 +997,7 @@ export type Spread = {
   p99: Band | null;
 };
 
-/** Mean and quantiles, in seconds. Quantiles lie on the line between neighbours, as NumPy's. */
+/** Mean and quantiles, in seconds. Quantiles are interpolated linearly, as in NumPy. */
 export type Stats = {
   mean: number;
   p50: number;
@@ -1004,12 +1007,12 @@ export type Stats = {
 
 /** The measured runs behind a posterior. */
 export type Support = {
-  /** Runs of the same model, on this engine and any. */
+  /** Runs of the same model, on this engine and on any. */
   of_model_on_engine: number;
   of_model: number;
   /** Runs on the same GPU type with this engine. */
   of_gpu_on_engine: number;
-  /** Runs of the visitor's own, which are none of the others. */
+  /** The visitor's own runs, not included in the others. */
   own: number;
 };
 
@@ -1020,7 +1023,7 @@ export type Timeline = {
   /** Requests in prefill or decode. */
   running: Array<number>;
   waiting: Array<number>;
-  /** Share of the KV cache taken, 0..1. */
+  /** Fraction of the KV cache in use, 0..1. */
   kv: Array<number>;
 };
 

@@ -1,4 +1,4 @@
-//! Contributed runs, checked.
+//! Checks contributed runs.
 
 use std::fs::{metadata, read_dir};
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use super::serving::{in_file, read};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Files of runs, or folders of them, whose `schema.json` is none.
+    /// Files of runs, or folders of them; `schema.json` is skipped.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Writes what `training/calibration/fit.py --contributed` reads, if nothing is wrong: one JSON object a line.
+    /// Writes JSON Lines for `training/calibration/fit.py --contributed`, if there are no errors.
     #[arg(long)]
     responses: Option<PathBuf>,
-    /// A folder of ONNX models with their manifest, instead of the models built in.
+    /// A folder of ONNX models with their manifest, instead of the built-in models.
     #[arg(long)]
     models: Option<PathBuf>,
     /// Prints JSON instead of text.
@@ -29,9 +29,9 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Bytes of the largest file that is read: what the reader of its JSON takes.
+/// Largest file in bytes, as in its JSON reader.
 const LARGEST: u64 = 1 << 20;
-/// What lies beside the files of runs.
+/// Not a file of runs.
 const SCHEMA: &str = "schema.json";
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
 /// The runs of these files.
 ///
 /// # Errors
-/// Where anything is wrong with them.
+/// If there are errors.
 pub fn sound(paths: &[PathBuf], models: &Models) -> Result<Vec<Predicted>, String> {
     let (runs, findings) = of_paths(paths, models)?;
     findings.iter().filter(|finding| finding.is_error()).for_each(|finding| eprintln!("{finding}"));

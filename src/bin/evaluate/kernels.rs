@@ -1,4 +1,4 @@
-//! Errors of the models, kernel by kernel.
+//! Model errors per kernel.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -24,11 +24,12 @@ struct Cli {
 enum What {
     /// End-to-end cases: prefill, decode step and total of offline batches, TTFT and TPOT of closed loops.
     Serving(serving::Arguments),
-    /// Memory at start: weights, room for the KV cache and whether the server starts, beside what logs say.
+    /// Memory at start-up, compared with logs: weights, KV cache room and whether the server starts.
     Memory(memory::Arguments),
-    /// Runs that people measured and sent: what is missing, wrong or implausible in their files, and what is predicted of them.
+    /// Contributed measurements: what is missing, wrong or implausible in their files, and the prediction for each
+    /// run.
     Contributed(contributed::Arguments),
-    /// All of it in short, case by case, into `evidence.json` beside the models: what the page shows as evidence.
+    /// A summary with every case, written to `evidence.json` in the models' folder: shown by the page as evidence.
     Evidence {
         /// The folder of measured data.
         #[arg(long, default_value = "../shared/data")]
@@ -39,22 +40,22 @@ enum What {
         /// The folder of the ONNX models and their manifest.
         #[arg(long, default_value = "models")]
         models: PathBuf,
-        /// Rows a family, about.
+        /// Approximate number of rows per family.
         #[arg(long, default_value_t = 100_000)]
         sample: usize,
     },
-    /// Kernel by kernel: errors of every family, by GPU, engine, format, kernel and size.
+    /// Errors of every kernel family, by GPU, engine, format, kernel and size.
     Kernels {
-        /// The folder of measured data, with the tables in its folder `kernels`.
+        /// The folder of measured data, with a subfolder `kernels`.
         #[arg(long, default_value = "../shared/data")]
         data: PathBuf,
-        /// Leaves a GPU's rows out (repeatable).
+        /// Excludes a GPU's rows (repeatable).
         #[arg(long, value_name = "ID")]
         exclude_gpu: Vec<String>,
         /// The folder of the ONNX models and their manifest.
         #[arg(long, default_value = "models")]
         models: PathBuf,
-        /// Rows a family, about: larger tables are sampled, points whole, GPUs evenly.
+        /// Approximate number of rows per family: larger tables are sampled in whole points, evenly over GPUs.
         #[arg(long, default_value_t = 100_000)]
         sample: usize,
         #[arg(long, default_value_t = 0)]

@@ -1,4 +1,4 @@
-//! Memory at start, beside what engines log of it.
+//! Memory at start-up, compared with engine logs.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use super::serving::{cell, in_file, read as read_file};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Logged starts, one JSON object a line (repeatable).
+    /// Logged start-ups, as JSON Lines (repeatable).
     #[arg(long, required = true)]
     cases: Vec<PathBuf>,
-    /// Takes the engines of this file, a changed copy of `static/catalog/engines.json`.
+    /// Uses this modified copy of `static/catalog/engines.json`.
     #[arg(long)]
     engines: Option<PathBuf>,
-    /// Writes one JSON object a line: id, assumed, predicted, logged.
+    /// Writes JSON Lines: id, assumed, predicted, logged.
     #[arg(long)]
     per_case: Option<PathBuf>,
     /// Prints JSON instead of tables.

@@ -1,4 +1,4 @@
-//! Errors end to end.
+//! End-to-end errors.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,28 +20,28 @@ use serde_json::json;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Measured cases, one JSON object a line (repeatable).
+    /// Measured cases, as JSON Lines (repeatable).
     #[arg(long, required = true)]
     cases: Vec<PathBuf>,
-    /// What other predictors say for the same ids (CSV).
+    /// Predictions of other tools for the same ids (CSV).
     #[arg(long)]
     peers: Option<PathBuf>,
-    /// Runs every so many-th run of a server only.
+    /// Only every n-th served run.
     #[arg(long, default_value_t = 1)]
     every: usize,
     /// Also predicts without the measured runs of the same engine version, model or GPU (repeatable).
     #[arg(long)]
     leave: Vec<Leave>,
-    /// Takes the engines of this file, a changed copy of `static/catalog/engines.json`.
+    /// Uses this modified copy of `static/catalog/engines.json`.
     #[arg(long)]
     engines: Option<PathBuf>,
-    /// Writes one JSON object a line: id, predicted, measured.
+    /// Writes JSON Lines: id, predicted, measured.
     #[arg(long)]
     per_case: Option<PathBuf>,
-    /// Writes one JSON object a line instead of errors: what each run of a server becomes when its steps take longer.
+    /// Instead of errors, writes JSON Lines with the response of each served run to longer steps.
     #[arg(long)]
     responses: Option<PathBuf>,
-    /// The factors on step times that responses start from, by case (JSON).
+    /// Step-time factors that responses start from, by case (JSON).
     #[arg(long, requires = "responses")]
     factors: Option<PathBuf>,
     /// The folder of the ONNX models and their manifest.
@@ -52,18 +52,18 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What was found of all kinds of cases.
+/// Results for all kinds of cases.
 pub struct Found {
     pub batches: Report,
     pub served: ServedReports,
-    /// Prefill and decode on workers of their own.
+    /// Separate prefill and decode workers.
     pub pools: PoolReport,
     pub traces: Report,
     /// Lines of other kinds.
     pub skipped: Vec<Skipped>,
 }
 
-/// Predicts every case of the files, every so many-th of the runs of servers.
+/// Predicts the cases of the files, with every n-th served run.
 pub fn found(
     files: &[PathBuf],
     peers: Option<&Path>,
@@ -93,7 +93,7 @@ pub fn found(
 fn read_cases(files: &[PathBuf]) -> Result<Cases, String> {
     let mut cases = Cases::default();
     for path in files {
-        // Constants are fitted on this file of the measured data and on no other.
+        // Constants are fitted only on this file of the measured data.
         let fitted = path.file_name().is_some_and(|name| name == "cases.jsonl");
         cases.read(&read(path)?, fitted).map_err(|error| in_file(path, error))?;
     }
@@ -190,7 +190,7 @@ fn write_responses(
     Ok(())
 }
 
-/// A kind as tables name it.
+/// A kind's name in tables.
 pub fn title(kind: Kind) -> &'static str {
     match kind {
         Kind::ClosedLoop => "Closed loops",
@@ -251,7 +251,7 @@ fn print_coverage(report: &CalibratedReport) {
     }
 }
 
-/// Of the 80 % bands, by what runs have in common.
+/// Coverage of the 80 % bands, by group.
 fn print_coverage_by(report: &CalibratedReport) {
     let groups = [&report.coverage80_by_engine, &report.coverage80_by_load, &report.coverage80_by_model];
     for (name, of) in groups.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! The report that ships beside the models.
+//! The report shipped with the models.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,10 @@ use rooflight::evidence::summary::{Reports, summary};
 
 use super::serving::{found, title};
 
-/// Measured runs that nothing was fitted on, of those that the folder has.
+/// Files of measured runs that nothing was fitted on, if present.
 const OTHERS: [&str; 3] = ["more_closed_loops.jsonl", "independent.jsonl", "energy.jsonl"];
 
-/// Predicts everything in `data` and the contributed runs, and writes the report to `evidence.json` of the models' folder.
+/// Predicts everything in `data` and the contributed runs, and writes `evidence.json` to the models' folder.
 pub fn run((data, runs): (&Path, &Path), comparison: &Comparison<'_>, folder: &Path) -> Result<(), String> {
     let models = open_models(folder).map_err(|error| error.to_string())?;
     let measured = data.join("e2e");

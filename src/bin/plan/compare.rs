@@ -1,4 +1,4 @@
-//! The best plan that a search finds beside the best there is.
+//! Compares the plan found by a search with the optimum.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use rooflight::units::fixed;
 
 use super::Failed;
 
-/// How much dearer than the best there is a plan may be.
+/// How much dearer than the optimum a plan may be.
 const NEAR: f64 = 0.02;
 
 /// One request, answered with and without bounds.
@@ -17,7 +17,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// `search` finishes a search.
+    /// `search` runs a search to its end.
     pub fn of(request: &Request, search: impl Fn(Search) -> Result<Answer, Failed>) -> Result<Self, Failed> {
         let timed = |one: Search| -> Result<(Answer, Duration), Failed> {
             let begin = Instant::now();
@@ -29,7 +29,7 @@ impl Compared {
         })
     }
 
-    /// How much dearer the plan found is, as a share of the best: infinite where only one of the two has a plan.
+    /// How much dearer the plan found is, relative to the optimum: infinite if only one has a plan.
     fn dearer(&self) -> f64 {
         match (self.found.0.plans.first(), self.best.0.plans.first()) {
             (Some(found), Some(best)) => cost(found) / cost(best) - 1.0,

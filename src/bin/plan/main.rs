@@ -1,4 +1,4 @@
-//! A load and its limits in, ranked plans out.
+//! From a load and its limits to ranked plans.
 
 mod compare;
 #[path = "../console.rs"]
@@ -39,33 +39,33 @@ nothing meets the limits; the reason goes to standard error.",
 struct Cli {
     #[command(subcommand)]
     about: Option<About>,
-    /// A request in JSON; `-` reads it from standard input. With --jsonl it is left out.
+    /// A JSON request; `-` reads it from standard input. Not used with --jsonl.
     #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl")]
     request: Option<String>,
-    /// Reads a request from every line of standard input, and writes an answer for each as a line of JSON, or with --format csv
-    /// as rows below one head.
+    /// Reads one request per line of standard input, and answers each with a line of JSON, or with --format csv as
+    /// rows under one header.
     #[arg(long)]
     jsonl: bool,
-    /// How to print the answer: a table by default, a line of JSON with --jsonl.
+    /// Output format: a table by default, JSON Lines with --jsonl.
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// A folder of ONNX models with their manifest, instead of the models built in.
+    /// A folder of ONNX models with their manifest, instead of the built-in models.
     #[arg(long)]
     models: Option<PathBuf>,
-    /// Takes every kernel at its ideal time instead of the learned efficiencies.
+    /// Uses ideal kernel times instead of learned efficiencies.
     #[arg(long)]
     roofline: bool,
-    /// Simulates every layout that fits with every number of replicas that costs no more than the best plan, instead of
-    /// bounding them: slow, for comparison.
+    /// Simulates every layout that fits, with every number of replicas that costs no more than the best plan,
+    /// instead of using bounds: slow, for comparison.
     #[arg(long)]
     brute_force: bool,
-    /// Searches with and without bounds, and prints how much dearer the first finds it: nothing beyond 2 % exits with 0.
+    /// Searches with and without bounds, and prints how much dearer the first result is: exits with 0 up to 2 %.
     #[arg(long, conflicts_with_all = ["brute_force", "format"])]
     compare: bool,
-    /// Threads that search at once; as many as there are cores by default.
+    /// Number of search threads; all cores by default.
     #[arg(long)]
     threads: Option<NonZero<usize>>,
-    /// Says on standard error how many layouts were tried and how fast.
+    /// Prints to standard error how many layouts were tried and how fast.
     #[arg(long)]
     stats: bool,
 }
@@ -76,11 +76,11 @@ enum Format {
     Table,
     /// Everything, in SI units.
     Json,
-    /// A row for each plan under a head of names with their units.
+    /// One row per plan, under a header of names with units.
     Csv,
-    /// Of the best plan: the commands that start its servers, and that measure them.
+    /// For the best plan: the commands that start its servers and measure them.
     Commands,
-    /// Of the best plan: manifests for Kubernetes.
+    /// For the best plan: Kubernetes manifests.
     Yaml,
 }
 
@@ -152,7 +152,7 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
     }
 }
 
-/// None for the roofline.
+/// `None` for the roofline.
 fn models(cli: &Cli) -> Result<Option<Models>, ModelError> {
     if cli.roofline {
         return Ok(None);
@@ -178,7 +178,7 @@ fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Capacity, Fa
     Ok(capacity)
 }
 
-/// Whether bounds cost nothing that matters.
+/// Whether the bounds lose nothing that matters.
 fn compared(cli: &Cli, models: Option<&Models>, text: &str) -> Result<bool, Failed> {
     let (request, issues) = Request::from_json(text);
     print_issues(&issues);

@@ -1,11 +1,11 @@
-//! Plans as CSV: a row each.
+//! Plans as CSV, one row each.
 
 use rooflight::api::{columns, plan_figures};
 use rooflight::find::Plan;
 
 use super::console::csv_line;
 
-/// Columns beside the figures: the first says which request a plan answers, counted from 1.
+/// Columns other than figures; the first is the request's number, from 1.
 const NAMES: [&str; 6] = ["request", "name", "gpu", "gpus", "replicas", "link"];
 
 pub fn head() -> String {
@@ -13,7 +13,7 @@ pub fn head() -> String {
     csv_line(NAMES.map(str::to_owned).into_iter().chain(names))
 }
 
-/// One line a plan; empty without any.
+/// One line per plan; empty without plans.
 pub fn rows(request: usize, plans: &[Plan]) -> String {
     let row = |plan: &Plan| {
         let (_, numbers) = columns(&plan_figures(Some(plan)));

@@ -1,4 +1,4 @@
-//! One search on several threads.
+//! Runs one search on several threads.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use rooflight::find::{Answer, Search};
 
 use super::Failed;
 
-/// Searches with so many threads at once.
+/// Searches on this many threads.
 pub fn searched(
     search: Search,
     threads: usize,
@@ -21,7 +21,7 @@ pub fn searched(
         while !held.is_finished() {
             let Some(task) = held.next_task() else {
                 if !held.is_finished() {
-                    // Another thread's task decides what comes next; should it fail, this one looks again.
+                    // Another thread's task decides what comes next; if it fails, this one checks again.
                     let waited = changed.wait_timeout(held, Duration::from_millis(50));
                     held = waited.unwrap_or_else(PoisonError::into_inner).0;
                     if held.is_stopped() {

@@ -1,4 +1,4 @@
-//! What `predict` is asked.
+//! The command line of `predict`.
 
 use std::path::PathBuf;
 
@@ -21,75 +21,77 @@ or the scenario has no answer; 3 where a --limit is broken. The reason goes to s
 pub struct Cli {
     #[command(subcommand)]
     pub other: Option<Other>,
-    /// A link (or its fragment), a JSON scenario or the command that starts an engine; `-` reads it from standard input. Several are
-    /// answered one after the other. With --jsonl it is left out.
+    /// A link (or its fragment), a JSON scenario or a launch command; `-` reads it from standard input. Several are
+    /// answered in order. Not used with --jsonl.
     #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl")]
     pub scenario: Vec<String>,
-    /// Scenarios are names of files that hold them.
+    /// Scenarios are file names.
     #[arg(long, conflicts_with = "jsonl")]
     pub file: bool,
-    /// A link: what a command that starts an engine leaves open, such as GPU and load, is taken from it.
+    /// A link that supplies what a launch command leaves open, such as GPU and load.
     #[arg(long, value_name = "LINK")]
     pub base: Option<String>,
-    /// Reads a scenario from every line of standard input and answers each in a line, in the same order.
+    /// Reads one scenario per line of standard input and answers each with one line, in the same order.
     #[arg(long)]
     pub jsonl: bool,
-    /// How to print the answer.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Json)]
     pub format: Format,
-    /// Fails with exit status 3 where a figure is above this, or a rate below it: NAME=NUMBER, such as ttft_p99=1000 or
-    /// output_per_s=2000. Names are those of --format table, times in milliseconds. May be given several times.
+    /// Exits with status 3 if a figure is above this, or a rate below it: NAME=NUMBER, such as ttft_p99=1000 or
+    /// output_per_s=2000. Names are those of --format table, times in milliseconds. Repeatable.
     #[arg(long = "limit", value_name = "NAME=NUMBER", conflicts_with_all = ["svg", "yaml", "study"])]
     pub limits: Vec<Limit>,
-    /// The config.json of a model, which takes the place of the scenario's.
+    /// The config.json of a model, which replaces the scenario's.
     #[arg(long, value_name = "FILE")]
     pub model_config: Option<PathBuf>,
-    /// The hf_quant_config.json of that model; by default the file of this name beside the config.json, if there is one.
+    /// The hf_quant_config.json of that model; by default the file of this name next to the config.json, if any.
     #[arg(long, value_name = "FILE", requires = "model_config")]
     pub quant_config: Option<PathBuf>,
-    /// A trace to replay (CSV or JSON Lines: arrival, prompt and output of each request), at its own pace or at the scenario's rate.
+    /// A trace to replay (CSV or JSON Lines: arrival, prompt and output of each request), at its own pace or at the
+    /// scenario's rate.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["yaml", "study"])]
     pub trace: Option<PathBuf>,
-    /// A folder of ONNX models with their manifest, instead of the models built in.
+    /// A folder of ONNX models with their manifest, instead of the built-in models.
     #[arg(long, value_name = "FOLDER")]
     pub models: Option<PathBuf>,
-    /// Takes every kernel at its ideal time instead of the learned efficiencies.
+    /// Uses ideal kernel times instead of learned efficiencies.
     #[arg(long)]
     pub roofline: bool,
-    /// Also simulates lower and higher loads, and finds the largest within the SLOs. They are in the JSON only.
+    /// Also simulates lower and higher loads, and finds the largest that meets the SLOs. JSON output only.
     #[arg(long)]
     pub sweep: bool,
-    /// A file of measured runs to calibrate on, one JSON object a line: the inputs in which each differs from the scenario, and
-    /// `measured`, such as {"concurrency": 8, "measured": {"mean_ttft_ms": 154, "mean_tpot_ms": 16.5}}.
+    /// A file of measured runs to calibrate on, as JSON Lines: the inputs in which each differs from the scenario,
+    /// and `measured`, such as {"concurrency": 8, "measured": {"mean_ttft_ms": 154, "mean_tpot_ms": 16.5}}.
     #[arg(long, value_name = "FILE")]
     pub measured: Option<PathBuf>,
-    /// Prints this chart as SVG instead.
+    /// Prints this chart as SVG.
     #[arg(long, value_enum, conflicts_with = "jsonl")]
     pub svg: Option<Drawing>,
-    /// Prints a badge with TTFT, TPOT and tokens per second as SVG instead.
+    /// Prints a badge with TTFT, TPOT and tokens per second as SVG.
     #[arg(long, conflicts_with_all = ["svg", "yaml", "study", "jsonl"])]
     pub badge: bool,
-    /// Prints manifests for Kubernetes instead, which run the scenario.
+    /// Prints Kubernetes manifests that run the scenario.
     #[arg(long, conflicts_with_all = ["svg", "study", "jsonl"])]
     pub yaml: bool,
     /// Draws for a dark page.
     #[arg(long)]
     pub dark: bool,
-    /// Prints this study of the scenario as Markdown instead: breakdown, layers, headroom, explain, change, compare, sweep,
+    /// Prints a study of the scenario as Markdown: breakdown, layers, headroom, explain, change, compare, sweep,
     /// tradeoff, share or export.
     #[arg(long, value_parser = topic, conflicts_with = "jsonl")]
     pub study: Option<Topic>,
-    /// What the study varies or explains: `layers` takes decode or prefill; `sweep` load, isl, osl, tp, gpu, engine, weights, token_budget or max_seqs.
+    /// What the study varies or explains: for layers, decode or prefill; for sweep, load, isl, osl, tp, gpu,
+    /// engine, weights, token_budget or max_seqs.
     #[arg(long, default_value = "")]
     pub of: String,
-    /// The page that links in a study open.
+    /// The page that links in a study point to.
     #[arg(long, default_value = "")]
     pub page: String,
 }
 
 #[derive(Subcommand)]
 pub enum Other {
-    /// Lists what the catalogs hold.
+    /// Lists the catalogs.
     List {
         what: Catalog,
         #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -112,7 +114,7 @@ pub enum Format {
     Table,
     /// Everything, in SI units.
     Json,
-    /// A row for each scenario under a head of names with their units.
+    /// One row per scenario, under a header of names with units.
     Csv,
 }
 
@@ -137,7 +139,7 @@ impl Drawing {
 }
 
 impl Cli {
-    /// Whether something else than figures is printed.
+    /// Whether something other than figures is printed.
     pub fn is_drawn(&self) -> bool {
         self.yaml || self.badge || self.svg.is_some() || self.study.is_some()
     }

@@ -1,4 +1,4 @@
-//! Many scenarios, one a line, on all cores.
+//! Answers many scenarios, one per line, on all cores.
 
 use std::io::{BufRead, Result};
 use std::num::NonZero;
@@ -6,14 +6,14 @@ use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{available_parallelism, scope};
 
-/// Lines read ahead of the answers, per core.
+/// Lines read ahead per core.
 const AHEAD: usize = 4;
 
-/// Answers every line that is not empty, and hands over the answers in the order of the lines, each as soon as it and those before
-/// it are known: whoever writes a line at a time can wait for its answer.
+/// Answers every non-empty line, and passes on the answers in order, each as soon as it and those before it are
+/// done: a caller that writes one line at a time can wait for its answer.
 ///
 /// # Errors
-/// Where a line cannot be read, and those of `take`.
+/// If a line cannot be read, or errors of `take`.
 pub fn in_order<Answer: Send>(
     lines: impl BufRead + Send,
     answer: impl Fn(&str) -> Answer + Sync,
@@ -32,7 +32,7 @@ pub fn in_order<Answer: Send>(
                     Ok(line) => tasks.send((line, answered)).is_ok(),
                     Err(error) => answered.send(Err(error)).is_ok(),
                 };
-                // Nobody listens after a failure.
+                // No receiver is left after a failure.
                 if !sent || order.send(later).is_err() {
                     return;
                 }
@@ -42,7 +42,7 @@ pub fn in_order<Answer: Send>(
             scope.spawn(move || {
                 let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 while let Ok((line, answered)) = next() {
-                    // Likewise.
+                    // Same here.
                     let _ = answered.send(Ok(answer(&line)));
                 }
             });

@@ -1,4 +1,4 @@
-//! The catalogs: everything in JSON and CSV, what helps to choose in a table.
+//! Lists the catalogs: everything in JSON and CSV, a selection in the table.
 
 use rooflight::api::{engines, gpus, models};
 use rooflight::find::in_columns;
@@ -54,7 +54,7 @@ fn shown<Facts: Serialize, const N: usize>(
     })
 }
 
-/// Names of the JSON as columns, the id first.
+/// JSON names as columns, the id first.
 fn in_csv(all: &Value) -> String {
     let records: Vec<_> = all.as_array().into_iter().flatten().filter_map(Value::as_object).collect();
     let mut names: Vec<&String> = records.iter().flat_map(|record| record.keys()).collect();

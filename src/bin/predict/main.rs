@@ -1,4 +1,4 @@
-//! Scenarios in, reports out.
+//! From scenarios to predictions.
 
 mod cli;
 #[path = "../console.rs"]
@@ -31,10 +31,10 @@ use console::{print, print_issues};
 use list::listed;
 use print::{Answered, csv_head};
 
-/// Why the exit status is not 0; of several the last counts.
+/// Why the exit status is not 0; the last one counts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Stop {
-    /// Limits are broken, each already on standard error; as are the errors of an input.
+    /// Limits are broken, already reported on standard error, like input errors.
     Limit,
     Input,
     Failure(String),
@@ -106,7 +106,7 @@ fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Mo
     held(cli, &answered, which)
 }
 
-/// The text to print, unless the answer has nothing to draw.
+/// The text to print, or `None` if there is nothing to draw.
 fn shown(cli: &Cli, answered: &Answered) -> Result<Option<String>, Stop> {
     let (setup, report) = (answered.setup.as_ref(), answered.prediction.report.as_ref());
     let palette = Palette::of(cli.dark);
@@ -150,7 +150,7 @@ fn all_lines(cli: &Cli, options: &Options, models: Option<&Models>) -> Result<()
     worst.map_or(Ok(()), Err)
 }
 
-/// Whether there is an answer within the limits; says on standard error which are broken.
+/// Checks for an answer within the limits; reports broken ones on standard error.
 fn held(cli: &Cli, answered: &Answered, which: &str) -> Result<(), Stop> {
     let prediction = &answered.prediction;
     if let Some(failure) = &prediction.failure {
@@ -216,13 +216,13 @@ fn read(path: &Path) -> Result<String, Stop> {
     std::fs::read_to_string(path).map_err(|error| Stop::Failure(format!("{}: {error}", path.display())))
 }
 
-/// One run a line, or the first line that is not JSON.
+/// One run per line, or the first line that is not JSON.
 fn runs_of(text: &str) -> Result<Vec<serde_json::Value>, (usize, serde_json::Error)> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(at, line)| serde_json::from_str(line).map_err(|error| (at + 1, error))).collect()
 }
 
-/// None for the roofline.
+/// `None` for the roofline.
 fn models(cli: &Cli) -> Result<Option<Models>, ModelError> {
     if cli.roofline {
         return Ok(None);

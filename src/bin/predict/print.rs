@@ -1,4 +1,4 @@
-//! One answer as text.
+//! Prints an answer as text.
 
 use rooflight::api::{Asked, Failure, Figure, Options, Prediction, columns, figures};
 use rooflight::config::Setup;
@@ -8,7 +8,7 @@ use rooflight::study::words::title;
 
 use super::console::{csv_line, line};
 
-/// A prediction, and the setup it is of.
+/// A prediction and its setup.
 pub struct Answered {
     pub setup: Option<Setup>,
     pub prediction: Prediction,
@@ -20,7 +20,7 @@ impl Answered {
         Self { setup: asked.setup.clone(), prediction: asked.predict(options, ask) }
     }
 
-    /// What is known, under a title and above the link.
+    /// Title, figures and link.
     pub fn to_table(&self) -> String {
         let row = |figure: Figure| {
             let value = figure.print(figure.value?);
@@ -39,7 +39,7 @@ impl Answered {
         lines.join("\n")
     }
 
-    /// A row below [`csv_head`].
+    /// A row under [`csv_head`].
     pub fn to_csv(&self) -> String {
         let (_, numbers) = columns(&figures(self.prediction.report.as_ref()));
         let issues: Vec<String> = self.prediction.issues.iter().map(line).collect();

@@ -1,5 +1,5 @@
-//! Draws bars on any plotters backend: names left, the sum at each bar's end, the parts named above. plotters has no
-//! stacked horizontal bars, and its legend measures text through the browser.
+//! Draws bars on any plotters backend: names on the left, totals at the bars' ends, the legend on top. plotters has
+//! no stacked horizontal bars, and its legend measures text through the browser.
 
 use plotters::element::Rectangle;
 use plotters::prelude::{Color, RGBColor};
@@ -14,15 +14,15 @@ use crate::chart::surface::{DrawResult, Sheet};
 /// Height of the legend above the bars, and the margin around them, in CSS pixels.
 const KEY: f64 = 24.0;
 const AROUND: f64 = 6.0;
-/// Space for the sum at a bar's end, in CSS pixels.
+/// Room for the total at a bar's end, in CSS pixels.
 const SUM: f64 = 74.0;
-/// Names take at most this share of the width.
+/// Largest share of the width for names.
 const MOST_NAME: f64 = 0.34;
-/// Share of a bar's row that the bar fills.
+/// Share of its row that a bar fills.
 const FILL: f64 = 0.62;
 const SWATCH: f64 = 10.0;
 const GAP: f64 = 8.0;
-/// Rounding does not shorten a name.
+/// Tolerance, so that rounding does not shorten a name.
 const TOLERANCE: f64 = 1.001;
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
@@ -57,7 +57,7 @@ struct Layout {
     row: f64,
 }
 
-/// None if there is nothing to draw or no room, for example while the canvas is being laid out or is hidden.
+/// `None` if there is nothing to draw or no room, for example during layout or on a hidden canvas.
 fn layout(chart: &Bars, (width, height): (f64, f64), theme: Theme) -> Option<Layout> {
     let widest = chart.bars.iter().map(|bar| theme.text_room(&bar.name)).fold(0.0, f64::max);
     let left = widest.min(width * MOST_NAME) + theme.px(GAP);
@@ -68,7 +68,7 @@ fn layout(chart: &Bars, (width, height): (f64, f64), theme: Theme) -> Option<Lay
     (room >= theme.px(40.0) && most > 0.0).then_some(Layout { left, above, scale: room / most, row })
 }
 
-/// Every part of every bar, at its middle.
+/// Every part of every bar, at its centre.
 pub fn readings(chart: &Bars, size: (f64, f64), theme: Theme) -> Vec<Reading> {
     let Some(Layout { left, above, scale, row }) = layout(chart, size, theme) else { return Vec::new() };
     let mut all = Vec::new();
@@ -104,7 +104,7 @@ fn parts(
     let mut from = left;
     for (part, color) in bar.parts.iter().zip(colors(pen.theme, hues)) {
         let to = from + part.max(0.0) * scale;
-        // Parts thinner than a pixel are not drawn.
+        // Parts narrower than a pixel are skipped.
         if to.round() > from.round() {
             let corners = [pixel((from, middle - high / 2.0)), pixel((to, middle + high / 2.0))];
             piece(pen, corners, color)?;
@@ -140,7 +140,7 @@ fn legend(pen: &Pen<'_, '_>, chart: &Bars, width: f64) -> DrawResult {
     Ok(())
 }
 
-/// Of the parts in order. Those that stand for nothing but their order differ in lightness alone.
+/// Colours of the parts in order. Parts without a meaning of their own differ only in lightness.
 fn colors(theme: Theme, hues: Hues) -> [RGBColor; 4] {
     let palette = theme.palette;
     match hues {
@@ -149,7 +149,7 @@ fn colors(theme: Theme, hues: Hues) -> [RGBColor; 4] {
     }
 }
 
-/// A name that fits into `width` pixels.
+/// The name, shortened to `width` pixels.
 fn shortened(name: &str, width: f64, theme: Theme) -> String {
     if theme.text_room(name) <= width * TOLERANCE {
         return name.to_owned();

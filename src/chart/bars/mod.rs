@@ -14,26 +14,26 @@ use super::Unit;
 pub struct Bars {
     pub unit: Unit,
     pub hues: Hues,
-    /// Names of the parts, from left to right; at most four have a colour.
+    /// Names of the parts from left to right; up to four have a colour.
     pub legend: Vec<String>,
     pub bars: Vec<Bar>,
 }
 
-/// What the colours of the parts stand for.
+/// The meaning of the parts' colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hues {
-    /// Their order alone.
+    /// Only their order.
     #[default]
     Parts,
-    /// Compute, memory, links, launch and host: one colour a resource, wherever the page shows one.
+    /// Compute, memory, links, launch and host: each resource has one colour throughout the page.
     Resources,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
     pub name: String,
-    /// One number per part, at least 0.
+    /// One number per part, 0 or more.
     pub parts: Vec<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Draws curves on any plotters backend: panels side by side, or stacked where there is no room.
+//! Draws curves on any plotters backend: panels side by side, stacked if narrow.
 
 use plotters::element::{Circle, PathElement, Polygon};
 use plotters::prelude::{Color, DashedLineSeries};
@@ -28,19 +28,19 @@ pub fn draw(area: &Sheet<'_>, chart: &Curves, theme: Theme) -> DrawResult {
     area.present()
 }
 
-/// The part of the area that each panel has.
+/// The area of each panel.
 fn parts<'s>(area: &Sheet<'s>, chart: &Curves, theme: Theme) -> Vec<Sheet<'s>> {
     let count = chart.panels.len().max(1);
     let beside = f64::from(area.dim_in_pixel().0) / count as f64 >= theme.px(NARROWEST);
     area.split_evenly(if beside { (1, count) } else { (count, 1) })
 }
 
-/// The axes of a panel; none if it has no room.
+/// The axes of a panel; `None` without room.
 fn plot<'a, 's>(part: &'a Sheet<'s>, chart: &Curves, panel: &Panel, theme: Theme) -> Option<Plot<'a, 's>> {
     let (log, unit) = (chart.x.log, chart.x.unit);
     let x = match panel.positions().next() {
         Some(_) => Scale::over(panel.positions().chain(chart.mark), log, unit),
-        // Nothing is known of this panel yet: the axis of the others.
+        // Nothing is known for this panel yet: use the others' axis.
         None => Scale::over(chart.panels.iter().flat_map(Panel::positions).chain(chart.mark), log, unit),
     };
     Plot::new(part, x, Scale::over(panel.values(), panel.y.log, panel.y.unit), theme)
@@ -102,7 +102,7 @@ fn draw_panel(plot: &mut Plot<'_, '_>, chart: &Curves, panel: &Panel) -> DrawRes
     panel.lines.iter().try_for_each(|line| label(plot, line, &mut space))
 }
 
-/// Along the line, from its end backwards, above or below it.
+/// Along the line from its end backwards, above or below it.
 fn label(plot: &Plot<'_, '_>, line: &Line, space: &mut LabelSpace) -> DrawResult {
     if line.name.is_empty() {
         return Ok(());
@@ -121,7 +121,7 @@ fn label(plot: &Plot<'_, '_>, line: &Line, space: &mut LabelSpace) -> DrawResult
 }
 
 impl Panel {
-    /// Every value the y axis has to hold.
+    /// All values the y axis has to cover.
     fn values(&self) -> impl Iterator<Item = f64> {
         let bands = self.bands.iter().flat_map(|band| band.low.iter().chain(&band.high));
         bands.chain(self.lines.iter().flat_map(|line| &line.y)).copied()

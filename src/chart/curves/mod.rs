@@ -1,4 +1,4 @@
-//! Curves over one axis: panels side by side, each with its own unit.
+//! Curves over a common axis: panels side by side, each with its own unit.
 
 #[cfg(feature = "chart")]
 mod draw;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Unit;
 
-/// The weight of a line in the picture.
+/// The visual weight of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
@@ -30,12 +30,12 @@ pub struct Axis {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// Written at the line's end, unless empty.
+    /// Drawn at the line's end, unless empty.
     pub name: String,
     pub tone: Tone,
     pub x: Vec<f64>,
     pub y: Vec<f64>,
-    /// Draws a dot at each point: those are known, the line only connects them.
+    /// Draws a dot at each point: points are known, the line only connects them.
     pub marked: bool,
     /// A scatter: nothing connects the points.
     pub loose: bool,
@@ -54,7 +54,7 @@ pub struct Panel {
     pub y: Axis,
     pub bands: Vec<Band>,
     pub lines: Vec<Line>,
-    /// A value not to exceed.
+    /// A limit.
     pub limit: Option<f64>,
 }
 
@@ -62,7 +62,7 @@ pub struct Panel {
 pub struct Curves {
     pub x: Axis,
     pub panels: Vec<Panel>,
-    /// Where on the axis the page's own configuration lies.
+    /// Position of the page's own configuration on the axis.
     pub mark: Option<f64>,
 }
 

@@ -17,23 +17,23 @@ use crate::units::{BytesPerSecond, Printed, count, percent};
 /// In backing-store pixels.
 type Place = (f64, f64);
 
-/// Radius of a point that takes the whole pass, in CSS pixels, on a narrow and on a wide chart; areas are
-/// proportional to time.
+/// Radius of a point with all of a pass's time, in CSS pixels, on narrow and wide charts; areas are proportional to
+/// time.
 const LARGEST: (f64, f64) = (10.0, 17.0);
-/// Width of a chart per pixel of its largest radius, between the two.
+/// Chart width per pixel of that radius, between the two.
 const WIDTH_PER_RADIUS: f64 = 45.0;
-/// Radius below which a point would vanish, in CSS pixels.
+/// Smallest visible radius, in CSS pixels.
 const SMALLEST: f64 = 3.0;
-/// Kernels below this share of their pass's time get no label.
+/// Kernels with less than this share of their pass's time get no label.
 const LABEL_SHARE: f64 = 0.04;
-/// One label per so many CSS pixels of width, so that a phone's chart stays readable.
+/// CSS pixels of width per label, to keep charts readable on phones.
 const WIDTH_PER_LABEL: f64 = 130.0;
-/// Kernels below this share of their pass's time do not widen the axes: what lies outside is in the tables.
+/// Kernels with less than this share of their pass's time do not extend the axes: the tables list what is outside.
 const FITTED_SHARE: f64 = 5e-3;
-/// Steps aside, in CSS pixels, and at most so many to either side, until points that coincide stand apart.
+/// Step, in CSS pixels, and maximum number of steps by which coinciding points are moved apart.
 const ASIDE: f64 = 5.0;
 const MOST_ASIDE: u32 = 8;
-/// Two points can be told apart if their centres are at least this share of their summed radii apart.
+/// Minimum distance of two points' centres, as a share of their summed radii.
 const TOUCHING: f64 = 0.8;
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
@@ -59,7 +59,7 @@ pub fn draw(area: &Sheet<'_>, chart: &Roofline, theme: Theme) -> DrawResult {
     area.present()
 }
 
-/// The axes, or the part of them that is shown; none if there is no room.
+/// The axes, or the zoomed part of them; `None` without room.
 fn plot<'a, 's>(area: &'a Sheet<'s>, chart: &Roofline, theme: Theme) -> Option<Plot<'a, 's>> {
     let [x, y] = axes(chart);
     if chart.zoom.shows_all() {
@@ -69,12 +69,12 @@ fn plot<'a, 's>(area: &'a Sheet<'s>, chart: &Roofline, theme: Theme) -> Option<P
     Plot::new(area, x.part(across), y.part(up), theme)
 }
 
-/// Fitted to the points and to the roofs above them.
+/// Fitted to the points and the roofs above them.
 fn axes(chart: &Roofline) -> [Scale; 2] {
     let weighty = || chart.points.iter().filter(|point| point.share >= FITTED_SHARE);
     let roofs: Vec<&Roof> = chart.roofs.iter().filter(|roof| roof.used).collect();
     let roofs = if roofs.is_empty() { chart.main_roof().into_iter().collect() } else { roofs };
-    // Ridges with room to their right, and roofs with room for a label above.
+    // With room to the right of ridge points, and above roofs for labels.
     let points = weighty().flat_map(|point| [point.intensity * 0.7, point.intensity * 1.4]);
     let ridges = roofs.iter().flat_map(|roof| [chart.ridge(roof) * 0.5, chart.ridge(roof) * 4.0]);
     let x = Scale::log(points.chain(ridges), (1.0, 1000.0), Unit::Count);
@@ -104,7 +104,7 @@ pub fn readings(chart: &Roofline, size: (f64, f64), theme: Theme) -> Vec<Reading
     })
 }
 
-/// A dense peak or the bandwidth of a memory, as it is drawn.
+/// A dense peak or memory bandwidth as drawn.
 struct Roofed {
     name: String,
     from: Place,
@@ -112,7 +112,7 @@ struct Roofed {
     used: bool,
 }
 
-/// A point where it is drawn: beside its place, where a larger one has that.
+/// A point as drawn: moved aside if a larger one occupies its position.
 struct Mark<'a> {
     point: &'a Point,
     at: Place,
@@ -125,8 +125,8 @@ struct Drawing<'a, 'b, 's> {
 }
 
 impl Drawing<'_, '_, '_> {
-    /// Dense roofs from their ridge to the right edge, roofs of memories from where they enter the frame to the highest
-    /// ridge.
+    /// Dense roofs from their ridge point to the right edge, memory roofs from the frame's edge to the highest
+    /// ridge point.
     fn roofs(&self, chart: &Roofline) -> Vec<Roofed> {
         let peak = |roof: &Roof| {
             let (x, y) = self.plot.at(chart.ridge(roof), roof.peak.0);
@@ -170,14 +170,15 @@ impl Drawing<'_, '_, '_> {
         Ok(())
     }
 
-    /// At the right end of a dense roof: above it, or as far below as the points there require.
+    /// At the right end of a dense roof: above it, or as far below as its points require.
     fn along(&self, roof: &Roofed, (width, height): (f64, f64)) -> Vec<Area> {
         let (right, gap) = (roof.to.0 - self.theme.px(2.0), self.theme.px(3.0));
         let at = |top: f64| Area { left: right - width, top, right, bottom: top + height };
         [-gap - height, gap, gap + height, gap + 1.7 * height].map(|offset| at(roof.to.1 + offset)).into()
     }
 
-    /// On the upper side of a memory's slope, its lower right corner touching it; or below, where another slope is near.
+    /// On the upper side of a memory slope, touching it with the lower right corner; below it if another slope is
+    /// close.
     fn beside(&self, Roofed { from, to, .. }: &Roofed, (width, height): (f64, f64)) -> Vec<Area> {
         const SHARES: [f64; 5] = [0.62, 0.5, 0.75, 0.4, 0.88];
         let (slope, gap) = ((to.1 - from.1) / (to.0 - from.0), self.theme.px(8.0));
@@ -196,7 +197,7 @@ impl Drawing<'_, '_, '_> {
         above.into_iter().chain(below).collect()
     }
 
-    /// Every point within the frame, those that coincide fanned out sideways: heights are rates, and stay.
+    /// Every point within the frame, with coinciding ones fanned out sideways: heights are rates, and are kept.
     fn marks<'c>(&self, chart: &'c Roofline) -> Vec<Mark<'c>> {
         let (x, y, frame) = (self.plot.x(), self.plot.y(), self.plot.frame);
         let inside = |value: f64, scale: &Scale| (scale.low..=scale.high).contains(&value);
@@ -238,12 +239,12 @@ impl Drawing<'_, '_, '_> {
         }
     }
 
-    /// Prefill as discs, decode as squares on their tips, each with a stem up to its ceiling.
+    /// Prefill as discs, decode as diamonds, each with a stem up to its ceiling.
     fn points(&self, marks: &[Mark<'_>]) -> DrawResult {
         for &Mark { point, at: (x, y), radius } in marks {
             let (color, (own, ceiling)) =
                 (self.color(point.phase), self.plot.at(point.intensity, point.ceiling.0));
-            // A thread to the place of a point that stands aside.
+            // A thin line to the actual position of a moved point.
             if (x - own).abs() > radius {
                 self.plot.pen.line(&[(own, y), (x, y)], self.plot.pen.stroke(color, 1.0))?;
             }
@@ -272,7 +273,7 @@ impl Drawing<'_, '_, '_> {
         Ok(())
     }
 
-    /// The largest kernels by name, as many as the width carries.
+    /// Labels of the largest kernels, as many as the width allows.
     fn labels(&self, marks: &[Mark<'_>], space: &mut LabelSpace) -> DrawResult {
         let most = (self.css_width() / WIDTH_PER_LABEL).floor() as usize;
         let mut labelled = 0;
@@ -291,7 +292,7 @@ impl Drawing<'_, '_, '_> {
     }
 }
 
-/// Backends differ in how they treat a no-break space.
+/// Backends treat no-break spaces differently.
 fn plain(printed: &Printed) -> String {
     format!("{} {}", printed.number, printed.unit)
 }

@@ -22,14 +22,14 @@ use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
 pub struct Roof {
     pub name: String,
     pub peak: FlopsPerSecond,
-    /// Whether a kernel of this setup multiplies in the format.
+    /// Whether a kernel of this setup uses the format.
     pub used: bool,
 }
 
 /// One kernel of one pass.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// That of its row and of its explanation: `kernel-decode-3`.
+    /// Shared with its row and explanation: `kernel-decode-3`.
     pub id: String,
     pub phase: Phase,
     pub name: String,
@@ -48,21 +48,21 @@ pub struct Point {
 pub struct Roofline {
     pub gpu: String,
     pub bandwidth: BytesPerSecond,
-    /// Bandwidth of the L2 cache, where known.
+    /// Bandwidth of the L2 cache, if known.
     pub l2: Option<BytesPerSecond>,
-    /// From the lowest to the highest.
+    /// Sorted, lowest first.
     pub roofs: Vec<Roof>,
-    /// By share of time, the largest first: small points are drawn over large ones.
+    /// By share of time, largest first: small points are drawn over large ones.
     pub points: Vec<Point>,
     #[serde(skip)]
     pub zoom: Zoom,
 }
 
-/// The formats with a roof of their own, and their names in the chart.
+/// The formats with a roof, and their names in the chart.
 const FORMATS: [(Dtype, &str); 3] = [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4")];
 
 impl Roofline {
-    /// None for a GPU without a published memory bandwidth.
+    /// `None` for a GPU without a published memory bandwidth.
     pub fn new(gpu: &Gpu, passes: &[PassReport]) -> Option<Self> {
         let bandwidth = gpu.bandwidth().ok()?;
         let mut points: Vec<Point> = Vec::new();
@@ -74,7 +74,7 @@ impl Roofline {
             let kernels = passes.iter().flat_map(|pass| &pass.kernels);
             kernels.filter_map(|kernel| kernel.math).any(|math| math.math() == format)
         };
-        // No format is slower than the one before it.
+        // No format is slower than the previous one.
         let roof = |(format, name): (Dtype, &str)| {
             gpu.peak(format).ok().map(|peak| Roof { name: name.into(), peak, used: uses(format) })
         };
@@ -88,7 +88,7 @@ impl Roofline {
         roof.peak.0 / self.bandwidth.0
     }
 
-    /// The roof that names the chart: the highest one in use, else the lowest.
+    /// The roof described in the summary: the highest one in use, or else the lowest.
     pub fn main_roof(&self) -> Option<&Roof> {
         self.roofs.iter().rev().find(|roof| roof.used).or(self.roofs.first())
     }
@@ -102,7 +102,7 @@ fn points_of(pass: &PassReport) -> impl Iterator<Item = Point> {
         .filter_map(move |(index, kernel)| Some(Point { id: pass.kernel_id(index), ..point(phase, kernel)? }))
 }
 
-/// None of a kernel without FLOP or time, which has no place on a roofline.
+/// `None` for a kernel without FLOP or time, which has no place on a roofline.
 fn point(phase: Phase, kernel: &KernelLine) -> Option<Point> {
     let intensity = kernel.intensity.filter(|value| value.is_finite() && *value > 0.0)?;
     let rate = |time: Seconds| FlopsPerSecond(kernel.flops.0 / time.0);

@@ -1,4 +1,4 @@
-//! The chart in words, for those who do not see the canvas.
+//! The chart in words, for screen readers.
 
 use super::{Point, Roofline, point};
 use crate::graph::Phase;
@@ -6,10 +6,10 @@ use crate::latency::Resource;
 use crate::serving::report::PassReport;
 use crate::units::{count, percent};
 
-/// Shares below this print as nothing.
+/// Shares below this print as zero.
 const LEAST: f64 = 5e-4;
 
-/// One sentence on the share of a step's time that the roofline cannot show; none if it shows everything.
+/// A sentence on the share of a step's time that the roofline cannot show; `None` if it shows everything.
 pub fn apart(pass: &PassReport) -> Option<String> {
     let host = pass.host.0 / pass.time.0;
     let parts = [

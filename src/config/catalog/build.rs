@@ -1,4 +1,4 @@
-//! The model catalog, made from published configs by the same import a visitor uses.
+//! The model catalog, built from published configs by the same import that visitors use.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub enum BuildError {
 /// Imports every file. Models and refusals are ordered by id.
 ///
 /// # Errors
-/// Two files whose names shorten to the same id, or none at all.
+/// If two names shorten to the same id, or there are no files.
 pub fn build(source: &str, files: &[ConfigFile]) -> Result<ModelCatalog, BuildError> {
     let mut by_id: BTreeMap<String, &ConfigFile> = BTreeMap::new();
     for file in files {
@@ -53,7 +53,7 @@ pub fn build(source: &str, files: &[ConfigFile]) -> Result<ModelCatalog, BuildEr
     Ok(catalog)
 }
 
-/// A checkpoint whose files hold no record of its formats, but whose name ends with one.
+/// For a checkpoint whose files do not record its formats but whose name ends with one.
 fn by_name(model: &mut Model, id: &str) {
     let named =
         [("-nvfp4", Dtype::Nvfp4), ("-fp8", Dtype::Fp8)].into_iter().find(|(end, _)| id.ends_with(end));
@@ -75,12 +75,12 @@ fn reason(issues: &[Issue]) -> String {
 /// The stable id of a published model: its name in lower case without the organisation.
 pub fn id_of(name: &str) -> String {
     let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase().replace('_', ".");
-    // The maker's name again, as in `Meta-Llama-3.1-8B`.
+    // The maker's name repeated, as in `Meta-Llama-3.1-8B`.
     let makers = ["meta-", "nvidia-"];
     makers.iter().find_map(|maker| name.strip_prefix(maker)).unwrap_or(&name).to_owned()
 }
 
-/// The catalog as its file holds it: JSON with one model a line, so that a change reads as one.
+/// The catalog as stored: JSON with one model per line, so that diffs show one model each.
 pub fn print(catalog: &ModelCatalog) -> serde_json::Result<String> {
     let models: serde_json::Result<Vec<String>> = catalog.models.iter().map(serde_json::to_string).collect();
     let refused: serde_json::Result<Vec<String>> =

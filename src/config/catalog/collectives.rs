@@ -1,4 +1,4 @@
-//! Measured times of exchanging data between GPUs, and constants for GPUs nobody measured.
+//! Measured times of collectives, and fitted constants for GPUs without measurements.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ pub type Map<T> = BTreeMap<String, T>;
 #[serde(deny_unknown_fields)]
 pub struct CollectiveCatalog {
     pub sources: Sources,
-    /// Bytes at which every curve is kept, ascending.
+    /// Message sizes in bytes at which every curve is sampled, ascending.
     pub sizes: Vec<f64>,
     pub generic: GenericLinks,
-    /// By GPU id, then by `collective/ranks/library`: µs at the first so many of `sizes`.
+    /// By GPU id, then by `collective/ranks/library`: µs at the leading `sizes`.
     pub curves: Map<Map<Vec<f64>>>,
 }
 
@@ -30,7 +30,7 @@ pub struct GenericLinks {
     pub xgmi: Map<Generic>,
 }
 
-/// Latency in µs, and the share of the link's bandwidth that is reached, in (0, 1].
+/// Latency in µs, and the fraction of the link bandwidth reached, in (0, 1].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Generic(pub f64, pub f64);
 
@@ -49,7 +49,7 @@ impl CollectiveCatalog {
         (!bytes.is_empty()).then_some(Curve { bytes, micros })
     }
 
-    /// Constants of a link kind, where `ranks` was measured on it.
+    /// Constants for a link kind, if `ranks` was measured on it.
     pub fn generic(&self, kind: LinkKind, collective: &str, ranks: u32) -> Option<Generic> {
         let known = match kind {
             LinkKind::Nvlink => &self.generic.nvlink,

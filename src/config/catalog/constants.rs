@@ -12,27 +12,27 @@ use crate::units::{Bytes, GIB, Seconds};
 #[serde(deny_unknown_fields)]
 pub struct Constants {
     pub sources: Sources,
-    /// Shortest time a kernel takes inside a CUDA graph, in µs.
+    /// Shortest duration of a kernel inside a CUDA graph, in µs.
     pub launch_floor_us: Figure,
-    /// Share of the memory bandwidth that kernels without a learned model reach.
+    /// Fraction of the memory bandwidth reached by kernels without a learned model.
     pub streaming_share: Figure,
-    /// Latency of such a kernel besides its bytes, in µs.
+    /// Fixed latency of such a kernel, in µs.
     pub streaming_latency_us: Figure,
     /// Memory of the CUDA context on each GPU, in GiB.
     pub context_gib: Figure,
-    /// Exponent of the power law by which tokens prefer some experts to others.
+    /// Exponent of the power law of expert popularity.
     pub expert_popularity: Figure,
-    /// One message from a machine to another, in µs.
+    /// Latency of one message between machines, in µs.
     pub network_latency_us: Figure,
-    /// Share of its network port that a GPU reaches.
+    /// Fraction of its network port's rate that a GPU reaches.
     pub network_share: Figure,
-    /// Share of the dense peak that scores of an indexer reach, the choice of the best included.
+    /// Fraction of the dense peak reached by indexer scoring, top-k selection included.
     pub score_share: Figure,
-    /// Facts about kernels and serving, and what was fitted for features, by part of the code and name.
+    /// Facts about kernels and serving, and constants fitted for features, by module and name.
     pub kernels: BTreeMap<String, BTreeMap<String, Constant>>,
 }
 
-/// One number that code reads by its name.
+/// One number that the code reads by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constant {
@@ -40,7 +40,7 @@ pub struct Constant {
     pub unit: String,
     /// Id of a source.
     pub source: String,
-    /// What measurements it was fitted on or read off, where it was.
+    /// The measurements it was fitted to or read off, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fitted_on: Option<String>,
     pub what: String,
@@ -53,15 +53,15 @@ pub struct Physics {
     pub streaming_share: f64,
     pub streaming_latency: Seconds,
     pub context: Bytes,
-    /// Exponent of the power law by which tokens prefer experts.
+    /// Exponent of the power law of expert popularity.
     pub expert_popularity: f64,
-    /// Of one message from a machine to another.
+    /// Latency of one message between machines.
     pub network_latency: Seconds,
     pub network_share: f64,
     pub score_share: f64,
 }
 
-/// One constant as it is listed for a reader.
+/// One constant as listed for readers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Listed {
     /// `part.name`.
@@ -96,10 +96,10 @@ impl Constants {
         self.kernels.iter().flat_map(of_part).collect()
     }
 
-    /// The constants of one part, each in the field of its name.
+    /// The constants of one module, each in the field of the same name.
     ///
     /// # Errors
-    /// Where the file lacks a constant, or has one that no field reads.
+    /// If the file lacks a constant or has one that no field reads.
     pub fn of<T: serde::de::DeserializeOwned>(&self, part: &str) -> Result<T, String> {
         let none = BTreeMap::new();
         let named = self.kernels.get(part).unwrap_or(&none).iter();
@@ -108,7 +108,7 @@ impl Constants {
         serde_json::from_value(values.into()).map_err(|fault| format!("constants.json, {part}: {fault}"))
     }
 
-    /// None if a figure is missing from the file, which `tests/catalog.rs` rules out for this build.
+    /// `None` if a figure is missing from the file, which `tests/catalog.rs` rules out.
     pub fn physics(&self) -> Option<Physics> {
         Some(Physics {
             launch_floor: Seconds::from_micros(self.launch_floor_us.0?),

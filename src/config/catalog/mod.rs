@@ -1,4 +1,4 @@
-//! The catalogs: the JSON files of `static/catalog`, compiled in as `build.rs` prepares them, and read once.
+//! The catalogs: the JSON files of `static/catalog`, prepared by `build.rs`, compiled in, and parsed once.
 
 mod build;
 mod collectives;
@@ -25,7 +25,7 @@ macro_rules! shipped {
     };
 }
 
-/// Where the figures of a file are from, by the id they cite.
+/// Sources of a file's figures, by the id they are cited by.
 pub type Sources = BTreeMap<String, Source>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ pub struct EngineCatalog {
     pub engines: Vec<Engine>,
 }
 
-/// A published model the importer refuses, with the reason shown beside its name.
+/// A published model that the importer refuses, with the reason shown next to its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedModel {
@@ -72,7 +72,7 @@ pub struct Catalog {
     pub models: ModelCatalog,
 }
 
-/// What a build could not be published with: `tests/catalog` reads every file.
+/// Unwraps what `tests/catalog` checks before a release: every file parses.
 fn sound<T>(read: Result<T, String>) -> T {
     read.unwrap_or_else(|fault| panic!("{fault}: tests/catalog holds that no build is published with this"))
 }
@@ -83,15 +83,15 @@ pub fn catalog() -> &'static Catalog {
     &CATALOG
 }
 
-/// Typical workloads of `presets.json`, a button each: id, name, input and output tokens, share of prompts in the prefix cache,
-/// prompts of an offline queue (0: the load stays).
+/// Typical workloads of `presets.json`, one button each: id, name, input and output tokens, share of prompts in the
+/// prefix cache, prompts of an offline queue (0 keeps the load).
 pub const WORKLOADS: &[(&str, &str, u32, u32, f64, u32)] =
     include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
 
 /// Standard deviations of the logarithm of ShareGPT's prompts and outputs: `data_sets` of [`constants`].
 pub const SHARE_GPT: [f64; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt.rs"));
 
-/// The constants of kernels and engines. Apart, as is the next: the page has no use for them.
+/// The constants of kernels and engines. Separate, like the next ones, because the page does not need them.
 pub fn constants() -> &'static Constants {
     static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| sound(shipped!("constants.json")));
     &CONSTANTS
@@ -103,26 +103,27 @@ pub fn collectives() -> &'static CollectiveCatalog {
     &COLLECTIVES
 }
 
-/// What GPUs cost beside what one pays by the hour, which stands in their records.
+/// GPU prices other than the on-demand price in each GPU's record.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceList {
     pub sources: Sources,
-    /// Dollars per GPU and hour under a contract, by id of the GPU.
+    /// Dollars per GPU-hour under a contract, by GPU id.
     pub reserved_dollars_per_hour: BTreeMap<String, Figure>,
 }
 
-/// Apart: only searches ask.
+/// Separate, because only searches need it.
 pub fn prices() -> &'static PriceList {
     static PRICES: LazyLock<PriceList> = LazyLock::new(|| sound(shipped!("prices.json")));
     &PRICES
 }
 
-/// Which engine's kernels were measured on which GPU, a line each of `measured.json`: family, engine, kernel as the engine's record
-/// names it (`-` where the format alone decides), format of the weights or, for attention, of the KV cache, then ids of GPUs.
+/// Which engine's kernels were measured on which GPU, one per line of `measured.json`: family, engine, kernel as
+/// named in the engine's record (`-` if the format alone decides), format of the weights or, for attention, of the
+/// KV cache, then GPU ids.
 pub const MEASURED_KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/measured.txt"));
 
-/// Ids of models and of GPUs that visitors are offered first where nothing is typed: those of `popular.json`.
+/// Model and GPU ids offered first when nothing is typed, from `popular.json`.
 pub const POPULAR: [&[&str]; 2] = include!(concat!(env!("OUT_DIR"), "/popular.rs"));
 
 /// Every constant of kernels and their features, with its unit, its source and what it was fitted on.
@@ -131,7 +132,7 @@ pub fn sources() -> Vec<Listed> {
 }
 
 impl Catalog {
-    /// Reads the files that are compiled in.
+    /// Reads the compiled-in files.
     ///
     /// # Errors
     /// The first field that does not fit its record, with its file.

@@ -1,4 +1,4 @@
-//! Number formats against what the GPU multiplies and this release has kernels for.
+//! Number formats against what the GPU supports and what has kernels in this release.
 
 use super::parallel::Degrees;
 use crate::config::model::{Attention, Ffn};
@@ -10,7 +10,7 @@ const DENSE: [Dtype; 7] =
 const EXPERTS: [Dtype; 7] =
     [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Mxfp4, Dtype::Mxfp4Mxfp8, Dtype::Int4];
 
-/// The formats that this release has kernels for, of `model`.
+/// The formats with kernels in this release for `model`.
 pub fn of_weights(model: &Model) -> &'static [Dtype] {
     if model.has_experts() { &EXPERTS } else { &DENSE }
 }
@@ -18,7 +18,7 @@ pub fn of_weights(model: &Model) -> &'static [Dtype] {
 /// KV cache formats with a learned kernel model.
 pub const KV: [Dtype; 2] = [Dtype::Bf16, Dtype::Fp8];
 
-/// The first compute capability whose attention kernels read FP8.
+/// The lowest compute capability whose attention kernels read FP8.
 const FP8_SM: u32 = 89;
 
 /// Side of a weight block that shares one scale.
@@ -47,7 +47,8 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) 
     }
 }
 
-/// Whether the matrix cores multiply `dtype`. CDNA 3 has FP8 but no scales of 32, which MXFP8 activations take.
+/// Whether the matrix cores support `dtype`. CDNA 3 has FP8, but not the block-of-32 scales that MXFP8 activations
+/// need.
 fn multiplies(gpu: &Gpu, dtype: Dtype) -> Result<(), MissingFigure> {
     if dtype == Dtype::Mxfp4Mxfp8 && gpu.arch == Arch::Cdna3 {
         let reason = "the matrix cores of CDNA 3 read no scales of MX formats".to_owned();
@@ -71,7 +72,7 @@ pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
     }
 }
 
-/// Engines shard block-scaled weights at block borders only, and refuse to load others.
+/// Engines shard block-scaled weights only at block boundaries, and refuse to load other splits.
 pub fn blocks_divide(dtype: Dtype, model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
     if dtype != Dtype::Fp8Block || degrees.tp == 0 {
         return;
@@ -88,7 +89,7 @@ pub fn blocks_divide(dtype: Dtype, model: &Model, degrees: Degrees, issues: &mut
     }
 }
 
-/// What is sharded, over how many GPUs, and the columns of each shard.
+/// What is sharded, over how many GPUs, and the columns per shard.
 type Shard = (&'static str, u32, u32);
 
 fn attention_shards(attention: &Attention, tp: u32) -> Vec<Shard> {

@@ -3,7 +3,8 @@
 use crate::config::model::{Attention, Ffn, Formats};
 use crate::config::{Dtype, Engine, Field, Gpu, Issue, Model, VariantChoice};
 
-/// Warns of each layer that no kernel of the engine was measured for: its time is an estimate by bytes or peak rates.
+/// Warns about each layer for which the engine has no measured kernel: its time is estimated from bytes or peak
+/// rates.
 pub fn measured(
     engine: &Engine,
     gpu: &Gpu,

@@ -1,4 +1,4 @@
-//! Ids resolved against the catalogs; the nearest id is offered for one that they do not have.
+//! Resolves ids against the catalogs, and suggests the nearest id for unknown ones.
 
 use crate::config::catalog::Catalog;
 use crate::config::issue::{excerpt, nearest};
@@ -48,7 +48,7 @@ pub fn engine<'a>(id: &str, catalog: &'a Catalog, issues: &mut Vec<Issue>) -> Op
     found
 }
 
-/// Most ids that are named where none is near.
+/// How many ids are listed if none is similar.
 const NAMED: usize = 5;
 
 fn unknown<'a>(field: Field, kind: &str, id: &str, known: impl Iterator<Item = &'a str>) -> Issue {

@@ -1,4 +1,4 @@
-//! A scenario resolved against the catalogs, or everything that is wrong with it.
+//! Resolves a scenario against the catalogs, or reports everything that is wrong with it.
 
 mod formats;
 mod kernels;
@@ -22,8 +22,8 @@ use super::requests::{Variation, log_spread};
 use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Scenario, Setup};
 use parallel::Degrees;
 
-/// Resolves ids, checks every range and every fit. All findings are returned at once, each beside its
-/// field; there is a setup only if none of them is an error.
+/// Resolves ids and checks all ranges and constraints. Returns all findings at once, each with its field; there is
+/// a setup only if none is an error.
 pub fn check(scenario: &Scenario, catalog: &Catalog) -> (Option<Setup>, Vec<Issue>) {
     let mut issues = Vec::new();
     let setup = resolve(scenario, catalog, &mut issues);
@@ -129,19 +129,19 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         power_overhead: scenario.overrides.power_overhead.unwrap_or(1.0),
         price: settings.price,
     };
-    // Prompts are the prefill workers' to compute, where there are any.
+    // With prefill workers, prompts are theirs to compute.
     workload::fits_budget(if scenario.has_pools() { &[] } else { &longest }, &setup, issues);
     Some(setup)
 }
 
-/// Whether heads, columns and experts of `model` divide.
+/// Whether the heads, columns and experts of `model` divide by these degrees.
 pub fn divides(model: &Model, tp: u32, dp: u32, ep: u32) -> bool {
     let mut issues = Vec::new();
     parallel::fits_model(model, Degrees { tp, pp: 1, dp, ep }, &mut issues);
     issues.is_empty()
 }
 
-/// Figures without which no kernel can be timed on this GPU.
+/// Reports missing figures without which no kernel can be timed on this GPU.
 fn missing_gpu_figures(gpu: &Gpu, issues: &mut Vec<Issue>) {
     let needed: [Option<MissingFigure>; 5] = [
         gpu.memory().err(),

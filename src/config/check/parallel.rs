@@ -3,7 +3,7 @@
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Field, Gpu, Issue, LinkKind, Model};
 
-/// Degrees of parallelism of one replica, as asked for.
+/// Degrees of parallelism of one replica, as requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Degrees {
     pub tp: u32,
@@ -12,10 +12,10 @@ pub struct Degrees {
     pub ep: u32,
 }
 
-/// Their inputs, and that of the replicas.
+/// The inputs of these degrees, and of the replicas.
 pub const FIELDS: [Field; 5] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep, Field::Gpus];
 
-/// Whether heads, columns and experts divide. Called with all degrees in range.
+/// Checks that heads, columns and experts divide. All degrees must be in range.
 pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
     let Degrees { tp, pp, dp, ep } = degrees;
     let mut refuse = |field, text: String| issues.push(Issue::error(field, text));
@@ -49,7 +49,7 @@ pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
                 if !stage.is_multiple_of(ep) {
                     refuse(Field::Ep, format!("the {stage} GPUs of a stage do not divide by {ep}"));
                 } else if !experts.is_multiple_of(ep) && ep < stage {
-                    // Engines fill up whole ranks with second copies of busy experts.
+                    // Engines fill whole ranks with redundant copies of busy experts.
                     let text = format!(
                         "{experts} experts do not divide by {ep}: that takes an EP of all {stage} GPUs"
                     );
@@ -67,7 +67,7 @@ pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
     }
 }
 
-/// What of an attention does not divide over `tp` ranks.
+/// Which parts of an attention do not divide over `tp` ranks.
 fn heads(attention: &Attention, tp: u32) -> Vec<String> {
     let mut found = Vec::new();
     let mut divides = |what: &str, heads: u32| {
@@ -78,7 +78,7 @@ fn heads(attention: &Attention, tp: u32) -> Vec<String> {
     match attention {
         Attention::Gqa(gqa) => {
             divides("attention heads", gqa.heads);
-            // KV heads are sharded, or each is replicated on the ranks that share it.
+            // KV heads are sharded, or replicated on the ranks that share one.
             if !gqa.kv_heads.is_multiple_of(tp) && !tp.is_multiple_of(gqa.kv_heads) {
                 found.push(format!("{} KV heads neither divide by {tp} nor divide it", gqa.kv_heads));
             }
@@ -97,8 +97,8 @@ fn heads(attention: &Attention, tp: u32) -> Vec<String> {
     found
 }
 
-/// Whether the GPU's record has the links that the layout needs: one replica may span nodes, which then
-/// communicate over the network.
+/// Checks that the GPU's record has the links the layout needs: a replica may span nodes, which then communicate
+/// over the network.
 pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
     let Degrees { tp, pp, dp, .. } = degrees;
     let gpus = u64::from(tp) * u64::from(dp) * u64::from(pp);

@@ -1,10 +1,10 @@
-//! Prefill on workers of their own: one of them is a setup like a replica's, checked by the same rules.
+//! Separate prefill workers: each is a setup like a replica's, checked by the same rules.
 
 use super::resolve;
 use crate::config::catalog::Catalog;
 use crate::config::{Field, Issue, Load, Overrides, Prefill, PrefillPool, Scenario};
 
-/// The inputs of a replica, and those that stand for them in a worker.
+/// Replica inputs and the worker inputs that replace them.
 const INSTEAD: [(Field, Field); 7] = [
     (Field::Gpu, Field::PrefillGpu),
     (Field::Gpus, Field::PrefillWorkers),
@@ -15,12 +15,13 @@ const INSTEAD: [(Field, Field); 7] = [
     (Field::TokenBudget, Field::PrefillBudget),
 ];
 
-/// The workers' own input for what is wrong with one of a replica's.
+/// The prefill worker's input that corresponds to a replica's.
 pub fn instead(field: Field) -> Option<Field> {
     INSTEAD.iter().find(|(own, _)| *own == field).map(|(_, other)| *other)
 }
 
-/// The workers; none if there are none or they are refused. What is wrong with them alone is added to `issues`.
+/// The prefill workers; `None` if there are none or they are refused. Issues specific to them are added to
+/// `issues`.
 pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> Option<Box<PrefillPool>> {
     let Prefill { workers, gpu, tp, pp, dp, ep, token_budget, send_gb_per_s, send_us } = &scenario.prefill;
     if !scenario.has_pools() {
@@ -48,7 +49,7 @@ pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> 
         overrides: Overrides {
             token_budget: token_budget.or(given.token_budget),
             max_seqs: None,
-            // What was said of one type of GPU holds for no other.
+            // Settings for one GPU type do not carry over to another.
             sustained: given.sustained.filter(|_| same),
             power_cap: given.power_cap.filter(|_| same),
             price: given.price.filter(|_| same),
@@ -61,7 +62,7 @@ pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> 
     let sound = !found.iter().any(Issue::is_error);
     for issue in found {
         match instead(issue.field) {
-            // With the type of GPU that decodes, its own shortcomings are named once.
+            // If both pools use the same GPU type, report its shortcomings once.
             Some(field) if issue.field != Field::Gpu || !same => {
                 issues.push(Issue { field, text: format!("prefill workers: {}", issue.text), ..issue });
             }

@@ -1,4 +1,4 @@
-//! What requests are like besides their mean lengths: distributions, arrivals, drafts.
+//! Request properties other than mean lengths: distributions, arrivals, drafts.
 
 use super::workload::{MAX_BINS, NO_SPREAD};
 use crate::config::{Field, Issue, Load, Model, Scenario, Workload};
@@ -28,7 +28,7 @@ fn histogram(workload: &Workload, issues: &mut Vec<Issue>) {
     wrong.into_iter().for_each(refuse);
 }
 
-/// Lengths follow one distribution, and those of a batch none.
+/// Lengths follow one distribution; those of a batch follow none.
 fn one_distribution(workload: &Workload, issues: &mut Vec<Issue>) {
     let log_normal = workload.log_spread > 0.0;
     let (histogram, shape) = (!workload.histogram.is_empty(), workload.shape.is_some());
@@ -45,14 +45,14 @@ fn one_distribution(workload: &Workload, issues: &mut Vec<Issue>) {
     }
     if matches!(workload.load, Load::Batch(_)) {
         issues.push(match field {
-            // A histogram is all that its lengths are given by.
+            // A histogram replaces all other length inputs.
             Field::Histogram => Issue::error(field, NO_SPREAD),
             _ => Issue::warning(field, NO_SPREAD),
         });
     }
 }
 
-/// Inputs of some kinds of load only.
+/// Inputs that apply only to some kinds of load.
 const OF_LOADS: [Field; 9] = [
     Field::Burstiness,
     Field::MaxInFlight,

@@ -1,4 +1,4 @@
-//! Engine and hardware settings: what was set, or the catalog's figure.
+//! Engine and hardware settings: the given value, or the catalog's.
 
 use crate::config::inputs::Range;
 use crate::config::{Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, Overrides};
@@ -10,7 +10,7 @@ pub struct Settings {
     pub max_seqs: u32,
     pub memory_share: f64,
     pub sustained: f64,
-    /// Where it is below the GPU's limit.
+    /// Set if below the GPU's limit.
     pub power_cap: Option<f64>,
     pub price: Option<f64>,
 }
@@ -43,7 +43,7 @@ pub fn settings(given: &Overrides, engine: &Engine, gpu: &Gpu, issues: &mut Vec<
     price_is_in_range.then_some(settings)
 }
 
-/// The value if it is in the range of `field`. One that was given has been checked with the scenario.
+/// The value if it is within the range of `field`. Given values were checked with the scenario.
 fn in_range(field: Field, value: f64, is_given: bool, issues: &mut Vec<Issue>) -> Option<f64> {
     let issue = field.input().check(value);
     let inside = issue.is_none();
@@ -51,8 +51,8 @@ fn in_range(field: Field, value: f64, is_given: bool, issues: &mut Vec<Issue>) -
     inside.then_some(value)
 }
 
-/// In a mixed step every running sequence takes one token of the budget. vLLM lowers its own default of
-/// sequences to the budget and refuses a larger number set by hand.
+/// In a mixed step every running sequence takes one token of the budget. vLLM lowers its own default number of
+/// sequences to the budget, and refuses a larger number set explicitly.
 fn sequences_in_budget(
     given: &Overrides,
     token_budget: u32,
@@ -73,7 +73,7 @@ fn sequences_in_budget(
     None
 }
 
-/// Share of the boost clock: given, or the catalog's, with a warning where that is an estimate.
+/// Fraction of the boost clock: given, or from the catalog, with a warning if that is an estimate.
 fn sustained(given: Option<f64>, gpu: &Gpu, issues: &mut Vec<Issue>) -> Option<f64> {
     let Figure(known, source) = &gpu.sustained_clock;
     let Some(value) = given.or(*known) else {
@@ -98,7 +98,7 @@ fn sustained(given: Option<f64>, gpu: &Gpu, issues: &mut Vec<Issue>) -> Option<f
     in_range(Field::Sustained, value, given.is_some(), issues)
 }
 
-/// The cap, where it is one, and the clock it leaves of the `sustained` one.
+/// The power cap, if it binds, and the clock it leaves of the `sustained` one.
 fn power_cap(
     given: Option<f64>,
     sustained: Option<f64>,
@@ -107,7 +107,7 @@ fn power_cap(
 ) -> Option<(Option<f64>, f64)> {
     let sustained = sustained?;
     let Some(cap) = given else { return Some((None, sustained)) };
-    // What is no number has been refused with the scenario.
+    // Anything that is not a number was refused with the scenario.
     let cap = in_range(Field::PowerCap, cap, true, issues)?;
     let Range { min, .. } = Field::Sustained.input().number?.range;
     let found =

@@ -3,22 +3,22 @@
 use crate::config::{Batching, Field, Issue, Lengths, Load, Model, Setup, Workload};
 use crate::units::count;
 
-/// Prompts of different lengths in one batch. Measured batches hold at most a few hundred.
+/// Most prompt lengths in one batch. Measured batches hold a few hundred at most.
 pub const MAX_LENGTHS: usize = 1_024;
 
-/// Bins of a histogram: a link stays short.
+/// Most bins in a histogram: keeps links short.
 pub const MAX_BINS: usize = 100;
 
-/// Prompt tokens of one batch: beyond the KV cache of any machine (8 x 288 GB hold 2^26 tokens at 36 KB).
+/// Most prompt tokens in one batch: more than the KV cache of any machine (8 x 288 GB hold 2^26 tokens at 36 KB).
 const MAX_BATCH_TOKENS: u64 = 1 << 26;
 
-/// Requests of users who each hold one session: a run stays a matter of a second.
+/// Most requests over all sessions: keeps a run to about a second.
 pub const MAX_OF_SESSIONS: u64 = 200_000;
 
-/// What lengths depend on, beside the load.
+/// What the lengths depend on, besides the load.
 const FIELDS: [Field; 5] = [Field::Isl, Field::Osl, Field::Spread, Field::Turns, Field::Message];
 
-/// Prompt lengths, a single entry if all are equal; none if they are refused. Called after the ranges are checked.
+/// Prompt lengths, a single entry if all are equal; `None` if refused. Call after the range checks.
 pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>> {
     if workload.spread > 0.0 && matches!(workload.load, Load::Batch(_)) {
         issues.push(Issue::warning(Field::Spread, NO_SPREAD));
@@ -59,7 +59,7 @@ pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>>
     (!refused).then_some(prompts)
 }
 
-/// Why lengths do not vary in a batch.
+/// Why a batch's lengths do not vary.
 pub const NO_SPREAD: &str =
     "a static batch takes each prompt as long as it is given: lengths vary with any other load";
 
@@ -79,7 +79,7 @@ fn each(lengths: &[u32], load: Load) -> Option<Issue> {
     Some(Issue::error(Field::Isl, text))
 }
 
-/// Longest prompt and output have to fit the model's context: engines refuse longer requests.
+/// The longest prompt plus output must fit the model's context: engines refuse longer requests.
 pub fn fits_context(requests: &[(u32, u32)], workload: &Workload, model: &Model, issues: &mut Vec<Issue>) {
     let whole = |(prompt, output): &(u32, u32)| u64::from(*prompt) + u64::from(*output);
     let Some(&(longest, osl)) = requests.iter().max_by_key(|request| whole(request)) else { return };
@@ -102,8 +102,8 @@ pub fn fits_context(requests: &[(u32, u32)], workload: &Workload, model: &Model,
     }
 }
 
-/// Without chunking, a prompt longer than the token budget is never scheduled; nor is a sequence that alone has more
-/// tokens in a step.
+/// Without chunking, a prompt longer than the token budget is never scheduled; neither is a sequence that alone
+/// takes more tokens per step.
 pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issue>) {
     let (budget, batching) = (setup.token_budget, setup.engine.scheduler.batching);
     let longest = requests.iter().map(|&(prompt, _)| prompt - setup.cached(prompt)).max().unwrap_or(0);

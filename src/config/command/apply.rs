@@ -1,4 +1,4 @@
-//! The arguments of an engine, put into a scenario.
+//! Applies an engine's command-line arguments to a scenario.
 
 use super::find::Launch;
 use super::flags::{Flag, flags, of_words};
@@ -7,10 +7,10 @@ use crate::config::issue::excerpt;
 use crate::config::names::settle;
 use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Scenario};
 
-/// Arguments that are named at most where they are not understood.
+/// How many unrecognised arguments a warning lists.
 const NAMED: usize = 20;
 
-/// Names that no time and no byte depends on, besides those of [`Setting::Idle`].
+/// Flags that affect neither time nor memory, besides those of [`Setting::Idle`].
 const IDLE: [&str; 25] = [
     "tokenizer",
     "tokenizer_path",
@@ -39,7 +39,7 @@ const IDLE: [&str; 25] = [
     "extra_llm_api_options",
 ];
 
-/// What is read besides the scenario's own fields.
+/// Values read in addition to the scenario's fields.
 #[derive(Default)]
 struct Rest {
     issues: Vec<Issue>,
@@ -94,7 +94,7 @@ pub fn apply(launch: &Launch, onto: Scenario) -> (Scenario, Vec<Issue>) {
 
 impl Rest {
     fn set(&mut self, scenario: &mut Scenario, flag: &Flag) {
-        // Of the rest these are idle only at what serving uses.
+        // The remaining flags are neutral only at the value that serving uses.
         let other = match flag.name.as_str() {
             "dtype" => {
                 flag.value.as_deref().is_some_and(|value| value.starts_with("float32") || value == "float")
@@ -118,7 +118,7 @@ impl Rest {
             Setting::DpAttention => self.dp_attention = flag.on(),
             Setting::Ep => self.ep = self.whole(Field::Ep, flag),
             Setting::EpOverAll => self.ep_over_all = flag.on(),
-            // SGLang's prompts in one piece.
+            // SGLang with prompts in one piece.
             Setting::TokenBudget if flag.value.as_deref() == Some("-1") => self.unknown(flag),
             Setting::TokenBudget => scenario.overrides.token_budget = self.whole(Field::TokenBudget, flag),
             Setting::MaxSeqs => scenario.overrides.max_seqs = self.whole(Field::MaxSeqs, flag),
@@ -130,7 +130,7 @@ impl Rest {
         }
     }
 
-    /// A line of TensorRT-LLM's options that the text itself writes.
+    /// A line of a TensorRT-LLM options file written by the text itself.
     fn option(&mut self, scenario: &mut Scenario, option: &Flag) {
         match (option.name.as_str(), option.value.as_deref()) {
             ("dtype", _) => self.kv(scenario, option),
@@ -148,7 +148,7 @@ impl Rest {
         }
     }
 
-    /// A name for what the checkpoint is changes nothing; FP8 of a checkpoint in 16 bits is made at the start.
+    /// Naming the checkpoint's own format changes nothing; FP8 from a 16-bit checkpoint is quantised at start-up.
     fn quantised(&mut self, scenario: &mut Scenario) {
         let Some(flag) = self.quantization.take() else { return };
         let published = scenario.weights.or(scenario.model.record().map(|model| model.weights));
@@ -159,7 +159,7 @@ impl Rest {
         }
     }
 
-    /// The degrees that follow from several flags.
+    /// Degrees of parallelism that several flags determine together.
     fn ranks(&mut self, scenario: &mut Scenario) {
         let experts = scenario.has_experts();
         let apart = match &*scenario.engine {
@@ -172,7 +172,7 @@ impl Rest {
         match (apart, inside) {
             (false, _) => scenario.replicas = ranks.max(1),
             (true, false) => scenario.dp = ranks,
-            // All GPUs are given as tensor parallel, the ranks of attention are among them.
+            // SGLang gives all GPUs as tensor parallel; attention ranks are among them.
             (true, true) if ranks > 0 && scenario.tp.is_multiple_of(ranks) => {
                 (scenario.tp, scenario.dp) = (scenario.tp / ranks, ranks);
             }

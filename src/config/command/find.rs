@@ -1,23 +1,23 @@
-//! Where in a text the engine is started.
+//! Finds the command in a text that starts an engine.
 
 use super::yaml;
 
-/// The start of an engine.
+/// A command that starts an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Launch {
     /// The engine's id in the catalog.
     pub engine: &'static str,
-    /// What follows the program's name.
+    /// The arguments after the program's name.
     pub arguments: Vec<String>,
-    /// Variables of the environment that the engine reads.
+    /// Environment variables that the engine reads.
     pub variables: Vec<String>,
-    /// Lines of a file of options that the text writes.
+    /// Lines of an options file that the text writes.
     pub options: Vec<String>,
-    /// Further starts, which are not read.
+    /// Number of further launches, which are ignored.
     pub others: usize,
 }
 
-/// Words that start an engine, one after the other; of a word with a path the end counts.
+/// Word sequences that start an engine; for a word with a path, its last component counts.
 const PROGRAMS: [(&[&str], &str); 9] = [
     (&["vllm", "serve"], "vllm"),
     (&["-m", "vllm.entrypoints.openai.api_server"], "vllm"),
@@ -30,7 +30,7 @@ const PROGRAMS: [(&[&str], &str); 9] = [
     (&["-m", "tensorrt_llm.commands.serve", "serve"], "trtllm"),
 ];
 
-/// Images that start an engine by themselves, by a part of their names.
+/// Images whose entry point starts an engine, by a part of their name.
 const IMAGES: [(&str, &str); 4] = [
     ("vllm/vllm-openai", "vllm"),
     ("vllm-openai:", "vllm"),
@@ -38,19 +38,19 @@ const IMAGES: [(&str, &str); 4] = [
     ("tensorrt-llm/release", "trtllm"),
 ];
 
-/// Variables of an engine begin with one of these.
+/// Prefixes of the engines' environment variables.
 const VARIABLES: [&str; 5] = ["VLLM_", "SGLANG_", "SGL_", "TRTLLM_", "TLLM_"];
 
-/// Most commands of a text that are looked at.
+/// How many commands of a text are examined.
 const COMMANDS: usize = 200;
 
-/// Bytes of the longest command.
+/// Longest command in bytes.
 const LONGEST: usize = 64 * 1024;
 
 /// The first command in `text` that starts an engine, if any.
 ///
 /// # Errors
-/// A quotation mark that is never closed.
+/// An unclosed quotation mark.
 pub fn launch(text: &str) -> Result<Option<Launch>, String> {
     let commands = match yaml::words(text)? {
         Some(words) => vec![words],
@@ -79,7 +79,7 @@ fn lines(word: &str) -> Vec<String> {
     word.split("\\n").map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// The commands of a text, each as its words.
+/// The commands of a text, each split into words.
 fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
     let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
     let mut all: Vec<Vec<String>> = Vec::new();
@@ -90,7 +90,7 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
         }
         let line = line.trim().strip_prefix("$ ").unwrap_or(line.trim());
         pending += line;
-        // A quotation may go on in the next line.
+        // A quotation may continue on the next line.
         match shlex::split(&pending) {
             Some(words) => {
                 all.extend(parts(words));
@@ -102,7 +102,7 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
     if pending.is_empty() {
         return Ok(all.into_iter().flat_map(unwrapped).collect());
     }
-    // Only the fault of a command that is meant: other texts have apostrophes.
+    // Report only faults in an engine's command: other texts have apostrophes.
     match all.iter().any(|words| program(words).is_some()) || names_engine(&pending) {
         true => Err("a quotation mark is not closed: add it, so that the end of the command is known".into()),
         false => Ok(Vec::new()),
@@ -114,14 +114,14 @@ fn names_engine(text: &str) -> bool {
     program(&words).or_else(|| image(&words)).is_some()
 }
 
-/// Words between the operators of a shell.
+/// Splits words at shell operators.
 fn parts(words: Vec<String>) -> Vec<Vec<String>> {
     const OPERATORS: [&str; 8] = ["&&", "||", "|", ";", "&", ">", ">>", "2>&1"];
     let parts = words.split(|word| OPERATORS.contains(&word.as_str()));
     parts.filter(|part| !part.is_empty()).map(<[String]>::to_vec).collect()
 }
 
-/// The commands inside a word of a command, as behind `sh -c`.
+/// Commands nested inside a word, as after `sh -c`.
 fn unwrapped(words: Vec<String>) -> Vec<Vec<String>> {
     let inner = words.iter().filter(|word| word.contains(char::is_whitespace)).find_map(|word| {
         let inner: Vec<Vec<String>> = word.lines().filter_map(shlex::split).flat_map(parts).collect();
@@ -130,7 +130,7 @@ fn unwrapped(words: Vec<String>) -> Vec<Vec<String>> {
     inner.unwrap_or_else(|| vec![words])
 }
 
-/// The engine that `words` start, and where its arguments begin.
+/// The engine that `words` start, and the index of its first argument.
 fn program(words: &[String]) -> Option<(&'static str, usize)> {
     let end = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
     let starts = |at: usize, names: &[&str]| {
@@ -150,7 +150,7 @@ fn image(words: &[String]) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The words of a command in a file of YAML that may itself hold a shell's text.
+/// The words of a command from a YAML file, which may itself hold shell text.
 pub fn unwrapped_all(words: Vec<String>) -> Vec<String> {
     unwrapped(words.clone()).into_iter().find(|words| program(words).is_some()).unwrap_or(words)
 }

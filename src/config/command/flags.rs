@@ -1,6 +1,6 @@
-//! Commands and configuration files as settings: `--name value`, `--name=value`, `name: value`.
+//! Parses commands and configuration files into settings: `--name value`, `--name=value`, `name: value`.
 
-/// A setting: its name with underscores and without dashes, and its value; none of a switch.
+/// A setting: its name with underscores and without leading dashes, and its value; `None` for a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flag {
     pub name: String,
@@ -17,7 +17,7 @@ impl Flag {
         self.value.as_deref()?.parse().ok()
     }
 
-    /// A switch that is not switched off.
+    /// Whether it is a switch that is on.
     pub fn on(&self) -> bool {
         !self
             .value
@@ -26,7 +26,7 @@ impl Flag {
     }
 }
 
-/// The settings of `text`, in their order. Words that belong to none are left out.
+/// The settings of `text`, in order. Words that belong to none are dropped.
 pub fn flags(text: &str) -> Vec<Flag> {
     text.lines().flat_map(|line| of_line(line.split(" #").next().unwrap_or(line).trim())).collect()
 }

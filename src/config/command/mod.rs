@@ -14,10 +14,10 @@ use super::{Field, Issue, Scenario};
 pub use flags::{Flag, flags};
 pub use settings::{Setting, setting};
 
-/// What the command in `text` starts, put in the place of what `onto` says of model and engine; workload and GPU stay.
-/// What is not understood of it is listed in a warning.
+/// Reads the command in `text` into `onto`, replacing model and engine; workload and GPU stay. Arguments that are
+/// not recognised are listed in a warning.
 ///
-/// `None` if the text holds no command that starts a known engine. Without a scenario the issues hold an error.
+/// `None` if the text has no command that starts a known engine. If there is no scenario, the issues hold an error.
 pub fn read(text: &str, onto: &Scenario) -> Option<(Option<Scenario>, Vec<Issue>)> {
     let found = match find::launch(text) {
         Ok(found) => found?,

@@ -1,26 +1,26 @@
-//! What the flags of the engines set, by any of the names that they have.
+//! Engine flags and what they set, under all of their names.
 
-/// A setting that two engines may name differently.
+/// A setting, which engines may name differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     Model,
-    /// The format that the engine quantises to, or expects.
+    /// The format the engine quantises to, or expects.
     Quantization,
     Tp,
     Pp,
-    /// Ranks that each run requests of their own; of replicas, or of attention alone.
+    /// Data-parallel ranks, of replicas or of attention alone.
     Dp,
-    /// The switch for attention alone (SGLang).
+    /// The switch that makes data parallelism attention-only (SGLang).
     DpAttention,
     Ep,
-    /// The switch for experts spread over all GPUs.
+    /// The switch that spreads experts over all GPUs.
     EpOverAll,
-    /// Tokens of a step; of a chunk of prompts in SGLang.
+    /// Tokens per step; in SGLang, per prefill chunk.
     TokenBudget,
     MaxSeqs,
     MemoryShare,
     KvFormat,
-    /// No time depends on it.
+    /// Affects no time.
     Idle,
 }
 
@@ -66,7 +66,7 @@ const NAMES: &[(Setting, &[&str])] = &[
     ),
 ];
 
-/// What the flag of this name sets, with underscores and without dashes.
+/// What a flag sets, given its name with underscores and without dashes.
 pub fn setting(name: &str) -> Option<Setting> {
     NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(setting, _)| *setting)
 }

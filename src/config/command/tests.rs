@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::config::{Dtype, ModelChoice, link};
 
-/// The link to what a command starts, and what was found, or that it is none.
+/// The link for what a command starts, with the findings; `None` if it is not a launch command.
 fn read_link(text: &str) -> Option<(String, Vec<String>)> {
     let (scenario, issues) = read(text, &Scenario::default())?;
     let link = scenario.map(|scenario| link::encode(&scenario)).unwrap_or_default();

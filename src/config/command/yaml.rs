@@ -1,11 +1,11 @@
 //! The command of a container, in a compose file or a Kubernetes manifest.
 //!
-//! Not a reader of YAML: it looks for the keys that hold words of a command, and reads the few forms that they come in.
+//! Not a YAML parser: it looks for the keys that hold a command's words, in the few forms they come in.
 
-/// Keys in the order in which their words stand in the command.
+/// Keys, in the order in which their words form the command.
 const KEYS: [&str; 4] = ["image", "entrypoint", "command", "args"];
 
-/// A line that begins an entry of one of the keys: its indent, its key and what stands behind it.
+/// A line that starts one of the keys: its indent, its key and the rest of the line.
 fn entry(line: &str) -> Option<(usize, usize, &str)> {
     let indent = line.len() - line.trim_start().len();
     let rest = line.trim_start();
@@ -18,14 +18,14 @@ fn entry(line: &str) -> Option<(usize, usize, &str)> {
 /// The words of the command, or `None` if the text has no such key.
 ///
 /// # Errors
-/// A quotation mark that is never closed.
+/// An unclosed quotation mark.
 pub fn words(text: &str) -> Result<Option<Vec<String>>, String> {
     let lines: Vec<&str> =
         text.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with('#')).collect();
     let mut of_keys: [Option<Vec<String>>; KEYS.len()] = Default::default();
     for (at, line) in lines.iter().enumerate() {
         let Some((indent, place, value)) = entry(line) else { continue };
-        // A second container is left out.
+        // Only the first container is read.
         if of_keys[place].is_some() {
             continue;
         }
@@ -62,7 +62,7 @@ fn value_words(value: &str, below: &[&str]) -> Result<Vec<String>, String> {
 
 /// `"--model", "x"`: words between commas, quoted or not.
 fn list(text: &str) -> Result<Vec<String>, String> {
-    // A comma in a quotation is part of it.
+    // A quoted comma belongs to the word.
     let mut spaced = String::new();
     let mut quote = None;
     for letter in text.chars() {
@@ -76,7 +76,7 @@ fn list(text: &str) -> Result<Vec<String>, String> {
     shell(&spaced)
 }
 
-/// A word an item; one that holds a whole command is taken apart later.
+/// One word per item; an item that holds a whole command is split later.
 fn items(below: &[&str]) -> Result<Vec<String>, String> {
     let mut words: Vec<String> = Vec::new();
     let mut block = false;
@@ -94,7 +94,7 @@ fn items(below: &[&str]) -> Result<Vec<String>, String> {
             }
         }
     }
-    // `- --tp 4` is meant as two words.
+    // `- --tp 4` means two words.
     let apart = words.into_iter().flat_map(|word| match word.split_once(' ') {
         Some((flag, value)) if flag.starts_with('-') && !flag.contains('=') => {
             vec![flag.to_owned(), unquoted(value.trim()).to_owned()]

@@ -1,4 +1,4 @@
-//! What the page's form holds: a scenario, and texts that are not numbers yet.
+//! The content of the page's form: a scenario, and text that is not a valid number yet.
 
 use super::Input;
 use crate::config::link::{self, Find, Link};
@@ -8,11 +8,11 @@ use crate::config::{Field, Issue, Load, Scenario};
 /// good number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
-    /// The scenario, and what else the link held: keys of other releases are kept.
+    /// The scenario and the rest of the link: keys of other releases are kept.
     link: Link,
-    /// What a box shows in place of the scenario's number, while it is edited or wrong.
+    /// Text that a box shows instead of the scenario's number, while being edited or invalid.
     drafts: Vec<(Field, String)>,
-    /// What was wrong with the link or a draft. An edit of the field clears it.
+    /// Problems with the link or a draft. Editing the field clears them.
     issues: Vec<Issue>,
 }
 
@@ -25,7 +25,7 @@ impl Form {
         Self { link, drafts, issues }
     }
 
-    /// Of the address of a page that is opened: without a link it shows [`link::FRESH`].
+    /// From the address of a freshly opened page: without a link it shows [`link::FRESH`].
     pub fn opened(address: &str) -> Self {
         Self::from_link(if link::names_nothing(address) { link::FRESH } else { address })
     }
@@ -35,14 +35,14 @@ impl Form {
         self.link.encode()
     }
 
-    /// The same, with the release of data and weights that its numbers are of.
+    /// The same, pinned to the release of data and weights behind its numbers.
     pub fn pinned_link(&self, release: String) -> String {
         let mut link = self.link.clone();
         link.data_release = Some(release);
         link.encode()
     }
 
-    /// What to keep in mind of a link that was made with other data and weights than those of `release`.
+    /// A warning if the link was made with a different release of data and weights.
     pub fn then_and_now(&self, release: &str) -> Option<Issue> {
         self.link.then_and_now(release)
     }
@@ -55,26 +55,26 @@ impl Form {
         &self.issues
     }
 
-    /// What is to be found, where plans are asked for.
+    /// The search, if plans are requested.
     pub fn find(&self) -> Option<&Find> {
         self.link.find.as_ref()
     }
 
-    /// Whether plans are asked for, and the page has a control of `field` for them.
+    /// Whether plans are requested and the page has a control for `field` in that mode.
     pub fn seeks(&self, field: Field) -> bool {
         let is_setting = field.input().place.is_some() && !Find::chooses(field);
         self.find().is_some() && (field == Field::Vary || Find::takes(field)) && !is_setting
     }
 
-    /// Asks for plans, or for none.
+    /// Turns the search on or off.
     pub fn set_find(&mut self, find: Option<Find>) {
         self.link.find = find;
         self.link.data_release = None;
         self.issues.retain(|issue| issue.field != Field::Vary);
     }
 
-    /// Whether the form has a control of `field`: it applies, it is not at its default, or what was given for it cannot be
-    /// read; and no search chooses it.
+    /// Whether the form shows a control for `field`: it applies, is not at its default, or holds unreadable input;
+    /// and no search chooses it.
     pub fn shows(&self, field: Field) -> bool {
         let input = field.input();
         let is_chosen = self.find().is_some() && Find::chooses(field);
@@ -83,14 +83,14 @@ impl Form {
             && (input.is_shown(self.scenario()) || self.draft(field).is_some())
     }
 
-    /// Whether a box holds text that is not a number: the scenario is then not what is on the screen.
+    /// Whether a box holds text that is not a number: the scenario then differs from what is on screen.
     pub fn has_bad_draft(&self) -> bool {
         self.drafts
             .iter()
             .any(|(field, _)| self.issues.iter().any(|issue| issue.field == *field && issue.is_error()))
     }
 
-    /// What the box of `input` shows.
+    /// The text in the box of `input`.
     pub fn text(&self, input: &Input) -> String {
         let draft = self.draft(input.field).map(str::to_owned);
         let number = || {
@@ -100,7 +100,7 @@ impl Form {
         draft.or_else(number).unwrap_or_default()
     }
 
-    /// A keystroke: the text stays as typed, the number follows where there is one.
+    /// Handles a keystroke: the text stays as typed, and the number follows if it is valid.
     pub fn type_text(&mut self, input: &Input, text: String) {
         self.forget(input.field);
         match input.typed(&text) {
@@ -110,7 +110,7 @@ impl Form {
         self.drafts.push((input.field, text));
     }
 
-    /// The box is left: a number is shown in its plain form, anything else stays as typed.
+    /// Handles leaving the box: a valid number is shown in plain form, anything else stays as typed.
     pub fn leave(&mut self, input: &Input) {
         if self.draft(input.field).is_some_and(|text| input.typed(text).is_ok()) {
             self.drafts.retain(|(field, _)| *field != input.field);
@@ -123,12 +123,12 @@ impl Form {
         self.write(field, Some(value));
     }
 
-    /// What is to be known of an input, until it is edited.
+    /// Shows issues until their field is edited.
     pub fn say(&mut self, issues: Vec<Issue>) {
         self.issues.extend(issues);
     }
 
-    /// A choice from a list. What it rules out is reset, with notes beside it.
+    /// Handles a choice from a list. Inputs it rules out are reset, with notes.
     pub fn choose(&mut self, field: Field, change: impl FnOnce(&mut Scenario)) {
         self.forget(field);
         change(&mut self.link.scenario);
@@ -143,12 +143,12 @@ impl Form {
         }
     }
 
-    /// The measured runs that predictions are calibrated on.
+    /// The measured runs that calibrate predictions.
     pub fn runs(&self) -> &[Scenario] {
         &self.link.runs
     }
 
-    /// Adds `runs` to them, the newest where a link has no room for all; none takes them off.
+    /// Adds `runs`, keeping the newest if a link cannot hold all; `None` removes all.
     pub fn calibrate_on(&mut self, runs: Option<Vec<Scenario>>) {
         let Some(runs) = runs else { return self.link.runs.clear() };
         for run in runs {
@@ -170,11 +170,10 @@ impl Form {
         self.drafts.iter().find(|(of, _)| *of == field).map(|(_, text)| text.as_str())
     }
 
-    /// Makes way for an edit of `field`. What the link was made with, and what was wrong with it as a whole, says nothing
-    /// of another scenario.
+    /// Prepares for an edit of `field`: the link's release and its general issues no longer apply.
     fn forget(&mut self, field: Field) {
         self.link.data_release = None;
-        // A length takes the place of a histogram, a load that of any other.
+        // A length replaces the histogram, a load any other load.
         let replaced: &[Field] = match field {
             Field::Isl | Field::Osl => &[Field::Histogram],
             Field::Load => &Load::SIZES,
@@ -251,9 +250,9 @@ mod tests {
             assert!(form.shows(field), "{field:?}");
         }
         assert_eq!(form.text(Field::Rate.input()), "1,5");
-        // A comparison does not hold up the prediction.
+        // A comparison does not block the prediction.
         assert!(!Form::from_link("#vs=m~").has_bad_draft());
-        // Another load, or a length, takes the place of what could not be read.
+        // Another load or length replaces what could not be read.
         let mut form = Form::from_link("#r=1,5&hl=5");
         form.set(Field::Concurrency, 8.0);
         form.set(Field::Osl, 8.0);

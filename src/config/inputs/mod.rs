@@ -1,5 +1,5 @@
-//! The table of inputs: a row says all that links, the JSON form, the page's form, the range checks, the locks of
-//! frames and the documentation know of an input.
+//! The table of inputs: each row defines an input for links, the JSON form, the page's form, range checks, frame
+//! locks and the documentation.
 
 #[macro_use]
 mod columns;
@@ -26,21 +26,21 @@ use crate::units::decimal;
 #[derive(Debug)]
 pub struct Input {
     pub field: Field,
-    /// Its key in a link; empty for what links do not hold.
+    /// Its key in a link; empty if links do not hold it.
     pub key: &'static str,
     pub label: &'static str,
-    /// What it means: in the documentation, and as the tip of the page's label.
+    /// Its meaning, for the documentation and the label's tooltip.
     pub help: &'static str,
-    /// Where the form has its control, if it has one.
+    /// The position of its control in the form, if any.
     pub place: Option<Place>,
-    /// Whether a scenario makes use of it. Where it does not, the form shows it only to have it set back.
+    /// Whether a scenario uses it. If not, the form shows it only so that it can be reset.
     pub applies: fn(&Scenario) -> bool,
     pub number: Option<Number>,
-    /// How links write it, unless as that number.
+    /// How links write it, if not as that number.
     pub text: Option<Text>,
-    /// The JSON form leaves it out at its default: there was one before there was this input.
+    /// Left out of the JSON form at its default, because the JSON form is older than this input.
     pub later: bool,
-    /// No prediction depends on it, so what is wrong with it is a warning.
+    /// No prediction depends on it, so problems are warnings.
     pub aside: bool,
 }
 
@@ -48,13 +48,13 @@ pub struct Input {
 #[derive(Debug)]
 pub struct Text {
     pub kind: Kind,
-    /// None if the scenario does not set it.
+    /// `None` if the scenario does not set it.
     pub get: fn(&Link) -> Option<String>,
-    /// Says what is wrong with a text that cannot be read.
+    /// Returns what is wrong with text that cannot be read.
     pub set: fn(&mut Draft, &str) -> Result<(), String>,
 }
 
-/// What a value looks like, in links and in the JSON form.
+/// The kind of value, in links and in the JSON form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Id,
@@ -68,28 +68,28 @@ pub enum Kind {
     Packed,
     /// Other links.
     Links,
-    /// What is to be found.
+    /// A search.
     Wishes,
 }
 
-/// What links hold, in the order in which they write it.
+/// The inputs in links, in the order they are written.
 pub fn in_links() -> impl Iterator<Item = &'static Input> {
     INPUTS.iter().filter(|input| !input.key.is_empty())
 }
 
-/// The row of a link's key.
+/// The row for a link key.
 pub fn by_key(key: &str) -> Option<&'static Input> {
     in_links().find(|input| input.key == key)
 }
 
-/// The row of a name in the JSON form.
+/// The row for a name in the JSON form.
 pub fn by_name(name: &str) -> Option<&'static Input> {
     in_links().find(|input| input.in_json() && input.field.id() == name)
 }
 
 impl Field {
     pub fn input(self) -> &'static Input {
-        // The rows stand in the order of the variants.
+        // Rows are in the order of the variants.
         &INPUTS[self as usize]
     }
 }
@@ -103,12 +103,12 @@ impl Input {
         }
     }
 
-    /// Whether the JSON form has a text or a number of it.
+    /// Whether the JSON form holds it as text or a number.
     pub fn in_json(&self) -> bool {
         !self.key.is_empty() && !matches!(self.kind(), Kind::Packed | Kind::Links | Kind::Wishes)
     }
 
-    /// Its value as links write it; none if the scenario does not set it.
+    /// Its value as written in links; `None` if the scenario does not set it.
     pub fn get(&self, link: &Link) -> Option<String> {
         match (&self.text, &self.number) {
             (Some(text), _) => (text.get)(link),
@@ -116,7 +116,7 @@ impl Input {
         }
     }
 
-    /// Reads what links write, or says what is wrong with it.
+    /// Parses the text from a link, or returns what is wrong with it.
     pub fn set(&self, draft: &mut Draft, text: &str) -> Result<(), Issue> {
         let read = match (&self.text, &self.number) {
             (Some(own), _) => (own.set)(draft, text),

@@ -7,7 +7,7 @@ use crate::config::link::{real, whole};
 use crate::config::{Engine, Gpu, Issue, Scenario};
 use crate::units::decimal;
 
-/// What a number may be, and its box and slider on the form.
+/// The range of a number, and its box and slider in the form.
 #[derive(Debug, Clone, Copy)]
 pub struct Number {
     pub unit: &'static str,
@@ -15,10 +15,10 @@ pub struct Number {
     pub whole: bool,
     pub power_of_two: bool,
     pub stops: Stops,
-    /// The catalog's figure where the scenario sets none; `None` for a number that is always set.
+    /// The catalog's figure if the scenario sets none; `None` for numbers that are always set.
     pub catalog: Option<fn(&Engine, &Gpu) -> Option<f64>>,
     pub read: fn(&Scenario) -> Option<f64>,
-    /// `None` goes back to the catalog's figure, where there is one.
+    /// `None` resets to the catalog's figure, if there is one.
     pub write: fn(&mut Scenario, Option<f64>),
 }
 
@@ -34,12 +34,12 @@ impl Range {
         Self { min, max }
     }
 
-    /// Not of NaN.
+    /// False for NaN.
     pub fn contains(self, value: f64) -> bool {
         (self.min..=self.max).contains(&value)
     }
 
-    /// What is wrong with a `given` number called `name`: the one sentence for all of them.
+    /// The error message for a `given` number called `name`: one sentence for all inputs.
     pub fn wanted(self, name: &str, what: &str, given: &str) -> String {
         let (min, max) = (decimal(self.min), decimal(self.max));
         format!("{name} must be {what} between {min} and {max}, not `{}`", excerpt(given))
@@ -47,12 +47,12 @@ impl Range {
 }
 
 impl Number {
-    /// The number in `text`, whatever its range.
+    /// Parses a number of any range.
     pub fn parse(&self, text: &str) -> Option<f64> {
         if self.whole { whole(text).ok().map(f64::from) } else { real(text).ok() }
     }
 
-    /// As a box shows it: without grouping, so that it can be edited.
+    /// As shown in its box: without digit grouping, so that it can be edited.
     pub fn print(&self, value: f64) -> String {
         decimal(round(value))
     }
@@ -74,15 +74,15 @@ impl Input {
         number.range.wanted(self.label, what, given)
     }
 
-    /// An error unless it may have this value.
+    /// An error if the value is out of range.
     pub fn check(&self, value: f64) -> Option<Issue> {
         let takes = self.number.as_ref().is_none_or(|number| number.takes(value));
         let given = decimal(value);
         (!takes).then(|| Issue::error(self.field, self.wanted(&given)).with_given(given))
     }
 
-    /// The number typed into its box: `None` where the box is empty and may be. Spaces, commas and underscores
-    /// between digits are ignored.
+    /// The number typed into its box: `None` if the box is empty and may be. Spaces, commas and underscores between
+    /// digits are ignored.
     ///
     /// # Errors
     /// What is wrong with the text.
@@ -97,13 +97,13 @@ impl Input {
     }
 }
 
-/// An error for each number of `scenario` that is out of its range.
+/// An error for each number of `scenario` out of range.
 pub fn check_ranges(scenario: &Scenario) -> impl Iterator<Item = Issue> {
     let check = |input: &Input| input.check((input.number?.read)(scenario)?);
     INPUTS.iter().filter_map(check)
 }
 
-/// A field of the scenario that a number reads and writes.
+/// A scenario field behind a number.
 pub(super) trait Slot {
     fn get(&self) -> Option<f64>;
     fn put(&mut self, value: Option<f64>);

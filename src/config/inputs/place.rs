@@ -1,9 +1,9 @@
-//! Where the page's form has the control of an input, and when it shows it.
+//! Where the form has an input's control, and when it shows it.
 
 use super::{Field, INPUTS, Input, Number};
 use crate::config::Scenario;
 
-/// A group of the form, and the place in it.
+/// A group of the form, and the position in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(pub Group, pub u8);
 
@@ -13,7 +13,7 @@ pub enum Group {
     Gpu,
     Workload,
     Slos,
-    /// The rest is folded away until it is wanted.
+    /// The rest is in collapsed folds.
     Layout,
     Formats,
     Requests,
@@ -30,7 +30,7 @@ impl Group {
     }
 }
 
-/// The fields that the form has a control of for `scenario`, those in a fold included.
+/// The fields with a control in the form for `scenario`, folds included.
 pub fn shown(scenario: &Scenario) -> impl Iterator<Item = Field> {
     INPUTS.iter().filter(|input| input.is_shown(scenario)).map(|input| input.field)
 }
@@ -40,8 +40,8 @@ impl Input {
         self.place.map(|Place(group, _)| group)
     }
 
-    /// Whether the form has a control of it for `scenario`. A number that is not at its default has one even where it
-    /// means nothing, so that it can be set back.
+    /// Whether the form has a control for `scenario`. A number not at its default has one even where it has no
+    /// effect, so that it can be reset.
     pub fn is_shown(&self, scenario: &Scenario) -> bool {
         let is_changed = |number: &Number| {
             (number.read)(scenario).is_some_and(|value| self.default_number() != Some(value))
@@ -50,7 +50,7 @@ impl Input {
         self.place.is_some() && used
     }
 
-    /// The number of every scenario that sets no other.
+    /// The number that scenarios have by default.
     pub fn default_number(&self) -> Option<f64> {
         self.number.as_ref().and_then(|number| (number.read)(&Scenario::default()))
     }

@@ -1,4 +1,4 @@
-//! What choosing a model, a GPU or a kind of load rules out of the rest of a scenario.
+//! What choosing a model, GPU or kind of load rules out in the rest of a scenario.
 
 use super::{Field, INPUTS, Input};
 use crate::config::catalog::catalog;
@@ -6,7 +6,7 @@ use crate::config::check::{check_kv, check_weights};
 use crate::config::{Dtype, Issue, Lengths, Load, Scenario};
 use crate::units::decimal;
 
-/// Resets what the new value of `chosen` rules out. Notes beside `chosen` say what was reset, and why.
+/// Resets what the new value of `chosen` rules out. Notes on `chosen` say what was reset and why.
 pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
     let mut texts = match chosen {
         Field::Model => numbers(scenario, "model"),
@@ -21,7 +21,7 @@ pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
     texts.into_iter().map(|text| Issue::note(chosen, text)).collect()
 }
 
-/// Numbers that mean nothing any more.
+/// Numbers that no longer apply.
 fn numbers(scenario: &mut Scenario, chosen: &str) -> Vec<String> {
     let mut texts = Vec::new();
     let unused: Vec<&Input> = INPUTS.iter().filter(|input| !(input.applies)(scenario)).collect();
@@ -38,7 +38,7 @@ fn numbers(scenario: &mut Scenario, chosen: &str) -> Vec<String> {
     texts
 }
 
-/// Formats that the model or the GPU has no kernels for.
+/// Formats without kernels for the model or the GPU.
 fn formats(scenario: &mut Scenario) -> Vec<String> {
     let (mut texts, mut found) = (Vec::new(), Vec::new());
     let Some(gpu) = catalog().gpu(&scenario.gpu) else { return texts };
@@ -57,7 +57,7 @@ fn formats(scenario: &mut Scenario) -> Vec<String> {
     texts
 }
 
-/// Lengths that requests of this load cannot have.
+/// Lengths that this load's requests cannot have.
 fn lengths(scenario: &mut Scenario) -> Option<String> {
     let workload = &mut scenario.workload;
     let is_batch = matches!(workload.load, Load::Batch(_));

@@ -5,16 +5,16 @@
 pub enum Stops {
     /// Powers of two.
     Doubling { low: u32, high: u32 },
-    /// Four stops an octave: 1024, 1280, 1536, 1792, 2048.
+    /// Four stops per octave: 1024, 1280, 1536, 1792, 2048.
     Quarters { low: u32, high: u32 },
-    /// 1, 1.5, 2, 3, 5 and 7 times each power of ten from `low` on, and ten to the `high`.
+    /// 1, 1.5, 2, 3, 5 and 7 times each power of ten from `low`, up to ten to the `high`.
     Decades { low: i32, high: i32 },
     /// Equal steps.
     Even { low: f64, high: f64, step: f64 },
 }
 
 impl Stops {
-    /// All stops, rising.
+    /// All stops, ascending.
     pub fn values(self) -> Vec<f64> {
         match self {
             Self::Doubling { low, high } => {
@@ -45,7 +45,7 @@ impl Stops {
         }
     }
 
-    /// The stop nearest to `value`: by ratio where stops grow, by distance where they are even.
+    /// The nearest stop to `value`: by ratio if stops grow geometrically, by distance if they are even.
     pub fn nearest(self, value: f64) -> usize {
         let even = matches!(self, Self::Even { .. });
         let key = |value: f64| if even { value } else { value.max(f64::MIN_POSITIVE).ln() };
@@ -54,7 +54,7 @@ impl Stops {
     }
 }
 
-/// Binary fractions like 0.30000000000000004 never reach the visitor.
+/// Rounds away noise like 0.30000000000000004 before a visitor sees it.
 pub fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

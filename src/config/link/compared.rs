@@ -1,7 +1,7 @@
-//! Configurations inside a link: those to compare with in its `vs`, measured ones in its `run`, without characters that would be
-//! escaped.
+//! Configurations nested in a link: those to compare with (`vs`) and measured runs (`run`), without characters that
+//! would need escaping.
 //!
-//! `v~1~g~h200-sxm~tp~2` is `v=1&g=h200-sxm&tp=2`; two of them are joined by `~~`. A `~` inside a value, which no
+//! `v~1~g~h200-sxm~tp~2` is `v=1&g=h200-sxm&tp=2`; `~~` separates configurations. A `~` inside a value, which no
 //! catalog has, is escaped.
 
 use percent_encoding::{AsciiSet, utf8_percent_encode};
@@ -11,15 +11,15 @@ use crate::config::inputs::{self, Kind};
 use crate::config::issue::excerpt;
 use crate::config::{Issue, Scenario};
 
-/// Besides the link's own.
+/// In addition to the link's own.
 pub const MOST_COMPARED: usize = 3;
-/// Measured runs: a link stays short enough to be sent.
+/// Most measured runs: keeps a link short enough to send.
 pub const MOST_RUNS: usize = 100;
 
 const BETWEEN: &str = "~~";
 const WITHIN: char = '~';
 
-/// What stands escaped in a value before the whole is escaped again.
+/// Escaped within a value before the whole is escaped again.
 const ESCAPED_WITHIN: &AsciiSet = &ESCAPED.add(b'~');
 
 pub fn encode(all: &[Scenario]) -> String {
@@ -37,7 +37,7 @@ fn one(scenario: &Scenario) -> String {
 /// Those to compare with.
 ///
 /// # Errors
-/// The first thing in it that cannot be read: a comparison with half of what was meant would mislead.
+/// The first part that cannot be read: a comparison with half of what was meant would mislead.
 pub fn read(text: &str) -> Result<Vec<Scenario>, String> {
     decode(text, MOST_COMPARED)
 }
@@ -57,7 +57,7 @@ pub fn read_runs(text: &str) -> Result<Vec<Scenario>, String> {
 fn decode(text: &str, most: usize) -> Result<Vec<Scenario>, String> {
     let mut parts = text.split(WITHIN).peekable();
     let mut all = Vec::new();
-    // An empty part stands between two links.
+    // An empty part separates two links.
     while parts.next_if(|part| part.is_empty()).is_some() || parts.peek().is_some() {
         let number = all.len() + 1;
         if number > most {
@@ -69,7 +69,7 @@ fn decode(text: &str, most: usize) -> Result<Vec<Scenario>, String> {
             let Some(value) = parts.next() else {
                 return Err(format!("configuration {number}: `{}` has no value", excerpt(name)));
             };
-            // What a newer version adds is left out.
+            // Additions of a newer version are dropped.
             if let Some(input) =
                 inputs::by_key(name).filter(|input| !matches!(input.kind(), Kind::Links | Kind::Wishes))
             {

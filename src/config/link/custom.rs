@@ -1,5 +1,5 @@
-//! A custom model inside a link: its JSON record in URL-safe base64, with one byte for each of the record's usual pieces,
-//! which makes 65 bytes of a dense model's 310.
+//! A custom model in a link: its JSON record in URL-safe base64, with one byte for each common piece of such
+//! records, which shrinks a dense model from 310 bytes to 65.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 use crate::config::Model;
 use crate::config::objects::from_json;
 
-/// What `x` carries.
+/// The payload of `x`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Payload<M> {
     model: M,
 }
 
-/// What the control characters from U+0001 on stand for. JSON has none of its own, so links from before this table are read
-/// as they are. Frozen: their order is part of every link. A new piece takes a free character, up to U+001F.
+/// What the control characters from U+0001 on stand for. JSON itself has none, so links from before this table are
+/// read unchanged. Frozen: the order is part of every link. New pieces take unused characters, up to U+001F.
 ///
-/// The first that fits is taken, so a longer one stands before its own prefix.
+/// The first match is used, so a longer piece precedes its own prefix.
 const PIECES: [&str; 31] = [
     r#"{"model":{"id":""#,
     r#"","name":""#,
@@ -67,7 +67,7 @@ pub fn encode(model: &Model) -> String {
 pub fn decode(text: &str) -> Result<Model, String> {
     const DAMAGED: &str = "the custom model is cut off or damaged";
     let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map_err(|_| DAMAGED)?;
-    // A link is not long enough to make this exhaust memory.
+    // A link is too short for this to exhaust memory.
     let mut json = Vec::new();
     for byte in bytes {
         match PIECES.get(usize::from(byte).wrapping_sub(1)) {

@@ -1,4 +1,4 @@
-//! What is written from the table of inputs: `docs/links.md`, and the keys that scripts of other pages know.
+//! Files generated from the table of inputs: `docs/links.md`, and the keys that scripts on other pages use.
 
 use super::{Link, VERSION, split};
 use crate::config::inputs::{self, Input, Kind};
@@ -111,7 +111,7 @@ wish     = field \"~\" value *( \",\" value )   ; owned~h100-sxm,16 is 16 of thi
     )
 }
 
-/// The production of a value, and its bounds.
+/// The grammar production of a value, and its bounds.
 fn value(input: &Input) -> String {
     let production = match input.kind() {
         Kind::Id => "id",
@@ -126,7 +126,7 @@ fn value(input: &Input) -> String {
         Kind::Wishes => "wishes",
     };
     match &input.number {
-        // Links hold all GPUs, the number is that of the replicas.
+        // Links hold all GPUs; the number is that of replicas.
         Some(number) if input.field != Field::Gpus => {
             format!("{production}, {} to {}", decimal(number.range.min), decimal(number.range.max))
         }

@@ -1,14 +1,14 @@
-//! A link while it is read.
+//! A link during parsing.
 
 use super::{Link, VERSION, values};
 use crate::config::inputs::Input;
 use crate::config::{Field, Issue, Scenario};
 
-/// A link while its pairs are read.
+/// A link while its pairs are parsed.
 #[derive(Debug)]
 pub struct Draft {
     pub link: Link,
-    /// GPUs in all; the replicas follow once the degrees of parallelism are known.
+    /// Total GPUs; the number of replicas follows once the degrees of parallelism are known.
     pub gpus: Option<u32>,
 }
 
@@ -19,7 +19,7 @@ impl Default for Draft {
 }
 
 impl Draft {
-    /// One value; an issue beside its field keeps what was given.
+    /// Reads one value; an issue on its field keeps the text as given.
     pub fn read(&mut self, input: &Input, value: &str, issues: &mut Vec<Issue>) {
         issues.extend(input.set(self, value).err());
     }
@@ -28,7 +28,7 @@ impl Draft {
         let Some(gpus) = self.gpus else { return self.link };
         let scenario = &mut self.link.scenario;
         let replica = scenario.gpus_per_replica();
-        // Degrees of zero are `check`'s to refuse.
+        // `check` refuses degrees of zero.
         if let Some(replicas) = u64::from(gpus).checked_div(replica) {
             scenario.replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
             if replicas * replica != u64::from(gpus) {
@@ -40,7 +40,7 @@ impl Draft {
     }
 }
 
-/// GPUs of all replicas, where there are several.
+/// GPUs over all replicas, if there are several.
 pub fn all_gpus(link: &Link) -> Option<String> {
     let scenario = &link.scenario;
     let gpus = scenario.gpus_per_replica().saturating_mul(u64::from(scenario.replicas));

@@ -1,5 +1,5 @@
-//! What a link asks to be found: `f=gpu~h100-sxm,b200~weights~fp8,nvfp4~budget_gpus~16`, and `f=all` where nothing is
-//! narrowed down. The names are those of a request for plans (`docs/plan.md`).
+//! The search in a link: `f=gpu~h100-sxm,b200~weights~fp8,nvfp4~budget_gpus~16`, or `f=all` without restrictions.
+//! Names are those of a plan request (`docs/plan.md`).
 
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 
@@ -7,7 +7,7 @@ use super::{ESCAPED, split};
 use crate::config::Field;
 use crate::config::issue::excerpt;
 
-/// What may vary, in the order in which it does: the first slowest.
+/// Inputs that may vary, outermost loop first.
 pub const VARIES: [Field; 16] = [
     Field::Gpu,
     Field::Engine,
@@ -27,11 +27,11 @@ pub const VARIES: [Field; 16] = [
     Field::Accepted,
 ];
 
-/// Numbers by GPU.
+/// Fields with a number per GPU.
 pub const BY_GPU: [Field; 2] = [Field::Owned, Field::Prices];
 const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
 
-/// What a configuration says of its hardware, engine and formats, which a search chooses instead.
+/// Hardware, engine and format inputs that a search chooses instead.
 const CHOSEN: [Field; 19] = [
     Field::Gpu,
     Field::Gpus,
@@ -54,24 +54,24 @@ const CHOSEN: [Field; 19] = [
     Field::SendTime,
 ];
 
-/// In place of wishes where there are none.
+/// Stands for an unrestricted search.
 const ALL: &str = "all";
 const WITHIN: char = '~';
 const ESCAPED_WITHIN: &AsciiSet = &ESCAPED.add(b'~');
 
-/// Wishes, each a text as it was typed: of what varies the values to try, of GPUs their numbers, each list with commas.
+/// A search's restrictions, each as typed: values to try, or numbers by GPU, as comma-separated lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Find {
     wishes: Vec<(Field, String)>,
 }
 
 impl Find {
-    /// What was asked for `field`, if anything.
+    /// The restriction on `field`, if any.
     pub fn get(&self, field: Field) -> Option<&str> {
         self.wishes.iter().find(|(of, _)| *of == field).map(|(_, text)| text.as_str())
     }
 
-    /// An empty text is no wish.
+    /// Empty text removes the restriction.
     pub fn set(&mut self, field: Field, text: &str) {
         self.wishes.retain(|(of, _)| *of != field);
         if !text.trim().is_empty() {
@@ -80,13 +80,13 @@ impl Find {
         }
     }
 
-    /// The values of a list.
+    /// The values in a list.
     pub fn list(&self, field: Field) -> Vec<&str> {
         let values = self.get(field).unwrap_or_default().split(',');
         values.map(str::trim).filter(|value| !value.is_empty()).collect()
     }
 
-    /// Takes a value into a list, or out of it.
+    /// Adds a value to a list, or removes it.
     pub fn toggle(&mut self, field: Field, value: &str) {
         let mut values = self.list(field);
         match values.iter().position(|known| *known == value) {
@@ -97,7 +97,7 @@ impl Find {
         self.set(field, &values);
     }
 
-    /// The number of a GPU, as it was typed.
+    /// The number for a GPU, as typed.
     pub fn number(&self, field: Field, gpu: &str) -> &str {
         let list = self.list(field);
         let at = list.iter().step_by(2).position(|id| *id == gpu);
@@ -113,12 +113,12 @@ impl Find {
         self.set(field, &all);
     }
 
-    /// Whether there are wishes of this field.
+    /// Whether `field` can be restricted.
     pub fn takes(field: Field) -> bool {
         [&VARIES[..], &BY_GPU, &BUDGETS].concat().contains(&field)
     }
 
-    /// Whether a search chooses an input that a configuration would state.
+    /// Whether a search chooses this input instead of the configuration.
     pub fn chooses(field: Field) -> bool {
         CHOSEN.contains(&field)
     }
@@ -134,7 +134,7 @@ impl Find {
     }
 
     /// # Errors
-    /// What in it is no wish: a search for something else than was meant would mislead.
+    /// The first part that is not a restriction: searching for something else would mislead.
     pub(in crate::config) fn decode(text: &str) -> Result<Self, String> {
         let mut find = Self::default();
         if text == ALL {

@@ -13,8 +13,8 @@ impl Link {
     /// Reads `{"model": "qwen3-32b", "gpu": "h100-sxm", "tp": 2, ...}`; what is left out takes its default.
     /// `isl` may be a list of lengths, `model` an object like those of the model catalog.
     ///
-    /// Without a link the issues hold at least one error. A field of another name is an error: it is
-    /// more likely a slip than a wish to have it ignored.
+    /// If there is no link, the issues hold at least one error. An unknown field is an error: it is more likely a
+    /// typo than meant to be ignored.
     pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
         let object = match json::parse(text) {
             Ok(object) => object,
@@ -51,7 +51,7 @@ impl Link {
         (sound.then_some(link), issues)
     }
 
-    /// The JSON form with every field that holds a value.
+    /// The JSON form with every field that has a value.
     pub fn to_json(&self) -> Value {
         let default = Self::new(Scenario::default());
         let mut map = Map::new();
@@ -70,7 +70,7 @@ impl Link {
 }
 
 impl Scenario {
-    /// As [`Link::from_json`], without what a link holds beside its scenario.
+    /// Like [`Link::from_json`], for the scenario alone.
     pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
         let (link, issues) = Link::from_json(text);
         (link.map(|link| link.scenario), issues)
@@ -81,7 +81,7 @@ impl Scenario {
     }
 }
 
-/// An error about several names of one thing: the sizes of several kinds of load, a ramp and a stagger.
+/// An error if several names for the same thing are given: several load sizes, or a ramp and a stagger.
 fn several(field: Field, object: &Value) -> Option<Issue> {
     let names = Field::ALL.iter().filter(|name| topic(**name) == field).map(|name| name.id());
     let given: Vec<&str> = names.filter(|name| object.get(name).is_some()).collect();
@@ -96,7 +96,7 @@ fn unknown(name: &str) -> Issue {
     Issue::error(Field::Link, text)
 }
 
-/// A JSON value as the text a link would hold, or what it must be instead.
+/// A JSON value as link text, or what it must be instead.
 pub(crate) fn plain(value: &Value, kind: Kind) -> Result<String, &'static str> {
     let number = |value: &Value| value.as_f64().map(decimal);
     match kind {
@@ -131,7 +131,7 @@ fn typed(text: &str, kind: Kind) -> Value {
     }
 }
 
-/// A measurement by the names that `vllm bench serve` gives its numbers.
+/// A measurement under the names of `vllm bench serve`.
 fn named(measured: &Measured) -> Value {
     let mut map = Map::new();
     for &metric in Metric::ALL {

@@ -1,4 +1,4 @@
-//! The scenario as text: the fragment of a link, and the JSON form with the same inputs.
+//! The scenario as text: a link's fragment, or JSON with the same inputs.
 //!
 //! `#v=1&m=qwen3-32b&g=h100-sxm&tp=2&w=fp8&kv=fp8&c=32`: pairs of a key of [`INPUTS`](super::inputs::INPUTS) and a value,
 //! joined by `&`. A link names only what differs from the defaults of its schema version, which are frozen: those of
@@ -34,12 +34,12 @@ pub use values::{histogram, real, show_histogram, whole};
 /// The schema this release writes, and the newest it reads.
 pub const VERSION: u32 = 1;
 
-/// What a page shows that is opened without a link: a deployment with limits that it meets, of a model and GPU that many runs
-/// were measured of.
+/// What a page opened without a link shows: a deployment that meets its limits, of a model and GPU with many
+/// measured runs.
 pub const FRESH: &str = "v=1&m=llama-3.3-70b-instruct&tp=4&w=fp8&r=4&st=1000&sp=30";
 
-/// What stands escaped in a value. RFC 3986 calls what is removed here unreserved, all but the comma; a fragment may hold
-/// commas, and they keep lists readable.
+/// What is escaped in a value: all but RFC 3986's unreserved characters, and the comma, which fragments allow and
+/// which keeps lists readable.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
 
 /// A link, read.
@@ -50,13 +50,13 @@ pub struct Link {
     pub version: u32,
     /// The release of data and weights it was made with, if it pins one.
     pub data_release: Option<String>,
-    /// Configurations to compare with, [`MOST_COMPARED`] at most.
+    /// Configurations to compare with, up to [`MOST_COMPARED`].
     pub compared: Vec<Scenario>,
-    /// Measured runs of the visitor's own, [`MOST_RUNS`] at most.
+    /// Your own measured runs, up to [`MOST_RUNS`].
     pub runs: Vec<Scenario>,
-    /// What is to be found, where it asks for plans.
+    /// The search, if plans are requested.
     pub find: Option<Find>,
-    /// Keys this release does not know, in order, decoded.
+    /// Keys unknown to this release, in order, decoded.
     pub extra: Vec<(String, String)>,
 }
 
@@ -73,24 +73,24 @@ impl Link {
         }
     }
 
-    /// Puts the catalog's ids in the place of published names.
+    /// Replaces published names by catalog ids.
     pub fn settle(&mut self) -> Vec<Issue> {
-        // What is wrong with the others is said where they are compared.
+        // Issues of the others are reported where they are compared.
         for scenario in self.compared.iter_mut().chain(&mut self.runs) {
             settle(scenario);
         }
         settle(&mut self.scenario)
     }
 
-    /// Reads a link, a scenario in the JSON form, or the command that starts an engine. Models may have the names under
-    /// which they are published.
+    /// Reads a link, the JSON form of a scenario, or the command that starts an engine. Models may be given by
+    /// their published names.
     ///
-    /// Without a link the issues hold at least one error.
+    /// If there is no link, the issues hold at least one error.
     pub fn read(text: &str) -> (Option<Self>, Vec<Issue>) {
         Self::read_onto(text, None)
     }
 
-    /// The same; what a command leaves open is that of `base`, which is for commands alone.
+    /// The same; `base`, for commands only, supplies what a command leaves open.
     pub fn read_onto(text: &str, base: Option<&Scenario>) -> (Option<Self>, Vec<Issue>) {
         let text = text.trim_start_matches(BYTE_ORDER_MARK).trim();
         if text.is_empty() {
@@ -125,7 +125,7 @@ impl Link {
         known.chain(extra).collect::<Vec<String>>().join("&")
     }
 
-    /// What differs from the defaults, by key.
+    /// The pairs that differ from the defaults.
     fn pairs(&self) -> impl Iterator<Item = (&'static str, String)> {
         let default = Self::new(Scenario::default());
         inputs::in_links().filter_map(move |input| {
@@ -135,7 +135,7 @@ impl Link {
         })
     }
 
-    /// A warning where the link was made with other data and weights than those of `release`.
+    /// A warning if the link was made with a different release of data and weights than `release`.
     pub fn then_and_now(&self, release: &str) -> Option<Issue> {
         let then = self.data_release.as_deref().filter(|then| *then != release)?;
         let text = format!(
@@ -155,13 +155,13 @@ pub fn encode(scenario: &Scenario) -> String {
     Link::new(scenario.clone()).encode()
 }
 
-/// What some editors put before a text.
+/// Put before a text by some editors.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Reads a link: a whole address, its fragment or query with or without the leading mark.
 ///
-/// Keys of the fragment count over those of the query. Unknown keys of a query belong to the page around it and are
-/// dropped, those of a fragment are kept.
+/// Keys in the fragment take precedence over those in the query. Unknown query keys belong to the surrounding page
+/// and are dropped; unknown fragment keys are kept.
 pub fn decode(text: &str) -> (Link, Vec<Issue>) {
     let text = text.trim_start_matches(BYTE_ORDER_MARK).trim();
     let mut issues = Vec::new();
@@ -195,13 +195,13 @@ pub fn decode(text: &str) -> (Link, Vec<Issue>) {
     (draft.finish(&mut issues), issues)
 }
 
-/// Whether an address holds nothing that is read of a link.
+/// Whether an address has no content that a link would read.
 pub fn names_nothing(address: &str) -> bool {
     let parts = split::split(address.trim(), &mut Vec::new());
     parts.fragment.is_empty() && !parts.query.iter().any(|(key, _)| inputs::by_key(key).is_some())
 }
 
-/// What a field names: the sizes of the kinds of load are one load, a ramp and a stagger one start.
+/// What a field determines: all load sizes determine the load, ramp and stagger the start.
 fn topic(field: Field) -> Field {
     match field {
         Field::Stagger => Field::Ramp,
@@ -210,7 +210,7 @@ fn topic(field: Field) -> Field {
     }
 }
 
-/// Says so where a key repeats, or names what another one named: `c` and `b`, `m` and `x`.
+/// Warns if a key repeats, or sets the same thing as another: `c` and `b`, `m` and `x`.
 fn clash(input: &'static Input, seen: &[&'static Input], issues: &mut Vec<Issue>) {
     if let Some(other) = seen.iter().find(|other| topic(other.field) == topic(input.field)) {
         let (first, last) = (other.key, input.key);

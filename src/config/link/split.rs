@@ -1,19 +1,19 @@
-//! From the text of an address to its pairs.
+//! Splits an address into pairs.
 
 use percent_encoding::percent_decode_str;
 
 use crate::config::{Field, Issue};
 
-/// Longest address read at all, a custom model included.
+/// Longest address read, a custom model included.
 pub const MAX_BYTES: usize = 128 * 1024;
 
-/// Most bytes of pairs, a custom model not counted. Catalog scenarios stay under 300.
+/// Most bytes of pairs, excluding a custom model. Catalog scenarios stay under 300.
 const MAX_PLAIN_BYTES: usize = 8 * 1024;
 
-/// The key of a custom model, the one whose value may be long.
+/// The key of a custom model, the only one with long values.
 pub const CUSTOM_MODEL: &str = "x";
 
-/// How often an address may have been escaped as a whole: mail and chat software does it once or twice.
+/// How often an address may have been escaped as a whole: mail and chat software does so once or twice.
 const MAX_ESCAPES: usize = 3;
 
 /// Decoded pairs, in order.
@@ -52,7 +52,7 @@ fn pairs(text: &str, budget: &mut usize, issues: &mut Vec<Issue>) -> Vec<(String
     let mut found = Vec::new();
     for piece in text.split('&').filter(|piece| !piece.is_empty()) {
         let (key, value) = piece.split_once('=').unwrap_or((piece, ""));
-        // `&amp;` from HTML that was escaped once too often.
+        // `&amp;` from HTML escaped once too often.
         let key = decode(key.strip_prefix("amp;").unwrap_or(key));
         if key != CUSTOM_MODEL {
             let Some(left) = budget.checked_sub(piece.len()) else {
@@ -70,7 +70,7 @@ fn pairs(text: &str, budget: &mut usize, issues: &mut Vec<Issue>) -> Vec<(String
     found
 }
 
-/// Undoes escapes of the pairs as a whole, which leave no `=` between key and value.
+/// Undoes escaping of the pairs as a whole, which leaves no `=` between key and value.
 fn unescape(text: &str, issues: &mut Vec<Issue>) -> String {
     let mut text = text.trim_start_matches(['#', '?', '!', '/', '&']).to_owned();
     let mut times = 0;
@@ -85,7 +85,7 @@ fn unescape(text: &str, issues: &mut Vec<Issue>) -> String {
     text
 }
 
-/// Bytes that are no UTF-8 become the replacement character, which no id or number holds.
+/// Bytes that are not UTF-8 become the replacement character, which no id or number has.
 pub fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! Keys that no input has, and texts that are no link.
+//! Unknown keys, and texts that are not links.
 
 use super::VERSION;
 use crate::config::catalog::catalog;
@@ -6,14 +6,14 @@ use crate::config::inputs;
 use crate::config::issue::{excerpt, nearest};
 use crate::config::{Field, Issue};
 
-/// Words of a text that are compared with ids.
+/// How many words of a text are compared with ids.
 const WORDS: usize = 20;
 
-/// Unknown keys that one warning names.
+/// How many unknown keys a warning lists.
 const NAMED: usize = 5;
 
-/// Of the unknown keys of a link those it keeps, with a warning. A name of the JSON form is an error, since its value was
-/// meant to count, and is not kept.
+/// The unknown keys that a link keeps, with a warning. A name of the JSON form is an error and not kept, since its
+/// value was meant to count.
 pub fn keep(unknown: Vec<(String, String)>, version: u32, issues: &mut Vec<Issue>) -> Vec<(String, String)> {
     let (names, kept): (Vec<_>, Vec<_>) =
         unknown.into_iter().partition(|(name, _)| inputs::by_name(name).is_some());
@@ -22,7 +22,7 @@ pub fn keep(unknown: Vec<(String, String)>, version: u32, issues: &mut Vec<Issue
             format!("`{}` is a name of the JSON form: in a link write `{}`", input.field.id(), input.key);
         issues.push(Issue::error(Field::Link, text));
     }
-    // The version's own warning covers what a newer release has added.
+    // The version's own warning covers additions of newer releases.
     if version <= VERSION && !kept.is_empty() {
         let keys: Vec<String> = kept.iter().take(NAMED).map(|(key, _)| described(key)).collect();
         let more = if kept.len() > NAMED { " and others" } else { "" };
@@ -38,7 +38,7 @@ fn described(key: &str) -> String {
     format!("`{}`{hint}", excerpt(key))
 }
 
-/// An error about a text that sets no input, with the input it was likely meant to set.
+/// The error for a text that sets no input, with the input it probably meant.
 pub fn no_input(text: &str) -> Issue {
     let words = || {
         let words = text.split(|c: char| !c.is_alphanumeric() && !"-._".contains(c));
@@ -50,7 +50,7 @@ pub fn no_input(text: &str) -> Issue {
     };
     let models = catalog().models.models.iter().map(|model| &*model.id).collect();
     let gpus = catalog().gpus.gpus.iter().map(|gpu| &*gpu.id).collect();
-    // In a tie the model.
+    // On a tie, the model.
     let near = [best(gpus, "g"), best(models, "m")].into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
     let hint = match near {
         Some((_, pair)) => format!("did you mean `{pair}`?"),

@@ -16,14 +16,14 @@ pub fn whole(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Digits that count: a double holds every decimal of as many.
+/// Significant digits kept: a double holds every decimal of this many.
 const DIGITS: usize = 15;
 
-/// Places after the point that count.
+/// Decimal places kept.
 const PLACES: usize = 22;
 
-/// A decimal without sign or exponent, as people type it. Digits beyond the fifteenth are cut off, which also sheds the noise
-/// of sums of decimals.
+/// A decimal without sign or exponent, as people type it. Digits beyond the fifteenth are dropped, which also
+/// removes floating-point noise.
 pub fn real(text: &str) -> Result<f64, String> {
     let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -56,7 +56,7 @@ pub fn shape(text: &str) -> Result<Shape, String> {
     })
 }
 
-/// `1024`, or a list with runs: `512x3,1024` is 512, 512, 512, 1024. A lone comma is the empty list.
+/// `1024`, or a run-length list: `512x3,1024` is 512, 512, 512, 1024. A lone comma is the empty list.
 pub fn lengths(text: &str) -> Result<Lengths, String> {
     if !text.contains([',', 'x']) {
         return whole(text).map(Lengths::Fixed);
@@ -65,7 +65,7 @@ pub fn lengths(text: &str) -> Result<Lengths, String> {
     for run in text.split(',').filter(|run| !run.is_empty()) {
         let (length, count) = run.split_once('x').unwrap_or((run, "1"));
         let (length, count) = (whole(length)?, whole(count)? as usize);
-        // Before the list grows: a run may claim four thousand million lengths.
+        // Checked before the list grows: a run may claim four billion lengths.
         if count > MAX_LENGTHS - all.len() {
             return Err(format!("more than {MAX_LENGTHS} prompt lengths"));
         }
@@ -82,7 +82,7 @@ pub fn show_lengths(lengths: &Lengths) -> String {
     let runs: Vec<String> = all
         .chunk_by(|a, b| a == b)
         .map(|run| match (run.len(), all.len()) {
-            // A single length reads as a list only with its count.
+            // A single length reads as a list only with a count.
             (1, 2..) => run[0].to_string(),
             (count, _) => format!("{}x{count}", run[0]),
         })
@@ -90,7 +90,7 @@ pub fn show_lengths(lengths: &Lengths) -> String {
     if runs.is_empty() { ",".into() } else { runs.join(",") }
 }
 
-/// `512-64x3,2048-256`: prompts and outputs with their weights, 1 where there is none.
+/// `512-64x3,2048-256`: prompt and output lengths with weights, 1 by default.
 pub fn histogram(text: &str) -> Result<Vec<Bin>, String> {
     let bin = |part: &str| {
         let (lengths, weight) = part.split_once('x').unwrap_or((part, "1"));
@@ -114,7 +114,7 @@ pub fn show_histogram(bins: &[Bin]) -> String {
     bins.iter().map(bin).collect::<Vec<_>>().join(",")
 }
 
-/// `ttft-123.4-118,throughput-1200`: means, each with the median where it is known; `tpot--8.1` is a median alone.
+/// `ttft-123.4-118,throughput-1200`: means, followed by the median if known; `tpot--8.1` is a median alone.
 pub fn measured(text: &str) -> Result<Measured, String> {
     let mut all = Measured::default();
     for part in text.split(',') {

@@ -1,4 +1,4 @@
-//! Measured runs that say of which configuration they are: those that a call brings along, and those saved by the page.
+//! Measured runs that state their own configuration: those in an API call, and those saved by the page.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use crate::config::excerpt;
 use crate::config::link::Link;
 use crate::config::{Field, Issue, Load, Scenario};
 
-/// The runs that `given` names: each a link, or an object of the inputs in which it differs from the configuration of `base`,
-/// with `measured`. One that cannot be read is named and left out.
+/// The runs in `given`: each a link, or an object with the inputs that differ from `base`, and `measured`. Runs
+/// that cannot be read are reported and dropped.
 pub fn read(given: &[Value], base: &Link) -> (Vec<Scenario>, Vec<Issue>) {
     let (mut runs, mut issues) = (Vec::new(), Vec::new());
     for (number, value) in (1_u32..).zip(given) {
@@ -35,23 +35,23 @@ pub fn read(given: &[Value], base: &Link) -> (Vec<Scenario>, Vec<Issue>) {
     (runs, issues)
 }
 
-/// Whether an object is such a run, not a benchmark's report.
+/// Whether an object is such a run rather than a benchmark's report.
 pub fn is_run(value: &Value) -> bool {
     value.get(Field::Measured.id()).is_some_and(Value::is_object)
 }
 
-/// Runs as a file keeps them, one a line: the whole configuration of each, and what was measured.
+/// Runs as stored in a file, one per line: the full configuration and its measurements.
 pub fn print(runs: &[Scenario]) -> String {
     runs.iter().map(|run| format!("{}\n", run.to_json())).collect()
 }
 
-/// `changes` over the configuration of `base`. A load of another kind takes the place of its own.
+/// `changes` applied to `base`. A different kind of load replaces its own.
 fn merged(changes: &Value, base: &Link) -> Value {
     let (Value::Object(changes), Value::Object(mut all)) = (changes, base.scenario.to_json()) else {
         return changes.clone();
     };
     all.remove(Field::Measured.id());
-    // What a change stands in the place of.
+    // What a change replaces.
     let degrees = [Field::Tp, Field::Pp, Field::Dp];
     for (of, replaced) in [(&Load::SIZES[..], &Load::SIZES[..]), (&degrees, &[Field::Gpus])] {
         if of.iter().any(|field| changes.contains_key(field.id())) {

@@ -1,4 +1,4 @@
-//! What was measured of a configuration: the headline numbers of a benchmark's report.
+//! A configuration's measurements: the headline numbers of a benchmark report.
 
 pub mod given;
 pub mod paste;
@@ -13,7 +13,7 @@ use crate::units::decimal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Metric {
-    /// Milliseconds, as are the next two.
+    /// Milliseconds, like the next two.
     Ttft,
     Tpot,
     E2e,
@@ -26,7 +26,7 @@ pub enum Metric {
     Total,
 }
 
-// In links, and on the page's numbers.
+// Used in links and for the page's numbers.
 ids!(Metric);
 
 impl Metric {
@@ -34,7 +34,7 @@ impl Metric {
         matches!(self, Self::Ttft | Self::Tpot | Self::E2e)
     }
 
-    /// The name that `vllm bench serve --save-result` gives its mean, or its median.
+    /// The name of its mean or median in `vllm bench serve --save-result`.
     pub fn key(self, median: bool) -> &'static str {
         match (self, median) {
             (Self::Ttft, false) => "mean_ttft_ms",
@@ -50,7 +50,7 @@ impl Metric {
     }
 }
 
-/// One number over all requests, in its metric's unit. A rate has no median.
+/// One number over all requests, in its metric's unit. Rates have no median.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Figure {
     pub mean: Option<f64>,
@@ -58,16 +58,16 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The mean, which is what is predicted; the median where the mean is not known.
+    /// The mean, which is predicted; else the median.
     pub fn value(self) -> Option<f64> {
         self.mean.or(self.median)
     }
 }
 
-/// What is known of each metric; none of it where nothing was measured. Every number lies within its range.
+/// The known metrics; empty if nothing was measured. Every number is within its range.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Measured {
-    /// Mean and median of each; 0 where it is not known.
+    /// Mean and median of each; 0 if unknown.
     numbers: [[f64; 2]; Metric::ALL.len()],
 }
 
@@ -92,10 +92,10 @@ impl Measured {
         self.numbers.as_flattened_mut().iter_mut().for_each(|number| *number = change(*number));
     }
 
-    /// Takes a mean, or a median.
+    /// Sets a mean or a median.
     ///
     /// # Errors
-    /// What would be right where the number is none of this metric.
+    /// The expected value, if the number is out of range.
     pub fn set(&mut self, metric: Metric, median: bool, value: f64) -> Result<(), String> {
         if median && !metric.is_time() {
             return Err("a rate has no median".into());

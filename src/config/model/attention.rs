@@ -1,4 +1,4 @@
-//! What mixes tokens in a block: attention, or a recurrence in its place.
+//! The token mixer of a block: attention, or a recurrence in its place.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,16 +28,16 @@ pub struct Gqa {
     pub qk_norm: bool,
     /// Bias on the QKV projection (Qwen2).
     pub qkv_bias: bool,
-    /// Width of a value, where it is not that of a key.
+    /// Width of a value, if different from that of a key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_dim: Option<u32>,
-    /// Keys that a query sees at most, its own included; none if it sees all.
+    /// Sliding window: keys visible to a query, its own included; `None` if it sees all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub traits: Vec<GqaTrait>,
-    /// Queries see chosen blocks of the keys only.
+    /// Queries attend only to selected blocks of keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<KeyBlocks>,
 }
@@ -49,11 +49,11 @@ pub enum GqaTrait {
     /// A learned logit per head that takes part in the softmax (gpt-oss).
     #[default]
     Sinks,
-    /// The result is gated by a projection as wide as Q (Qwen3.5).
+    /// The output is gated by a projection as wide as Q (Qwen3.5).
     OutputGate,
-    /// Q and K are normalised over all heads together: ranks exchange their sums of squares (MiniMax).
+    /// Q and K are normalised over all heads together: ranks all-reduce their sums of squares (MiniMax).
     NormOverHeads,
-    /// Values are the keys before norm and rotary embedding: no projection of their own (Gemma 4).
+    /// Values are the keys before norm and rotary embedding, without their own projection (Gemma 4).
     ValuesFromKeys,
 }
 
@@ -63,20 +63,20 @@ pub enum GqaTrait {
 #[serde(deny_unknown_fields)]
 pub struct Mla {
     pub heads: u32,
-    /// Width of the compressed queries; none if queries are projected at once.
+    /// Width of the compressed queries; `None` if Q is projected directly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_rank: Option<u32>,
-    /// The latent vector a token keeps for keys and values.
+    /// Width of the latent vector cached per token for keys and values.
     pub latent: u32,
-    /// Part of queries and keys with the rotary embedding; its key is shared by all heads.
+    /// Width of the part of queries and keys with rotary embedding; its key is shared by all heads.
     pub rope: u32,
-    /// Part of queries and keys without.
+    /// Width of the part of queries and keys without rotary embedding.
     pub nope: u32,
     pub value: u32,
-    /// Sparse: attends to the tokens an indexer chose.
+    /// Sparse: attends to the tokens an indexer selects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indexer: Option<Indexer>,
-    /// The result is gated by a projection of its width.
+    /// The output is gated by a projection of its width.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<bool>,
 }
@@ -88,14 +88,14 @@ pub struct Mla {
 pub struct Indexer {
     pub heads: u32,
     pub head_dim: u32,
-    /// Tokens that each query attends to at most.
+    /// Tokens each query attends to at most.
     pub topk: u32,
-    /// This layer takes the choice of an earlier one.
+    /// This layer reuses the selection of an earlier one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub borrowed: Option<bool>,
 }
 
-/// A gated delta rule behind a short convolution: a state of constant size in place of keys and values.
+/// A gated delta rule after a short convolution: a constant-size state instead of keys and values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
@@ -104,24 +104,24 @@ pub struct Delta {
     pub value_heads: u32,
     pub key_dim: u32,
     pub value_dim: u32,
-    /// Tokens the convolution reaches back, the newest included.
+    /// Kernel width of the convolution in tokens, the newest included.
     pub taps: u32,
     pub gates: Gates,
-    /// The output gate is projected at once, not through a bottleneck (Kimi K3).
+    /// The output gate is projected directly, not through a bottleneck (Kimi K3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_gate: Option<bool>,
 }
 
-/// How a delta rule forgets.
+/// How a delta rule's decay is gated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Gates {
-    /// One decay a head; the output gate is as wide as the values (gated delta net, Qwen3.5).
+    /// One decay per head; the output gate is as wide as the values (gated delta net, Qwen3.5).
     #[default]
     PerHead,
-    /// One decay a channel of the keys; decay and output gate come through a bottleneck one head wide (Kimi
-    /// delta attention).
+    /// One decay per key channel; decay and output gate come through a bottleneck one head wide (Kimi delta
+    /// attention).
     PerChannel,
 }
 
@@ -154,19 +154,19 @@ impl Gqa {
         self.traits.contains(&wanted)
     }
 
-    /// Keys that a query sees at most; none if it sees all.
+    /// Number of keys visible to a query; `None` if it sees all.
     pub fn visible(&self) -> Option<u32> {
         self.window.or(self.blocks.map(|blocks| blocks.keys()))
     }
 
-    /// Elements a token keeps of one KV head.
+    /// Elements cached per token and KV head.
     pub fn cached_per_head(&self) -> u32 {
         self.head_dim + self.value_dim()
     }
 }
 
 impl Mla {
-    /// Elements a token keeps, on every rank.
+    /// Elements cached per token on every rank.
     pub fn cached(&self) -> u32 {
         self.latent + self.rope
     }
@@ -190,7 +190,7 @@ impl Delta {
         2 * self.key_width() + self.value_width()
     }
 
-    /// Elements of the states of one sequence.
+    /// State elements per sequence.
     pub fn state(&self) -> f64 {
         f64::from(self.value_heads) * f64::from(self.key_dim) * f64::from(self.value_dim)
     }
@@ -206,7 +206,7 @@ impl Mamba {
         self.width() + 2 * self.groups * self.state
     }
 
-    /// Elements of the states of one sequence.
+    /// State elements per sequence.
     pub fn state(&self) -> f64 {
         f64::from(self.width()) * f64::from(self.state)
     }

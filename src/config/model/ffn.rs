@@ -1,4 +1,4 @@
-//! What works on each token alone: an MLP, or a choice of experts.
+//! The feed-forward part of a block: an MLP, or a mixture of experts.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,22 +30,22 @@ pub struct Moe {
     pub topk: u32,
     /// Width of one expert.
     pub intermediate: u32,
-    /// Width of all shared experts together, which every token visits; none if there are none.
+    /// Total width of the shared experts, which every token visits; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<u32>,
-    /// The shared experts' result is weighed by a projection to one number.
+    /// The shared experts' output is weighted by a one-column gate projection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_gate: Option<bool>,
     /// No gate projection in any expert.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ungated: Option<bool>,
-    /// Width that tokens are projected to before the routed experts, and back from after.
+    /// Width that tokens are projected to before the routed experts, and back from after them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latent: Option<u32>,
     /// Biases on the experts' projections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<bool>,
-    /// A dense MLP of this width beside the experts, its result added to theirs.
+    /// Width of a dense MLP parallel to the experts, whose output is added to theirs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<u32>,
 }
@@ -55,7 +55,7 @@ impl Dense {
         self.ungated != Some(true)
     }
 
-    /// Columns into the MLP: gate and up, or up.
+    /// Columns of the MLP's input projection: gate and up, or up alone.
     pub fn columns(&self) -> u32 {
         self.intermediate * if self.gated() { 2 } else { 1 }
     }
@@ -66,7 +66,7 @@ impl Moe {
         self.ungated != Some(true)
     }
 
-    /// Width of a token as the routed experts take it.
+    /// Input width of the routed experts.
     pub fn width(&self, hidden: u32) -> u32 {
         self.latent.unwrap_or(hidden)
     }

@@ -1,10 +1,10 @@
-//! How large an architecture may be, and whether its parts fit together. The same checks serve a
-//! pasted `config.json` and a custom model that came in a link.
+//! Limits on an architecture's size, and consistency of its parts. The same checks apply to a pasted `config.json`
+//! and to a custom model from a link.
 
 use super::{Attention, Ffn, Indexer, Model};
 use crate::units::decimal;
 
-/// The range one count of the architecture may take, under its name in `config.json`.
+/// The allowed range of one count, under its name in `config.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     pub key: &'static str,
@@ -23,22 +23,22 @@ impl Limit {
         (!inside).then(|| format!("`{}` is {}: expected {}", self.key, decimal(value), self.range()))
     }
 
-    /// The valid range, for a sentence.
+    /// The valid range in words.
     pub fn range(&self) -> String {
         format!("a whole number from {} to {}", self.min, self.max)
     }
 }
 
-// Each bound is several times the largest published model (Llama 3.1 405B: 126 layers, hidden size
-// 16 384, intermediate size 53 248; Gemma's vocabulary: 262 144; Llama 4 Scout's context: 10 M), and
-// small enough that no count of work overflows.
+// Each bound is several times the largest published model (Llama 3.1 405B: 126 layers, hidden size 16 384,
+// intermediate size 53 248; Gemma's vocabulary: 262 144; Llama 4 Scout's context: 10 M), and small enough that no
+// work count overflows.
 pub const LAYERS: Limit = Limit::new("num_hidden_layers", 1_000);
 pub const HIDDEN: Limit = Limit::new("hidden_size", 65_536);
 pub const INTERMEDIATE: Limit = Limit::new("intermediate_size", 524_288);
 pub const VOCAB: Limit = Limit::new("vocab_size", 4_194_304);
 pub const HEADS: Limit = Limit::new("num_attention_heads", 1_024);
 pub const KV_HEADS: Limit = Limit::new("num_key_value_heads", 1_024);
-/// FlashAttention's kernels end at 256; Gemma 4's global layers have heads of 512.
+/// FlashAttention supports up to 256; Gemma 4's global layers have heads of 512.
 pub const HEAD_DIM: Limit = Limit::new("head_dim", 512);
 pub const VALUE_DIM: Limit = Limit::new("v_head_dim", 512);
 pub const WINDOW: Limit = Limit::new("sliding_window", 100_000_000);
@@ -72,14 +72,14 @@ pub const TOPK: Limit = Limit::new("num_experts_per_tok", 1_024);
 pub const EXPERT_WIDTH: Limit = Limit::new("moe_intermediate_size", 262_144);
 pub const CONTEXT: Limit = Limit::new("max_position_embeddings", 100_000_000);
 
-/// Head dimensions that attention kernels take are multiples of this (16-byte loads of 16-bit values).
+/// Attention kernels need head dimensions in multiples of this (16-byte loads of 16-bit values).
 pub const HEAD_DIM_STEP: u32 = 8;
 
-/// Longest id and name of a model, in bytes.
+/// Longest model id or name, in bytes.
 pub const NAME_BYTES: usize = 200;
 
 impl Model {
-    /// Everything that makes this architecture impossible to count; empty for a sound one.
+    /// Everything that makes this architecture impossible to count; empty if it is valid.
     pub fn objections(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut check = |limit: Limit, value: u32| found.extend(limit.objection(f64::from(value)));
@@ -185,10 +185,10 @@ fn ffn_counts(ffn: &Ffn, check: &mut dyn FnMut(Limit, u32)) {
     }
 }
 
-/// What does not divide or exceeds the other. Called with every count within its limits.
+/// Divisibility and ordering violations. Every count must be within its limits.
 fn misfits(attention: &Attention) -> Vec<String> {
     let (heads, head_dim, rope) = (HEADS.key, HEAD_DIM.key, ROPE.key);
-    // A count, one that has to divide it; widths that kernels have to take.
+    // A count and its required divisor; widths that kernels must support.
     let (quotient, widths) = match attention {
         Attention::Gqa(gqa) => {
             (Some((heads, gqa.heads, KV_HEADS.key, gqa.kv_heads)), vec![(head_dim, gqa.head_dim)])

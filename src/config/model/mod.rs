@@ -1,4 +1,4 @@
-//! A model's architecture as the forward pass needs it, and its import from `config.json`.
+//! A model's architecture for the forward pass, and its import from `config.json`.
 
 mod attention;
 mod compressed;

@@ -1,4 +1,4 @@
-//! The architecture: groups of alike decoder blocks between an embedding and a head.
+//! The architecture: groups of identical decoder blocks between an embedding and a head.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,53 +12,53 @@ use crate::config::Dtype;
 pub struct Model {
     /// Stable id, as used in links.
     pub id: String,
-    /// Organisation and name where it is published.
+    /// Organisation and name under which it is published.
     pub name: String,
     pub hidden: u32,
     pub vocab: u32,
-    /// Longest sequence the model is made for, in tokens.
+    /// Longest supported context, in tokens.
     pub max_context: u32,
-    /// The head reuses the embedding's weights.
+    /// The LM head reuses the embedding's weights.
     pub tied_embeddings: bool,
-    /// The format the published checkpoint is named by: of the experts, or of all linear layers.
+    /// The format the published checkpoint is named by: that of the experts, or of all linear layers.
     pub weights: Dtype,
     pub blocks: Vec<Blocks>,
-    /// What checkpoints in one format hold in others, where that is not the rule of [`Formats::usual`].
+    /// Formats within checkpoints that deviate from the rule of [`Formats::usual`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub checkpoints: Vec<Formats>,
-    /// What of the published model is not counted (a vision encoder ...), one sentence each.
+    /// Parts of the published model that are not counted (a vision encoder ...), one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub notes: Vec<String>,
-    /// Layers that predict the tokens after the next (MTP), for drafts; none in a model without.
+    /// Multi-token prediction (MTP) layers, which can draft; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtp: Option<u32>,
-    /// Rows of the learned position table. `None` if positions are rotary or biases.
+    /// Rows of the learned position table; `None` if positions are rotary or biases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<u32>,
 }
 
-/// `count` decoder blocks of the same shape, wherever they stand in the model.
+/// `count` identical decoder blocks, anywhere in the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct Blocks {
     pub count: u32,
-    /// None in a block that has an MLP only.
+    /// `None` in MLP-only blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attention: Option<Attention>,
-    /// None in a block that only mixes tokens.
+    /// `None` in mixer-only blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ffn: Option<Ffn>,
     pub norms: Norms,
-    /// Residual streams that the block mixes before and after each of its parts (hyper-connections); none
-    /// where there is one.
+    /// Residual streams that the block mixes before and after each part (hyper-connections); `None` for a single
+    /// stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<u32>,
 }
 
-/// Where a block normalises.
+/// Where a block applies norms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -70,15 +70,15 @@ pub enum Norms {
     Sandwich,
 }
 
-/// The formats of a checkpoint's linear layers, by class. Embedding, head, router, norms and convolutions
-/// stay in 16 bits.
+/// Formats of a checkpoint's linear layers, by class. Embedding, head, router, norms and convolutions stay in 16
+/// bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct Formats {
-    /// What the checkpoint is named by, and the format of the experts.
+    /// The format the checkpoint is named by, and that of the experts.
     pub weights: Dtype,
-    /// Projections of attention and of what stands in its place.
+    /// Projections of attention and its alternatives.
     pub attention: Dtype,
     /// Dense MLPs.
     pub mlp: Dtype,
@@ -87,20 +87,20 @@ pub struct Formats {
 }
 
 impl Formats {
-    /// All classes in one format.
+    /// The same format for all classes.
     pub fn uniform(weights: Dtype) -> Self {
         Self { weights, attention: weights, mlp: weights, shared: weights }
     }
 
-    /// Those of the layer that drafts: checkpoints in four bits leave it in 16 (NVIDIA's of DeepSeek-V3.1, DeepSeek-V4
-    /// and Qwen3.5 exclude it by name).
+    /// Formats of the draft layer: 4-bit checkpoints keep it in 16 bits (NVIDIA's DeepSeek-V3.1, DeepSeek-V4 and
+    /// Qwen3.5 exclude it by name).
     pub fn of_drafting(self) -> Self {
         if self.weights.bytes() < 1.0 { Self::uniform(Dtype::Bf16) } else { self }
     }
 
-    /// What checkpoints in `weights` hold by rule: 4-bit checkpoints of a mixture of experts quantise the
-    /// experts and leave attention and shared experts in 16 bits (gpt-oss, Kimi K2.5, and NVIDIA's of
-    /// DeepSeek, MiniMax and Qwen3.5); all others quantise every linear layer.
+    /// The usual formats of checkpoints in `weights`: 4-bit checkpoints of a mixture of experts quantise the
+    /// experts and keep attention and shared experts in 16 bits (gpt-oss, Kimi K2.5, and NVIDIA's DeepSeek, MiniMax
+    /// and Qwen3.5); all others quantise every linear layer.
     pub fn usual(weights: Dtype, experts: bool) -> Self {
         let uniform = Self::uniform(weights);
         match weights {
@@ -118,7 +118,7 @@ impl Model {
         self.blocks.iter().fold(0, |sum, blocks| sum.saturating_add(blocks.count))
     }
 
-    /// Whether any block chooses among experts.
+    /// Whether any block is a mixture of experts.
     pub fn has_experts(&self) -> bool {
         self.blocks.iter().any(|blocks| matches!(blocks.ffn, Some(Ffn::Moe(_))))
     }
@@ -129,8 +129,8 @@ impl Model {
         own.copied().unwrap_or_else(|| Formats::usual(weights, self.has_experts()))
     }
 
-    /// The layer that drafts tokens, where the model has one: as its last, by the DeepSeek-V3 Technical Report (2.2).
-    /// Its attention keeps keys and values also where most layers recur (Qwen3.5, Nemotron 3).
+    /// The layer that drafts tokens, if any: like the model's last, per the DeepSeek-V3 Technical Report (2.2). It
+    /// has regular attention even if most layers are recurrent (Qwen3.5, Nemotron 3).
     pub fn drafting_layer(&self) -> Option<Blocks> {
         self.mtp?;
         let recurs = |attention: &&Attention| matches!(attention, Attention::Delta(_) | Attention::Mamba(_));

@@ -1,6 +1,6 @@
-//! What a model's weights are: how many, of which class, and how they are sharded.
+//! A model's weights: how many, of which class, and how they are sharded.
 //!
-//! One list gives the published numbers of parameters and the bytes on a GPU.
+//! A single list gives both the published parameter counts and the bytes per GPU.
 
 use super::attention::Gates;
 use super::{
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::config::Dtype;
 
-/// Which of a checkpoint's formats a tensor is in.
+/// Which of a checkpoint's formats a tensor uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     Attention,
@@ -22,9 +22,9 @@ pub enum Class {
 /// How a tensor is sharded over GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharding {
-    /// Over the ranks of tensor parallelism.
+    /// Over the tensor parallel ranks.
     Tp,
-    /// Over those, down to one of so many heads each.
+    /// Over the tensor parallel ranks, in whole heads of this number.
     Heads(u32),
     /// Over all ranks that share the experts.
     Experts,
@@ -32,13 +32,13 @@ pub enum Sharding {
     Replicated,
 }
 
-/// Weights of one block that share class and sharding.
+/// The weights of one block with the same class and sharding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tensor {
     pub class: Class,
     pub sharding: Sharding,
     pub elements: f64,
-    /// Share of the elements that one token is multiplied with.
+    /// Fraction of the elements multiplied with each token.
     pub active: f64,
 }
 
@@ -74,7 +74,7 @@ impl Model {
         self.tables() + self.of_blocks(|tensor| tensor.elements)
     }
 
-    /// Parameters that one token is multiplied with: all but the experts it does not visit.
+    /// Parameters used per token: all but those of experts it does not visit.
     pub fn active_parameters(&self) -> f64 {
         self.tables() + self.of_blocks(|tensor| tensor.elements * tensor.active)
     }
@@ -116,7 +116,7 @@ impl Blocks {
             None => {}
         }
         if let Some(streams) = self.streams {
-            // Of each part: what collapses the streams, what spreads the result, what mixes them.
+            // For each part: collapse of the streams, spread of the result, and their mixing.
             let weights = (streams + 2) * streams;
             (0..sides)
                 .for_each(|_| tensors.add(Class::Kept, Sharding::Replicated, weights, streams * hidden + 1));
@@ -154,14 +154,14 @@ impl Tensors {
         let &Compressed { heads, head_dim, query_rank, groups, output_rank, .. } = compressed;
         self.add(of, Sharding::Replicated, hidden, query_rank + head_dim);
         self.add(of, Sharding::Tp, query_rank, compressed.q_width());
-        // Each group of heads by a matrix of its own, then all groups together.
+        // Each group of heads with its own matrix, then all groups together.
         self.add(of, Sharding::Tp, compressed.q_width(), output_rank);
         self.add(of, Sharding::Tp, groups * output_rank, hidden);
         self.kept(query_rank + head_dim + heads);
         if let Some(ratio) = compressed.ratio {
             let width = compressed.compressor() + compressed.index_compressor();
             self.add(Class::Kept, Sharding::Replicated, hidden, width);
-            // A bias for each place in a group of tokens, to the gates alone.
+            // A bias for each position in a group of tokens, on the gates alone.
             self.add(Class::Kept, Sharding::Replicated, ratio, width / 2);
             self.kept(head_dim);
         }
@@ -191,7 +191,7 @@ impl Tensors {
             self.add(of, Sharding::Tp, hidden, mla.heads * mla.value);
         }
         if let Some(indexer) = mla.indexer.filter(|indexer| indexer.borrowed != Some(true)) {
-            // Queries from the compressed ones, one key, a weight a head.
+            // Queries from the compressed ones, a single key, and a weight per head.
             let from = mla.query_rank.unwrap_or(hidden);
             self.add(of, Sharding::Replicated, from, indexer.heads * indexer.head_dim);
             self.add(of, Sharding::Replicated, hidden, indexer.head_dim);
@@ -211,8 +211,8 @@ impl Tensors {
                 self.kept(2 * delta.value_heads);
             }
             Gates::PerChannel => {
-                // Decay and, where it is not projected at once, output gate through a bottleneck of one head,
-                // the step of each head.
+                // Decay and, unless projected directly, the output gate through a one-head bottleneck, and the step
+                // of each head.
                 self.add(of, Sharding::Replicated, hidden, delta.key_dim);
                 self.add(of, Sharding::Tp, delta.key_dim, delta.key_width());
                 if delta.full_gate == Some(true) {
@@ -232,7 +232,7 @@ impl Tensors {
 
     fn mamba(&mut self, mamba: &Mamba, hidden: u32) {
         let of = Class::Attention;
-        // Gate and values, input and output matrices, a step a head.
+        // Gate and values, input and output matrices, and a step per head.
         self.add(of, Sharding::Tp, hidden, mamba.width() + mamba.channels() + mamba.heads);
         self.add(Class::Kept, Sharding::Tp, mamba.channels(), mamba.taps + 1);
         self.kept(3 * mamba.heads + mamba.width());

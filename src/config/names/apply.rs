@@ -1,10 +1,10 @@
-//! Published names in a scenario.
+//! Resolves published names in a scenario.
 
 use super::resolve;
 use crate::config::catalog::catalog;
 use crate::config::{Field, Issue, ModelChoice, Scenario};
 
-/// Puts the catalog's id in the place of a published name, and the format that the name gives in that of none.
+/// Replaces a published name by its catalog id, and sets the name's format if none is given.
 pub fn settle(scenario: &mut Scenario) -> Vec<Issue> {
     let ModelChoice::Catalog(name) = &scenario.model else { return Vec::new() };
     if catalog().model(name).is_some() || catalog().refused_model(name).is_some() {
@@ -15,7 +15,7 @@ pub fn settle(scenario: &mut Scenario) -> Vec<Issue> {
         Err(reason) => return vec![Issue::error(Field::Model, reason).with_given(name)],
     };
     let mut issues = resolved.issues;
-    // A format that was chosen counts, whatever the name says.
+    // An explicit format takes precedence over the name's.
     match scenario.weights {
         Some(_) => issues.retain(|issue| issue.field != Field::Weights),
         None => scenario.weights = resolved.weights,
@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(command, "v=1&m=qwen3-8b&tp=2");
     }
 
-    /// The page has no rules: it leaves names to the worker.
+    /// The page has no naming rules: it leaves names to the worker.
     #[test]
     fn decoding_alone_leaves_names() {
         let (link, issues) = link::decode("m=Qwen/Qwen3-8B-AWQ");

@@ -1,9 +1,8 @@
-//! Which model of the catalog a published name stands for, and in which format.
+//! Maps a published checkpoint name to a catalog model and a weight format.
 //!
-//! A checkpoint is named by its publisher, its base, the tuning, the release and the format of its weights, in about that
-//! order. Words that are known to change no shapes are left out; what remains has to be that of a model of the catalog, or
-//! of another that is known to have its shapes. One word that is not known is enough for a refusal: a model of another
-//! size taken in silence would be worse.
+//! A checkpoint name consists of publisher, base, tuning, release and weight format, roughly in that order. Words
+//! known not to change shapes are dropped; the rest has to match a catalog model, or a name known to have its
+//! shapes. A single unknown word is refused: silently using a model of another size would be worse.
 
 mod apply;
 mod rules;
@@ -26,13 +25,13 @@ pub use apply::settle;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     pub model: &'static Model,
-    /// The format that the name gives: none if it gives none, and the model's own holds.
+    /// The format given by the name; `None` to keep the model's own.
     pub weights: Option<Dtype>,
-    /// What was taken for what. An error beside the weights where their format is none of this release.
+    /// Notes on the substitution. An error on the weights if the format is not supported.
     pub issues: Vec<Issue>,
 }
 
-/// A model of the catalog, with its name taken apart.
+/// A catalog model with its parsed name.
 struct Known {
     model: &'static Model,
     name: Name,
@@ -47,15 +46,15 @@ static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
     catalog().models.models.iter().map(known).collect()
 });
 
-/// Where the rules are from.
+/// The source of the rules.
 pub fn source() -> &'static str {
     &rules().source
 }
 
-/// The model that `text` stands for: a name as the hub, the catalog or the page's lists write it.
+/// The model for `text`: a name as written on Hugging Face, in the catalog or in the page's lists.
 ///
 /// # Errors
-/// That there is none, with the names that are nearest.
+/// That there is none, with the nearest names.
 pub fn resolve(text: &str) -> Result<Resolved, String> {
     let text = text.trim();
     if let Some(model) = listed(text) {
@@ -64,7 +63,7 @@ pub fn resolve(text: &str) -> Result<Resolved, String> {
     let asked = Name::read(text);
     let base = asked.base();
     let same = same(&asked);
-    // The catalog may have the very checkpoint of a model whose shapes are another's.
+    // The catalog may have this very checkpoint of a model that shares another's shapes.
     let own = |known: &&Known| match same {
         Some(same) => is(same, &known.name) && known.gives(&asked),
         None => known.base == base,
@@ -81,7 +80,7 @@ pub fn resolve(text: &str) -> Result<Resolved, String> {
     Ok(known.taken(text, &asked, same))
 }
 
-/// Of the very name or id, or as lists show it: `Qwen3-32B (Qwen)`.
+/// For an exact name or id, or the form in lists: `Qwen3-32B (Qwen)`.
 fn listed(text: &str) -> Option<&'static Model> {
     let shown = text.strip_suffix(')').and_then(|text| text.split_once(" ("));
     let name = shown.map_or_else(|| text.to_owned(), |(name, publisher)| format!("{publisher}/{name}"));
@@ -89,7 +88,7 @@ fn listed(text: &str) -> Option<&'static Model> {
     catalog().models.models.iter().find(is)
 }
 
-/// The rule for a name whose architecture is published under another: the one that says most of the name first.
+/// The rule for a name with another's architecture: the longest match first.
 fn same(asked: &Name) -> Option<&'static Same> {
     let forms = [asked.full(), asked.release(), asked.base()];
     forms.iter().find_map(|form| rules().same.iter().find(|same| same.name == *form))
@@ -104,17 +103,17 @@ impl Known {
         self.name.publisher.as_deref().unwrap_or_default()
     }
 
-    /// The format that `asked` names; a name without a publisher is the model's own publisher's.
+    /// The format in `asked`; a name without publisher is taken to be from the model's own.
     fn asked(&self, asked: &Name) -> Result<Option<Dtype>, String> {
         asked.weights(asked.publisher.as_deref().unwrap_or(self.publisher()))
     }
 
-    /// Whether it is of the format that `asked` names.
+    /// Whether it has the format in `asked`.
     fn gives(&self, asked: &Name) -> bool {
         self.asked(asked).is_ok_and(|format| format == Some(self.model.weights))
     }
 
-    /// More for one that needs less said: of the same release, in the same format, of the same tuning.
+    /// Higher for models that need fewer notes: same release, same format, same tuning.
     fn likeness(&self, asked: &Name) -> (usize, Reverse<usize>, u8, usize) {
         let (releases, others) = self.name.shared(asked, &rules().releases);
         let (tunings, _) = self.name.shared(asked, &rules().tunings);
@@ -133,7 +132,7 @@ impl Known {
         let weights = match &named {
             Ok(Some(format)) => Some(*format),
             Ok(None) if self.name.formats.is_empty() => None,
-            // The catalog's checkpoint was requantised, the one that was asked for was not.
+            // The catalog's checkpoint was requantised, the requested one was not.
             Ok(None) => {
                 let native = rules().native.get(base).copied();
                 if native.is_none() {
@@ -182,10 +181,10 @@ impl Known {
     }
 }
 
-/// Names that are offered at most.
+/// How many names are suggested.
 const OFFERED: usize = 3;
 
-/// Jaro-Winkler similarity from which a name is worth offering.
+/// Jaro-Winkler similarity above which a name is suggested.
 const ALIKE: f64 = 0.8;
 
 fn unknown(text: &str, base: &str) -> String {

@@ -1,4 +1,4 @@
-//! `static/catalog/names.json`: the words that published names are made of.
+//! `static/catalog/names.json`: the vocabulary of published names.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,18 +11,18 @@ use crate::config::Dtype;
 #[serde(deny_unknown_fields)]
 pub struct Rules {
     pub source: String,
-    /// Makers that begin a name again, as in `meta-llama/Meta-Llama-3.1-8B`.
+    /// Makers whose name repeats, as in `meta-llama/Meta-Llama-3.1-8B`.
     pub publishers: Vec<String>,
     /// Families whose version may follow without a dash, as in `Llama3.1`.
     pub families: Vec<String>,
-    /// Publishers whose plain `FP8` is scaled by block.
+    /// Publishers whose plain `FP8` means block-scaled.
     pub block_scaled: Vec<String>,
     pub formats: Vec<Format>,
-    /// Words that change neither shapes nor the length of the context.
+    /// Words that change neither shapes nor context length.
     pub tunings: Vec<String>,
-    /// The same, of one release among several.
+    /// The same, for one release among several.
     pub releases: Vec<String>,
-    /// The format of names without one, by base: where the catalog only has requantised checkpoints.
+    /// The format of names without one, by base, if the catalog has only requantised checkpoints.
     pub native: BTreeMap<String, Dtype>,
     pub same: Vec<Same>,
 }
@@ -32,24 +32,24 @@ pub struct Rules {
 #[serde(deny_unknown_fields)]
 pub struct Format {
     pub words: String,
-    /// The format; none if this release has no such one.
+    /// The format; `None` if not supported.
     pub weights: Option<Dtype>,
-    /// What it is then.
+    /// What it is instead.
     pub without: Option<String>,
-    /// What is counted otherwise than the checkpoint has it.
+    /// What is counted differently from the checkpoint.
     pub note: Option<String>,
-    /// FP8 without a word on its scales.
+    /// FP8 without a word about its scales.
     #[serde(default)]
     pub plain: bool,
     /// The checkpoint has scales for an FP8 KV cache.
     #[serde(default)]
     pub kv: bool,
-    /// Counts only where no other words give a format.
+    /// Applies only if no other words give a format.
     #[serde(default)]
     pub weak: bool,
 }
 
-/// A name whose architecture is published under another.
+/// A name that shares another's architecture.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Same {
@@ -57,11 +57,11 @@ pub struct Same {
     pub name: String,
     #[serde(rename = "as")]
     pub id: String,
-    /// What of it is otherwise.
+    /// What differs.
     pub note: Option<String>,
 }
 
-/// The rules of this build. Apart from the catalogs: the page does without them.
+/// The rules of this build. Separate from the catalogs: the page does not need them.
 pub fn rules() -> &'static Rules {
     static RULES: LazyLock<Rules> = LazyLock::new(|| {
         let read = serde_json::from_str(include_str!("../../../static/catalog/names.json"));

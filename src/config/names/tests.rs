@@ -4,7 +4,7 @@ use super::*;
 use crate::config::Severity;
 use crate::config::catalog::catalog;
 
-/// The model's id, the format of its weights where the name gives one, and whether something is counted otherwise.
+/// The model's id, the weight format if the name gives one, and whether there is a note.
 fn found(name: &str) -> Result<(&'static str, Option<Dtype>, bool), String> {
     let found = resolve(name)?;
     if let Some(issue) = found.issues.iter().find(|issue| issue.is_error()) {
@@ -24,7 +24,7 @@ const INT4: Option<Dtype> = Some(Dtype::Int4);
 const INT8: Option<Dtype> = Some(Dtype::Int8);
 const W8A8: Option<Dtype> = Some(Dtype::W8a8);
 
-/// Checkpoints that people run, by name.
+/// Checkpoints in common use, by name.
 #[rustfmt::skip]
 const TAKEN: &[(&str, &str, Option<Dtype>)] = &[
     ("meta-llama/Meta-Llama-3.1-70B", "llama-3.1-70b", AS_IT_IS),
@@ -163,7 +163,7 @@ const TAKEN: &[(&str, &str, Option<Dtype>)] = &[
     ("DeepSeek R1", "deepseek-r1", AS_IT_IS),
 ];
 
-/// Checkpoints that are no model of the catalog, or in no format of this release, with a part of what is said.
+/// Checkpoints that match no catalog model or no supported format, with part of the message.
 #[rustfmt::skip]
 const REFUSED: &[(&str, &str)] = &[
     ("Qwen/Qwen3-5B", "The nearest"),

@@ -1,22 +1,22 @@
-//! A published name, taken apart: its publisher, the words of its base, its tuning and its format.
+//! Parses a published name into publisher, base words, tuning and format.
 
 use super::rules::{Format, rules};
 use crate::config::Dtype;
 
-/// Longest name that is read, in bytes; the hub's own limit is 96 for each part.
+/// Longest name read, in bytes; Hugging Face allows 96 per part.
 const LONGEST: usize = 200;
 
 #[derive(Debug, Clone, Default)]
 pub struct Name {
-    /// In lower case; none where the name stands alone.
+    /// In lower case; `None` if the name has none.
     pub publisher: Option<String>,
-    /// All words but those of formats, in lower case.
+    /// All words except formats, in lower case.
     words: Vec<String>,
     pub formats: Vec<&'static Format>,
 }
 
 impl Name {
-    /// Of `organisation/name`, an address, a path, or a name alone.
+    /// Parses `organisation/name`, an address, a path, or a bare name.
     pub fn read(text: &str) -> Self {
         let text = text.trim().trim_end_matches('/').to_lowercase();
         if text.len() > LONGEST {
@@ -31,32 +31,32 @@ impl Name {
         Self { publisher, words, formats }
     }
 
-    /// All but its formats.
+    /// The name without formats.
     pub fn full(&self) -> String {
         self.words.join("-")
     }
 
-    /// Without what changes no shapes, but with its release.
+    /// Without words that change no shapes, but with its release.
     pub fn release(&self) -> String {
         without(&self.words, &rules().tunings).join("-")
     }
 
-    /// What names its shapes.
+    /// The part that determines its shapes.
     pub fn base(&self) -> String {
         without(&without(&self.words, &rules().tunings), &rules().releases).join("-")
     }
 
-    /// How many words of a list both names have, and how many it alone has.
+    /// How many words of a list both names have, and how many only this one has.
     pub fn shared(&self, other: &Self, of: &[String]) -> (usize, usize) {
         let own = of.iter().filter(|word| self.words.contains(word));
         let (both, alone): (Vec<_>, Vec<_>) = own.partition(|word| other.words.contains(word));
         (both.len(), alone.len())
     }
 
-    /// The format of its weights, none where the name gives none. A plain FP8 is as its `publisher` scales it.
+    /// The weight format, `None` if the name has none. Plain FP8 is scaled as its `publisher` does it.
     ///
     /// # Errors
-    /// What it is, where this release has no such format, or several.
+    /// What it is, if the format is unsupported or there are several.
     pub fn weights(&self, publisher: &str) -> Result<Option<Dtype>, String> {
         let given: Vec<&Format> = self.stated().collect();
         if let Some(reason) = given.iter().find_map(|format| format.without.as_ref()) {
@@ -74,16 +74,16 @@ impl Name {
         }
     }
 
-    /// The words that give its format.
+    /// The format words of the name.
     pub fn stated(&self) -> impl Iterator<Item = &'static Format> {
         let strong = self.formats.iter().any(|format| !format.weak);
         self.formats.iter().copied().filter(move |format| !(strong && format.weak))
     }
 }
 
-/// `Llama-3_3-70B` is `llama`, `3.3`, `70b`, as is `llama3.3 70b`.
+/// `Llama-3_3-70B` becomes `llama`, `3.3`, `70b`, as does `llama3.3 70b`.
 fn words(name: &str) -> Vec<String> {
-    // Files of GGUF put their format behind a dot.
+    // GGUF files put their format after a dot.
     let ends = (2..=8).map(|bits| format!(".q{bits}")).chain([".gguf".to_owned()]);
     let name = ends.fold(name.to_owned(), |name, end| name.replace(&end, &end.replace('.', "-")));
     let parts = name.split(|letter: char| !(letter.is_alphanumeric() || "._".contains(letter)));
@@ -120,7 +120,7 @@ fn without_formats(words: Vec<String>) -> (Vec<String>, Vec<&'static Format>) {
             .filter_map(|format| Some((begins(rest, &format.words)?, format)))
             .max_by_key(|(length, _)| *length);
         match longest {
-            // A name is of something first.
+            // A name needs a base.
             Some((length, format)) if !kept.is_empty() => {
                 formats.push(format);
                 rest = rest.get(length..).unwrap_or_default();
@@ -134,7 +134,7 @@ fn without_formats(words: Vec<String>) -> (Vec<String>, Vec<&'static Format>) {
     (kept, formats)
 }
 
-/// How many words `phrase` has, if `words` begin with them.
+/// The number of words in `phrase`, if `words` start with them.
 fn begins(words: &[String], phrase: &str) -> Option<usize> {
     let parts = phrase.split('-');
     let length = parts.clone().count();

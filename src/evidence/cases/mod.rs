@@ -1,4 +1,4 @@
-//! Measured end-to-end cases, one JSON object a line, by kind.
+//! Measured end-to-end cases by kind, from JSON Lines.
 
 mod batch;
 mod pools;
@@ -17,7 +17,7 @@ pub use pools::{PoolCase, Workers};
 pub use served::{Drawn, Kind, Means, Published, ServedCase};
 pub use trace::{TraceCase, TracedRequest};
 
-/// A case of any kind that is compared.
+/// A case of any supported kind.
 #[derive(Debug, Clone)]
 pub enum Case {
     Batch(Box<BatchCase>),
@@ -26,19 +26,19 @@ pub enum Case {
     Trace(TraceCase),
 }
 
-/// The cases of some files, and the lines that are none.
+/// The cases of some files, and the skipped lines.
 #[derive(Debug, Clone, Default)]
 pub struct Cases {
     pub all: Vec<Case>,
-    /// Of a kind that is not compared, or unlike others of its kind.
+    /// Of an unsupported kind, or malformed.
     pub skipped: Vec<Skipped>,
 }
 
 impl Cases {
-    /// Adds the lines of a case file; constants were fitted on its served runs, or not.
+    /// Adds the lines of a case file; `fitted` if constants were fitted on its served runs.
     ///
     /// # Errors
-    /// The first line that is no JSON, by number.
+    /// The first line that is not JSON, by number.
     pub fn read(&mut self, text: &str, fitted: bool) -> Result<(), String> {
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let value: Value =
@@ -99,18 +99,18 @@ fn read(kind: &str, value: Value) -> Result<Case, String> {
 /// Answers a plan's rows.
 pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + Sync + 'a;
 
-/// The catalog's record of a published model, and the format its name gives.
+/// The catalog's record of a published model, and the format given by its name.
 ///
 /// # Errors
-/// That there is none.
+/// If there is none.
 pub(in crate::evidence) fn model(published: &str) -> Result<Resolved, String> {
     resolve(published).map_err(|_| format!("{published} is not among the models of the catalog"))
 }
 
-/// A format by the tables' name.
+/// A format by its name in the tables.
 ///
 /// # Errors
-/// That there is none.
+/// If there is none.
 pub(in crate::evidence) fn dtype(precision: &str) -> Result<Dtype, String> {
     match precision {
         "fp16" => Ok(Dtype::Bf16),

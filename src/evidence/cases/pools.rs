@@ -1,4 +1,4 @@
-//! Servers with prefill and decode on workers of their own.
+//! Servers with separate prefill and decode workers.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,17 +9,17 @@ use super::served::{Kind, Means, ServedCase};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Line")]
 pub struct PoolCase {
-    /// What it has in common with a run of one server; its layout is that of a replica that decodes.
+    /// What it shares with a run of one server; its layout is that of a decode replica.
     pub served: ServedCase,
     pub prefill: Workers,
     pub decode: Workers,
-    /// Whether tokens are drafted; none if nothing says.
+    /// Whether tokens are drafted; `None` if unknown.
     pub drafting: Option<bool>,
-    /// Workers and layouts may be these or others.
+    /// The workers and layouts are ambiguous.
     pub ambiguous: bool,
-    /// Requests of the run; none if it is ten of each client.
+    /// Requests in the run; `None` for ten per client.
     pub prompts: Option<u32>,
-    /// What routed requests: Dynamo, or none if it was the engine's own router.
+    /// What routed requests: Dynamo, or `None` for the engine's own router.
     pub runtime: Option<String>,
 }
 
@@ -27,15 +27,15 @@ pub struct PoolCase {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Workers {
     pub count: Option<u32>,
-    /// Of one worker.
+    /// Per worker.
     pub gpus: Option<u32>,
     pub tp: u32,
     pub pp: u32,
     pub ep: u32,
     pub attention_dp: u32,
-    /// What the recipe says of the layout, where that is known: EP, and whether attention is data parallel.
+    /// The layout according to the recipe, if known: EP, and whether attention is data parallel.
     pub told: Option<(u32, bool)>,
-    /// Sequences at once, of the worker or of a rank; some are placeholders.
+    /// Maximum sequences, of the worker or of a rank; some are placeholders.
     pub max_batch: Option<u32>,
 }
 
@@ -121,7 +121,7 @@ impl TryFrom<Line> for PoolCase {
     type Error = String;
 
     fn try_from(line: Line) -> Result<Self, String> {
-        // Of the other kind all workers are alike and their numbers stand beside.
+        // For the other kind all workers are equal and counted separately.
         let alike = |count: Option<u32>| {
             let tp = line.tp.ok_or("neither layouts nor TP are given")?;
             Ok::<_, String>(Workers {

@@ -1,4 +1,4 @@
-//! Servers under requests that arrive when they arrive.
+//! Servers replaying recorded arrivals.
 
 use serde::Deserialize;
 
@@ -12,12 +12,12 @@ use crate::serving::table::{StepTable, TablePlan};
 use crate::serving::{memory_of, replica};
 use crate::units::significant;
 
-/// Limits of one rank in LLMServingSim's record of its runs (`bench/examples`, `vllm/meta.json`). The RTX 4090,
+/// Per-rank limits in LLMServingSim's record of its runs (`bench/examples`, `vllm/meta.json`). The RTX 4090,
 /// started with twice as many sequences, has memory for fifty.
 const MAX_SEQS: u32 = 128;
 const TOKEN_BUDGET: u32 = 2048;
 
-/// A server under recorded requests.
+/// A server serving recorded requests.
 #[derive(Debug, Clone, Deserialize)]
 pub struct TraceCase {
     pub id: String,
@@ -27,10 +27,10 @@ pub struct TraceCase {
     pub gpu: String,
     pub tp: u32,
     pub pp: u32,
-    /// Ranks of attention that each hold requests of their own.
+    /// Attention data parallel ranks with separate requests.
     #[serde(default = "one")]
     pub dp_attention: u32,
-    /// GPUs over which the experts are spread.
+    /// GPUs the experts are distributed over.
     #[serde(default = "one")]
     pub ep: u32,
     pub precision: String,
@@ -41,7 +41,7 @@ fn one() -> u32 {
     1
 }
 
-/// One request of a trace: when it came, its lengths in tokens, and how long it took.
+/// One request of a trace: arrival, lengths in tokens, and duration.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct TracedRequest {
     pub arrival_s: f64,
@@ -54,10 +54,10 @@ pub struct TracedRequest {
 impl TraceCase {
     pub const METRICS: [Metric; 3] = [Metric::Ttft, Metric::Tpot, Metric::Throughput];
 
-    /// Runs the trace again.
+    /// Replays the trace.
     ///
     /// # Errors
-    /// Why that cannot be done.
+    /// Why that is not possible.
     pub fn compare(
         &self,
         (catalog, physics): (&Catalog, &Physics),
@@ -107,7 +107,7 @@ impl TraceCase {
         })
     }
 
-    /// The means of what was measured; the run ends with its last token.
+    /// Measured means; the run ends with its last token.
     fn measured(&self) -> Times {
         let count = self.requests.len().max(1) as f64;
         let tpot = |request: &TracedRequest| {
@@ -132,7 +132,7 @@ impl TraceCase {
         [most(|request| request.prompt), most(|request| request.output)]
     }
 
-    /// The same with the trace's means: what a link can hold of it.
+    /// The same with the trace's means, which fit in a link.
     fn on_average(&self, scenario: Scenario) -> Scenario {
         let count = self.requests.len().max(1) as f64;
         let mean = |of: fn(&TracedRequest) -> u32| {

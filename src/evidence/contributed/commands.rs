@@ -1,11 +1,11 @@
-//! Whether the commands of a contributed run say what its scenario says.
+//! Checks that a contributed run's commands agree with its scenario.
 
 use crate::config::command::{self, flags};
 use crate::config::link::Link;
 use crate::config::{Field, Issue, Load, Scenario, Severity};
 use crate::units::decimal;
 
-/// What the command that starts an engine decides.
+/// Inputs determined by the launch command.
 const OF_LAUNCH: [Field; 11] = [
     Field::Model,
     Field::Engine,
@@ -20,7 +20,7 @@ const OF_LAUNCH: [Field; 11] = [
     Field::MemoryShare,
 ];
 
-/// Options of the clients of vLLM and SGLang, and what they say.
+/// Options of vLLM's and SGLang's benchmark clients, and their inputs.
 const OF_BENCHMARK: [(&str, Field); 9] = [
     ("max_concurrency", Field::Concurrency),
     ("request_rate", Field::Rate),
@@ -33,7 +33,7 @@ const OF_BENCHMARK: [(&str, Field); 9] = [
     ("burstiness", Field::Burstiness),
 ];
 
-/// What the command that started the engine says otherwise, or what cannot be read of it.
+/// Disagreements of the launch command, and what cannot be read.
 pub fn launch(text: &str, scenario: &Scenario) -> Vec<Issue> {
     if text.trim().is_empty() {
         return Vec::new();
@@ -53,12 +53,12 @@ pub fn launch(text: &str, scenario: &Scenario) -> Vec<Issue> {
     found
 }
 
-/// What the command that measured says otherwise.
+/// Disagreements of the benchmark command.
 pub fn benchmark(text: &str, scenario: &Scenario) -> Vec<Issue> {
     let given = flags(&text.replace("\\\n", " "));
     let of_field = |(name, field): &(&str, Field)| {
         let flag = given.iter().find(|flag| flag.name == *name)?;
-        // `inf` is no rate: all at once, or as many as there are clients.
+        // `inf` means all at once, or as many as there are clients.
         let number = flag.number().filter(|number| number.is_finite())?;
         let field = match (*field, scenario.workload.load) {
             (Field::Rate, Load::ConstantRate(_)) => Field::ConstantRate,
@@ -70,7 +70,7 @@ pub fn benchmark(text: &str, scenario: &Scenario) -> Vec<Issue> {
     OF_BENCHMARK.iter().filter_map(of_field).collect()
 }
 
-/// As a link writes it; the format of the weights is never left to the model.
+/// As written in a link; the weight format is always explicit.
 fn value(field: Field, scenario: &Scenario) -> Option<String> {
     let mut scenario = scenario.clone();
     if field == Field::Weights {

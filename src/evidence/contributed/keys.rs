@@ -1,4 +1,4 @@
-//! What a file of contributed runs holds, key by key. The reader checks by this table, and `runs/schema.json` is written from it.
+//! The keys of a contributed runs file. The checker uses this table, and `runs/schema.json` is generated from it.
 
 use regex_lite::Regex;
 use serde_json::{Map, Value, json};
@@ -8,9 +8,9 @@ use crate::config::{Field, Metric, excerpt, json as text};
 
 /// The version of the form.
 const SCHEMA: u32 = 1;
-/// Runs of one file.
+/// Maximum runs per file.
 pub const MOST_RUNS: usize = 1000;
-/// Licences (SPDX) under which measurements may be shipped with what is fitted on them.
+/// Licences (SPDX) that allow shipping measurements along with what is fitted on them.
 const LICENCES: [&str; 10] = [
     "CC0-1.0",
     "CC-BY-4.0",
@@ -23,7 +23,7 @@ const LICENCES: [&str; 10] = [
     "BSD-3-Clause",
     "0BSD",
 ];
-/// Inputs that are never left at their defaults: a default would be a guess at what ran.
+/// Inputs that must be given: a default would be a guess at what ran.
 pub const GIVEN: [Field; 8] = [
     Field::Model,
     Field::Gpu,
@@ -34,14 +34,14 @@ pub const GIVEN: [Field; 8] = [
     Field::Osl,
     Field::Measured,
 ];
-/// The loads that calibration learns from, of which a run has one.
+/// The loads calibration learns from; a run has one of them.
 pub const LOADS: [Field; 4] = [Field::Concurrency, Field::Rate, Field::ConstantRate, Field::Offline];
 
 /// A key of the file or of one of its runs.
 pub struct Key {
     pub name: &'static str,
     pub required: bool,
-    /// What it means, and how to give it.
+    /// Its meaning, and how to give it.
     about: &'static str,
     form: Form,
 }
@@ -49,7 +49,7 @@ pub struct Key {
 enum Form {
     Is(u32),
     Text,
-    /// An expression, and what it asks for in words.
+    /// A regular expression, and its description.
     Pattern(&'static str, &'static str),
     OneOf(&'static [&'static str]),
     Whole,
@@ -116,7 +116,7 @@ pub const RUN: [Key; 6] = [
 ];
 
 impl Form {
-    /// What a value of this form must be; none if `value` is.
+    /// What a value of this form must be; `None` if `value` is valid.
     fn wanted(&self, value: &Value) -> Option<String> {
         let fits = match self {
             Self::Is(number) => value.as_u64() == Some(u64::from(*number)),
@@ -157,7 +157,7 @@ impl Form {
     }
 }
 
-/// What is missing, unknown or of another form in an object with these keys, a sentence each.
+/// Missing, unknown or malformed keys of an object, a sentence each.
 pub fn faults(object: &Map<String, Value>, keys: &[Key]) -> Vec<String> {
     let given = |key: &Key| object.get(key.name).filter(|value| !value.is_null());
     let of_key = |key: &Key| match given(key) {
@@ -182,7 +182,7 @@ pub fn faults(object: &Map<String, Value>, keys: &[Key]) -> Vec<String> {
     keys.iter().filter_map(of_key).chain(unknown).collect()
 }
 
-/// The contract as JSON Schema, for editors and for whoever writes these files.
+/// The format as JSON Schema, for editors and authors.
 pub fn schema() -> Value {
     let mut schema = of_keys(&HEAD);
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();

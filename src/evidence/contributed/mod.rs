@@ -1,4 +1,4 @@
-//! Runs that people measured and sent: files of the folder `runs`, checked, and compared with what is predicted.
+//! Contributed measurements: files of the folder `runs`, checked and compared with predictions.
 
 mod commands;
 mod keys;
@@ -19,11 +19,11 @@ pub use keys::schema;
 pub use predicted::Predicted;
 pub use read::{Contributed, Contribution, read};
 
-/// What is wrong with a file, or with one of its runs.
+/// An issue with a file or one of its runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub file: String,
-    /// The run's place in the file, from 1. `None` if the finding is about the whole file.
+    /// The run's number in the file, from 1. `None` for the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<u32>,
     pub severity: Severity,
@@ -55,7 +55,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Every run of these files (name and content) that can be learned from, predicted, and everything that is wrong with the others.
+/// Every valid run of these files (name and content) with its prediction, and the issues of the others.
 pub fn checked(
     files: &[(String, String)],
     catalog: &Catalog,

@@ -1,4 +1,4 @@
-//! A file of contributed runs, and everything that is wrong with it.
+//! Reads a file of contributed runs, and reports everything wrong with it.
 
 use serde_json::{Map, Value};
 
@@ -12,27 +12,27 @@ use crate::config::{Field, Issue, Metric, Scenario, Setup, Severity, check, json
 /// A file of measured runs.
 #[derive(Debug, Clone)]
 pub struct Contribution {
-    /// Its name, as findings have it.
+    /// File name, as in issues.
     pub file: String,
     pub contributor: String,
     pub licence: String,
-    /// Those with nothing wrong.
+    /// The valid ones.
     pub runs: Vec<Contributed>,
 }
 
 /// A measured run.
 #[derive(Debug, Clone)]
 pub struct Contributed {
-    /// Its place in the file, from 1.
+    /// Its number in the file, from 1.
     pub number: u32,
-    /// Of the engine, exact.
+    /// Exact engine version.
     pub version: String,
-    /// With what was measured.
+    /// Including the measurements.
     pub scenario: Scenario,
     pub setup: Setup,
 }
 
-/// Reads a file. Runs with an error are left out and named; without a contribution nothing of the file can be used.
+/// Reads a file. Invalid runs are left out and reported; without a contribution nothing in the file is usable.
 pub fn read(file: &str, text: &str, catalog: &Catalog) -> (Option<Contribution>, Vec<Finding>) {
     let finding = |run: Option<u32>, issue: Issue| Finding::of(file, run, issue);
     let whole = |text: String| finding(None, Issue::error(Field::Runs, text));
@@ -53,7 +53,7 @@ pub fn read(file: &str, text: &str, catalog: &Catalog) -> (Option<Contribution>,
         findings.extend(issues.into_iter().map(|issue| finding(Some(number), issue)));
         runs.extend(run);
     }
-    // What nobody answers for is not used.
+    // Anonymous runs are not used.
     let sound = !findings.iter().any(|one| one.run.is_none() && one.severity == Severity::Error);
     let read = Contribution {
         file: file.into(),
@@ -88,7 +88,7 @@ fn run(object: &Map<String, Value>, number: u32, catalog: &Catalog) -> (Option<C
     (run.filter(|_| sound), issues)
 }
 
-/// What a scenario may leave out elsewhere, and not here.
+/// Inputs that are optional elsewhere, but not here.
 fn left_out(given: &Map<String, Value>) -> Vec<String> {
     let gives = |field: &Field| given.get(field.id()).is_some_and(|value| !value.is_null());
     let missing = GIVEN.iter().filter(|field| !gives(field)).map(|field| {
@@ -103,7 +103,7 @@ fn left_out(given: &Map<String, Value>) -> Vec<String> {
     missing.chain(load).collect()
 }
 
-/// The scenario with what was measured. The report of a benchmark may say more of its run than its results: here that must agree.
+/// The scenario with its measurements. A benchmark's report may state more about its run: here it must agree.
 fn scenario(given: &Map<String, Value>, issues: &mut Vec<Issue>) -> Option<Scenario> {
     let mut given = given.clone();
     let measured = given.remove(Field::Measured.id());
@@ -131,7 +131,7 @@ fn scenario(given: &Map<String, Value>, issues: &mut Vec<Issue>) -> Option<Scena
     Some(Scenario { measured: read?, ..link.scenario })
 }
 
-/// A TPOT of 0, which benchmarks print of runs without a second token, and readers of their reports pass over.
+/// A TPOT of 0, printed by benchmarks without a second token, and ignored by report readers.
 fn zero(measured: &Value) -> Option<Issue> {
     let zero = |key: &&str| measured.get(key).and_then(Value::as_f64) == Some(0.0);
     let key = [false, true].map(|median| Metric::Tpot.key(median)).into_iter().find(zero)?;

@@ -1,17 +1,17 @@
-//! What several contributed runs say of each other.
+//! Checks contributed runs against each other.
 
 use super::{Finding, Predicted};
 use crate::calibration::{Known, shipped};
 use crate::config::{Field, Issue};
 use crate::serving::run::weigh;
 
-/// Takes out runs that another is already, and names them: the same run twice would count twice.
+/// Removes duplicates and reports them: the same run twice would count twice.
 pub fn repeated(all: &mut Vec<Predicted>) -> Vec<Finding> {
     let mut kept: Vec<Predicted> = Vec::new();
     let mut findings = Vec::new();
     for run in all.drain(..) {
         let same = |other: &&Predicted| {
-            // The link holds the configuration and what was measured.
+            // The link holds both configuration and measurements.
             other.compared.link == run.compared.link && other.version == run.version
         };
         match kept.iter().find(same) {
@@ -27,7 +27,7 @@ pub fn repeated(all: &mut Vec<Predicted>) -> Vec<Finding> {
     findings
 }
 
-/// Warnings of runs that are far from what the measured runs around them suggest, contributed or not.
+/// Warnings about runs far from what other measured runs suggest, contributed or not.
 pub fn contradicting(all: &[Predicted]) -> Vec<Finding> {
     let Some(calibration) = shipped() else { return Vec::new() };
     let mut known: Vec<(u32, Known)> = (0_u32..).zip(all.iter().map(|run| run.known.clone())).collect();

@@ -1,4 +1,4 @@
-//! Collectives: the catalog's curves against every measured exchange.
+//! Collectives: the catalog's curves compared with every measurement.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What engines log about memory when they start, beside what is predicted: weights, room for the KV cache, whether
-//! the server starts.
+//! Start-up memory from engine logs compared with predictions: weights, KV cache room, and whether the server
+//! starts.
 
 mod case;
 pub mod report;

@@ -1,4 +1,4 @@
-//! Measured runs predicted by what other measured runs say of their steps.
+//! Predictions of measured runs, calibrated on other measured runs.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::evidence::compared::{Metric, Times};
 use crate::evidence::coverage::Calibrated;
 use crate::serving::table::Hosted;
 
-/// Which measured runs are not asked about a run.
+/// Which measured runs are left out when predicting a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Leave {
-    /// Every run with the same model, GPU, format, engine version and layout, if the run is one of them that the
-    /// calibration knows. Otherwise none: the run is new to it.
+    /// Every run with the same model, GPU, format, engine version and layout, if the calibration contains the run.
+    /// Otherwise none: the run is new to it.
     Configuration,
     /// Every run of the same engine version.
     Version,
@@ -40,7 +40,7 @@ impl Leave {
         }
     }
 
-    /// Whether a known run is one of those that are not asked about a run at `at`.
+    /// Whether a known run is left out when predicting a run at `at`.
     pub fn is_of(self, at: &Point, known: &Point) -> bool {
         self.labels().iter().all(|&label| at.agrees(known, label))
     }
@@ -56,7 +56,7 @@ impl Leave {
     }
 }
 
-/// A run to be predicted: where it stands, and what the physics alone says of it.
+/// A run to predict: its calibration point, and the physics' prediction.
 pub struct Place<'a> {
     pub case: &'a ServedCase,
     pub run: &'a Run,
@@ -65,7 +65,7 @@ pub struct Place<'a> {
     pub in_flight: f64,
 }
 
-/// The metrics of a run by what the calibration calls them.
+/// A run's metrics under the calibration's names.
 const METRICS: [(Metric, Observed); 3] = [
     (Metric::Ttft, Observed::Ttft),
     (Metric::Tpot, Observed::Tpot),
@@ -73,7 +73,7 @@ const METRICS: [(Metric, Observed); 3] = [
 ];
 
 /// # Errors
-/// Why the simulation has no answer.
+/// Why the simulation fails.
 pub fn predict(place: &Place<'_>, calibration: &Calibration, leave: Leave) -> Result<Calibrated, String> {
     let at = point(place.case, place.run, place.in_flight);
     let measured = place.case.measured.times();
@@ -86,11 +86,11 @@ pub fn predict(place: &Place<'_>, calibration: &Calibration, leave: Leave) -> Re
     Ok(corrected(calibration, (&at, others), simulate, (closed, &measured))?.0)
 }
 
-/// What a run is predicted to be by the known runs that are asked, beside what was measured of it, and its bands. `closed` is the output
+/// A run's calibrated prediction from the known runs used, with its measurement and bands. `closed` is the output
 /// length of a closed loop.
 ///
 /// # Errors
-/// Those of `simulate`.
+/// Errors of `simulate`.
 pub fn corrected(
     calibration: &Calibration,
     (at, asked): (&Point, impl Fn(&Point) -> bool + Copy),
@@ -116,7 +116,7 @@ pub fn corrected(
     Ok((Calibrated { predicted: responses.at, deviations, left: left(&posterior), standing }, bands))
 }
 
-/// Whether the calibration was fitted on this run.
+/// Whether the calibration contains this run.
 fn knows(calibration: &Calibration, at: &Point, physics: &Times, measured: &Times) -> bool {
     let ratio = |(metric, observed): &(Metric, Observed)| {
         Some((*observed, (metric.of(measured)? / metric.of(physics)?).ln()))
@@ -124,7 +124,7 @@ fn knows(calibration: &Calibration, at: &Point, physics: &Times, measured: &Time
     calibration.knows(at, METRICS.iter().filter_map(ratio))
 }
 
-/// Of which noises that of a metric is made: as in a prediction.
+/// The noise sources of a metric, as in a prediction.
 fn shares(closed: Option<f64>, metric: Metric, times: &Times) -> Vec<(Observed, f64)> {
     match (metric, closed) {
         (Metric::Ttft, _) => vec![(Observed::Ttft, 1.0)],
@@ -138,7 +138,7 @@ fn shares(closed: Option<f64>, metric: Metric, times: &Times) -> Vec<(Observed, 
     }
 }
 
-/// Share of the prior variance of the factors that the runs leave, on average.
+/// Mean remaining share of the factors' prior variance.
 fn left(posterior: &Posterior) -> f64 {
     posterior.left.iter().sum::<f64>() / FACTORS as f64
 }

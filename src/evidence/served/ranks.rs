@@ -1,4 +1,4 @@
-//! Pairs of measured runs that differ in one thing: whether the faster is named, and how sure that is said to be.
+//! Pairs of measured runs that differ in one thing: whether the faster one is identified, and with what confidence.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::calibration::{Calibration, Figure, Label, Point, Standing};
 use crate::evidence::compared::{Compared, Metric};
 use crate::evidence::coverage::{Calibrated, PREDICTED};
 
-/// Measurements apart by more than this are worth telling apart.
+/// Measurements further apart than this are worth distinguishing.
 const APART: f64 = 1.1;
-/// Nearer than this, mean lengths of a prompt and of an answer are the same.
+/// Mean lengths within this are the same.
 const SAME: f64 = 0.01;
 const METRICS: [Metric; 2] = [Metric::Ttft, Metric::Tpot];
-/// Probabilities by which pairs are counted.
+/// Confidence bins.
 const BINS: [f64; 7] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0 + 1e-9];
-/// What a pair may differ in, by name; versions of an engine only where it is the same.
+/// Possible differences of a pair, by name; engine versions only within the same engine.
 const DIFFERENCES: [(&str, Label); 5] = [
     ("engine", Label::Engine),
     ("version", Label::Version),
@@ -25,25 +25,26 @@ const DIFFERENCES: [(&str, Label); 5] = [
     ("format", Label::Format),
     ("layout", Label::Layout),
 ];
-/// How often the faster of two runs was named, with the runs of both configurations left out.
+/// How often the faster of two runs was identified, with the runs of both configurations left out.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Ranks {
-    /// By what the pairs differ in.
+    /// By the difference of the pairs.
     pub by_difference: BTreeMap<&'static str, BTreeMap<Metric, Named>>,
-    /// How often it came true that the one said to be faster was, by how sure that was.
+    /// Observed frequency by confidence.
     pub reliability: BTreeMap<Metric, Vec<Reliability>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Named {
     pub pairs: usize,
-    /// Pairs measured more than 10 % apart, of which these were named rightly, in per cent: calibrated, and by the physics alone.
+    /// Pairs measured more than 10 % apart, and the percentage identified correctly: calibrated, and by the physics
+    /// alone.
     pub apart: usize,
     pub right: f64,
     pub physics: f64,
 }
 
-/// Pairs of which something similar was said: means, in per cent.
+/// Pairs with similar confidence: means in %.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Reliability {
     pub said: f64,
@@ -55,7 +56,7 @@ pub struct Reliability {
 struct Ranked {
     difference: &'static str,
     metric: Metric,
-    /// The probability that the first is the faster.
+    /// The probability that the first is faster.
     first: f64,
     /// Logarithms of the second over the first: by the physics, and measured.
     physics: f64,
@@ -63,7 +64,7 @@ struct Ranked {
 }
 
 impl Ranks {
-    /// Of all runs of which there is a calibrated prediction.
+    /// Over all runs with a calibrated prediction.
     pub fn of(cases: &[Compared], calibration: &Calibration) -> Self {
         let ranked = on_all_cores(&pairs(cases), |(difference, pair)| rank(difference, pair, calibration));
         let ranked: Vec<Ranked> = ranked.into_iter().flatten().collect();
@@ -99,7 +100,7 @@ impl Named {
 }
 
 fn reliability(pairs: &[&Ranked]) -> Vec<Reliability> {
-    // The one that is said to be faster first.
+    // The one predicted faster first.
     let said = |one: &&Ranked| {
         let turned = one.first < 0.5;
         let sure = if turned { 1.0 - one.first } else { one.first };
@@ -142,7 +143,7 @@ fn pairs(cases: &[Compared]) -> Vec<Pair<'_>> {
     pairs
 }
 
-/// What two runs differ in, if it is exactly one thing.
+/// The single difference between two runs, if there is exactly one.
 fn difference(one: &Calibrated, other: &Calibrated) -> Option<&'static str> {
     let (a, b) = (&one.standing.point, &other.standing.point);
     let near = |one: f64, other: f64| (one / other - 1.0).abs() < SAME;

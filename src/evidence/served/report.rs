@@ -1,4 +1,4 @@
-//! Errors on measured runs of servers, by kind and in groups, beside the roofline and the peers.
+//! Errors on served runs, by kind and group, with the roofline and peers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::evidence::contradictions::{Contradiction, contradictions};
 use crate::evidence::coverage::PREDICTED;
 use crate::serving::table::StepTable;
 
-/// Clients up to which next to nothing queues.
+/// Maximum clients at which queueing is negligible.
 const FEW_CLIENTS: u32 = 4;
 /// Measured means repeat within 2.7 % in nine of ten pairs.
 const PHYSICS_MARGIN: f64 = 0.97;
@@ -24,7 +24,7 @@ const PHYSICS_MARGIN: f64 = 0.97;
 pub struct LoopReport {
     #[serde(flatten)]
     pub all: Report,
-    /// Where at most four clients ask, so that kernels and host decide and not queues.
+    /// At most four clients, so that kernels and host matter rather than queues.
     pub few_clients: Metrics,
     pub by_concurrency: BTreeMap<u32, Metrics>,
     pub few_clients_by_model: BTreeMap<String, Metrics>,
@@ -33,11 +33,10 @@ pub struct LoopReport {
     /// Cases that contradict physics or others, and the errors without them.
     pub contradictions: Vec<Contradiction>,
     pub without_contradictions: Metrics,
-    /// Cases of whose start something was read off runs like them, with the number of cases, and the errors of
-    /// all others.
+    /// Inferred launch settings with their number of cases, and the errors of all other cases.
     pub inferred: BTreeMap<String, usize>,
     pub without_inferred: Metrics,
-    /// Which of two is the faster; none without calibration.
+    /// Which of two is faster; `None` without calibration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Ranks>,
 }
@@ -49,16 +48,16 @@ pub struct ServedReports {
     pub others: BTreeMap<Kind, Report>,
 }
 
-/// A case that can be run again.
+/// A case ready for replay.
 struct Ready<'a> {
     case: &'a ServedCase,
     run: Run,
 }
 
-/// Runs every case again: the physics alone, and as measured runs correct it, by which of these are left out.
+/// Replays every case: the physics alone, and calibrated, by which runs are left out.
 ///
 /// # Errors
-/// Where the models or the catalogs do not answer.
+/// If the models or the catalogs fail.
 pub fn served_reports(
     cases: &[&ServedCase],
     (catalog, physics): (&Catalog, &Physics),
@@ -96,7 +95,7 @@ pub fn served_reports(
     Ok(ServedReports { closed_loops: loop_report(&ready, all, &tables), others })
 }
 
-/// What is asked of closed loops only, most of it of those whose launch was worked out from recorded scripts.
+/// Additional statistics for closed loops, mostly those with recorded launch scripts.
 fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Tables>) -> LoopReport {
     let recorded: Vec<&Ready> = ready
         .iter()
@@ -157,8 +156,8 @@ fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Table
     }
 }
 
-/// Requests that end sooner than their kernels could, queue by queue, at dense peaks and full bandwidth:
-/// some of the work was not done, as where prompts came from a prefix cache.
+/// Requests that finish sooner than their kernels could, even at peak rates: some work was not done, for example
+/// because prompts came from a prefix cache.
 fn faster_than_physics(case: &Compared, osl: u32) -> Option<String> {
     let whole = |times: &Times| Some(times.ttft_ms? + (f64::from(osl) - 1.0) * times.tpot_ms?);
     let (measured, least) = (whole(&case.measured)?, whole(&case.roofline)?);

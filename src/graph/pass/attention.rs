@@ -9,7 +9,7 @@ use crate::kernels::{
 };
 use crate::units::Bytes;
 
-/// A token's sums of squares of Q and of K, in f32.
+/// A token's sums of squares over Q and K, in f32.
 const SUMS_BYTES: f64 = 2.0 * 4.0;
 
 impl Calls<'_> {
@@ -47,7 +47,7 @@ impl Calls<'_> {
                 sequences,
                 heads,
                 kv_heads,
-                // As much work and as many bytes as keys and values of their own widths.
+                // The same work and bytes as with separate key and value widths.
                 head_dim: (head_dim + value_dim) / 2,
                 kv: self.layout.kv,
                 window: gqa.visible().map(u64::from),
@@ -138,7 +138,7 @@ impl Calls<'_> {
         self.gemm(of, "o_proj", count, hidden, heads.heads * heads.value, weights);
     }
 
-    /// One phase's attention kernel, between the products that expand or absorb the latents.
+    /// The attention kernel of one phase, with the GEMMs that expand or absorb the latents.
     fn latent_phase(&mut self, phase: Phase, sequences: Vec<Sequences>, heads: LatentHeads, count: u64) {
         let of = Block::Attention;
         let weights = self.formats.attention;
@@ -152,7 +152,7 @@ impl Calls<'_> {
         if absorbed {
             self.add(of, before, count, batched(heads.latent, heads.nope));
         } else {
-            // Keys and values of the cached past are expanded as well.
+            // Keys and values of the cached past are expanded too.
             let m = sequences.iter().map(|group| group.count * (group.new + group.past)).sum();
             let n = heads.heads * (heads.nope + heads.value);
             self.gemm_of(of, "kv_b_proj", count, Gemm { m, n, k: heads.latent, weights });

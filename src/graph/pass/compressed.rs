@@ -37,23 +37,23 @@ impl Calls<'_> {
             }
             let topk = compressed.indexer.map(|indexer| u64::from(indexer.topk));
             let reach = Some(Reach { window: u64::from(compressed.window), ratio, topk });
-            // An entry is key and value of every head at once, as an absorbed latent is.
+            // An entry is both key and value of every head, like an absorbed latent.
             let heads = LatentHeads { heads, latent: head_dim, rope: 0, nope: head_dim, value: head_dim };
             let call = LatentAttention { phase, sequences, heads, kv: self.layout.kv, reach };
             self.add(of, phase.choose("attention_prefill", "attention_decode"), count, call);
         }
         self.scope = self.base;
-        // Values are keys, rotary part included: the result is turned back.
+        // Values are keys, rotary part included: the rotation is undone on the output.
         self.element(of, "output_rope", count, Kind::Rope, heads * rope);
         let [groups, output_rank] = [compressed.groups, compressed.output_rank].map(u64::from);
         let group = groups.div_ceil(tp);
         let k = (queries / group).max(1);
-        // As one product over the weights of all groups: as many multiply-adds and as many bytes of weights.
+        // As one GEMM over the weights of all groups: the same multiply-adds and weight bytes.
         self.gemm(of, "o_a_proj", count, group * output_rank, k, weights);
         self.gemm(of, "o_b_proj", count, hidden, group * output_rank, weights);
     }
 
-    /// Every token is projected to its part of an entry and of an index key; gates weigh the parts.
+    /// Projects every token to its contribution to an entry and an index key; gates weight the contributions.
     fn compression(&mut self, compressed: &model::Compressed, count: u64) {
         let (hidden, of) = (self.hidden, Block::Attention);
         let weights = self.formats.attention;
@@ -70,7 +70,7 @@ impl Calls<'_> {
         self.gemm(of, "index_weights_proj", count, u64::from(indexer.heads), hidden, Dtype::Bf16);
     }
 
-    /// Collapses the residual streams to one before a part of a block, weighed by a projection of them all.
+    /// Collapses the residual streams into one before a part of a block, weighted by a projection of all of them.
     pub(super) fn collapse(&mut self, block: Block, name: &'static str, count: u64, streams: u32) {
         let streams = u64::from(streams);
         self.gemm(block, "mhc_weights", count, (streams + 2) * streams, streams * self.hidden, Dtype::Bf16);
@@ -78,14 +78,14 @@ impl Calls<'_> {
         self.element(block, name, count, Kind::Mix, (streams + 1) * self.hidden);
     }
 
-    /// Mixes the streams and adds the part's result to each.
+    /// Mixes the streams and adds the part's output to each.
     pub(super) fn spread(&mut self, block: Block, name: &'static str, count: u64, streams: u32) {
         let streams = u64::from(streams);
         // All streams and the result in, all streams out.
         self.element(block, name, count, Kind::Mix, (2 * streams + 1) * self.hidden);
     }
 
-    /// The scores by which MiniMax-M3 chooses blocks of keys.
+    /// The scores MiniMax-M3 uses to select blocks of keys.
     pub(super) fn block_scores(
         &mut self,
         gqa: &model::Gqa,

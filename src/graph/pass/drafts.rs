@@ -1,9 +1,9 @@
 //! The layer that drafts tokens (MTP): its input joins the embedding of the token before with the model's last hidden
 //! state, and it shares embedding and head with the model (DeepSeek-V3 Technical Report, 2.2).
 //!
-//! It runs over the tokens of the step first, which gives it their keys and the first draft of every sequence; each
-//! further draft is a pass over one token of every sequence. Prompts get their first drafts a step later. Engines
-//! reuse one layer for all drafts; those of a model with several are alike.
+//! It first runs over all tokens of the step, which writes their keys and gives every sequence's first draft; each
+//! further draft is a pass over one token per sequence. Prompts get their first drafts one step later. Engines
+//! reuse one layer for all drafts; models with several have identical ones.
 
 use super::{Calls, Kind, of_phase};
 use crate::config::model::Blocks;

@@ -6,7 +6,7 @@ use crate::graph::{Block, Scope};
 use crate::kernels::{Collective, Moe, Part, Pool, Routing};
 use crate::units::Bytes;
 
-/// GPUs of one machine of most types.
+/// GPUs per machine for most types.
 const GATHERING_RANKS: u32 = 8;
 
 impl Calls<'_> {
@@ -62,9 +62,9 @@ impl Calls<'_> {
         }
     }
 
-    /// The experts themselves: tokens of the other groups come to them, and their sums go back.
+    /// The routed experts: tokens from the other groups are sent to them, and their sums back.
     fn routed(&mut self, moe: &model::Moe, width: u64, count: u64) {
-        // Drawing a routing costs more than all else here.
+        // Sampling a routing is the most expensive part here.
         if !self.wanted() {
             return;
         }
@@ -76,7 +76,7 @@ impl Calls<'_> {
         if apart {
             self.collective("dispatch", count, dispatch);
         }
-        // Ranks are filled up with copies of busy experts, which are chosen to even out what each rank has to do.
+        // Ranks are filled up with copies of busy experts, chosen to balance the ranks' work.
         let routing = if experts.is_multiple_of(ep) { self.layout.routing } else { Routing::Even };
         let call = Moe {
             tokens,
@@ -97,11 +97,11 @@ impl Calls<'_> {
         }
     }
 
-    /// How `elements` of all ranks' tokens come to their experts, and back.
+    /// How `elements` of all ranks' tokens reach their experts, and return.
     ///
-    /// Each rank gathers all tokens, or where there are more ranks than experts of a token, sends each only to those that
-    /// need it (`moe_ep_size <= top_k` in TensorRT-LLM's `select_alltoall_method_type`; SGLang and vLLM by DeepEP): there in
-    /// the format that is multiplied, back in bf16. Within eight GPUs engines gather whatever the model.
+    /// Each rank gathers all tokens; with more ranks than experts per token, tokens go only to the ranks that need
+    /// them (`moe_ep_size <= top_k` in TensorRT-LLM's `select_alltoall_method_type`; SGLang and vLLM by DeepEP):
+    /// there in the GEMM's format, back in bf16. Within eight GPUs engines always gather.
     fn exchange(&self, elements: u64, topk: u64) -> [Collective; 2] {
         let ranks = self.layout.expert_ranks();
         if ranks <= GATHERING_RANKS || u64::from(self.layout.ep) <= topk {

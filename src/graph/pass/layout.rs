@@ -1,34 +1,35 @@
-//! How a model lies over GPUs, in which formats, and what of it the engine decides.
+//! How a model is laid out over GPUs, in which formats, and what the engine decides.
 
 use crate::config::Dtype;
 use crate::config::model::Formats;
 use crate::kernels::Routing;
 
-/// How the model lies over GPUs, and how the engine runs it.
+/// The layout of a model over GPUs, and the engine's choices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layout {
     /// Ranks that share attention heads, MLP columns and vocabulary.
     pub tp: u32,
     pub pp: u32,
-    /// Stages whose next one is on another node.
+    /// Stages whose successor is on another node.
     pub crossings: u32,
-    /// Groups of `tp` ranks that each attend to requests of their own and share the experts.
+    /// Groups of `tp` ranks that attend to separate requests and share the experts.
     pub dp: u32,
-    /// Ranks that the experts are sharded over, of the `tp * dp` that share them; the others shard each expert.
+    /// Ranks that whole experts are distributed over, out of the `tp * dp` that share them; the rest shards each
+    /// expert.
     pub ep: u32,
     pub formats: Formats,
     pub kv: Dtype,
     /// The engine's attention kernel applies the rotary embedding itself.
     pub rope_in_attention: bool,
-    /// Shared experts run beside the routed ones.
+    /// Shared experts run concurrently with the routed ones.
     pub shared_beside_routed: bool,
-    /// The norm behind an all-reduce is part of it.
+    /// The norm after an all-reduce is fused into it.
     pub norm_in_all_reduce: bool,
-    /// Latent attention is counted and timed as one block, for want of the engine's kernel alone.
+    /// Latent attention is counted and timed as a whole block, because the engine's kernel alone was not measured.
     pub latent_blocks: bool,
-    /// The engine's latent kernel attends to the latents in prompts too, instead of expanding keys.
+    /// The engine's latent kernel attends to latents in prefill too, instead of expanding keys.
     pub absorbed_prompts: bool,
-    /// Tokens drafted of each sequence in a decode step, by the model's own layer where it has one.
+    /// Tokens drafted per sequence and decode step, by the model's own layer if it has one.
     pub drafted: u32,
     /// How tokens choose experts.
     pub routing: Routing,

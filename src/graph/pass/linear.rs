@@ -1,4 +1,4 @@
-//! Recurrences in the place of attention: delta rules and Mamba-2.
+//! Recurrences instead of attention: delta rules and Mamba-2.
 
 use super::{Calls, Kind, phases};
 use crate::config::Dtype;
@@ -48,7 +48,7 @@ impl Calls<'_> {
         let weights = self.formats.attention;
         let of = Block::Attention;
         let heads = u64::from(mamba.heads).div_ceil(tp);
-        // A group is copied to the ranks that share its heads.
+        // A group is replicated on the ranks that share its heads.
         let groups = u64::from(mamba.groups).div_ceil(tp);
         let (head_dim, state) = (u64::from(mamba.head_dim), u64::from(mamba.state));
         let width = heads * head_dim;

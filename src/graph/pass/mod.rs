@@ -19,19 +19,19 @@ pub use layout::Layout;
 
 /// All calls of one pass of `batch`, in order, all pipeline stages one after another.
 ///
-/// `batch` and all shapes are those of one rank, the busiest where they differ. Attention heads, the columns of MLPs
-/// and the vocabulary are divided by TP, KV heads down to one per rank; experts over the ranks of all
-/// attention-parallel groups. Embedding and head stay bf16, as published checkpoints keep them.
+/// `batch` and all shapes are those of one rank, the busiest if they differ. Attention heads, MLP columns and the
+/// vocabulary are divided by TP, KV heads down to one per rank; experts over the ranks of all attention data
+/// parallel groups. Embedding and head stay bf16, as in published checkpoints.
 pub fn pass(model: &Model, layout: &Layout, batch: &Batch) -> Vec<Call> {
     calls(model, layout, batch, None)
 }
 
-/// Those calls of a pass whose time depends on `scope`.
+/// The calls of a pass whose time depends on `scope`.
 pub fn pass_of(model: &Model, layout: &Layout, batch: &Batch, scope: Scope) -> Vec<Call> {
     calls(model, layout, batch, Some(scope))
 }
 
-/// The calls of the layers of each kind, in the order of the model's kinds.
+/// The calls per kind of layer, in the order of the model's kinds.
 pub fn layers(model: &Model, layout: &Layout, batch: &Batch) -> Vec<Vec<Call>> {
     let mut calls = Calls::new(model, layout, batch, None);
     calls.embed();
@@ -57,7 +57,7 @@ fn calls(model: &Model, layout: &Layout, batch: &Batch, only: Option<Scope>) -> 
 struct Calls<'a> {
     list: Vec<Call>,
     layout: &'a Layout,
-    /// Of the layers under way.
+    /// Of the current layers.
     formats: Formats,
     tokens: u64,
     /// Tokens of all ranks that share the experts.
@@ -65,14 +65,14 @@ struct Calls<'a> {
     hidden: u64,
     /// Calls of other scopes are left out.
     only: Option<Scope>,
-    /// Of calls that depend on neither lengths nor experts.
+    /// For calls that depend on neither lengths nor experts.
     base: Scope,
-    /// Of the calls added next.
+    /// For the next calls added.
     scope: Scope,
     beside: bool,
-    /// The part before ended in an all-reduce.
+    /// The previous part ended in an all-reduce.
     reduced: bool,
-    /// The calls added next are those of the layer that drafts.
+    /// The next calls added belong to the drafting layer.
     drafting: bool,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Calls<'a> {
 }
 
 impl Calls<'_> {
-    /// What comes before the first layer.
+    /// The part before the first layer.
     fn embed(&mut self) {
         self.element(Block::Embedding, "embedding", 1, Kind::Embedding, self.hidden);
         self.all_reduce(1);
@@ -118,7 +118,7 @@ impl Calls<'_> {
         }
     }
 
-    /// Whether calls of the present scope are asked for.
+    /// Whether calls of the current scope are wanted.
     fn wanted(&self) -> bool {
         self.only.is_none_or(|only| only == self.scope)
     }
@@ -154,8 +154,8 @@ impl Calls<'_> {
     fn blocks(&mut self, blocks: &model::Blocks, batch: &Batch) {
         let count = u64::from(blocks.count);
         let after = blocks.norms == model::Norms::Sandwich;
-        // Of the layers of a block all but the first follow one of their own: where attention is data-parallel, that ended
-        // in a reduce-scatter.
+        // Within a block type, every layer but the first follows one of the same type: with data-parallel
+        // attention, that one ended in a reduce-scatter.
         let scatters = matches!(blocks.ffn, Some(model::Ffn::Moe(_))) && self.layout.dp > 1;
         let mut unreduced = u64::from(!self.reduced) + if scatters { count.saturating_sub(1) } else { 0 };
         if let Some(attention) = &blocks.attention {
@@ -196,7 +196,7 @@ impl Calls<'_> {
         }
     }
 
-    /// The norm before a part of a block; of one stream collapsed from several there is no residual to add.
+    /// The norm before a part of a block; a stream collapsed from several has no residual to add.
     fn before(
         &mut self,
         block: Block,
@@ -213,8 +213,8 @@ impl Calls<'_> {
         }
     }
 
-    /// With the residual added before. An all-reduce before it may do it in passing, which `unreduced` of them do not
-    /// follow.
+    /// Norm with the residual added. A preceding all-reduce may fuse it, except for `unreduced` of them, which
+    /// follow none.
     fn norm(&mut self, block: Block, name: &'static str, count: u64, unreduced: u64) {
         let fused = self.layout.norm_in_all_reduce && self.layout.tp > 1;
         let count = if fused { unreduced } else { count };
@@ -227,7 +227,7 @@ impl Calls<'_> {
         self.element(block, name, count, Kind::Norm, self.hidden);
     }
 
-    /// Between stages, then the norm, the vocabulary's rows of each position that a token is chosen at, sampling.
+    /// Stage transfers, then the final norm, the logits of each position, and sampling.
     fn head(&mut self, model: &Model, batch: &Batch) {
         let rows = batch.logits();
         if self.layout.pp > 1 {
@@ -249,7 +249,7 @@ impl Calls<'_> {
         self.choose(model, rows, 1);
     }
 
-    /// Logits of so many positions, and a token of each.
+    /// Logits and sampling of this many positions.
     fn choose(&mut self, model: &Model, rows: u64, count: u64) {
         let tp = self.layout.tp;
         let vocab = u64::from(model.vocab);
@@ -269,7 +269,7 @@ fn of_phase(batch: &Batch, phase: Phase) -> Vec<Sequences> {
     batch.sequences.iter().copied().filter(|group| group.decodes() == decodes && group.count > 0).collect()
 }
 
-/// The phases that a batch has sequences of.
+/// The phases present in a batch.
 fn phases(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
     Phase::ALL
         .iter()

@@ -1,14 +1,14 @@
-//! What attention kernels execute beyond the useful work: hidden keys, and keys that could have been shared.
+//! Work that attention kernels execute beyond the useful work: masked keys, and keys loaded repeatedly.
 
 use super::kernel::Kernel;
 use super::{causal_pairs, constants};
 use crate::kernels::features::{DeviceSpec, Equivalent};
 use crate::kernels::{Attention, Phase, Sequences};
 
-/// Rows of the output that one thread block takes, in kernels for prompts.
+/// Query rows per thread block in prefill kernels.
 pub const TILE_ROWS: [f64; 2] = [64.0, 128.0];
 
-/// Pairs that the kernel multiplies: a tile of queries takes the keys that any of its rows sees.
+/// Query-key pairs the kernel multiplies: a tile of queries covers all keys visible to any of its rows.
 pub fn executed_pairs(attention: &Attention, batch: Equivalent, kernel: Kernel) -> f64 {
     let Some(window) = attention.window else { return batch.pairs };
     if attention.phase == Phase::Decode {
@@ -22,15 +22,15 @@ pub fn executed_pairs(attention: &Attention, batch: Equivalent, kernel: Kernel) 
     attention.sequences.iter().map(pairs).sum()
 }
 
-/// Time that the thread blocks of decoding take at least, for all they do beside the work that the call asks for.
-/// `memory` is the time of the call's bytes.
+/// Minimum time of decode thread blocks for overheads beyond the counted work. `memory` is the time of the call's
+/// bytes.
 ///
-/// * Cycles of every block, however few its keys.
-/// * Tiles of a fixed number of rows, however few queries fill them.
-/// * Blocks that take a query head's keys alone, step after step: tile, softmax and a load at the L2's pace. That
-///   makes 11 bytes a clock on L40S and RTX PRO 6000 and 15 on A100, where 11, 11 and 16 were measured.
+/// * Fixed cycles per block, however few its keys.
+/// * Tiles with a fixed number of rows, however few queries fill them.
+/// * Blocks that process one query head's keys alone, step after step: tile, softmax and a load at L2 speed. This
+///   gives 11 bytes per clock on L40S and RTX PRO 6000 and 15 on A100, where 11, 11 and 16 were measured.
 /// * Blocks that keep a sequence and KV head whole.
-/// * Keys that each query head reads anew.
+/// * Keys that each query head reads again.
 pub fn alone(
     attention: &Attention,
     batch: &Equivalent,
@@ -57,7 +57,7 @@ pub fn alone(
         let filled = if splits { (group / rows).ceil() } else { 1.0 };
         let tiles = tasks * filled * tile / device.sms;
         time = time.max(if kernel.one_stage() {
-            // The first load of an SM's blocks waits for nothing to multiply meanwhile.
+            // The first load of an SM's blocks overlaps with nothing.
             let blocks = (batch.sequences * attention.kv_heads as f64 / device.sms).max(1.0);
             tiles.max(memory) + tiles.min(memory) / blocks
         } else {
@@ -76,7 +76,7 @@ pub fn alone(
     time
 }
 
-/// Heads of sequences that decode apart: query heads where nothing packs those of a KV head.
+/// Independently decoding heads: query heads, unless those of a KV head are packed.
 fn tasks(attention: &Attention, batch: &Equivalent, kernel: Kernel) -> f64 {
     let group = attention.heads as f64 / attention.kv_heads as f64;
     let heads =
@@ -84,7 +84,7 @@ fn tasks(attention: &Attention, batch: &Equivalent, kernel: Kernel) -> f64 {
     batch.sequences * heads as f64
 }
 
-/// Time to multiply so many elements of keys and values, with one query each, at the pace of the SMs.
+/// Time to multiply this many key and value elements with one query each, at the SMs' speed.
 pub fn elements(elements: f64, device: &DeviceSpec) -> f64 {
     elements / (constants().elements_per_clock * device.sms * device.clock)
 }

@@ -1,10 +1,10 @@
-//! Attention kernels, as the measured tables and the engine catalog name them.
+//! Attention kernels, named as in the measured tables and the engine catalog.
 
 use super::constants;
 use crate::config::{Arch, Dtype, Gpu};
 use crate::kernels::{Attention, Phase};
 
-/// Kernels that share their code, whatever engine launches them.
+/// Kernels by code base, regardless of the engine that launches them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
     /// FlashInfer's FlashAttention-2, as SGLang launches it.
@@ -15,7 +15,7 @@ pub enum Kernel {
     Fa2,
     /// FlashAttention-3, as SGLang launches it.
     Fa3,
-    /// The same built for Ampere: about half of the memory bandwidth where FlashAttention-2 reaches four fifths.
+    /// The same built for Ampere: reaches about half of the memory bandwidth, FlashAttention-2 four fifths.
     Fa3Ampere,
     /// FlashAttention-3, as vLLM launches it.
     VllmFa3,
@@ -36,7 +36,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// By the name in tables and catalog; none for kernels no model has learned.
+    /// By its name in tables and catalog; `None` for kernels without a learned model.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "flashinfer" | "FlashInfer decode" => Self::FlashInfer,
@@ -59,26 +59,26 @@ impl Kernel {
         })
     }
 
-    /// Whether prompts skip the keys that a sliding window hides. Of all measured kernels one does not: with a
-    /// window of 128 it takes as long as without.
+    /// Whether prefill skips keys outside the sliding window. One measured kernel does not: with a window of 128 it
+    /// takes as long as without.
     pub fn skips_hidden(self) -> bool {
         self != Self::Triton
     }
 
-    /// Whether a single new token's keys are split into parts that several SMs take. FlashAttention-2 does so only
-    /// where it packs the `group` query heads of a KV head into one tile, and never with a window.
+    /// Whether a decoding token's keys are split over several SMs. FlashAttention-2 does so only where it packs the
+    /// `group` query heads of a KV head into one tile, and never with a window.
     pub fn splits(self, group: f64, windowed: bool) -> bool {
         self != Self::Fa2 || (group > 1.0 && !windowed)
     }
 
-    /// Whether a single new token's query heads of one KV head share its keys. TensorRT-LLM's kernel for it ends
-    /// at a `group` of 32; beyond, every query head reads all keys, and takes as much longer.
+    /// Whether the query heads of a KV head share its keys in decode. TensorRT-LLM's kernel supports a `group` of
+    /// up to 32; beyond that, every query head reads all keys and takes correspondingly longer.
     pub fn packs(self, group: f64) -> bool {
         self != Self::Trtllm || group <= constants().packed_group
     }
 
-    /// Whether a KV head's keys of one sequence stay with one thread block, however long: TensorRT-LLM's kernel for
-    /// groups of query heads over an FP8 cache, without the data centre's tensor instructions.
+    /// Whether one thread block processes all keys of a KV head and sequence, however long: TensorRT-LLM's kernel
+    /// for grouped queries over an FP8 cache, on GPUs without the data-centre tensor instructions.
     pub fn keeps_whole(self, group: f64, kv: Dtype, arch: Arch) -> bool {
         self == Self::Trtllm
             && group > 1.0
@@ -86,9 +86,8 @@ impl Kernel {
             && matches!(arch, Arch::Ada | Arch::BlackwellRtx)
     }
 
-    /// Rows of the tile of queries that decoding multiplies, however few are filled, where the source was read:
-    /// `kBlockM` of FlashAttention-2's `run_mha_fwd_splitkv_dispatch`, and of FlashAttention-3's
-    /// `tile_size_fwd_sm8x`.
+    /// Rows of the query tile in decode, however few are filled, if known from the source: `kBlockM` in
+    /// FlashAttention-2's `run_mha_fwd_splitkv_dispatch`, and in FlashAttention-3's `tile_size_fwd_sm8x`.
     pub fn decode_rows(self) -> Option<f64> {
         match self {
             Self::Fa2 => Some(constants().fa2_decode_rows),
@@ -97,14 +96,13 @@ impl Kernel {
         }
     }
 
-    /// Whether a thread block has one buffer for keys (`kStages` of `tile_size_fwd_sm8x`): it waits for a load before
-    /// it multiplies, and for the product before it loads.
+    /// Whether a thread block has a single key buffer (`kStages` of `tile_size_fwd_sm8x`), so that loads and
+    /// multiplication alternate.
     pub fn one_stage(self) -> bool {
         self == Self::Fa3Ampere
     }
 
-    /// Cycles that a decoding thread block takes however few its keys; those of FlashAttention-2 take longer for their
-    /// tiles.
+    /// Fixed cycles of a decode thread block; FlashAttention-2's larger tiles take longer.
     pub fn block_cycles(self, group: f64, arch: Arch) -> f64 {
         match self {
             Self::Fa3 | Self::VllmFa3 | Self::Fa3Ampere => constants().fa3_block_cycles,
@@ -113,8 +111,8 @@ impl Kernel {
         }
     }
 
-    /// The format queries and keys are multiplied in over a KV cache in `kv`, as engines set it up: with
-    /// an FP8 cache, SGLang's and TensorRT-LLM's prefill multiplies in FP8, all others widen to BF16.
+    /// The format of query-key products over a KV cache in `kv`, as engines set it up: with an FP8 cache, SGLang's
+    /// and TensorRT-LLM's prefill uses FP8, all others widen to BF16.
     pub fn math(self, kv: Dtype, prefill: bool) -> Dtype {
         match self {
             Self::Fa3 | Self::TrtllmMha | Self::Trtllm if prefill && kv.math() == Dtype::Fp8 => Dtype::Fp8,
@@ -123,7 +121,7 @@ impl Kernel {
     }
 }
 
-/// The format that `kernel` multiplies queries and keys in on `gpu`, as engines set it up.
+/// The format of query-key products of `kernel` on `gpu`, as engines set it up.
 pub fn math(attention: &Attention, gpu: &Gpu, kernel: &str) -> Dtype {
     let Some(kernel) = Kernel::from_name(kernel) else { return Dtype::Bf16 };
     let wanted = kernel.math(attention.kv, attention.phase == Phase::Prefill);

@@ -1,4 +1,4 @@
-//! Attention over the KV cache, with the write of the new keys and values.
+//! Attention over the KV cache, including the write of new keys and values.
 
 mod executed;
 mod kernel;
@@ -20,19 +20,18 @@ constants!(
 
 /// Causal attention of one rank's heads over the sequences of one launch; KV write included.
 ///
-/// A launch of phase `Prefill` may hold decoding sequences beside the prompts, as engines launch them that
-/// mix both in one step.
+/// A `Prefill` launch may include decoding sequences, as engines that mix both in one step launch it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Attention {
     pub phase: Phase,
     pub sequences: Vec<Sequences>,
     /// Query heads on this rank.
     pub heads: u64,
-    /// KV heads on this rank (at least one: replicated where TP exceeds their number).
+    /// KV heads on this rank (at least one: replicated if TP exceeds their number).
     pub kv_heads: u64,
     pub head_dim: u64,
     pub kv: Dtype,
-    /// Keys that a query sees at most, its own included; none if it sees all.
+    /// Keys visible to a query, its own included; `None` if it sees all.
     pub window: Option<u64>,
 }
 
@@ -92,8 +91,8 @@ impl Kernel for Attention {
     }
 }
 
-/// Query-key pairs under the causal mask of `new` tokens after `past`: each new token sees the past,
-/// the new tokens before it, and itself; of these the last `window` where there is one.
+/// Query-key pairs under the causal mask for `new` tokens after `past`: each new token sees the past, earlier new
+/// tokens and itself, limited to the last `window` if there is one.
 pub fn causal_pairs(new: u64, past: u64, window: Option<u64>) -> f64 {
     let triangle = |new: u64| {
         let (new, past) = (new as f64, past as f64);
@@ -102,14 +101,14 @@ pub fn causal_pairs(new: u64, past: u64, window: Option<u64>) -> f64 {
     match window {
         None => triangle(new),
         Some(window) => {
-            // Tokens before which less than a window lies.
+            // Tokens whose window is not yet full.
             let growing = window.saturating_sub(past).min(new);
             triangle(growing) + (new - growing) as f64 * window as f64
         }
     }
 }
 
-/// Cached tokens that any new one sees: all of `past`, or what a window reaches from the first new token.
+/// Cached tokens visible to any new token: all of `past`, or what the first new token's window reaches.
 pub fn visible_past(past: u64, window: Option<u64>) -> u64 {
     window.map_or(past, |window| past.min(window.saturating_sub(1)))
 }

@@ -1,4 +1,4 @@
-//! The feature vectors of attention: one for prompts, one for single new tokens.
+//! The feature vectors of attention, for prefill and for decode.
 
 use super::executed::{TILE_ROWS, alone, elements, executed_pairs};
 use super::kernel::Kernel as Code;
@@ -25,24 +25,24 @@ struct Attended {
     head_dim: f64,
     kv: Dtype,
     math: Dtype,
-    /// Keys a query sees at most.
+    /// Keys visible to a query.
     window: f64,
     /// FLOP per µs at the sustained clock.
     rate: f64,
     /// Tensor time at the sustained clock.
     compute: f64,
-    /// All operands once, from L2 as far as they stay there.
+    /// All operands once, partly from L2.
     memory: f64,
-    /// Share of the operands that stays in the L2 from one launch to the next.
+    /// Share of the operands that stay in L2 between launches.
     hits: f64,
-    /// Time that the thread blocks of single new tokens take at least.
+    /// Minimum time of decode thread blocks.
     alone: f64,
     /// Exponentials on the special-function units, the rest of the softmax on the FP32 pipes.
     softmax: f64,
     ideal: f64,
 }
 
-/// The vector of one call; none if no model has learned the kernel or there is nothing to attend to.
+/// The vector of one call; `None` if the kernel has no learned model or there is nothing to attend to.
 pub fn of(attention: &Attention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(kernel) = Code::from_name(launch.kernel) else { return Ok(None) };
     let Some(batch) = Equivalent::of(attention) else { return Ok(None) };
@@ -95,7 +95,7 @@ impl Attended {
         self.heads / self.kv_heads
     }
 
-    /// Tiles of `rows` queries, each query head apart.
+    /// Tiles of `rows` queries, with separate query heads.
     fn tiles(&self, rows: f64) -> f64 {
         self.batch.tiles(rows, self.heads, 1.0)
     }
@@ -105,24 +105,24 @@ impl Attended {
         self.batch.tiles(rows, self.kv_heads, self.group())
     }
 
-    /// The last tile of a sequence, over all its KV, on one SM.
+    /// The last tile of a sequence, over its whole KV, on one SM.
     fn longest_tile(&self, rows: f64) -> f64 {
         let flops = 4.0 * self.head_dim * rows * self.batch.kv_length().min(self.window + rows);
         self.share(flops * self.device.sms / self.rate)
     }
 
-    /// Tiles of queries that decoding sequences fill with one each.
+    /// Query tiles of decoding sequences, filled with one query each.
     fn decoding_tiles(&self) -> f64 {
         self.share(4.0 * self.head_dim * TILE_ROWS[0] * self.heads * self.batch.decoding.pairs / self.rate)
     }
 
-    /// One sequence's keys and values of one head at one SM's share of the bandwidth.
+    /// One sequence and head's keys and values at one SM's share of the bandwidth.
     fn one_head(&self) -> f64 {
         let bytes = 2.0 * self.batch.kv_length() * self.head_dim * self.kv.bytes();
         self.share(bytes * self.device.sms / self.device.bandwidth)
     }
 
-    /// Elements of all keys and values, at the pace of the SMs.
+    /// All key and value elements, at the SMs' speed.
     fn elements(&self) -> f64 {
         elements(2.0 * self.batch.kv_tokens * self.kv_heads * self.head_dim, &self.device)
     }
@@ -133,7 +133,7 @@ impl Attended {
 }
 
 impl Inputs for Attended {
-    /// Work one after another where kernels may overlap it: how well they do is learned.
+    /// The resources' times in sequence; how well kernels overlap them is learned.
     fn reference(&self) -> f64 {
         (self.compute + self.softmax).max(self.memory).max(self.alone) + self.shortest()
     }
@@ -142,7 +142,7 @@ impl Inputs for Attended {
 const PREFILL_COLUMNS: &[&[Term<Attended>]] = &[COMMON, TILED];
 const DECODE_COLUMNS: &[&[Term<Attended>]] = &[COMMON, SPLIT];
 
-/// Columns of both families: logarithms of ratios, unless said otherwise.
+/// Columns of both families: log ratios unless noted.
 const COMMON: &[Term<Attended>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
@@ -184,7 +184,7 @@ const COMMON: &[Term<Attended>] = &[
     ("vllm_triton", |l| flag(l.kernel == Code::VllmTriton)),
 ];
 
-/// Prompts: tiles of queries, placed on the SMs.
+/// Prefill: tiles of queries, placed on the SMs.
 const TILED: &[Term<Attended>] = &[
     ("ln_new", |l| l.batch.new.ln()),
     ("prefix", |l| (l.batch.kv_length() / l.batch.new).ln()),
@@ -200,15 +200,15 @@ const TILED: &[Term<Attended>] = &[
     ("longest_tile_128", |l| l.longest_tile(TILE_ROWS[1])),
     ("padding_64", |l| ln_rounding(l.batch.new, TILE_ROWS[0])),
     ("padding_128", |l| ln_rounding(l.batch.new, TILE_ROWS[1])),
-    // Of decoding sequences in the same launch: their shares of pairs and of KV tokens, in [0, 1], how many
-    // there are, and tiles with one query each.
+    // For decoding sequences in the same launch: their shares of pairs and KV tokens, in [0, 1], their number, and
+    // tiles with one query each.
     ("decoding_pairs", |l| l.batch.decoding.pairs / l.batch.pairs),
     ("decoding_kv", |l| l.batch.decoding.pairs / l.batch.kv_tokens),
     ("decoding_tasks", |l| (l.batch.decoding.sequences * l.heads / l.device.sms).ln_1p()),
     ("decoding_tiles", |l| l.decoding_tiles()),
 ];
 
-/// Single new tokens: KV heads of sequences, split along their length.
+/// Decode: KV heads of sequences, split along their length.
 const SPLIT: &[Term<Attended>] = &[
     ("kv_head_tasks", |l| l.device.per_sm(l.kv_head_tasks())),
     ("rounding", |l| l.device.rounding(l.kv_head_tasks())),

@@ -1,42 +1,40 @@
-//! Groups over several nodes.
+//! Collectives across nodes.
 //!
-//! An exchange takes three phases: what each GPU can do with those of its own node, the exchange of each with
-//! its like in the other nodes over its own port of the network, and the rest inside again (NCCL's
-//! hierarchical algorithms; DeepEP forwards tokens likewise). Large messages pass through the phases in pieces,
-//! so that the longer of link and network decides; the latencies add up:
+//! A collective takes three phases: within each node, between corresponding GPUs of the nodes over their NICs, and
+//! again within each node (NCCL's hierarchical algorithms; DeepEP forwards tokens likewise). Large messages are
+//! pipelined through the phases, so the slower of link and network decides; latencies add up:
 //!
 //! `t = max(inside, sent / (share * network bandwidth)) + steps * latency`
 //!
-//! `inside` is measured within one node. Between nodes no table was: bandwidth is what the port is
-//! specified for, share and latency are those of the constants; they meet the latencies that DeepEP prints for
-//! experts sharded over 16 to 256 H800 within 20 %, most within 11 %. The one published table of more GPUs than a
-//! node has, Vidur's of 16 A100, does not say how its nodes are joined; it reaches 70 % of one port of
-//! 25 GB/s, as if all GPUs of a node shared it.
+//! `inside` is measured within one node. Nothing was measured between nodes: bandwidth is the NIC's specification,
+//! share and latency come from the constants, which meet the latencies DeepEP publishes for experts over 16 to 256
+//! H800 within 20 %, most within 11 %. The only published table that exceeds a node, Vidur's with 16 A100, does not
+//! say how its nodes are connected; it reaches 70 % of a single 25 GB/s port, as if all GPUs of a node shared it.
 
 use super::{Collective, CollectiveTime, NCCL, time, wire_bytes};
 use crate::config::catalog::constants;
 use crate::config::{Figure, Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
 
-/// An exchange between nodes, in phases.
+/// A collective across nodes, in phases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What is exchanged inside each node, before and after.
+    /// Collectives within each node, before and after.
     inside: Vec<Collective>,
-    /// What each GPU sends over its port.
+    /// Bytes each GPU sends over its NIC.
     sent: Bytes,
-    /// Messages one after another.
+    /// Sequential messages.
     steps: u32,
 }
 
-/// The phases of `collective`; none if it stays inside one node.
+/// The phases of `collective`; `None` if it stays within a node.
 pub fn of(collective: &Collective, gpu: &Gpu) -> Option<Group> {
     let spread = |ranks: u32| {
         let own = gpu.in_one_node(ranks);
         let nodes = ranks.div_ceil(own.max(1));
         (nodes > 1).then_some((own, nodes))
     };
-    // Of what a node's GPUs hold together, each sends its part to every other node.
+    // Of the data in a node, each GPU sends its part to every other node.
     let others = |bytes: Bytes, own: u32, nodes: u32| {
         bytes * (f64::from(nodes - 1) / f64::from(nodes) / f64::from(own))
     };
@@ -45,7 +43,7 @@ pub fn of(collective: &Collective, gpu: &Gpu) -> Option<Group> {
             let (own, nodes) = spread(ranks)?;
             let scatter = Collective::ReduceScatter { ranks: own, bytes };
             let gather = Collective::AllGather { ranks: own, bytes };
-            // Up a tree of nodes and down again.
+            // Up and down a tree of nodes.
             let steps = 2 * nodes.next_power_of_two().ilog2();
             Group { inside: vec![scatter, gather], sent: others(bytes, own, nodes) * 2.0, steps }
         }
@@ -61,7 +59,7 @@ pub fn of(collective: &Collective, gpu: &Gpu) -> Option<Group> {
         }
         Collective::AllToAll { ranks, bytes } => {
             let (own, nodes) = spread(ranks)?;
-            // The share of each GPU's parts that stays in its node.
+            // The fraction of each GPU's parts that stays in its node.
             let stays = f64::from(own) / f64::from(own * nodes);
             let inside = Collective::AllToAll { ranks: own, bytes: bytes * stays };
             Group { inside: vec![inside], sent: bytes * (1.0 - stays), steps: 1 }
@@ -72,17 +70,17 @@ pub fn of(collective: &Collective, gpu: &Gpu) -> Option<Group> {
 }
 
 impl Group {
-    /// The least time that link and network allow.
+    /// Lower bound from link and network.
     ///
     /// # Errors
-    /// Where the GPU's record lacks either.
+    /// If the GPU's record lacks either.
     pub fn least(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
         let inside: Bytes = self.inside.iter().map(wire_bytes).sum();
         Ok((inside / gpu.link_among(gpu.link.domain)?).max(self.sent / gpu.network_bandwidth()?))
     }
 
     /// # Errors
-    /// Where the GPU's record lacks its link or its network.
+    /// If the GPU's record lacks its link or network.
     pub fn time(&self, gpu: &Gpu) -> Result<CollectiveTime, MissingFigure> {
         let known = constants();
         let figure = |figure: &Figure, name| {

@@ -1,15 +1,15 @@
-//! How long GPUs take to exchange data.
+//! Times of collectives.
 //!
-//! Measured curves first, read log-log between their points. An engine's all-reduce curve is of what the engine
-//! launches: its own kernel up to that kernel's size limit, NCCL beyond. On NVLink GPUs with an NCCL
-//! measurement alone, the engine is taken to use the faster of that and its own kernel, whose time there
-//! comes from the constants. GPUs without any measurement take the constants:
+//! Measured curves are used first, interpolated log-log. An engine's all-reduce curve follows what the engine
+//! launches: its own kernel up to that kernel's size limit, NCCL beyond. If a GPU with NVLink has only NCCL
+//! measurements, the engine is assumed to use the faster of NCCL and its own kernel, timed by the constants. GPUs
+//! without measurements use the constants:
 //!
 //! `t = latency + wire bytes / (share * link bandwidth)`
 //!
-//! Where the library has constants of its own for large messages, the faster of both holds.
+//! If the library has separate constants for large messages, the faster of both is used.
 //!
-//! Groups over several nodes are in [`between`].
+//! For groups across nodes see [`between`].
 
 mod between;
 
@@ -21,20 +21,20 @@ use crate::units::{Bytes, Seconds};
 /// Data exchanged between GPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Collective {
-    /// Sum of `bytes` on each of `ranks` GPUs, left on all.
+    /// Sum of `bytes` on each of `ranks` GPUs, with the result on all.
     AllReduce { ranks: u32, bytes: Bytes },
-    /// `bytes` in all, gathered from `ranks` GPUs on each.
+    /// `bytes` in total, gathered from `ranks` GPUs onto each.
     AllGather { ranks: u32, bytes: Bytes },
-    /// Sum of `bytes` on each of `ranks` GPUs, an equal part of it left on each.
+    /// Sum of `bytes` on each of `ranks` GPUs, with an equal part of the result on each.
     ReduceScatter { ranks: u32, bytes: Bytes },
-    /// `bytes` on each of `ranks` GPUs, an equal part of it for every one.
+    /// `bytes` on each of `ranks` GPUs, an equal part for each other one.
     AllToAll { ranks: u32, bytes: Bytes },
-    /// `bytes` from one pipeline stage to the next, `across`: in another node.
+    /// `bytes` from one pipeline stage to the next; `across` if on another node.
     SendRecv { bytes: Bytes, across: bool },
 }
 
 impl Kernel for Collective {
-    /// It asks nothing of the GPU's own pipes.
+    /// It does not use the GPU's own pipes.
     fn count(&self, _: &Gpu) -> Result<Count, MissingFigure> {
         Ok(Count::nothing())
     }
@@ -50,25 +50,25 @@ impl Kernel for Collective {
     }
 }
 
-/// The curves of NVIDIA's library.
+/// NVIDIA's library.
 const NCCL: &str = "nccl";
 
-/// Numbers of ranks that were measured.
+/// Rank counts that were measured.
 const MEASURED_RANKS: [u32; 3] = [2, 4, 8];
 
-/// The time of one collective and whether this GPU was measured at this size.
+/// The time of a collective, and whether it was measured on this GPU at this size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CollectiveTime {
     pub seconds: Seconds,
-    /// Interpolated between measurements on this GPU; otherwise extrapolated or from the constants.
+    /// Interpolated between measurements on this GPU; otherwise extrapolated or from constants.
     pub measured: bool,
 }
 
-/// Name in the catalog, ranks, and size of the whole tensor.
+/// Catalog name, ranks, and size of the whole tensor.
 fn parts(collective: &Collective) -> (&'static str, u32, Bytes) {
     match *collective {
         Collective::AllReduce { ranks, bytes } => ("all_reduce", ranks, bytes),
-        // Both pass the same parts around; reduce-scatter was measured 4 to 6 % beside all-gather.
+        // Both move the same parts; reduce-scatter was measured within 4 to 6 % of all-gather.
         Collective::AllGather { ranks, bytes } | Collective::ReduceScatter { ranks, bytes } => {
             ("all_gather", ranks, bytes)
         }
@@ -77,7 +77,7 @@ fn parts(collective: &Collective) -> (&'static str, u32, Bytes) {
     }
 }
 
-/// What each GPU must send, inside one node.
+/// Bytes each GPU must send within a node.
 pub fn wire_bytes(collective: &Collective) -> Bytes {
     match *collective {
         Collective::AllReduce { ranks, bytes } => bytes * (2.0 * others(ranks)),
@@ -93,10 +93,10 @@ fn others(ranks: u32) -> f64 {
     1.0 - 1.0 / f64::from(ranks.max(1))
 }
 
-/// The least time that the links allow.
+/// Lower bound from the links.
 ///
 /// # Errors
-/// Where the GPU's record lacks a link that takes part.
+/// If the GPU's record lacks a link involved.
 pub fn least(collective: &Collective, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
     match between::of(collective, gpu) {
         Some(group) => group.least(gpu),
@@ -104,11 +104,11 @@ pub fn least(collective: &Collective, gpu: &Gpu) -> Result<Seconds, MissingFigur
     }
 }
 
-/// Times `collective` under `engine`'s kernels, or the library's where the group spans nodes: engines
-/// have no kernel of their own there.
+/// Times `collective` with `engine`'s kernels, or the library's if the group spans nodes, where engines have no
+/// kernels.
 ///
 /// # Errors
-/// Where the GPU's record lacks a link that takes part.
+/// If the GPU's record lacks a link involved.
 pub fn time(collective: &Collective, gpu: &Gpu, engine: &str) -> Result<CollectiveTime, MissingFigure> {
     let (name, ranks, bytes) = parts(collective);
     if ranks < 2 {
@@ -133,7 +133,7 @@ pub fn time(collective: &Collective, gpu: &Gpu, engine: &str) -> Result<Collecti
     }
 }
 
-/// Log-log between points; the first point's time below it; the last point's bandwidth beyond it.
+/// Log-log interpolation; constant below the first point, and at the last point's bandwidth beyond it.
 fn read(curve: Curve<'_>, bytes: Bytes) -> CollectiveTime {
     let next = curve.bytes.partition_point(|&size| size < bytes.0);
     let (micros, measured) = match (next.checked_sub(1), curve.bytes.get(next)) {
@@ -166,8 +166,8 @@ fn modelled(
     Ok(CollectiveTime { seconds: library.map_or(own, |library| own.min(library)), measured: false })
 }
 
-/// Between measured numbers of ranks both constants are linear in log2 of the ranks; beyond, the latency
-/// goes on growing and the share stays.
+/// Between measured rank counts both constants are linear in log2 of the ranks; beyond, the latency keeps growing
+/// and the share stays constant.
 fn constants(known: &CollectiveCatalog, kind: LinkKind, name: &str, ranks: u32) -> Option<Generic> {
     if let Some(exact) = known.generic(kind, name, ranks) {
         return Some(exact);
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// Each inner point is read from its neighbours, which lie twice as far apart as those in use.
+    /// Each inner point is interpolated from its neighbours, twice as far apart as in use.
     #[test]
     fn a_point_left_out_is_found_again() {
         let known = collectives();

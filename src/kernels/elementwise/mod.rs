@@ -1,4 +1,4 @@
-//! Kernels that move bytes and hardly compute: norms, activations, rotary embeddings, residual adds.
+//! Memory-bound kernels: norms, activations, rotary embeddings, residual adds.
 
 mod vector;
 
@@ -35,9 +35,9 @@ pub enum Kind {
     Rope,
     /// Gather of embedding rows.
     Embedding,
-    /// Softmax and choice over the vocabulary, f32 logits.
+    /// Softmax and sampling over the vocabulary, f32 logits.
     Sampling,
-    /// Residual streams mixed: `width` elements read and written in all.
+    /// Mixing of residual streams: `width` elements read and written in total.
     Mix,
     /// An activation without a gate (squared ReLU): read, write.
     Activation,
@@ -57,8 +57,8 @@ impl Kind {
 }
 
 impl Kernel for Elementwise {
-    /// Reads and writes; arithmetic is left out, it hides behind them. Rows of the embedding table are cold, all else was
-    /// just written by the kernel before.
+    /// Reads and writes; arithmetic hides behind them. Embedding rows are cold, everything else was just written by
+    /// the previous kernel.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let bytes = self.rows as f64 * self.width as f64 * self.kind.bytes_per_element();
         let cold = if self.kind == Kind::Embedding { bytes / 2.0 } else { 0.0 };

@@ -1,4 +1,4 @@
-//! The feature vector of kernels that move bytes.
+//! The feature vector of element-wise kernels.
 
 use super::{Elementwise, Kind};
 use crate::config::MissingFigure;
@@ -15,8 +15,8 @@ constants!(
     shortest_cycles, shortest_add_cycles, hit_half, hit_power, full_threads, qk_norm_pace, norm_pace, activation_pace, copy_pace, block_elements, few_rows,
 );
 
-/// The kernel name of engines of 2023, before fused and vectorised norms: those that Vidur measured, in
-/// Sarathi-Serve. No engine of the catalog launches them; they tell how GPUs compare.
+/// Kernel name for engines of 2023, before fused and vectorised norms: those that Vidur measured in Sarathi-Serve.
+/// No catalog engine uses them; they show how GPUs compare.
 pub const EARLIER: &str = "sarathi";
 
 /// One launch, in elements, bytes and µs.
@@ -28,16 +28,17 @@ struct Streamed {
     rows: f64,
     width: f64,
     bytes: f64,
-    /// All operands once, from L2 as far as they are there.
+    /// All operands once, partly from L2.
     memory: f64,
-    /// Share of the operands that is in the L2 at launch.
+    /// Share of the operands in L2 at launch.
     hits: f64,
-    /// Instructions of all elements, at the pace of full SMs.
+    /// Instructions of all elements, at the speed of full SMs.
     issue: f64,
     ideal: f64,
 }
 
-/// The vector of one launch; none for what nobody measured: sampling, the mixing of residual streams, and activations without a gate.
+/// The vector of one launch; `None` for kinds nobody measured: sampling, mixing of residual streams, and ungated
+/// activations.
 pub fn of(call: &Elementwise, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let measured = !matches!(call.kind, Kind::Mix | Kind::Sampling | Kind::Activation);
     if !measured || call.rows * call.width == 0 {
@@ -47,8 +48,7 @@ pub fn of(call: &Elementwise, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, M
     Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
-/// Elements that one SM finishes per clock where neither memory nor L2 holds it back: read off rows that
-/// fit the L2.
+/// Elements that one SM completes per clock when not limited by memory or L2: read off rows that fit in L2.
 fn elements_per_clock(kind: Kind) -> f64 {
     match kind {
         Kind::QkNorm => constants().qk_norm_pace,
@@ -64,7 +64,7 @@ impl Streamed {
         let device = DeviceSpec::new(gpu, Family::Elementwise)?;
         let count = call.count(gpu)?;
         let (rows, width, bytes) = (call.rows as f64, call.width as f64, count.operands.0);
-        // Activations come from the kernel before, in service as in a measuring loop.
+        // Activations come from the previous kernel, both in service and in a benchmark loop.
         let hits =
             1.0 / (1.0 + (bytes / (device.l2 * constants().hit_half)).powi(constants().hit_power as i32));
         let pace = elements_per_clock(call.kind) * device.sms * device.clock * gpu.threads_per_sm()?;
@@ -90,7 +90,7 @@ impl Streamed {
         cycles / self.device.clock
     }
 
-    /// Time the busiest SM takes to move its rows, one block a row, at the L2's pace.
+    /// Time the busiest SM takes to move its rows, one block per row, at L2 speed.
     fn busiest(&self) -> f64 {
         let bytes = (self.rows / self.device.sms).ceil() * self.bytes / self.rows;
         bytes / self.device.sm_l2_bandwidth()
@@ -103,7 +103,7 @@ impl Inputs for Streamed {
     }
 }
 
-/// Logarithms of ratios, unless said otherwise.
+/// Log ratios unless noted.
 const TERMS: &[Term<Streamed>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("memory", |l| l.share(l.memory)),

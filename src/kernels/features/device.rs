@@ -1,4 +1,4 @@
-//! The GPU's side of a feature vector.
+//! The GPU part of a feature vector.
 
 use super::term::{Term, flag, ln_rounding};
 use crate::config::{Arch, Dtype, Gpu, MissingFigure};
@@ -10,7 +10,7 @@ constants!(
     resident_half, resident_power, l2_bytes_per_clock, l2_reached,
 );
 
-/// GPUs whose kernels the reference source measured, for most families all of them.
+/// GPUs measured by the reference source, for most families all of them.
 pub const REFERENCE: &[&str] = &[
     "a100-sxm-80gb",
     "b200",
@@ -26,7 +26,7 @@ pub const REFERENCE: &[&str] = &[
 /// Rows and columns of an output tile.
 pub type Tile = (f64, f64);
 
-/// What the features read from a GPU's record. Times that follow from it are in µs.
+/// GPU figures used by features. Derived times are in µs.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceSpec {
     pub sms: f64,
@@ -40,7 +40,7 @@ pub struct DeviceSpec {
     pub l2: f64,
     /// L2 bandwidth, in bytes per µs.
     pub l2_bandwidth: f64,
-    /// Share of the boost clock held through large matrix products.
+    /// Fraction of the boost clock sustained in large GEMMs.
     pub sustained: f64,
     /// Special-function operations per clock and SM.
     pub xu: f64,
@@ -78,52 +78,52 @@ impl DeviceSpec {
         self.sms * self.clock * self.rate
     }
 
-    /// Cycles of one SM per query-key pair: product with key and value of `head_dim`, one exponential and `fp32`
+    /// Cycles of one SM per query-key pair: products with a key and value of `head_dim`, one exponential and `fp32`
     /// operations.
     pub fn pair_cycles(&self, head_dim: f64, fp32: f64) -> f64 {
         4.0 * head_dim / self.rate + 1.0 / self.xu + fp32 / self.fma
     }
 
-    /// Share of a working set of `bytes` that the L2 keeps from one round to the next: all of a small one,
-    /// nothing of one read round and round past the L2's size.
+    /// Share of a working set of `bytes` that stays in L2 between iterations: all of a small one, none of one
+    /// cycled through beyond the L2 size.
     pub fn resident(&self, bytes: f64) -> f64 {
         1.0 / (1.0 + (bytes / (self.l2 * constants().resident_half)).powi(constants().resident_power as i32))
     }
 
-    /// Time to read `bytes`, `hits` of them from L2.
+    /// Time to read `bytes`, with a share of `hits` from L2.
     pub fn read(&self, bytes: f64, hits: f64) -> f64 {
         bytes * ((1.0 - hits) / self.bandwidth + hits / self.l2_bandwidth)
     }
 
-    /// Bytes per µs that one SM reads from L2 at best.
+    /// Peak L2 read bandwidth of one SM, in bytes per µs.
     pub fn sm_l2_bandwidth(&self) -> f64 {
         constants().l2_bytes_per_clock * self.clock
     }
 
-    /// Tasks of each SM, as a logarithm.
+    /// Tasks per SM, as a logarithm.
     pub fn per_sm(&self, tasks: f64) -> f64 {
         (tasks / self.sms).ln()
     }
 
-    /// How much longer tasks take than if they divided evenly over the SMs, as a logarithm.
+    /// Slowdown from tasks that do not divide evenly over the SMs, as a logarithm.
     pub fn rounding(&self, tasks: f64) -> f64 {
         ln_rounding(tasks, self.sms)
     }
 
-    /// What whole tiles in waves of one per SM make up over the `outputs` asked for, as a logarithm.
+    /// Work of whole tiles in full waves (one per SM) over the useful `outputs`, as a logarithm.
     pub fn waste(&self, tiles: f64, tile: Tile, outputs: f64) -> f64 {
         ((tiles / self.sms).ceil() * self.sms * tile.0 * tile.1 / outputs).ln()
     }
 
-    /// Time the busiest SM takes to read the operands of its tiles from L2: `depth` elements of `bytes` for
-    /// each row and column of a tile.
+    /// Time the busiest SM takes to read its tiles' operands from L2: `depth` elements of `bytes` for each row and
+    /// column of a tile.
     pub fn operands(&self, tiles: f64, tile: Tile, depth: f64, bytes: f64) -> f64 {
         let read = (tiles / self.sms).ceil() * (tile.0 + tile.1) * depth * bytes;
         read / self.sm_l2_bandwidth()
     }
 
-    /// What reading `bytes` from device memory takes longer than with those from L2 that a measuring loop
-    /// going `rounds` times as far finds there, in µs.
+    /// Extra time to read `bytes` from device memory, compared with a benchmark loop that cycles through `rounds`
+    /// times as much and finds part of it in L2, in µs.
     pub fn missed(&self, bytes: f64, rounds: f64) -> f64 {
         self.read(bytes, 0.0) - self.read(bytes, self.resident(bytes * rounds))
     }
@@ -135,7 +135,7 @@ impl DeviceSpec {
     }
 }
 
-/// Columns that tell GPUs apart, centred on a mid-size data-centre GPU.
+/// Columns that identify a GPU, centred on a mid-size data-centre GPU.
 const IDENTITY: &[Term<DeviceSpec>] = &[
     ("measured", |_| 1.0),
     ("ln_sms", |s| (s.sms / 132.0).ln()),

@@ -1,53 +1,53 @@
-//! A ragged batch as the uniform one that asks for the same: models see measured, uniform batches only.
+//! The uniform batch equivalent to a ragged one: models have only seen measured, uniform batches.
 
 use crate::kernels::attention::{causal_pairs, visible_past};
 use crate::kernels::latent::Span;
 use crate::kernels::{Attention, Phase, Reach, Sequences};
 
-/// Totals of an attention call, and the lengths of the uniform batch with the same totals. Keys that a window
-/// hides do not count, unless said otherwise.
+/// Totals of an attention call, and the lengths of the uniform batch with the same totals. Keys outside a window do
+/// not count unless noted.
 ///
-/// Where prompts and decoding sequences share a launch, the lengths are those of the prompts.
+/// If prefill and decode share a launch, the lengths are those of the prompts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Equivalent {
     /// New tokens.
     pub tokens: f64,
-    /// Tokens of the KV cache read or written: past and new.
+    /// KV cache tokens read or written: past and new.
     pub kv_tokens: f64,
     /// Query-key pairs under the causal mask, per query head.
     pub pairs: f64,
-    /// The same with the keys that the window hides.
+    /// The same including keys outside the window.
     pub unmasked_pairs: f64,
-    /// Mean number of new tokens of the sequence a new token belongs to.
+    /// New tokens of the sequence that an average new token belongs to.
     pub new: f64,
-    /// Mean number of past tokens before a sequence's first new one, over new tokens.
+    /// Past tokens before an average new token's sequence.
     pub past: f64,
-    /// Tokens of prompts over `new`: the number of sequences where all are alike.
+    /// Prompt tokens over `new`: the number of sequences if all are equal.
     pub sequences: f64,
     pub decoding: Decoding,
 }
 
-/// The decoding sequences of a launch that also takes prompts.
+/// Decoding sequences in a launch that also has prompts.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Decoding {
     pub sequences: f64,
-    /// Pairs, and tokens of the KV cache: as many, for each has one new token.
+    /// Pairs, equal to KV tokens because each has one new token.
     pub pairs: f64,
 }
 
 impl Equivalent {
-    /// None for a batch without new tokens.
+    /// `None` for a batch without new tokens.
     pub fn of(attention: &Attention) -> Option<Self> {
         let apart = attention.phase == Phase::Prefill;
         Self::of_batch(&attention.sequences, apart, attention.window)
     }
 
-    /// The same of any call over sequences, all of one kind.
+    /// The same for any call over sequences of one kind.
     pub fn of_sequences(sequences: &[Sequences]) -> Option<Self> {
         Self::of_batch(sequences, false, None)
     }
 
-    /// The same where queries see what `reach` says, `span` in all.
+    /// The same if queries see what `reach` says, with totals in `span`.
     pub fn of_reach(sequences: &[Sequences], reach: Reach, span: Span) -> Option<Self> {
         let all = Self::of_sequences(sequences)?;
         let past = |group: &Sequences| reach.keys(group.past + 1).saturating_sub(1) as f64;
@@ -56,17 +56,17 @@ impl Equivalent {
         Some(Self { kv_tokens: span.past + span.new, pairs: span.pairs, past, ..all })
     }
 
-    /// Mean number of visible tokens of a sequence at its end.
+    /// Mean visible tokens of a sequence at its end.
     pub fn kv_length(&self) -> f64 {
         self.past + self.new
     }
 
-    /// Tiles of `rows` queries, where `groups` of heads do not share tiles and the `packed` heads of one do.
+    /// Tiles of `rows` queries; `groups` of heads do not share tiles, the `packed` heads of one do.
     pub fn tiles(&self, rows: f64, groups: f64, packed: f64) -> f64 {
         (self.new * packed / rows).ceil() * self.sequences * groups
     }
 
-    /// `apart`: decoding sequences beside prompts are summed on their own.
+    /// `apart`: decoding sequences next to prompts are totalled separately.
     fn of_batch(sequences: &[Sequences], apart: bool, window: Option<u64>) -> Option<Self> {
         let prompts = sequences.iter().any(|group| !group.decodes());
         let beside = |group: &Sequences| apart && prompts && group.decodes();
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_ragged_prompt_batch_keeps_its_pairs() {
-        // Without a past, lengths weighted by tokens keep both tokens and pairs.
+        // Without a past, token-weighted lengths preserve both tokens and pairs.
         let of = Equivalent::of(&attention(&[(1, 3000, 0), (5, 200, 0)], None)).expect("tokens");
         let uniform = of.sequences * of.new * (of.new + 1.0) / 2.0;
         assert!((uniform / of.pairs - 1.0).abs() < 1e-12);

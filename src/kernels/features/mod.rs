@@ -1,8 +1,8 @@
-//! Feature vectors: what the learned models read of a launch.
+//! Feature vectors: the models' view of a launch.
 //!
-//! A vector holds logarithms of ratios wherever it can: ideal times of each resource over a reference time, work over
-//! what the SMs take at once, working set over L2. Such ratios mean the same on every GPU, which is what carries a model
-//! to GPUs without measurements. What names a GPU (its identity columns) is zero unless its measurements trained the
+//! Vectors hold log ratios where possible: ideal time of each resource over a reference time, work over what the
+//! SMs process at once, working set over L2. Such ratios mean the same on every GPU, which lets a model transfer to
+//! GPUs without measurements. Identity columns, which name a GPU, are zero unless its measurements trained the
 //! model.
 
 mod device;

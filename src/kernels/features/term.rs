@@ -1,48 +1,47 @@
-//! Named features: a name and how it is computed stand in one line, so they cannot drift apart.
+//! Named features: each name is on the same line as its formula, so they cannot drift apart.
 
 use super::DeviceSpec;
 
 /// One feature of `T`.
 pub type Term<T> = (&'static str, fn(&T) -> f64);
 
-/// Ratios are floored here before their logarithm is taken: what is a thousand times shorter than the
-/// reference does not matter, however short it is.
+/// Floor of ratios before the logarithm: anything a thousand times shorter than the reference is negligible.
 const NEGLIGIBLE: f64 = 1e-3;
 
-/// What the columns of a family are computed from: one launch, in elements, bytes and µs.
+/// The quantities a family's columns are computed from: one launch, in elements, bytes and µs.
 pub trait Inputs {
-    /// The time that the other times are shares of.
+    /// The time that other times are divided by.
     fn reference(&self) -> f64;
 
-    /// The logarithm of `time` as a share of the reference.
+    /// ln of `time` over the reference.
     fn share(&self, time: f64) -> f64 {
         ln_share(time, self.reference())
     }
 
-    /// The first column of every family, which training adds to the output as it is (training/train.py). Efficiency is
-    /// relative to `ideal`: peak rates, compulsory bytes, the launch floor.
+    /// The first column of every family, which training adds to the output unchanged (training/train.py).
+    /// Efficiency is relative to `ideal`: peak rates, compulsory bytes, the launch floor.
     fn over(&self, ideal: f64) -> f64 {
         (self.reference() / ideal).ln()
     }
 }
 
-/// Names of the columns in `tables`, one table after another.
+/// Column names of `tables`, in order.
 pub fn names<T>(tables: &[&[Term<T>]]) -> Vec<&'static str> {
     tables.iter().copied().flatten().map(|(name, _)| *name).collect()
 }
 
-/// The columns in `tables`, then those of the device's identity.
+/// The columns of `tables`, then the device's identity columns.
 pub fn vector<T>(tables: &[&[Term<T>]], of: &T, device: &DeviceSpec) -> Vec<f32> {
     let own = tables.iter().copied().flatten().map(|(_, value)| value(of) as f32);
     own.chain(device.identity()).collect()
 }
 
-/// Natural logarithm of `part` over `whole`, flattened below a thousandth.
+/// ln of `part` over `whole`, floored at a thousandth.
 fn ln_share(part: f64, whole: f64) -> f64 {
     (part / whole + NEGLIGIBLE).ln()
 }
 
-/// How much longer `tasks` equal tasks take on `slots` slots than if they divided evenly, as a logarithm.
+/// Slowdown of `tasks` equal tasks on `slots` slots compared with an even split, as a logarithm.
 pub fn ln_rounding(tasks: f64, slots: f64) -> f64 {
     ((tasks / slots).ceil() * slots / tasks).ln()
 }

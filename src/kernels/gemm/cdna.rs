@@ -1,12 +1,12 @@
-//! Products on AMD's matrix cores, by a closed form.
+//! GEMMs on AMD's matrix cores, in closed form.
 //!
-//! The model of products learned from NVIDIA's GPUs, where reading and multiplying overlap. Tuned products of MI300X and
-//! MI355X are closer to the sum of both, and of a pipeline that fills along the depth:
+//! The GEMM model learned from NVIDIA GPUs, where loads and multiplication overlap. Tuned GEMMs on MI300X and
+//! MI355X are closer to the sum of both, plus a pipeline that fills along the depth:
 //!
 //! `t = launch + a * bytes / bandwidth + b * FLOP / (sustained clock * peak) + c * k`
 //!
-//! `training/cdna.py` fits a line of constants for each format. They are of the fastest kernel of each shape, without the
-//! quantisation of activations: what an engine launches may take longer.
+//! `training/cdna.py` fits one set of constants per format, to the fastest kernel of each shape without activation
+//! quantisation: what an engine launches may take longer.
 
 use super::Gemm;
 use crate::config::{Dtype, Gpu, MissingFigure};
@@ -22,7 +22,7 @@ constants!(
 );
 
 /// # Errors
-/// Where the GPU's record lacks a figure, or the GPU does not multiply the format.
+/// If the GPU's record lacks a figure, or the GPU does not support the format.
 pub fn time(gemm: &Gemm, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
     let known = constants();
     let [launch, a, b, c] = match gemm.weights {
@@ -49,7 +49,7 @@ mod tests {
             let gpu = catalog().gpu(gpu).expect("in the catalog");
             time(&Gemm { m, n, k, weights }, gpu).expect("complete").micros()
         };
-        // As aiter lists them.
+        // As listed by aiter.
         for (gpu, weights, shape, measured) in [
             ("mi300x", Dtype::Fp8Block, [64, 3072, 1536], 6.7),
             ("mi300x", Dtype::Fp8Block, [128, 2624, 6144], 22.9),

@@ -1,4 +1,4 @@
-//! Matrix products of the linear layers.
+//! GEMMs of the linear layers.
 
 mod cdna;
 mod vector;
@@ -11,7 +11,7 @@ use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
 
-/// `C[m,n] = A[m,k] B[k,n]`, B the weights.
+/// `C[m,n] = A[m,k] B[k,n]`, with B the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gemm {
     pub m: u64,
@@ -22,7 +22,7 @@ pub struct Gemm {
 }
 
 impl Kernel for Gemm {
-    /// `2 m n k` FLOP; B from device memory, A and C as activations.
+    /// `2 m n k` FLOP; B from device memory, A and C are activations.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (m, n, k) = (self.m as f64, self.n as f64, self.k as f64);
         let weights = n * k * self.weights.bytes();
@@ -66,8 +66,8 @@ impl Kernel for Gemm {
         if gpu.arch.is_amd() { cdna::time(self, gpu).map(Some) } else { Ok(None) }
     }
 
-    /// Measuring went round several copies of the weights; where the engine quantises activations in the kernel before,
-    /// the launch that did so in the loop is gone.
+    /// The benchmark cycled through several copies of the weights; if the engine quantises activations in the
+    /// previous kernel, the quantisation launch of the benchmark is gone.
     fn in_service(&self, stored: Bytes, gpu: &Gpu, engine: &Engine) -> Result<Seconds, MissingFigure> {
         let device = super::features::DeviceSpec::new(gpu, Family::Gemm)?;
         let copies = vector::rotated_weights(engine.products_as(self.weights, gpu.arch));
@@ -81,8 +81,8 @@ impl Kernel for Gemm {
 }
 
 impl Gemm {
-    /// The launch by rule. None if nobody published the tiles of the architecture or the format, or the GPU's record
-    /// lacks a figure that the rule weighs.
+    /// The launch by rule. `None` if nobody published tiles for the architecture or format, or the GPU's record
+    /// lacks a figure.
     fn schedule(&self, gpu: &Gpu) -> Option<Schedule> {
         let record = Record::of(gpu).ok().filter(reference::published)?;
         let shape = [self.m, self.n, self.k];

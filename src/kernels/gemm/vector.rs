@@ -1,4 +1,4 @@
-//! The feature vector of a matrix product.
+//! The feature vector of a GEMM.
 
 use super::Gemm;
 use crate::config::{Arch, Dtype, MissingFigure};
@@ -8,7 +8,7 @@ use crate::kernels::{Caller, Family, FamilySpec, Kernel, Launch};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), measured: MEASURED };
 
-/// The reference source's, and two that second sources measured.
+/// GPUs of the reference source, and two measured by other sources.
 const MEASURED: &[&[&str]] = &[REFERENCE, &["a40", "rtx-a6000"]];
 
 constants!(
@@ -16,7 +16,7 @@ constants!(
     library_cycles, deep_gemm_cycles, scaled_fp8_cycles, fp4_cycles, deep_gemm_packed_cycles, tensor_fp8_cycles, rotated_weights, trtllm_rotated_weights,
 );
 
-/// Formats the model has learned.
+/// Formats with a learned model.
 const LEARNED: [Dtype; 7] =
     [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Int8, Dtype::Int4, Dtype::W8a8];
 
@@ -33,22 +33,22 @@ struct Product {
     k: f64,
     /// Tensor time at the sustained clock.
     compute: f64,
-    /// All operands once, from L2 as far as they are there.
+    /// All operands once, partly from L2.
     memory: f64,
-    /// Share of the weights that is in the L2 at launch.
+    /// Share of the weights in L2 at launch.
     hits: f64,
     ideal: f64,
     activation_bytes: f64,
 }
 
-/// Kernels that share their code and what they launch before it, as engines choose them.
+/// Kernels by code and preceding launches, as engines choose them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Backend {
     /// The vendor's library, 16 bits.
     Library,
-    /// Quantisation per token, then a scaled product.
+    /// Per-token quantisation, then a scaled GEMM.
     ScaledFp8,
-    /// TensorRT-LLM's quantisation per tensor: several launches before the product.
+    /// TensorRT-LLM's per-tensor quantisation: several launches before the GEMM.
     TensorFp8,
     /// Block-scaled, TensorRT-LLM's own.
     Blocks,
@@ -58,17 +58,17 @@ enum Backend {
     DeepGemmPacked,
     /// Block-scaled, by DeepGEMM with TensorRT-LLM's quantisation.
     TrtllmDeepGemm,
-    /// FlashInfer's CuTe DSL product of FP4, in SGLang's and vLLM's setting.
+    /// FlashInfer's CuTe DSL FP4 GEMM, as SGLang and vLLM use it.
     CuteDsl,
-    /// FlashInfer's CUTLASS product of FP4.
+    /// FlashInfer's CUTLASS FP4 GEMM.
     CutlassFp4,
-    /// TensorRT-LLM's choice among its FP4 products.
+    /// TensorRT-LLM's choice among its FP4 GEMMs.
     TrtllmFp4,
     /// TensorRT plugins that widen integer weights, or multiply 8-bit integers.
     Plugin,
 }
 
-/// The vector of one product; none if no model has learned its format, or the engine's products.
+/// The vector of one GEMM; `None` if its format, or the engine's GEMMs, have no learned model.
 pub fn of(gemm: &Gemm, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let caller = caller(launch.engine).filter(|_| LEARNED.contains(&gemm.weights));
     let Some(caller) = caller else { return Ok(None) };
@@ -95,8 +95,8 @@ impl Backend {
         }
     }
 
-    /// What every launch takes besides its work, quantising the activations included, in cycles: the
-    /// shortest measured products, alike on all GPUs.
+    /// Fixed cycles of every launch, activation quantisation included: the shortest measured GEMMs, which agree
+    /// across GPUs.
     fn shortest_cycles(self) -> f64 {
         match self {
             Self::Library => constants().library_cycles,
@@ -109,8 +109,8 @@ impl Backend {
     }
 }
 
-/// The launch that quantises activations before a product with one scale a tensor, in µs: what the shortest
-/// of those products takes longer than the shortest of the library, and two bytes read and one written.
+/// Time of the activation quantisation launch before a per-tensor GEMM, in µs: the difference between the shortest
+/// such GEMMs and the library's shortest, with two bytes read and one written.
 pub fn quantising(gemm: &Gemm, device: &DeviceSpec) -> f64 {
     if gemm.weights != Dtype::Fp8 {
         return 0.0;
@@ -125,9 +125,8 @@ fn caller(engine: &str) -> Option<Caller> {
     if engine.is_empty() { Some(Caller::Vllm) } else { Caller::of(engine) }
 }
 
-/// Copies of the weights that measuring went round, to find them cold: read off the size at which
-/// products stop beating device memory (16 MB with 101 MB of L2, 24 MB with 134 MB; TensorRT-LLM: 24
-/// and 32 MB).
+/// Copies of the weights that the benchmark cycled through to keep them cold: read off the size at which GEMMs stop
+/// exceeding memory bandwidth (16 MB with 101 MB of L2, 24 MB with 134 MB; TensorRT-LLM: 24 and 32 MB).
 pub fn rotated_weights(engine: &str) -> f64 {
     match caller(engine) {
         Some(Caller::Trtllm) => constants().trtllm_rotated_weights,
@@ -168,7 +167,7 @@ impl Product {
         (self.m / tile.0).ceil() * (self.n / tile.1).ceil()
     }
 
-    /// Padding to whole tiles and waves of one tile per SM.
+    /// Padding to whole tiles and full waves of one tile per SM.
     fn waste(&self, tile: Tile) -> f64 {
         self.device.waste(self.tiles(tile), tile, self.m * self.n)
     }
@@ -198,10 +197,10 @@ impl Inputs for Product {
     }
 }
 
-/// Tiles that libraries launch on one architecture or another.
+/// Tiles that libraries use on various architectures.
 const TILES: [Tile; 5] = [(64.0, 64.0), (128.0, 64.0), (128.0, 128.0), (128.0, 256.0), (256.0, 128.0)];
 
-/// Logarithms of ratios, unless said otherwise.
+/// Log ratios unless noted.
 const TERMS: &[Term<Product>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
@@ -224,7 +223,7 @@ const TERMS: &[Term<Product>] = &[
     ("operands_128x256", |l| l.operands(TILES[3])),
     ("operands_256x128", |l| l.operands(TILES[4])),
     ("tiles_per_sm", |l| l.device.per_sm(l.tiles(TILES[2]))),
-    // Share of the SMs busy over all waves, in (0, 1].
+    // Fraction of the SMs busy over all waves, in (0, 1].
     ("occupancy", |l| (-l.device.rounding(l.tiles(TILES[2]))).exp()),
     ("padding_64", |l| l.padding(64.0)),
     ("padding_128", |l| l.padding(128.0)),
@@ -245,7 +244,7 @@ const TERMS: &[Term<Product>] = &[
     ("packed_scales", |l| flag(matches!(l.backend, Backend::DeepGemmPacked | Backend::TrtllmDeepGemm))),
     ("cute_dsl", |l| flag(l.backend == Backend::CuteDsl)),
     ("cutlass_fp4", |l| flag(l.backend == Backend::CutlassFp4)),
-    // Engines write and choose FP8 kernels of their own for the GPUs without the data centre's tensor instructions.
+    // Engines use separate FP8 kernels on GPUs without the data-centre tensor instructions.
     ("fp8_ada", |l| l.fp8_on(Arch::Ada)),
     ("fp8_blackwell_rtx", |l| l.fp8_on(Arch::BlackwellRtx)),
     ("sglang", |l| flag(l.caller == Caller::Sglang)),
@@ -299,7 +298,7 @@ mod tests {
 
     #[test]
     fn one_tile_per_sm_wastes_nothing() {
-        // 132 SMs: 128 tiles of 128x128 fill one wave but for four SMs.
+        // 132 SMs: 128 tiles of 128x128 fill all but four SMs of one wave.
         let gemm = Gemm { m: 1024, n: 2048, k: 4096, weights: Dtype::Bf16 };
         let row = on("h100-sxm", "vllm", gemm).expect("learned");
         assert!((row[column("waste_128x128")] - (132.0f32 / 128.0).ln()).abs() < 1e-6);
@@ -311,7 +310,7 @@ mod tests {
             let gemm = Gemm { m: 1, n: 1024, k, weights: Dtype::Bf16 };
             on("l40s", "vllm", gemm).expect("learned")[column("l2_hits")]
         };
-        // 8 MB and 67 MB of weights, six times over against 101 MB of L2.
+        // 8 MB and 67 MB of weights, six copies, against 101 MB of L2.
         assert!(hits(4096) > 0.9 && hits(32_768) < 0.1);
     }
 

@@ -16,32 +16,31 @@ pub struct LatentModule {
     pub hidden: u64,
     /// Width of the compressed queries (`q_lora_rank`), the same on all ranks.
     pub query_rank: u64,
-    /// Format of the projections' weights.
+    /// Weight format of the projections.
     pub weights: Dtype,
     pub kv: Dtype,
 }
 
-/// The lightning indexer of sparse attention: scores all past tokens and keeps the best. Replicated on
-/// each rank.
+/// The lightning indexer of sparse attention: scores all past tokens and keeps the top k. Replicated on every rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Indexer {
     pub heads: u64,
     pub head_dim: u64,
-    /// Tokens that each query attends to at most.
+    /// Tokens each query attends to at most.
     pub topk: u64,
 }
 
-/// A block of latent attention whose queries attend to the tokens their indexer chose.
+/// A latent attention block whose queries attend to the tokens selected by an indexer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SparseModule {
     pub module: LatentModule,
     pub indexer: Indexer,
-    /// This layer runs its indexer; others take the choice of the layer before.
+    /// This layer runs its indexer; others reuse the previous layer's selection.
     pub indexes: bool,
 }
 
 impl Kernel for LatentModule {
-    /// In the form that multiplies less.
+    /// In the form with fewer multiply-adds.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         Ok(sum(parts(self, Form::of(self.phase), gpu)?))
     }
@@ -77,7 +76,7 @@ impl Kernel for LatentModule {
 }
 
 impl Kernel for SparseModule {
-    /// In the form that multiplies less where nothing is left to choose, over the latents elsewhere.
+    /// In the cheaper form if there is nothing to select, else over the latents.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let absorbed = sum(sparse_parts(self, Form::Absorbed, gpu)?);
         if !self.keeps_all() {
@@ -120,7 +119,7 @@ impl Kernel for SparseModule {
 }
 
 impl SparseModule {
-    /// Whether no sequence is longer than what a query keeps: nothing to choose.
+    /// Whether no sequence is longer than `topk`: nothing to select.
     fn keeps_all(&self) -> bool {
         let longest = self.module.sequences.iter().map(|group| group.past + group.new).max();
         longest.unwrap_or(0) <= self.indexer.topk
@@ -131,33 +130,33 @@ fn sum(parts: Vec<Part>) -> Count {
     parts.into_iter().fold(Count::nothing(), |sum, part| sum.then(part.count))
 }
 
-/// What a part of a block does.
+/// The role of a launch in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Projection,
-    /// The expansion multiplied into queries or results.
+    /// The absorbed expansion, applied to queries or results.
     Absorption,
     Attention,
     /// Scores of the indexer.
     Scores,
 }
 
-/// One launch of a block.
+/// One launch in a block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     pub kind: Kind,
     pub count: Count,
 }
 
-/// The launches of a block: down-projections of queries and latents in one, queries up, the expansion or
-/// its absorbed products, attention, output. Norms, rotary embedding and quantisation, which engines fuse
-/// in different ways, are left out.
+/// The launches of a block: one down-projection of queries and latents, the up-projection of queries, the expansion
+/// or its absorbed GEMMs, attention, output. Norms, rotary embedding and quantisation, which engines fuse
+/// differently, are left out.
 pub fn parts(module: &LatentModule, form: Form, gpu: &Gpu) -> Result<Vec<Part>, MissingFigure> {
     block(module, Span::dense(&module.sequences), form, gpu)
 }
 
-/// The launches of a sparse block: those of a dense one over the tokens kept, and the indexer's: its
-/// projections for every token, its scores where there is something to choose.
+/// The launches of a sparse block: those of a dense one over the selected tokens, and the indexer's: projections
+/// for every token, and scores if there is something to select.
 pub fn sparse_parts(sparse: &SparseModule, form: Form, gpu: &Gpu) -> Result<Vec<Part>, MissingFigure> {
     let SparseModule { module, indexer, indexes } = sparse;
     let span = Span::sparse(&module.sequences, indexer.topk);
@@ -167,7 +166,7 @@ pub fn sparse_parts(sparse: &SparseModule, form: Form, gpu: &Gpu) -> Result<Vec<
     }
     let m = span.new as u64;
     let width = indexer.heads * indexer.head_dim;
-    // Queries, keys, and the weight of each head.
+    // Queries, keys, and a weight per head.
     for (n, k) in [(width, module.query_rank), (indexer.head_dim + indexer.heads, module.hidden)] {
         let gemm = Gemm { m, n, k, weights: module.weights };
         parts.push(Part { kind: Kind::Projection, count: gemm.count(gpu)? });
@@ -210,8 +209,8 @@ fn block(module: &LatentModule, span: Span, form: Form, gpu: &Gpu) -> Result<Vec
     Ok(parts)
 }
 
-/// Scores of every pair in sequences longer than what is kept, in FP8 where the GPU multiplies it: the
-/// cache of index keys once.
+/// Scores of every pair in sequences longer than `topk`, in FP8 if the GPU supports it; the index key cache is read
+/// once.
 fn scores(sequences: &[Sequences], indexer: &Indexer, gpu: &Gpu) -> Result<Count, MissingFigure> {
     let longer: Vec<Sequences> =
         sequences.iter().copied().filter(|group| group.past + group.new > indexer.topk).collect();

@@ -13,7 +13,7 @@ pub const DENSE_BLOCK: FamilySpec =
 pub const SPARSE_BLOCK: FamilySpec =
     FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS), measured: &[SPARSE_MEASURED] };
 
-/// Of the reference source's GPUs, those that whole blocks were measured on, dense and sparse.
+/// GPUs of the reference source on which whole blocks were measured, dense and sparse.
 const DENSE_MEASURED: &[&str] =
     &["b200", "b300", "gb200", "gb300", "h100-sxm", "h200-sxm", "l40s", "rtx-pro-6000-server"];
 const SPARSE_MEASURED: &[&str] = &["b200", "b300", "gb200", "gb300", "h100-sxm", "h200-sxm"];
@@ -21,7 +21,7 @@ const SPARSE_MEASURED: &[&str] = &["b200", "b300", "gb200", "gb300", "h100-sxm",
 pub const DENSE_COLUMNS: &[&[Term<Inside>]] = &[COMMON, DENSE];
 pub const SPARSE_COLUMNS: &[&[Term<Inside>]] = &[COMMON, SPARSE];
 
-/// Rows of a tile: of queries in attention, of tokens in the projections.
+/// Tile rows: queries in attention, tokens in projections.
 const TILE_ROWS: [f64; 2] = [64.0, 128.0];
 
 impl Inside {
@@ -35,13 +35,13 @@ impl Inside {
         (self.tiles(rows) * rows / (self.batch.tokens * self.heads)).ln()
     }
 
-    /// The last tile of a sequence, over all its KV, on one SM.
+    /// The last tile of a sequence, over its whole KV, on one SM.
     fn longest_tile(&self) -> f64 {
         let flops = self.pair * TILE_ROWS[1] * self.batch.kv_length() * self.kept;
         self.share(flops * self.device.sms / self.rate)
     }
 
-    /// Padding to whole tiles and waves of a projection to `columns` columns.
+    /// Padding to whole tiles and waves for a projection to `columns` columns.
     fn waste(&self, rows: f64, columns: f64) -> f64 {
         let tiles = (self.batch.tokens / rows).ceil() * (columns / 128.0).ceil();
         self.device.waste(tiles, (rows, 128.0), self.batch.tokens * columns)
@@ -52,7 +52,7 @@ impl Inside {
     }
 }
 
-/// Columns of both families: logarithms of ratios, unless said otherwise.
+/// Columns of both families: log ratios unless noted.
 const COMMON: &[Term<Inside>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("projections", |l| l.share(l.times.projections)),
@@ -84,7 +84,7 @@ const COMMON: &[Term<Inside>] = &[
     ("waste_output", |l| l.waste(TILE_ROWS[1], l.hidden)),
     ("waste_queries", |l| l.waste(TILE_ROWS[1], l.heads * l.key)),
     ("token_padding_64", |l| ln_rounding(l.batch.tokens, TILE_ROWS[0])),
-    // Share of weights and cache, in [0, 1].
+    // Share of weights and cache in L2, in [0, 1].
     ("l2_hits", |l| l.hits),
     ("decode", |l| flag(l.phase == Phase::Decode)),
     ("absorbed", |l| flag(l.form == Form::Absorbed)),

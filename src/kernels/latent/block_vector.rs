@@ -1,4 +1,4 @@
-//! What the columns of whole blocks read, dense and sparse.
+//! Quantities behind the columns of whole blocks, dense and sparse.
 
 use super::block::{Kind, LatentModule, Part, SparseModule, parts, sparse_parts};
 use super::block_columns::{DENSE_COLUMNS, SPARSE_COLUMNS};
@@ -23,23 +23,23 @@ pub struct Inside {
     pub key: f64,
     pub weights: Dtype,
     pub kv: Dtype,
-    /// The attention kernel multiplies in FP8.
+    /// Attention multiplies in FP8.
     pub fp8_math: bool,
     /// FLOP of attention per µs at the sustained clock.
     pub rate: f64,
     /// FLOP per head and query-key pair.
     pub pair: f64,
-    /// Share of the pairs that are kept; 1 where all are.
+    /// Share of the pairs that are computed; 1 for all.
     pub kept: f64,
     /// Runs an indexer.
     pub indexes: bool,
     pub times: Times,
-    /// Share of weights and cache that stays in the L2 from one launch to the next.
+    /// Share of weights and cache that stays in L2 between launches.
     pub hits: f64,
     pub ideal: f64,
 }
 
-/// The vector of a dense block; none if no model has learned the kernel or there is nothing to do.
+/// The vector of a dense block; `None` if the kernel has no learned model or there is nothing to do.
 pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
     let form = kernel.form(module.phase);
@@ -55,12 +55,12 @@ pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec
     block.vector(DENSE_COLUMNS, launch)
 }
 
-/// The vector of a sparse block; none if no model has learned the kernel or there is nothing to do.
+/// The vector of a sparse block; `None` if the kernel has no learned model or there is nothing to do.
 pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
-    // Blocks without an own kernel for short prompts attend to the latents of all tokens.
+    // Blocks without a kernel for short prompts attend to the latents of all tokens.
     let form = if kernel == Kernel::SglangDense { Form::Expanded } else { Form::Absorbed };
-    // SGLang's dense blocks run no indexer, whatever the layer.
+    // SGLang's dense blocks never run the indexer.
     let launched = SparseModule { indexes: sparse.indexes && form == Form::Absorbed, ..sparse.clone() };
     let block = Block {
         module: &launched.module,
@@ -74,7 +74,7 @@ pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Ve
     block.vector(SPARSE_COLUMNS, launch)
 }
 
-/// What a block is made of.
+/// The parts of a block.
 struct Block<'a> {
     module: &'a LatentModule,
     sparse: Option<&'a SparseModule>,

@@ -1,4 +1,4 @@
-//! The batched products that latent attention absorbs its expansion with.
+//! The batched GEMMs that absorb the expansion of latent attention.
 
 use super::{ACTIVATION_BYTES, constants};
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
@@ -8,9 +8,8 @@ use crate::units::{Bytes, Flops};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
 
-/// `count` products `C[m,n] = A[m,k] B[k,n]` in one launch, each with a B of its own: weights. Decoding
-/// latent attention multiplies queries into the latent space and its results out of it this way, a
-/// product a head.
+/// `count` GEMMs `C[m,n] = A[m,k] B[k,n]` in one launch, each with its own weights B. Latent attention in decode
+/// uses them, one per head, to map queries into the latent space and results out of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BatchedGemm {
     pub count: u64,
@@ -22,7 +21,7 @@ pub struct BatchedGemm {
 }
 
 impl Call for BatchedGemm {
-    /// `2 m n k` FLOP each; every B from device memory, A and C as activations.
+    /// `2 m n k` FLOP each; every B from device memory, A and C are activations.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (count, m, n, k) = (self.count as f64, self.m as f64, self.n as f64, self.k as f64);
         let weights = count * n * k * self.weights.bytes();
@@ -56,18 +55,18 @@ impl Call for BatchedGemm {
     }
 }
 
-/// How a product is launched.
+/// How it is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kernel {
-    /// The library's batched product.
+    /// The library's batched GEMM.
     Library,
-    /// TensorRT-LLM's, the library's too.
+    /// TensorRT-LLM's, which also calls the library.
     Trtllm,
-    /// FP8 with the quantisation of the activations beside it, as SGLang launches it.
+    /// FP8 with separate activation quantisation, as SGLang launches it.
     SglangFp8,
-    /// FP8 with scales by block, quantisation included.
+    /// FP8 with block scales, quantisation included.
     TrtllmBlock,
-    /// FP8 weights widened ahead of time: a product in bf16.
+    /// FP8 weights widened in advance: a bf16 GEMM.
     TrtllmWidened,
 }
 
@@ -79,7 +78,7 @@ impl Kernel {
             "sglang_sgl_kernel_bmm_fp8" => Self::SglangFp8,
             "trtllm_fp8_block_scaling_bmm_out" => Self::TrtllmBlock,
             "trtllm_bmm_out_dequant_bf16" => Self::TrtllmWidened,
-            // A100, whose versions name no kernel.
+            // A100, for which versions name no kernel.
             "default" if weights == Dtype::Bf16 => Self::Trtllm,
             _ => return None,
         })
@@ -100,7 +99,7 @@ struct Products {
     compute: f64,
     memory: f64,
     hits: f64,
-    /// Bytes of the activations, quantised apart where they are.
+    /// Activation bytes of a separate quantisation launch.
     activations: f64,
     ideal: f64,
 }
@@ -135,12 +134,12 @@ impl Products {
         constants().bmm_shortest_cycles / self.device.clock
     }
 
-    /// Tiles of all products.
+    /// Tiles of all GEMMs.
     fn tiles(&self, tile: Tile) -> f64 {
         self.count * (self.m / tile.0).ceil() * (self.n / tile.1).ceil()
     }
 
-    /// Padding to whole tiles and waves of one tile per SM.
+    /// Padding to whole tiles and full waves of one tile per SM.
     fn waste(&self, tile: Tile) -> f64 {
         self.device.waste(self.tiles(tile), tile, self.count * self.m * self.n)
     }
@@ -158,7 +157,7 @@ impl Inputs for Products {
     }
 }
 
-/// Logarithms of ratios, unless said otherwise.
+/// Log ratios unless noted.
 const TERMS: &[Term<Products>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
@@ -182,7 +181,7 @@ const TERMS: &[Term<Products>] = &[
     ("padding_64", |l| ln_rounding(l.m, 64.0)),
     ("padding_128", |l| ln_rounding(l.m, 128.0)),
     ("operands_over_l2", |l| (l.activations / l.device.l2).ln()),
-    // Share of the weights, in [0, 1].
+    // Share of the weights in L2, in [0, 1].
     ("l2_hits", |l| l.hits),
     ("into_latents", |l| flag(l.n > l.k)),
     ("fp8", |l| flag(l.fp8)),

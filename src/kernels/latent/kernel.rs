@@ -1,26 +1,25 @@
-//! Kernels and blocks of latent attention, as the measured tables and the engine catalog name them.
+//! Kernels and blocks of latent attention, named as in the measured tables and the engine catalog.
 //!
-//! Names that only tell the format of the KV cache apart stand for one kernel here: the format is an input
-//! of its own.
+//! Names that differ only in KV cache format map to one kernel: the format is a separate input.
 
 use super::{Form, constants};
 use crate::config::{Arch, Dtype};
 use crate::kernels::{Caller, Phase};
 
-/// What an engine launches for latent attention on one family of GPUs.
+/// What an engine launches for latent attention on one GPU architecture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
-    /// TensorRT-LLM's own, whichever it dispatches to.
+    /// TensorRT-LLM's own, whatever it dispatches to.
     Trtllm,
-    /// FlashAttention-3 over the latents, as SGLang launches it; an FP8 cache is widened before.
+    /// FlashAttention-3 over the latents, as SGLang launches it; an FP8 cache is widened first.
     SglangFa3,
     /// TensorRT-LLM's kernels for sm100, as SGLang launches them.
     SglangTrtllm,
     /// SGLang's Triton kernels, over the latents.
     SglangTriton,
-    /// vLLM's prompts: FlashAttention over expanded keys.
+    /// vLLM's prefill: FlashAttention over expanded keys.
     VllmExpanded,
-    /// vLLM's prompts in FP8: TensorRT-LLM's ragged kernels over expanded keys.
+    /// vLLM's FP8 prefill: TensorRT-LLM's ragged kernels over expanded keys.
     VllmRagged,
     /// vLLM over the latents on sm100: FlashInfer.
     VllmFlashInfer,
@@ -30,14 +29,14 @@ pub enum Kernel {
     VllmTriton,
     /// vLLM's sparse blocks.
     VllmSparse,
-    /// SGLang's sparse blocks where nothing is left to choose: expanded keys, all of them.
+    /// SGLang's sparse blocks with nothing to select: all keys, expanded.
     SglangDense,
-    /// SGLang's sparse blocks over the tokens chosen.
+    /// SGLang's sparse blocks over the selected tokens.
     SglangSparse,
 }
 
 impl Kernel {
-    /// By the name in tables and catalog; none for kernels no model has learned.
+    /// By its name in tables and catalog; `None` for kernels without a learned model.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "default" => Self::Trtllm,
@@ -56,7 +55,7 @@ impl Kernel {
         })
     }
 
-    /// Whether a kernel of a phase reads expanded keys or latents.
+    /// Whether the kernel reads expanded keys or latents in this phase.
     pub fn form(self, phase: Phase) -> Form {
         match (self, phase) {
             (_, Phase::Decode) => Form::Absorbed,
@@ -67,8 +66,8 @@ impl Kernel {
         }
     }
 
-    /// The format queries and keys are multiplied in over a KV cache in `kv`: TensorRT-LLM's kernels take
-    /// an FP8 cache as it is, the others widen it.
+    /// The format of query-key products over a KV cache in `kv`: TensorRT-LLM's kernels use an FP8 cache directly,
+    /// the others widen it.
     pub fn math(self, kv: Dtype) -> Dtype {
         match self {
             Self::Trtllm | Self::SglangTrtllm | Self::VllmRagged | Self::VllmFlashInfer
@@ -80,8 +79,8 @@ impl Kernel {
         }
     }
 
-    /// Cycles that one sequence of `length` tokens takes on one SM, where a decode kernel does not split it
-    /// over several: TensorRT-LLM's outside of Hopper and the data-centre Blackwells.
+    /// Cycles one SM takes for a sequence of `length` tokens if a decode kernel does not split it over several:
+    /// TensorRT-LLM's, except on Hopper and data-centre Blackwell.
     pub fn serial_cycles(self, phase: Phase, arch: Arch, length: f64) -> f64 {
         let whole = self == Self::Trtllm && phase == Phase::Decode;
         match arch {
@@ -91,7 +90,7 @@ impl Kernel {
         }
     }
 
-    /// The engine that launches it.
+    /// The engine it belongs to.
     pub fn caller(self) -> Caller {
         match self {
             Self::Trtllm => Caller::Trtllm,
@@ -105,7 +104,7 @@ impl Kernel {
     }
 }
 
-/// Whether the kernel of this name attends to the latents in prompts too.
+/// Whether the kernel attends to latents in prefill too.
 pub fn absorbs_prompts(kernel: &str) -> bool {
     Kernel::from_name(kernel).is_some_and(|kernel| kernel.form(Phase::Prefill) == Form::Absorbed)
 }

@@ -1,10 +1,11 @@
-//! Latent attention (MLA) and its sparse form (DSA), as DeepSeek, Kimi and GLM have them: keys and values of all heads are
-//! projections of one short latent vector a token. The attention kernel alone is here, beside it the batched products
-//! around it (`bmm`) and whole blocks as the sum of their launches (`block`).
+//! Latent attention (MLA) and its sparse form (DSA), as in DeepSeek, Kimi and GLM: keys and values of all heads are
+//! projections of one short latent vector per token. This module has the attention kernel; `bmm` has the batched
+//! GEMMs around it, and `block` whole blocks as the sum of their launches.
 //!
-//! A kernel either reads keys and values expanded, as multi-head attention (DeepSeek-V2, arXiv 2405.04434, section 2.1),
-//! or multiplies the projection into the queries and attends to the latents themselves, as multi-query attention
-//! (section 2.1.2): fewer bytes, more multiply-adds. Sparse attention is that of DeepSeek-V3.2 (arXiv 2512.02556).
+//! A kernel either reads expanded keys and values, as multi-head attention (DeepSeek-V2, arXiv 2405.04434, section
+//! 2.1), or multiplies the projection into the queries and attends to the latents themselves, as multi-query
+//! attention (section 2.1.2): fewer bytes, more multiply-adds. Sparse attention follows DeepSeek-V3.2 (arXiv
+//! 2512.02556).
 
 mod block;
 mod block_columns;
@@ -38,10 +39,10 @@ constants!(
     shortest_cycles, softmax_fp32, widening_bytes, kv_step, serial_cycles, bmm_shortest_cycles, launch_cycles, launches, quantise_launches, indexer_launches, vllm_dispatch_us, vllm_quantised_dispatch_us, sglang_dispatch_us, sglang_one_more_dispatch_us, sglang_both_dispatch_us,
 );
 
-/// The measured kernel over the latents of prompts: FlashAttention-3.
+/// The measured kernel over latents in prefill: FlashAttention-3.
 const ABSORBED_PROMPTS: &str = "flash_attention";
 
-/// The scale of an FP8 key of the indexer, an f32.
+/// The f32 scale of an FP8 index key.
 pub const INDEX_SCALE_BYTES: f64 = 4.0;
 
 /// Head layout of latent attention on one rank, in elements.
@@ -49,24 +50,23 @@ pub const INDEX_SCALE_BYTES: f64 = 4.0;
 pub struct LatentHeads {
     /// Query heads on this rank.
     pub heads: u64,
-    /// The latent vector a token keeps for keys and values (`kv_lora_rank`).
+    /// Width of the latent cached per token for keys and values (`kv_lora_rank`).
     pub latent: u64,
-    /// Part of queries and keys with the rotary embedding; its key is shared by all heads
-    /// (`qk_rope_head_dim`).
+    /// Width of queries and keys with rotary embedding; its key is shared by all heads (`qk_rope_head_dim`).
     pub rope: u64,
-    /// Part of queries and keys without (`qk_nope_head_dim`).
+    /// Width of queries and keys without rotary embedding (`qk_nope_head_dim`).
     pub nope: u64,
     /// Width of a value (`v_head_dim`).
     pub value: u64,
 }
 
 impl LatentHeads {
-    /// Elements a token keeps in the KV cache, whatever the number of heads: replicated on each rank.
+    /// Elements cached per token, independent of the number of heads: replicated on each rank.
     pub fn cached(&self) -> u64 {
         self.latent + self.rope
     }
 
-    /// Width of a query or key where keys are expanded from the latent.
+    /// Width of a query or key after expansion.
     pub fn key(&self) -> u64 {
         self.nope + self.rope
     }
@@ -79,21 +79,21 @@ pub struct LatentAttention {
     pub sequences: Vec<Sequences>,
     pub heads: LatentHeads,
     pub kv: Dtype,
-    /// Over compressed entries, which are key and value at once; none over the latents of all tokens.
+    /// For compressed entries, which are both key and value; `None` for the latents of all tokens.
     pub reach: Option<Reach>,
 }
 
-/// What the attention kernel reads.
+/// The attention kernel's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Keys and values of each head, expanded before.
+    /// Expanded keys and values of each head.
     Expanded,
-    /// The latents, the expansion multiplied into queries and results.
+    /// The latents, with the expansion multiplied into queries and results.
     Absorbed,
 }
 
 impl Form {
-    /// As engines serve the phase: prompts expanded, single new tokens absorbed.
+    /// As engines serve the phase: expanded in prefill, absorbed in decode.
     pub fn of(phase: Phase) -> Self {
         phase.choose(Self::Expanded, Self::Absorbed)
     }
@@ -121,7 +121,7 @@ impl Kernel for LatentAttention {
         Some(Family::Mla)
     }
 
-    /// No kernel over compressed keys was measured: one over latents stands for it.
+    /// No kernel over compressed keys was measured: one over latents stands in for it.
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         let choice = engine.variants_on(launch.gpu.arch)?;
         let own: &str = self.phase.choose(&choice.latent_prefill, &choice.latent_decode);
@@ -151,8 +151,8 @@ fn point(sequences: &[Sequences], heads: &LatentHeads, phase: Phase) -> Point {
     Point { shape: [heads.heads, number(sequences), phase as u64, 0], size: first_group(sequences) }
 }
 
-/// The attention kernel with the write of the new latents: `2 (key + value)` FLOP per head and pair
-/// expanded, `2 (2 latent + rope)` absorbed; the past's latents from the KV cache, once for all heads.
+/// The attention kernel with the write of the new latents: `2 (key + value)` FLOP per head and pair expanded, `2 (2
+/// latent + rope)` absorbed; the past's latents are read from the KV cache once for all heads.
 fn attention(
     heads: &LatentHeads,
     span: Span,
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn pairs_stop_at_what_is_kept() {
-        // Of 5 tokens keeping 3: 1 + 2 + 3 + 3 + 3; after 2 more: all keep 3.
+        // Of 5 tokens with topk 3: 1 + 2 + 3 + 3 + 3; after 2 more, each has 3.
         assert_eq!(kept_pairs(5, 0, 3), 12.0);
         assert_eq!(kept_pairs(5, 2, 3), 15.0);
         assert_eq!(kept_pairs(5, 9, 3), 15.0);

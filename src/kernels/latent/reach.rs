@@ -1,24 +1,23 @@
-//! What a query sees of compressed keys.
+//! Which compressed keys a query sees.
 
 use super::Span;
 use super::span::kept_pairs;
 use crate::kernels::Sequences;
 
-/// What a query sees where it does not see all: the newest tokens, and of the compressed entries before it those
-/// kept (DeepSeek-V4).
+/// The keys visible to a query: the newest tokens, and the selected compressed entries before them (DeepSeek-V4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reach {
     /// Newest tokens, the query's own included.
     pub window: u64,
-    /// Tokens of an entry; none if there are no entries.
+    /// Tokens per entry; `None` without entries.
     pub ratio: Option<u64>,
-    /// Entries that are kept; all where none is said.
+    /// Selected entries; `None` for all.
     pub topk: Option<u64>,
 }
 
 impl Reach {
-    /// Keys that the query at `position` sees, counted from one: its window, and of the entries before it the
-    /// whole ones, up to those kept.
+    /// Keys visible to the query at `position`, counted from one: its window, and the complete entries before it,
+    /// up to the selected number.
     pub fn keys(&self, position: u64) -> u64 {
         position.min(self.window) + self.entries(position)
     }
@@ -36,7 +35,7 @@ impl Reach {
                 let kept = self.topk.unwrap_or(u64::MAX);
                 whole_entries(end, ratio, kept) - whole_entries(group.past, ratio, kept)
             });
-            // All queries of a prompt together may read every entry.
+            // The queries of a prompt may together read every entry.
             let stored = self.ratio.map_or(0, |ratio| group.past / ratio.max(1));
             let read = self.topk.map_or(stored, |topk| stored.min(topk.saturating_mul(group.new)));
             let window = group.past.min(self.window.saturating_sub(1));

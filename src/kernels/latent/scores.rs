@@ -1,4 +1,4 @@
-//! The call that chooses what sparse attention attends to.
+//! The call that selects what sparse attention attends to.
 
 use super::INDEX_SCALE_BYTES;
 use super::reach::whole_entries;
@@ -7,25 +7,24 @@ use crate::kernels::sequences::lengths;
 use crate::kernels::{Count, Kernel, Sequences};
 use crate::units::{Bytes, Flops};
 
-/// Scores of an indexer over its keys, and the choice of the best: in one launch, or in a few that wait for each
-/// other.
+/// Indexer scores and top-k selection, in one launch or a few dependent ones.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scores {
     pub sequences: Vec<Sequences>,
-    /// Index queries of a token, all over the same keys.
+    /// Index queries per token, all over the same keys.
     pub heads: u64,
     pub head_dim: u64,
-    /// Tokens that one key stands for.
+    /// Tokens per key.
     pub ratio: u64,
     /// Format of keys and queries.
     pub keys: Dtype,
-    /// Keys that are kept: sequences with fewer keep all, and are not scored.
+    /// Selected keys: sequences with fewer keep all and need no scores.
     pub topk: u64,
 }
 
 impl Kernel for Scores {
-    /// The scores of every query over the keys before it: `2 heads head_dim` FLOP a pair; the past's keys from device
-    /// memory.
+    /// Scores of every query over the preceding keys: `2 heads head_dim` FLOP per pair; the past's keys come from
+    /// device memory.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (heads, width) = (self.heads as f64, self.head_dim as f64);
         let scale = if self.keys == Dtype::Bf16 { 0.0 } else { INDEX_SCALE_BYTES };

@@ -1,4 +1,4 @@
-//! What the queries of a call read and see.
+//! Totals of what the queries of a call read and see.
 
 use super::LatentAttention;
 use crate::kernels::Sequences;
@@ -9,19 +9,19 @@ use crate::kernels::attention::causal_pairs;
 pub struct Span {
     /// New tokens.
     pub new: f64,
-    /// Past tokens of which latents are read.
+    /// Past tokens whose latents are read.
     pub past: f64,
     /// Query-key pairs, per query head.
     pub pairs: f64,
 }
 
 impl Span {
-    /// Each new token attends to all before it and itself.
+    /// Each new token attends to all preceding ones and itself.
     pub fn dense(sequences: &[Sequences]) -> Self {
         Self::of(sequences, u64::MAX)
     }
 
-    /// What the queries of a call see.
+    /// For the queries of a call.
     pub fn of_call(call: &LatentAttention) -> Self {
         match call.reach {
             Some(reach) => reach.span(&call.sequences),
@@ -29,7 +29,7 @@ impl Span {
         }
     }
 
-    /// Each new token attends to `topk` tokens at most.
+    /// Each new token attends to at most `topk` tokens.
     pub fn sparse(sequences: &[Sequences], topk: u64) -> Self {
         Self::of(sequences, topk)
     }
@@ -47,7 +47,7 @@ impl Span {
     }
 }
 
-/// Query-key pairs of `new` tokens after `past` where each keeps `topk` at most.
+/// Query-key pairs of `new` tokens after `past` with at most `topk` per query.
 pub fn kept_pairs(new: u64, past: u64, topk: u64) -> f64 {
     let dense = topk.saturating_sub(past).min(new);
     causal_pairs(dense, past, None) + (new - dense) as f64 * topk as f64

@@ -1,4 +1,4 @@
-//! What the launches of a block take, each by the pipe it waits for.
+//! Times of a block's launches, each by its limiting pipe.
 
 use super::block::{Kind, LatentModule, Part};
 use super::kernel::Kernel;
@@ -7,25 +7,25 @@ use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Equivalent};
 use crate::kernels::{Caller, Phase};
 
-/// Scores are f32, written by the indexer and read by the choice.
+/// Scores are f32, written by the indexer and read by the selection.
 const SCORE_BYTES: f64 = 2.0 * 4.0;
 /// Element-wise kernels read and write bf16.
 const ELEMENT_BYTES: f64 = 2.0 * 2.0;
-/// A block and how it is launched.
+/// A block and its launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Work<'a> {
     pub module: &'a LatentModule,
     pub kernel: Kernel,
     pub parts: &'a [Part],
-    /// Attends to chosen tokens only.
+    /// Attends to selected tokens only.
     pub sparse: bool,
     /// Runs an indexer.
     pub indexes: bool,
-    /// What attention multiplies in.
+    /// The format of attention's products.
     pub math: Dtype,
-    /// Share of weights and cache found in the L2.
+    /// Share of weights and cache in L2.
     pub hits: f64,
-    /// Pairs that are kept.
+    /// Pairs that are computed.
     pub span: Span,
     pub batch: Equivalent,
 }
@@ -33,7 +33,7 @@ pub struct Work<'a> {
 /// Sums over the launches of a block.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times {
-    /// Each product at the longer of its tensor and its memory time.
+    /// Each GEMM at the longer of its tensor and memory time.
     pub projections: f64,
     pub projection_compute: f64,
     pub projection_memory: f64,
@@ -42,21 +42,21 @@ pub struct Times {
     pub attention_compute: f64,
     pub attention_memory: f64,
     pub softmax: f64,
-    /// One sequence on one SM, where the kernel does not split it.
+    /// One sequence on one SM, if the kernel does not split it.
     pub serial: f64,
     pub scores: f64,
-    /// Choice of the best scores.
+    /// Top-k selection.
     pub choice: f64,
     /// Element-wise kernels.
     pub elements: f64,
     pub launches: f64,
-    /// The host's, where the block was measured launch by launch.
+    /// Host time, if the block was measured launch by launch.
     pub dispatch: f64,
 }
 
 impl Times {
     /// # Errors
-    /// Where the GPU's record lacks a figure.
+    /// If the GPU's record lacks a figure.
     pub fn of(work: &Work<'_>, device: &DeviceSpec, gpu: &Gpu) -> Result<Self, MissingFigure> {
         let &Work { module, kernel, indexes, math, hits, span, batch, .. } = work;
         let mut times = Self::default();
@@ -107,15 +107,15 @@ impl Times {
         Ok(times)
     }
 
-    /// One after another, and no less than the host needs.
+    /// In sequence, but not less than the host needs.
     pub fn total(&self) -> f64 {
         let work = self.projections + self.absorption + self.attention + self.scores + self.choice;
         (work + self.elements + self.launches).max(self.dispatch)
     }
 }
 
-/// Host time of a sparse block of prompt tokens, in µs: vLLM and SGLang launch it kernel by kernel, and so
-/// it was measured. Read off the tables, which are flat below.
+/// Host time of a sparse prefill block, in µs: vLLM and SGLang launch it kernel by kernel, and it was measured that
+/// way. Read off the flat part of the tables.
 fn dispatch(kernel: Kernel, module: &LatentModule, indexes: bool) -> f64 {
     let quantised = module.weights.math() != Dtype::Bf16;
     match (kernel.caller(), quantised, indexes) {

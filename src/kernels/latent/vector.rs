@@ -1,4 +1,4 @@
-//! The feature vector of the latent attention kernel, prompts and single new tokens alike.
+//! The feature vector of the latent attention kernel, for prefill and decode.
 
 use super::kernel::Kernel;
 use super::{Form, LatentAttention, Span, attention, constants};
@@ -8,7 +8,7 @@ use crate::kernels::{Family, FamilySpec, Kernel as _, Launch, Phase};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
 
-/// Rows of the output that one thread block takes.
+/// Output rows per thread block.
 const TILE_ROWS: [f64; 2] = [64.0, 128.0];
 
 /// One launch, in elements, bytes and µs.
@@ -23,7 +23,7 @@ struct Attended {
     heads: f64,
     /// FLOP per head and query-key pair.
     pair: f64,
-    /// Bytes a token keeps in the cache.
+    /// Cached bytes per token.
     cached: f64,
     kv: Dtype,
     math: Dtype,
@@ -31,20 +31,20 @@ struct Attended {
     rate: f64,
     /// Tensor time at the sustained clock.
     compute: f64,
-    /// All operands once, from L2 as far as they stay there.
+    /// All operands once, partly from L2.
     memory: f64,
-    /// Share of the operands that stays in the L2 from one launch to the next.
+    /// Share of the operands that stay in L2 between launches.
     hits: f64,
     /// Exponentials on the special-function units, the rest of the softmax on the FP32 pipes.
     softmax: f64,
-    /// Widening of an FP8 cache.
+    /// Widening an FP8 cache.
     widening: f64,
-    /// One sequence on one SM, where the kernel does not split it.
+    /// One sequence on one SM, if the kernel does not split it.
     serial: f64,
     ideal: f64,
 }
 
-/// The vector of one call; none if no model has learned the kernel or there is nothing to attend to.
+/// The vector of one call; `None` if the kernel has no learned model or there is nothing to attend to.
 pub fn of(call: &LatentAttention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
     let batch = match call.reach {
@@ -56,7 +56,7 @@ pub fn of(call: &LatentAttention, launch: &Launch<'_>) -> Result<Option<Vec<f32>
     Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
-/// Tiles of `rows` queries: heads apart where keys are expanded, packed where they share latents.
+/// Tiles of `rows` queries: separate heads if keys are expanded, packed if they share latents.
 pub fn query_tiles(batch: &Equivalent, form: Form, heads: f64, rows: f64) -> f64 {
     match form {
         Form::Expanded => batch.tiles(rows, heads, 1.0),
@@ -120,7 +120,7 @@ impl Attended {
         (self.tasks(rows) * rows / (self.batch.new * self.batch.sequences * self.heads)).ln()
     }
 
-    /// The last tile of a sequence, over all its KV, on one SM.
+    /// The last tile of a sequence, over its whole KV, on one SM.
     fn longest_tile(&self, rows: f64) -> f64 {
         self.share(self.pair * rows * self.batch.kv_length() * self.device.sms / self.rate)
     }
@@ -138,13 +138,13 @@ impl Attended {
 }
 
 impl Inputs for Attended {
-    /// Work one after another where kernels may overlap it: how well they do is learned.
+    /// The resources' times in sequence; how well kernels overlap them is learned.
     fn reference(&self) -> f64 {
         (self.compute + self.softmax).max(self.memory).max(self.serial) + self.widening + self.shortest()
     }
 }
 
-/// Logarithms of ratios, unless said otherwise.
+/// Log ratios unless noted.
 const TERMS: &[Term<Attended>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),

@@ -1,5 +1,5 @@
-//! Linear attention: layers whose state does not grow with the sequence (gated delta net, Mamba). Convolutions move
-//! bytes; the delta rule and the scan work over a constant state.
+//! Linear attention: layers with a state of constant size (gated delta net, Mamba). Convolutions move bytes; the
+//! delta rule and the scan update the state.
 
 mod vector;
 
@@ -12,7 +12,7 @@ use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops};
 
 const BF16_BYTES: f64 = 2.0;
-/// States of the delta rule, gates and strengths are f32.
+/// Delta rule states, gates and step sizes are f32.
 const F32_BYTES: f64 = 4.0;
 
 constants!(
@@ -20,8 +20,8 @@ constants!(
     launch_cycles, chunked_launches, chunk_cycles, state_columns, conv_tile_tokens, conv_tile_channels, conv_tile_cycles, conv_step, conv_step_cycles, chunk, scan_chunk,
 );
 
-/// A depthwise causal convolution along the sequence, with its activation: each channel over its own last
-/// `taps` tokens, those before this step kept as a state.
+/// A depthwise causal convolution along the sequence, with activation: each channel over its last `taps` tokens,
+/// with those before this step kept as state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CausalConv {
     pub phase: Phase,
@@ -31,8 +31,8 @@ pub struct CausalConv {
     pub taps: u64,
 }
 
-/// The gated delta rule: each value head keeps a matrix of `key_dim` by `value_dim`, decayed and corrected
-/// by each token, read by its query. Chunk by chunk in prefill, token by token in decode.
+/// The gated delta rule: each value head has a `key_dim` by `value_dim` matrix, decayed and corrected by each token
+/// and read by its query. Chunked in prefill, token by token in decode.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DeltaRule {
     pub phase: Phase,
@@ -45,8 +45,8 @@ pub struct DeltaRule {
     pub value_dim: u64,
 }
 
-/// The state-space scan of Mamba-2: each head keeps a matrix of `head_dim` by `state`, decayed and driven by
-/// each token. Chunk by chunk in prefill, token by token in decode.
+/// The Mamba-2 state-space scan: each head has a `head_dim` by `state` matrix, decayed and updated by each token.
+/// Chunked in prefill, token by token in decode.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scan {
     pub phase: Phase,
@@ -59,13 +59,13 @@ pub struct Scan {
     pub state: u64,
 }
 
-/// Sequences and new tokens in them.
+/// Number of sequences, and their new tokens.
 fn totals(sequences: &[Sequences]) -> (f64, f64) {
     (number(sequences) as f64, tokens(sequences) as f64)
 }
 
 impl Kernel for CausalConv {
-    /// Each token in and out once, weights once, the state of each sequence read and written. Its few
+    /// Each token read and written once, weights once, each sequence's state read and written. Its few
     /// multiply-adds hide behind the bytes.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (sequences, tokens) = totals(&self.sequences);
@@ -84,7 +84,7 @@ impl Kernel for CausalConv {
         Some(Family::LinearAttention)
     }
 
-    /// Convolutions are named alike by all engines.
+    /// All engines use the same names for convolutions.
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         engine.variants_on(launch.gpu.arch)?;
         Some(Launch { kernel: self.phase.choose("causal_conv1d_fn", "causal_conv1d_update"), ..launch })
@@ -106,10 +106,10 @@ impl Kernel for CausalConv {
 
 impl Kernel for DeltaRule {
     /// Per token and value head, with keys of `k` and values of `v` elements: the state is corrected, read and
-    /// updated (`6 k v` FLOP); chunks of `c` tokens add the products within them, halved by the causal mask:
-    /// keys with keys, queries with keys, and both through the triangular inverse (`c (3 k + 2 v)`). Decoding
-    /// does the first part only. Arithmetic of the decode kernel runs on the FP32 pipes behind the state's
-    /// bytes and is left out of the tensor time.
+    /// updated (`6 k v` FLOP); chunks of `c` tokens add the products within them, halved by the causal mask: keys
+    /// with keys, queries with keys, and both through the triangular inverse (`c (3 k + 2 v)`). Decode does only
+    /// the first part. Arithmetic of the decode kernel runs on the FP32 pipes behind the state's bytes and is not
+    /// counted as tensor time.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (sequences, tokens) = totals(&self.sequences);
         let (key, value) = (self.key_dim as f64, self.value_dim as f64);
@@ -161,9 +161,9 @@ impl Kernel for DeltaRule {
 }
 
 impl Kernel for Scan {
-    /// Per token and head of `d` elements with a state of `n` each: the state is driven and read (`4 d n` FLOP);
-    /// chunks of `c` tokens add the products within them, halved by the causal mask (`c (n + d)`), and decay is
-    /// not counted. Input and output matrices are read once a group.
+    /// Per token and head of `d` elements with states of `n` each: the state is updated and read (`4 d n` FLOP);
+    /// chunks of `c` tokens add the products within them, halved by the causal mask (`c (n + d)`); decay is not
+    /// counted. Input and output matrices are read once per group.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (sequences, tokens) = totals(&self.sequences);
         let (heads, head_dim, state) = (self.heads as f64, self.head_dim as f64, self.state as f64);

@@ -7,11 +7,11 @@ use crate::kernels::{Caller, Family, FamilySpec, Launch, Phase, Sequences};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
 
-/// Tensors of a value's width that pass between the chunked kernels per token, written and read: corrected
-/// keys and values, and what is left of them after the state.
+/// Value-wide tensors per token that the chunked kernels pass on, written and read: corrected keys and values, and
+/// the residual after the state.
 const PASSED_ROWS: f64 = 3.0 * 2.0;
 
-/// How a call is launched.
+/// How it is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kernel {
     /// Triton kernels of vLLM and SGLang.
@@ -20,8 +20,7 @@ enum Kernel {
     FlashInfer,
     /// TensorRT-LLM's.
     Trtllm,
-    /// The CUDA convolution that SGLang launched before: a thread block for each channel of each sequence,
-    /// as TensorRT-LLM's.
+    /// SGLang's earlier CUDA convolution: a thread block per channel and sequence, like TensorRT-LLM's.
     Cuda,
 }
 
@@ -63,9 +62,9 @@ struct Stateful {
     tasks: f64,
     compute: f64,
     memory: f64,
-    /// Thread blocks of a convolution, one after another on each SM.
+    /// Thread blocks of a convolution, in sequence on each SM.
     issue: f64,
-    /// States of the chunks, one waiting for the other.
+    /// Sequential chunk states.
     chain: f64,
     launches: f64,
     hits: f64,
@@ -73,7 +72,7 @@ struct Stateful {
     ideal: f64,
 }
 
-/// The vector of a convolution; none if no model has learned the kernel or there is nothing to do.
+/// The vector of a convolution; `None` if the kernel has no learned model or there is nothing to do.
 pub fn of_conv(conv: &CausalConv, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(mut call) = Stateful::new(conv, &conv.sequences, conv.phase, launch)? else { return Ok(None) };
     call.convolution = true;
@@ -92,7 +91,7 @@ pub fn of_conv(conv: &CausalConv, launch: &Launch<'_>) -> Result<Option<Vec<f32>
     Ok(Some(call.vector(call.operands)))
 }
 
-/// The vector of a delta rule; none if no model has learned the kernel or there is nothing to do.
+/// The vector of a delta rule; `None` if the kernel has no learned model or there is nothing to do.
 pub fn of_delta(delta: &DeltaRule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(mut call) = Stateful::new(delta, &delta.sequences, delta.phase, launch)? else {
         return Ok(None);
@@ -105,7 +104,7 @@ pub fn of_delta(delta: &DeltaRule, launch: &Launch<'_>) -> Result<Option<Vec<f32
     if call.phase == Phase::Prefill {
         let chunks = (call.new_tokens() / constants().chunk).ceil();
         if call.kernel == Kernel::FlashInfer {
-            // One fused launch, a head to a thread block.
+            // One fused launch, one head per thread block.
             call.tasks = call.sequences * heads;
         } else {
             let state = value * delta.key_dim as f64 * 2.0 * BF16_BYTES;
@@ -121,7 +120,7 @@ pub fn of_delta(delta: &DeltaRule, launch: &Launch<'_>) -> Result<Option<Vec<f32
 }
 
 impl Stateful {
-    /// What both kinds of call share; the rest is filled in by kind.
+    /// Common to both kinds; the rest is filled in by kind.
     fn new(
         call: &dyn crate::kernels::Kernel,
         sequences: &[Sequences],
@@ -159,7 +158,7 @@ impl Stateful {
         }))
     }
 
-    /// The columns where the kernels move so many bytes in all.
+    /// The columns, given the total bytes moved.
     fn vector(mut self, moved: f64) -> Vec<f32> {
         self.hits = self.device.resident(moved);
         self.memory = self.device.read(moved, self.hits);
@@ -177,7 +176,7 @@ impl Inputs for Stateful {
     }
 }
 
-/// Logarithms of ratios, unless said otherwise.
+/// Log ratios unless noted.
 const TERMS: &[Term<Stateful>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),

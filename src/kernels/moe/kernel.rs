@@ -1,9 +1,9 @@
-//! Fused-MoE kernels, as the measured tables and the engine catalog name them.
+//! Fused-MoE kernels, named as in the measured tables and the engine catalog.
 
 use crate::config::{Arch, Dtype};
 use crate::kernels::Caller;
 
-/// A kernel as one engine launches it.
+/// A kernel and the engine's wrapper around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel {
     pub code: Code,
@@ -11,38 +11,38 @@ pub struct Kernel {
     pub wrapper: Wrapper,
 }
 
-/// The code that multiplies.
+/// The code of the GEMMs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
     /// The engines' own Triton kernels.
     Triton,
     /// OpenAI's `triton_kernels` for MXFP4.
     OpenAiTriton,
-    /// TensorRT-LLM's CUTLASS kernels, its own or out of FlashInfer.
+    /// TensorRT-LLM's CUTLASS kernels, its own or from FlashInfer.
     Cutlass,
-    /// TensorRT-LLM's generated kernels for sm100, its own or out of FlashInfer.
+    /// TensorRT-LLM's generated sm100 kernels, its own or from FlashInfer.
     Generated,
-    /// DeepGEMM's grouped products.
+    /// DeepGEMM's grouped GEMMs.
     DeepGemm,
-    /// Marlin's weight-only products.
+    /// Marlin's weight-only GEMMs.
     Marlin,
 }
 
-/// What surrounds the products.
+/// The code around the GEMMs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrapper {
     Plain,
     /// TensorRT-LLM's low-latency path: the weighted sum is left to the next kernel.
     LowLatency,
-    /// vLLM's modular experts: routing, quantisation and sum apart from the generated kernel.
+    /// vLLM's modular experts: routing, quantisation and sum separate from the generated kernel.
     Modular,
 }
 
 impl Kernel {
-    /// By the name in tables and catalog; none for kernels no model has learned. TensorRT-LLM's plain
-    /// `moe_torch_flow` is what its default backend launches for the format on the architecture.
+    /// By its name in tables and catalog; `None` for kernels without a learned model. TensorRT-LLM's plain
+    /// `moe_torch_flow` is its default backend's kernel for the format and architecture.
     pub fn from_name(name: &str, arch: Arch, weights: Dtype) -> Option<Self> {
-        // SiTU's activation was measured as SiLU: the products are the same.
+        // SiTU activation was measured as SiLU: the GEMMs are the same.
         let name = name.strip_suffix("_situ_as_silu").unwrap_or(name);
         if let Some(name) = name.strip_prefix("vllm_") {
             return Self::of_vllm(name);
@@ -69,7 +69,7 @@ impl Kernel {
         Some(Self { code, caller, wrapper })
     }
 
-    /// vLLM's names say the quantisation method, the backend and the class of the experts.
+    /// vLLM's names hold the quantisation method, the backend and the class of the experts.
     fn of_vllm(name: &str) -> Option<Self> {
         let code = match name {
             "fused_moe" => Code::Triton,
@@ -85,7 +85,7 @@ impl Kernel {
         Some(Self { code, caller: Caller::Vllm, wrapper })
     }
 
-    /// Bytes of one weight as the kernel reads it: SGLang's Triton kernels widen MXFP4 when loading.
+    /// Bytes per weight as the kernel reads it: SGLang's Triton kernels widen MXFP4 at load time.
     pub fn weight_bytes(self, weights: Dtype) -> f64 {
         match (self.caller, self.code, weights) {
             (Caller::Sglang, Code::Triton, Dtype::Mxfp4) => Dtype::Bf16.bytes(),
@@ -98,12 +98,12 @@ impl Kernel {
         self.code == Code::Triton
     }
 
-    /// Whether the products are those of sm80, which later tensor cores run below their own rate.
+    /// Whether the GEMMs are sm80 code, which later tensor cores run below their own rate.
     pub fn synchronous(self) -> bool {
         self.code == Code::Marlin
     }
 
-    /// FlashInfer's CUTLASS kernels launched without tuning: on Hopper several times slower than tuned.
+    /// FlashInfer's CUTLASS kernels without tuning: several times slower on Hopper.
     pub fn untuned(self) -> bool {
         self.code == Code::Cutlass && self.caller != Caller::Trtllm
     }

@@ -1,4 +1,4 @@
-//! Routed experts of one layer, as one rank computes them in one fused call.
+//! Routed experts of one layer, computed by one rank in one fused call.
 
 mod kernel;
 pub mod routing;
@@ -19,46 +19,46 @@ constants!(
     shortest_cycles, synchronous_rate, tile_columns, tile_depth,
 );
 
-/// Permutation, the grouped products with the activation between them, and the weighted sum of each
-/// token's experts. The router's product, shared experts and communication are calls of their own.
+/// Permutation, the grouped GEMMs with the activation between them, and the weighted sum over each token's experts.
+/// The router GEMM, shared experts and communication are separate calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moe {
-    /// Tokens of the expert-parallel group: of all its ranks together.
+    /// Tokens of the expert-parallel group, over all of its ranks.
     pub tokens: u64,
     /// Width of a token.
     pub hidden: u64,
-    /// Width of one expert, before it is sharded over `tp` ranks.
+    /// Width of one expert before sharding over `tp` ranks.
     pub inter: u64,
     /// Routed experts of the layer, over all ranks.
     pub experts: u64,
     /// Experts that each token visits.
     pub topk: u64,
-    /// Ranks that share each expert's width.
+    /// Ranks that shard each expert's width.
     pub tp: u64,
-    /// Ranks that the experts are sharded over.
+    /// Ranks the experts are distributed over.
     pub ep: u64,
     /// Gate and up projection (SwiGLU); otherwise the up projection alone (squared ReLU).
     pub gated: bool,
-    /// Format of the experts; those multiplied in FP8 or FP4 also quantise the activations.
+    /// Weight format of the experts; FP8 and FP4 kernels also quantise the activations.
     pub weights: Dtype,
     pub part: Part,
-    /// What the rank is given, the busiest one of its group.
+    /// The load of the rank, the busiest of its group.
     pub load: ExpertLoad,
 }
 
-/// How much of the layer one call computes.
+/// Which part of the layer one call computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
     /// All of it.
     Whole,
-    /// The grouped gate and up projection alone.
+    /// Only the grouped gate and up projection.
     First,
 }
 
 impl Kernel for Moe {
-    /// The busiest rank's share: two FLOP per weight of an expert and token that visits it; the weights of experts with a
-    /// token from device memory, once; tokens in and out as activations. What lies between the two products is not
-    /// counted: a kernel that fuses them need not write it.
+    /// The busiest rank's share: two FLOP per weight of an expert and token that visits it; weights of active
+    /// experts read once from device memory; tokens in and out as activations. The intermediate between the two
+    /// GEMMs is not counted: a fused kernel need not write it.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let load = &self.load;
         let weights = self.expert_weights() as f64;
@@ -122,12 +122,12 @@ impl Moe {
         self.experts.div_ceil(self.ep.max(1))
     }
 
-    /// Columns of the first product of one expert: gate and up, or up.
+    /// Columns of an expert's first GEMM: gate and up, or up.
     pub fn first_columns(&self) -> u64 {
         self.width() * if self.gated { 2 } else { 1 }
     }
 
-    /// Weights of one expert on this rank that the call multiplies with.
+    /// Weights per expert on this rank that the call uses.
     pub fn expert_weights(&self) -> u64 {
         let down = match self.part {
             Part::Whole => self.width(),
@@ -136,19 +136,19 @@ impl Moe {
         self.hidden * (self.first_columns() + down)
     }
 
-    /// Place in `TILE_ROWS` of the tile height that suits the mean tokens of an expert: the least that holds
-    /// them, the greatest where none does.
+    /// Index into `TILE_ROWS` of the tile height for the mean tokens per expert: the smallest that holds them, or
+    /// else the largest.
     pub fn tile_rows(&self) -> usize {
         let mean = self.load.pairs / self.load.touched.max(1.0);
         TILE_ROWS.iter().position(|&rows| rows as f64 >= mean).unwrap_or(TILE_ROWS.len() - 1)
     }
 
-    /// The first product's tiles over the SMs. None if the GPU's record lacks their number.
+    /// The first GEMM's tiles on the SMs. `None` if the GPU's record lacks their number.
     fn schedule(&self, gpu: &Gpu) -> Option<Schedule> {
         self.schedule_with(self.tile_rows(), gpu)
     }
 
-    /// The same with tiles of the height in this place of `TILE_ROWS`.
+    /// The same with the tile height at this index of `TILE_ROWS`.
     fn schedule_with(&self, place: usize, gpu: &Gpu) -> Option<Schedule> {
         let slots = gpu.sm_count().ok()? as u64;
         let columns = constants().tile_columns as u64;

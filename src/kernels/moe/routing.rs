@@ -1,15 +1,15 @@
-//! How many tokens each expert gets: of the layer, and of the busiest expert-parallel rank.
+//! How many tokens each expert gets, in the layer and on the busiest expert-parallel rank.
 
 use crate::kernels::random::SplitMix64;
 
-/// Heights of the row tiles of grouped products, in tokens.
+/// Row tile heights of grouped GEMMs, in tokens.
 pub const TILE_ROWS: [u64; 5] = [8, 16, 32, 64, 128];
 
-/// Draws of a random routing that a load is the mean of.
+/// Number of random routings a load is averaged over.
 const DRAWS: u64 = 8;
 const SEED: u64 = 0x5EED;
 
-/// What is routed.
+/// A routing problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pool {
     /// Tokens of the whole expert-parallel group.
@@ -17,35 +17,35 @@ pub struct Pool {
     pub experts: u64,
     /// Experts that each token visits.
     pub topk: u64,
-    /// Ranks that the experts are sharded over, in runs.
+    /// Ranks the experts are distributed over, in contiguous runs.
     pub ep: u64,
 }
 
 /// How tokens choose their experts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Routing {
-    /// In turn: as evenly as can be.
+    /// Round-robin: as even as possible.
     Even,
-    /// Expert popularity drawn from a power law with this exponent (not 1): 1.01 resembles DeepSeek-V3, 1.2
-    /// Qwen3-235B, as aiconfigurator observed them.
+    /// Expert popularity from a power law with this exponent (not 1): 1.01 resembles DeepSeek-V3, 1.2 Qwen3-235B,
+    /// as observed by aiconfigurator.
     PowerLaw(f64),
 }
 
-/// What one rank is given. Means over draws where routing is random.
+/// The load of one rank; a mean over draws for random routing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExpertLoad {
-    /// Pairs of a token and an expert of this rank that it visits.
+    /// Pairs of a token and one of this rank's experts.
     pub pairs: f64,
     /// Experts with at least one token.
     pub touched: f64,
-    /// Tokens of the expert with most.
+    /// Tokens of the most loaded expert.
     pub largest: f64,
-    /// Pairs with each expert's padded to a multiple of each of `TILE_ROWS`.
+    /// Pairs after padding each expert's to a multiple of each of `TILE_ROWS`.
     pub padded: [f64; TILE_ROWS.len()],
 }
 
 impl ExpertLoad {
-    /// The mean over `draws` of one rank's tokens by expert.
+    /// Mean over `draws` of one rank's tokens per expert.
     pub fn mean<'a>(draws: impl IntoIterator<Item = &'a [u64]>) -> Self {
         let mut sum = Self { pairs: 0.0, touched: 0.0, largest: 0.0, padded: [0.0; TILE_ROWS.len()] };
         let mut draws_seen: f64 = 0.0;
@@ -69,14 +69,14 @@ impl ExpertLoad {
 }
 
 impl Routing {
-    /// What the busiest rank is given.
+    /// The load of the busiest rank.
     pub fn load(self, pool: &Pool) -> ExpertLoad {
         let draws = self.draws(pool);
         let local = pool.local_experts();
         ExpertLoad::mean(draws.iter().map(|tokens| &tokens[..local.min(tokens.len())]))
     }
 
-    /// Tokens by expert, the busiest rank's experts first: one draw, or several of a random routing.
+    /// Tokens per expert, the busiest rank's experts first: one draw, or several for random routing.
     pub fn draws(self, pool: &Pool) -> Vec<Vec<u64>> {
         if pool.experts == 0 || pool.topk == 0 {
             return vec![Vec::new()];
@@ -96,8 +96,8 @@ impl Pool {
         self.experts.div_ceil(self.ep.max(1)) as usize
     }
 
-    /// The expert that token `token` of an even routing visits as its `slot`th: `topk` runs of experts, evenly
-    /// apart, along which all tokens spread.
+    /// The expert in `slot` of token `token` under even routing: `topk` evenly spaced runs of experts, along which
+    /// the tokens spread.
     pub fn even_expert(&self, token: u64, slot: u64) -> u64 {
         let stride = self.experts.div_ceil(self.topk);
         let along = if self.tokens >= stride { token } else { token * stride / self.tokens };
@@ -106,7 +106,7 @@ impl Pool {
 
     fn even(&self) -> Vec<u64> {
         let mut counts = vec![0; self.experts as usize];
-        // After as many tokens as there are experts, the round begins anew.
+        // The pattern repeats after as many tokens as there are experts.
         let (rounds, rest) = (self.tokens / self.experts, self.tokens % self.experts);
         for token in 0..self.tokens.min(self.experts) {
             for slot in 0..self.topk {
@@ -118,9 +118,9 @@ impl Pool {
         counts
     }
 
-    /// Popularity between 1 and 0.8 of the tokens (a hundredth and 2 where pairs are fewer than experts),
-    /// scaled to all pairs, rounded, no expert above one visit of each token; what that leaves over or
-    /// short is spread over the ranks. As aiconfigurator draws it.
+    /// Popularity between 1 and 0.8 of the tokens (a hundredth and 2 if there are fewer pairs than experts), scaled
+    /// to all pairs, rounded, at most one visit per token and expert; the remainder is spread over the ranks. Same
+    /// as in aiconfigurator.
     fn drawn(&self, exponent: f64, random: &mut SplitMix64) -> Vec<u64> {
         let pairs = self.tokens * self.topk;
         let (least, most) = if pairs > self.experts { (1.0, self.tokens as f64 * 0.8) } else { (0.01, 2.0) };
@@ -147,7 +147,7 @@ impl Pool {
     }
 }
 
-/// Adds `amount` tokens to the experts with fewest, none beyond `most`.
+/// Adds `amount` tokens to the least loaded experts, up to `most` each.
 fn pour(experts: &mut [u64], mut amount: u64, most: u64) {
     while amount > 0 {
         let Some(&level) = experts.iter().min().filter(|&&level| level < most) else { return };
@@ -164,7 +164,7 @@ fn pour(experts: &mut [u64], mut amount: u64, most: u64) {
     }
 }
 
-/// Takes `amount` tokens from the experts with most: as if one by one, from the last of them each time.
+/// Removes `amount` tokens from the most loaded experts, as if one at a time from the last of them.
 fn drain(experts: &mut [u64], mut amount: u64) {
     while amount > 0 {
         let Some(&level) = experts.iter().max().filter(|&&level| level > 0) else { return };

@@ -9,7 +9,7 @@ use crate::kernels::{ACTIVATION_BYTES, Caller, Family, FamilySpec, Kernel, Launc
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
 
-/// The vector of one call; none if no model has learned the kernel or nothing is routed to the rank.
+/// The vector of one call; `None` if the kernel has no learned model or nothing is routed to the rank.
 pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let kernel = Code::from_name(launch.kernel, launch.gpu.arch, moe.weights);
     let Some(kernel) = kernel.filter(|_| moe.load.pairs > 0.0) else { return Ok(None) };
@@ -24,16 +24,16 @@ struct Experts {
     kernel: Code,
     arch: Arch,
     moe: Moe,
-    /// Tensor time at the sustained clock, rows padded to the tile that suits the load.
+    /// Tensor time at the sustained clock, with rows padded to the best tile height.
     compute: f64,
-    /// Weights of touched experts, from L2 as far as they are there.
+    /// Weights of active experts, partly from L2.
     weights: f64,
-    /// Tokens, both products' results and what feeds the second one, written and read.
+    /// Tokens, both GEMMs' outputs and the second one's input, written and read.
     activations: f64,
-    /// The same for pairs with other ranks' experts, where the kernel carries them along.
+    /// The same for pairs with other ranks' experts, if the kernel carries them along.
     empty_rows: f64,
     activation_bytes: f64,
-    /// Share of the weights that is in the L2 at launch.
+    /// Share of the weights in L2 at launch.
     hits: f64,
     ideal: f64,
 }
@@ -82,12 +82,12 @@ impl Experts {
         constants().shortest_cycles / self.device.clock
     }
 
-    /// Mean over touched experts.
+    /// Mean over active experts.
     fn tokens_per_expert(&self) -> f64 {
         self.moe.load.pairs / self.moe.load.touched
     }
 
-    /// Padding of the rows to the tile height in place `rows` of `TILE_ROWS`.
+    /// Row padding for the tile height at index `rows` of `TILE_ROWS`.
     fn padding(&self, rows: usize) -> f64 {
         (self.moe.load.padded[rows] / self.moe.load.pairs).ln()
     }
@@ -112,20 +112,20 @@ impl Experts {
         self.device.rounding(self.second_tiles(rows))
     }
 
-    /// Tensor time of the expert with most tokens, were it alone.
+    /// Tensor time of the most loaded expert on its own.
     fn largest_expert(&self) -> f64 {
         self.share(self.compute * self.moe.load.largest / self.moe.load.pairs)
     }
 }
 
 impl Inputs for Experts {
-    /// The products overlap with their operands; permutation, activation and sum do not.
+    /// GEMMs overlap with their loads; permutation, activation and sum do not.
     fn reference(&self) -> f64 {
         self.compute.max(self.weights) + self.activations + self.empty_rows + self.shortest()
     }
 }
 
-/// Logarithms of ratios, unless said otherwise.
+/// Log ratios unless noted.
 const TERMS: &[Term<Experts>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
@@ -184,7 +184,7 @@ const TERMS: &[Term<Experts>] = &[
     ("vllm", |l| flag(l.kernel.caller == Caller::Vllm)),
     ("low_latency", |l| flag(l.kernel.wrapper == Wrapper::LowLatency)),
     ("modular", |l| flag(l.kernel.wrapper == Wrapper::Modular)),
-    // The tensor cores' instructions: of sm80 where neither holds.
+    // Tensor core instructions: sm80's if neither applies.
     ("wgmma", |l| flag(l.arch == Arch::Hopper)),
     ("tcgen05", |l| flag(l.arch == Arch::Blackwell)),
     ("untuned_wgmma", |l| flag(l.arch == Arch::Hopper && l.kernel.untuned())),

@@ -1,9 +1,9 @@
-//! The reference: PipeWeave's kernel calculators (arXiv 2601.14910, also called SynPerf), exact and
-//! with their quirks. Our own counts live beside this folder, in `crate::kernels`.
+//! The reference: PipeWeave's kernel calculators (arXiv 2601.14910, also called SynPerf), reproduced with their
+//! quirks. Our own counts are next to this folder, in `crate::kernels`.
 //!
-//! Each calculator splits one launch into thread-block tasks, places the tasks on the SMs as the
-//! scheduler would, and counts what the whole GPU and its busiest SM are asked for. The numbers
-//! agree with the published ones to 1e-6 (`tests/reference_golden.rs`), so what is odd in them stays:
+//! Each calculator splits a launch into thread-block tasks, places them on the SMs like the scheduler, and counts
+//! the work of the whole GPU and of its busiest SM. The numbers agree with the published ones to 1e-6
+//! (`tests/reference_golden.rs`), so their quirks stay:
 //!
 //! * bandwidths are read as GiB/s, so memory cycles are 6.9 % low (`counts`);
 //! * GEMM charges each operand once in total but re-reads on the busiest SM, and never the result;
@@ -12,9 +12,8 @@
 //! * FlashAttention-3 counts a single head of very long batches (`fa3`);
 //! * SiLU-and-mul loops over twice the width that its kernel does.
 //!
-//! Causal attention and bf16 operands only, unless a name says otherwise. Published numbers stand next to the formula
-//! they belong to. Of all this only the tile rule is shown to people, with times in decimal units; floors and totals
-//! come from our own counts.
+//! Causal attention and bf16 operands unless a name says otherwise. Published numbers are next to their formula.
+//! Only the tile rule is shown to users, with times in decimal units; floors and totals come from our own counts.
 
 mod attention;
 mod counts;

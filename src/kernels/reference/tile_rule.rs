@@ -1,16 +1,16 @@
-//! Which tile a bf16 GEMM gets, without the 130 MB of profiled launches that the reference looks up.
+//! The tile of a bf16 GEMM, without the reference's 130 MB lookup of profiled launches.
 //!
-//! Large and small M follow fixed tiles read off what cuBLAS launched in published end-to-end runs;
-//! with the reference's weights they are within a point of its lookup on 40 offline batches. For M in
-//! between nothing was published: the candidate with the least ideal time is taken.
+//! Large and small M use fixed tiles read off published cuBLAS end-to-end runs; with the reference's weights they
+//! are within a point of its lookup on 40 offline batches. For M in between nothing was published: the candidate
+//! with the least ideal time is used.
 
 use super::{Grid, Record, TileChoice, gemm};
 use crate::kernels::Schedule;
 
-/// Rows at most that decode tiles serve, and at least that prefill tiles need.
+/// Most rows for decode tiles, and fewest for prefill tiles.
 const SMALL_M: u64 = 64;
 const LARGE_M: u64 = 256;
-/// Slices at most that the reduction is split into, off Hopper.
+/// Most slices the reduction is split into, except on Hopper.
 const MAX_SPLIT: u64 = 8;
 /// Compute capability (times ten) of Ada.
 const ADA_SM: u32 = 89;
@@ -19,8 +19,8 @@ const HOPPER_ROWS: [u32; 6] = [64, 128, 160, 192, 208, 256];
 const HOPPER_COLUMNS: [u32; 4] = [128, 160, 192, 256];
 const TILED_SIDES: [u32; 3] = [64, 128, 256];
 
-/// The launch that `C[m,n] = A[m,k] B[k,n]` in bf16 gets; `shape` is `[m, n, k]`. For the architectures
-/// of [`published`] alone: others launch tiles that nobody published.
+/// The launch of `C[m,n] = A[m,k] B[k,n]` in bf16; `shape` is `[m, n, k]`. Only for architectures in [`published`]:
+/// tiles of others are not published.
 pub fn choose(shape: [u64; 3], record: &Record) -> TileChoice {
     let fixed = launch(shape, fixed_tile(shape[0], record), record);
     if shape[0] <= SMALL_M || shape[0] > LARGE_M {
@@ -33,12 +33,12 @@ pub fn choose(shape: [u64; 3], record: &Record) -> TileChoice {
         .map_or(fixed, |(_, choice)| choice)
 }
 
-/// Whether launches on the architecture were published: not those of sm70, sm75 and data-centre Blackwell.
+/// Whether launches on the architecture were published: not for sm70, sm75 and data-centre Blackwell.
 pub fn published(record: &Record) -> bool {
     matches!(record.sm, 80 | 86 | 89 | 90 | 120)
 }
 
-/// How a launch of `shape` lies over the SMs: its thread blocks, or the tiles that persistent ones take.
+/// The schedule of a launch of `shape`: its thread blocks, or the tiles of persistent ones.
 pub fn schedule(shape: [u64; 3], choice: &TileChoice, record: &Record) -> Schedule {
     let grid = Grid::new(shape, choice.tile);
     let tasks = if choice.persistent { grid.tiles } else { choice.cta };
@@ -47,12 +47,12 @@ pub fn schedule(shape: [u64; 3], choice: &TileChoice, record: &Record) -> Schedu
     Schedule::new(choice.tile, tasks, record.sm_count(), padding)
 }
 
-/// How it would lie over them with each of the tiles that the rule chooses from.
+/// The schedules with each tile the rule chooses from.
 pub fn schedules(shape: [u64; 3], record: &Record) -> Vec<Schedule> {
     launches(shape, record).iter().map(|choice| schedule(shape, choice, record)).collect()
 }
 
-/// The tile for this many rows where launches were published.
+/// The tile for this many rows, if launches were published.
 fn fixed_tile(m: u64, record: &Record) -> [u32; 3] {
     match (record.hopper(), m > LARGE_M) {
         (true, true) => [160, 256, 64],
@@ -63,7 +63,7 @@ fn fixed_tile(m: u64, record: &Record) -> [u32; 3] {
     }
 }
 
-/// The fixed tile's launch, then those of all tiles tried.
+/// The fixed tile's launch, then those of all candidate tiles.
 fn launches(shape: [u64; 3], record: &Record) -> Vec<TileChoice> {
     let (rows, columns, depth) = if record.hopper() {
         (&HOPPER_ROWS[..], &HOPPER_COLUMNS[..], 64)
@@ -78,8 +78,8 @@ fn launches(shape: [u64; 3], record: &Record) -> Vec<TileChoice> {
         .collect()
 }
 
-/// Thread blocks for a tile: where output tiles do not fill the SMs the reduction is split, else
-/// Hopper keeps one persistent block per SM and the others launch one block a tile.
+/// Thread blocks for a tile: if output tiles do not fill the SMs the reduction is split; else Hopper runs one
+/// persistent block per SM, and others one block per tile.
 fn launch(shape: [u64; 3], tile: [u32; 3], record: &Record) -> TileChoice {
     let tiles = Grid::new(shape, tile).tiles;
     let sms = record.sm_count();
@@ -109,7 +109,7 @@ impl Ideal {
         }
     }
 
-    /// Less is better; where device memory binds all alike, so does less work on the busiest SM.
+    /// Lower is better; if device memory binds all equally, less work on the busiest SM breaks the tie.
     fn rank(&self) -> (f64, f64) {
         (self.tensor.max(self.l2).max(self.memory), self.tensor + self.l2)
     }

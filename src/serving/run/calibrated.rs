@@ -1,4 +1,4 @@
-//! A run at the step times that measured runs suggest, beside that of the physics alone.
+//! A calibrated run, along with that of the physics alone.
 
 use serde::Serialize;
 
@@ -11,19 +11,19 @@ use crate::config::{Field, Issue, Load, Setup};
 use crate::efficiency::Efficiencies;
 use crate::serving::sim::{Kept, Stats, in_flight};
 
-/// The calibration of the models that answered; none at the roofline, or for other models than it was fitted with.
+/// The calibration for the models that answered; `None` at the roofline, or for a different model release.
 pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Calibration> {
     let Efficiencies::Learned(learned) = efficiencies else { return None };
     shipped().filter(|calibration| calibration.release == learned.release)
 }
 
-/// What step times of a setup are multiplied by with so many requests under way in each replica.
+/// Step-time factors for a setup with this many requests in flight per replica.
 pub fn factors(setup: &Setup, efficiencies: &Efficiencies, in_flight: f64) -> Factors {
     let posterior = |known: &Calibration| known.posterior(&Point::of(setup, in_flight), &[], |_| true);
     calibration_of(efficiencies).map_or(Factors::NONE, |known| posterior(known).factors())
 }
 
-/// What 80 % of measurements of a run are expected between: seconds, and output tokens per second.
+/// 80 % bands of a run: seconds, and output tokens per second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Bands {
@@ -31,20 +31,20 @@ pub struct Bands {
     pub tpot: Option<Spread>,
     pub e2e: Spread,
     pub output_per_s: Option<Band>,
-    /// Of what each limit of the run is held against.
+    /// Bands of the figures that each limit applies to.
     pub limits: Vec<Option<Band>>,
 }
 
 impl Bands {
-    /// The probability that measurements of `run` keep to each of its limits; none without limits.
+    /// The probability that measurements of `run` meet all of its limits; `None` without limits.
     pub fn keep(&self, run: &Run) -> Option<f64> {
         let one = |(kept, band): (&Kept, &Option<Band>)| Some(band.as_ref()?.within(kept.at, kept.limit));
-        // Limits are kept or missed together: all of them about as often as the tightest.
+        // Limits are strongly correlated: all are met about as often as the tightest.
         run.limits.iter().zip(&self.limits).filter_map(one).reduce(f64::min)
     }
 }
 
-/// The bands of a time.
+/// Bands of a time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Spread {
@@ -54,34 +54,34 @@ pub struct Spread {
     pub p99: Option<Band>,
 }
 
-/// What stands behind a calibrated run.
+/// The basis of a calibrated run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Calibrated {
-    /// What step times were multiplied by.
+    /// Factors on step times.
     pub factors: Factors,
     pub bands: Bands,
     pub support: Support,
     /// The run of the physics alone.
     pub physics: Run,
-    /// What would be predicted without the visitor's own runs; none if there are no such runs.
+    /// The prediction without the visitor's own runs, if there are any.
     pub without_own: Option<Run>,
-    /// To compare it with others.
+    /// Input for comparisons with others.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
     pub standing: Standing,
 }
 
-/// How sure it is that `one` comes out better than `other` by measured runs and the visitor's `own`; none without calibration.
+/// Compares `one` with `other`, given measured runs and the visitor's `own`; `None` without calibration.
 pub fn versus<'a>(one: &'a Calibrated, other: &'a Calibrated, own: &[Known]) -> Option<Versus<'a>> {
     Some(shipped()?.versus([&one.standing, &other.standing], own, |_| true))
 }
 
 impl Runner {
-    /// The run under `load` with its bands; the physics alone, and none, where there is no calibration.
+    /// The run under `load` with its bands; the physics alone and no bands without calibration.
     ///
     /// # Errors
-    /// As [`Runner::run`].
+    /// Errors of [`Runner::run`].
     pub fn calibrated(&self, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
         let (run, calibrated) = self.calibrated_of(&self.setup, load)?;
         Ok((self.with_capacity(run), calibrated))
@@ -110,14 +110,14 @@ impl Runner {
         Ok((responses.at, calibrated))
     }
 
-    /// The bands of a run of [`Self::trial`]; none without calibration.
+    /// The bands of a run of [`Self::trial`]; `None` without calibration.
     pub fn bands(&self, replicas: u32, load: Load) -> Option<Bands> {
         let setup = Setup { replicas, ..self.setup.clone() };
         let (_, calibrated) = self.calibrated_of(&setup, load).ok()?;
         Some(calibrated?.bands)
     }
 
-    /// The run of a setup under `load` at the step times that measured runs suggest.
+    /// The calibrated run of a setup under `load`.
     pub(super) fn corrected(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
         let Some(calibration) = self.calibration else {
             return self.simulated(setup, load, Factors::NONE);
@@ -128,7 +128,7 @@ impl Runner {
     }
 }
 
-/// The bands of a run, and what comparing it takes. `None` if TTFT or E2E has no band.
+/// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band.
 fn bands(
     calibration: &Calibration,
     (point, posterior): (&Point, &Posterior),
@@ -161,10 +161,10 @@ fn bands(
         (spread, mean)
     };
     let rate: &[(Observed, f64)] = match load {
-        // Clients wait for answers: their rate is as sure as E2E.
+        // Clients wait for answers: their rate is as certain as E2E.
         Load::Concurrency(_) | Load::Sessions(_) => &of_rate,
         Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => &[(Observed::Throughput, 1.0)],
-        // What arrives is served, whatever the steps take.
+        // Everything that arrives is served, whatever the step times.
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => &[],
     };
     let limits = responses.at.limits.iter().enumerate().map(|(index, kept)| {

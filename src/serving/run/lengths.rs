@@ -1,12 +1,12 @@
-//! The lengths of a run's requests, drawn as the setup says: the one place that draws them.
+//! Draws the lengths of a run's requests, for all uses.
 
 use crate::config::{Bin, Load, Setup};
 use crate::kernels::random::SplitMix64;
 use crate::serving::fit::prompts_of_one_replica;
 use crate::serving::sim::Request;
 
-/// `count` requests of one replica, or its share of a batch; the same for the same seed. Those of a session follow one
-/// another.
+/// `count` requests of one replica, or its share of a batch; deterministic for a seed. Requests of a session are
+/// consecutive.
 pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Request> {
     let Setup { prompts, osl, histogram, .. } = setup;
     if let Load::Batch(_) = load {
@@ -32,7 +32,7 @@ pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Reque
     prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
 }
 
-/// Lengths as the setup varies prompts (0) or outputs (1): on average, and at most.
+/// Mean and maximum of the prompt (0) or output (1) lengths.
 fn about(
     setup: &Setup,
     of: usize,
@@ -49,7 +49,8 @@ fn about(
     }
 }
 
-/// Sessions: a first prompt, then in each turn all that went before and a message. Of a histogram a session has one bin.
+/// Sessions: a first prompt, then in each turn the conversation so far and a message. With a histogram, a session
+/// uses one bin.
 fn sessions(setup: &Setup, count: usize, seed: u64) -> Vec<Request> {
     let Setup { turns, osl, histogram, .. } = setup;
     let each = turns.count.max(1) as usize;
@@ -80,7 +81,7 @@ fn sessions(setup: &Setup, count: usize, seed: u64) -> Vec<Request> {
     requests
 }
 
-/// The bin in which `at` lies, of all weights one after the other.
+/// The bin at position `at` of the cumulative weights.
 fn pick(bins: &[Bin], mut at: f64) -> Request {
     let mut picked = Request { prompt: 1, output: 1 };
     for bin in bins.iter().filter(|bin| bin.weight > 0) {
@@ -98,7 +99,7 @@ fn uniform(length: u32, spread: f64, most: u32, count: usize, random: &mut Split
     (0..count).map(|_| random.between(least, most)).collect()
 }
 
-/// Log-normal lengths that are `length` on average once they are cut to 1 ..= `most`.
+/// Log-normal lengths with mean `length` after truncation to 1 ..= `most`.
 pub fn log_normal(length: u32, sigma: f64, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
     let (wanted, top) = (f64::from(length), f64::from(most));
     let (mut low, mut high) = (0.0, top * (FURTHEST * sigma + sigma * sigma / 2.0).exp());
@@ -111,11 +112,11 @@ pub fn log_normal(length: u32, sigma: f64, most: u32, count: usize, random: &mut
     (0..count).map(draw).collect()
 }
 
-/// Standard deviations of the sum below, and its points.
+/// Standard deviations and points of the sum below.
 const FURTHEST: f64 = 6.0;
 const POINTS: u32 = 240;
 
-/// Mean of log-normal lengths of this `mean` after they are cut.
+/// Mean of truncated log-normal lengths with this untruncated `mean`.
 fn mean_of_cut(mean: f64, sigma: f64, most: f64) -> f64 {
     let (mut sum, mut weights) = (0.0, 0.0);
     for point in 0..=POINTS {

@@ -1,8 +1,8 @@
-//! Runs of many requests, simulated: what `vllm bench serve` would report of a setup, and how that changes with
-//! the load.
+//! Simulated runs of many requests: what `vllm bench serve` would report for a setup, and how that changes with
+//! load.
 //!
-//! A table of step times is planned and answered once with the plan of the answer; any number of runs then follow from it
-//! ([`Runner`]), and a [`Sweep`] says which of them a picture of the setup needs.
+//! A table of step times is planned and answered once, together with the plan; any number of runs then follow from
+//! it ([`Runner`]), and a [`Sweep`] picks the ones for a curve.
 
 mod calibrated;
 mod commands;
@@ -40,22 +40,22 @@ use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
 use pools::{PrefillPlan, PrefillRunner};
 
-/// Requests of each client of a closed loop, as in the measured runs of InferenceX.
+/// Requests per client in a closed loop, as in InferenceX's measured runs.
 const REQUESTS_PER_CLIENT: u32 = 10;
-/// Requests at least, so that percentiles say something.
+/// Minimum number of requests, for meaningful percentiles.
 const LEAST_REQUESTS: u32 = 100;
-/// Requests at most, unless there are more clients: a run stays a matter of a second.
+/// Maximum number of requests, unless there are more clients: keeps a run to about a second.
 const MOST_REQUESTS: u32 = 50_000;
-/// Requests that arrive at a rate, unless it is said: the default of `vllm bench serve`.
+/// Default number of requests at a rate, as in `vllm bench serve`.
 const REQUESTS_AT_RATE: u32 = 1000;
-/// Draws are always the same.
+/// Fixed seed.
 const SEED: u64 = 0;
-/// Moments kept of the timeline, about.
+/// Approximate number of points in the timeline.
 const MOMENTS: usize = 120;
-/// Steps of one run at most: seconds of computing.
+/// Maximum steps per run: seconds of computing.
 const STEPS: u64 = 2_000_000;
 
-/// A setup whose step times are counted; the models have not answered yet.
+/// A setup with counted steps, before the models answer.
 #[derive(Debug, Clone)]
 pub struct RunPlan {
     setup: Setup,
@@ -66,14 +66,14 @@ pub struct RunPlan {
     own: Arc<[Known]>,
 }
 
-/// What was simulated of a load: one of `replicas` alike, with the tokens of KV cache it has.
+/// The simulated part of a load: one of `replicas` identical ones, with its KV cache tokens.
 struct OfReplica {
     outcome: Outcome,
     kv_tokens: u64,
     replicas: f64,
 }
 
-/// A setup whose step times are known.
+/// A setup with known step times.
 #[derive(Debug, Clone)]
 pub struct Runner {
     setup: Setup,
@@ -82,15 +82,16 @@ pub struct Runner {
     prefill: Option<PrefillRunner>,
     trace: Option<Trace>,
     calibration: Option<&'static Calibration>,
-    /// What the visitor measured.
+    /// The visitor's measurements.
     own: Arc<[Known]>,
 }
 
 impl RunPlan {
-    /// With the rows the models are asked for. A trace is replayed instead of the setup's lengths, which are its means.
+    /// Also returns the rows for the models. A trace is replayed instead of the setup's lengths, which are its
+    /// means.
     ///
     /// # Errors
-    /// Where a catalog record lacks a figure.
+    /// If a catalog record lacks a figure.
     pub(super) fn new(
         setup: &Setup,
         physics: &Physics,
@@ -121,12 +122,12 @@ impl RunPlan {
         Ok((Self { setup: setup.clone(), policy, table, prefill, trace, own }, rows))
     }
 
-    /// Calibrated on what the visitor measured, beside what is shipped.
+    /// Calibrates on the visitor's measurements in addition to the shipped ones.
     pub(super) fn calibrate_on(&mut self, own: Arc<[Known]>) {
         self.own = own;
     }
 
-    /// None if `efficiencies` does not answer every row.
+    /// `None` if `efficiencies` does not answer every row.
     pub(super) fn finish(&self, efficiencies: &Efficiencies) -> Option<Runner> {
         let table = self.table.finish(efficiencies)?;
         let prefill = match &self.prefill {
@@ -134,14 +135,14 @@ impl RunPlan {
             None => None,
         };
         let Self { setup, policy, trace, own, .. } = self.clone();
-        // No run with pools is known to it.
+        // The calibration has no runs with pools.
         let calibration = calibration_of(efficiencies).filter(|_| prefill.is_none());
         Some(Runner { setup, policy, table, prefill, trace, calibration, own })
     }
 }
 
-/// The largest steps that any load of the sweep asks of a rank. A load alone changes none of the points below the
-/// largest, so that a table made for another load gives the same times.
+/// The largest steps that any load of the sweep needs from a rank. The load alone does not change points below the
+/// largest, so a table made for another load gives the same times.
 fn extent(setup: &Setup, policy: &Policy, trace: Option<&Trace>) -> Extent {
     let clients = match setup.load {
         Load::Concurrency(clients) | Load::Sessions(clients) => sweep::most_clients(clients),
@@ -155,12 +156,12 @@ fn extent(setup: &Setup, policy: &Policy, trace: Option<&Trace>) -> Extent {
 }
 
 impl Runner {
-    /// With a trace: the setup of its means.
+    /// With a trace: the setup with its mean lengths.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    /// One run under `load`, whatever the setup's own load is.
+    /// One run under `load`, whatever the setup's own load.
     ///
     /// # Errors
     /// What to change so that it can be served.
@@ -168,8 +169,8 @@ impl Runner {
         self.run_of(&self.setup, load)
     }
 
-    /// One run of `load` over so many replicas of the same layout: its step times do not depend on their number. Where
-    /// arrivals exceed capacity, that is what was served in this run.
+    /// One run of `load` over this many replicas of the same layout: step times do not depend on their number. If
+    /// arrivals exceed capacity, capacity is the rate served in this run.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -181,7 +182,7 @@ impl Runner {
         Ok(self.with_capacity(self.corrected(setup, load)?))
     }
 
-    /// Says of a saturated run what all replicas could serve.
+    /// Adds the capacity of all replicas to a saturated run.
     fn with_capacity(&self, mut run: Run) -> Run {
         if let Some(saturation) = &mut run.saturation {
             saturation.served_per_s = self.capacity().unwrap_or(saturation.served_per_s);
@@ -203,7 +204,7 @@ impl Runner {
         Ok(Run { power: Power::of(setup, dynamic, metrics.output_per_s, metrics.requests_per_s), ..run })
     }
 
-    /// The same of one replica, as its clients see it.
+    /// The same for one replica, as seen by its clients.
     fn served(&self, setup: &Setup, load: Load, factors: Factors) -> Result<OfReplica, SimError> {
         let (requests, arrivals, replicas) = self.requests(setup, load);
         let cost = self.table.under(&self.setup.engine.host, self.policy.ahead).times(factors);
@@ -226,8 +227,8 @@ impl Runner {
         Ok(OfReplica { outcome, kv_tokens, replicas })
     }
 
-    /// Requests per second that all replicas serve when none ever idles: those of as many clients as they have slots.
-    /// Where more arrive, TTFT grows without bound. None if nothing can be served.
+    /// Requests per second that all replicas serve without idling: with as many clients as slots. Beyond this rate
+    /// TTFT grows without bound. `None` if nothing can be served.
     pub fn capacity(&self) -> Option<f64> {
         let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.osl);
         let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
@@ -235,12 +236,12 @@ impl Runner {
         let slots = slots.min(sweep::MOST_CLIENTS);
         let load =
             if self.setup.session().is_some() { Load::Sessions(slots) } else { Load::Concurrency(slots) };
-        // Nobody thinks while another could be served.
+        // No think time while others could be served.
         let busy = Setup { turns: Turns { think_s: 0.0, ..self.setup.turns }, ..self.setup.clone() };
         Some(self.run_of(&busy, load).ok()?.metrics.requests_per_s)
     }
 
-    /// The requests of one replica, how they arrive, and how many replicas are so loaded.
+    /// One replica's requests, their arrivals, and the number of replicas loaded this way.
     fn requests(&self, setup: &Setup, load: Load) -> (Vec<Request>, Arrivals, f64) {
         let copies = setup.copies();
         let replicas = f64::from(copies);
@@ -295,7 +296,7 @@ impl Runner {
     }
 }
 
-/// The clients of one replica, and how many replicas are so loaded.
+/// One replica's clients, and the number of replicas loaded this way.
 fn clients_of(setup: &Setup, clients: u32) -> (Arrivals, f64) {
     let (of_replica, busy) = clients_per_copy(setup, clients);
     let of_replica = of_replica.ceil() as u32;
@@ -314,7 +315,7 @@ fn in_turns(Turns { count, think_s, .. }: Turns, begin: Arrivals) -> Arrivals {
 /// Requests that a run of `load` sends to one replica.
 fn requests_of(setup: &Setup, load: Load) -> u32 {
     let replicas = setup.copies();
-    // Of other loads than its own the setup says no number.
+    // The setup's number is for its own load only.
     let asked = setup.requests.filter(|_| load == setup.load);
     let of_clients = |clients: u32| {
         let (clients, busy) = clients_per_copy(setup, clients);
@@ -324,7 +325,7 @@ fn requests_of(setup: &Setup, load: Load) -> u32 {
         asked.unwrap_or_else(|| requests.min(MOST_REQUESTS.max(clients)))
     };
     let at_rate = || asked.map_or(REQUESTS_AT_RATE, |requests| requests.div_ceil(replicas));
-    // Sessions are whole.
+    // Sessions are complete.
     let whole = |requests: u32| requests.div_ceil(setup.turns.count.max(1)).saturating_mul(setup.turns.count);
     match load {
         Load::Concurrency(clients) => of_clients(clients),

@@ -1,4 +1,4 @@
-//! Runs that the visitor measured, as points of the calibration beside those that are shipped.
+//! The visitor's measured runs as additional calibration points.
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use crate::serving::runner;
 use crate::serving::sim::Stats;
 use crate::units::{fixed, percent};
 
-/// Runs that were observed before: they are not simulated again with every change of what is asked.
+/// Cache of observed runs: they are not simulated again on every change.
 #[derive(Debug, Default)]
 pub struct OwnRuns {
     observed: Vec<(Scenario, Observing)>,
-    /// What they said together, the last time.
+    /// Their last joint result.
     said: Option<(Arc<[Known]>, Vec<Issue>)>,
 }
 
-/// What a run says of the calibration, or why it cannot be used.
+/// A run's calibration point, or why it cannot be used.
 type Observing = Result<Known, String>;
 
 impl OwnRuns {
-    /// What `runs` say of the calibration of the models that `ask` has answer, and what is wrong with them: each holds what was
-    /// measured of it. A run that cannot be used is left out and named; the others count.
+    /// Calibration points for `runs`, given the models behind `ask`, and issues. Runs that cannot be used are
+    /// reported and left out.
     ///
     /// # Errors
-    /// Why the models do not answer.
+    /// Errors of `ask`.
     pub fn of<E>(
         &mut self,
         runs: &[Scenario],
@@ -46,7 +46,7 @@ impl OwnRuns {
                 Some((_, observing)) => Some(observing.clone()),
                 None => observe(run, catalog, &ask)?,
             };
-            // Without the learned models nothing is known yet.
+            // Unknown until the learned models answer.
             let Some(observing) = observing else { continue };
             self.observed.push((run.clone(), observing.clone()));
             match observing {
@@ -71,7 +71,7 @@ impl OwnRuns {
     }
 }
 
-/// None without the learned models, or for others than were calibrated.
+/// `None` without the learned models, or if the calibration is for another release.
 fn observe<E>(
     run: &Scenario,
     catalog: &Catalog,
@@ -98,7 +98,7 @@ fn observe<E>(
     Ok(Some(learned.observed(setup.load, &run.measured, ideal.as_ref())))
 }
 
-/// Share of the ideal time below which a measurement is of something else: meters and rounding take less.
+/// Fraction of the ideal time below which a measurement is implausible; leaves room for rounding.
 const IMPOSSIBLE: f64 = 0.95;
 
 impl Runner {
@@ -107,7 +107,7 @@ impl Runner {
         self.simulated(&self.setup, load, Factors::NONE)
     }
 
-    /// What was `measured` under `load`, beside the physics. `ideal` is the run at the roofline.
+    /// Compares what was `measured` under `load` with the physics. `ideal` is the run at the roofline.
     ///
     /// # Errors
     /// Why nothing can be learned from it.
@@ -122,7 +122,7 @@ impl Runner {
             let of_run = |run: &Run| run.metric(metric, figure.mean.is_none()).unwrap_or(f64::NAN);
             let value = if metric.is_time() { value * 1e-3 } else { value };
             let log_ratio = (value / of_run(&responses.at)).ln();
-            // A rate is the higher the faster, a time the lower.
+            // For rates, higher is faster; for times, lower.
             let (limit, sign) = (ideal.map(of_run), if metric.is_time() { 1.0 } else { -1.0 });
             if metric != Metric::Ttft
                 && limit.is_some_and(|limit| sign * (value / limit).ln() < IMPOSSIBLE.ln())
@@ -155,15 +155,15 @@ impl Runner {
     }
 }
 
-/// Metrics that observe step times: TTFT and TPOT of a load in balance, the rate of one that is served out or of which
-/// nothing else is known.
+/// Metrics that reflect step times: TTFT and TPOT of a load in balance; the rate if requests are served to
+/// exhaustion or nothing else is known.
 fn compared(load: Load, measured: &Measured) -> Vec<(Metric, Observed)> {
     let rate = vec![(Metric::Output, Observed::Throughput)];
     let times = vec![(Metric::Ttft, Observed::Ttft), (Metric::Tpot, Observed::Tpot)];
     let has_times = times.iter().any(|(metric, _)| measured.of(*metric).value().is_some());
     match load {
         Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => rate,
-        // What arrives is served, whatever the steps take.
+        // Everything that arrives is served, whatever the step times.
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => times,
         Load::Concurrency(_) | Load::Sessions(_) => {
             if has_times {
@@ -176,7 +176,7 @@ fn compared(load: Load, measured: &Measured) -> Vec<(Metric, Observed)> {
 }
 
 impl Run {
-    /// The mean of what measured runs are compared in, or the median of a time: seconds, output tokens per second.
+    /// The mean, or the median of a time, to compare with measurements: seconds, output tokens per second.
     pub fn metric(&self, metric: Metric, median: bool) -> Option<f64> {
         let time = |stats: Stats| if median { stats.p50 } else { stats.mean };
         match metric {
@@ -188,10 +188,10 @@ impl Run {
     }
 }
 
-/// Standard deviations from what all other runs say beyond which a run contradicts them.
+/// Standard deviations from the other runs' prediction beyond which a run contradicts them.
 const CONTRADICTS: f64 = 3.0;
 
-/// Gives runs that fit the others badly a small weight, and says of those that contradict them how, by number.
+/// Gives poorly fitting runs a small weight, and describes contradictions, by run number.
 pub fn weigh(calibration: &Calibration, known: &mut [(u32, Known)]) -> Vec<(u32, String)> {
     let all: Vec<Known> = known.iter().map(|(_, one)| one.clone()).collect();
     let mut found = Vec::new();

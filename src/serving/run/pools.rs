@@ -1,4 +1,4 @@
-//! Prefill on workers of their own: their step times, and the way of the KV cache to the replicas that decode.
+//! Separate prefill workers: their step times, and the transfer of KV cache to the decode replicas.
 
 use crate::config::catalog::Physics;
 use crate::config::{HandOver, MissingFigure, PrefillPool, Setup};
@@ -13,7 +13,7 @@ use crate::units::{Bytes, Seconds};
 
 constants!("pools": hand_over_ms);
 
-/// The workers of prefill, counted; the models have not answered yet.
+/// Counted prefill workers, before the models answer.
 #[derive(Debug, Clone)]
 pub(super) struct PrefillPlan {
     setup: Setup,
@@ -22,7 +22,7 @@ pub(super) struct PrefillPlan {
     table: TablePlan,
 }
 
-/// The workers of prefill, their step times known.
+/// Prefill workers with known step times.
 #[derive(Debug, Clone)]
 pub(super) struct PrefillRunner {
     pub setup: Setup,
@@ -33,7 +33,7 @@ pub(super) struct PrefillRunner {
 
 impl PrefillPlan {
     /// # Errors
-    /// Where a catalog record lacks a figure.
+    /// If a catalog record lacks a figure.
     pub fn new(
         (decode, of_decode): (&Setup, &Memory),
         (pool, of_prefill): (&PrefillPool, &Memory),
@@ -47,24 +47,24 @@ impl PrefillPlan {
         Ok(Self { setup: pool.setup.clone(), policy, transfer, table })
     }
 
-    /// The rows of the table, for whoever asks for more with them.
+    /// Takes the table's rows, to be answered with others.
     pub fn take_rows(&mut self) -> Rows {
         self.table.take_rows()
     }
 
-    /// None if `efficiencies` does not answer every row.
+    /// `None` if `efficiencies` does not answer every row.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<PrefillRunner> {
         let Self { setup, policy, transfer, table } = self.clone();
         Some(PrefillRunner { setup, policy, transfer, table: table.finish(efficiencies)? })
     }
 }
 
-/// The scheduler of one worker of prefill.
+/// The scheduler of a prefill worker.
 pub fn prefill_policy(setup: &Setup, memory: &Memory) -> Policy {
     replica::policy(setup, memory)
 }
 
-/// The scheduler of a replica that only decodes. It reads no prompt, and learns of a request from another server.
+/// The scheduler of a decode-only replica. It reads no prompts, and gets requests from another server.
 pub fn decode_policy(setup: &Setup, memory: &Memory) -> Policy {
     Policy {
         cached_share: 0.0,
@@ -77,8 +77,7 @@ pub fn decode_policy(setup: &Setup, memory: &Memory) -> Policy {
     }
 }
 
-/// What of the steps of a replica that only decodes a table must hold: prompts too where they are computed anew after a
-/// preemption.
+/// The phases needed in a decode-only replica's table: prefill too, if prompts are recomputed after preemption.
 pub fn decode_phases(policy: &Policy) -> Phases {
     match policy.preempt {
         Preempt::Never | Preempt::LookAhead => Phases::Decode,
@@ -86,12 +85,12 @@ pub fn decode_phases(policy: &Policy) -> Phases {
     }
 }
 
-/// The way of a KV cache. Each GPU of a rank sends its part, so the longer of what one has to send and one has to receive
-/// decides: over the link that joins all workers where there is one, and otherwise over a port of the network, each as
-/// pipeline stages send to one another. Any transfer takes what routers and workers need to agree on it, too.
+/// The transfer of a KV cache. Each GPU of a rank sends its part, so the slower of sending and receiving decides:
+/// over a link that joins all workers if there is one, else over NICs, as between pipeline stages. Each transfer
+/// also has a fixed handover time.
 ///
 /// # Errors
-/// Where a GPU's record lacks both.
+/// If a GPU's record lacks both.
 pub fn transfer(
     (decode, of_decode): (&Setup, &Memory),
     (pool, of_prefill): (&PrefillPool, &Memory),

@@ -1,4 +1,4 @@
-//! What the GPUs of a setup draw under a load.
+//! GPU power of a setup under load.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,27 +11,27 @@ constants!("power": seen_error, unseen_error);
 /// Joules of a MWh.
 const MWH: f64 = 3.6e9;
 
-/// Means over a run. Hosts, network and cooling are left out, but for `output_tokens_per_mwh`.
+/// Means over a run. Hosts, network and cooling are excluded, except in `output_tokens_per_mwh`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Power {
-    /// Watts of one GPU, and of all.
+    /// Watts per GPU, and in total.
     pub watts_per_gpu: f64,
     pub watts: f64,
-    /// What all of them draw while nothing runs.
+    /// Total idle power.
     pub idle_watts: f64,
-    /// Watts of one GPU that 80 % of measured runs are expected between.
+    /// 80 % band of the watts per GPU.
     pub band: [f64; 2],
-    /// The power of these GPUs was measured; otherwise it is taken from others.
+    /// Whether the power of these GPUs was measured rather than taken from others.
     pub measured: bool,
     pub joules_per_output_token: f64,
     pub joules_per_request: f64,
-    /// With the overhead that is asked for.
+    /// Including the configured overhead.
     pub output_tokens_per_mwh: f64,
 }
 
 impl Power {
-    /// `dynamic`: watts that steps add, over all GPUs, to what they draw idle. None if the power of a GPU is unknown.
+    /// `dynamic`: watts of all GPUs beyond idle power. `None` if a GPU's power is unknown.
     pub fn of(setup: &Setup, dynamic: f64, output_per_s: f64, requests_per_s: f64) -> Option<Self> {
         let idle = idle(setup)?;
         let (watts, gpus) = (idle + dynamic, f64::from(setup.gpus()));
@@ -54,7 +54,7 @@ impl Power {
     }
 }
 
-/// Watts of all GPUs while nothing runs.
+/// Total idle power in watts.
 fn idle(setup: &Setup) -> Option<f64> {
     let prefill = setup.prefill.as_ref().map_or(Some(0.0), |pool| idle(&pool.setup))?;
     Some(Draw::of(setup).ok()?.idle.0 * f64::from(setup.gpus_per_replica() * setup.replicas) + prefill)

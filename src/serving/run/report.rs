@@ -1,4 +1,4 @@
-//! What a simulated run amounts to, and a point of a curve over loads.
+//! Results of a simulated run, and a point of a load curve.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,30 +7,30 @@ use crate::calibration::Band;
 use crate::config::{Load, Slos};
 use crate::serving::sim::{Kept, Metrics, Outcome, Saturation, Stats, goodput, kept, metrics};
 
-/// Shares are equal within this.
+/// Shares within this are equal.
 const ROUNDING: f64 = 1e-9;
 
-/// A run of one load. Rates are of all replicas together, the timeline is of one.
+/// The run of one load. Rates are for all replicas together, the timeline for one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Run {
     /// Clients, requests per second or prompts.
     pub load: f64,
-    /// Requests simulated, of one replica.
+    /// Simulated requests, of one replica.
     pub requests: u32,
     pub metrics: Metrics,
-    /// Requests per second that keep to all SLOs; none if there is none.
+    /// Requests per second that meet all SLOs, if there are any.
     pub goodput_per_s: Option<f64>,
-    /// Each SLO by itself.
+    /// Each SLO separately.
     pub limits: Vec<Kept>,
-    /// Shares of requests that must keep to all SLOs at once, and to each by itself.
+    /// Required shares of requests that meet all SLOs at once, and each separately.
     pub asked: [f64; 2],
     /// Times that a sequence lost its KV cache and was computed anew.
     pub preemptions: u32,
-    /// Arrivals exceed capacity: times until the first token then say how long the run was.
+    /// Set if arrivals exceed capacity: TTFT then depends on the length of the run.
     pub saturation: Option<Saturation>,
     pub timeline: Timeline,
-    /// None if the power of a GPU is unknown.
+    /// `None` if a GPU's power is unknown.
     pub power: Option<Power>,
 }
 
@@ -43,11 +43,11 @@ pub struct Timeline {
     /// Requests in prefill or decode.
     pub running: Vec<f64>,
     pub waiting: Vec<f64>,
-    /// Share of the KV cache taken, 0..1.
+    /// Fraction of the KV cache in use, 0..1.
     pub kv: Vec<f64>,
 }
 
-/// One load of a curve.
+/// One load on a curve.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Point {
@@ -57,11 +57,11 @@ pub struct Point {
     pub tpot: Option<Stats>,
     pub output_per_s: f64,
     pub saturated: bool,
-    /// None without calibration.
+    /// `None` without calibration.
     pub bands: Option<Around>,
 }
 
-/// What 80 % of measurements of a load are expected between.
+/// 80 % bands of a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Around {
@@ -69,12 +69,12 @@ pub struct Around {
     pub ttft: Band,
     pub tpot: Option<Band>,
     pub output_per_s: Option<Band>,
-    /// The probability that measurements keep to all limits; none without limits.
+    /// The probability that measurements meet all limits; `None` without limits.
     pub keeps_with: Option<f64>,
 }
 
 impl Timeline {
-    /// Share of the requests in the system that waits for a slot, on average over time.
+    /// Time-averaged share of requests in the system that are queued.
     pub fn share_waiting(&self) -> f64 {
         let (mut waiting, mut all) = (0.0, 0.0);
         for (index, span) in self.time.windows(2).enumerate() {
@@ -87,7 +87,7 @@ impl Timeline {
 }
 
 impl Run {
-    /// `outcome` is that of one of `replicas`, with so many tokens of KV cache.
+    /// `outcome` is for one of `replicas`, with this many KV cache tokens.
     pub(super) fn of(
         load: Load,
         outcome: &Outcome,
@@ -127,7 +127,7 @@ impl Run {
         })
     }
 
-    /// Whether as many requests as are asked for keep to the SLOs. None if there is no SLO.
+    /// Whether the required share of requests meets the SLOs. `None` without SLOs.
     pub fn keeps(&self) -> Option<bool> {
         let good = self.goodput_per_s?;
         let [all, each] = self.asked;
@@ -137,7 +137,7 @@ impl Run {
         Some(self.saturation.is_none() && enough && each)
     }
 
-    /// With what is expected of measurements of it.
+    /// As a point of a curve, with its bands.
     pub fn point(&self, bands: Option<&Bands>) -> Point {
         let bands = bands.map(|bands| Around {
             ttft: bands.ttft.mean,

@@ -1,4 +1,4 @@
-//! Which loads to run: a curve over clients or rates, then the largest load that keeps to the SLOs.
+//! Which loads to run: a curve over clients or rates, then the largest load that meets the SLOs.
 
 use std::collections::VecDeque;
 
@@ -6,42 +6,42 @@ use super::{Bands, Point, Run, Runner};
 use crate::config::check::MAX_OF_SESSIONS;
 use crate::config::{Field, Issue, Load};
 
-/// A curve over clients begins at one and ends at so many times those of the load, or here if that is more.
+/// A curve over clients runs from one to this multiple of the load's, or at least this many.
 const BEYOND: u32 = 4;
 const LEAST_TOP: u32 = 64;
 pub const MOST_CLIENTS: u32 = 4096;
-/// A curve over rates, as shares of what the setup serves when it never idles.
+/// Points of a curve over rates, as shares of capacity.
 const SHARES: [f64; 12] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2];
-/// The largest load is known this well.
+/// Relative precision of the largest load.
 const PRECISION: f64 = 0.02;
 
-/// The most clients of the curve around `clients`.
+/// The largest number of clients on the curve around `clients`.
 pub fn most_clients(clients: u32) -> u32 {
     clients.max(clients.saturating_mul(BEYOND).clamp(LEAST_TOP, MOST_CLIENTS))
 }
 
-/// A run, with what is expected of measurements of it.
+/// A run and its bands.
 type Known = (Run, Option<Bands>);
 
-/// Loads run one after the other.
+/// Loads run one after another.
 #[derive(Debug, Clone)]
 pub struct Sweep {
     points: VecDeque<Load>,
-    /// The points of the curve in all; what comes after them looks for the largest load.
+    /// Number of points on the curve; further runs look for the largest load.
     total: usize,
-    /// The size that varies.
+    /// The size input that varies.
     kind: Field,
-    /// The largest load that kept to the SLOs, and the smallest that did not.
+    /// The largest load that met the SLOs, and the smallest that did not.
     kept: Option<f64>,
     missed: Option<f64>,
     /// The curve so far.
     curve: Vec<Point>,
-    /// A run that need not be made again, with its bands.
+    /// A run that is already known, with its bands.
     known: Option<Known>,
 }
 
 impl Sweep {
-    /// Around the load that `runner`'s setup has, whose run is perhaps known. What is sent all at once has no curve.
+    /// Around the load of `runner`'s setup, whose run may be known. Loads sent all at once have no curve.
     pub fn of(runner: &Runner, known: Option<Known>) -> Self {
         let load = runner.setup.load;
         let amounts: Vec<f64> = match load {
@@ -64,10 +64,10 @@ impl Sweep {
         Self { points, total, kind, kept: None, missed: None, curve: Vec::new(), known: None }
     }
 
-    /// Runs the next load. Whether there was one.
+    /// Runs the next load, if there is one.
     ///
     /// # Errors
-    /// Why it cannot be served: nor can those after it, which are larger.
+    /// Why it cannot be served; larger ones cannot either.
     pub fn advance(&mut self, runner: &Runner) -> Result<bool, Issue> {
         let Some((load, drawn)) = self.next_load() else { return Ok(false) };
         let (run, bands) = match self.known.take_if(|(known, _)| known.load == load.amount()) {
@@ -83,17 +83,17 @@ impl Sweep {
         Ok(true)
     }
 
-    /// The points of the curve that have been run.
+    /// The points run so far.
     pub fn curve(&self) -> &[Point] {
         &self.curve
     }
 
-    /// Points of the curve.
+    /// Total points of the curve.
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// The next load to run, and whether it is a point of the curve.
+    /// The next load to run, and whether it is on the curve.
     fn next_load(&mut self) -> Option<(Load, bool)> {
         match self.points.pop_front() {
             Some(load) => Some((load, true)),
@@ -101,7 +101,7 @@ impl Sweep {
         }
     }
 
-    /// Takes note of what came of a load.
+    /// Records the result of a load.
     fn record(&mut self, run: &Run) {
         match run.keeps() {
             Some(true) => self.kept = Some(self.kept.map_or(run.load, |kept| kept.max(run.load))),
@@ -110,12 +110,12 @@ impl Sweep {
         }
     }
 
-    /// The largest load found to keep to the SLOs: none if not even the smallest does, or there is no SLO.
+    /// The largest load that met the SLOs: `None` if not even the smallest does, or there are no SLOs.
     pub fn largest(&self) -> Option<f64> {
         self.kept
     }
 
-    /// Halfway between the bounds, while they are far apart.
+    /// Halfway between the bounds, unless they are close.
     fn between(&self) -> Option<Load> {
         let (kept, missed) = (self.kept?, self.missed?);
         if missed <= kept * (1.0 + PRECISION) {
@@ -130,7 +130,7 @@ impl Sweep {
     }
 }
 
-/// Powers of two and `clients` itself, rising.
+/// Powers of two and `clients` itself, ascending.
 fn clients_around(clients: u32) -> impl Iterator<Item = u32> {
     let top = most_clients(clients);
     let doubling = std::iter::successors(Some(1u32), |count| count.checked_mul(2));
@@ -141,10 +141,10 @@ fn clients_around(clients: u32) -> impl Iterator<Item = u32> {
 }
 
 impl Runner {
-    /// Rates up to what is just too much, and `rate` itself where that is within reach.
+    /// Rates up to just beyond capacity, and `rate` itself if within reach.
     fn rates_around(&self, rate: f64) -> Vec<f64> {
         let Some(capacity) = self.capacity() else { return vec![rate] };
-        // Of sessions, not of requests.
+        // Of sessions, not requests.
         let capacity = capacity / f64::from(self.setup.session().map_or(1, |turns| turns.count));
         let mut rates: Vec<f64> = SHARES.iter().map(|share| share * capacity).collect();
         if rates.last().is_some_and(|&last| rate < last) {
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use crate::serving::sim::{Metrics, Stats};
 
-    /// A system whose TTFT is as many seconds as its load.
+    /// A system whose TTFT in seconds equals its load.
     fn run(load: Load, limit: f64) -> Run {
         let load = load.amount();
         let metrics = Metrics { requests_per_s: 1.0, ..Metrics::default() };

@@ -6,18 +6,18 @@ use super::rank::Rank;
 use super::request::RequestState;
 use super::sglang::constants as sglang;
 
-/// What the requests chosen so far in one step will take, before any has started.
+/// What the requests chosen so far in one step will need, before any has started.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     blocks: u64,
-    /// Tokens, with the outputs reckoned with.
+    /// Tokens, including expected outputs.
     tokens: f64,
-    /// Of each, for the look-ahead.
+    /// Per request, for the look-ahead.
     starting: Vec<Remaining>,
 }
 
 impl Claims {
-    /// Takes note of `tokens` more of a prompt under way; `ends` says that its output follows.
+    /// Records `tokens` more of a prompt in progress; `ends` if its output follows.
     pub fn continue_prompt(&mut self, request: &RequestState, tokens: u32, ends: bool) {
         let output = if ends { reckoned_output(request) } else { 0.0 };
         self.tokens += f64::from(tokens) + output;
@@ -61,7 +61,7 @@ impl Claims {
         fits
     }
 
-    /// Whether the KV cache lasts until all sequences, `request` among them, have ended one after the other.
+    /// Whether the KV cache lasts until all sequences, including `request`, have finished one by one.
     fn lasts(&self, rank: &Rank, requests: &[RequestState], request: &RequestState) -> bool {
         let partial =
             || rank.micro_batches.iter().flat_map(|micro| &micro.partial).map(|&id| &requests[id as usize]);
@@ -80,7 +80,7 @@ impl Claims {
         }
         let decoding = rank.micro_batches.iter().flat_map(|micro| micro.decoding.remaining());
         let mut all: Vec<Remaining> = decoding.chain(begun()).collect();
-        // Those of a micro-batch are in order already.
+        // Those of a micro-batch are already sorted.
         all.sort_by_key(|one| one.left);
         let mut free = free;
         for (index, one) in all.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Claims {
     }
 }
 
-/// Of a request that does not decode yet.
+/// For a request that does not decode yet.
 fn remaining(request: &RequestState) -> Remaining {
     Remaining { id: 0, left: u64::from(request.left()), held: u64::from(request.fill) }
 }
@@ -103,12 +103,12 @@ fn free_tokens(rank: &Rank) -> f64 {
     rank.free as f64 * f64::from(rank.policy.kv_block)
 }
 
-/// Output tokens that SGLang reckons with for a request.
+/// Output tokens that SGLang expects for a request.
 fn reckoned_output(request: &RequestState) -> f64 {
     f64::from(request.left()).min(sglang().clip_new_tokens)
 }
 
-/// Tokens that SGLang keeps free for the outputs still to come.
+/// Tokens that SGLang keeps free for outputs still to come.
 fn reckoned(rank: &Rank) -> f64 {
     let left = rank.micro_batches.iter().flat_map(|micro| micro.decoding.remaining()).map(|one| one.left);
     left.map(|left| (left as f64).min(sglang().clip_new_tokens)).sum::<f64>() * rank.share

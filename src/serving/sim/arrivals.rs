@@ -8,13 +8,13 @@ use crate::kernels::random::SplitMix64;
 /// How requests arrive.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arrivals {
-    /// Each of the clients sends its next request when its last one has ended; all begin at 0 s.
+    /// Each client sends its next request when its previous one has finished; all start at 0 s.
     Closed { clients: u32 },
-    /// The same with clients that begin one after the other, evenly over so many seconds.
+    /// The same with client starts spread evenly over this many seconds.
     Ramp { clients: u32, seconds: f64 },
-    /// Seconds at which each request arrives, rising.
+    /// Arrival time of each request in seconds, ascending.
     Times(Vec<f64>),
-    /// Requests per second with gamma distributed gaps, the first at 0 s; an infinite rate is `AtOnce`.
+    /// Requests per second with gamma-distributed gaps, the first at 0 s; an infinite rate is `AtOnce`.
     Rate {
         per_s: f64,
         /// Shape of the gamma distribution: 1 is Poisson, below 1 more bursty, as in `vllm bench serve`.
@@ -23,13 +23,14 @@ pub enum Arrivals {
     },
     /// All at 0 s: a burst, an offline queue, a static batch.
     AtOnce,
-    /// Sessions of so many requests each, which follow one another in the list. Sessions begin as `begin` says of single
-    /// requests, and end with their last; each further request arrives `think_s` after the one before it has ended.
+    /// Sessions of `turns` requests each, consecutive in the list. Sessions start as `begin` says for single
+    /// requests and end with their last request; each later request arrives `think_s` after the previous one has
+    /// finished.
     Sessions { turns: u32, think_s: f64, begin: Box<Arrivals> },
 }
 
 impl Arrivals {
-    /// Whether a client's next request waits for the answer to its last.
+    /// Whether a client's next request waits for its previous answer.
     pub fn follow_answers(&self) -> bool {
         matches!(self, Self::Closed { .. } | Self::Ramp { .. })
     }
@@ -83,7 +84,7 @@ impl Source {
         Ok(Self::Closed { due, next: 0, left: count - first })
     }
 
-    /// When the next request arrives, if that is known yet.
+    /// Time of the next arrival, if already known.
     pub fn peek(&self) -> Option<f64> {
         match self {
             Self::Open { times, next } => times.get(*next).copied(),
@@ -95,7 +96,7 @@ impl Source {
         }
     }
 
-    /// The request that arrives next, by its place in the list.
+    /// Takes the next request, by its index in the list.
     pub fn take(&mut self) -> usize {
         let next = match self {
             Self::Open { next, .. } => next,
@@ -115,7 +116,7 @@ impl Source {
         *next - 1
     }
 
-    /// A client has the answer to request `id` at `time`, and sends its next one.
+    /// Request `id` has finished at `time`, and its client sends the next one.
     pub fn ended(&mut self, id: usize, time: f64) {
         match self {
             Self::Closed { due, left, .. } if *left > 0 => {
@@ -133,7 +134,7 @@ impl Source {
         }
     }
 
-    /// Whether what arrives does not wait for answers, but for those within a session.
+    /// Whether arrivals are independent of answers, except within a session.
     pub fn is_open(&self) -> bool {
         match self {
             Self::Open { .. } => true,
@@ -142,7 +143,7 @@ impl Source {
         }
     }
 
-    /// The session that request `id` is of, where there are sessions.
+    /// The session of request `id`, if there are sessions.
     pub fn session(&self, id: usize) -> Option<u32> {
         match self {
             Self::Sessions { turns, .. } => Some((id / turns) as u32),

@@ -1,5 +1,5 @@
-//! The sequences of one micro-batch that decode on one rank: all gain the same tokens in each step, so what
-//! belongs to one is kept relative to a common position, and a step costs the same for any number of them.
+//! The decoding sequences of one micro-batch on one rank. All gain the same number of tokens per step, so
+//! per-sequence state is kept relative to a common position, and a step costs the same for any number of them.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use super::request::RequestState;
 /// One sequence.
 #[derive(Debug, Clone, Copy)]
 struct Sequence {
-    /// Position at which it has all its tokens.
+    /// Position at which it has finished.
     end: u64,
     id: u32,
-    /// KV length less position.
+    /// KV length minus position.
     offset: i64,
 }
 
@@ -27,7 +27,7 @@ impl Sequence {
     }
 }
 
-/// What is still to come of a sequence, and what it holds.
+/// The remaining work of a sequence, and its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Remaining {
     pub id: u32,
@@ -39,19 +39,19 @@ pub(super) struct Remaining {
 
 #[derive(Debug)]
 pub(super) struct DecodeBatch {
-    /// Tokens that a sequence gained which was here from the beginning.
+    /// Tokens gained by a sequence present from the start.
     pub position: u64,
     pub count: u32,
-    /// Those that end first come first.
+    /// Sorted by end, earliest first.
     sequences: VecDeque<Sequence>,
     steps: u64,
     per_step: f64,
     /// Sums of the sequences' offsets and ends.
     offsets: i64,
     ends: u64,
-    /// Sequences by that difference, modulo the block.
+    /// Sequences by that difference modulo the block size.
     phases: Vec<u32>,
-    /// Sequences by the time of their last token.
+    /// Sequences grouped by the time of their last token.
     cohorts: Vec<(f64, u32)>,
     last: f64,
 }
@@ -72,7 +72,7 @@ impl DecodeBatch {
         }
     }
 
-    /// Tokens each sequence gains in the next step: drafts are accepted so that the mean is right.
+    /// Tokens each sequence gains in the next step: accepted drafts follow the mean.
     pub fn next_gain(&self) -> u64 {
         ((self.steps + 1) as f64 * self.per_step) as u64 - self.position
     }
@@ -82,18 +82,18 @@ impl DecodeBatch {
         (self.offsets + (u64::from(self.count) * self.position) as i64).max(0) as u64
     }
 
-    /// KV tokens of a sequence that decodes here.
+    /// KV tokens of a sequence decoding here.
     pub fn kv_of(&self, request: &RequestState) -> u64 {
         u64::from(request.fill) + (self.position - request.joined_at)
     }
 
-    /// Tokens such a sequence has produced.
+    /// Tokens that such a sequence has produced.
     pub fn generated(&self, request: &RequestState) -> u32 {
         let gained = (self.position - request.joined_at).min(u64::from(request.left()));
         request.generated + gained as u32
     }
 
-    /// KV blocks the next `gain` tokens of every sequence take.
+    /// KV blocks needed for the next `gain` tokens of every sequence.
     pub fn blocks_for(&self, gain: u64) -> u64 {
         let block = self.phases.len() as u64;
         let crossing = |token: u64| {
@@ -116,7 +116,7 @@ impl DecodeBatch {
         }
     }
 
-    /// Takes a sequence out before its end; it remembers how far it came.
+    /// Removes a sequence before its end, recording its progress.
     pub fn leave(&mut self, id: u32, request: &mut RequestState) {
         let last = if request.joined_at == self.position { request.last } else { self.last };
         if let Some(cohort) = self.cohorts.iter_mut().find(|cohort| cohort.0.total_cmp(&last).is_eq()) {
@@ -144,7 +144,7 @@ impl DecodeBatch {
         self.last = end;
     }
 
-    /// The next sequence that has all its tokens, taken out of the batch.
+    /// Removes and returns the next finished sequence.
     pub fn pop_ended(&mut self, requests: &mut [RequestState]) -> Option<u32> {
         let sequence = self.sequences.pop_front_if(|sequence| sequence.end <= self.position)?;
         self.place(sequence, -1);
@@ -155,12 +155,12 @@ impl DecodeBatch {
         Some(sequence.id)
     }
 
-    /// Tokens still to come of all sequences.
+    /// Remaining tokens of all sequences.
     pub fn left(&self) -> u64 {
         self.ends - u64::from(self.count) * self.position
     }
 
-    /// The sequences, those that end first before the others.
+    /// The sequences, earliest end first.
     pub fn remaining(&self) -> impl Iterator<Item = Remaining> {
         self.sequences.iter().map(|sequence| Remaining {
             id: sequence.id,
@@ -183,7 +183,7 @@ impl DecodeBatch {
 mod tests {
     use super::*;
 
-    /// Blocks and KV tokens, kept one by one.
+    /// Compares with blocks and tokens counted one by one.
     #[test]
     fn blocks_and_tokens_are_those_counted_one_by_one() {
         let mut batch = DecodeBatch::new(4, 1.0);

@@ -1,6 +1,6 @@
 //! Why a simulation has no answer.
 
-/// A request is named by its position in the list, from 0.
+/// Requests are identified by their index in the list, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SimError {
     #[error("there are no requests to serve")]

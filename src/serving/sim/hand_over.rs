@@ -1,4 +1,4 @@
-//! What replicas tell of their sequences, and how a prompt goes from one to the next.
+//! Token events of replicas, and the handover of prefilled requests.
 
 use super::replica::Replica;
 
@@ -6,12 +6,12 @@ use super::replica::Replica;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     pub id: u32,
-    /// End of the step that made it, in seconds.
+    /// End of the step that produced it, in seconds.
     pub at: f64,
     pub event: Event,
-    /// The rank that made it.
+    /// The rank that produced it.
     pub rank: u32,
-    /// Prompt tokens of the step that made it.
+    /// Prompt tokens in that step.
     pub chunk: u32,
 }
 
@@ -19,19 +19,19 @@ pub(super) struct Token {
 pub(super) enum Event {
     First,
     Last,
-    /// A sequence that came with its KV cache got its slot, and after its first step.
+    /// A sequence that arrived with its KV cache got its slot, or finished its first step.
     Joined,
     Stepped,
 }
 
 impl Replica<'_> {
-    /// Keeps memory for a prompt that has ended here and is not yet taken up elsewhere; whole blocks.
+    /// Keeps whole blocks for a prompt that has finished here and is not yet taken over elsewhere.
     pub fn keep(&mut self, rank: u32, tokens: u32) {
         let blocks = self.policy.blocks_for(u64::from(tokens));
         self.ranks.get_mut(rank as usize).into_iter().for_each(|rank| rank.take(blocks));
     }
 
-    /// The memory is free again, at `time`.
+    /// Frees that memory at `time`.
     pub fn release(&mut self, rank: u32, tokens: u32, time: f64) {
         let blocks = self.policy.blocks_for(u64::from(tokens));
         self.ranks.get_mut(rank as usize).into_iter().for_each(|rank| rank.free += blocks);
@@ -41,7 +41,7 @@ impl Replica<'_> {
         }
     }
 
-    /// Tells of sequences that came with their KV cache.
+    /// Reports sequences that arrived with their KV cache.
     pub fn joined(&mut self, micro: usize, tokens: &mut Vec<Token>) {
         for (index, rank) in self.ranks.iter_mut().enumerate() {
             let (at, event, rank_of) = (self.now, Event::Joined, index as u32);

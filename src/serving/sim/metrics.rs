@@ -1,11 +1,11 @@
-//! What `vllm bench serve` reports, from the same definitions.
+//! The metrics of `vllm bench serve`, with the same definitions.
 
 use serde::{Deserialize, Serialize};
 
 use super::outcome::{Gap, Outcome, Served};
 use crate::config::{Field, Slos};
 
-/// Mean and quantiles, in seconds. Quantiles lie on the line between neighbours, as NumPy's.
+/// Mean and quantiles, in seconds. Quantiles are interpolated linearly, as in NumPy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Stats {
@@ -16,12 +16,12 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// None if there is no value.
+    /// `None` without values.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         Self::weighted(values.into_iter().map(|seconds| Gap { seconds, count: 1 }).collect())
     }
 
-    /// Of values that occur several times each.
+    /// For values that occur several times each.
     pub fn weighted(mut values: Vec<Gap>) -> Option<Self> {
         values.retain(|gap| gap.count > 0);
         values.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
@@ -48,14 +48,14 @@ impl Stats {
     }
 }
 
-/// Latencies in seconds, throughput per second over the duration; infinite where steps take no time.
+/// Latencies in seconds, throughput per second over the duration; infinite if steps take no time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Metrics {
     /// Seconds from the first arrival to the last token.
     pub duration: f64,
     pub ttft: Stats,
-    /// Over requests with more than one output token, each counted once; none without any.
+    /// Over requests with more than one output token, one value each; `None` without any.
     pub tpot: Option<Stats>,
     /// Over all gaps between outputs of a sequence.
     pub itl: Option<Stats>,
@@ -64,11 +64,11 @@ pub struct Metrics {
     pub output_per_s: f64,
     /// Prompt and output tokens.
     pub total_per_s: f64,
-    /// Requests in the system, on average over the duration.
+    /// Time-averaged requests in the system.
     pub in_flight: f64,
 }
 
-/// What a run amounts to; none without requests.
+/// The metrics of a run; `None` without requests.
 pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
     let requests = &outcome.requests;
     let duration = duration(requests);
@@ -87,7 +87,7 @@ pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
     })
 }
 
-/// Requests in the system, on average over the duration.
+/// Time-averaged requests in the system.
 pub fn in_flight(requests: &[Served]) -> f64 {
     requests.iter().map(Served::e2e).sum::<f64>() / duration(requests)
 }
@@ -109,7 +109,7 @@ pub fn goodput(outcome: &Outcome, limits: &Slos) -> f64 {
     good.count() as f64 / duration(&outcome.requests)
 }
 
-/// One limit, and what came of it.
+/// A limit and its result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Kept {
@@ -119,11 +119,11 @@ pub struct Kept {
     pub limit: f64,
     /// Share of requests within it.
     pub share: f64,
-    /// Seconds that the share of requests which must be within it stays below.
+    /// Seconds that the required share of requests stays below.
     pub at: f64,
 }
 
-/// Each limit by itself. Those of TPOT are over requests with more than one output token.
+/// Each limit separately. TPOT is over requests with more than one output token.
 pub fn kept(outcome: &Outcome, slos: &Slos) -> Vec<Kept> {
     let one = |(field, limit): (Field, f64)| {
         let seconds = |served: &Served| match field {
@@ -135,12 +135,13 @@ pub fn kept(outcome: &Outcome, slos: &Slos) -> Vec<Kept> {
         all.sort_by(f64::total_cmp);
         let within = all.partition_point(|&seconds| seconds <= limit);
         let share = if all.is_empty() { 1.0 } else { within as f64 / all.len() as f64 };
-        // The fewest requests that are that share of all: within the limit exactly where the share is reached.
+        // The smallest number of requests that reaches the share: it is within the limit exactly if the share is
+        // reached.
         let fewest = (slos.share_of_each() * all.len() as f64 - ROUNDING).ceil().max(1.0) as usize;
         Kept { field, limit, share, at: all.get(fewest - 1).copied().unwrap_or(0.0) }
     };
     slos.limits().map(one).collect()
 }
 
-/// A share of a number of requests is a whole number within this.
+/// A share times a number of requests is a whole number within this.
 const ROUNDING: f64 = 1e-6;

@@ -1,19 +1,18 @@
 //! A discrete-event simulation of an engine's scheduler over an abstract step time.
 //!
-//! What decides TTFT under load is not how long a step takes but which requests it holds. So the scheduler's
-//! own rules run here, step by step, for vLLM, SGLang and TensorRT-LLM; what a step costs a
-//! [`StepCost`] says. Everything is a pure function of its arguments: no clock, no threads, and random draws come
-//! from a seed.
+//! TTFT under load depends less on how long a step takes than on which requests it holds. So the schedulers of
+//! vLLM, SGLang and TensorRT-LLM run here step by step; a [`StepCost`] gives the cost of a step. Everything is a
+//! pure function of its arguments: no clock, no threads, and random draws from a seed.
 //!
-//! A step costs time in proportion to its prompts and to the sequences that end in it, not to those that
-//! run: sequences that decode together are kept as one batch.
+//! A step's cost is proportional to its prompts and to the sequences that finish in it, not to those that run:
+//! sequences that decode together are kept as one batch.
 //!
-//! Of prefixes only a share of each prompt, and what a session's own earlier turns left: not those that requests share with
-//! each other. A turn finds it on the rank that served the one before, until running sequences need the room, and nothing
-//! after a preemption.
+//! Prefix caching covers a share of each prompt, and the earlier turns of the same session, but not prefixes shared
+//! between requests. A turn finds them on the rank that served the previous one, until running sequences need the
+//! memory; after a preemption there is nothing.
 //!
-//! Not modelled: priorities, limits on long
-//! prompts, KV caches that do not grow with every token, and blocks for drafts that are not accepted.
+//! Not modelled: priorities, limits on long prompts, KV caches that do not grow with every token, and blocks for
+//! rejected drafts.
 
 mod admission;
 mod arrivals;
@@ -49,8 +48,8 @@ use system::System;
 /// Serves `requests`, in this order, on one replica.
 ///
 /// # Errors
-/// What is wrong with the policy, the arrivals or a request; a request that never fits; a run longer than
-/// its limit; a cost that is no time.
+/// An invalid policy, arrivals or request; a request that never fits; a run longer than its limit; a cost that is
+/// not a time.
 pub fn simulate(
     policy: &Policy,
     requests: &[Request],
@@ -63,7 +62,7 @@ pub fn simulate(
     System::new(Pool { policy, cost, replicas: 1 }, None, requests, arrivals, limits)?.run()
 }
 
-/// Replicas that share one kind of work, in disaggregated serving.
+/// Replicas with the same role in disaggregated serving.
 #[derive(Clone, Copy)]
 pub struct Pool<'a> {
     pub policy: &'a Policy,
@@ -71,25 +70,25 @@ pub struct Pool<'a> {
     pub replicas: u32,
 }
 
-/// The way of a KV cache from prefill to decode. A rank of prefill sends one prompt after another, and keeps its memory
+/// The KV cache transfer from prefill to decode. A prefill rank sends one prompt at a time, and keeps its memory
 /// until the decode replica has a slot for the sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transfer {
-    /// Seconds that any transfer takes.
+    /// Fixed seconds per transfer.
     pub seconds: f64,
-    /// Seconds on top, per prompt token sent.
+    /// Additional seconds per prompt token sent.
     pub seconds_per_token: f64,
-    /// What a prompt's earlier chunks left is sent while the later ones are computed: only the last is waited for.
+    /// Earlier chunks of a prompt are sent while later ones are computed: only the last adds latency.
     pub by_chunk: bool,
     pub first_token: FirstToken,
 }
 
-/// Serves `requests` with prefill and decode on replicas of their own. Requests go to the replica with the
-/// fewest. The prefill policy's admission delay counts from the arrival, the decode policy's from the end of
-/// the transfer. What the decode replicas cannot hold waits in the prefill replicas, and takes their memory.
+/// Serves `requests` with separate prefill and decode replicas. Requests go to the replica with the fewest. The
+/// prefill policy's admission delay counts from the arrival, the decode policy's from the end of the transfer. What
+/// the decode replicas cannot hold waits in the prefill replicas and occupies their memory.
 ///
 /// # Errors
-/// As [`simulate`], and for a pool without replicas or a transfer without a time.
+/// As [`simulate`], or for a pool without replicas or an invalid transfer time.
 pub fn simulate_disaggregated(
     prefill: Pool<'_>,
     decode: Pool<'_>,
@@ -110,7 +109,7 @@ pub fn simulate_disaggregated(
     let prompts: Vec<Request> =
         requests.iter().map(|request| Request { output: request.output.min(1), ..*request }).collect();
     prefill.policy.check_requests(&prompts)?;
-    // Prompts are not computed there, unless anew.
+    // Prompts are not computed there, except after preemption.
     Policy { chunked: true, ..decode.policy.clone() }.check_requests(requests)?;
     System::new(prefill, Some((decode, transfer)), requests, arrivals, limits)?.run()
 }

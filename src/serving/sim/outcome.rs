@@ -1,8 +1,8 @@
-//! What happened in a simulation.
+//! The outcome of a simulation.
 
 use serde::{Deserialize, Serialize};
 
-/// One request's times, in seconds from the start, as its client sees them.
+/// One request's times as seen by its client, in seconds from the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Served {
     pub arrival: f64,
@@ -25,26 +25,26 @@ impl Served {
         self.last - self.arrival
     }
 
-    /// Mean seconds per token after the first; none if there is no other.
+    /// Mean seconds per token after the first; `None` if there is no other.
     pub fn tpot(&self) -> Option<f64> {
         let others = self.output.checked_sub(1).filter(|&others| others > 0)?;
         Some((self.last - self.first) / f64::from(others))
     }
 }
 
-/// `count` times the same seconds between two outputs of a sequence.
+/// An interval in seconds between two outputs of a sequence, `count` times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
     pub seconds: f64,
     pub count: u64,
 }
 
-/// All gaps between outputs, each step's alike ones as one entry.
+/// All intervals between outputs, with equal ones of a step merged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gaps(Vec<Gap>);
 
 impl Gaps {
-    /// Not a number where there was no output before.
+    /// Ignores NaN, which means there was no earlier output.
     pub(super) fn add(&mut self, seconds: f64, count: u32) {
         let count = if seconds.is_nan() { 0 } else { u64::from(count) };
         match self.0.last_mut() {
@@ -63,13 +63,13 @@ impl Gaps {
     }
 }
 
-/// How often things happened.
+/// Event counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub steps: u64,
     /// Steps with prompt tokens.
     pub prompt_steps: u64,
-    /// Times that a sequence lost its KV cache.
+    /// Number of times a sequence lost its KV cache.
     pub preemptions: u64,
 }
 
@@ -81,31 +81,31 @@ impl Counts {
     }
 }
 
-/// The system at one time, all replicas and ranks together.
+/// The system at one moment, over all replicas and ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
     /// Seconds from the start.
     pub time: f64,
     /// Sequences that have a slot.
     pub running: u32,
-    /// Requests that have arrived and have none.
+    /// Requests that have arrived and have no slot.
     pub waiting: u32,
-    /// Tokens of KV blocks taken.
+    /// Tokens of allocated KV blocks.
     pub kv_tokens: u64,
-    /// Spent by the steps so far, beyond idling.
+    /// Energy of the steps so far, beyond idle power.
     pub joules: f64,
 }
 
-/// Requests arrive faster than they are served: the queue grew as long as they came, and would go on. Times
-/// until the first token then say how long the run was, not how fast the system is.
+/// Requests arrive faster than they are served: the queue grew throughout and would keep growing. Times to first
+/// token then reflect the length of the run, not the speed of the system.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Saturation {
-    /// Requests that arrive per second in the second half of the arrivals.
+    /// Requests arriving per second in the second half of the arrivals.
     pub offered_per_s: f64,
-    /// Requests served per second meanwhile; in a run of a setup, its capacity.
+    /// Requests served per second during that time; in a setup's run, its capacity.
     pub served_per_s: f64,
-    /// Requests that waited when the last one arrived.
+    /// Requests waiting when the last one arrived.
     pub backlog: u32,
 }
 
@@ -114,20 +114,20 @@ pub struct Saturation {
 pub struct Outcome {
     /// In the order given.
     pub requests: Vec<Served>,
-    /// Between outputs of a sequence; several tokens may come at once where drafts are accepted.
+    /// Between outputs of a sequence; with accepted drafts several tokens may arrive at once.
     pub gaps: Gaps,
     pub counts: Counts,
     /// Evenly thinned.
     pub timeline: Vec<Moment>,
-    /// Joules that the steps of all GPUs took, beyond what they draw idling.
+    /// Energy of all GPUs' steps in joules, beyond idle power.
     pub joules: f64,
-    /// Only where arrivals do not depend on answers.
+    /// Only if arrivals are independent of answers.
     pub saturation: Option<Saturation>,
 }
 
 impl Outcome {
-    /// First tokens that took so many times as long as simulated. Where the next request waits for an answer (`follow`), all that
-    /// follows is later, on average by as much as answers took longer.
+    /// Multiplies times to first token by `factor`. If the next request waits for an answer (`follow`), everything
+    /// later shifts by the mean delay of answers.
     pub fn wait(&mut self, factor: f64, follow: bool) {
         if factor == 1.0 {
             return;
@@ -145,7 +145,7 @@ impl Outcome {
     }
 }
 
-/// Moments of a run, thinned as it goes on: no more than twice `most` are kept.
+/// The moments of a run, thinned on the fly: at most twice `most` are kept.
 #[derive(Debug)]
 pub(super) struct Timeline {
     moments: Vec<Moment>,
@@ -159,7 +159,7 @@ impl Timeline {
         Self { moments: Vec::new(), most, every: 1, seen: 0 }
     }
 
-    /// Whether the moment after this step is to be kept; to be called once a step.
+    /// Whether to keep the moment after this step; call once per step.
     pub fn is_due(&mut self) -> bool {
         self.seen += 1;
         self.most > 0 && (self.seen - 1).is_multiple_of(self.every)
@@ -182,21 +182,21 @@ impl Timeline {
     }
 }
 
-/// Watches the queue at every arrival.
+/// Tracks the queue at every arrival.
 #[derive(Debug, Default)]
 pub(super) struct QueueWatch {
     count: usize,
     seen: usize,
-    /// Sums of those waiting, by quarter of the arrivals.
+    /// Sums of queue lengths, per quarter of the arrivals.
     waiting: [f64; 4],
     half: (f64, u64),
     end: (f64, u64),
     backlog: u32,
 }
 
-/// Growth of the queue, as a share of arrivals, from which on arrivals exceed capacity.
+/// Queue growth, as a share of arrivals, above which arrivals exceed capacity.
 const GROWTH: f64 = 0.05;
-/// The queue must grow by as many, so that chance alone is no saturation.
+/// Minimum queue growth, to rule out chance.
 const LEAST_GROWTH: f64 = 8.0;
 
 impl QueueWatch {
@@ -214,7 +214,7 @@ impl QueueWatch {
         self.backlog = waiting;
     }
 
-    /// Between the middles of the second and the last quarter half of all requests arrive.
+    /// Half of all requests arrive between the middles of the second and the last quarter.
     pub fn verdict(&self) -> Option<Saturation> {
         let quarter = self.count as f64 / 4.0;
         let growth = (self.waiting[3] - self.waiting[1]) / quarter;

@@ -1,83 +1,83 @@
-//! The rules of one replica's scheduler.
+//! The scheduling rules of one replica.
 
 use crate::config::{Batching, Drafts, cached_tokens};
 
 use super::{Request, SimError};
 
-/// How a scheduler works. Budgets and limits are those of one rank of attention data parallelism, each of
-/// which has its own queue, slots and KV cache; the ranks step together.
+/// A scheduler's rules. Budgets and limits are per attention data parallel rank, each with its own queue, slots and
+/// KV cache; the ranks step together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     pub batching: Batching,
-    /// Tokens of one step: `max_num_batched_tokens` (vLLM), `chunked_prefill_size` (SGLang, prompts only),
-    /// `max_num_tokens` (TensorRT-LLM). Where decode shares the budget, so many sequences run at most.
+    /// Tokens per step: `max_num_batched_tokens` (vLLM), `chunked_prefill_size` (SGLang, prompts only),
+    /// `max_num_tokens` (TensorRT-LLM). If decode shares the budget, it also limits the number of sequences.
     pub token_budget: u32,
-    /// Prompt tokens from which on a prefill batch takes no further request (SGLang's `max_prefill_tokens`).
+    /// Prompt tokens at which a prefill batch stops taking requests (SGLang's `max_prefill_tokens`).
     pub max_prefill_tokens: Option<u32>,
-    /// Sequences decode in the steps with prompts too, and their tokens count in both budgets (SGLang's
-    /// `enable_mixed_chunk`). Other schedulers that put prompts first keep the two apart.
+    /// Sequences also decode in steps with prompts, and their tokens count in both budgets (SGLang's
+    /// `enable_mixed_chunk`). Other prefill-first schedulers keep the two apart.
     pub mixed_chunk: bool,
-    /// Prompts may be cut to fit into the budget; else they are taken whole.
+    /// Prompts may be chunked to fit the budget; otherwise they are scheduled whole.
     pub chunked: bool,
-    /// Sequences that run at once.
+    /// Maximum running sequences.
     pub max_seqs: u32,
-    /// New requests are read when a counter reaches this: a decode step adds 1, a step with prompts 1000
-    /// (SGLang's `scheduler_recv_interval`). An idle scheduler reads at once. 1: every step.
+    /// New requests are read when a counter reaches this: a decode step adds 1, a prefill step 1000 (SGLang's
+    /// `scheduler_recv_interval`). An idle scheduler reads immediately. 1: every step.
     pub receive_interval: u32,
-    /// A step is decided when the one before it begins, so that the GPU never waits for the host: what arrives
-    /// meanwhile misses it (vLLM's async scheduling, SGLang's and TensorRT-LLM's overlap scheduler). An idle
-    /// scheduler decides at once. With one pipeline stage only.
+    /// Asynchronous scheduling: a step is scheduled when the previous one starts, so the GPU never waits for the
+    /// host, and requests arriving in between miss it (vLLM's async scheduling, SGLang's and TensorRT-LLM's overlap
+    /// scheduler). An idle scheduler decides immediately. Only with a single pipeline stage.
     pub ahead: bool,
-    /// Not with more than one rank.
+    /// Only with a single rank.
     pub batch_wait: Option<BatchWait>,
     pub balance_wait: Option<BalanceWait>,
-    /// Ranks of attention data parallelism. A request goes to the one with the fewest.
+    /// Attention data parallel ranks. A request goes to the least loaded one.
     pub ranks: u32,
-    /// Pipeline stages, each of which takes an equal part of a step. As many batches are in flight; a
-    /// sequence stays in its batch.
+    /// Pipeline stages, each taking an equal part of a step. There are as many micro-batches in flight; a sequence
+    /// stays in its own.
     pub stages: u32,
     /// KV cache of one rank, in tokens.
     pub kv_tokens: u64,
     /// Tokens of a KV block.
     pub kv_block: u32,
-    /// Prompt and output tokens of a request at most.
+    /// Maximum prompt plus output tokens of a request.
     pub context_tokens: Option<u32>,
     pub preempt: Preempt,
-    /// Batch sizes of the CUDA graphs: steps of decode only are padded up to the next.
+    /// Batch sizes of the CUDA graphs: decode-only steps are padded to the next one.
     pub graph_sizes: Option<Vec<u32>>,
-    /// Share of each prompt found in the prefix cache, rounded down to blocks. It takes KV cache as if the
-    /// sequence were alone to use it.
+    /// Fraction of each prompt found in the prefix cache, rounded down to blocks. It occupies KV cache as if not
+    /// shared.
     pub cached_share: f64,
-    /// Share that may be found of what earlier turns of a session left there, which stays until running sequences need the
-    /// room: 0 where prefixes are not kept.
+    /// Fraction of a session's earlier turns that may be found in the cache, where they stay until running
+    /// sequences need the memory; 0 without prefix caching.
     pub history_cached: f64,
-    /// Speculative decoding: a step yields `1 + accepted` tokens of each sequence on average, the same for all.
+    /// Speculative decoding: a step yields a mean of `1 + accepted` tokens per sequence, the same for all.
     pub drafts: Drafts,
-    /// Seconds from a request's arrival until the scheduler can see it.
+    /// Seconds from a request's arrival until the scheduler sees it.
     pub admission_delay: f64,
-    /// Seconds that the API server works on a request before it takes the next.
+    /// Seconds the API server spends on a request before it takes the next.
     pub admission_interval: f64,
-    /// Requests that arrive while the API server works on others are handed on together, when it has worked on all of them:
-    /// its event loop goes on to the next stage of a request only then. Otherwise each goes on at once.
+    /// Requests that arrive while the API server is busy are forwarded together once it has handled all of them:
+    /// its event loop only then moves on to a request's next stage. Otherwise each is forwarded immediately.
     pub admission_together: bool,
     /// Seconds from the end of a step until the client sees its tokens.
     pub output_delay: f64,
 }
 
-/// TensorRT-LLM's batch waiting: while sequences decode, prompts wait until a step would have `tokens`
-/// (prompts and decode together) or `iterations` steps have passed.
+/// TensorRT-LLM's batch waiting: while sequences decode, prompts wait until a step would have `tokens` (prompts and
+/// decode together) or `iterations` steps have passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchWait {
     pub tokens: u32,
     pub iterations: u32,
 }
 
-/// TensorRT-LLM's attention DP balance: while all ranks decode, prompts wait until every rank has one, and
-/// then for more of them.
+/// TensorRT-LLM's attention DP balance: while all ranks decode, prompts wait until every rank has one, and then for
+/// more of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceWait {
-    /// Steps to wait at most until every rank has a prompt (`timeout_iters`). As there, the count runs on
-    /// while no prompt waits.
+    /// Maximum steps to wait until every rank has a prompt (`timeout_iters`). As in TensorRT-LLM, the count
+    /// continues while no prompt waits.
     pub iterations: u32,
     /// Steps to wait once every rank has one (`batching_wait_iters`).
     pub gather: u32,
@@ -86,21 +86,21 @@ pub struct BalanceWait {
 /// What happens when the KV cache is full.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Preempt {
-    /// The latest of the batch gives way and is computed anew, before all that wait (vLLM).
+    /// The newest sequence is preempted and recomputed, ahead of the queue (vLLM).
     Recompute,
-    /// A request starts only when its prompt and whole output fit (TensorRT-LLM's `GUARANTEED_NO_EVICT`).
+    /// A request starts only if its prompt and whole output fit (TensorRT-LLM's `GUARANTEED_NO_EVICT`).
     Never,
-    /// SGLang: a request starts when its prompt and output fit beside a share of the outputs still to come;
-    /// the share begins at 0.7 times the conservativeness and falls to 0.14 of that over 600 decode steps.
-    /// Should memory run out, those with the least output are computed anew, after all that wait.
+    /// SGLang: a request starts if its prompt and output fit in addition to a share of the outstanding outputs; the
+    /// share starts at 0.7 times the conservativeness and falls to 0.14 of that over 600 decode steps. If memory
+    /// runs out, the sequences with the least output are recomputed, behind the queue.
     Retract { conservativeness: f64 },
-    /// SGLang where output lengths are known (`ignore_eos`) and no prefix cache is used: a request starts
-    /// when the KV cache will never run out.
+    /// SGLang with known output lengths (`ignore_eos`) and no prefix cache: a request starts if the KV cache will
+    /// never run out.
     LookAhead,
 }
 
 impl Policy {
-    /// vLLM's kind of scheduler (mixed chunks, recomputation) with this budget, slots and KV tokens: the rest
+    /// A vLLM-like scheduler (mixed chunks, recomputation) with this budget, slots and KV tokens: everything else
     /// is off, blocks have 16 tokens.
     pub fn new(token_budget: u32, max_seqs: u32, kv_tokens: u64) -> Self {
         Self {
@@ -131,7 +131,7 @@ impl Policy {
         }
     }
 
-    /// Sequences one rank may run, with room for their tokens in a step.
+    /// Sequences a rank may run, limited by the tokens per step.
     pub(super) fn slots(&self) -> u32 {
         match self.batching {
             Batching::PrefillFirst => self.max_seqs,
@@ -150,14 +150,15 @@ impl Policy {
         tokens.div_ceil(u64::from(self.kv_block.max(1)))
     }
 
-    /// Tokens of a prompt that the prefix cache holds, `kept` blocks of them from earlier turns; the last is always computed.
+    /// Prompt tokens found in the prefix cache, `kept` blocks of them from earlier turns; the last token is always
+    /// computed.
     pub(super) fn cached(&self, prompt: u32, kept: u64) -> u32 {
         let history = (kept as f64 * self.history_cached) as u64 * u64::from(self.kv_block);
         let history = history.min(u64::from(prompt.saturating_sub(1))) as u32;
         cached_tokens(prompt, self.cached_share, self.kv_block).max(history)
     }
 
-    /// Tokens the KV cache must hold for a request on its own. The last token is never written, but drafts are.
+    /// KV cache tokens a lone request needs. The last token is never written, but drafts are.
     pub(super) fn whole(&self, prompt: u32, output: u32) -> u64 {
         u64::from(prompt) + u64::from(output) + u64::from(self.drafts.drafted)
     }
@@ -209,7 +210,7 @@ impl Policy {
     }
 
     /// # Errors
-    /// The first request that this scheduler could never serve.
+    /// The first request that this scheduler can never serve.
     pub(super) fn check_requests(&self, requests: &[Request]) -> Result<(), SimError> {
         let capacity = self.blocks();
         for (request, &Request { prompt, output }) in requests.iter().enumerate() {

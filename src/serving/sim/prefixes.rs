@@ -1,14 +1,14 @@
-//! What earlier turns of sessions left in a rank's KV cache.
+//! KV cache left on a rank by earlier turns of sessions.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Whole blocks of turns that have ended. They stay until running sequences need the room; then the session that was
-/// used least recently gives way first, from its end.
+/// Whole blocks of finished turns. They stay until running sequences need the memory; the least recently used
+/// session is evicted first, from its end.
 #[derive(Debug, Default)]
 pub(super) struct Prefixes {
-    /// Blocks of each session, and when it ended its last turn.
+    /// Blocks of each session, and the end of its last turn.
     kept: BTreeMap<u32, (u64, u64)>,
-    /// Sessions by that time; entries of what was used since are stale.
+    /// Sessions by that time; entries of sessions used since are stale.
     order: VecDeque<(u64, u32)>,
     blocks: u64,
     ended: u64,
@@ -19,7 +19,7 @@ impl Prefixes {
         session.and_then(|session| self.kept.get(&session)).map_or(0, |kept| kept.0)
     }
 
-    /// A turn of `session` has ended, and leaves so many blocks.
+    /// A turn of `session` has finished and leaves this many blocks.
     pub fn keep(&mut self, session: u32, blocks: u64) {
         self.take(session);
         self.ended += 1;
@@ -28,12 +28,12 @@ impl Prefixes {
         self.order.push_back((self.ended, session));
     }
 
-    /// The session goes on: its blocks are those of a running sequence now.
+    /// The session continues: its blocks now belong to a running sequence.
     pub fn take(&mut self, session: u32) {
         self.blocks -= self.kept.remove(&session).map_or(0, |kept| kept.0);
     }
 
-    /// Keeps no more than `free` blocks.
+    /// Evicts down to `free` blocks.
     pub fn give_way(&mut self, free: u64) {
         while self.blocks > free
             && let Some(&(ended, session)) = self.order.front()

@@ -1,4 +1,4 @@
-//! One rank of attention data parallelism: its queue, its slots and its KV blocks.
+//! One attention data parallel rank: its queue, slots and KV blocks.
 
 use std::collections::VecDeque;
 
@@ -9,19 +9,19 @@ use super::request::RequestState;
 use super::schedule::Scheduled;
 use super::sglang::constants as sglang;
 
-/// The sequences of one micro-batch (each pipeline stage has one) on one rank.
+/// The sequences of one micro-batch (one per pipeline stage) on a rank.
 #[derive(Debug)]
 pub(super) struct MicroBatch {
     pub decoding: DecodeBatch,
-    /// Prompts computed in part, oldest first.
+    /// Partially computed prompts, oldest first.
     pub partial: VecDeque<u32>,
-    /// What was started, in order, with its epoch then; entries of what has left are stale.
+    /// Started requests in order, with their epoch; entries of requests that left are stale.
     started: Vec<(u32, u32)>,
     pub running: u32,
-    /// Sequences that came with their KV cache: of the last decision, and all that have not had a step here.
+    /// Sequences that arrived with their KV cache: those of the last decision, and all without a step here.
     pub joined: Vec<u32>,
     pub fresh: Vec<u32>,
-    /// Its next step, or the one under way.
+    /// Its next step, or the current one.
     pub scheduled: Scheduled,
 }
 
@@ -42,7 +42,7 @@ impl MicroBatch {
         self.decoding.count > 0 || !self.partial.is_empty()
     }
 
-    /// What started last and still runs, other than `spared`.
+    /// The most recently started one still running, other than `spared`.
     pub fn latest(&mut self, requests: &[RequestState], spared: Option<u32>) -> Option<u32> {
         let runs = |&(id, epoch): &(u32, u32)| requests[id as usize].epoch == epoch;
         while self.started.pop_if(|entry| !runs(entry)).is_some() {}
@@ -50,7 +50,7 @@ impl MicroBatch {
         latest_first.find(|&id| Some(id) != spared)
     }
 
-    /// Forgets stale entries once they outnumber the sequences.
+    /// Drops stale entries once they outnumber the sequences.
     pub fn tidy(&mut self, requests: &[RequestState]) {
         if self.started.len() > 64 + 4 * self.running as usize {
             self.started.retain(|&(id, epoch)| requests[id as usize].epoch == epoch);
@@ -62,13 +62,13 @@ impl MicroBatch {
 pub(super) struct Rank<'a> {
     pub policy: &'a Policy,
     pub waiting: VecDeque<u32>,
-    /// Sequences that have a slot, of all micro-batches.
+    /// Sequences with a slot, over all micro-batches.
     pub running: u32,
-    /// KV blocks not taken.
+    /// Free KV blocks.
     pub free: u64,
-    /// What of those still holds sessions.
+    /// Session prefixes within those.
     prefixes: Prefixes,
-    /// Share of the outputs still to come that SGLang keeps free.
+    /// Fraction of the outstanding outputs that SGLang keeps free.
     pub share: f64,
     pub micro_batches: Vec<MicroBatch>,
     pub preemptions: u64,
@@ -88,12 +88,12 @@ impl<'a> Rank<'a> {
         }
     }
 
-    /// Requests here that have not ended.
+    /// Unfinished requests here.
     pub fn load(&self) -> usize {
         self.waiting.len() + self.running as usize
     }
 
-    /// Gives `id` a slot and the blocks of its cached tokens (all of them where they are reserved).
+    /// Gives `id` a slot and the blocks of its cached tokens (all blocks if reserved).
     pub fn start(&mut self, micro: usize, id: u32, request: &mut RequestState) {
         if !request.is_ready() {
             request.filled = self.cached(request);
@@ -113,19 +113,19 @@ impl<'a> Rank<'a> {
         micro.started.push((id, request.epoch));
     }
 
-    /// Takes KV blocks; sessions that no turn of runs make way.
+    /// Allocates KV blocks, evicting idle sessions.
     pub fn take(&mut self, blocks: u64) {
         self.free = self.free.saturating_sub(blocks);
         self.prefixes.give_way(self.free);
     }
 
-    /// Tokens of the prompt of a request that waits that need not be computed.
+    /// Prompt tokens of a waiting request that need not be computed.
     pub fn cached(&self, request: &RequestState) -> u32 {
         self.policy.cached(request.prompt, self.prefixes.blocks_of(request.session))
     }
 
-    /// The first request of those that run, where several micro-batches share the memory: each could otherwise
-    /// take it from the other for ever.
+    /// The first running request if several micro-batches share the memory: they could otherwise keep taking it
+    /// from each other.
     pub fn spared(&self, requests: &[RequestState]) -> Option<u32> {
         if self.micro_batches.len() < 2 {
             return None;
@@ -134,7 +134,7 @@ impl<'a> Rank<'a> {
         started.filter(|&&(id, epoch)| requests[id as usize].epoch == epoch).map(|entry| entry.0).min()
     }
 
-    /// Blocks that the next `tokens` of a started prompt take.
+    /// Blocks needed for the next `tokens` of a started prompt.
     pub fn blocks_to_fill(&self, request: &RequestState, tokens: u32) -> u64 {
         if request.reserved > 0 {
             return 0;
@@ -143,7 +143,7 @@ impl<'a> Rank<'a> {
         self.policy.blocks_for(held + u64::from(tokens)) - self.policy.blocks_for(held)
     }
 
-    /// Frees what ended; whole blocks of the `kv` tokens that stood in the cache stay for the next turn of its session.
+    /// Frees a finished request; whole blocks of its `kv` cached tokens stay for the session's next turn.
     pub fn end(&mut self, micro: usize, request: &mut RequestState, kv: u64) {
         self.release(micro, request, kv);
         if let Some(session) = request.session {
@@ -151,7 +151,7 @@ impl<'a> Rank<'a> {
         }
     }
 
-    /// Frees the slot and the blocks of what ended or was preempted; `kv` is what stood in the cache.
+    /// Frees slot and blocks of a finished or preempted request; `kv` are its cached tokens.
     fn release(&mut self, micro: usize, request: &mut RequestState, kv: u64) {
         let blocks = if request.reserved > 0 { request.reserved } else { self.policy.blocks_for(kv) };
         self.free += blocks;
@@ -161,7 +161,7 @@ impl<'a> Rank<'a> {
         request.epoch = request.epoch.wrapping_add(1);
     }
 
-    /// Preempts `id`: it waits first or last, and its KV cache is lost, but for what the prefix cache keeps of it.
+    /// Preempts `id`: it waits first or last, and loses its KV cache except for what the prefix cache keeps.
     pub fn preempt(&mut self, micro: usize, id: u32, requests: &mut [RequestState]) {
         let request = &mut requests[id as usize];
         let mut kv = u64::from(request.filled);
@@ -188,7 +188,7 @@ impl<'a> Rank<'a> {
         self.preemptions += 1;
     }
 
-    /// A decode step passed without preemption.
+    /// A decode step without preemption.
     pub fn lower_share(&mut self) {
         let first = first_share(self.policy.preempt);
         let least = first * sglang().least_of_first;

@@ -1,4 +1,4 @@
-//! One replica: reads requests, schedules steps, and says when tokens come out.
+//! One replica: reads requests, schedules steps, and emits tokens.
 
 use std::collections::VecDeque;
 
@@ -15,22 +15,22 @@ pub(super) struct Replica<'a> {
     pub policy: &'a Policy,
     cost: &'a dyn StepCost,
     pub(super) ranks: Vec<Rank<'a>>,
-    /// What the scheduler has not read yet, by the time it can see it, rising.
+    /// Unread requests by the time the scheduler can see them, ascending.
     unread: VecDeque<(f64, u32)>,
-    /// Micro-batches whose step is under way, with its end; in order.
+    /// Micro-batches in flight with the end of their step, in order.
     in_flight: VecDeque<(usize, f64)>,
     idle: VecDeque<usize>,
-    /// When each pipeline stage is free again.
+    /// When each pipeline stage becomes free.
     stages: Vec<f64>,
     pub(super) now: f64,
-    /// When the last step began.
+    /// Start of the last step.
     began: f64,
-    /// Nothing could be scheduled at the last try.
+    /// Nothing could be scheduled last time.
     pub(super) stalled: bool,
     receive_count: u32,
     /// When the API server can take the next request.
     frontend_free: f64,
-    /// When it begins, or began, to work on the requests it hands on together, and how many they are.
+    /// Start of the API server's current group of requests, and its size.
     together: (f64, u32),
     /// Steps that prompts have been held back, by rule.
     held: u32,
@@ -38,7 +38,7 @@ pub(super) struct Replica<'a> {
     gathered: u32,
     pub steps: u64,
     prompt_steps: u64,
-    /// Spent by its steps so far, beyond idling.
+    /// Energy of its steps so far, beyond idle power.
     pub joules: f64,
     pub gaps: Gaps,
 }
@@ -70,7 +70,7 @@ impl<'a> Replica<'a> {
         }
     }
 
-    /// `id` arrives at `time`. The API server takes requests one after another.
+    /// `id` arrives at `time`. The API server handles requests in sequence.
     pub fn submit(&mut self, id: u32, time: f64) {
         if self.policy.admission_together {
             return self.submit_together(id, time);
@@ -82,8 +82,8 @@ impl<'a> Replica<'a> {
         self.unread.insert(place, (visible, id));
     }
 
-    /// The same where it hands on together what has arrived before it begins; arrivals rise, so that nobody has seen those
-    /// that this one delays.
+    /// The same if requests that arrived before it starts are forwarded together; arrivals ascend, so no one has
+    /// seen the ones this delays.
     fn submit_together(&mut self, id: u32, time: f64) {
         let (begin, count) = match self.together {
             (begin, count) if time <= begin => (begin, count + 1),
@@ -97,7 +97,7 @@ impl<'a> Replica<'a> {
         self.unread.iter_mut().rev().take(count as usize).for_each(|one| one.0 = visible);
     }
 
-    /// Requests here that have not ended.
+    /// Unfinished requests here.
     pub fn load(&self) -> usize {
         self.unread.len() + self.ranks.iter().map(Rank::load).sum::<usize>()
     }
@@ -106,7 +106,7 @@ impl<'a> Replica<'a> {
         self.ranks.iter().map(|rank| rank.running).sum()
     }
 
-    /// Tokens of KV blocks taken.
+    /// Tokens of allocated KV blocks.
     pub fn kv_taken(&self) -> u64 {
         let taken = |rank: &Rank| self.policy.blocks() - rank.free;
         self.ranks.iter().map(taken).sum::<u64>() * u64::from(self.policy.kv_block)
@@ -120,7 +120,7 @@ impl<'a> Replica<'a> {
         self.ranks.iter().map(|rank| rank.preemptions).sum()
     }
 
-    /// When something happens here next, in seconds; infinite if nothing will unless a request arrives.
+    /// Time of the next event here, in seconds; infinite if none without a new arrival.
     pub fn next(&self) -> f64 {
         let done = self.in_flight.front().map_or(f64::INFINITY, |batch| batch.1);
         done.min(self.next_decision())
@@ -143,10 +143,10 @@ impl<'a> Replica<'a> {
         self.ranks.iter().any(|rank| !rank.waiting.is_empty() || runs(rank))
     }
 
-    /// Lets the next thing happen; tokens are added to `tokens`.
+    /// Processes the next event; new tokens are appended to `tokens`.
     ///
     /// # Errors
-    /// Where the cost is no time.
+    /// If the cost is not a time.
     pub fn step(&mut self, requests: &mut [RequestState], tokens: &mut Vec<Token>) -> Result<(), SimError> {
         let decision = self.next_decision();
         match self.in_flight.front() {
@@ -177,7 +177,7 @@ impl<'a> Replica<'a> {
                     return self.launch(micro);
                 }
             }
-            // What a later micro-batch gave up an earlier one may use.
+            // An earlier micro-batch may use what a later one gave up.
             let freed = self.preemptions() > before;
             if !freed && (!self.in_flight.is_empty() || !self.unblock(requests)) {
                 break;
@@ -188,12 +188,12 @@ impl<'a> Replica<'a> {
         Ok(())
     }
 
-    /// What each rank does in the step of a micro-batch.
+    /// The work of each rank in a micro-batch's step.
     fn scheduled(&self, micro: usize) -> impl Iterator<Item = &Scheduled> {
         self.ranks.iter().map(move |rank| &rank.micro_batches[micro].scheduled)
     }
 
-    /// Preempts one sequence where several micro-batches hold all memory and none can go on.
+    /// Preempts one sequence if several micro-batches hold all memory and none can proceed.
     fn unblock(&mut self, requests: &mut [RequestState]) -> bool {
         for rank in &mut self.ranks {
             let spared = rank.spared(requests);
@@ -207,7 +207,7 @@ impl<'a> Replica<'a> {
         false
     }
 
-    /// Reads what has arrived and sends it to the ranks with the fewest requests.
+    /// Reads arrived requests and sends each to the least loaded rank.
     fn read(&mut self) {
         let idle = self.stalled || !self.has_work();
         if !idle && self.receive_count < self.policy.receive_interval {
@@ -300,7 +300,7 @@ impl<'a> Replica<'a> {
         Ok(())
     }
 
-    /// The size of the CUDA graph that runs `decoding` sequences; as many where none is that large.
+    /// The CUDA graph size for `decoding` sequences; unchanged if none is large enough.
     fn graph_size(&self, decoding: u32) -> u32 {
         let sizes = self.policy.graph_sizes.as_deref().unwrap_or_default();
         let index = sizes.partition_point(|&size| size < decoding);

@@ -1,4 +1,4 @@
-//! One request: what is asked for, and what a scheduler knows of it.
+//! A request, and its state in a scheduler.
 
 /// A request to serve, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,26 +11,25 @@ pub struct Request {
 #[derive(Debug, Clone, Default)]
 pub(super) struct RequestState {
     pub prompt: u32,
-    /// Tokens to produce here, those made elsewhere included.
+    /// Tokens to produce here, including those produced elsewhere.
     pub target: u32,
-    /// Tokens produced; while it decodes, those produced before it began to.
+    /// Tokens produced; while decoding, those produced before decoding started.
     pub generated: u32,
-    /// Tokens that must stand in the KV cache before the next token: the prompt, and after a preemption the
-    /// output so far.
+    /// Tokens needed in the KV cache before the next token: the prompt and, after a preemption, the output so far.
     pub fill: u32,
-    /// How many of those do.
+    /// How many of them are there.
     pub filled: u32,
-    /// Raised whenever it leaves a micro-batch, so that older entries about it are known as stale.
+    /// Incremented when it leaves a micro-batch, which marks older entries as stale.
     pub epoch: u32,
     pub decoding: bool,
-    /// Position of its decode batch when it began to decode.
+    /// Position of its decode batch when it joined.
     pub joined_at: u64,
-    /// Blocks reserved for its whole life, where the scheduler does that.
+    /// Blocks reserved for its whole lifetime, if the scheduler does so.
     pub reserved: u64,
-    /// Its session, if it is part of one: what the requests before it left in the KV cache is its history.
+    /// Its session, if any: the KV cache left by the session's earlier requests is its history.
     pub session: Option<u32>,
-    /// When it got its last token; while it decodes, the one it began with. Infinite if that is when it gets its slot, not
-    /// a number if there was none.
+    /// Time of its last token; while decoding, of the one it started with. Infinite if that is when it gets its
+    /// slot, NaN if there was none.
     pub last: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What one rank does in its next step.
+//! Decides one rank's work in its next step.
 
 use std::cmp::Reverse;
 
@@ -16,7 +16,7 @@ use super::sglang::constants as sglang;
 #[derive(Debug, Default)]
 pub(super) struct Scheduled {
     pub chunks: Vec<Chunk>,
-    /// Whose they are.
+    /// The requests they belong to.
     pub prefilling: Vec<u32>,
     pub decoding: u32,
     pub decoding_kv: u64,
@@ -39,8 +39,8 @@ impl Scheduled {
 }
 
 impl Rank<'_> {
-    /// Decides on decode and on prompts under way in the next step of a micro-batch, and names the requests that
-    /// could start beside them.
+    /// Schedules decode and prompts in progress for a micro-batch's next step, and finds requests that could start
+    /// in addition.
     pub fn plan(&mut self, micro: usize, requests: &mut [RequestState], now: f64) {
         let batch = &mut self.micro_batches[micro];
         batch.scheduled.clear();
@@ -70,7 +70,7 @@ impl Rank<'_> {
         self.micro_batches[micro].scheduled.candidates.clear();
     }
 
-    /// Sequences whose KV cache came from elsewhere begin to decode.
+    /// Sequences with a KV cache from elsewhere start to decode.
     fn join_ready(&mut self, micro: usize, requests: &mut [RequestState], now: f64) {
         while let Some(&id) = self.waiting.front()
             && requests[id as usize].is_ready()
@@ -93,7 +93,7 @@ impl Rank<'_> {
         }
     }
 
-    /// vLLM, TensorRT-LLM, SGLang with mixed chunks: decode, then prompts under way, then new ones, in one
+    /// vLLM, TensorRT-LLM, SGLang with mixed chunks: decode, then prompts in progress, then new ones, in one
     /// budget.
     fn decode_and_prefill(&mut self, micro: usize, requests: &mut [RequestState]) {
         let before = self.preemptions;
@@ -105,13 +105,13 @@ impl Rank<'_> {
         let whole = budget;
         self.continue_prompts(micro, requests, &mut budget, &mut claims);
         let taken = decode_tokens.saturating_add(whole - budget);
-        // What was just preempted for lack of room must not start over in the same step.
+        // A request just preempted for lack of memory must not restart in the same step.
         if self.preemptions == before {
             self.find_candidates(micro, requests, budget, taken, claims);
         }
     }
 
-    /// SGLang: prompts if there are any and room for them, else decode.
+    /// SGLang: prompts if there are any and they fit, else decode.
     fn prefill_or_decode(&mut self, micro: usize, requests: &mut [RequestState]) {
         let before = self.preemptions;
         let mut budget = self.policy.token_budget;
@@ -131,7 +131,7 @@ impl Rank<'_> {
         let slots = self.policy.slots();
         let free = slots.saturating_sub(self.running);
         match self.policy.batching {
-            // SGLang shares its slots out to the micro-batches.
+            // SGLang divides its slots among the micro-batches.
             Batching::PrefillFirst => {
                 let own = slots.div_ceil(self.policy.stages);
                 free.min(own.saturating_sub(self.micro_batches[micro].running))
@@ -140,7 +140,7 @@ impl Rank<'_> {
         }
     }
 
-    /// Chooses waiting requests within `budget` tokens; `taken` tokens are in the step already.
+    /// Chooses waiting requests within `budget` tokens; `taken` tokens are already in the step.
     fn find_candidates(
         &mut self,
         micro: usize,
@@ -149,7 +149,7 @@ impl Rank<'_> {
         taken: u32,
         mut claims: Claims,
     ) {
-        // Prompt tokens from which on no further request is taken.
+        // Prompt tokens at which no further request is taken.
         let mut input = self.policy.max_prefill_tokens.map_or(u32::MAX, |most| most.saturating_sub(taken));
         let mut candidates = std::mem::take(&mut self.micro_batches[micro].scheduled.candidates);
         for &id in self.waiting.iter().take(self.free_slots(micro) as usize) {
@@ -159,7 +159,7 @@ impl Rank<'_> {
             }
             let cached = self.cached(request);
             let left = request.fill - cached;
-            // After a preemption the prompt may have outgrown the budget.
+            // After a preemption the prompt may exceed the budget.
             let divisible = self.policy.chunked || left > self.policy.token_budget;
             if left > budget && !divisible {
                 break;
@@ -190,7 +190,7 @@ impl Rank<'_> {
             let tokens = self.affordable(request, (request.fill - request.filled).min(*budget));
             let blocks = self.blocks_to_fill(request, tokens);
             if tokens == 0 || blocks > self.free {
-                // The youngest prompt under way gives way, this one if it is itself the youngest.
+                // The newest prompt in progress is preempted, possibly this one.
                 let spared = self.spared(requests);
                 let youngest = self.micro_batches[micro].partial.back().copied();
                 let youngest = youngest.filter(|&id| Some(id) != spared);
@@ -213,7 +213,7 @@ impl Rank<'_> {
         }
     }
 
-    /// `tokens`, or what SGLang cuts a chunk to when fewer are free.
+    /// `tokens`, or the chunk SGLang cuts it to when fewer are free.
     fn affordable(&self, request: &RequestState, tokens: u32) -> u32 {
         if matches!(self.policy.preempt, Preempt::Recompute | Preempt::Never) {
             return tokens;
@@ -231,7 +231,7 @@ impl Rank<'_> {
         request.filled += tokens;
     }
 
-    /// Takes KV blocks for the next token of all that decode, and lets them decode if that succeeds.
+    /// Allocates KV blocks for the next token of all decoding sequences, and lets them decode if that succeeds.
     fn decode(&mut self, micro: usize, requests: &mut [RequestState]) {
         if !self.make_room(micro, requests) {
             return;
@@ -287,7 +287,7 @@ impl Rank<'_> {
         others.min_by_key(order).map(|sequence| sequence.id)
     }
 
-    /// After a retraction SGLang keeps free what the outputs so far let it expect.
+    /// After a retraction SGLang reserves memory based on the outputs so far.
     fn raise_share(&mut self, micro: usize, requests: &[RequestState]) {
         if !matches!(self.policy.preempt, Preempt::Retract { .. }) {
             return;

@@ -1,4 +1,4 @@
-//! What SGLang's scheduler keeps free and counts: figures of `static/catalog/constants.json`.
+//! SGLang's memory reserve and counters: figures from `static/catalog/constants.json`.
 
 use crate::kernels::constants::constants;
 

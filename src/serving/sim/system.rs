@@ -1,4 +1,4 @@
-//! Replicas on one clock, with the clients around them.
+//! Replicas on a common clock, with their clients.
 
 use super::arrivals::Source;
 use super::hand_over::{Event, Token};
@@ -7,12 +7,12 @@ use super::replica::Replica;
 use super::request::RequestState;
 use super::{Arrivals, Counts, FirstToken, Gaps, Moment, Outcome, Pool, Request, Served, SimError, Transfer};
 
-/// Where a run must end, and how much of it is kept.
+/// Where a run must end, and how much of its timeline is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Steps of all replicas.
     pub steps: u64,
-    /// Moments of the timeline, about.
+    /// Approximate number of points in the timeline.
     pub moments: usize,
 }
 
@@ -27,9 +27,9 @@ pub(super) struct System<'a> {
     /// Replicas before this one take new requests; the others decode what those have prefilled.
     decode_from: usize,
     transfer: Option<Transfer>,
-    /// When each rank of prefill has sent what it has to send.
+    /// When each prefill rank finishes its transfers.
     ports: Vec<f64>,
-    /// Where each request was prefilled: replica and rank, while its memory there is taken.
+    /// The replica and rank that hold each request's prefill memory.
     held: Vec<Option<(usize, u32)>>,
     requests: &'a [Request],
     states: Vec<RequestState>,
@@ -43,7 +43,7 @@ pub(super) struct System<'a> {
 }
 
 impl<'a> System<'a> {
-    /// `decode`: replicas that decode what those of `first` prefill, and the way there.
+    /// `decode`: replicas that decode what those of `first` prefill, and the transfer.
     pub fn new(
         first: Pool<'a>,
         decode: Option<(Pool<'a>, Transfer)>,
@@ -173,14 +173,14 @@ impl<'a> System<'a> {
         }
     }
 
-    /// The client's first token, where it comes so.
+    /// The client's first token, if delivered this way.
     fn first_at(&mut self, id: usize, seen: f64, how: FirstToken) {
         if self.transfer.is_some_and(|transfer| transfer.first_token == how) {
             self.served[id].first = seen;
         }
     }
 
-    /// The KV cache of a prompt goes to where it is decoded.
+    /// Transfers a prompt's KV cache to its decode replica.
     fn hand_over(&mut self, from: usize, token: Token, transfer: Transfer) {
         let id = token.id as usize;
         let Request { prompt, output } = self.requests[id];
@@ -201,7 +201,7 @@ impl<'a> System<'a> {
                 FirstToken::Slot => f64::INFINITY,
                 FirstToken::Step => f64::NAN,
             },
-            // Entries of the prefill replica stay stale.
+            // Entries in the prefill replica become stale.
             epoch: self.states[id].epoch,
             session: self.states[id].session,
             ..RequestState::new(prompt, output)

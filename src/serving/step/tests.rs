@@ -1,4 +1,4 @@
-//! No call is timed without a model in silence.
+//! Every call without a model is reported.
 
 use super::layout;
 use crate::config::catalog::{catalog, constants};
@@ -8,12 +8,12 @@ use crate::config::{Arch, Dtype, Model, ModelChoice, Scenario, check};
 use crate::graph::{Batch, pass};
 use crate::kernels::Op;
 
-/// Enough of each kind: prompts longer than what sparse attention keeps, prompts that are shorter, and single tokens.
+/// Batches that cover prompts longer and shorter than sparse attention's top k, and decode.
 fn batches() -> [Batch; 3] {
     [Batch::prefill(&[8192]), Batch::prefill(&[512]), Batch::decode(8, 4096)]
 }
 
-/// A model for each set of kinds of attention, with experts and without.
+/// A model for each combination of attention kinds, with and without experts.
 fn models() -> Vec<&'static Model> {
     let kinds = |model: &Model| {
         let kind = |attention: &Attention| match attention {
@@ -39,7 +39,7 @@ fn models() -> Vec<&'static Model> {
     catalog().models.models.iter().filter(is_new).collect()
 }
 
-/// What `scenario` has calls of that no model covers, and no warning says so.
+/// Calls of `scenario` that no model covers and no warning reports.
 fn silent(scenario: &Scenario) -> Vec<String> {
     let (Some(setup), issues) = check(scenario, catalog()) else { return Vec::new() };
     let physics = constants().physics().unwrap();
@@ -50,9 +50,9 @@ fn silent(scenario: &Scenario) -> Vec<String> {
     let mut silent = Vec::new();
     for batch in batches() {
         let calls = pass(&setup.model, &layout(&setup, &physics), &batch);
-        // Of elementwise kernels some kinds were measured nowhere, whatever the engine: they are timed by their bytes.
+        // Some element-wise kinds were not measured with any engine: they are timed by their bytes.
         for call in calls.into_iter().filter(|call| !matches!(call.op, Op::Elementwise(_))) {
-            // Where the GPU's record lacks a figure that the kernel needs, the plan is refused with its name.
+            // If the GPU's record lacks a figure the kernel needs, planning is refused with its name.
             let vector = call.op.served_vector(&setup.gpu, &setup.engine, physics.launch_floor);
             let Ok(vector) = vector else { return Vec::new() };
             let timed = call.op.closed_form(&setup.gpu).unwrap().is_some();

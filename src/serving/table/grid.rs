@@ -1,4 +1,4 @@
-//! Times and energies known at points, and between them.
+//! Times and energies on a grid, interpolated in between.
 
 use crate::serving::sim::Spent;
 
@@ -7,26 +7,26 @@ use crate::serving::sim::Spent;
 struct Place {
     /// Index of the lower neighbour.
     low: usize,
-    /// Share of the way to the next, in [0, 1].
+    /// Fraction of the way to the next, in [0, 1].
     share: f64,
 }
 
-/// Rising points of one axis, on a logarithmic scale.
+/// Ascending points of one axis, on a logarithmic scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// Added before the logarithm, for an axis that begins at zero.
+    /// Added before the logarithm, for axes that start at zero.
     offset: f64,
     /// Logarithms.
     points: Vec<f64>,
 }
 
 impl Axis {
-    /// `points` at least one, rising, above zero with `offset` added.
+    /// At least one point, ascending, above zero with `offset` added.
     pub fn new(points: impl IntoIterator<Item = f64>, offset: f64) -> Self {
         Self { offset, points: points.into_iter().map(|point| (point + offset).ln()).collect() }
     }
 
-    /// Below its first point the axis holds; beyond its last it goes on as its last step does.
+    /// Constant below the first point; extrapolates the last step beyond the last point.
     fn place(&self, at: f64) -> Place {
         let at = (at + self.offset).ln();
         let last = self.points.len().saturating_sub(1);
@@ -39,11 +39,11 @@ impl Axis {
     }
 }
 
-/// Axes of a grid at most.
+/// Maximum number of axes.
 const MOST_AXES: usize = 3;
 
-/// What a step takes, in seconds and in joules, over one, two or three axes, the last running fastest. Logarithms are multilinear between the
-/// points, so that powers of the coordinates are met exactly.
+/// The cost of a step in seconds and joules over one to three axes, the last varying fastest. Multilinear in the
+/// logarithms, so powers of the coordinates are exact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     axes: Vec<Axis>,
@@ -51,11 +51,11 @@ pub struct Grid {
     values: Vec<[f64; 2]>,
 }
 
-/// Seconds and joules are floored here: parts that a model lacks take none.
+/// Floor for seconds and joules: parts that a model lacks cost nothing.
 const NOTHING: f64 = 1e-15;
 
 impl Grid {
-    /// None if the values are not one for each point.
+    /// `None` unless there is one value per point.
     pub fn new(axes: Vec<Axis>, values: Vec<Spent>) -> Option<Self> {
         let points: usize = axes.iter().map(|axis| axis.points.len()).product();
         let logarithm = |value: f64| value.max(NOTHING).ln();
@@ -64,9 +64,9 @@ impl Grid {
         (points == values.len()).then_some(Self { axes, values })
     }
 
-    /// What it takes at `at`, one coordinate an axis.
+    /// The cost at `at`, one coordinate per axis.
     pub fn at(&self, at: &[f64]) -> Spent {
-        // Each axis is looked up once, however many neighbours there are.
+        // Each axis is looked up once, for all neighbours.
         let mut places = [Place { low: 0, share: 0.0 }; MOST_AXES];
         for ((place, axis), &coordinate) in places.iter_mut().zip(&self.axes).zip(at) {
             *place = axis.place(coordinate);
@@ -92,7 +92,7 @@ impl Grid {
     }
 }
 
-/// Whole numbers from `low` to `high`, both included, `per_octave` of them each time the number doubles.
+/// Whole numbers from `low` to `high` inclusive, `per_octave` of them per doubling.
 pub fn octaves(low: u64, high: u64, per_octave: u32) -> Vec<u64> {
     let (low, high) = (low.max(1), high.max(1));
     let step = 1.0 / f64::from(per_octave.max(1));
@@ -104,7 +104,7 @@ pub fn octaves(low: u64, high: u64, per_octave: u32) -> Vec<u64> {
     points
 }
 
-/// All combinations of the axes' points, the last axis running fastest.
+/// All combinations of the axes' points, the last axis varying fastest.
 pub(super) fn every_point(axes: &[Vec<u64>]) -> Vec<Vec<u64>> {
     axes.iter().fold(vec![Vec::new()], |points, axis| {
         let extended =

@@ -1,4 +1,4 @@
-//! A table with the host times of an engine and the factors of measured runs: what the steps of one run take.
+//! A table with an engine's host times and calibration factors: the step costs of a run.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use crate::latency::{HostWork, host_time};
 use crate::serving::sim::{RankStep, Spent, StepCost};
 use crate::units::Seconds;
 
-/// A table with the host times of an engine.
+/// A table with an engine's host times.
 #[derive(Debug, Clone)]
 pub struct Hosted<'a> {
     table: &'a StepTable,
@@ -19,8 +19,8 @@ pub struct Hosted<'a> {
     recent: Recent,
 }
 
-/// The parts of a step that a number of tokens or of sequences decides, as they were last looked up: most decode steps have
-/// as many as the one before.
+/// Cache of the parts of a step that depend on a token or sequence count: most decode steps have the same as the
+/// previous one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recent {
     pub tokens: Last,
@@ -29,7 +29,7 @@ pub(super) struct Recent {
     pub drafts: Last,
 }
 
-/// What was looked up last, and where.
+/// The last lookup and its result.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Last(Cell<Option<(f64, Spent)>>);
 
@@ -47,33 +47,31 @@ impl Last {
 }
 
 impl<'a> Hosted<'a> {
-    /// The steps as the physics has them.
+    /// The steps of the physics alone.
     pub(super) fn new(table: &'a StepTable, host: &'a HostTime, ahead: bool) -> Self {
         Self { table, host, ahead, factors: Factors::NONE, recent: Recent::default() }
     }
 
-    /// The same steps, each so many times as long.
+    /// The same steps multiplied by these factors.
     pub fn times(&self, factors: Factors) -> Self {
         Self { factors, ..self.clone() }
     }
 
-    /// The time of a step. None if the engine's record lacks its host times.
+    /// The time of a step. `None` if the engine's record lacks its host times.
     ///
-    /// What a step would take without its prompts is multiplied by the factor of decoding, and the rest by that of
-    /// prompts.
+    /// The step without its prompts is multiplied by the decode factor, the rest by the prefill factor.
     pub fn step(&self, ranks: &[Work]) -> Option<Seconds> {
         Some(Seconds(self.spent_on(ranks)?.seconds))
     }
 
-    /// The same, with the energy. A step that is shorter than the physics alone has it cannot draw more for it than the
-    /// GPUs may.
+    /// The same, with energy. A step calibrated to be shorter cannot draw more than the GPUs' limit.
     fn spent_on(&self, ranks: &[Work]) -> Option<Spent> {
         let (whole, joules) = self.physical(ranks)?;
         let seconds = self.corrected(ranks, whole)?.0;
         Some(Spent { seconds, joules: joules.min(self.table.room * seconds) })
     }
 
-    /// A step of this time, as measured runs correct it.
+    /// Calibrates the time of a step.
     fn corrected(&self, ranks: &[Work], whole: Seconds) -> Option<Seconds> {
         if self.factors == Factors::NONE {
             return Some(whole);
@@ -89,7 +87,7 @@ impl<'a> Hosted<'a> {
         Some(decoding * self.factors.decode + (whole - decoding) * self.factors.prefill)
     }
 
-    /// The time of a step's kernels, and of the host where kernels do not hide it, and the joules of the kernels.
+    /// The time of a step's kernels and unhidden host time, and the kernels' energy in joules.
     fn physical(&self, ranks: &[Work]) -> Option<(Seconds, f64)> {
         let Spent { seconds, joules } = self.table.spent(ranks, &self.recent);
         let kernels = Seconds(seconds);
@@ -112,7 +110,7 @@ impl StepCost for Hosted<'_> {
 
     fn spent(&self, ranks: &[RankStep<'_>]) -> Spent {
         let spent = match ranks {
-            // Nearly always: no list is made of it.
+            // The usual case, without allocating a list.
             [rank] => self.spent_on(&[Work::of(rank)]),
             ranks => self.spent_on(&ranks.iter().map(Work::of).collect::<Vec<_>>()),
         };

@@ -1,20 +1,20 @@
-//! Prompts of a step as the uniform ones that ask for the same.
+//! The prompts of a step as equivalent uniform ones.
 
 use super::{Extent, LENGTHS, SHORTEST, octaves};
 
-/// The uniform prompts with the same tokens, and nearly the same query-key pairs, as those of a step.
+/// Uniform prompts with the same tokens and nearly the same query-key pairs as those of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prompts {
-    /// Prompts taken together; a broken number where they are unlike.
+    /// Number of prompts; fractional if they differ.
     pub count: f64,
-    /// New tokens of each.
+    /// New tokens per prompt.
     pub new: f64,
-    /// Tokens of each that are cached already.
+    /// Cached tokens per prompt.
     pub past: f64,
 }
 
 impl Prompts {
-    /// None if no prompt has a new token. Means are over new tokens, as features take them.
+    /// `None` if no prompt has new tokens. Means are weighted by new tokens, as in features.
     pub fn of(chunks: impl IntoIterator<Item = (f64, f64)>) -> Option<Self> {
         let (mut tokens, mut squares, mut pasts) = (0.0, 0.0, 0.0);
         for (new, past) in chunks {
@@ -29,10 +29,10 @@ impl Prompts {
     }
 }
 
-/// Added to cached lengths on their axis, in tokens: shorter ones hardly matter beside the new tokens.
+/// Offset of the axis of cached lengths, in tokens: shorter ones hardly matter compared with the new tokens.
 pub(super) const PAST_OFFSET: f64 = 256.0;
 
-/// Cached lengths of the grid: none, and those that a chunked prompt can have.
+/// Cached lengths on the grid: zero, and those of a chunked prompt.
 pub(super) fn pasts(extent: &Extent) -> Vec<u64> {
     let mut pasts = vec![0];
     if extent.length > SHORTEST {
@@ -45,7 +45,7 @@ pub(super) fn pasts(extent: &Extent) -> Vec<u64> {
     pasts
 }
 
-/// Prompts that one step takes at most, if all are short.
+/// Maximum prompts per step, if all are short.
 pub(super) fn most_prompts(extent: &Extent) -> u64 {
     (extent.tokens / SHORTEST).clamp(1, extent.sequences.max(1))
 }

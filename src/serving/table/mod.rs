@@ -1,9 +1,9 @@
-//! Step times of one setup, tabulated: kernels are planned at grid points once, the models answer them all
-//! together, and a simulation then asks for any step in between.
+//! Tabulated step times of one setup: kernels are planned at grid points once, the models answer all of them
+//! together, and a simulation interpolates any step in between.
 //!
-//! A step's calls fall apart by what their time depends on ([`Scope`]): the number of tokens of a rank, that of all
-//! ranks together, the number of tokens chosen, the number of sequences that draft, or the lengths of prompts or of decoding sequences. Each part has a
-//! grid of its own, so a step that mixes all costs six lookups.
+//! Calls are grouped by what their time depends on ([`Scope`]): tokens of a rank, tokens of all ranks together,
+//! positions with logits, drafting sequences, or the lengths of prompts or of decoding sequences. Each group has
+//! its own grid, so a mixed step costs six lookups.
 
 mod grid;
 mod hosted;
@@ -29,21 +29,21 @@ pub use lengths::Prompts;
 use rows::{numbers, rounded};
 pub use work::Work;
 
-/// The largest steps a table has to answer, per rank.
+/// The largest steps a table has to cover, per rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Tokens of a step.
+    /// Tokens per step.
     pub tokens: u64,
-    /// Sequences that decode.
+    /// Decoding sequences.
     pub sequences: u64,
-    /// Tokens of one sequence, prompt and output.
+    /// Tokens of a sequence, prompt plus output.
     pub length: u64,
-    /// New tokens of one prompt in one step.
+    /// New tokens of a prompt per step.
     pub prompt: u64,
     pub phases: Phases,
 }
 
-/// What steps hold at all: workers of a pool do one or the other.
+/// The phases that occur: a pool's workers have only one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Phases {
     #[default]
@@ -53,12 +53,12 @@ pub enum Phases {
 }
 
 impl Extent {
-    /// The same or a little more, such that tables of a setup with different sequences and tokens share their points.
+    /// Rounded up so that tables of a setup with other sequences and tokens share their points.
     pub fn on_points(self) -> Self {
         Self { tokens: rounded(self.tokens), sequences: self.sequences.next_power_of_two(), ..self }
     }
 
-    /// The least that holds both.
+    /// The smallest extent that covers both.
     pub fn joined(&self, other: &Self) -> Self {
         Self {
             tokens: self.tokens.max(other.tokens),
@@ -70,13 +70,13 @@ impl Extent {
     }
 }
 
-/// Points per octave of sequences and of lengths.
+/// Points per octave of sequences and lengths.
 const SEQUENCES: u32 = 4;
 const LENGTHS: u32 = 3;
-/// Shortest prompt chunk and shortest decoding sequence of the grids: below, a launch costs the same.
+/// Shortest prompt chunk and decoding sequence on the grids: below, a launch costs the same.
 const SHORTEST: u64 = 16;
 
-/// One for each part of a step's calls.
+/// One for each group of calls.
 #[derive(Debug, Clone)]
 struct Parts<T> {
     tokens: T,
@@ -87,7 +87,7 @@ struct Parts<T> {
     decodes: T,
 }
 
-/// A table's steps, counted; the models have not answered yet.
+/// A table's counted steps, before the models answer.
 #[derive(Debug, Clone)]
 pub struct TablePlan {
     setup: Setup,
@@ -110,26 +110,26 @@ struct Points {
 pub struct StepTable {
     parts: Parts<Grid>,
     launches: f64,
-    /// What each sequence adds that decodes beside prompts.
+    /// Extra time per sequence that decodes next to prompts.
     copies: Seconds,
     /// As [`Setup::mixed_graph`].
     mixed_graph: f64,
-    /// GPUs of a stage, and the watts that all of them may draw beyond idling.
+    /// GPUs of a stage, and their maximum total power beyond idle.
     gpus: f64,
     room: f64,
 }
 
 impl TablePlan {
     /// # Errors
-    /// Where a catalog record lacks a figure the counting needs.
+    /// If a catalog record lacks a figure needed for counting.
     pub fn new(setup: &Setup, physics: &Physics, extent: &Extent) -> Result<Self, MissingFigure> {
         Self::onto(setup, physics, extent, Rows::default())
     }
 
-    /// The same, asking for its rows after those of `rows`.
+    /// The same, adding its rows to `rows`.
     ///
     /// # Errors
-    /// Where a catalog record lacks a figure the counting needs.
+    /// If a catalog record lacks a figure needed for counting.
     pub fn onto(
         setup: &Setup,
         physics: &Physics,
@@ -148,7 +148,7 @@ impl TablePlan {
         let verifying = octaves(1, extent.sequences * verified, SEQUENCES);
         let (lengths, news) = (octaves(SHORTEST, longest, LENGTHS), octaves(SHORTEST, newest, LENGTHS));
         let (pasts, counts) = (lengths::pasts(extent), octaves(1, lengths::most_prompts(extent), 1));
-        // A phase that never comes has one point.
+        // A phase that never occurs has one point.
         let one = || vec![1];
         let (decoding, contexts) = match extent.phases {
             Phases::Prefill => (one(), one()),
@@ -175,17 +175,17 @@ impl TablePlan {
         Ok(Self { setup: setup.clone(), physics: *physics, parts, rows, launches, copies })
     }
 
-    /// The rows the models are asked for.
+    /// The rows for the models.
     pub fn rows(&self) -> &Rows {
         &self.rows
     }
 
-    /// The same, for whoever asks for more rows with them: the table's come first.
+    /// Takes the rows, so that more can be added after them.
     pub fn take_rows(&mut self) -> Rows {
         std::mem::take(&mut self.rows)
     }
 
-    /// The table. None if `efficiencies` does not answer every row of the plan.
+    /// The table. `None` if `efficiencies` does not answer every row of the plan.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<StepTable> {
         let grid = |points: &Points| {
             let spent = |step: &PlannedStep| step.spent(&self.setup, &self.physics, efficiencies);
@@ -211,7 +211,7 @@ impl TablePlan {
     }
 }
 
-/// The states of a delta rule, gathered for it and scattered back. Sequences that verify drafts stay where they are.
+/// Gathering and scattering the states of a delta rule. Sequences that verify drafts are not copied.
 fn copies(setup: &Setup, physics: &Physics) -> Result<Seconds, MissingFigure> {
     if !setup.engine.copies_states || setup.drafts.drafted > 0 {
         return Ok(Seconds::ZERO);
@@ -230,39 +230,39 @@ fn alike(count: u64, new: u64, past: u64) -> Batch {
     Batch::of(Sequences { count, new, past })
 }
 
-/// An axis from zero is that of cached tokens.
+/// An axis from zero holds cached tokens.
 fn logarithmic(points: &[u64]) -> Axis {
     let offset = if points.first() == Some(&0) { lengths::PAST_OFFSET } else { 0.0 };
     Axis::new(points.iter().map(|&point| point as f64), offset)
 }
 
 impl StepTable {
-    /// The steps of an engine with these host times, each decided `ahead` or not, as the physics has them.
+    /// The steps with these host times, scheduled `ahead` (asynchronously) or not, without calibration.
     pub fn under<'a>(&'a self, host: &'a HostTime, ahead: bool) -> Hosted<'a> {
         Hosted::new(self, host, ahead)
     }
 
-    /// The shortest decode step: one sequence, and no host.
+    /// The shortest decode step: one sequence, and no host time.
     pub fn least_decode_step(&self) -> Option<Seconds> {
         let kernels = self.kernels(&[Work { decoding: 1.0, decoding_kv: 1.0, ..Work::default() }]);
         (kernels > Seconds::ZERO).then_some(kernels)
     }
 
-    /// The time of a step's kernels. Ranks wait for the slowest wherever they meet; the experts take the tokens of
-    /// all, so `ranks` are all that share them.
+    /// The time of a step's kernels. Ranks wait for the slowest at every synchronisation; the experts process
+    /// everyone's tokens, so `ranks` are all that share them.
     pub fn kernels(&self, ranks: &[Work]) -> Seconds {
         Seconds(self.spent(ranks, &Recent::default()).seconds)
     }
 
-    /// The same, with what all GPUs spend on them beyond idling. Ranks that have fewer tokens than the busiest are taken to
-    /// be padded to it.
+    /// The same, with the energy of all GPUs beyond idle power. Ranks with fewer tokens are assumed padded to the
+    /// busiest.
     fn spent(&self, ranks: &[Work], recent: &Recent) -> Spent {
         let most = |of: &dyn Fn(&Work) -> f64| ranks.iter().map(of).fold(0.0, f64::max);
         let tokens = most(&Work::tokens);
         if tokens <= 0.0 {
             return Spent::default();
         }
-        // A graph is replayed by all ranks or by none, each padded to the busiest.
+        // A graph is replayed by all ranks or none, each padded to the busiest.
         let replayed = tokens <= self.mixed_graph || ranks.iter().all(|work| work.prompts.is_none());
         let each = |work: &Work| if replayed { tokens } else { work.tokens() };
         let pooled: f64 = ranks.iter().map(each).sum();
@@ -295,7 +295,7 @@ impl StepTable {
         if work.decoding <= 0.0 {
             return prompts;
         }
-        // A verified token attends to the whole sequence as the newest does, and reads it no second time.
+        // A verified token attends to the whole sequence like the newest one, without another read.
         let length = (work.decoding_kv / work.decoding).max(SHORTEST as f64);
         let decodes = self.parts.decodes.at(&[work.decoding, length]);
         let copies = if work.prompts.is_some() { self.copies.0 * work.decoding } else { 0.0 };

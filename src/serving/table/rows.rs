@@ -1,15 +1,15 @@
-//! Numbers of tokens that steps are counted at.
+//! Token counts at which steps are evaluated.
 
 use super::grid::octaves;
 
-/// Points per octave between the edges, and where no edges show: below the first tile, and far above.
+/// Points per octave between tile edges, and where edges do not matter: below the first tile, and far above.
 const BETWEEN: u32 = 8;
 const BEYOND: u32 = 16;
-/// Up to so many tokens: the rows of the tiles whose edges show.
+/// Tile heights whose edges matter, up to this many tokens.
 const TILES: [(u64, u64); 3] = [(1024, 64), (4096, 128), (16_384, 256)];
 
-/// Numbers of tokens up to `most`. A product takes longer at once where one more row opens another tile, and hardly
-/// changes up to the next: both sides of such an edge are points.
+/// Token counts up to `most`. A GEMM's time jumps when one more row opens another tile, and hardly changes up to
+/// the next: both sides of such an edge are points.
 pub(super) fn numbers(most: u64) -> Vec<u64> {
     let [(_, first), .., (last, _)] = TILES;
     let mut numbers = octaves(1, most.min(first), BEYOND);
@@ -29,7 +29,7 @@ pub(super) fn numbers(most: u64) -> Vec<u64> {
     numbers
 }
 
-/// The next number of tokens that is a point whatever the most is.
+/// The next token count that is a point for any `most`.
 pub(super) fn rounded(most: u64) -> u64 {
     match TILES.iter().find(|(to, _)| most <= *to) {
         Some((_, rows)) => most.next_multiple_of(*rows),

@@ -1,16 +1,16 @@
-//! What a step asks of one rank.
+//! The work of a step on one rank.
 
 use super::Prompts;
 use crate::serving::sim::RankStep;
 
-/// What one rank does in a step.
+/// The work of one rank in a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Work {
     pub prompts: Option<Prompts>,
-    /// Sequences that decode, and the tokens of KV cache they attend to, together.
+    /// Decoding sequences, and their total KV cache tokens.
     pub decoding: f64,
     pub decoding_kv: f64,
-    /// Tokens of each decoding sequence that are verified beside the newest (speculative decoding).
+    /// Draft tokens verified per decoding sequence (speculative decoding).
     pub drafted: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What measured runs change of the physics, and how sure they make it.
+//! How measured runs correct the physics, and how certain that is.
 
 use crate::calibration::Band;
 use crate::config::Setup;
@@ -8,7 +8,7 @@ use crate::serving::sim::Stats;
 use crate::study::{Block, Row};
 use crate::units::{Seconds, count, fixed};
 
-/// None where nothing was calibrated: at the roofline, and for a static batch.
+/// `None` if not calibrated: at the roofline, and for a static batch.
 pub fn of(setup: &Setup, report: &Report) -> Option<Block> {
     let (calibrated, run) = (report.calibrated.as_ref()?, report.run.as_ref()?);
     let Calibrated { factors, bands, support, physics, .. } = calibrated;

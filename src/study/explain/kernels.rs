@@ -1,4 +1,4 @@
-//! Each kernel of a pass: its work, its tiles and waves, and what reaching its ceiling would save.
+//! Each kernel of a pass: its work, tiles and waves, and what reaching its ceiling would save.
 
 use crate::config::{Load, Setup};
 use crate::graph::Phase;
@@ -8,10 +8,10 @@ use crate::study::words;
 use crate::study::{Block, Row};
 use crate::units::{Seconds, count, decimal, percent, ratio};
 
-/// Savings below this share of a step do not show in its printed digits.
+/// Savings below this share of a step are not visible in the printed digits.
 const LEAST: f64 = 1e-3;
 
-/// A heading and one fold per kernel, by share of time; ids number them in the order of the report: `kernel-decode-3`.
+/// A heading and one fold per kernel, by share of time; ids follow the order of the report: `kernel-decode-3`.
 pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> {
     let phase = words::phase(pass.phase).to_ascii_lowercase();
     let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
@@ -84,7 +84,7 @@ fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLin
     );
     let tpot = report.headline.as_ref().and_then(|headline| headline.tpot);
     match (pass.phase, tpot) {
-        // Every token takes one decode step, plus whatever else it waits for.
+        // Every token takes one decode step, plus other waiting.
         (Phase::Decode, Some(tpot)) => {
             let steps = if matches!(setup.load, Load::Batch(_)) { 1.0 } else { f64::from(setup.pp) };
             format!("{text}, and TPOT would be {}.", (tpot - saved * steps).print())

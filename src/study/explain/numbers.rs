@@ -28,7 +28,7 @@ fn fold(id: &str, name: String, lines: Vec<String>) -> Block {
     Block::fold(id, name, lines.into_iter().map(Block::text).collect())
 }
 
-/// Beside the mean.
+/// Percentiles next to the mean.
 fn percentiles(stats: Stats) -> String {
     let [p50, p90, p99] = [stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print());
     format!("Mean of the simulated run; P50 {p50}, P90 {p90}, P99 {p99}.")
@@ -55,7 +55,7 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, spread
             count(f64::from(setup.cached(prompt))),
         )));
     }
-    // Little's law: as many requests wait as arrive in the time that one waits.
+    // Little's law: the number waiting is the arrival rate times the waiting time.
     let in_flight = headline.running + headline.waiting;
     let queue = headline.e2e * (headline.waiting / in_flight);
     let shared = (headline.ttft - alone - queue).max(Seconds::ZERO);
@@ -124,7 +124,7 @@ fn tpot(
 
 fn e2e(setup: &Setup, headline: &Headline, spread: Option<String>) -> Block {
     let mut lines: Vec<String> = spread.into_iter().collect();
-    // Of requests that differ, those with long outputs count for more.
+    // If requests differ, those with long outputs count for more.
     if !setup.varies() {
         lines.push(format!(
             "E2E = TTFT + (OSL - 1) × TPOT = {} + {} × {} = {}",
@@ -210,7 +210,7 @@ fn utilisation(setup: &Setup, pass: &PassReport) -> Block {
     fold(id, format!("Bottleneck of {phase}, MFU and MBU"), lines)
 }
 
-/// Errors of such predictions against measured runs.
+/// Errors of similar predictions against measured runs.
 pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
     let groups = [
         ("All", accuracy.closed_loops("all", "")),

@@ -1,11 +1,11 @@
-//! Every plan that was simulated, as trade-offs: output per GPU against output per user, cost against latency.
+//! All simulated plans as trade-offs: output per GPU against output per user, cost against latency.
 
 use super::super::Block;
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::find::Tried;
 
 const HEIGHT: u32 = 300;
-/// Kinds of plans with a name of their own.
+/// Number of kinds of plans with their own name.
 const MOST_NAMED: usize = 8;
 const TONES: [Tone; 3] = [Tone::Ink, Tone::Muted, Tone::Faint];
 
@@ -47,7 +47,7 @@ fn better_below(one: Place, other: Place) -> bool {
     one.0 <= other.0 && one.1 <= other.1 && one != other
 }
 
-/// None with a single point, which is no trade-off.
+/// `None` for a single point.
 fn figure(
     name: &str,
     tried: &[Tried],
@@ -65,7 +65,7 @@ fn figure(
         }
     }
     let all: Vec<Place> = kinds.iter().flat_map(|(_, places)| places.iter().copied()).collect();
-    // From left to right, each place once.
+    // Left to right, without duplicates.
     let mut best: Vec<Place> = Vec::new();
     for &at in all.iter().filter(|&&at| !all.iter().any(|&other| better(other, at))) {
         let index = best.partition_point(|other| other.0 < at.0);
@@ -76,7 +76,7 @@ fn figure(
     if all.len() < 2 {
         return None;
     }
-    // Those on the frontier first: the eye looks for them.
+    // Frontier points first.
     let on_it = |(_, places): &(String, Vec<Place>)| places.iter().any(|at| best.contains(at));
     let (mut kinds, behind): (Vec<_>, Vec<_>) = kinds.into_iter().partition(on_it);
     kinds.extend(behind);

@@ -1,5 +1,5 @@
-//! The plans that a link asks for, as a document: the best first, the rest with what they cost more, and where the search
-//! has looked.
+//! The plans requested by a link as a document: the best first, how much more the others cost, and what was
+//! searched.
 
 mod charts;
 
@@ -11,10 +11,10 @@ use crate::find::{Answer, Nearest, Plan, Request, Search};
 use crate::serving::run::Spread;
 use crate::units::{Dollars, Printed, Seconds, chance, count, fixed, percent};
 
-/// A search under way for what a link asks.
+/// The search for a link's plans.
 #[derive(Debug)]
 pub struct Plans {
-    /// None if the link cannot be searched for: the issues say why.
+    /// `None` if the link cannot be searched for; the issues say why.
     search: Option<Search>,
     issues: Vec<Issue>,
 }
@@ -25,16 +25,16 @@ impl Plans {
         Self { search: request.map(Search::new), issues }
     }
 
-    /// One task of the search. Whether anything remains.
+    /// Runs one task of the search. Returns whether anything remains.
     ///
     /// # Errors
-    /// Why the models do not answer.
+    /// Why the models failed.
     pub fn step(&mut self, ask: impl Fn(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
         let unanswered = || "the models did not answer every row".to_owned();
         self.search.as_mut().map_or(Ok(false), |search| search.step(ask, unanswered))
     }
 
-    /// Layouts that are done with, and all of them; equal only where nothing remains to be done.
+    /// Layouts done and in total; equal only if nothing remains.
     pub fn progress(&self) -> (usize, usize) {
         let Some(search) = &self.search else { return (0, 0) };
         let counts = search.counts();
@@ -43,13 +43,13 @@ impl Plans {
         (done as usize, all as usize)
     }
 
-    /// What is wrong with the request, and why nothing was found.
+    /// Issues with the request, and why nothing was found.
     pub fn issues(&self) -> Vec<Issue> {
         let found = self.search.as_ref().map_or_else(Vec::new, |search| search.answer().issues);
         self.issues.iter().cloned().chain(found).collect()
     }
 
-    /// `page` is the address of the page, for links to share.
+    /// `page` is the page's address, for links to share.
     pub fn document(&self, page: &str) -> Document {
         let Some(search) = &self.search else {
             let errors = self.issues.iter().filter(|issue| issue.is_error());
@@ -75,7 +75,7 @@ impl Plans {
     }
 }
 
-/// What to take, in a sentence.
+/// The recommendation in a sentence.
 fn lead(answer: &Answer) -> Block {
     let best = match (&answer.nearest, answer.plans.first()) {
         (Some(nearest), _) => return Block::text(sentence(&nearest.text)),
@@ -111,7 +111,7 @@ fn open(plan: &Plan) -> Span {
     Span::link(&plan.name, format!("#{}", plan.link))
 }
 
-/// What the columns say that their names do not.
+/// Explains the columns.
 const COLUMNS: &str = "TTFT and TPOT: mean (P99). In limits: share of requests. Sure: how likely \
                        a measurement keeps to every limit. Head-room: times the load that the same replicas \
                        take. N+1: with a spare replica, so that the limits hold while one is down.";
@@ -156,7 +156,7 @@ fn table(plans: &[&Plan]) -> Block {
     Block::table("Plans, the cheapest first", &HEAD, plans.iter().map(row))
 }
 
-/// Why a plan stands where it stands, and what it is.
+/// Why a plan ranks where it does, and its details.
 fn details(index: usize, plan: &Plan, page: &str) -> Block {
     let place = index + 1;
     let why = plan.behind.as_ref().map_or(String::new(), |behind| format!(": {behind}"));
@@ -228,7 +228,7 @@ fn others(answer: &Answer) -> Option<Block> {
         .then(|| Block::fold("plans-others", format!("{many} GPUs without a plan"), vec![table]))
 }
 
-/// What became of the layouts.
+/// The outcomes of the layouts.
 fn counts(answer: &Answer) -> Block {
     let counts = answer.counts;
     let fact = |name, number: u32, help| Fact::new(name, count(f64::from(number)), help);

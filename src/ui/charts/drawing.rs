@@ -1,4 +1,4 @@
-//! A chart, what of it is shown, and its picture on a canvas.
+//! A chart, its visible part, and its picture on a canvas.
 
 use gloo::utils::window;
 use leptos::html::Canvas;
@@ -12,20 +12,20 @@ use crate::chart::surface::sheet;
 use crate::chart::{Chart, Palette, Theme, Zoom, draw};
 use crate::ui::state::State;
 
-/// How far from a point a pointer still means it, in CSS pixels.
+/// Distance from a point within which the pointer selects it, in CSS pixels.
 const REACH: f64 = 60.0;
 
 #[derive(Clone, Copy)]
 pub struct Drawing {
     canvas: NodeRef<Canvas>,
     pub chart: Signal<Option<Chart>>,
-    /// Names of the legend that are left out.
+    /// Legend names that are switched off.
     pub hidden: RwSignal<Vec<String>>,
-    /// The part of it that is shown.
+    /// The visible part.
     zoom: RwSignal<Zoom>,
-    /// The chart without what is left out.
+    /// The chart without what is switched off.
     pub shown: Memo<Option<Chart>>,
-    /// The point that is read out.
+    /// The point being read out.
     read: RwSignal<Option<usize>>,
     dark: Signal<bool>,
 }
@@ -42,7 +42,7 @@ impl Drawing {
             shown.track();
             drawing.read.set(None);
         });
-        // The row of a kernel is pointed at.
+        // Follows the row of a kernel under the pointer.
         let pointed = State::get().pointed;
         Effect::new(move |before: Option<bool>| {
             let is_kernel = pointed.with(|id| !id.is_empty());
@@ -58,24 +58,24 @@ impl Drawing {
         drawing
     }
 
-    /// The row id of the kernel whose point is read out; none if the kernel has no row.
+    /// The row id of the kernel being read out; `None` if it has no row.
     pub fn kernel(self) -> Option<String> {
         let read = self.read.get_untracked()?;
         self.readings().into_iter().nth(read).map(|reading| reading.id).filter(|id| !id.is_empty())
     }
 
-    /// Subscribes to everything the picture depends on but the point that is read out.
+    /// Subscribes to everything the picture depends on except the point being read out.
     pub fn track(self) {
         self.shown.track();
         self.dark.track();
     }
 
-    /// Where the page still holds it: frames come late.
+    /// If still in the page: animation frames come late.
     pub fn canvas(self) -> Option<HtmlCanvasElement> {
         self.canvas.try_get_untracked().flatten()
     }
 
-    /// For the screen, where the legend stands beside the chart.
+    /// For the screen, where the legend is next to the chart.
     pub fn theme(self) -> Theme {
         let theme = Theme::new(self.palette(), ratio());
         let keyed =
@@ -93,21 +93,21 @@ impl Drawing {
         }
     }
 
-    /// Draws with or without the point that is read out. A hidden canvas has no room to draw in.
+    /// Draws with or without the point being read out. A hidden canvas has no size to draw on.
     pub fn draw_with(self, theme: Theme, reading: bool) {
         let (Some(canvas), Some(chart)) = (self.canvas(), self.shown.get_untracked()) else { return };
         if canvas.client_width() == 0 {
             return;
         }
         let (width, height) = size(&canvas);
-        // Only where it changes, since setting it clears the canvas.
+        // Only if it changes, since setting it clears the canvas.
         if (canvas.width(), canvas.height()) != (width, height) {
             canvas.set_width(width);
             canvas.set_height(height);
         }
         let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
         let area = sheet(backend);
-        // A canvas that refuses to draw leaves its summary and the tables.
+        // If a canvas refuses to draw, its summary and the tables remain.
         let _ = draw(&area, &chart, theme);
         let read = self.read.get_untracked().filter(|_| reading);
         if let Some(reading) = read.and_then(|index| self.readings().into_iter().nth(index)) {
@@ -131,13 +131,13 @@ impl Drawing {
         }
     }
 
-    /// Reads out what is near a place, in CSS pixels.
+    /// Reads out the point near a position in CSS pixels.
     pub fn point(self, x: f64, y: f64) {
         let ratio = ratio();
         self.read_out(nearest(&self.readings(), (x * ratio, y * ratio), REACH * ratio));
     }
 
-    /// Whether it is a chart that can be zoomed.
+    /// Whether the chart can be zoomed.
     pub fn zooms(self) -> bool {
         self.chart.with(|chart| matches!(chart, Some(Chart::Roofline(_))))
     }
@@ -146,12 +146,12 @@ impl Drawing {
         !self.zoom.get().shows_all()
     }
 
-    /// Larger by `factor`, about the middle; all of it for 0.
+    /// Zooms by `factor` around the centre; 0 shows everything.
     pub fn zoom(self, factor: f64) {
         self.zoom.update(|zoom| *zoom = if factor > 0.0 { zoom.by(factor) } else { Zoom::default() });
     }
 
-    /// Shows what was at `from` at `to`, in CSS pixels.
+    /// Moves what was at `from` to `to`, in CSS pixels.
     pub fn drag(self, from: (f64, f64), to: (f64, f64)) {
         let (from, to) = (self.within_frame(from), self.within_frame(to));
         self.zoom.update(|zoom| *zoom = zoom.moved((from.0 - to.0, from.1 - to.1)));
@@ -162,7 +162,7 @@ impl Drawing {
         within_frame(at, (f64::from(canvas.client_width()), f64::from(canvas.client_height())))
     }
 
-    /// Arrow keys go from point to point; the text of the point reached, and none for other keys.
+    /// Arrow keys move between points; returns the text of the point reached, or `None` for other keys.
     pub fn step(self, key: &str) -> Option<String> {
         let readings = self.readings();
         let last = readings.len().checked_sub(1)?;
@@ -187,7 +187,7 @@ fn ratio() -> f64 {
     window().device_pixel_ratio()
 }
 
-/// Of the backing store.
+/// Size of the backing store.
 fn size(canvas: &HtmlCanvasElement) -> (u32, u32) {
     let size = |css: i32| (f64::from(css) * ratio()).round().max(1.0) as u32;
     (size(canvas.client_width()), size(canvas.client_height()))

@@ -1,4 +1,4 @@
-//! Charts on canvases, sharp at any pixel ratio, whose points are read out to pointer and keyboard.
+//! Charts on canvases, sharp at any pixel ratio, with points read out by pointer and keyboard.
 
 mod drawing;
 mod tools;
@@ -21,7 +21,7 @@ pub fn ChartView(
     #[prop(into)] id: String,
     #[prop(into)] label: String,
     #[prop(into)] chart: Signal<Option<Chart>>,
-    /// What it shows, in words.
+    /// Its content in words.
     #[prop(into)]
     words: Signal<String>,
 ) -> impl IntoView {
@@ -34,7 +34,7 @@ pub fn ChartView(
     Effect::new(move |_| {
         resized.track();
         drawing.track();
-        // At most once a frame, however many changes there are.
+        // At most once per frame, however many changes there are.
         if !waiting.get_value() {
             waiting.set_value(true);
             request_animation_frame(move || {
@@ -43,10 +43,10 @@ pub fn ChartView(
             });
         }
     });
-    // What is read out is said to those who do not see it, unless the pointer asked.
+    // Announces what is read out to screen readers, unless the pointer asked.
     let voice = RwSignal::new(String::new());
     let place = |event: &MouseEvent| (f64::from(event.offset_x()), f64::from(event.offset_y()));
-    // Where a press began or was dragged to, and whether it was dragged: then it opens nothing.
+    // Where a press started or was dragged to, and whether it was dragged: a drag opens nothing.
     let pressed = StoredValue::new(None);
     let dragged = StoredValue::new(false);
     let press = move |event: PointerEvent| {
@@ -72,7 +72,7 @@ pub fn ChartView(
     };
     let key = move |event: KeyboardEvent| {
         if event.key() == "Enter" {
-            // It would press the button that then has the focus.
+            // It would press the focused button.
             event.prevent_default();
             dragged.set_value(false);
             open();
@@ -82,7 +82,7 @@ pub fn ChartView(
             event.prevent_default();
             drawing.drag((0.0, 0.0), by);
         } else if let Some(text) = drawing.step(&event.key()) {
-            // Keys that move along the points do not scroll the page as well.
+            // Keys that move between points do not scroll the page.
             event.prevent_default();
             voice.set(text);
         }
@@ -110,12 +110,12 @@ pub fn ChartView(
     }
 }
 
-/// What one press of a button or key makes of a chart.
+/// Zoom factor of one press of a button or key.
 pub const ZOOM: f64 = 1.5;
-/// How far a key moves it, in CSS pixels.
+/// Distance a key moves the chart, in CSS pixels.
 const MOVED: f64 = 60.0;
 
-/// The factor that a key zooms by; 0 for all of the chart.
+/// The zoom factor of a key; 0 shows everything.
 fn zoomed(key: &str) -> Option<f64> {
     match key {
         "+" | "=" => Some(ZOOM),
@@ -125,7 +125,7 @@ fn zoomed(key: &str) -> Option<f64> {
     }
 }
 
-/// Where arrow keys with Shift move what is shown: opposite to the view.
+/// Movement by arrow keys with Shift, opposite to the view.
 fn moved(event: &KeyboardEvent) -> Option<(f64, f64)> {
     match event.key().as_str() {
         _ if !event.shift_key() => None,
@@ -137,7 +137,7 @@ fn moved(event: &KeyboardEvent) -> Option<(f64, f64)> {
     }
 }
 
-/// Tells of changes of the canvas's size and of the pixel ratio (zoom changes both) as long as it lives.
+/// Reports changes of the canvas's size and the pixel ratio (zooming the page changes both) while it lives.
 struct Watch {
     observer: ResizeObserver,
     _changed: Closure<dyn FnMut()>,

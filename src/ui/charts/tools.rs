@@ -1,4 +1,4 @@
-//! Below a canvas: the legend, whose names leave their part of the chart out, and the chart as a file.
+//! Below a canvas: the legend, whose names switch parts of the chart off, and buttons that save the chart.
 
 use gloo::timers::callback::Timeout;
 use gloo::utils::document;
@@ -14,7 +14,7 @@ use crate::chart::legend::Key;
 use crate::chart::svg::svg;
 use crate::chart::{Chart, Theme};
 
-/// After which a browser has begun to read a file to be saved.
+/// Time after which a browser has started reading a file to be saved.
 const BEGUN_AFTER_MS: u32 = 2_000;
 
 #[component]
@@ -56,7 +56,7 @@ pub fn Tools(drawing: Drawing, label: String, id: String) -> impl IntoView {
     }
 }
 
-/// Leaves a part of the chart out, or takes it in again. Leaving out the last of `all` shows everything.
+/// Switches a part of the chart off or on. Switching off the last of `all` shows everything.
 fn toggle(drawing: Drawing, key: &str, all: &[Key]) {
     drawing.hidden.update(|hidden| {
         hidden.retain(|hidden| all.iter().any(|key| key.name == *hidden));
@@ -90,16 +90,16 @@ fn save_as(drawing: Drawing, format: &str, id: &str) {
         }
         "CSV" => save_text(&file, &chart.to_csv(), "text/csv"),
         _ => {
-            // At the pixels it has on the screen, and with the legend, which stands beside it there.
+            // At screen resolution, and with the legend, which is outside the canvas there.
             drawing.draw_with(Theme { keyed: true, ..drawing.theme() }, false);
             let done = Closure::once_into_js(move |blob: Option<Blob>| {
                 if let Some(blob) = blob {
                     save(&file, &blob);
                 }
             });
-            // A canvas that refuses leaves SVG.
+            // If the canvas refuses, use SVG.
             let _ = canvas.to_blob(done.unchecked_ref());
-            // The picture is that of the moment it was asked for.
+            // The picture is from when it was requested.
             drawing.draw();
         }
     }
@@ -108,7 +108,7 @@ fn save_as(drawing: Drawing, format: &str, id: &str) {
 fn save_text(file: &str, text: &str, media: &str) {
     let options = BlobPropertyBag::new();
     options.set_type(media);
-    // Spreadsheets take a table for one of the system's old encodings, unless a mark says that it is UTF-8.
+    // Spreadsheets need a mark to read a table as UTF-8.
     let mark = if media == "text/csv" && !text.is_ascii() { "\u{feff}" } else { "" };
     let parts = Array::of2(&mark.into(), &text.into());
     if let Ok(blob) = Blob::new_with_str_sequence_and_options(&parts, &options) {
@@ -116,7 +116,7 @@ fn save_text(file: &str, text: &str, media: &str) {
     }
 }
 
-/// Saves `content` as a file of this name; where the page may not, nothing happens.
+/// Saves `content` under this file name; does nothing if the page may not.
 fn save(file: &str, content: &Blob) {
     let Ok(url) = Url::create_object_url_with_blob(content) else { return };
     let link = document().create_element("a").ok().and_then(|link| link.dyn_into::<HtmlAnchorElement>().ok());

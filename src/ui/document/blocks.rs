@@ -11,7 +11,7 @@ use crate::ui::copy::Copy;
 use crate::ui::parts::Tick;
 use crate::ui::state::State;
 
-/// Ids of the folds of a document that are open.
+/// Ids of the open folds of a document.
 #[derive(Clone, Copy)]
 pub struct Folds(RwSignal<Vec<String>>);
 
@@ -22,7 +22,7 @@ impl Default for Folds {
 }
 
 impl Folds {
-    /// Opens a fold of the document; the id of its element.
+    /// Opens a fold of the document; returns its element id.
     pub fn open(self, fold: &str) -> String {
         let id = format!("fold-{fold}");
         self.set(&id, true);
@@ -39,7 +39,7 @@ impl Folds {
     }
 }
 
-/// Each block is rendered anew only where it has changed.
+/// Blocks are re-rendered only if they change.
 pub fn blocks(all: Signal<Vec<Block>>, folds: Folds) -> impl IntoView {
     let block = move |index: usize| {
         let block = Memo::new(move |_| all.with(|all| all.get(index).cloned()));
@@ -90,7 +90,7 @@ fn span(span: Span) -> AnyView {
     view! { <a href="" on:click=show>{text}</a> }.into_any()
 }
 
-/// A box that marks a plan to be compared.
+/// A checkbox that marks a plan for comparison.
 fn mark(name: String, plan: String) -> AnyView {
     let state = State::get();
     let own = plan.clone();
@@ -142,7 +142,7 @@ fn facts(of: Facts) -> AnyView {
         .into_any()
 }
 
-/// A text to be copied, and saved where it is a file.
+/// Text to copy, or to save if it is a file.
 fn code(of: Code) -> AnyView {
     let data = String::from(js_sys::encode_uri_component(&of.text));
     let save = (!of.file.is_empty()).then(|| {
@@ -161,7 +161,7 @@ fn code(of: Code) -> AnyView {
     .into_any()
 }
 
-/// Closed folds hold nothing: thousands of rows that few open would hold the page up.
+/// Closed folds are empty: thousands of rows that few people open would slow the page down.
 fn fold(of: Fold, folds: Folds) -> AnyView {
     let id = format!("fold-{}", of.id);
     let open = folds.0.with(|all| all.contains(&id));

@@ -1,4 +1,4 @@
-//! What a visitor holds of a document: the focus, and what a pointer is pressing.
+//! Preserves the focus, and what a pointer is pressing, when a document is re-rendered.
 
 use gloo::timers::callback::Timeout;
 use gloo::utils::document;
@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, FocusOptions, HtmlElement, Node};
 
-/// A press becomes a click this long after the pointer is lifted, or sooner: by touch it is an event of its own.
+/// Maximum delay of a click after the pointer is lifted: by touch it is a separate event.
 const CLICK_MS: u32 = 50;
 
 /// Whether something within `root` is being pressed.
@@ -33,7 +33,7 @@ pub fn pressed(root: NodeRef<Div>) -> RwSignal<bool> {
     pressed
 }
 
-/// An element that has the focus, by its tag and its words.
+/// A focused element, by its tag and text.
 #[derive(Debug, Clone)]
 pub struct Focus {
     tag: String,
@@ -45,11 +45,11 @@ impl Focus {
         Self { tag: element.tag_name(), words: element.text_content() }
     }
 
-    /// Gives the focus to the element that now reads so, unless it has it or the visitor took the focus elsewhere.
+    /// Focuses the element with the same text, unless it has the focus or the visitor moved it.
     pub fn restore(&self, root: &Element) {
         let reads =
             |element: &Element| element.tag_name() == self.tag && element.text_content() == self.words;
-        // The body has it where the element that had it is gone.
+        // The body has it if the focused element is gone.
         let lost =
             |active: &Element| active.tag_name() == "BODY" || root.contains(Some(active)) && !reads(active);
         if !document().active_element().as_ref().is_none_or(lost) {
@@ -60,13 +60,13 @@ impl Focus {
         if let Some(element) = all.filter(reads).find_map(|element| element.dyn_into::<HtmlElement>().ok()) {
             let options = FocusOptions::new();
             options.set_prevent_scroll(true);
-            // An element that takes no focus stays without.
+            // An element that cannot be focused stays without.
             let _ = element.focus_with_options(&options);
         }
     }
 }
 
-/// Shows the fold with this id, and gives it the focus.
+/// Scrolls to the fold with this id, and focuses it.
 pub fn bring_into_view(id: &str) {
     let Some(fold) = document().get_element_by_id(id) else { return };
     fold.scroll_into_view();

@@ -1,4 +1,4 @@
-//! Documents as parts of the page: renewed in place, so that what a visitor has opened, focused or scrolled stays.
+//! Documents in the page: updated in place, so that open folds, focus and scroll position are kept.
 
 mod blocks;
 mod held;
@@ -12,16 +12,16 @@ use crate::study::{Choice, Document};
 use blocks::{Folds, blocks};
 use held::{Focus, pressed};
 
-/// An empty document leaves what is there. `id` is that of the element.
+/// An empty document leaves the previous one. `id` is that of the element.
 #[component]
 pub fn DocumentView(id: &'static str, #[prop(into)] document: Signal<Document>) -> impl IntoView {
     let state = State::get();
     let root = NodeRef::<Div>::new();
     let folds = Folds::default();
     let shown = RwSignal::new(Document::default());
-    // Rows may change places: the focus belongs to what the visitor gave it to.
+    // Rows may change places: the focus follows the row the visitor focused.
     let focus = StoredValue::new(None::<Focus>);
-    // What is released on another element than it was pressed on is no click: until then the document stays.
+    // Releasing on another element than was pressed is not a click: until then the document is kept.
     let pressed = pressed(root);
     Effect::new(move |_| {
         let new = document.get();
@@ -29,7 +29,7 @@ pub fn DocumentView(id: &'static str, #[prop(into)] document: Signal<Document>) 
             return;
         }
         shown.set(new);
-        // When the elements are renewed.
+        // When the elements are updated.
         request_animation_frame(move || {
             let focus = focus.try_get_value().flatten();
             if let (Some(focus), Some(root)) = (focus, root.try_get_untracked().flatten()) {
@@ -53,7 +53,7 @@ pub fn DocumentView(id: &'static str, #[prop(into)] document: Signal<Document>) 
             data-chosen=move || shown.with(|shown| shown.chosen.clone())
             on:focusin=move |event| focus.set_value(Some(Focus::of(&event_target(&event))))
             on:focusout=move |event| {
-                // An element that leaves the page loses the focus to none.
+                // An element removed from the page loses the focus.
                 if event.related_target().is_some() {
                     focus.set_value(None);
                 }

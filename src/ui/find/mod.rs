@@ -1,4 +1,4 @@
-//! The page's other mode: plans that serve a load within limits, in place of the answer to one configuration.
+//! The page's other mode: plans that serve a load within limits.
 
 mod mode;
 
@@ -14,7 +14,7 @@ use crate::study::Topic;
 use crate::study::panel::Panel;
 pub use mode::Mode;
 
-/// The right column where plans are asked for.
+/// The right column in Find mode.
 #[component]
 pub fn Plans() -> impl IntoView {
     let state = State::get();
@@ -34,7 +34,7 @@ pub fn Plans() -> impl IntoView {
     }
 }
 
-/// A line that says what is to be served, taken with Enter.
+/// A line that describes what to serve, applied with Enter.
 fn say(state: State) -> AnyView {
     let changed: Box<dyn Fn(Event)> =
         Box::new(move |event| state.read(Field::Vary, event_target_value(&event)));
@@ -50,7 +50,7 @@ fn say(state: State) -> AnyView {
     .into_any()
 }
 
-/// How far it is, and what ends it or goes on with it.
+/// Progress, and a button to stop or continue.
 fn status(state: State, plans: &Finding) -> AnyView {
     let (id, text, act) = match plans.progress {
         Progress::None => ("none", refused(), ""),
@@ -83,7 +83,7 @@ fn refused() -> String {
     "The marked inputs stand in the way of a search".into()
 }
 
-/// What sets the plans marked beside each other.
+/// A link that compares the marked plans.
 fn marked(state: State) -> AnyView {
     let Some((count, link)) = state.plans.with(Finding::comparison) else { return ().into_any() };
     let open: Box<dyn Fn(MouseEvent)> = Box::new(move |_| state.show(Panel::Study(Topic::Compare), ""));

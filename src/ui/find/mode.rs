@@ -1,11 +1,11 @@
-//! Whether the page evaluates one configuration or finds plans.
+//! Switches between evaluating one configuration and finding plans.
 
 use leptos::prelude::*;
 
 use crate::ui::radio::{radio, segments};
 use crate::ui::state::{State, frame};
 
-/// None in a frame, which shows one configuration.
+/// Absent in a frame, which shows one configuration.
 #[component]
 pub fn Mode() -> impl IntoView {
     let state = State::get();

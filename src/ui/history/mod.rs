@@ -1,7 +1,7 @@
-//! Undo, redo, and the configurations looked at last.
+//! Undo, redo, and recently viewed configurations.
 //!
-//! The page keeps its configuration in the address. Each one that stands for a moment is noted here; going back or
-//! forth sets the address, which the page follows.
+//! The page keeps its configuration in the address. Each one that stays for a moment is recorded here; going back
+//! or forward sets the address, which the page follows.
 
 mod past;
 pub mod recent;
@@ -15,10 +15,10 @@ use super::keys::{is_shortcut, is_writing};
 use super::state::{State, address};
 use past::Past;
 
-/// A configuration that stands this long was looked at.
+/// A configuration shown this long counts as viewed.
 const LOOKED_AT_MS: u32 = 4_000;
 
-/// The id of the field that has the focus.
+/// The id of the focused field.
 fn typed_into() -> String {
     document()
         .active_element()
@@ -42,7 +42,7 @@ pub fn History() -> impl IntoView {
     let travel = move |undo: bool| {
         let to = past.try_update(|past| if undo { past.back() } else { past.forth() }).flatten();
         if let Some(to) = to {
-            // The page hears of it as of any change of the address.
+            // The page sees this like any change of the address.
             let _ = window().location().set_hash(&to);
         }
     };
@@ -52,7 +52,7 @@ pub fn History() -> impl IntoView {
             "Z" | "y" => false,
             _ => return,
         };
-        // Keys of a text are its own.
+        // Text fields handle their own keys.
         if is_shortcut(&event) && !is_writing(&event) {
             event.prevent_default();
             travel(undo);
@@ -60,7 +60,7 @@ pub fn History() -> impl IntoView {
     });
     on_cleanup(move || listener.remove());
     let button = move |undo: bool, name: &'static str, sign: &'static str, keys: &'static str| {
-        // Not `disabled`: a button that has the focus would lose it.
+        // Not `disabled`: a focused button would lose the focus.
         let disabled =
             move || past.with(|past| if undo { !past.has_before() } else { !past.has_after() }).to_string();
         view! {

@@ -1,8 +1,8 @@
-//! The configurations of a visit in their order.
+//! The configurations of a visit, in order.
 
-/// Changes closer to each other are one: a slider being moved.
+/// Changes within this time are one: a slider being moved.
 const ONE_CHANGE_MS: f64 = 700.0;
-/// Likewise while one number is being typed.
+/// Likewise while a number is being typed.
 const ONE_TEXT_MS: f64 = 3_000.0;
 /// Older ones are forgotten.
 const MOST: usize = 200;
@@ -12,18 +12,18 @@ pub struct Past {
     links: Vec<String>,
     at: usize,
     changed: f64,
-    /// The field that was being typed into then; empty if none was.
+    /// The field being typed into at that time; empty if none.
     field: String,
 }
 
 impl Past {
-    /// `link` stands now, and `field` is being typed into; empty if none is.
+    /// Records that `link` is current and `field` is being typed into; empty if none.
     pub fn note(&mut self, link: &str, field: &str, now_ms: f64) {
         let held = |at: Option<usize>| at.and_then(|at| self.links.get(at)).is_some_and(|held| held == link);
         if held(Some(self.at)) {
             return;
         }
-        // The browser's own way back and forth.
+        // The browser's own back and forward.
         if held(self.at.checked_sub(1)) {
             self.at -= 1;
             return;
@@ -60,7 +60,7 @@ impl Past {
     fn go(&mut self, to: usize) -> Option<String> {
         let link = self.links.get(to)?.clone();
         self.at = to;
-        // What comes next is a change of its own.
+        // The next one is a separate change.
         self.changed = 0.0;
         Some(link)
     }

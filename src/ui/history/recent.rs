@@ -1,4 +1,4 @@
-//! The configurations looked at last, kept in the browser where it keeps anything.
+//! Recently viewed configurations, kept in the browser if it stores anything.
 
 use gloo::utils::window;
 use serde::{Deserialize, Serialize};
@@ -23,24 +23,24 @@ pub struct Looked {
     pub name: String,
 }
 
-/// None if the browser refuses.
+/// `None` if the browser refuses.
 fn storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }
 
-/// What another version or another page left there is no list.
+/// Data left by another version or page is not a list.
 fn kept() -> Vec<Looked> {
     let text = storage().and_then(|storage| storage.get_item(KEPT_AS).ok().flatten());
     text.and_then(|text| serde_json::from_str::<Recent>(&text).ok()).unwrap_or_default().all
 }
 
-/// All but the one that is shown, the newest first.
+/// All except the one shown, newest first.
 pub fn others() -> Vec<Looked> {
     let shown = address::fragment();
     kept().into_iter().filter(|looked| looked.link != shown).collect()
 }
 
-/// What their links say for `key`, the newest first, each once; `default` where a link says nothing.
+/// The values of `key` in their links, newest first, without duplicates; `default` if a link has none.
 pub fn values(key: &str, default: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for Looked { link, .. } in kept() {
@@ -53,7 +53,7 @@ pub fn values(key: &str, default: &str) -> Vec<String> {
     all
 }
 
-/// The newest first, each once.
+/// Newest first, without duplicates.
 pub fn remember(scenario: &Scenario) {
     let Some(storage) = storage() else { return };
     let (link, name) = (address::fragment(), name(scenario));
@@ -61,13 +61,13 @@ pub fn remember(scenario: &Scenario) {
     all.retain(|looked| looked.link != link && looked.name != name);
     all.insert(0, Looked { link, name });
     all.truncate(MOST);
-    // A full storage forgets.
+    // A full storage does not remember.
     if let Ok(text) = serde_json::to_string(&Recent { all }) {
         let _ = storage.set_item(KEPT_AS, &text);
     }
 }
 
-/// What no catalog holds is called by its id.
+/// Models and GPUs outside the catalogs are shown by id.
 fn name(scenario: &Scenario) -> String {
     let model = match &scenario.model {
         ModelChoice::Catalog(id) => catalog().model(id).map_or(id, |model| &model.name),

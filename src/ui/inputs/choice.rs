@@ -9,20 +9,20 @@ use crate::config::Field;
 use crate::config::inputs::Input;
 use crate::ui::state::State;
 
-/// A labelled `<select>`. A chosen id that the list lacks (an old link's) is shown as it is.
+/// A labelled `<select>`. A chosen id not in the list (from an old link) is shown unchanged.
 #[component]
 pub fn Choice(input: &'static Input, options: Options) -> impl IntoView {
     let state = State::get();
     let (field, id) = (input.field, input.field.id());
     let Options { entries, chosen, choose } = options;
     let current = move || state.form.with(|form| chosen(form.scenario()));
-    // Rendered anew where the list changes, not with every keystroke elsewhere.
+    // Re-rendered if the list changes, not on every keystroke elsewhere.
     let listed = Memo::new(move |_| state.form.with(|form| entries(form.scenario())));
     let options = move || listing(listed.get(), &current());
     let take = move |value: &str| {
         state.choose(id, |form| form.choose(field, |scenario| choose(scenario, value)));
     };
-    // Long lists are typed into rather than scrolled.
+    // Long lists are searched by typing.
     let picked = matches!(field, Field::Model | Field::Gpu);
     let picker = picked.then(|| {
         let name = Signal::derive(move || listed.with(|listed| name(listed, &current())));
@@ -47,7 +47,7 @@ pub fn Choice(input: &'static Input, options: Options) -> impl IntoView {
     }
 }
 
-/// That of the entry with this id; an id that the list lacks as it is.
+/// The name of the entry with this id; an unknown id unchanged.
 fn name(headings: &[Heading], id: &str) -> String {
     let mut entries = headings.iter().flat_map(|(_, entries)| entries);
     entries.find(|entry| entry.id == id).map_or(id, |entry| &entry.text).to_owned()

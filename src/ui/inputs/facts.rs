@@ -1,4 +1,4 @@
-//! What the catalogs know of a model or a GPU, in one line.
+//! Catalog facts about a model or GPU, in one line.
 
 use leptos::prelude::*;
 
@@ -110,7 +110,7 @@ pub fn of_gpu(gpu: &Gpu) -> Vec<Fact> {
     facts
 }
 
-/// Parameters as models are named: 8.03 B, 494 M.
+/// Parameters as in model names: 8.03 B, 494 M.
 fn billions(parameters: f64) -> String {
     let (scale, unit) = if parameters >= 1e9 { (1e9, "B") } else { (1e6, "M") };
     format!("{}\u{a0}{unit}", count(parameters / scale))

@@ -1,4 +1,4 @@
-//! Settings that few change, in a fold whose summary says what is set, and which opens where one of them is wrong.
+//! Rarely used settings in a fold whose summary shows their values, and which opens if one of them is wrong.
 
 use leptos::html::Details;
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use crate::config::inputs::{Form, Group, Input};
 use crate::config::{Field, Issue};
 use crate::ui::state::State;
 
-/// Found by tests as `{id}-fold`.
+/// Tests find it as `{id}-fold`.
 pub fn fold(state: State, group: Group, id: &'static str, name: &'static str) -> AnyView {
     let fold = NodeRef::<Details>::new();
     let wrong = Memo::new(move |_| {
@@ -31,7 +31,7 @@ pub fn fold(state: State, group: Group, id: &'static str, name: &'static str) ->
     .into_any()
 }
 
-/// `TP 4, EP 4`: what differs from the defaults; the engine in any case.
+/// `TP 4, EP 4`: what differs from the defaults, and always the engine.
 fn summary(form: &Form, group: Group) -> String {
     let mut set: Vec<String> =
         group.inputs().into_iter().filter_map(|input| said(form, input, group)).collect();

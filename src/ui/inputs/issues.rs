@@ -1,16 +1,16 @@
-//! Findings beside the control they are about.
+//! Issues next to their controls.
 
 use leptos::prelude::*;
 
 use crate::config::{Field, Issue, Severity};
 use crate::ui::state::State;
 
-/// The id of the list of findings about `field`, for `aria-describedby`.
+/// The id of the list of issues for `field`, for `aria-describedby`.
 pub fn list_id(field: Field) -> String {
     format!("{}-issues", field.id())
 }
 
-/// Everything found about `fields`, named by the first of them.
+/// All issues of `fields`, under the first one's id.
 #[component]
 pub fn Issues(fields: &'static [Field]) -> impl IntoView {
     let state = State::get();
@@ -18,7 +18,7 @@ pub fn Issues(fields: &'static [Field]) -> impl IntoView {
     issue_list(id, move || fields.iter().flat_map(|field| state.issues_of(*field)).collect())
 }
 
-/// A list of findings. It is always there, so that its changes are announced.
+/// A list of issues. It always exists, so that changes are announced.
 pub fn issue_list(id: String, found: impl Fn() -> Vec<Issue> + Send + 'static) -> AnyView {
     let entries = move || found().into_iter().map(entry).collect_view().into_any();
     view! { <ul class="issues" id=id aria-live="polite">{entries}</ul> }.into_any()
@@ -40,7 +40,7 @@ fn entry(issue: Issue) -> AnyView {
     .into_any()
 }
 
-/// Whether an error stands beside `field`, for `aria-invalid`.
+/// Whether `field` has an error, for `aria-invalid`.
 pub fn invalid(state: State, field: Field) -> bool {
     state.issues_of(field).iter().any(Issue::is_error)
 }

@@ -22,7 +22,7 @@ pub fn LoadKinds(input: &'static Input) -> impl IntoView {
     }
 }
 
-/// The kind of load whose size is this input.
+/// The radio button for the kind of load with this size input.
 fn kind(state: State, size: Field) -> AnyView {
     let label = if size == Field::Batch { "One static batch" } else { size.input().label };
     let choose = move || {
@@ -41,10 +41,10 @@ fn kind(state: State, size: Field) -> AnyView {
 /// Prompts of a burst or a queue: the default of `vllm bench serve`.
 const PROMPTS: f64 = 1000.0;
 
-/// A load of another kind that resembles that of `workload` as answered: as many requests at once, or as many a second.
+/// A load of another kind similar to the answered `workload`: the same number in flight, or the same rate.
 fn like(workload: &Workload, size: Field, per_s: Option<f64>, running: Option<f64>) -> Load {
     let per_s = per_s.unwrap_or(1.0);
-    // Two digits are as much as one would type.
+    // Two digits are as many as one would type.
     let rate = |per_s: f64| round(significant(per_s, 2)).max(0.01);
     let amount = match size {
         Field::Rate | Field::ConstantRate => rate(per_s),

@@ -1,4 +1,4 @@
-//! The left column: the form. Its controls come from the table of inputs, group by group.
+//! The left column: the form. Its controls are generated from the table of inputs, by group.
 
 mod choice;
 mod facts;
@@ -34,11 +34,11 @@ use own_text::OwnText;
 use presets::presets;
 use varies::varies;
 
-/// Every control, in groups: what is asked of every deployment first, the rest folded away.
+/// All controls, in groups: common ones first, the rest in folds.
 #[component]
 pub fn Inputs() -> impl IntoView {
     let state = State::get();
-    // What the form has no control of is reported at its top.
+    // Issues without a control are listed at the top.
     let elsewhere = move || {
         let beside = |field: &Field| {
             *field == Field::Histogram || state.form.with(|form| form.shows(*field) || form.seeks(*field))
@@ -74,7 +74,7 @@ pub fn Inputs() -> impl IntoView {
     }
 }
 
-/// What a search chooses, and one configuration has.
+/// Inputs that a configuration has and a search chooses.
 fn system(state: State) -> AnyView {
     view! {
         {fold(state, Group::Layout, "layout", "Layout")}
@@ -94,7 +94,7 @@ fn in_words(form: &Form) -> String {
     let engine = catalog().engine(&scenario.engine).map_or(&*scenario.engine, |engine| &engine.name);
     let (prompt, output) = (form.text(Field::Isl.input()), form.text(Field::Osl.input()));
     let (gpus, load) = (scenario.gpus(), words::load(workload.load));
-    // What serves it is to be found.
+    // In Find mode the hardware is to be found.
     if form.find().is_some() {
         return format!("{model}: {load}, {prompt} in, {output} out");
     }
@@ -106,7 +106,7 @@ fn controls(group: Group) -> AnyView {
     inputs.map(unless_chosen).collect_view().into_any()
 }
 
-/// Without what a search chooses.
+/// Hidden if a search chooses it.
 fn unless_chosen(input: &'static Input) -> AnyView {
     let state = State::get();
     let parts = move || view! { {control(input)}{extras(input.field)} }.into_any();
@@ -119,7 +119,7 @@ fn unless_chosen(input: &'static Input) -> AnyView {
 fn control(input: &'static Input) -> AnyView {
     if let Some(number) = &input.number {
         let state = State::get();
-        // A memo, so that a box is not rendered anew while one types into it.
+        // A memo, so that a box is not re-rendered while being typed into.
         let shown = Memo::new(move |_| state.form.with(|form| form.shows(input.field)));
         return (move || shown.get().then(|| view! { <NumberInput input=input number=number /> })).into_any();
     }
@@ -129,7 +129,7 @@ fn control(input: &'static Input) -> AnyView {
     }
 }
 
-/// What the form says or asks beside an input.
+/// Additional texts or controls next to an input.
 fn extras(field: Field) -> AnyView {
     let state = State::get();
     let sum = |of: fn(&Scenario) -> String| move || state.form.with(|form| of(form.scenario()));
@@ -156,7 +156,7 @@ fn gpu_count(scenario: &Scenario) -> String {
     }
 }
 
-/// A measured batch has a length for each prompt, a histogram has many: the box shows their mean.
+/// A measured batch has a length per prompt, a histogram has many: the box shows their mean.
 fn mixed(scenario: &Scenario) -> String {
     let bins = scenario.workload.histogram.len();
     match &scenario.workload.isl {

@@ -1,4 +1,4 @@
-//! A number: a box to type into, a slider beside it, findings below.
+//! A number: a text box with a slider and issues.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -13,7 +13,7 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
     let state = State::get();
     let (field, id) = (input.field, input.field.id());
     let stops = StoredValue::new(number.stops.values());
-    // What applies: the number set, else the catalog's.
+    // The effective value: the given number, or else the catalog's.
     let default = move || {
         state.form.with(|form| {
             let scenario = form.scenario();
@@ -30,7 +30,7 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
             state.choose(id, |form| form.set(field, stop));
         }
     };
-    // The box itself answers the arrow keys, as a number field would: one stop up or down.
+    // The box handles arrow keys like a number field: one stop up or down.
     let step = move |event: KeyboardEvent| {
         let by = match event.key().as_str() {
             "ArrowUp" => 1,
@@ -79,7 +79,7 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
     }
 }
 
-/// The index of the first stop above (`by` 1) or below (`by` -1) `value`, or of the last one that way.
+/// The index of the first stop above (`by` 1) or below (`by` -1) `value`, or of the last stop in that direction.
 fn stop_beside(stops: &[f64], value: f64, by: i32) -> usize {
     let last = stops.len().saturating_sub(1);
     if by > 0 {

@@ -1,10 +1,10 @@
-//! What can be chosen from lists: models, formats, engines, GPUs.
+//! Options of lists: models, formats, engines, GPUs.
 
 use crate::config::catalog::catalog;
 use crate::config::{Arch, Dtype, Field, ModelChoice, Scenario, Shape, check};
 use crate::study::words;
 
-/// The list of one input, and what choosing from it does.
+/// An input's list, and the effect of a choice.
 #[derive(Clone, Copy)]
 pub struct Options {
     pub entries: fn(&Scenario) -> Vec<Heading>,
@@ -19,7 +19,7 @@ pub type Heading = (&'static str, Vec<Entry>);
 pub struct Entry {
     pub id: String,
     pub text: String,
-    /// Listed, but not to be chosen.
+    /// Listed but not selectable.
     pub refused: bool,
 }
 
@@ -29,13 +29,13 @@ impl Entry {
     }
 }
 
-/// None for inputs that are not chosen from a list.
+/// `None` for inputs without a list.
 pub fn of(field: Field) -> Option<Options> {
     Some(match field {
         Field::Model => Options {
             entries: models,
             chosen: |scenario| scenario.model.id().into(),
-            // Choosing the entry of a custom model keeps it.
+            // Choosing a custom model's entry keeps it.
             choose: |scenario, id| {
                 if scenario.model.id() != id {
                     scenario.model = ModelChoice::Catalog(id.into());
@@ -90,7 +90,7 @@ fn models(scenario: &Scenario) -> Vec<Heading> {
     headings
 }
 
-/// The name first, as lists are scanned by it: `Qwen3-32B (Qwen)`.
+/// The name first, because lists are scanned by it: `Qwen3-32B (Qwen)`.
 fn short(name: &str) -> String {
     match name.split_once('/') {
         Some((organisation, name)) => format!("{name} ({organisation})"),
@@ -98,14 +98,14 @@ fn short(name: &str) -> String {
     }
 }
 
-/// The entry of what is left as it is: a model's own format, lengths without a shape.
+/// The default entry: a model's own format, lengths without a shape.
 const UNCHOSEN: &str = "";
 
 fn format(dtype: Dtype) -> Entry {
     Entry::new(dtype.id(), words::dtype(dtype))
 }
 
-/// The format the model was published in, and those that there are kernels for.
+/// The model's published format, and those with kernels.
 fn weights(scenario: &Scenario) -> Vec<Heading> {
     let model = scenario.model.record();
     let published = match model {
@@ -131,7 +131,7 @@ fn engines(_: &Scenario) -> Vec<Heading> {
     vec![("", entries.collect())]
 }
 
-/// Newest first, as people look for them.
+/// Newest first.
 const ARCHS: [Arch; 9] = [
     Arch::Blackwell,
     Arch::BlackwellRtx,

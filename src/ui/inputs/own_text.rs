@@ -1,4 +1,4 @@
-//! A text of one's own: pasted, dropped or opened.
+//! Text provided by the visitor: pasted, dropped or opened.
 
 use leptos::ev::DragEvent;
 use leptos::prelude::*;
@@ -11,23 +11,23 @@ use super::issues::issue_list;
 use crate::config::{Field, Issue};
 use crate::ui::state::State;
 
-/// What is asked for.
+/// The kind of text.
 #[derive(Clone, Copy)]
 pub struct Own {
     pub id: &'static str,
     pub field: Field,
     pub summary: &'static str,
     pub hint: &'static str,
-    /// On the button that takes the text.
+    /// Label of the button that applies the text.
     pub take: &'static str,
-    /// Files that are offered.
+    /// Accepted file types.
     pub accept: &'static str,
-    /// Bytes of a file at most.
+    /// Maximum file size in bytes.
     pub longest: f64,
     pub too_long: &'static str,
-    /// What is held of such a text; empty where nothing is, or where another control says so.
+    /// Status of a text in use; empty if there is none, or another control shows it.
     pub held: fn(State) -> String,
-    /// The test id of that, and of the button that ends it.
+    /// Test ids of the status, and of the button that removes the text.
     pub holds: [&'static str; 2],
     pub end: fn(State),
 }

@@ -1,5 +1,5 @@
-//! A combobox for models and GPUs. The worker fills its list: recent ones first, then those measured most, with a mark on what
-//! fits. The arrow beside it opens the plain list of the catalog.
+//! A combobox for models and GPUs. The worker fills its list: recent ones first, then the most measured, with a
+//! mark on those that fit. The arrow next to it opens the plain list of the catalog.
 
 use leptos::ev::{FocusEvent, KeyboardEvent, MouseEvent};
 use leptos::html::{Div, Input as Element};
@@ -15,20 +15,20 @@ use crate::study::{Block, Document, Row};
 use crate::ui::history::recent;
 use crate::ui::state::{State, address};
 
-/// The index of no option.
+/// No option is selected.
 const NONE: usize = usize::MAX;
 
-/// Takes the id of what was chosen.
+/// Receives the id of the choice.
 pub type Choose = Box<dyn Fn(&str) + Send + Sync>;
 
-/// A combobox. `name` is that of what is chosen; `choose` takes the id of another.
+/// A combobox. `name` is that of the current choice; `choose` receives the id of a new one.
 #[component]
 pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<Choose>) -> impl IntoView {
     let state = State::get();
     let field = input.field;
     let (id, list) = (format!("pick-{}", field.id()), format!("{}-list", field.id()));
     let (root, text) = (NodeRef::<Div>::new(), NodeRef::<Element>::new());
-    // What is typed; none while the list is closed.
+    // The typed text; `None` while the list is closed.
     let words = RwSignal::new(None::<String>);
     let active = RwSignal::new(NONE);
     let found = Memo::new(move |_| {
@@ -37,7 +37,7 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
     });
     let open = move |typed: String| {
         state.find(question(field, &typed));
-        // Enter takes nothing that was not asked for.
+        // Enter selects only answers to the current text.
         active.set(if typed.is_empty() { NONE } else { 0 });
         words.set(Some(typed));
     };
@@ -53,7 +53,7 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
         close();
         match link.strip_prefix(PICK) {
             Some(id) => choose.with_value(|choose| choose(id)),
-            // A published name stands for more than a model.
+            // A published name implies more than a model.
             None => address::open(&link),
         }
     };
@@ -110,7 +110,7 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
         let option = |(index, row): (usize, &Row)| option(field, index, row, index == at);
         found.with(|rows| rows.iter().enumerate().map(option).collect::<Vec<_>>()).into_any()
     };
-    // The chosen one's name is selected where the list opens: what is typed takes its place.
+    // Opening the list selects the current name, so that typing replaces it.
     let value = move || words.get().filter(|typed| !typed.is_empty()).unwrap_or_else(|| name.get());
     view! {
         <div class="picker" node_ref=root on:focusout=leave>
@@ -131,14 +131,14 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
     }
 }
 
-/// What the worker is asked: the kind and the ids of what was looked at last, then the words.
+/// The question to the worker: kind and recently viewed ids, then the typed words.
 fn question(field: Field, words: &str) -> String {
     let default = options::of(field).map(|options| (options.chosen)(&Scenario::default()));
     let recent = recent::values(field.input().key, &default.unwrap_or_default()).join(" ");
     format!("{PICK}{} {recent}\n{words}", field.id())
 }
 
-/// The rows of an answer to such a question; none of another.
+/// The rows of an answer to such a question; `None` for other documents.
 fn rows(of: &Document, field: Field) -> Option<Vec<Row>> {
     let asked = of.chosen.strip_prefix(PICK)?.split_whitespace().next()?;
     let table = |block: &Block| match block {
@@ -152,7 +152,7 @@ fn option_id(field: Field, index: usize) -> String {
     format!("{}-option-{index}", field.id())
 }
 
-/// Its name, then what is known of it, then whether it fits.
+/// Name, description, and whether it fits.
 fn option(field: Field, index: usize, row: &Row, active: bool) -> AnyView {
     let cells: Vec<AnyView> =
         row.cells.iter().map(|cell| view! { <span>{cell.text.clone()}</span> }.into_any()).collect();

@@ -1,4 +1,4 @@
-//! Typical workloads, each a press of a button.
+//! Buttons for typical workloads.
 
 use leptos::prelude::*;
 

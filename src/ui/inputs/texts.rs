@@ -1,4 +1,4 @@
-//! The texts a visitor can hand over: a `config.json`, a trace, a measurement.
+//! The kinds of text a visitor can provide: a `config.json`, a trace, a measurement.
 
 use leptos::prelude::{Get, With};
 
@@ -14,10 +14,10 @@ pub static CONFIG_JSON: Own = Own {
            that starts the server, also of Docker, Compose or Kubernetes. Or drop the file here. It stays in your browser.",
     take: "Use this model",
     accept: ".json,.yaml,.yml,.sh,.txt,application/json",
-    // The largest published ones have some tens of kilobytes.
+    // The largest published ones have tens of kilobytes.
     longest: 1e6,
     too_long: "this file is too large for a config.json or a command",
-    // The list of models names it.
+    // The model list shows its name.
     held: |_| String::new(),
     holds: ["", ""],
     end: |_| (),
@@ -32,7 +32,7 @@ pub static TRACE: Own = Own {
            Without arrivals, prompt, output and weight make a histogram of lengths, which the link holds.",
     take: "Replay this trace",
     accept: ".csv,.json,.jsonl,.txt,text/csv",
-    // A line of the longest trace that is read has some tens of bytes, unless it names cached blocks.
+    // Lines of long traces have tens of bytes, unless they list cached blocks.
     longest: 50e6,
     too_long: "this file is too large: shorten the trace to a typical part",
     held: |state| state.trace.get(),
@@ -49,7 +49,7 @@ pub static MEASURED: Own = Own {
            Export saves them to a file that opens here.",
     take: "Calibrate on it",
     accept: ".txt,.log,.json,.jsonl,.csv,text/plain,text/csv,application/json",
-    // With every request and its tokens.
+    // Including every request and its tokens.
     longest: 50e6,
     too_long: "this file is too large for a benchmark report",
     held: |state| {

@@ -1,6 +1,6 @@
-//! What a search may choose: GPUs and how many there are, budgets, engines, formats, degrees and settings.
+//! What a search may choose: GPUs and their number, budgets, engines, formats, degrees and settings.
 //!
-//! Dozens of boxes, written as one text, that show what is wished when they are made, and one listener for all of them.
+//! Dozens of boxes, rendered as one HTML text that reflects the search when created, with one listener for all.
 
 use leptos::prelude::*;
 use web_sys::{Event, HtmlInputElement};
@@ -20,8 +20,8 @@ const DEGREES: [Field; 4] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep];
 const SETTINGS: [Field; 5] =
     [Field::TokenBudget, Field::MaxSeqs, Field::MemoryShare, Field::Drafted, Field::Accepted];
 
-/// In place of the controls of the system, where plans are asked for. They are made anew for another model, and where a
-/// link or the way back says something else than they do.
+/// Replaces the system controls in Find mode. Re-rendered for another model, or when a link or undo changes the
+/// search.
 pub fn varies() -> AnyView {
     let state = State::get();
     renewed(move || {
@@ -68,7 +68,7 @@ fn controls(state: State) -> AnyView {
     view! { <div on:change=changed>{Vec::from(parts.map(part))}</div> }.into_any()
 }
 
-/// Takes what a box says, once it is left, Enter is pressed, or it is ticked.
+/// Applies a box's value when it is left, on Enter, or when ticked.
 fn changed(state: State, element: &HtmlInputElement) {
     let data = |name: &str| element.get_attribute(name).unwrap_or_default();
     let Some(field) = Field::from_id(&data("data-wish")) else { return };
@@ -83,7 +83,7 @@ fn changed(state: State, element: &HtmlInputElement) {
             if find.get(field) == Some(&own) {
                 find.set(field, "");
             }
-            // The form's own stays where no other is left.
+            // The form's value remains if no other is left.
             element.set_checked(holds(find, field, &own, value));
         }
         (_, "") => find.set(field, &text),
@@ -95,7 +95,7 @@ fn holds(find: &Find, field: Field, own: &str, value: &str) -> bool {
     find.get(field).unwrap_or(own).split(',').any(|known| known == value)
 }
 
-/// What holds where nothing is listed; empty where anything does.
+/// The value used if nothing is listed; empty if any may be.
 fn own(field: Field, scenario: &Scenario) -> String {
     let format = match field {
         Field::Weights => scenario.weights.or_else(|| Some(scenario.model.record()?.weights)),
@@ -105,7 +105,7 @@ fn own(field: Field, scenario: &Scenario) -> String {
     format.map_or_else(String::new, |format| format.id().into())
 }
 
-/// What there is to allow, by id and name.
+/// The selectable values, by id and name.
 fn values(field: Field, scenario: &Scenario) -> Vec<(String, String)> {
     let formats = |formats: &[Dtype]| {
         formats.iter().map(|dtype| (dtype.id().to_owned(), words::dtype(*dtype).to_owned())).collect()
@@ -132,7 +132,7 @@ fn row(field: Field, inside: &str) -> String {
     )
 }
 
-/// Whether each GPU is to be tried, how many there are, and its price.
+/// For each GPU whether to try it, how many there are, and its price.
 fn gpus(find: &Find) -> String {
     let one = |gpu: &crate::config::Gpu| {
         let tick = tick(Field::Gpu, find, "", &gpu.id, &gpu.name);
@@ -156,7 +156,7 @@ fn gpus(find: &Find) -> String {
     catalog().gpus.gpus.iter().map(one).collect()
 }
 
-/// Boxes of the values that are allowed. Where none is ticked, any is.
+/// Checkboxes of the allowed values. If none is ticked, all are allowed.
 fn allowed(field: Field, find: &Find, scenario: &Scenario) -> String {
     let own = own(field, scenario);
     let values = values(field, scenario);
@@ -172,7 +172,7 @@ fn tick(field: Field, find: &Find, own: &str, value: &str, text: &str) -> String
     )
 }
 
-/// A number, or several to try with commas between them.
+/// A number, or several to try, separated by commas.
 fn wish(field: Field, find: &Find) -> String {
     let text = find.get(field).unwrap_or_default();
     let empty = if SETTINGS.contains(&field) { "as below" } else { "no limit" };
@@ -180,7 +180,7 @@ fn wish(field: Field, find: &Find) -> String {
 }
 
 fn typed(id: &str, field: Field, of: &str, label: &str, text: &str, empty: &str, unit: &str) -> String {
-    // The one text that somebody else may have written: a link holds it.
+    // The only text that may come from someone else: a link holds it.
     let text = text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
     let (name, issues) = (field.id(), list_id(field));
     format!(

@@ -15,10 +15,10 @@ pub fn Gauge(
     id: &'static str,
     name: &'static str,
     help: &'static str,
-    /// The same in plain words, for phones.
+    /// The name in plain words, for phones.
     #[prop(optional)]
     plain: &'static str,
-    /// Whether its percentiles have a line of their own.
+    /// Whether its percentiles have their own line.
     #[prop(optional)]
     spread: bool,
 ) -> impl IntoView {
@@ -50,7 +50,7 @@ pub fn Gauge(
             </dd>
             {band}
             {spread}
-            // Empty, it takes no room.
+            // Takes no space if empty.
             <dd class="measured" data-measured=id>{show(|reading| reading.measured.clone())}</dd>
         </div>
     }

@@ -1,4 +1,4 @@
-//! The answer in a bar that stays in view: verdict, TTFT, TPOT, output, cost. Then rates and queue.
+//! The answer in a bar that stays visible: verdict, TTFT, TPOT, output, cost. Then rates and queue.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,8 @@ use crate::worker::protocol::Verdict;
 #[component]
 pub fn HeadlineView() -> impl IntoView {
     let state = State::get();
-    // On a phone the numbers stay in view and the status does not: bounds must not pass for predictions there.
+    // On phones the numbers stay visible and the status does not: bounds must not be mistaken for predictions
+    // there.
     let bound = move || {
         state.answer.with(|shown| {
             let basis = shown.as_ref().map(|shown| &shown.basis);
@@ -52,7 +53,7 @@ pub fn HeadlineView() -> impl IntoView {
     }
 }
 
-/// Whether it fits and keeps to the limits, in a sentence.
+/// Whether it fits and meets the limits, in a sentence.
 #[component]
 fn VerdictView() -> impl IntoView {
     let state = State::get();

@@ -1,4 +1,4 @@
-//! The kernels of each phase: the chart's twin, and more.
+//! The kernels of each phase: the chart as a table, with more columns.
 
 use gloo::utils::document;
 use leptos::prelude::*;
@@ -23,7 +23,7 @@ pub fn Kernels() -> impl IntoView {
     }
 }
 
-/// Head, meaning, whether numbers stand below it.
+/// Header, meaning, and whether the column is numeric.
 const COLUMNS: [(&str, &str, bool); 12] = [
     ("Kernel", "What a profile of the engine calls it", false),
     ("Time", "All launches together", true),
@@ -67,17 +67,17 @@ fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
     }
 }
 
-/// What the ids of rows begin with; the rest is that of the kernel's point.
+/// Prefix of row ids, followed by the kernel point's id.
 const ROW: &str = "row-";
 
-/// The kernel of the row that holds `target`; empty without one.
+/// The kernel of the row containing `target`; empty if none.
 fn kernel_of(target: Option<EventTarget>) -> String {
     let row =
         target.and_then(|target| target.dyn_into::<Element>().ok()).and_then(|cell| cell.closest("tr").ok());
     row.flatten().and_then(|row| Some(row.id().strip_prefix(ROW)?.to_owned())).unwrap_or_default()
 }
 
-/// Brings the row of a kernel into view, and gives it the focus.
+/// Scrolls to a kernel's row and focuses it.
 pub fn show(kernel: &str) {
     let Some(row) = document().get_element_by_id(&format!("{ROW}{kernel}")) else { return };
     row.scroll_into_view();
@@ -92,7 +92,7 @@ fn rows(kernels: &[Kernel]) -> AnyView {
     kernels.iter().cloned().map(row).collect_view().into_any()
 }
 
-/// Name, time and share, then what is known of a kernel only.
+/// Name, time and share, then columns for kernels only.
 fn row(kernel: Kernel) -> AnyView {
     let Kernel { id, name, fold, time, share, percent, cells, help } = kernel;
     let class = if cells.is_empty() { "plain" } else { "" };

@@ -1,4 +1,4 @@
-//! What holds each phase back.
+//! What limits each phase.
 
 use leptos::prelude::*;
 
@@ -18,7 +18,7 @@ pub fn Limits() -> impl IntoView {
     }
 }
 
-/// Name and meaning of a pass's facts, in their order.
+/// Names and meanings of a pass's facts, in order.
 const FACTS: [(&str, &str); 5] = [
     ("step", "Time of one step of the engine"),
     ("tokens", "Tokens the step processes"),
@@ -30,7 +30,7 @@ const FACTS: [(&str, &str); 5] = [
 #[component]
 fn Limit(phase: Phase, id: &'static str) -> impl IntoView {
     let state = State::get();
-    // Dashes before the first answer, so that nothing moves when it comes.
+    // Dashes before the first answer, so that nothing moves when it arrives.
     let facts = FACTS.into_iter().enumerate().map(move |(index, (name, help))| {
         let fact = move || state.of_pass(phase, |pass| pass.facts.get(index).cloned()).unwrap_or("–".into());
         view! { <div><dt>{term(name, help)}</dt><dd>{fact}</dd></div> }

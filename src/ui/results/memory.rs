@@ -19,7 +19,7 @@ pub fn MemoryView() -> impl IntoView {
     let bar = move || memory.get().map(bar).into_any();
     let legend =
         move || memory.get().map(|memory| memory.parts.into_iter().map(entry).collect_view()).into_any();
-    // The reasons stand beside their inputs as well; here they explain the missing numbers.
+    // The reasons are also next to their inputs; here they explain the missing numbers.
     let reasons = move || {
         state.answer.with(|shown| {
             let missing = shown.as_ref().filter(|shown| shown.answer.readings.is_empty());
@@ -40,7 +40,7 @@ pub fn MemoryView() -> impl IntoView {
     }
 }
 
-/// A mark shows the end of memory, where more is needed.
+/// A mark shows the end of memory if more is needed.
 fn bar(memory: MemoryShown) -> AnyView {
     let percent = |share: f64| fixed(share, 3) + "%";
     let segment = |Part { class, name, size, width }: Part| {

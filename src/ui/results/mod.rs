@@ -1,4 +1,4 @@
-//! The right column: the answer in a bar that stays in view, and below it the views that explain it.
+//! The right column: the answer in a bar that stays visible, and the views that explain it.
 
 mod gauge;
 mod headline;
@@ -28,12 +28,12 @@ use study::StudyView;
 use times::TimesView;
 use views::Views;
 
-/// The answer, dimmed while there is none to the form.
+/// The answer, dimmed while it does not match the form.
 #[component]
 pub fn Results() -> impl IntoView {
     let state = State::get();
-    // A warm worker answers before anyone could see the old numbers dimmed, and dimming restyles half the page
-    // twice: only an answer that will not come dims what stands.
+    // A warm worker answers before anyone notices dimmed numbers, and dimming restyles half the page twice: only an
+    // answer that will not be updated is dimmed.
     let dimmed = move || state.stale.get() && state.has_errors();
     let hides = move |panel: Panel| move || state.study.with(|study| study.panel != panel);
     view! {

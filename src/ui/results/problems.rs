@@ -1,4 +1,5 @@
-//! Every issue that is seen nowhere else: the form lacks its input, has it in a closed fold, or has scrolled it out of sight.
+//! Issues not visible elsewhere: the form has no such input, has it in a closed fold, or has scrolled it out of
+//! view.
 
 use gloo::events::{EventListener, EventListenerOptions};
 use gloo::utils::{document, window};
@@ -19,7 +20,7 @@ pub fn Problems() -> impl IntoView {
     for moves in ["toggle", "scroll", "resize"] {
         let capture = EventListenerOptions::run_in_capture_phase();
         let listener = EventListener::new_with_options(&window(), moves, capture, move |_| {
-            // Most scrolling moves no issue.
+            // Scrolling rarely moves an issue in or out of view.
             if moves == "toggle" || state.has_errors() {
                 toggled.try_set(());
             }
@@ -31,7 +32,7 @@ pub fn Problems() -> impl IntoView {
         let issues = state.issues();
         // When the form shows them.
         request_animation_frame(move || {
-            // Frames fold all inputs away, and unfold them where one must be corrected.
+            // Frames fold all inputs away, and unfold them if one must be corrected.
             let counts = |issue: &Issue| frame::view().is_none() || issue.is_error();
             let issues: Vec<Issue> =
                 issues.into_iter().filter(|issue| counts(issue) && !is_seen(issue)).collect();
@@ -48,12 +49,12 @@ pub fn Problems() -> impl IntoView {
     }
 }
 
-/// Whether the page shows `issue` elsewhere, outside of closed folds.
+/// Whether the page shows `issue` elsewhere, outside closed folds.
 fn is_seen(issue: &Issue) -> bool {
     let listed = format!("[data-testid=issue][data-field={}]:not(.problems *)", issue.field.id());
     let Ok(found) = document().query_selector_all(&listed) else { return false };
     let shown = |element: HtmlElement| {
-        // A phone shows no form until it is opened.
+        // On phones the form is hidden until opened.
         let hidden = element.offset_parent().is_none();
         let folded = matches!(element.closest("details:not([open])"), Ok(Some(_)));
         let scrolled = issue.is_error() && is_out_of_sight(&element);
@@ -65,7 +66,7 @@ fn is_seen(issue: &Issue) -> bool {
     (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).any(shown)
 }
 
-/// Whether `element` is scrolled out of the column or the window it stands in.
+/// Whether `element` is scrolled out of its column or window.
 fn is_out_of_sight(element: &HtmlElement) -> bool {
     let own = element.get_bounding_client_rect();
     let page = element.owner_document().and_then(|page| page.document_element());

@@ -25,7 +25,7 @@ pub fn RooflineView() -> impl IntoView {
     }
 }
 
-/// The mark a phase has in the chart.
+/// A phase's mark in the chart.
 pub fn phase_mark(phase: Phase) -> AnyView {
     let class = match phase {
         Phase::Prefill => "mark-prefill",

@@ -28,7 +28,7 @@ pub fn LoadsView() -> impl IntoView {
     let curve = Memo::new(move |_| {
         state.sweep.with(|sweep| sweep.curve.as_ref().map(|curve| curve.document.clone())).unwrap_or_default()
     });
-    // What is no longer so takes no room.
+    // Stale content takes no space.
     let no_curve = move || curve.with(|curve| curve.blocks.is_empty());
     view! {
         <section class="panel simulation" aria-label="Latency and throughput against load" data-testid="simulation" class:due=due

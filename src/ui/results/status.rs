@@ -1,4 +1,4 @@
-//! What the numbers are, and where the learned models stand.
+//! What the numbers are, and the state of the learned models.
 
 use leptos::prelude::*;
 
@@ -12,10 +12,10 @@ pub fn Status() -> impl IntoView {
     let label = move || basis_label(basis().as_ref());
     let status = move || state.worker.with(status_id);
     let said = move || state.worker.with(said);
-    // Dimming alone would leave readers of the page by ear, and the hurried, with the wrong numbers.
+    // Dimming alone would mislead screen reader users, and anyone in a hurry.
     let refused = move || {
         let answered = state.answer.with(Option::is_some);
-        // Then it is no input that stands in its way.
+        // In that case no input is to blame.
         let ended = state.worker.with(|worker| worker.ended().is_some());
         match (state.has_errors() && !ended, answered) {
             (false, _) => "",

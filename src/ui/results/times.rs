@@ -1,4 +1,4 @@
-//! What a decode step and a prefill step spend their time on: a bar each, by resource.
+//! Time of a decode step and a prefill step by resource, as one bar each.
 
 use leptos::prelude::*;
 
@@ -9,14 +9,14 @@ use crate::ui::state::State;
 use crate::units::fixed;
 use crate::worker::protocol::{Part, Pass};
 
-/// Class and name of each resource, in the order of the bars.
+/// Class and name of each resource, in bar order.
 const KEY: [(&str, &str); 4] = [
     ("resource-compute", "compute"),
     ("resource-memory", "memory"),
     ("resource-links", "links"),
     ("resource-host", "launch and host"),
 ];
-/// Widths in per cent from which a part has room for its name and share, and for its share alone.
+/// Minimum widths in % for a part's name and share, and for its share alone.
 const NAMED: f64 = 24.0;
 const NUMBERED: f64 = 9.0;
 

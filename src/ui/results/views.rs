@@ -1,4 +1,4 @@
-//! The views of the results, and the panels of the one that is open.
+//! The views of the results, and the panels of the open one.
 
 use leptos::prelude::*;
 

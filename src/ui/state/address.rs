@@ -1,4 +1,4 @@
-//! The scenario in the address: read at the start and on every way back, written on every edit.
+//! The scenario in the address: read at start-up and on navigation, written on every edit.
 
 use gloo::events::EventListener;
 use gloo::utils::window;
@@ -7,12 +7,12 @@ use wasm_bindgen::JsValue;
 
 use super::{Form, State, frame};
 
-/// The whole address. The scenario is read from its fragment, and from its query where a key is only there.
+/// The full address. The scenario is read from its fragment, and from its query for keys not in the fragment.
 pub fn address() -> String {
     window().location().href().unwrap_or_default()
 }
 
-/// What the address holds. A frame has the defaults of a link, whatever a visitor sees first.
+/// The form for the address. A frame has a link's defaults rather than the example.
 pub fn form() -> Form {
     match frame::view() {
         Some(_) => Form::from_link(&address()),
@@ -25,17 +25,17 @@ pub fn fragment() -> String {
     window().location().hash().unwrap_or_default().trim_start_matches('#').to_string()
 }
 
-/// The folder of the page: its address without file, query and fragment.
+/// The page's folder: its address without file, query and fragment.
 pub fn page() -> String {
     let address = address();
     let path = address.split(['?', '#']).next().unwrap_or_default();
     path.rsplit_once('/').map_or(path, |(folder, _)| folder).to_owned() + "/"
 }
 
-/// Takes the form from the address on back, forward, and edits of the address itself.
+/// Updates the form on back, forward, and edits of the address.
 pub fn follow(state: State) {
     let listener = EventListener::new(&window(), "popstate", move |_| {
-        // A form with issues holds more than its link says: what was read or typed wrong.
+        // A form with issues holds more than its link: invalid text.
         if state.form.with_untracked(|form| form.link() != fragment() || !form.issues().is_empty()) {
             state.form.set(form());
             state.last_pushed.set_value(None);
@@ -46,19 +46,19 @@ pub fn follow(state: State) {
 
 /// Follows a link within the page: a fragment with its `#`.
 pub fn open(link: &str) {
-    // The browser tells of it as of a click.
+    // The browser reports it like a click.
     let _ = window().location().set_hash(link);
 }
 
-/// Writes the newest history entry.
+/// Replaces the current history entry.
 pub fn replace(link: &str) {
-    // A frame without an origin may be refused its history; the page works on without.
+    // Frames without an origin may be refused history access; the page works without.
     let _ = window()
         .history()
         .and_then(|history| history.replace_state_with_url(&JsValue::NULL, "", Some(&url(link))));
 }
 
-/// Adds a history entry; false where the address already reads so, or the browser refuses.
+/// Adds a history entry; false if the address is unchanged, or the browser refuses.
 pub fn push(link: &str) -> bool {
     if fragment() == link {
         return false;
@@ -68,7 +68,7 @@ pub fn push(link: &str) -> bool {
         .is_ok_and(|history| history.push_state_with_url(&JsValue::NULL, "", Some(&url(link))).is_ok())
 }
 
-/// The whole address with this fragment.
+/// The full address with this fragment.
 fn url(link: &str) -> String {
     format!("#{link}")
 }

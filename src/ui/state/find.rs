@@ -1,4 +1,4 @@
-//! The search for plans: asked of the worker while the page is to find some, again when what is asked has changed.
+//! The search for plans: run by the worker in Find mode, and again when the request changes.
 
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
@@ -9,20 +9,20 @@ use crate::config::link::{Find, Link, MOST_COMPARED, decode};
 use crate::study::Topic;
 use crate::worker::protocol::Studied;
 
-/// A pause this long in the changes begins a search: while one types there is none.
+/// Pause in editing after which a search starts.
 const PAUSE_MS: u32 = 400;
 
-/// What is known of the plans.
+/// The current plans.
 #[derive(Debug, Clone, Default)]
 pub struct Finding {
     id: u32,
-    /// The link that they are of.
+    /// The link they belong to.
     of: String,
     pub progress: Progress,
     pub studied: Studied,
-    /// The links of plans to compare.
+    /// Links of plans marked for comparison.
     marked: Vec<String>,
-    /// What was wished when the page was last to find something, and of which model.
+    /// The last search in Find mode, and its model.
     kept: Find,
     model: String,
 }
@@ -32,7 +32,7 @@ impl Finding {
         self.marked.iter().any(|known| known == plan)
     }
 
-    /// Of more than can be compared the one marked first is left out.
+    /// Beyond the maximum, the one marked first is dropped.
     pub fn toggle(&mut self, plan: &str) {
         match self.marked.iter().position(|known| known == plan) {
             Some(at) => drop(self.marked.remove(at)),
@@ -43,7 +43,7 @@ impl Finding {
         }
     }
 
-    /// How many plans are marked, and the fragment that compares them; none of fewer than two.
+    /// How many plans are marked, and the fragment that compares them; `None` for fewer than two.
     pub fn comparison(&self) -> Option<(usize, String)> {
         let scenarios = self.marked.iter().map(|plan| decode(plan).0.scenario);
         let all: Vec<_> = scenarios.collect();
@@ -54,13 +54,13 @@ impl Finding {
 }
 
 impl State {
-    /// Finds plans, with what was wished before, or shows the configuration on the form.
+    /// Switches to Find with the last search, or back to the form's configuration.
     pub fn seek(self, on: bool) {
         let kept = on.then(|| self.plans.with_untracked(|plans| plans.kept.clone()));
         self.choose("mode", |form| form.set_find(kept));
     }
 
-    /// A choice among what may vary, made by the control of this name.
+    /// Changes what may vary, from the control with this name.
     pub fn wish(self, id: &'static str, change: impl FnOnce(&mut Find)) {
         let mut find = self.form.with_untracked(|form| form.find().cloned()).unwrap_or_default();
         change(&mut find);
@@ -68,7 +68,7 @@ impl State {
         self.choose(id, |form| form.set_find(Some(find)));
     }
 
-    /// Ends the search; what it has found stays.
+    /// Ends the search, keeping its results.
     pub fn stop_plans(self) {
         end(self, Progress::Stopped);
     }
@@ -78,7 +78,8 @@ impl State {
     }
 }
 
-/// The form has changed. Whether the page is to find plans: the configuration on the form is then not predicted.
+/// Handles a change of the form. Returns whether the page is in Find mode, where the form's configuration is not
+/// predicted.
 pub fn changed(state: State) -> bool {
     // Frames show one configuration.
     let find = state.form.with_untracked(|form| form.find().cloned()).filter(|_| frame::view().is_none());
@@ -121,7 +122,7 @@ pub fn changed(state: State) -> bool {
     true
 }
 
-/// Ends the search under way.
+/// Ends the current search.
 fn end(state: State, progress: Progress) {
     if state.plans.with_untracked(|plans| plans.progress == Progress::Running) {
         let id = state.plans.with_untracked(|plans| plans.id);
@@ -143,7 +144,8 @@ fn begin(state: State) {
     study::ask_worker(state, id, Topic::Plans, String::new());
 }
 
-/// The worker is free again. Whether plans are asked for: the search that was under way begins anew.
+/// Called when the worker is free again. Returns whether the page is in Find mode, restarting an interrupted
+/// search.
 pub fn resume(state: State) -> bool {
     let finding = state.finding.get_untracked();
     if finding && state.plans.with_untracked(|plans| plans.progress == Progress::Running) {
@@ -152,7 +154,7 @@ pub fn resume(state: State) -> bool {
     finding
 }
 
-/// Whether this is of the plans.
+/// Whether this belongs to the plans.
 pub fn heard(state: State, studied: &Studied) -> bool {
     let is_own = state.plans.with_untracked(|plans| plans.id == studied.id);
     if is_own && state.plans.with_untracked(|plans| plans.progress == Progress::Running) {

@@ -1,5 +1,5 @@
-//! The page inside another page. `static/boot/embed.js` arranges it and talks with the page around; here is what it cannot
-//! do from outside.
+//! The page inside another page. `static/boot/embed.js` arranges it and exchanges messages; this is what cannot be
+//! done from outside.
 
 use gloo::utils::{document, window};
 use js_sys::{Array, Float64Array};
@@ -10,20 +10,20 @@ use web_sys::{CustomEvent, CustomEventInit};
 use super::{Basis, Form, State};
 use crate::worker::protocol::Answer;
 
-/// The view that the page around asks for; none if the page stands alone.
+/// The view requested by the host page; `None` if not embedded.
 pub fn view() -> Option<String> {
     document().document_element()?.get_attribute("data-view")
 }
 
-/// Whether the panel named so is looked at: what only others show need not be worked out.
+/// Whether the named panel is shown: content of others need not be computed.
 pub fn shows(panel: &str) -> bool {
     view().is_none_or(|view| view == panel || view == "full")
 }
 
-/// Tells of every change of the form, and of every answer to it, by an event of the window.
+/// Reports every change of the form, and every answer, by a window event.
 ///
-/// Its detail is an array: the link; whether an input must be mended; then, where there is an answer, the
-/// release of the models (empty: the roofline) and [`numbers`].
+/// Its detail is an array: the link; whether an input must be corrected; then, if there is an answer, the model
+/// release (empty at the roofline) and [`numbers`].
 pub fn tell(state: State) {
     if view().is_none() {
         return;
@@ -68,7 +68,7 @@ const NUMBERS: [&str; 11] = [
     "cost",
 ];
 
-/// Whether it fits, then the headline; not a number where there is none.
+/// Whether it fits, then the headline; NaN if unknown.
 fn numbers(answer: &Answer) -> Vec<f64> {
     let number =
         |id: &&str| answer.readings.iter().find(|one| one.id == **id).map_or(f64::NAN, |one| one.value);

@@ -1,4 +1,4 @@
-//! The page's state: every signal, made once at the root.
+//! The page's state: all signals, created once at the root.
 
 pub mod address;
 mod find;
@@ -27,16 +27,16 @@ pub use study::{OpenStudy, STUDY};
 pub use sweep::{Progress, Sweep};
 pub use theme::ThemeChoice;
 
-/// What the efficiencies behind the numbers are.
+/// The efficiencies behind the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Basis {
     /// Every kernel at its ideal: an upper bound on speed.
     Roofline,
-    /// Of this release of the models.
+    /// From this model release.
     Learned(String),
 }
 
-/// An answer, what it rests on, and what was found on the way.
+/// An answer, its basis, and the issues found.
 #[derive(Debug, Clone)]
 pub struct Shown {
     pub basis: Basis,
@@ -44,46 +44,46 @@ pub struct Shown {
     pub issues: Vec<Issue>,
 }
 
-/// All signals of the page. Copied freely; the signals live as long as the page.
+/// All signals of the page. Freely copied; they live as long as the page.
 #[derive(Clone, Copy)]
 pub struct State {
     pub form: RwSignal<Form>,
-    /// Whether the page has something to show: until then nothing of the columns is seen.
+    /// Whether there is something to show: until then the columns are hidden.
     pub begun: RwSignal<bool>,
-    /// The last good answer; it stays while the form asks for something else, dimmed where that has no answer.
+    /// The last valid answer; kept while the form changes, and dimmed if the form has no answer.
     pub answer: RwSignal<Option<Shown>>,
-    /// Whether `answer` is not, or not yet, the answer to `form`.
+    /// Whether `answer` is not (yet) for `form`.
     pub stale: RwSignal<bool>,
-    /// Why the form, as it was asked about last, has no answer.
+    /// Why the form, as last asked, has no answer.
     pub findings: RwSignal<Vec<Issue>>,
     pub worker: RwSignal<WorkerStatus>,
-    /// What was found in texts of the visitor's own, each to be a field.
+    /// Issues with the visitor's texts, by field.
     pub texts: RwSignal<Vec<Issue>>,
     pub sweep: RwSignal<Sweep>,
-    /// What the trace to be replayed holds; empty without one.
+    /// Description of the trace in use; empty if none.
     pub trace: RwSignal<String>,
     pub study: RwSignal<OpenStudy>,
-    /// The plans, where the page is to find some.
+    /// The plans in Find mode.
     pub plans: RwSignal<Finding>,
-    /// Whether the page is to find plans.
+    /// Whether the page is in Find mode.
     pub finding: RwSignal<bool>,
-    /// Changes where the controls of what may vary are to be made anew.
+    /// Changes when the Find controls must be re-rendered.
     pub renew: RwSignal<u32>,
-    /// The kernel whose row is pointed at, by the id of its point in the roofline; empty where none is.
+    /// The kernel whose row is under the pointer, by the id of its roofline point; empty if none.
     pub pointed: RwSignal<String>,
-    /// The words that the search was last asked for with.
+    /// The words last searched for.
     pub search: RwSignal<String>,
-    /// Begins the next study.
+    /// Starts the next study.
     study_timer: StoredValue<Option<Timeout>, LocalStorage>,
-    /// Begins the search for what would be better.
+    /// Starts the search for a suggestion.
     suggestion_timer: StoredValue<Option<Timeout>, LocalStorage>,
-    /// Begins the next sweep.
+    /// Starts the next sweep.
     sweep_timer: StoredValue<Option<Timeout>, LocalStorage>,
     predictor: StoredValue<Predictor, LocalStorage>,
     pub theme: RwSignal<ThemeChoice>,
-    /// Whether charts are to be drawn for a dark page.
+    /// Whether charts are drawn for a dark page.
     pub dark: Signal<bool>,
-    /// The control whose choice made the newest history entry.
+    /// The control that made the newest history entry.
     last_pushed: StoredValue<Option<&'static str>>,
 }
 
@@ -95,7 +95,7 @@ impl State {
         let finding = form.find().is_some() && frame::view().is_none();
         let state = Self {
             form: RwSignal::new(form),
-            // What a frame shows is arranged with its first answer.
+            // A frame is arranged with its first answer.
             begun: RwSignal::new(frame::view().is_some()),
             answer: RwSignal::new(None),
             stale: RwSignal::new(true),
@@ -136,8 +136,8 @@ impl State {
         address::replace(&self.form.with_untracked(Form::link));
     }
 
-    /// A choice made with the control `id`: a new history entry, unless the newest one is already this
-    /// control's (a slider being dragged).
+    /// A choice made with control `id`: adds a history entry, unless the newest one is already this control's
+    /// (dragging a slider).
     pub fn choose(self, id: &'static str, change: impl FnOnce(&mut Form)) {
         self.form.update(change);
         let link = self.form.with_untracked(Form::link);
@@ -148,13 +148,13 @@ impl State {
         }
     }
 
-    /// What a link meant all along: replaces its entry.
+    /// Normalises a link: replaces its entry.
     fn amend(self, change: impl FnOnce(&mut Form)) {
         self.form.update(change);
         address::replace(&self.form.with_untracked(Form::link));
     }
 
-    /// The address of this configuration, with the release of data and weights once it is known.
+    /// The address of this configuration, pinned to the release of data and weights once known.
     pub fn shared_address(self) -> String {
         let address = address::address();
         match self.worker.get_untracked() {
@@ -166,46 +166,46 @@ impl State {
         }
     }
 
-    /// Opens the search with these words in it.
+    /// Opens the search with these words.
     pub fn search_for(self, words: String) {
         self.search.set(words);
     }
 
-    /// Puts what a text of the visitor's holds on the form, as its `field`, or says in `texts` why not.
+    /// Applies the visitor's text to the form as `field`, or reports in `texts` why not.
     pub fn read(self, field: Field, text: String) {
         self.predictor.update_value(|predictor| predictor.named = None);
         texts::read(self, field, text);
     }
 
-    /// Says what was found in such a text.
+    /// Reports the issues of such a text.
     pub fn found(self, field: Field, issues: Vec<Issue>) {
         texts::found(self, field, issues);
     }
 
-    /// Has the form's own load run again.
+    /// Returns to the form's own load.
     pub fn end_replay(self) {
         self.trace.set(String::new());
         texts::found(self, Field::Trace, Vec::new());
     }
 
-    /// Forgets what was measured.
+    /// Removes the measurement.
     pub fn end_measured(self) {
         texts::end_measured(self);
     }
 
-    /// Ends the sweep under way; what it has found so far stays.
+    /// Ends the sweep, keeping its results.
     pub fn stop_sweep(self) {
         sweep::stop(self);
     }
 
-    /// Shows the page in place of the skeleton.
+    /// Shows the page instead of the skeleton.
     fn show_page(self) {
         if !self.begun.get_untracked() {
             self.begun.set(true);
         }
     }
 
-    /// Does something with the worker, if there is one.
+    /// Uses the worker, if there is one.
     fn with_client(self, with: impl FnOnce(&Client)) {
         self.predictor.with_value(|predictor| {
             if let Some(client) = predictor.client() {
@@ -214,35 +214,35 @@ impl State {
         });
     }
 
-    /// What `read` finds in the answer, if there is one.
+    /// Applies `read` to the answer, if there is one.
     pub fn of_answer<T>(self, read: impl FnOnce(&Answer) -> Option<T>) -> Option<T> {
         self.answer.with(|shown| shown.as_ref().and_then(|shown| read(&shown.answer)))
     }
 
-    /// The number of the headline with this id, if the answer has it.
+    /// The headline number with this id, if the answer has it.
     pub fn reading(self, id: &str) -> Option<Reading> {
         self.of_answer(|answer| answer.readings.iter().find(|reading| reading.id == id).cloned())
     }
 
-    /// What `read` finds in the answer's breakdown of `phase`, if there is one.
+    /// Applies `read` to the answer's breakdown of `phase`, if there is one.
     pub fn of_pass<T>(self, phase: Phase, read: impl FnOnce(&Pass) -> Option<T>) -> Option<T> {
         self.of_answer(|answer| answer.passes.get(phase as usize).and_then(read))
     }
 
-    /// Whether an input must be mended before there is an answer.
+    /// Whether an input must be corrected before there is an answer.
     pub fn has_errors(self) -> bool {
         self.form.with(|form| form.issues().iter().any(Issue::is_error))
             || self.findings.with(|findings| findings.iter().any(Issue::is_error))
     }
 
-    /// Everything found, of the form first.
+    /// All issues, the form's first.
     pub fn issues(self) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.form.with(|form| form.issues().to_vec());
         self.findings.with(|findings| issues.extend_from_slice(findings));
         if let WorkerStatus::Ready { release } = self.worker.get() {
             issues.extend(self.form.with(|form| form.then_and_now(&release)));
         }
-        // Until the next answer, what was found of the last one stands: most of it will be found again.
+        // Until the next answer, issues of the last one are kept: most will be found again.
         if !self.has_errors() && !self.finding.get() {
             self.answer
                 .with(|shown| issues.extend(shown.iter().flat_map(|shown| shown.issues.iter().cloned())));
@@ -251,7 +251,7 @@ impl State {
         issues
     }
 
-    /// Everything found about `field`.
+    /// All issues of `field`.
     pub fn issues_of(self, field: Field) -> Vec<Issue> {
         let mut issues = self.issues();
         issues.retain(|issue| issue.field == field);

@@ -1,4 +1,4 @@
-//! From the form to the answer: the worker has all of it.
+//! From the form to the answer, which comes from the worker.
 
 use gloo::timers::callback::Timeout;
 use gloo::utils::{document, window};
@@ -10,30 +10,30 @@ use crate::config::{Field, Issue};
 use crate::worker::client::{Client, Event, Files};
 use crate::worker::protocol::{Answered, Ask, FromWorker, Text};
 
-/// The page is shown without numbers where none have come for so long.
+/// Delay after which the page is shown without numbers.
 const SHOWN_AFTER_MS: u32 = 800;
 
-/// Where the learned models are.
+/// State of the learned models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkerStatus {
     Starting,
     Ready {
         release: String,
     },
-    /// Not here yet, long after they should be.
+    /// Long overdue.
     Late,
-    /// They will not come: numbers are those of the roofline.
+    /// Failed to load: numbers stay at the roofline.
     Failed {
         reason: String,
     },
-    /// Nor will any other numbers.
+    /// The worker has ended, without further numbers.
     Ended {
         reason: String,
     },
 }
 
 impl WorkerStatus {
-    /// Why the worker does nothing any more.
+    /// Why the worker has stopped.
     pub fn ended(&self) -> Option<String> {
         match self {
             Self::Ended { reason } => {
@@ -44,17 +44,17 @@ impl WorkerStatus {
     }
 }
 
-/// What outlives one prediction.
+/// State kept between predictions.
 #[derive(Default)]
 pub struct Predictor {
     client: Option<Client>,
-    /// What the texts are to be that wait for the worker, or are with it.
+    /// Fields of the texts waiting for the worker, or being read.
     pub reading: Vec<Field>,
-    /// Of these, the texts that no worker was there for yet.
+    /// Texts not yet sent because there was no worker.
     unread: Vec<Text>,
-    /// The name of a link that the worker looks up, until it has.
+    /// A published name in a link that the worker is looking up.
     pub named: Option<String>,
-    /// The question asked last, if the form has one.
+    /// The last question, if the form has one.
     newest: Option<Ask>,
     asked: u32,
 }
@@ -64,7 +64,7 @@ impl Predictor {
         self.client.as_ref()
     }
 
-    /// Has the worker read `text` as soon as there is one.
+    /// Has the worker read `text` as soon as possible.
     pub fn read(&mut self, text: Text) {
         self.reading.push(text.field);
         match &self.client {
@@ -82,11 +82,11 @@ pub fn start(state: State) {
         predict(state);
     });
     Timeout::new(SHOWN_AFTER_MS, move || state.show_page()).forget();
-    // A task of its own, as the mounting of the page is one.
+    // A separate task, like mounting the page.
     Timeout::new(0, move || start_worker(state)).forget();
 }
 
-/// Asks the worker what the form means.
+/// Asks the worker about the form.
 fn predict(state: State) {
     if find::changed(state) {
         return state.predictor.update_value(|predictor| predictor.newest = None);
@@ -94,7 +94,7 @@ fn predict(state: State) {
     state.stale.set(true);
     sweep::end(state);
     suggest::end(state);
-    // The form still says what is out of its range.
+    // The form still reports what is out of range.
     if let Some(why) = state.worker.with_untracked(WorkerStatus::ended) {
         let mut found: Vec<Issue> = state.form.with_untracked(|form| check_ranges(form.scenario()).collect());
         found.push(Issue::error(Field::Data, why));
@@ -113,7 +113,7 @@ fn predict(state: State) {
     study::changed(state);
 }
 
-/// Takes in the answer to the newest question; to an older one the form has changed.
+/// Handles the answer to the newest question; older ones are outdated.
 fn answered(state: State, answered: Answered) {
     let newest =
         |predictor: &Predictor| predictor.newest.as_ref().is_some_and(|asked| asked.id == answered.id);
@@ -122,11 +122,11 @@ fn answered(state: State, answered: Answered) {
     }
     let Answered { id, release, issues, answer, has_loads } = answered;
     state.show_page();
-    // The worker was asked about the last good number: what it finds wrong stands, its answer is not the form's.
+    // The worker was asked with the last valid number: its issues apply, its answer is not the form's.
     if state.form.with_untracked(Form::has_bad_draft) {
         return state.findings.set(issues);
     }
-    // Where the models are on their way, another answer is.
+    // If the models are loading, another answer follows.
     let last =
         release.is_some() || state.worker.with_untracked(|of| matches!(of, WorkerStatus::Failed { .. }));
     let basis = release.map_or(Basis::Roofline, Basis::Learned);
@@ -162,7 +162,7 @@ fn start_worker(state: State) {
         }),
         Err(_) => end(state, "this browser refuses to start it".into()),
     }
-    // A view, or plans, may have been asked for meanwhile.
+    // A view, or plans, may have been requested meanwhile.
     if !find::resume(state) {
         study::ask(state);
     }
@@ -173,7 +173,7 @@ fn hear(state: State, event: Event) {
         Event::Late => state.worker.set(WorkerStatus::Late),
         Event::Ended(reason) => end(state, reason),
         Event::Message(message) => match message {
-            // Answered by the client.
+            // Handled by the client.
             FromWorker::Up { .. } => {}
             FromWorker::Loaded { release } => state.worker.set(WorkerStatus::Ready { release }),
             FromWorker::Failed { reason } => {
@@ -198,7 +198,7 @@ fn end(state: State, reason: String) {
     study::ask(state);
 }
 
-/// The files named on the script that loaded the page (`scripts/hooks/name.mjs` put them there).
+/// File names from the script tag that loaded the page (set by `scripts/hooks/name.mjs`).
 fn files() -> Option<Files> {
     let script = document().query_selector("script[data-worker]").ok()??;
     let base = document().base_uri().ok().flatten().or_else(|| window().location().href().ok())?;

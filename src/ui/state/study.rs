@@ -1,4 +1,4 @@
-//! The study that is open, if one is, asked again when the form has changed; and the search.
+//! The open study, rerun when the form changes; and the search.
 
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
@@ -10,39 +10,39 @@ use crate::study::pick::PICK;
 use crate::study::{Document, Topic};
 use crate::worker::protocol::{Studied, StudyAsked};
 
-/// A pause this long in the changes begins a study: while a slider moves there is none.
+/// Pause in editing after which a study starts.
 const PAUSE_MS: u32 = 150;
 
-/// The element that holds the document of the open study.
+/// The element that holds the open study's document.
 pub const STUDY: &str = "study-document";
 
 #[derive(Debug, Clone, Default)]
 pub struct OpenStudy {
     id: u32,
-    /// The id of the search under way.
+    /// The id of the current search.
     finding: u32,
-    /// Questions so far.
+    /// Number of questions so far.
     asked: u32,
-    /// What is shown below the answer.
+    /// The panel below the answer.
     pub panel: Panel,
-    /// What of its topic was chosen.
+    /// The choice within its topic.
     of: String,
-    /// Whether the document is still that of another configuration.
+    /// Whether the document is still for another configuration.
     pub due: bool,
     pub studied: Studied,
-    /// Why there is nothing to show; empty where there is.
+    /// Why there is nothing to show; empty otherwise.
     pub failed: String,
-    /// The fold to open and to bring into view; empty where none is.
+    /// The fold to open and scroll to; empty if none.
     sought: String,
-    /// What the search has found.
+    /// Search results.
     pub found: Document,
-    /// What was found for a list that is typed into.
+    /// Results for a picker.
     pub picked: Document,
     pub suggestion: Suggestion,
 }
 
 impl OpenStudy {
-    /// The id of another question.
+    /// The id of the next question.
     fn next(&mut self) -> u32 {
         self.asked = self.asked.wrapping_add(1);
         self.asked
@@ -50,14 +50,14 @@ impl OpenStudy {
 }
 
 impl State {
-    /// Whether the worker has nothing of it to do.
+    /// Whether the worker has no studies to run.
     pub fn studies_rest(self) -> bool {
         self.study.with_untracked(|study| {
             study.panel.topic().is_none() || !study.due && study.studied.done == study.studied.total
         })
     }
 
-    /// Shows this panel below the answer, a study's with one of its folds open.
+    /// Shows this panel below the answer, with a fold of its study opened.
     pub fn show(self, panel: Panel, fold: &str) {
         self.study.update(|study| {
             if study.panel != panel {
@@ -83,7 +83,7 @@ impl State {
         ask(self);
     }
 
-    /// Has the worker search for `words`.
+    /// Searches for `words`.
     pub fn find(self, words: String) {
         let finding = self.study.try_update_untracked(|study| {
             study.finding = study.next();
@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// The worker does one thing at a time: the study that was open goes on.
+    /// The worker does one study at a time: resume the one that was open.
     pub fn end_search(self) {
         if !find::resume(self) {
             ask(self);
@@ -102,7 +102,7 @@ impl State {
         }
     }
 
-    /// The fold that the document in `holder` is to open and to bring into view, once.
+    /// The fold to open and scroll to in the document of `holder`, returned once.
     pub fn take_sought(self, holder: &str) -> String {
         let take = |study: &mut OpenStudy| std::mem::take(&mut study.sought);
         let sought = (holder == STUDY).then(|| self.study.try_update_untracked(take)).flatten();
@@ -110,7 +110,7 @@ impl State {
     }
 }
 
-/// An id for a question that is no open study's.
+/// An id for a question other than the open study's.
 pub(super) fn next_id(state: State) -> Option<u32> {
     state.study.try_update_untracked(OpenStudy::next)
 }
@@ -124,7 +124,7 @@ pub(super) fn ask_worker(state: State, id: u32, topic: Topic, of: String) {
     }
 }
 
-/// The form has changed.
+/// Handles a change of the form.
 pub fn changed(state: State) {
     if state.study.with_untracked(|study| study.panel.topic().is_none()) {
         return;

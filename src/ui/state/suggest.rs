@@ -1,5 +1,5 @@
-//! The best single change of the configuration that is answered. The worker looks for it when it has nothing else to do: not
-//! before the loads around the answer and the open study are done.
+//! The best single change of the answered configuration. The worker looks for it when idle: after other loads and
+//! the open study.
 
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
@@ -9,19 +9,19 @@ use super::{Progress, State, WorkerStatus, frame};
 use crate::study::{Block, Document, Topic};
 use crate::worker::protocol::Studied;
 
-/// A pause this long begins the search: dozens of configurations are predicted.
+/// Pause after which it starts: dozens of configurations are predicted.
 const PAUSE_MS: u32 = 500;
 
 #[derive(Debug, Clone, Default)]
 pub struct Suggestion {
-    /// Of the search under way or done; none once the form has changed.
+    /// Id of the current search; `None` once the form has changed.
     id: Option<u32>,
     done: bool,
-    /// Empty where nothing is better, or nothing is known yet.
+    /// Empty if nothing is better or known yet.
     pub document: Document,
 }
 
-/// The worker may have nothing more to do.
+/// Called when the worker may be idle.
 pub fn rest(state: State) {
     let known = state.study.with_untracked(|study| study.suggestion.done);
     if known || frame::view().is_some() {
@@ -44,7 +44,7 @@ fn begin(state: State) {
     }
 }
 
-/// The form has changed: what was better is no longer known.
+/// The form has changed: the suggestion is outdated.
 pub fn end(state: State) {
     state.suggestion_timer.set_value(None);
     if let Some(id) = state.study.with_untracked(|study| study.suggestion.id) {
@@ -53,7 +53,7 @@ pub fn end(state: State) {
     }
 }
 
-/// The worker does one study at a time: another has taken this one's place.
+/// The worker does one study at a time: another has replaced this one.
 pub fn displaced(state: State) {
     state.study.update_untracked(|study| {
         let suggestion = &mut study.suggestion;
@@ -63,7 +63,7 @@ pub fn displaced(state: State) {
     });
 }
 
-/// Takes it in, if it is of the search under way.
+/// Handles a result, if it belongs to the current search.
 pub fn heard(suggestion: &mut Suggestion, studied: Studied) {
     if suggestion.id != Some(studied.id) {
         return;

@@ -1,4 +1,4 @@
-//! The loads around that of the answer: run when the answer stands, ended by the next change.
+//! Other loads around the answer's: run once the answer is known, stopped by the next change.
 
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
@@ -6,15 +6,15 @@ use leptos::prelude::*;
 use super::{State, frame, suggest};
 use crate::worker::protocol::Swept;
 
-/// A pause this long in the changes begins a sweep: while a slider moves there is none.
+/// Pause in editing after which a sweep starts.
 const PAUSE_MS: u32 = 200;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Progress {
-    /// There is nothing to run, or nothing to do it.
+    /// Nothing to run, or no worker.
     #[default]
     None,
-    /// What is shown is another configuration's, until this one's comes.
+    /// The content shown is for another configuration, until the next arrives.
     Due,
     Running,
     /// By the visitor.
@@ -22,7 +22,7 @@ pub enum Progress {
     Done,
 }
 
-/// What is known of the loads around the answer `id`.
+/// Results for other loads around answer `id`.
 #[derive(Debug, Clone, Default)]
 pub struct Sweep {
     id: u32,
@@ -30,7 +30,7 @@ pub struct Sweep {
     pub curve: Option<Swept>,
 }
 
-/// Begins the sweep around the answer `id` after a pause, where it is shown.
+/// Starts the sweep around answer `id` after a pause, if it is shown.
 pub fn begin(state: State, id: u32) {
     if !frame::shows("curve") {
         return;
@@ -47,14 +47,14 @@ pub fn begin(state: State, id: u32) {
     state.sweep_timer.set_value(Some(timer));
 }
 
-/// There will be a sweep, around the next answer: its place is kept.
+/// Reserves space for a sweep around the next answer.
 pub fn expect(state: State) {
     if frame::shows("curve") {
         state.sweep.update(|sweep| sweep.progress = Progress::Due);
     }
 }
 
-/// Ends the sweep under way, since the form has changed.
+/// Ends the sweep, since the form has changed.
 pub fn end(state: State) {
     state.sweep_timer.set_value(None);
     state.sweep.update(|sweep| {
@@ -72,7 +72,7 @@ pub fn none(state: State) {
     state.sweep.update(|sweep| (sweep.progress, sweep.curve) = (Progress::None, None));
 }
 
-/// The visitor has seen enough.
+/// Stopped by the visitor.
 pub fn stop(state: State) {
     end(state);
     state.sweep.update(|sweep| sweep.progress = Progress::Stopped);

@@ -1,5 +1,5 @@
-//! Texts of the visitor's own: a `config.json`, a name, a command, a trace, a measurement. The worker reads them, since few
-//! have one.
+//! Texts provided by the visitor: a `config.json`, a name, a command, a trace, a measurement. The worker reads
+//! them, since few visitors have one.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use super::{Form, State, WorkerStatus};
 use crate::config::{Field, Issue, link};
 use crate::worker::protocol::{Read, Text};
 
-/// Has the worker read the text that is to be `field`.
+/// Has the worker read the text for `field`.
 pub fn read(state: State, field: Field, text: String) {
     if let Some(why) = state.worker.with_untracked(WorkerStatus::ended) {
         return found(state, field, vec![Issue::error(field, why)]);
@@ -17,7 +17,7 @@ pub fn read(state: State, field: Field, text: String) {
     state.predictor.update_value(|predictor| predictor.read(Text { field, text, link }));
 }
 
-/// Has the worker look up a model that the catalog does not have: links may hold a published name.
+/// Has the worker look up a model missing from the catalog: links may hold a published name.
 pub fn look_up(state: State) {
     let unknown = state.form.with_untracked(|form| {
         let model = &form.scenario().model;
@@ -29,7 +29,7 @@ pub fn look_up(state: State) {
     }
 }
 
-/// The form takes what the text holds: of a trace its means, which is what the link keeps of it.
+/// Applies what a text holds to the form; for a trace its means, which the link keeps.
 pub fn heard(state: State, read: Read) {
     let field = read.field;
     let looked_up = state.predictor.try_update_value(|predictor| {
@@ -80,7 +80,7 @@ pub fn heard(state: State, read: Read) {
         for &number_field in numbers {
             let Some(number) = number_field.input().number else { continue };
             match (number.read)(&of) {
-                // Only a command sets these; what is typed stays.
+                // Only a command sets these; typed text is kept.
                 value if of_model && value == (number.read)(form.scenario()) => {}
                 Some(value) => form.set(number_field, value),
                 None if of_model => form.type_text(number_field.input(), String::new()),
@@ -107,7 +107,7 @@ pub fn heard(state: State, read: Read) {
     });
 }
 
-/// The worker has ended: what it was to read stays unread.
+/// The worker has ended: pending texts stay unread.
 pub fn ended(state: State) {
     let why = state.worker.with_untracked(WorkerStatus::ended).unwrap_or_default();
     let reading = state.predictor.try_update_value(|predictor| std::mem::take(&mut predictor.reading));
@@ -116,12 +116,12 @@ pub fn ended(state: State) {
     }
 }
 
-/// Takes the measurement off the form: one of a link that holds none.
+/// Removes the measurement, with an empty link.
 pub fn end_measured(state: State) {
     heard(state, Read { field: Field::Measured, link: "v=1".into(), ..Read::default() });
 }
 
-/// Says what was found in the text for `field`, in place of what was found in another.
+/// Shows the issues of the text for `field`, replacing those of another.
 pub fn found(state: State, field: Field, issues: Vec<Issue>) {
     state.texts.update(|texts| {
         texts.retain(|issue| issue.field != field);

@@ -1,12 +1,12 @@
-//! Light, dark, or as the system says. `static/boot/theme.js` applies the stored choice before the
-//! first paint, in a frame `static/boot/embed/` what the page around it asks for; this keeps it.
+//! Light, dark, or the system's theme. `static/boot/theme.js` applies the stored choice before the first paint,
+//! `static/boot/embed/` the host page's request in a frame; this keeps it up to date.
 
 use gloo::events::EventListener;
 use gloo::utils::{document, window};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-/// The key of the stored choice; `static/boot/theme.js` reads the same.
+/// Storage key, shared with `static/boot/theme.js`.
 const KEY: &str = "rooflight-theme";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum ThemeChoice {
 impl ThemeChoice {
     pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
 
-    /// The value of the `data-theme` attribute, and what is stored.
+    /// The value of `data-theme`, and of the stored choice.
     pub fn id(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -29,14 +29,14 @@ impl ThemeChoice {
     }
 }
 
-/// The choice that the page started with.
+/// The choice at start-up.
 pub fn applied() -> ThemeChoice {
     let id = document().document_element().and_then(|root| root.get_attribute("data-theme"));
     let known = |id: String| ThemeChoice::ALL.into_iter().find(|choice| choice.id() == id);
     id.and_then(known).unwrap_or(ThemeChoice::System)
 }
 
-/// Applies the choice whenever it changes, and keeps it if `store`; whether the page is dark.
+/// Applies the choice on change, and stores it if `store`; returns whether the page is dark.
 pub fn watch(choice: RwSignal<ThemeChoice>, store: bool) -> Signal<bool> {
     let query = window().match_media("(prefers-color-scheme: dark)").ok().flatten();
     let system = RwSignal::new(query.as_ref().is_some_and(|query| query.matches()));

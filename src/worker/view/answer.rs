@@ -1,4 +1,4 @@
-//! A report as the page shows it: every number printed, every sentence written.
+//! A report ready for display: all numbers and sentences as text.
 
 use super::{memory, passes, run, verdict};
 use crate::calibration::Band;
@@ -12,7 +12,7 @@ use crate::serving::sim::Stats;
 use crate::units::{Dollars, Joules, Printed, Seconds, Watts, count, percent};
 use crate::worker::protocol::{Answer, Reading};
 
-/// The report of `setup`, beside what was `measured`; `traced` where a trace was replayed.
+/// The report of `setup`, compared with `measured`; `traced` if a trace was replayed.
 pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool) -> Answer {
     let roofline = Roofline::new(&setup.gpu, &report.passes);
     let readings = report.headline.as_ref().map(|headline| readings(report, headline, measured));
@@ -34,7 +34,7 @@ pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool)
     }
 }
 
-/// Those that the headline has: no TPOT of a single token, no cost without a price.
+/// The available headline numbers: no TPOT for a single token, no cost without a price.
 fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Reading> {
     let run = report.run.as_ref();
     let spread = |stats: Option<Stats>| stats.map(percentiles).unwrap_or_default();
@@ -148,7 +148,7 @@ fn reading(id: &str, value: f64, printed: Printed) -> Reading {
 fn percentiles(stats: Stats) -> String {
     let all = [stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print());
     let [p50, p90, p99] = &all;
-    // The unit once, where it is the same.
+    // The unit only once if it is the same.
     if all.iter().all(|one| one.has_unit_of(p99)) {
         return format!("P50 {}, P90 {}, P99 {p99}", p50.number, p90.number);
     }

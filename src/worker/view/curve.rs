@@ -1,4 +1,4 @@
-//! The loads around the one asked for.
+//! Other loads around the requested one.
 
 use super::{HEIGHT, round};
 use crate::chart::{Chart, Line, Tone, runs};
@@ -8,7 +8,7 @@ use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, to_measure, words as named};
 use crate::units::{Seconds, chance, count};
 
-/// The curve so far, with what was `measured` of the load asked for.
+/// The curve so far, with what was `measured` at the requested load.
 pub fn curve(setup: &Setup, measured: &Measured, points: &[Point], largest: Option<f64>) -> Document {
     if points.is_empty() {
         return Document::default();
@@ -50,11 +50,11 @@ pub fn curve(setup: &Setup, measured: &Measured, points: &[Point], largest: Opti
     Document { blocks, ..Document::default() }
 }
 
-/// `chart` with a dot for each number that was measured.
+/// `chart` with a dot for each measured number.
 fn beside(measured: &Measured, setup: &Setup, mut chart: Chart) -> Chart {
     let Chart::Curves(curves) = &mut chart else { return chart };
     let metrics = [Metric::Ttft, Metric::Tpot, Metric::Output];
-    // A single output token has no TPOT, and no panel of it.
+    // With a single output token there is no TPOT, and no panel for it.
     let metrics = metrics.into_iter().filter(|metric| setup.osl > 1 || *metric != Metric::Tpot);
     for (metric, panel) in metrics.zip(&mut curves.panels) {
         let scale = if metric.is_time() { 1e-3 } else { 1.0 };
@@ -92,7 +92,7 @@ fn words(setup: &Setup, points: &[Point]) -> String {
     text
 }
 
-/// The most that keeps to the limits, in a sentence; empty without limits or without a curve.
+/// The largest load that meets the limits, in a sentence; empty without limits or curve.
 fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>) -> String {
     let limited = setup.slos.limits().next().is_some();
     if !limited || points.is_empty() {
@@ -114,10 +114,10 @@ fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>) -> String 
     }
 }
 
-/// Above this probability a load is counted on, below what is left it is given up.
+/// Loads above this probability are considered safe, below its complement hopeless.
 const SURE: f64 = 0.9;
 
-/// The largest load of the curve up to which all keep to the limits with a probability of [`SURE`].
+/// The largest load on the curve up to which all meet the limits with a probability of [`SURE`].
 fn surely_within(points: &[Point]) -> Option<f64> {
     let sure = points.iter().take_while(|point| keeps_with(point).is_some_and(|with| with >= SURE));
     sure.last().map(|point| point.load)
@@ -127,7 +127,7 @@ fn keeps_with(point: &Point) -> Option<f64> {
     point.bands.as_ref()?.keeps_with
 }
 
-/// What to measure to know more: the load of the curve that may as well keep to the limits as miss them.
+/// The most informative load to measure: the one about as likely to meet the limits as to miss them.
 fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
     let open = |with: f64| (1.0 - SURE..SURE).contains(&with);
     let known = points.iter().filter_map(|point| Some((point.load, keeps_with(point)?)));

@@ -6,7 +6,7 @@ use crate::worker::protocol::{MemoryShown, Part};
 
 pub fn shown(memory: &Memory, fits: bool) -> MemoryShown {
     let parts = parts(memory);
-    // Widths are shares of device memory, or of the need where that is more; a mark shows the end of memory.
+    // Widths are shares of device memory, or of the need if larger; a mark shows the end of memory.
     let whole = memory.total.max(parts.iter().map(|(_, _, size)| *size).sum());
     let width = |size: Bytes| (size / whole * 100.0).clamp(0.0, 100.0);
     MemoryShown {

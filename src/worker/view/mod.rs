@@ -19,7 +19,7 @@ use crate::units::{Seconds, count, decimal, percent};
 /// Height of a row of charts, in CSS pixels.
 const HEIGHT: u32 = 224;
 
-/// The run of the load asked for.
+/// The run of the requested load.
 fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
     let metrics = &run.metrics;
     let commands = Commands::of(setup);
@@ -57,7 +57,7 @@ fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
     Document { blocks, ..Document::default() }
 }
 
-/// What `vllm bench serve` draws in place of a trace.
+/// What `vllm bench serve` draws instead of a trace.
 const OF_MEANS: &str = "# Not the trace: requests of its means, at its rate.\n";
 
 fn what(setup: &Setup, run: &Run) -> String {
@@ -189,7 +189,7 @@ fn spread(stats: Stats) -> Vec<String> {
     [stats.mean, stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print().to_string()).into()
 }
 
-/// A number of tokens or requests, without a fraction where that says nothing.
+/// A number of tokens or requests, rounded if large.
 fn round(value: f64) -> f64 {
     if value >= 100.0 { value.round() } else { value }
 }

@@ -21,7 +21,7 @@ pub fn shown(pass: &PassReport) -> Pass {
     }
 }
 
-/// Resources as the page's colours name them. What rounds to nothing is left out.
+/// Resources by the page's colour names. Zeros are omitted.
 fn times(pass: &PassReport) -> Vec<Part> {
     const LEAST: f64 = 0.005;
     let part = |(resource, share): (Resource, f64)| {
@@ -37,7 +37,7 @@ fn times(pass: &PassReport) -> Vec<Part> {
     pass.by_resource().into_iter().filter(|(_, share)| *share >= LEAST).map(part).collect()
 }
 
-/// The kernels by time, then the host and the sum.
+/// The kernels by time, then the host and the total.
 fn rows(pass: &PassReport) -> Vec<Kernel> {
     let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
     kernels.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));

@@ -1,4 +1,4 @@
-//! Whether an answer keeps to the limits, and by how much.
+//! Whether an answer meets the limits, and by how much.
 
 use crate::config::{Field, Issue, Setup};
 use crate::serving::Report;
@@ -6,11 +6,11 @@ use crate::serving::report::Headline;
 use crate::units::{Seconds, chance, count, fixed};
 use crate::worker::protocol::Verdict;
 
-/// A limit and the time held against it, in seconds.
+/// A limit and the time compared with it, in seconds.
 struct Held {
     name: &'static str,
     limit: f64,
-    /// That of the share of requests which must keep to it; the mean of a static batch.
+    /// The time reached by the required share of requests; the mean for a static batch.
     time: f64,
 }
 
@@ -69,7 +69,7 @@ fn verdict(id: &str, words: &str, reason: String) -> Verdict {
     Verdict { id: id.into(), words: words.into(), reason }
 }
 
-/// A static batch has one time of each.
+/// A static batch has a single time for each.
 fn means(setup: &Setup, headline: &Headline) -> Vec<Held> {
     let time = |field: Field| match field {
         Field::SloTtft => Some(headline.ttft),
@@ -93,7 +93,7 @@ fn within(held: &Held) -> String {
     format!("{} of {}", Seconds(held.time).print(), Seconds(held.limit).print())
 }
 
-/// `1.33 s, 33 % over 1.00 s`; beyond twice the limit as a factor.
+/// `1.33 s, 33 % over 1.00 s`; beyond twice the limit as a multiple.
 fn over(held: &Held) -> String {
     let (time, limit) = (Seconds(held.time).print(), Seconds(held.limit).print());
     let factor = held.time / held.limit;

@@ -1,31 +1,31 @@
-//! Checks what a report says of its run against the configuration it is compared with.
+//! Compares a report's run with the configuration it is pasted into.
 
 use crate::config::{Field, Issue, Lengths, Load, Scenario, Workload};
 use crate::units::{count, decimal, percent};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fact {
-    /// Requests that the client had in flight at most.
+    /// Maximum requests in flight.
     Concurrency,
-    /// Requests per second that it sent; infinite where it sent all at once.
+    /// Requests sent per second; infinite if all were sent at once.
     Rate,
-    /// Requests that were answered.
+    /// Completed requests.
     Requests,
     Failed,
-    /// Tokens of all prompts, and of all outputs.
+    /// Total prompt tokens, and total output tokens.
     InputTokens,
     OutputTokens,
-    /// Tokens of a prompt, and of an output, on average.
+    /// Mean tokens per prompt, and per output.
     Prompt,
     Output,
 }
 
 const FACTS: usize = 8;
 
-/// Lengths that differ by less are the same: templates of chats and tokenisers add some tokens.
+/// Lengths within this are the same: chat templates and tokenisers add a few tokens.
 const SAME_LENGTH: f64 = 0.05;
 
-/// Rates that differ by less are the same.
+/// Rates within this are the same.
 const SAME_RATE: f64 = 0.01;
 
 #[derive(Default)]
@@ -45,7 +45,7 @@ impl Stated {
         self.get(fact).filter(|number| number.is_finite() && *number > 0.0)
     }
 
-    /// Takes the load and the lengths that are stated.
+    /// Applies the report's load and lengths.
     pub fn onto(&self, workload: &mut Workload) {
         let whole = |number: f64| number.round().clamp(1.0, f64::from(u32::MAX)) as u32;
         let rate = self.positive(Fact::Rate);
@@ -71,17 +71,17 @@ impl Stated {
         }
     }
 
-    /// Tokens of an output on average.
+    /// Mean tokens per output.
     pub fn output(&self) -> Option<f64> {
         self.mean(Fact::Output, Fact::OutputTokens)
     }
 
-    /// Of one request: as stated, or from the tokens of all.
+    /// Per request: as stated, or from the total.
     fn mean(&self, each: Fact, total: Fact) -> Option<f64> {
         self.positive(each).or_else(|| Some(self.positive(total)? / self.positive(Fact::Requests)?))
     }
 
-    /// Warnings where the run was another.
+    /// Warnings where the run differs.
     pub fn against(&self, scenario: &Scenario) -> Vec<Issue> {
         let workload = &scenario.workload;
         let mut found: Vec<String> = Vec::new();
@@ -139,7 +139,7 @@ impl Stated {
                     (None, _) => None,
                 }
             }
-            // Whose sessions say nothing of the requests that were measured.
+            // A session's requests are not comparable with the measured ones.
             Load::SessionRate(_) => None,
             Load::Rate(own) | Load::ConstantRate(own) => match rate.filter(|rate| rate.is_finite()) {
                 Some(rate) if differ(rate, own, SAME_RATE) => Some(format!(
@@ -168,12 +168,12 @@ impl Stated {
     }
 }
 
-/// Whether `one` is further from `other` than this share of it.
+/// Whether `one` differs from `other` by more than this fraction of it.
 fn differ(one: f64, other: f64, share: f64) -> bool {
     (one - other).abs() > share * other.abs()
 }
 
-/// Tokens of a prompt and of an output on average.
+/// Mean tokens per prompt and per output.
 fn mean_lengths(workload: &Workload) -> (f64, f64) {
     if let Some((prompt, output)) = workload.means() {
         return (f64::from(prompt), f64::from(output));

@@ -1,4 +1,4 @@
-//! Reports that nest their numbers, or name them so that only their tool says what they mean.
+//! Reports that nest their numbers, or use names whose meaning depends on the tool.
 //!
 //! Sources: docs/guides/metrics.md of GuideLLM, docs/metrics.md and docs/reports.md of inference-perf, `--report_json` of trtllm-bench,
 //! and the records of InferenceX.
@@ -11,11 +11,11 @@ use super::name::Statistic::{self, Mean, Median, Named};
 use super::{Field, Issue, Metric, Report};
 
 struct Dialect {
-    /// A report has this.
+    /// A key that identifies the report.
     mark: &'static str,
-    /// Where a number stands, and what [`super::name`] calls it.
+    /// The path of a number, and its name in [`super::name`].
     numbers: &'static [(&'static str, &'static str, Statistic)],
-    /// Its own time between tokens is not to be trusted in every version: TPOT is that of the means.
+    /// Its time between tokens is unreliable in some versions: compute TPOT from the means.
     of_means: Option<&'static str>,
 }
 
@@ -104,7 +104,7 @@ const INFERENCE_X: Dialect = Dialect {
 
 const ALL: [Dialect; 4] = [GUIDELLM, INFERENCE_PERF, TRTLLM_BENCH, INFERENCE_X];
 
-/// The reports that a value holds: one, but a run for each rate in a file of GuideLLM.
+/// The reports in a value: one, or one per rate in a GuideLLM file.
 pub fn reports(value: &Value) -> Vec<Report> {
     match &value["benchmarks"] {
         Value::Array(all) => all.iter().map(report).collect(),
@@ -114,7 +114,7 @@ pub fn reports(value: &Value) -> Vec<Report> {
 
 fn report(object: &Value) -> Report {
     let mut report = Report::default();
-    // InferenceX keeps its numbers one level down in its database.
+    // InferenceX nests its numbers one level deeper in its database.
     let inner = object.get("metrics").filter(|inner| inner.get("tput_per_gpu").is_some());
     let object = &inner.map_or(Cow::Borrowed(object), |inner| Cow::Owned(merged(object, inner)));
     let Some(dialect) = ALL.iter().find(|dialect| object.pointer(dialect.mark).is_some()) else {
@@ -135,14 +135,14 @@ fn report(object: &Value) -> Report {
     report
 }
 
-/// The object with the entries of another above its own.
+/// The object merged with another's entries, which take precedence.
 fn merged(object: &Value, above: &Value) -> Value {
     let mut all = object.as_object().cloned().unwrap_or_default();
     all.extend(above.as_object().cloned().unwrap_or_default());
     Value::Object(all)
 }
 
-/// InferenceX gives its rates per GPU, and says how many there are.
+/// InferenceX gives rates per GPU, and the number of GPUs.
 fn per_system(object: &Value, report: &mut Report) {
     let number = |name: &str| object[name].as_f64().filter(|number| *number > 0.0);
     let (Some(total), Some(output)) = (number("tput_per_gpu"), number("output_tput_per_gpu")) else { return };
@@ -163,7 +163,7 @@ fn per_system(object: &Value, report: &mut Report) {
 }
 
 impl Report {
-    /// Whether E2E, TTFT and the output length were known, and gave TPOT.
+    /// Sets TPOT from E2E, TTFT and output length; false if one of them is unknown.
     fn take_tpot_of_means(&mut self) -> bool {
         let mean = |metric: Metric| self.measured.of(metric).mean;
         let known = mean(Metric::E2e).zip(mean(Metric::Ttft)).zip(self.stated.output());
@@ -181,7 +181,7 @@ mod tests {
     use super::super::runs;
     use crate::config::{Scenario, link};
 
-    /// What differs from the defaults, of each run.
+    /// What differs from the defaults, for each run.
     fn read(text: &str) -> Vec<String> {
         let (found, issues) = runs(text, &Scenario::default());
         assert!(!issues.iter().any(crate::config::Issue::is_error), "{issues:?}");
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn guidellm_has_a_run_for_each_rate_and_counts_the_first_token() {
-        // E2E 2.2 s, TTFT 200 ms, OSL 101: 20 ms a token, which GuideLLM calls 21.782.
+        // E2E 2.2 s, TTFT 200 ms, OSL 101: 20 ms per token, which GuideLLM reports as 21.782.
         let benchmark = |streams: u32| {
             format!(
                 r#"{{"config": {{"strategy": {{"type_": "concurrent", "streams": {streams}}}}}, "metrics": {{

@@ -1,5 +1,5 @@
-//! A benchmark's report, pasted: the table that `vllm bench serve` prints or the JSON it saves, and what SGLang's
-//! bench_serving, trtllm-bench, genai-perf, aiperf, GuideLLM and inference-perf print and save, and records of InferenceX.
+//! Pasted benchmark reports: the table or JSON of `vllm bench serve`, output of SGLang's bench_serving,
+//! trtllm-bench, genai-perf, aiperf, GuideLLM and inference-perf, and InferenceX records.
 
 mod against;
 mod dialects;
@@ -18,15 +18,15 @@ use name::{Name, Statistic};
 
 pub use runs::runs;
 
-/// Digits that are kept of a number: repeated runs differ in the third.
+/// Digits kept of a number: repeated runs differ in the third.
 const DIGITS: i32 = 5;
 
-/// Names without a meaning that one note lists.
+/// How many unrecognised names a note lists.
 const NAMED: usize = 5;
 
-/// Reads a report of a run of `scenario`. What it says of the run itself and `scenario` says otherwise is a warning.
+/// Reads a report of a run of `scenario`. Contradictions between the report and `scenario` are warnings.
 ///
-/// Without a measurement the issues hold an error, which says what would be right.
+/// Without a measurement the issues hold an error that says what was expected.
 pub fn read(text: &str, scenario: &Scenario) -> (Option<Measured>, Vec<Issue>) {
     let text = text.trim_start_matches('\u{feff}').trim();
     let report = match text.starts_with('{') {
@@ -39,14 +39,14 @@ pub fn read(text: &str, scenario: &Scenario) -> (Option<Measured>, Vec<Issue>) {
     }
 }
 
-/// The same of a JSON object that is read already, alone.
+/// The same for a single parsed JSON object.
 pub fn of(object: &Value) -> (Option<Measured>, Vec<Issue>) {
     let mut report = Report::default();
     report.take_all(object);
     report.finish(None)
 }
 
-/// What a list holds, one value, or an object a line.
+/// The items of a list, a single value, or one object per line.
 ///
 /// # Errors
 /// What is wrong with the text as a whole.
@@ -59,7 +59,7 @@ fn values(text: &str) -> Result<Vec<Value>, String> {
     }
 }
 
-/// One object, or one a line, of which the last counts: SGLang appends each run to its file.
+/// One object, or one per line, of which the last counts: SGLang appends each run to its file.
 fn of_json(text: &str) -> Result<Report, String> {
     let mut all: Vec<Report> = values(text)?.iter().flat_map(dialects::reports).collect();
     let count = all.len();
@@ -70,7 +70,7 @@ fn of_json(text: &str) -> Result<Report, String> {
     Ok(last)
 }
 
-/// What has been read so far.
+/// The state while reading.
 #[derive(Default)]
 struct Report {
     measured: Measured,
@@ -108,7 +108,7 @@ impl Report {
         }
     }
 
-    /// One number of the report.
+    /// Records one number of the report.
     fn take(&mut self, name: &str, statistic: Statistic, number: f64) {
         match name::of(name, statistic) {
             Name::Measured { metric, median, scale: Ok(scale) } => {
@@ -125,7 +125,7 @@ impl Report {
         let known = self.measured.of(metric);
         let before = if median { known.median } else { known.mean };
         match self.measured.set(metric, median, number) {
-            // What a run without a second token prints.
+            // Printed by runs without a second token.
             Err(_) if number == 0.0 && metric == Metric::Tpot => {}
             Err(fault) => self.warn(name, &fault),
             Ok(()) if before.is_some_and(|before| before != number) => {
@@ -156,7 +156,7 @@ impl Report {
         }
         if let Some(scenario) = scenario {
             self.issues.extend(self.stated.against(scenario));
-            // By way of its text, which a link holds: the nearest double.
+            // Rounded through its link text, to the nearest double.
             let round = |number| link::real(&decimal(significant(number, DIGITS))).unwrap_or(number);
             self.measured.map(round);
         }

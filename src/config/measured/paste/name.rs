@@ -1,34 +1,34 @@
-//! What a line of a report means, by its name.
+//! The meaning of a report's line, by its name.
 
 use super::against::Fact;
 use crate::config::Metric;
 
-/// What of its metric a number is.
+/// Which statistic of its metric a number is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statistic {
-    /// Its name says so.
+    /// Given by its name.
     Named,
-    /// That of its column or key.
+    /// Given by its column or key.
     Mean,
     Median,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Name {
-    /// `scale` brings the number to the metric's unit, or says which unit was expected.
+    /// `scale` converts the number to the metric's unit, or says which unit was expected.
     Measured {
         metric: Metric,
         median: bool,
         scale: Result<f64, &'static str>,
     },
-    /// What the report says of its run.
+    /// A fact about the run itself.
     Stated(Fact),
     /// Known but not used, such as percentiles.
     Unused,
     Unknown,
 }
 
-/// In small letters, without their units.
+/// In lower case, without units.
 const METRICS: [(&str, Metric); 16] = [
     ("ttft", Metric::Ttft),
     ("time to first token", Metric::Ttft),
@@ -45,7 +45,7 @@ const METRICS: [(&str, Metric); 16] = [
     ("request throughput", Metric::Requests),
     ("total throughput", Metric::Total),
     ("total token throughput", Metric::Total),
-    // Of genai-perf and aiperf, (E2E - TTFT) / (OSL - 1); elsewhere it is the gap between two chunks.
+    // In genai-perf and aiperf this is (E2E - TTFT) / (OSL - 1); elsewhere it is the gap between two chunks.
     ("inter token latency", Metric::Tpot),
 ];
 
@@ -70,7 +70,7 @@ const FACTS: [(&str, Fact); 18] = [
     ("output sequence length", Fact::Output),
 ];
 
-/// Words in names of other lines of reports.
+/// Words in the names of other report lines.
 const UNUSED: [&str; 15] = [
     "std",
     "min",
@@ -89,13 +89,13 @@ const UNUSED: [&str; 15] = [
     "rtfx",
 ];
 
-/// Names that they have as a whole.
+/// Full names of other report lines.
 const UNUSED_NAMES: [&str; 2] = ["total input text tokens", "input token throughput"];
 
 const MEAN: [&str; 3] = ["mean", "average", "avg"];
 const MEDIAN: [&str; 2] = ["median", "p50"];
 
-/// Units of times, and what brings them to milliseconds.
+/// Time units, and their factors to milliseconds.
 const TIMES: [(&str, f64); 8] = [
     ("ms", 1.0),
     ("milliseconds", 1.0),
@@ -168,7 +168,7 @@ fn scale(metric: Metric, unit: Option<&str>) -> Result<f64, &'static str> {
     }
 }
 
-/// The words of a name in small letters, and its unit: in parentheses, or the last word of a key of JSON.
+/// The lower-case words of a name, and its unit: in parentheses, or the last word of a JSON key.
 fn parts(text: &str) -> (Vec<String>, Option<String>) {
     let text = text.to_lowercase();
     let (mut plain, mut unit, mut inside) = (String::new(), String::new(), None);
@@ -182,7 +182,7 @@ fn parts(text: &str) -> (Vec<String>, Option<String>) {
         }
     }
     let mut words: Vec<String> = plain.split_whitespace().map(str::to_owned).collect();
-    // `Time per Output Token (excl. 1st token)` names no unit.
+    // `Time per Output Token (excl. 1st token)` has no unit.
     let mut unit = Some(unit).filter(|unit| !unit.is_empty());
     if unit.is_none() && words.len() > 1 {
         unit = words.pop_if(|last| TIMES.iter().any(|(name, _)| name == last));

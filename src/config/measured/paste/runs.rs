@@ -1,4 +1,4 @@
-//! Several reports in one text, as runs of their own: what a sweep of a benchmark leaves behind.
+//! Several reports in one text, as produced by a benchmark sweep.
 
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ use crate::config::measured::given;
 use crate::config::measured::paste::name::Statistic;
 use crate::config::{Field, Issue, Scenario};
 
-/// Above each table that `vllm bench serve` and SGLang's bench_serving print.
+/// Printed above each table by `vllm bench serve` and SGLang's bench_serving.
 const TITLE: &str = "Serving Benchmark Result";
-/// Findings of single runs that are listed.
+/// How many findings about single runs are listed.
 const LISTED: usize = 8;
 
-/// Every run that `text` reports: tables one after the other, a list of objects or an object a line, or CSV with a row a run.
-/// Each is `base` with the load and the lengths that its report states, and what it measured. What cannot be used of it is named.
+/// Every run in `text`: consecutive tables, a JSON list, JSON Lines, or CSV with one run per row. Each is `base`
+/// with the load and lengths from its report, and its measurements. What cannot be used is reported.
 pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
     let text = text.trim_start_matches('\u{feff}').trim();
     let reports = match text.starts_with(['{', '[']).then(|| values(text)) {
@@ -34,7 +34,7 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
             true => Issue { text: format!("run {number}: {}", issue.text), ..issue },
             false => issue,
         };
-        // A run that says nothing does not keep the others from being read.
+        // A run without measurements does not stop the others from being read.
         let kept = |issue: Issue| {
             if several && issue.is_error() { Issue::warning(issue.field, issue.text) } else { issue }
         };
@@ -57,13 +57,13 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
     (runs, issues)
 }
 
-/// The runs of a file that the page saved: they say of which configuration they are.
+/// Runs from a file saved by the page: they state their own configuration.
 fn saved(all: &[Value], base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
     let (runs, issues) = given::read(all, &Link::new(base.clone()));
     (runs, issues.into_iter().map(|issue| Issue { field: Field::Measured, ..issue }).collect())
 }
 
-/// Rows of CSV, or tables one after the other.
+/// CSV rows, or consecutive tables.
 fn split(text: &str) -> Vec<Report> {
     if let Some(rows) = of_csv(text) {
         return rows;
@@ -72,7 +72,7 @@ fn split(text: &str) -> Vec<Report> {
     if tables.len() > 1 { tables.into_iter().map(text::report).collect() } else { vec![text::report(text)] }
 }
 
-/// What columns of sweeps are called, and reports call it. (`Concurrency` in a report is what was reached.)
+/// Column names in sweeps, and their names in reports. (`Concurrency` in a report is the reached one.)
 const COLUMNS: [(&str, &str); 7] = [
     ("concurrency", "max concurrency"),
     ("conc", "max concurrency"),
@@ -83,7 +83,7 @@ const COLUMNS: [(&str, &str); 7] = [
     ("throughput", "output throughput (tok/s)"),
 ];
 
-/// None if the text is no CSV whose header names something measured.
+/// `None` if the text is not CSV with a measurement in its header.
 fn of_csv(text: &str) -> Option<Vec<Report>> {
     let mut reader =
         csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::config::link;
 
-    /// What differs from the defaults, of each run, and what is wrong.
+    /// What differs from the defaults in each run, and the issues.
     fn read(text: &str) -> (Vec<String>, Vec<Issue>) {
         let (found, issues) = runs(text, &Scenario::default());
         (found.iter().map(link::encode).collect(), issues)

@@ -1,14 +1,14 @@
-//! A report as it is printed: lines of a name and a number, or a table with a column of means.
+//! Printed reports: lines with a name and a number, or a table with a column of means.
 
 use super::name::{self, Name, Statistic};
 use super::{Report, number};
 
-/// Between the cells of a table.
+/// Cell separators of a table.
 const BARS: [char; 3] = ['|', '│', '┃'];
 
 pub fn report(text: &str) -> Report {
     let mut report = Report::default();
-    // Where a table of genai-perf has its means and medians.
+    // Columns of means and medians in a genai-perf table.
     let mut columns: Option<[Option<usize>; 2]> = None;
     for line in text.lines().map(str::trim) {
         let cells: Vec<&str> = line.trim_matches(BARS).split(BARS).map(str::trim).collect();
@@ -44,7 +44,7 @@ pub fn report(text: &str) -> Report {
     report
 }
 
-/// A name and its value. Lines of logs have no number there.
+/// A name and its value. Log lines have no number there.
 fn pair(report: &mut Report, name: &str, value: &str) {
     let Some(number) = number(value).filter(|_| name.contains(char::is_alphabetic)) else { return };
     // `Mean TTFT: 123 ms`.

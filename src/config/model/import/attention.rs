@@ -1,4 +1,4 @@
-//! The sizes of attention and of what stands in its place.
+//! Reads the sizes of attention and its alternatives.
 
 use super::family::{Family, Mixers, QkNorm, QkvBias};
 use super::fields::Fields;
@@ -10,7 +10,7 @@ use crate::config::model::limits::{
 };
 use crate::config::model::{Attention, Delta, Gates, Gqa, GqaTrait, Indexer, Mla};
 
-/// The attention of every layer. Every size is read at once, whichever are missing.
+/// The attention of every layer. All sizes are read, so that all missing ones are reported together.
 pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: usize) -> Vec<Attention> {
     let mut window = None;
     let (full, local) = if family.latent() {
@@ -48,14 +48,14 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: 
     attentions
 }
 
-/// Attention by heads, as most layers have it.
+/// Regular multi-head attention, as in most layers.
 pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Gqa {
     let heads = fields.count(HEADS);
     let kv_heads = kv_heads(fields, family, heads);
     let head_dim = fields.head_dim(hidden, heads);
     let value_dim = if family.mixers == Mixers::Swa { fields.optional(VALUE_DIM) } else { None };
     let bias = fields.flag("attention_bias") == Some(true);
-    // Qwen3-Next's class has the gate whatever the config says.
+    // Qwen3-Next's class has the gate regardless of the config.
     let gated = fields.flag("attn_output_gate").unwrap_or(family.mixers == Mixers::DeltaHeads);
     let over_heads =
         family.norm_over_heads || fields.get("qk_norm_type").is_some_and(|kind| kind == "per_layer");
@@ -88,7 +88,7 @@ pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Gqa {
     }
 }
 
-/// Families of 2023 say with a flag whether all heads share keys and values; Falcon's later ones number them.
+/// Families of 2023 use a flag for multi-query attention; later Falcon versions give the number.
 fn kv_heads(fields: &mut Fields<'_>, family: &Family, heads: u32) -> u32 {
     let grouped = fields.flag("new_decoder_architecture") == Some(true);
     if fields.flag("multi_query") == Some(true) && !grouped {
@@ -102,7 +102,7 @@ fn kv_heads(fields: &mut Fields<'_>, family: &Family, heads: u32) -> u32 {
     if family.heads_without_groups { fields.count_or(KV_HEADS, heads) } else { fields.count(KV_HEADS) }
 }
 
-/// MiMo-V2's layers with a window have sizes of their own.
+/// MiMo-V2's sliding-window layers have separate sizes.
 fn swa(fields: &mut Fields<'_>, base: Gqa) -> Gqa {
     let base = with_sink(fields, base, "add_swa_attention_sink_bias");
     let head_dim = fields.optional_as("swa_head_dim", HEAD_DIM).unwrap_or(base.head_dim);
@@ -123,7 +123,7 @@ fn with_sink(fields: &mut Fields<'_>, mut base: Gqa, key: &str) -> Gqa {
     base
 }
 
-/// Gemma 4's layers that see all have wider heads, and fewer where values are the keys.
+/// Gemma 4's global layers have wider heads, and fewer if values are the keys.
 fn global(fields: &mut Fields<'_>, mut gqa: Gqa) -> Gqa {
     gqa.head_dim = fields.optional_as("global_head_dim", HEAD_DIM).unwrap_or(gqa.head_dim);
     let kv_heads = fields.optional_as("num_global_key_value_heads", KV_HEADS);
@@ -162,7 +162,7 @@ fn kimi_delta(fields: &mut Fields<'_>) -> Delta {
 }
 
 fn latent(fields: &mut Fields<'_>) -> Mla {
-    // Implied by the others.
+    // Implied by the other keys.
     fields.skip(&[KV_HEADS.key, HEAD_DIM.key, "qk_head_dim"]);
     Mla {
         heads: fields.count(HEADS),
@@ -185,7 +185,7 @@ pub fn indexer(fields: &mut Fields<'_>) -> Indexer {
     }
 }
 
-/// Chosen blocks of keys, in the layers that have them.
+/// Selected blocks of keys, in the layers that have them.
 fn choose(fields: &mut Fields<'_>, attentions: &mut [Attention]) {
     let Some((blocks, marks)) = sparse::blocks(fields, attentions.len()) else { return };
     for (attention, _) in attentions.iter_mut().zip(marks).filter(|(_, marked)| *marked) {
@@ -199,7 +199,7 @@ fn choose(fields: &mut Fields<'_>, attentions: &mut [Attention]) {
     }
 }
 
-/// GLM-5.2 says which layers take the selection of an earlier one.
+/// GLM-5.2 marks layers that reuse the selection of an earlier one.
 fn borrow(fields: &mut Fields<'_>, attentions: &mut [Attention]) {
     let wanted = "full, or shared after the first layer";
     let borrowed =

@@ -1,4 +1,4 @@
-//! Decoders of GPT-2's kind: LayerNorm, biases, an MLP of two projections, heads without groups.
+//! Decoders like GPT-2: LayerNorm, biases, a two-projection MLP, multi-head attention without groups.
 
 use super::decoders::{GELU, LAYER_NORM, OLD, PARALLEL, TIED};
 use super::family::{Family, QkvBias, Width};
@@ -31,7 +31,7 @@ pub static CLASSICS: [Family; 10] = [
     Family {
         model_type: "falcon",
         qkv_bias: QkvBias::Key,
-        // Those of `FalconConfig`.
+        // The defaults of `FalconConfig`.
         defaults: r#"{"tie_word_embeddings":true,"multi_query":true,"max_position_embeddings":2048}"#,
         idle: &["parallel_attn", "alibi", "num_ln_in_parallel_attn"],
         notes: &[LAYER_NORM, PARALLEL],
@@ -39,7 +39,7 @@ pub static CLASSICS: [Family; 10] = [
     },
     Family {
         model_type: "bloom",
-        // Positions are biases: no table ends, and engines take as many tokens as it was trained with.
+        // Positions are biases, so no table limits the context: engines use the training length.
         defaults: r#"{"tie_word_embeddings":true,"max_position_embeddings":2048}"#,
         idle: &[
             "offset_alibi",

@@ -1,16 +1,15 @@
-//! The longest sequence a model is made for.
+//! The longest context a model supports.
 
 use super::family::Family;
 use super::fields::Fields;
 use crate::config::model::limits::{CONTEXT, Limit};
 
-/// Tokens of context: `max_position_embeddings`, stretched by `rope_scaling` where that key does not
-/// already count it.
+/// Tokens of context: `max_position_embeddings`, scaled by `rope_scaling` if that key does not already include it.
 ///
 /// The rule is vLLM's (`_get_and_verify_max_len`): YaRN multiplies the original context by its factor,
 /// linear and dynamic scaling multiply the stated one; Llama 3's, LongRoPE's and Gemma 3's are already stated.
 pub fn longest(fields: &mut Fields<'_>, family: &Family) -> u32 {
-    // Command R and Kimi Linear: it counts before the other, as in vLLM.
+    // Command R and Kimi Linear: takes precedence over the other, as in vLLM.
     let stated = match fields.optional_as("model_max_length", CONTEXT) {
         Some(stated) => {
             fields.skip(&[CONTEXT.key]);

@@ -1,4 +1,4 @@
-//! Decoders that differ from Llama in names, defaults and what costs next to nothing.
+//! Decoders that differ from Llama only in names, defaults and negligible details.
 
 use super::experts::{EXPERTS, Experts, LOCAL, Shared};
 use super::family::{DEEPSEEK, Family, GROUPED, Mixers, PLAIN, QWEN2, QWEN3_MOE, QkNorm, QkvBias, Width};
@@ -14,7 +14,7 @@ const CAPPED: &str = "Soft-capped scores are timed as plain ones.";
 pub const TIED: &str = r#"{"tie_word_embeddings":true}"#;
 pub const GELU: [&str; 5] = ["gelu", "gelu_new", "gelu_fast", "gelu_tanh", "gelu_pytorch_tanh"];
 
-/// Names that families had before most took Llama's.
+/// Key names from before most families adopted Llama's.
 const OLDER: [(&str, &str); 25] = [
     ("n_embd", "hidden_size"),
     ("n_embed", "hidden_size"),
@@ -60,7 +60,7 @@ const GEMMA3: Family = Family {
     model_type: "gemma3",
     qk_norm: QkNorm::Always,
     stretched: true,
-    // Those of `Gemma3TextConfig`, which Google's own configs leave out.
+    // The defaults of `Gemma3TextConfig`, which Google's configs omit.
     defaults: r#"{"tie_word_embeddings":true,"vocab_size":262208,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,
         "max_position_embeddings":131072,"sliding_window":4096,"sliding_window_pattern":6}"#,
     notes: &[],

@@ -1,20 +1,20 @@
-//! The names under which families keep their experts.
+//! How families name their experts' sizes.
 
 /// Where the sizes of shared experts come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shared {
     None,
-    /// The width of all of them stands under this key.
+    /// This key holds their total width.
     Width(&'static str),
-    /// The same, and their result is weighed by a gate.
+    /// The same, with their output weighted by a gate.
     Gated(&'static str),
-    /// Their number stands under this key; each is as wide as a routed one.
+    /// This key holds their number; each is as wide as a routed one.
     Count(&'static str),
-    /// One, as wide as a routed one.
+    /// One, as wide as a routed expert.
     One,
 }
 
-/// The names under which a family keeps its experts.
+/// A family's keys for its experts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Experts {
     pub count: &'static str,
@@ -26,13 +26,13 @@ pub struct Experts {
     /// Width that tokens are projected to before the experts.
     pub latent: Option<&'static str>,
     pub bias: bool,
-    /// The MLP of `dense` stands beside the experts of every layer.
+    /// The MLP of `dense` runs parallel to the experts in every layer.
     pub beside: bool,
-    /// What the tensors of a layer are called: the experts' own, and the shared ones'.
+    /// Module names of a layer: of the routed experts, and of the shared ones.
     pub modules: (&'static str, &'static str),
 }
 
-/// Qwen3's names, which most families share.
+/// Qwen3's names, used by most families.
 pub const EXPERTS: Experts = Experts {
     count: "num_experts",
     topk: "num_experts_per_tok",
@@ -44,7 +44,7 @@ pub const EXPERTS: Experts = Experts {
     beside: false,
     modules: ("mlp.experts", "mlp.shared_experts"),
 };
-/// The same with shared experts behind a gate (Qwen2-MoE, Qwen3.5).
+/// The same with gated shared experts (Qwen2-MoE, Qwen3.5).
 pub const GATED_SHARE: Experts = Experts {
     shared: Shared::Gated("shared_expert_intermediate_size"),
     modules: ("mlp.experts", "mlp.shared_expert"),

@@ -1,4 +1,4 @@
-//! The decoder families that are read, by `model_type`.
+//! The supported decoder families, by `model_type`.
 
 use super::classic::CLASSICS;
 use super::decoders::DECODERS;
@@ -10,7 +10,7 @@ use crate::config::model::Norms;
 pub enum QkvBias {
     Never,
     Always,
-    /// `attention_bias`, off where it is left out.
+    /// `attention_bias`, off by default.
     Key,
 }
 
@@ -19,33 +19,33 @@ pub enum QkvBias {
 pub enum QkNorm {
     Never,
     Always,
-    /// `use_qk_norm`, off where it is left out.
+    /// `use_qk_norm`, off by default.
     Key,
 }
 
-/// When a `sliding_window` takes effect.
+/// When `sliding_window` takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
     /// Whenever it is given.
     Given,
     /// Only with `use_sliding_window`, and from layer `max_window_layers` on.
     Flagged,
-    /// Whenever it is given, and with this size where it is left out altogether.
+    /// Whenever it is given; this size if the key is absent.
     Default(u32),
 }
 
-/// What stands where a layer mixes tokens, and where the config says which layer has which.
+/// What mixes tokens, and how the config assigns mixers to layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mixers {
-    /// Attention by heads; `layer_types` or a window tell layers apart.
+    /// Regular attention; `layer_types` or a window distinguish layers.
     Heads,
     /// The same with sinks, and a window in every second layer (gpt-oss).
     Sinks,
     /// The same without rotary embedding and window in every fourth layer (Llama 4).
     Chunks,
-    /// The same with `hybrid_layer_pattern` and sizes of their own for layers that slide (MiMo-V2).
+    /// The same with `hybrid_layer_pattern` and separate sizes for sliding layers (MiMo-V2).
     Swa,
-    /// The same with sizes of their own for layers that do not (Gemma 4).
+    /// The same with separate sizes for global layers (Gemma 4).
     Global,
     /// The same with gated delta rules (Qwen3-Next, Qwen3.5).
     DeltaHeads,
@@ -55,55 +55,55 @@ pub enum Mixers {
     Latent,
     /// Latent attention with Kimi delta attention.
     DeltaLatent,
-    /// A window and compressed keys before it (DeepSeek-V4).
+    /// A window, and compressed keys before it (DeepSeek-V4).
     Compressed,
-    /// One mixer, MLP or mixture of experts a layer (Nemotron-H).
+    /// One mixer, MLP or mixture of experts per layer (Nemotron-H).
     Single,
     /// `block_configs` (Nemotron-NAS).
     Listed,
 }
 
-/// How the width of an MLP is given.
+/// How an MLP's width is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     Stated,
-    /// `expansion_ratio` times the hidden size where it is left out, four times where that is too.
+    /// `expansion_ratio` times the hidden size if absent; four times if that is absent too.
     Multiple,
     /// Of gate and up together (Qwen).
     Both,
 }
 
-/// What a `model_type` implies that its `config.json` does not say. Facts are those of the model's
-/// class in Hugging Face transformers and of the layer in vLLM.
+/// What a `model_type` implies beyond its `config.json`. Facts follow the model's class in Hugging Face
+/// transformers and the layer in vLLM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Family {
     pub model_type: &'static str,
     pub qk_norm: QkNorm,
-    /// It is over all heads together.
+    /// The QK norm is over all heads together.
     pub norm_over_heads: bool,
     pub qkv_bias: QkvBias,
     pub window: Window,
-    /// `num_key_value_heads` may be left out and is then the number of heads.
+    /// `num_key_value_heads` defaults to the number of heads.
     pub heads_without_groups: bool,
     pub mixers: Mixers,
     pub norms: Norms,
     pub experts: Option<&'static Experts>,
     /// Whether MLPs have a gate projection.
     pub gated: bool,
-    /// Names of the activations that its MLPs may have.
+    /// Supported activations of its MLPs.
     pub activations: &'static [&'static str],
     pub width: Width,
-    /// Keys by other names: the family's, and that of the key here. Given under both, their values have to agree.
+    /// Renamed keys: the family's name, and the one used here. If both are given, they have to agree.
     pub names: &'static [(&'static str, &'static str)],
-    /// A JSON object with the defaults of the model's class, of keys that published configs leave out.
+    /// JSON object with class defaults for keys that published configs omit.
     pub defaults: &'static str,
-    /// Further keys that change no count, with `=` if only one value does not.
+    /// Further keys that change no count, with `=` if only for one value.
     pub idle: &'static [&'static str],
-    /// Entries of a learned table of positions beyond the context.
+    /// Extra entries of a learned position table beyond the context.
     pub positions: Option<u32>,
-    /// `max_position_embeddings` counts what `rope_scaling` stretches.
+    /// `max_position_embeddings` already includes `rope_scaling`.
     pub stretched: bool,
-    /// What of it is counted otherwise than it is.
+    /// Approximations in how it is counted.
     pub notes: &'static [&'static str],
 }
 
@@ -174,7 +174,7 @@ const GEMMA4: Family = Family {
         ..EXPERTS
     }),
     activations: &["gelu_pytorch_tanh"],
-    // Of an embedding in every layer, which larger models do not have.
+    // For an embedding in every layer, which larger models lack.
     idle: &["vocab_size_per_layer_input"],
     ..GROUPED
 };
@@ -277,7 +277,7 @@ static FAMILIES: [Family; 43] = [
             shared: Shared::Width("shared_intermediate_size"),
             ..LOCAL
         }),
-        // A gated SiLU of a steeper slope, clamped.
+        // A gated SiLU with a steeper slope, clamped.
         activations: &["swigluoai"],
         idle: &[
             "intermediate_size",

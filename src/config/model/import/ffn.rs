@@ -8,7 +8,7 @@ use super::fields::Fields;
 use crate::config::model::limits::{EXPERT_WIDTH, EXPERTS, HIDDEN, INTERMEDIATE, LAYERS, Limit, TOPK};
 use crate::config::model::{Dense, Ffn, Moe};
 
-/// The MLP or the experts of every layer.
+/// The feed-forward part of every layer.
 pub fn per_layer(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<Ffn> {
     let Some(experts) = experts_of(fields, family) else {
         let key = family.experts.map_or(INTERMEDIATE.key, |experts| experts.dense);
@@ -26,10 +26,10 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec
     sparse.iter().map(|sparse| if *sparse { moe.clone() } else { dense.clone() }).collect()
 }
 
-/// The family's experts, unless this model of it has none (Gemma 4).
+/// The family's experts, unless this model has none (Gemma 4).
 fn experts_of(fields: &mut Fields<'_>, family: &Family) -> Option<&'static Experts> {
     let without = fields.flag("enable_moe_block") == Some(false);
-    // Granite 4's small models have the shared expert alone.
+    // Granite 4's small models have only the shared expert.
     let experts = family.experts?;
     if without || fields.get(experts.count).is_some_and(|count| *count == 0) {
         fields.skip(&[experts.count, experts.topk, experts.width]);
@@ -80,14 +80,14 @@ pub fn mixture(fields: &mut Fields<'_>, family: &Family, experts: &Experts) -> M
     }
 }
 
-/// Which layers choose among experts: all but those that one of the config's rules takes out.
+/// Which layers are sparse: all except those excluded by one of the config's rules.
 fn sparse(fields: &mut Fields<'_>, layers: usize) -> Vec<bool> {
     let first = fields.some_of("first_k_dense_replace", LAYERS) as usize;
     let mut steps = ["decoder_sparse_step", "interleave_moe_layer_step"]
         .map(|key| fields.count_or(Limit { key, ..LAYERS }, 1) as usize);
     steps.iter_mut().for_each(|step| *step = (*step).max(1));
     let dense = fields.layers("mlp_only_layers");
-    // ERNIE: the last layer that chooses, -1 for all.
+    // ERNIE: the last sparse layer, -1 for all.
     let last = fields.get("moe_layer_end_index").and_then(Value::as_f64).filter(|last| *last >= 0.0);
     let (every, marked) = match fields.get("moe_layer_freq") {
         Some(Value::Array(_)) => (1, fields.marks("moe_layer_freq", layers)),
@@ -101,7 +101,7 @@ fn sparse(fields: &mut Fields<'_>, layers: usize) -> Vec<bool> {
             _ => None,
         });
     let sparse = |layer: usize| {
-        // With marks of its own a model's first layers are among them.
+        // If per-layer marks exist, they include the first layers.
         (layer >= first || !marked.is_empty())
             && layer.is_multiple_of(every.max(1))
             && steps.iter().all(|step| (layer + 1).is_multiple_of(*step))

@@ -1,4 +1,4 @@
-//! Typed reading of single keys, each problem named by its key.
+//! Typed access to config keys; every problem names its key.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -10,19 +10,19 @@ use crate::config::model::limits::{HEAD_DIM, Limit};
 use crate::config::{Field, Issue, json};
 use crate::units::decimal;
 
-/// A reader of one object that collects what is wrong with it.
+/// A reader for one object that collects problems.
 ///
-/// A key with dots (`linear_attn_config.head_dim`) leads into objects. What cannot be read is an error among the issues
-/// and 0, none or empty to the caller, who reads on so that every fault is named at once: an import with errors has
-/// no model.
+/// A dotted key (`linear_attn_config.head_dim`) descends into objects. What cannot be read becomes an error and
+/// reads as 0, none or empty, so that reading continues and all problems are reported together: an import with
+/// errors yields no model.
 pub struct Fields<'a> {
     object: &'a Value,
-    /// What stands in for keys of it.
+    /// Overrides for keys of it.
     over: Vec<(&'a str, &'a Value)>,
-    /// What stands before every key in messages.
+    /// Put before every key in messages.
     prefix: String,
     issues: Vec<Issue>,
-    /// Keys that were asked for, given or not.
+    /// Keys read so far, whether present or not.
     asked: RefCell<BTreeSet<String>>,
 }
 
@@ -31,12 +31,12 @@ impl<'a> Fields<'a> {
         Self { over, ..Self::within(object, String::new()) }
     }
 
-    /// Of an object inside another.
+    /// For an object inside another.
     pub fn within(object: &'a Value, prefix: String) -> Self {
         Self { object, over: Vec::new(), prefix, issues: Vec::new(), asked: RefCell::default() }
     }
 
-    /// Takes over what was found in an inner object.
+    /// Takes over the findings of an inner object.
     pub fn take(&mut self, inner: Self) {
         self.issues.extend(inner.issues);
     }
@@ -61,29 +61,29 @@ impl<'a> Fields<'a> {
         self.issues.push(Issue::error(Field::Model, text));
     }
 
-    /// The value under a key, through objects where it has dots; `null` counts as left out.
+    /// The value under a key, descending at dots; `null` counts as absent.
     pub fn get(&self, key: &str) -> Option<&'a Value> {
         self.skip(&[key]);
         let over = self.over.iter().find(|(ours, _)| *ours == key);
         over.map(|(_, value)| *value).or_else(|| at(self.object, key))
     }
 
-    /// Takes keys as understood that have no effect here.
+    /// Marks keys as understood that have no effect here.
     pub fn skip(&self, keys: &[&str]) {
         self.asked.borrow_mut().extend(keys.iter().map(|&key| key.to_owned()));
     }
 
-    /// Whether a key was asked for.
+    /// Whether a key was read.
     pub fn asked(&self, key: &str) -> bool {
         self.asked.borrow().contains(key)
     }
 
-    /// Whether one was that begins so.
+    /// Whether a key with this prefix was read.
     pub fn asked_within(&self, path: &str) -> bool {
         self.asked.borrow().iter().any(|key| key.starts_with(path))
     }
 
-    /// A whole number that has to be there.
+    /// A required whole number.
     pub fn count(&mut self, limit: Limit) -> u32 {
         if self.get(limit.key).is_none() {
             self.error(format!("`{}{}` is missing: expected {}", self.prefix, limit.key, limit.range()));
@@ -91,7 +91,7 @@ impl<'a> Fields<'a> {
         self.optional(limit).unwrap_or(0)
     }
 
-    /// The same under another of its names.
+    /// The same under a different key.
     pub fn count_as(&mut self, key: &'static str, limit: Limit) -> u32 {
         self.count(Limit { key, ..limit })
     }
@@ -101,7 +101,7 @@ impl<'a> Fields<'a> {
         if self.get(limit.key).is_none() { default } else { self.count(limit) }
     }
 
-    /// A whole number from 0 that may be left out, and then is 0.
+    /// An optional whole number, 0 by default.
     pub fn some_of(&mut self, key: &'static str, limit: Limit) -> u32 {
         self.optional(Limit { key, min: 0, ..limit }).unwrap_or(0)
     }
@@ -119,7 +119,7 @@ impl<'a> Fields<'a> {
         number.map(|number| number as u32)
     }
 
-    /// `true`, `false`, or none if it is left out.
+    /// `true`, `false`, or `None` if absent.
     pub fn flag(&mut self, key: &str) -> Option<bool> {
         let value = self.get(key)?;
         if !value.is_boolean() {
@@ -136,8 +136,8 @@ impl<'a> Fields<'a> {
         value.as_array()
     }
 
-    /// An entry for each of so many layers; `of` reads one at its place, and `wanted` says what it may be. Without layers
-    /// their number is wrong, which is an issue already.
+    /// One entry per layer; `of` reads one, and `wanted` says what it may be. With no layers their number is wrong,
+    /// which is already an issue.
     pub fn per_layer<T>(
         &mut self,
         key: &str,
@@ -156,7 +156,7 @@ impl<'a> Fields<'a> {
         self.each(key, list, wanted, of)
     }
 
-    /// Every entry of a list, up to one that is not what is wanted.
+    /// Reads every entry of a list, up to the first invalid one.
     pub fn each<T>(
         &mut self,
         key: &str,
@@ -171,7 +171,7 @@ impl<'a> Fields<'a> {
         read
     }
 
-    /// For each layer whether a list of noughts and ones marks it.
+    /// Per layer, whether a 0/1 list marks it.
     pub fn marks(&mut self, key: &str, layers: usize) -> Vec<bool> {
         self.per_layer(key, layers, "0 or 1", |_, entry| match (entry.as_bool(), entry.as_f64()) {
             (Some(mark), _) => Some(mark),
@@ -180,7 +180,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Layers that a list names by number.
+    /// Layers that a list gives by number.
     pub fn layers(&mut self, key: &str) -> Vec<f64> {
         let list = self.list(key).map(Vec::as_slice).unwrap_or_default();
         self.each(key, list, "the number of a layer", |_, entry| entry.as_f64())
@@ -192,7 +192,7 @@ impl<'a> Fields<'a> {
 
     /// The head dimension, which many configs leave to be derived.
     pub fn head_dim(&mut self, hidden: u32, heads: u32) -> u32 {
-        // The second is Nemotron-H's name of it.
+        // The second is Nemotron-H's name.
         for key in [HEAD_DIM.key, "attention_head_dim"] {
             if self.get(key).is_some() {
                 return self.count_as(key, HEAD_DIM);
@@ -207,13 +207,13 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The value under a key, through objects where it has dots; `null` counts as left out.
+/// The value under a key, descending at dots; `null` counts as absent.
 pub fn at<'a>(object: &'a Value, key: &str) -> Option<&'a Value> {
     let value = key.split('.').try_fold(object, |object, key| object.get(key));
     value.filter(|value| !value.is_null())
 }
 
-/// A value for a sentence: text and numbers as they are given, of the rest what it is.
+/// A value for a message: text and numbers as given, otherwise its type.
 pub fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => format!("\"{}\"", excerpt(text)),

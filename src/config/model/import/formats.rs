@@ -12,16 +12,16 @@ use crate::config::{Dtype, json};
 /// How the linear layers are stored.
 #[derive(Debug, Clone)]
 pub struct Quantization {
-    /// Of experts; of what else no list names, unless only experts are quantised.
+    /// Format of the experts, and of everything not listed, unless only experts are quantised.
     experts: Dtype,
     others: Dtype,
-    /// Modules with a format of their own.
+    /// Modules with a separate format.
     own: Globs,
-    /// Modules that stay in 16 bits.
+    /// Modules kept in 16 bits.
     kept: Globs,
-    /// Modules that lists exclude were quantised before, and stay so.
+    /// Modules excluded by lists were already quantised, and stay so.
     requantised: bool,
-    /// The record lists nowhere what stays in 16 bits.
+    /// The record does not list what stays in 16 bits.
     unlisted: bool,
     /// The checkpoint carries scales for an FP8 KV cache.
     pub fp8_kv: bool,
@@ -31,7 +31,7 @@ pub struct Quantization {
 const UNNAMED: &str = "weights in an unnamed format (`quantization_config`)";
 const LISTS: [&str; 3] = ["modules_to_not_convert", "ignore", "exclude_modules"];
 
-/// Reads the record; the error is the trait by which the model is refused.
+/// Reads the record; the error is the reason for refusing the model.
 ///
 /// `text` is the language model's part of `top`; `separate` the parsed `hf_quant_config.json`.
 pub fn read(top: &Value, text: &Value, separate: Option<&Value>) -> Result<Quantization, String> {
@@ -53,7 +53,7 @@ pub fn read(top: &Value, text: &Value, separate: Option<&Value>) -> Result<Quant
     if let Some(config) = inline.or(separate) {
         read.weights(config)?;
     }
-    // gpt-oss and DeepSeek-V4 name the experts' format beside that of the rest.
+    // gpt-oss and DeepSeek-V4 give the experts' format separately.
     match text["expert_dtype"].as_str() {
         Some("fp4") => read.experts = Dtype::Mxfp4,
         None | Some("fp8") => {}
@@ -74,9 +74,9 @@ pub fn read(top: &Value, text: &Value, separate: Option<&Value>) -> Result<Quant
 
 impl Quantization {
     fn weights(&mut self, config: &Value) -> Result<(), String> {
-        // ModelOpt names an algorithm, with or without a `quant_method` beside it.
+        // ModelOpt gives an algorithm, with or without a `quant_method`.
         let scheme = match (config["quant_algo"].as_str(), config["quant_method"].as_str()) {
-            // Experts requantised, the rest as it was published before: what is left out is left as it was.
+            // Only experts were requantised; everything else keeps its published format.
             (Some("MIXED_PRECISION"), Some("fp8")) if config.get("weight_block_size").is_some() => {
                 self.listed(config)?;
                 self.others = schemes::fp8(config)?.dtype;
@@ -87,7 +87,7 @@ impl Quantization {
             (Some(name), _) => schemes::algorithm(name)?,
             (None, Some("fp8")) => schemes::fp8(config)?,
             (None, Some("fbgemm_fp8")) => Dtype::Fp8.into(),
-            // Replaces the experts' modules and no others.
+            // Replaces only the experts' modules.
             (None, Some("mxfp4")) => {
                 self.experts = Dtype::Mxfp4;
                 return Ok(());
@@ -112,7 +112,7 @@ impl Quantization {
         self.notes.extend(scheme.note);
     }
 
-    /// ModelOpt's list of a format for each module; what it leaves out stays in 16 bits.
+    /// ModelOpt's per-module formats; everything else stays in 16 bits.
     fn listed(&mut self, config: &Value) -> Result<(), String> {
         let layers = json::inner(config, "quantized_layers");
         let layers =
@@ -127,7 +127,7 @@ impl Quantization {
         Ok(())
     }
 
-    /// compressed-tensors: a scheme and the modules it is for, `Linear` for all.
+    /// compressed-tensors: a scheme and the modules it applies to, `Linear` for all.
     fn groups(&mut self, config: &Value) -> Result<(), String> {
         let groups = json::inner(config, "config_groups").ok_or(UNNAMED)?;
         self.unlisted = false;
@@ -160,8 +160,8 @@ impl Quantization {
         }
     }
 
-    /// The formats by class, what the checkpoint is named by among them, and what is rounded: a class is in
-    /// the format that most of its linear layers are in, the wider one of two.
+    /// The formats by class, the one the checkpoint is named by, and notes on rounding: a class gets the format of
+    /// most of its linear layers, the wider one on a tie.
     pub fn formats(&self, modules: &[Module]) -> (Formats, Vec<String>) {
         let mut notes: Vec<String> = self.notes.iter().map(|note| (*note).to_owned()).collect();
         let experts = modules.iter().any(|module| module.part == Part::Experts);
@@ -201,7 +201,7 @@ impl Quantization {
     }
 }
 
-/// The most frequent format, how many are in others, and how many there are.
+/// The most frequent format, the number in other formats, and the total.
 fn most(formats: impl Iterator<Item = Dtype>) -> Option<(Dtype, usize, usize)> {
     let mut counts: Vec<(Dtype, usize)> = Vec::new();
     for format in formats {

@@ -1,7 +1,7 @@
-//! Names of modules by pattern, as quantisation records list them.
+//! Module name patterns, as quantisation records list them.
 //!
-//! Lists mix three dialects: plain names, which stand for all below them; shell patterns with `*` and `?`
-//! (ModelOpt); and regular expressions after `re:` (compressed-tensors).
+//! Lists mix three dialects: plain names, which include all submodules; shell patterns with `*` and `?` (ModelOpt);
+//! and regular expressions after `re:` (compressed-tensors).
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use wildmatch::WildMatch;
 
 use crate::config::{Dtype, excerpt};
 
-/// What stands before `layers.` in the names of the language model's modules.
+/// Prefixes before `layers.` in the language model's module names.
 const PREFIXES: [&str; 8] = [
     "",
     "*",
@@ -22,7 +22,7 @@ const PREFIXES: [&str; 8] = [
     "language_model.",
 ];
 
-/// Longest regular expression read, and the memory it may take: real ones are a line.
+/// Limits on regular expressions, in characters and memory: real ones are a line.
 const CHARACTERS: usize = 400;
 const SIZE: usize = 20_000;
 
@@ -31,21 +31,21 @@ const SIZE: usize = 20_000;
 pub struct Globs {
     /// Without wildcards.
     plain: BTreeMap<String, Dtype>,
-    /// By the digits after `layers.` that a name has to begin with, where the pattern has some: most lists
-    /// name every layer, and this skips the others' at once.
+    /// Indexed by the digits after `layers.` that a pattern requires, if any: most lists name every layer, and this
+    /// skips the other layers' patterns.
     others: BTreeMap<String, Vec<(Pattern, Dtype)>>,
 }
 
 #[derive(Debug, Clone)]
 enum Pattern {
     Shell(WildMatch),
-    /// Matched from the start, as Python's `re.match` does.
+    /// Matched from the start, like Python's `re.match`.
     Regex(Regex),
 }
 
 impl Globs {
     /// # Errors
-    /// What is wrong with a pattern that cannot be read.
+    /// What is wrong with a pattern that cannot be parsed.
     pub fn add(&mut self, text: &str, dtype: Dtype) -> Result<(), String> {
         if let Some(expression) = text.strip_prefix("re:") {
             let anchored = RegexBuilder::new(&format!("^(?:{expression})")).size_limit(SIZE).build();
@@ -67,8 +67,7 @@ impl Globs {
         Ok(())
     }
 
-    /// The format of the first pattern that names the module, or something it is part of. Names begin with
-    /// `layers.`.
+    /// The format of the first pattern that matches the module or a parent of it. Names begin with `layers.`.
     pub fn find(&self, name: &str) -> Option<Dtype> {
         let starts = std::iter::once(0).chain(name.match_indices('.').map(|(dot, _)| dot + 1));
         let ends = || name.match_indices('.').map(|(dot, _)| dot).chain([name.len()]);
@@ -87,13 +86,13 @@ impl Globs {
         plain.copied().or_else(|| able.find(|(pattern, _)| matches(pattern)).map(|(_, dtype)| *dtype))
     }
 
-    /// Whether the list holds exactly this name.
+    /// Whether the list contains exactly this name.
     pub fn names(&self, name: &str) -> bool {
         self.plain.contains_key(name)
     }
 }
 
-/// The pattern from `layers.` on, where what stands before is the language model: checkpoints differ there.
+/// The pattern from `layers.` on, if the prefix is the language model's: prefixes differ between checkpoints.
 fn of_language(text: &str) -> &str {
     match text.find("layers.") {
         Some(start) if text.get(..start).is_some_and(|prefix| PREFIXES.contains(&prefix)) => {

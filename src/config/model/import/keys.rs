@@ -1,12 +1,12 @@
-//! Keys of a config that nothing here reads: harmless by name, or a reason to refuse.
+//! Config keys that nothing reads: harmless by name, or a reason to refuse.
 
 use serde_json::Value;
 
 use super::fields::Fields;
 use crate::config::issue::excerpt;
 
-/// Names that change no count, and behind a star parts of such names: tokens by number, training, numerics, generation,
-/// routing, files, and what is read elsewhere.
+/// Names that change no count; after a star, name fragments: token ids, training, numerics, generation, routing,
+/// files, and what is read elsewhere.
 const IDLE: &str = "model_type architectures hidden_act hidden_activation mlp_hidden_act expert_dtype quantization_config \
     compression_config attn_type_list attn_res_block_size output_gate_type activation_function \
     source auto_map id2label label2id task_specific_params _from_model_config prefix use_cache \
@@ -32,7 +32,7 @@ pub fn idle(key: &str) -> bool {
     key.starts_with("rope") || key.ends_with("_id") || IDLE.split(' ').any(fits)
 }
 
-/// Whether a value leaves what its key stands for as it is where the key is left out.
+/// Whether a value is equivalent to leaving the key out.
 pub fn off(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -44,8 +44,8 @@ pub fn off(value: &Value) -> bool {
     }
 }
 
-/// Keys that were not asked for and may change a count; `extra` are those that do not in this family, with `=` if only one
-/// value does not.
+/// Keys that were not read and may change a count. `extra` lists keys without effect in this family, with `=` if
+/// only for one value.
 pub fn unread(fields: &Fields<'_>, extra: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     within(fields, extra, "", fields.object(), &mut found);

@@ -1,4 +1,4 @@
-//! Which layer is what: one entry a layer, then alike layers together.
+//! The kind of each layer, then identical layers grouped.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub struct Layer {
     pub ffn: Option<Ffn>,
 }
 
-/// What mixes tokens in a layer.
+/// The token mixer of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Full,
@@ -42,7 +42,7 @@ pub fn read(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer>
     pairs.map(|(attention, ffn)| Layer { attention: Some(attention), ffn: Some(ffn) }).collect()
 }
 
-/// Alike layers together, in order of first appearance.
+/// Groups identical layers, in order of first appearance.
 pub fn group(layers: &[Layer], norms: Norms) -> Vec<Blocks> {
     let mut groups: Vec<Blocks> = Vec::new();
     for layer in layers {
@@ -61,7 +61,7 @@ pub fn group(layers: &[Layer], norms: Norms) -> Vec<Blocks> {
     groups
 }
 
-/// Keys that a query of a local layer sees; none if no layer is local, or sees less than all.
+/// Window of local layers; `None` if no layer is local, or the window covers the context.
 pub fn window(fields: &mut Fields<'_>, family: &Family) -> Option<u32> {
     let key = match family.mixers {
         Mixers::Chunks => "attention_chunk_size",
@@ -92,7 +92,7 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
             }
             fields.marks("hybrid_layer_pattern", layers).into_iter().map(local).collect()
         }
-        // Marks the layers with a rotary embedding, which are the local ones; empty for all but every fourth.
+        // Marks the layers with rotary embedding, which are the local ones; empty means all but every fourth.
         Mixers::Chunks if fields.list("no_rope_layers").is_none_or(Vec::is_empty) => {
             (0..layers).map(|layer| local((layer + 1) % 4 != 0)).collect()
         }
@@ -101,7 +101,7 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
             fields.error("`layer_types` is missing: it says which layers have a window".into());
             Vec::new()
         }
-        // `GptOssConfig`: every second layer has a window, from the first on.
+        // `GptOssConfig`: every second layer has a window, starting with the first.
         Mixers::Sinks => (0..layers).map(|layer| local(layer % 2 == 0)).collect(),
         Mixers::DeltaHeads => {
             let every = fields.count_or(Limit { key: "full_attention_interval", ..LAYERS }, 4) as usize;
@@ -109,7 +109,7 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
             (0..layers).map(|layer| if full(layer) { Kind::Full } else { Kind::Linear }).collect()
         }
         Mixers::DeltaLatent => delta_latent(fields, layers),
-        // In `layer_types` alone, which was read above.
+        // Only in `layer_types`, which was read above.
         Mixers::MambaHeads => {
             fields.error("`layer_types` is missing: expected mamba or attention for each layer".into());
             Vec::new()
@@ -126,7 +126,7 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
     }
 }
 
-/// Every so many layers one sees all (Gemma, Command R), or a letter says for each of a few in turn (EXAONE).
+/// Every n-th layer is global (Gemma, Command R), or a repeating letter pattern gives the kinds (EXAONE).
 fn by_pattern(fields: &mut Fields<'_>, layers: usize) -> Vec<Kind> {
     let every = match fields.get(PATTERN) {
         Some(Value::String(letters)) => {
@@ -166,7 +166,7 @@ fn by_name(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<Kind>
     })
 }
 
-/// Kimi lists its layers by number, from one.
+/// Kimi lists its layers by one-based number.
 fn delta_latent(fields: &mut Fields<'_>, layers: usize) -> Vec<Kind> {
     const LINEAR: &str = "linear_attn_config.kda_layers";
     const FULL: &str = "linear_attn_config.full_attn_layers";

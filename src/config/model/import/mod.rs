@@ -1,4 +1,4 @@
-//! Import of a Hugging Face `config.json`: facts in, an architecture or the reason against it out.
+//! Import of a Hugging Face `config.json`: an architecture, or the reason against it.
 
 mod attention;
 mod classic;
@@ -33,12 +33,12 @@ use family::{Family, Mixers, PLAIN};
 use fields::Fields;
 use formats::Quantization;
 
-/// The id of an imported model; the catalog gives its own.
+/// The id of an imported model; catalog models get their own.
 pub const CUSTOM_ID: &str = "custom";
 
 /// Reads a `config.json` and, where the checkpoint has one, its `hf_quant_config.json`.
 ///
-/// Without a model the issues hold at least one error. A key that is not understood and may change what is counted is one.
+/// If there is no model, the issues hold at least one error. An unknown key that may change what is counted is one.
 /// Never panics.
 pub fn import(config_json: &str, hf_quant_config: Option<&str>) -> (Option<Model>, Vec<Issue>) {
     match read(config_json, hf_quant_config) {
@@ -50,7 +50,7 @@ pub fn import(config_json: &str, hf_quant_config: Option<&str>) -> (Option<Model
     }
 }
 
-/// The same of one text: a `config.json`, perhaps with its `hf_quant_config.json` before or behind it.
+/// The same for one text: a `config.json`, optionally with its `hf_quant_config.json` before or after it.
 pub fn import_files(text: &str) -> (Option<Model>, Vec<Issue>) {
     let (first, rest) = json::first(text);
     let is_record = |text: &str| json::parse(text).is_ok_and(|file| file.get("quantization").is_some());
@@ -123,7 +123,7 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
     Ok((Some(model), issues))
 }
 
-/// The language model of a multimodal one, or the whole.
+/// The language model within a multimodal config, or the whole config.
 fn language_part(top: &Value) -> &Value {
     let inner = |key| json::inner(top, key).map(language_part);
     ["text_config", "llm_config", "language_config", "thinker_config"]
@@ -139,7 +139,7 @@ fn family_of(top: &Value, text: &Value) -> Result<(String, Option<Family>), Stri
     Ok((excerpt(model_type), Family::of(model_type)))
 }
 
-/// Layers that predict further tokens. MiniMax counts modules, and says elsewhere whether there are any.
+/// Multi-token prediction layers. MiniMax counts modules, and has a separate switch.
 fn predicting(fields: &mut Fields<'_>) -> Option<u32> {
     let keys = ["num_mtp_modules", "mtp_num_hidden_layers", limits::MTP.key];
     let counts = keys.map(|key| fields.some_of(key, limits::MTP));
@@ -147,7 +147,7 @@ fn predicting(fields: &mut Fields<'_>) -> Option<u32> {
     layers.filter(|_| fields.flag("use_mtp") != Some(false))
 }
 
-/// None if a field is wrong, which is then among the issues.
+/// `None` if a field is wrong; the issues then say which.
 fn architecture(
     top: &Value,
     fields: &mut Fields<'_>,

@@ -1,10 +1,10 @@
-//! The linear layers of a model by the names that checkpoints give them.
+//! A model's linear layers by their names in checkpoints.
 
 use super::family::{Family, Mixers};
 use super::layers::Layer;
 use crate::config::model::{Attention, Ffn, Gates, GqaTrait};
 
-/// Which of a checkpoint's formats a module counts for.
+/// The format class of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Attention,
@@ -13,7 +13,7 @@ pub enum Part {
     Experts,
 }
 
-/// One linear layer; of all experts the first stands for the others.
+/// One linear layer; the first expert stands for all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
     pub part: Part,
@@ -59,7 +59,7 @@ pub fn of(layers: &[Layer], family: &Family) -> Vec<Module> {
             (Some(Ffn::Moe(moe)), Some(experts)) => {
                 let (routed, shared) = experts.modules;
                 let first = format!("{routed}.0");
-                // Mixtral's names for the three.
+                // Mixtral's names.
                 let names: &[&str] =
                     if routed.contains("sparse") { &["w1", "w3", "w2"] } else { projections };
                 add(Part::Experts, &first, names);

@@ -1,4 +1,4 @@
-//! What of the published model is not modelled or only approximated, one sentence each.
+//! Notes on parts of the published model that are not modelled or approximated, one sentence each.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub fn of(top: &Value, text: &Value, family: &Family) -> Vec<String> {
             "Attention over the results of earlier blocks (`attn_res_block_size` {size}) is not modelled."
         )
     };
-    // Of a model that also speaks (Qwen Omni).
+    // For models that also speak (Qwen Omni).
     let thinker = &top["thinker_config"];
     let has = |key: &str| top[key].is_object() || thinker[key].is_object();
     let notes = [

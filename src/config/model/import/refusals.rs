@@ -1,4 +1,4 @@
-//! What is refused by name: models that generate no text, and parts that this release does not count.
+//! Refused models: those that do not generate text, and those with parts that are not counted.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use super::family::{Family, Mixers, PLAIN};
 use crate::config::issue::excerpt;
 use crate::units::decimal;
 
-/// Every trait of `text` that its family does not have or that has no kernel, in words. Empty for a model
-/// whose forward pass is counted.
+/// Every trait of `text` that is not in its family or has no kernel, in words. Empty for a model whose forward pass
+/// is counted.
 ///
 /// `top` is the whole file and `text` the language model's part of it.
 pub fn uncovered(top: &Value, text: &Value, family: Option<&Family>) -> Vec<String> {
-    // Either is reason enough, whatever else such a model has.
+    // Each of these alone is reason enough.
     if let Some(reason) = not_a_decoder(top).or_else(|| sparse_attention(text, family)) {
         return vec![reason];
     }
@@ -41,7 +41,7 @@ fn not_a_decoder(top: &Value) -> Option<String> {
     (!generates).then(|| format!("no text generation (`architectures` is {})", excerpt(name)))
 }
 
-/// Kinds of sparse attention that the family does not have. Latent attention with an indexer has one.
+/// Kinds of sparse attention outside the family. Latent attention with an indexer is supported.
 fn sparse_attention(text: &Value, family: Option<&Family>) -> Option<String> {
     let mixers = family.map(|family| family.mixers);
     if let Some(list) = text["compress_ratios"].as_array()
@@ -66,7 +66,7 @@ fn sparse_attention(text: &Value, family: Option<&Family>) -> Option<String> {
     Some(format!("sparse attention with an indexer (`index_topk` {})", decimal(top)))
 }
 
-/// Experts where the family has none.
+/// Experts, if the family has none.
 fn experts(text: &Value, family: Option<&Family>) -> Option<String> {
     if family.is_some_and(|family| family.experts.is_some()) {
         return None;
@@ -114,7 +114,7 @@ fn linear_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     text["linear_attn_config"].as_object().map(|_| "linear attention (`linear_attn_config`)".into())
 }
 
-/// Windows and chunks that only families of their own have.
+/// Windows and chunks that only specific families support.
 fn local_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     if text["hybrid_layer_pattern"].as_array().is_some() && mixers != Some(Mixers::Swa) {
         return Some("sliding-window layers by a pattern (`hybrid_layer_pattern`)".into());
@@ -134,7 +134,7 @@ fn cross_attention(text: &Value) -> Option<String> {
     Some(format!("cross-attention (`cross_attention_layers`, {} layers)", layers.len()))
 }
 
-/// What the small Gemma 4 models share between layers or keep beside them.
+/// What small Gemma 4 models share between layers or add to them.
 fn shared_parts(text: &Value) -> Option<String> {
     if let Some(width) = text["hidden_size_per_layer_input"].as_f64().filter(|width| *width > 0.0) {
         return Some(format!(

@@ -1,11 +1,11 @@
-//! The names that quantisation records have for formats of weights.
+//! Names of weight formats in quantisation records.
 
 use serde_json::Value;
 
 use crate::config::issue::excerpt;
 use crate::config::{Dtype, json};
 
-/// A format, and what of it this release does not tell apart.
+/// A format, and a note on what is not distinguished.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scheme {
     pub dtype: Dtype,
@@ -66,7 +66,7 @@ pub fn fp8(config: &Value) -> Result<Scheme, String> {
     }
 }
 
-/// The one block size with measured kernels.
+/// The only block size with measured kernels.
 fn block(sides: &[Value]) -> Result<Scheme, String> {
     if sides.iter().map(Value::as_f64).eq([Some(128.0); 2]) {
         return Ok(Dtype::Fp8Block.into());

@@ -1,4 +1,4 @@
-//! Nemotron-H: every layer is a Mamba mixer, an attention, an MLP or a mixture of experts, and nothing else.
+//! Nemotron-H: each layer is exactly one of a Mamba mixer, attention, an MLP or a mixture of experts.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ enum Kind {
 
 pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {
     let kinds = kinds(fields);
-    // Only what a layer needs has to be there.
+    // Only what the layers use is required.
     let mut of = |kind: Kind| {
         if !kinds.contains(&kind) {
             return Layer::default();

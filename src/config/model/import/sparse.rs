@@ -1,4 +1,4 @@
-//! Attention over compressed keys and over chosen blocks of keys.
+//! Attention over compressed keys and over selected blocks of keys.
 
 use super::attention::indexer;
 use super::fields::Fields;
@@ -8,11 +8,11 @@ use crate::config::model::limits::{
 };
 use crate::config::model::{Attention, Compressed, KeyBlocks};
 
-/// Tokens of an entry in layers whose entries overlap and are chosen by an indexer; the others see all of
-/// theirs (`DeepseekV4Attention`: compressed sparse and heavily compressed attention).
+/// Compression ratio of layers whose entries overlap and are selected by an indexer; other layers attend to all
+/// entries (`DeepseekV4Attention`: compressed sparse and heavily compressed attention).
 const CHOSEN_RATIO: u32 = 4;
 
-/// DeepSeek-V4's attention of every layer, by `compress_ratios`: 0 for the window alone.
+/// DeepSeek-V4's attention per layer, from `compress_ratios`: 0 for window-only.
 pub fn compressed(fields: &mut Fields<'_>, layers: usize) -> Vec<Attention> {
     let base = Compressed {
         heads: fields.count(HEADS),
@@ -33,7 +33,7 @@ pub fn compressed(fields: &mut Fields<'_>, layers: usize) -> Vec<Attention> {
     ratios(fields, layers).into_iter().map(of).collect()
 }
 
-/// An entry per layer; those of the layers that predict further tokens come last.
+/// One entry per layer; those of the multi-token prediction layers come last.
 fn ratios(fields: &mut Fields<'_>, layers: usize) -> Vec<u32> {
     let key = RATIO.key;
     if fields.get(key).is_none() {

@@ -1,4 +1,4 @@
-//! Keys that a config has under other names or leaves to its class.
+//! Maps a config's keys to standard names, and fills in class defaults.
 
 use serde_json::Value;
 
@@ -7,23 +7,23 @@ use super::fields::{at, shown};
 
 const TIED: &str = "tie_word_embeddings";
 
-/// What stands in for keys of the config.
+/// Overrides for the config's keys.
 pub struct Standard<'a> {
-    /// By the names that are read.
+    /// By standard name.
     pub over: Vec<(&'a str, &'a Value)>,
-    /// The family's names of keys, and those that are read.
+    /// The family's key names, and the standard ones.
     renamed: Vec<(&'static str, &'static str)>,
-    /// Sizes that the config leaves to its class, as a sentence shows them.
+    /// Sizes left to the class defaults, as shown in a note.
     pub defaults: Vec<String>,
 }
 
-/// The defaults of a family's class.
+/// The class defaults of a family.
 pub fn class(family: &Family) -> Value {
     serde_json::from_str(family.defaults).unwrap_or_default()
 }
 
 /// # Errors
-/// Two names of one key with different values.
+/// Two names for one key with different values.
 pub fn standard<'a>(
     top: &Value,
     text: &'a Value,
@@ -62,7 +62,7 @@ pub fn standard<'a>(
 }
 
 impl Standard<'_> {
-    /// A message in the names that the config uses.
+    /// A message with the config's own key names.
     pub fn rename(&self, text: &str) -> String {
         let theirs = |word| {
             let found = self.renamed.iter().find(|&&(_, ours)| ours == word);
@@ -76,7 +76,7 @@ fn alike(one: &Value, other: &Value) -> bool {
     one.as_f64() == other.as_f64() && one.as_str() == other.as_str() && one.as_bool() == other.as_bool()
 }
 
-/// Hunyuan gives a list with the same value for each layer.
+/// Hunyuan repeats the same value for each layer in a list.
 fn uniform(value: &Value) -> &Value {
     match value.as_array().map(Vec::as_slice) {
         Some([first, others @ ..]) if others.iter().all(|other| alike(other, first)) => first,

@@ -1,4 +1,4 @@
-//! Nemotron-NAS: `block_configs` says of each layer what a search left of it.
+//! Nemotron-NAS: `block_configs` describes what the architecture search kept of each layer.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::config::model::limits::{INTERMEDIATE, KV_HEADS, LAYERS, Limit, WINDOW
 use crate::config::model::{Attention, Dense, Ffn, Gqa};
 
 const KEY: &str = "block_configs";
-/// MLPs are as wide as the next multiple of this (`DeciLMConfig`).
+/// MLP widths are rounded up to a multiple of this (`DeciLMConfig`).
 const WIDTH_STEP: f64 = 256.0;
 
 pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {

@@ -1,4 +1,4 @@
-//! Decoders of a `model_type` that is not listed: read where every key of their config is understood.
+//! Decoders with an unlisted `model_type`: read if every key of their config is understood.
 
 use serde_json::Value;
 
@@ -6,18 +6,18 @@ use super::family::{Family, PLAIN};
 use super::keys;
 use crate::config::issue::excerpt;
 
-/// Keys without which nothing says that it is a decoder of this kind.
+/// Keys required to recognise such a decoder.
 const NEEDED: [&str; 5] =
     ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size"];
 
-/// Keys that are read besides.
+/// Further keys that are read.
 const READ: [&str; 5] =
     ["num_key_value_heads", "head_dim", "max_position_embeddings", "tie_word_embeddings", "attention_bias"];
 
-/// A plain decoder, and what to keep in mind of it.
+/// Reads it as a plain decoder.
 ///
 /// # Errors
-/// The keys that it needs, or those that are not understood.
+/// The missing required keys, or those not understood.
 pub fn family(text: &Value) -> Result<Family, String> {
     let listed = |keys: Vec<String>| keys.join(", ");
     let missing: Vec<String> =
@@ -40,7 +40,7 @@ pub fn family(text: &Value) -> Result<Family, String> {
     }
 }
 
-/// What to keep in mind of a model that was read so.
+/// The note for a model read this way.
 pub fn note(model_type: &str) -> String {
     format!(
         "The model_type {model_type} is not listed: it is read as a plain decoder like Llama, all of its keys being understood."

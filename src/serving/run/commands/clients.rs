@@ -1,4 +1,4 @@
-//! The clients that measure each kind of load: one replica's share of it.
+//! Benchmark clients for each kind of load, with one replica's share of it.
 
 use super::shell::Shell;
 use super::{model, sglang, trtllm, vllm};
@@ -6,7 +6,7 @@ use crate::config::{Batching, Load, Setup};
 use crate::serving::run::requests_of;
 use crate::units::decimal;
 
-/// A shape of gaps that are as good as equal: the client knows no constant rate.
+/// A gamma shape with practically equal gaps: the client has no constant rate.
 const EQUAL_GAPS: &str = "1000000";
 
 fn server(setup: &Setup) -> &'static str {
@@ -16,7 +16,7 @@ fn server(setup: &Setup) -> &'static str {
     }
 }
 
-/// `vllm bench serve`: clients, a rate, a burst, and a static batch as one.
+/// `vllm bench serve`: clients, a rate, a burst, and a static batch as a burst.
 pub fn serve(setup: &Setup) -> Shell {
     let replicas = setup.copies();
     let rate = match setup.load.is_rate() {
@@ -50,9 +50,9 @@ pub fn serve(setup: &Setup) -> Shell {
         .flag("--ignore-eos", "")
 }
 
-/// Random prompts, as `vllm bench serve` and `vllm bench throughput` draw them.
+/// Random prompts, as in `vllm bench serve` and `vllm bench throughput`.
 fn lengths(setup: &Setup, command: Shell) -> Shell {
-    // A prefix that all prompts share is what the cache then finds of each.
+    // A prefix shared by all prompts is what the cache finds of each.
     let prompt = setup.mean_prompt().round() as u32;
     let prefix = setup.cached(prompt);
     command
@@ -64,7 +64,7 @@ fn lengths(setup: &Setup, command: Shell) -> Shell {
         .flag("--num-prompts", requests_of(setup, setup.load))
 }
 
-/// The engine's own measure of throughput, which starts it itself.
+/// The engine's own throughput benchmark, which starts the engine itself.
 pub fn offline(setup: &Setup) -> String {
     let requests = requests_of(setup, setup.load);
     let (prompt, output) = (setup.mean_prompt().round() as u32, setup.osl);
@@ -96,7 +96,7 @@ pub fn offline(setup: &Setup) -> String {
     "# Starts the engine itself: no server is needed.\n".to_owned() + &command.0
 }
 
-/// vLLM's benchmark of conversations, which speaks to all three engines.
+/// vLLM's multi-turn benchmark, which works with all three engines.
 pub fn sessions(setup: &Setup) -> String {
     let turns = setup.turns;
     let replicas = setup.copies();
@@ -108,7 +108,7 @@ pub fn sessions(setup: &Setup) -> String {
         "num_conversations": sessions,
         "text_files": ["pg1184.txt"],
         "prompt_input": {
-            // Those of the user and those of the model.
+            // Messages of user and model.
             "num_turns": same(turns.count.saturating_mul(2)),
             "common_prefix_num_tokens": same(0),
             "prefix_num_tokens": same(first.saturating_sub(turns.message)),

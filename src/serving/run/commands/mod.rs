@@ -1,4 +1,4 @@
-//! The shell commands that start this very configuration, and that measure its load.
+//! The shell commands that start this configuration and measure its load.
 
 mod clients;
 mod shell;
@@ -11,13 +11,13 @@ use crate::config::{Batching, Dtype, Load, Setup, Start};
 use crate::units::decimal;
 use shell::Shell;
 
-/// Of one replica. Flags are those of the engine's version in the catalog; every setting is spelled out, so that
-/// other defaults change nothing.
+/// For one replica. Flags are those of the engine version in the catalog; every setting is explicit, so other
+/// defaults change nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Commands {
     pub launch: String,
-    /// `vllm bench serve`, whose definitions of TTFT and TPOT are ours; it speaks to all three engines.
+    /// `vllm bench serve`, whose definitions of TTFT and TPOT we share; it works with all three engines.
     pub bench: String,
 }
 
@@ -52,7 +52,7 @@ impl Commands {
     }
 }
 
-/// What the commands of workers leave out.
+/// What the workers' commands leave out.
 const OF_POOLS: &str = "# Router and KV transfer are set up apart, as for Dynamo or llm-d.\n";
 
 fn launch(setup: &Setup) -> Shell {
@@ -68,7 +68,7 @@ fn launch(setup: &Setup) -> Shell {
     }
 }
 
-/// The name as one word of a shell, whatever is in it.
+/// The name quoted as one shell word.
 fn model(setup: &Setup) -> String {
     shlex::try_quote(&setup.model.name).map_or_else(|_| "MODEL".into(), |quoted| quoted.into_owned())
 }
@@ -83,7 +83,7 @@ fn draft_note(setup: &Setup) -> String {
     format!("# {DRAFT_MODEL}: the draft model of this one.\n")
 }
 
-/// Engines make FP8 of weights in 16 bits when they start, TensorRT-LLM none; any other format is another checkpoint's.
+/// Engines quantise 16-bit weights to FP8 at start-up, except TensorRT-LLM; other formats need another checkpoint.
 fn checkpoint_note(setup: &Setup) -> String {
     let is_made = quantised(setup).is_some()
         && setup.model.weights == Dtype::Bf16
@@ -95,7 +95,7 @@ fn checkpoint_note(setup: &Setup) -> String {
     format!("# The checkpoint named here is in {own}: put the name of one in {other} in its place.\n")
 }
 
-/// By a layer of its own checkpoint.
+/// Whether it drafts with a layer of its own checkpoint.
 fn drafts_itself(setup: &Setup) -> bool {
     setup.drafting_layer().is_some()
 }

@@ -1,8 +1,8 @@
-//! Commands of a shell.
+//! Shell commands.
 
 use crate::config::Batching;
 
-/// A command, a flag a line.
+/// A command with one flag per line.
 pub struct Shell(pub String);
 
 impl Shell {
@@ -22,7 +22,7 @@ impl Shell {
         }
     }
 
-    /// What a replica over several machines needs besides.
+    /// Adds what a replica over several machines needs.
     pub fn over(self, machines: u32, batching: Batching) -> Self {
         let (how, shell) = match batching {
             Batching::MixedChunks => {

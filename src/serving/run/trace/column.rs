@@ -1,8 +1,8 @@
-//! Which columns of a trace hold what, by the names that published traces give them.
+//! Columns of a trace, by their names in published traces.
 
 use super::time;
 
-/// What is known of a request.
+/// A property of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     Arrival,
@@ -10,8 +10,8 @@ pub enum Column {
     Output,
 }
 
-/// Names in small letters without anything between their words. In order: our own, then those of Azure's LLM
-/// inference traces, BurstGPT, Mooncake, Vidur and OpenAI's API.
+/// Names in lower case without separators, in order: our own, then those of Azure's LLM inference traces, BurstGPT,
+/// Mooncake, Vidur and OpenAI's API.
 const ARRIVAL: [&str; 6] = ["arrival", "timestamp", "arrivedat", "arrivaltime", "time", "arrivals"];
 const PROMPT: [&str; 8] = [
     "prompt",
@@ -33,11 +33,11 @@ const OUTPUT: [&str; 8] = [
     "outputtokens",
     "osl",
 ];
-/// Mooncake's traces have these, and milliseconds.
+/// Identifies Mooncake's traces, which are in milliseconds.
 const MOONCAKE: &str = "hashids";
 
 impl Column {
-    /// In a sentence.
+    /// In words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Arrival => "arrival",
@@ -55,7 +55,7 @@ impl Column {
     }
 }
 
-/// Where each column stands, and what the times are in.
+/// The index of each column, and the unit of times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Columns {
     places: [usize; 3],
@@ -64,7 +64,7 @@ pub struct Columns {
 
 impl Columns {
     /// # Errors
-    /// Which column is missing, and what it may be called.
+    /// Which column is missing, and its possible names.
     pub fn of<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, String> {
         let plain: Vec<String> = names.map(plain).collect();
         let mut milliseconds = plain.iter().any(|name| name == MOONCAKE);
@@ -88,7 +88,7 @@ impl Columns {
         self.places[column as usize]
     }
 
-    /// A time as seconds; none if it is none, or before the start.
+    /// A time in seconds; `None` if invalid or before the start.
     pub fn seconds(&self, text: &str) -> Option<f64> {
         match text.parse::<f64>() {
             Ok(number) => {
@@ -100,7 +100,7 @@ impl Columns {
     }
 }
 
-/// In small letters, without anything between its words.
+/// In lower case without separators.
 pub fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }

@@ -1,4 +1,4 @@
-//! Request with their weights, from CSV without arrivals.
+//! Length histograms, from CSV without arrivals.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::config::{Bin, Field, Issue, excerpt};
 
 const WEIGHT: [&str; 4] = ["weight", "count", "requests", "share"];
 
-/// The bins of a CSV with prompts, outputs and, if they differ, weights; none if the text is no such list, because it
-/// has arrivals or is something else.
+/// The bins of a CSV with prompts, outputs and optional weights; `None` if the text has arrivals or is something
+/// else.
 ///
 /// # Errors
-/// The line, and what would be right.
+/// The line, and what was expected.
 pub fn parse(text: &str) -> Option<Result<Vec<Bin>, Issue>> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader =
@@ -36,7 +36,7 @@ fn bins(
 ) -> Result<Vec<Bin>, String> {
     let mut weights: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     for (index, record) in reader.into_records().enumerate() {
-        // Lines as an editor counts them, below the header.
+        // Line numbers as in an editor, after the header.
         let number = index + 2;
         let record = record.map_err(|error| format!("line {number} cannot be read: {error}"))?;
         enough(index)?;

@@ -1,4 +1,4 @@
-//! A trace: when each request came and how long it was, from CSV or from lines of JSON.
+//! Traces: arrival and lengths of each request, from CSV or JSON Lines.
 
 mod column;
 pub mod histogram;
@@ -11,10 +11,10 @@ use crate::serving::sim::Request;
 use crate::units::count;
 use column::{Column, Columns};
 
-/// Requests of one trace at most: a replay stays a matter of a second.
+/// Maximum requests per trace: keeps a replay to about a second.
 pub const MOST_REQUESTS: usize = 50_000;
 
-/// Requests in the order of their arrivals, the first at 0 s.
+/// Requests ordered by arrival, the first at 0 s.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
     /// Seconds.
@@ -22,7 +22,7 @@ pub struct Trace {
     pub requests: Vec<Request>,
 }
 
-/// One request as read.
+/// One parsed request.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     arrival: f64,
@@ -30,10 +30,10 @@ struct Line {
 }
 
 impl Trace {
-    /// Reads CSV with a header, or one JSON object a line. Columns go by the names of published traces (see
-    /// [`Column`]); times are seconds, milliseconds where the name says so, or dates with a time.
+    /// Reads CSV with a header, or JSON Lines. Columns have the names of published traces (see [`Column`]); times
+    /// are seconds, milliseconds if the name says so, or dates with times.
     ///
-    /// Without a trace the issues hold an error, which names the line and says what would be right.
+    /// If there is no trace, the issues hold an error with the line and what was expected.
     pub fn parse(text: &str) -> (Option<Self>, Vec<Issue>) {
         let text = text.trim_start_matches('\u{feff}');
         let lines = match text.trim_start().starts_with('{') {
@@ -63,7 +63,7 @@ impl Trace {
         Ok((Self { arrivals, requests: lines.iter().map(|line| line.lengths).collect() }, notes))
     }
 
-    /// Requests per second between the first and the last; none if all come at once.
+    /// Mean requests per second; `None` if all arrive at once.
     pub fn rate(&self) -> Option<f64> {
         let span = self.arrivals.last().copied().filter(|&span| span > 0.0)?;
         Some((self.arrivals.len() - 1) as f64 / span)
@@ -78,16 +78,16 @@ impl Trace {
         (mean(|lengths| lengths.prompt), mean(|lengths| lengths.output))
     }
 
-    /// The most tokens of a prompt, and of an output.
+    /// The longest prompt and the longest output, in tokens.
     pub fn longest(&self) -> (u32, u32) {
         let most = |of: fn(&Request) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
         (most(|lengths| lengths.prompt), most(|lengths| lengths.output))
     }
 
-    /// `setup` under this trace: at the setup's rate, or else at its own pace, its lengths the means.
+    /// `setup` under this trace: at the setup's rate or else at its own pace, with its mean lengths.
     ///
     /// # Errors
-    /// Where the trace has no pace.
+    /// If the trace has no pace.
     pub fn on(&self, setup: &Setup) -> Result<Setup, Issue> {
         let none = "all requests of the trace arrive at once: use a batch instead";
         let own = self.rate().ok_or_else(|| Issue::error(Field::Trace, none))?;
@@ -99,7 +99,7 @@ impl Trace {
         Ok(Setup { spread: 0.0, log_spread: [0.0; 2], histogram: Vec::new(), ..of_trace })
     }
 
-    /// Every `of`-th request: what one of so many replicas gets in turn.
+    /// Every `of`-th request: one replica's share under round-robin.
     pub fn share(&self, of: usize) -> (Vec<f64>, Vec<Request>) {
         let of = of.max(1);
         (
@@ -116,7 +116,7 @@ fn of_csv(text: &str) -> Result<Vec<Line>, String> {
     let columns = Columns::of(header.iter())?;
     let mut lines = Vec::new();
     for (index, record) in reader.into_records().enumerate() {
-        // Lines as an editor counts them, below the header.
+        // Line numbers as in an editor, after the header.
         let number = index + 2;
         let record = record.map_err(|error| format!("line {number} cannot be read: {error}"))?;
         enough(lines.len())?;
@@ -131,7 +131,7 @@ fn of_json(text: &str) -> Result<Vec<Line>, String> {
         let number = index + 1;
         let object = json::parse(line).map_err(|fault| format!("line {number}: {fault}"))?;
         let fields = || object.as_object().into_iter().flatten();
-        // Each line may have fields of its own.
+        // Each line may have its own fields.
         let columns = Columns::of(fields().map(|(name, _)| name.as_str()))
             .map_err(|fault| format!("line {number}: {fault}"))?;
         let value = |place: usize| {

@@ -1,15 +1,15 @@
-//! Dates with a time, as Azure's and vLLM's traces write them.
+//! Dates with times, as in Azure's and vLLM's traces.
 
 use chrono::{DateTime, NaiveDateTime, Timelike};
 
-/// Seconds since 1970 of `2023-11-16 18:15:46.68`, with a `T` or a space, and with an offset (`Z`, `+01:00`) or in UTC;
-/// none of anything else.
+/// Seconds since 1970 of `2023-11-16 18:15:46.68`, with a `T` or space, and an offset (`Z`, `+01:00`) or UTC;
+/// `None` for anything else.
 pub fn seconds(text: &str) -> Option<f64> {
     let time = match DateTime::parse_from_rfc3339(text) {
         Ok(time) => time.naive_utc(),
         Err(_) => NaiveDateTime::parse_from_str(&text.replacen('T', " ", 1), "%Y-%m-%d %H:%M:%S%.f").ok()?,
     };
-    // Seconds of the minute and their fraction are rounded together.
+    // Seconds and their fraction are rounded together.
     let minutes = time.and_utc().timestamp() - i64::from(time.second());
     Some(minutes as f64 + (f64::from(time.second()) + f64::from(time.nanosecond()) / 1e9))
 }

@@ -91,7 +91,7 @@ fn costs_and_limits_end_a_run() {
     let limits = Limits { steps: 5, moments: 4 };
     let result = simulate(&policy, &requests(&[(1, 30)]), &Arrivals::AtOnce, &second, limits);
     assert!(matches!(result, Err(SimError::StepLimit { .. })), "{result:?}");
-    // Steps that take no time end as well.
+    // Steps that take no time also finish.
     let nothing = |_: &[RankStep<'_>]| 0.0;
     let outcome = simulate(&policy, &requests(&[(9, 30)]), &Arrivals::AtOnce, &nothing, Limits::default());
     assert_eq!(lasts(&outcome.expect("served")), [0.0]);

@@ -22,7 +22,7 @@ fn one_request_of_101_tokens() {
     let request = served(0.2, 101, 0.02);
     close(request.e2e(), 2.2);
     close(request.tpot().expect("it has several tokens"), 0.02);
-    // What others call tokens per second per user, and TPOT, with the first token counted.
+    // What others call tokens per second per user, and TPOT with the first token counted.
     close(101.0 / request.e2e(), 45.909);
     close(request.e2e() / 101.0, 0.021_782);
 }

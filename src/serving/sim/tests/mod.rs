@@ -1,4 +1,4 @@
-//! Whole simulations: schedules worked out by hand, properties that hold for any, and the edges.
+//! Whole simulations: hand-computed schedules, general properties, and edge cases.
 
 use std::cell::RefCell;
 
@@ -34,7 +34,7 @@ impl StepCost for Recorder {
     }
 }
 
-/// Serves on steps of one second; the steps and what came of them.
+/// Serves with steps of one second; returns the steps and the outcome.
 fn record(policy: &Policy, lengths: &[(u32, u32)], arrivals: &Arrivals) -> (Vec<String>, Outcome) {
     let recorder = Recorder::default();
     let outcome = simulate(policy, &requests(lengths), arrivals, &recorder, Limits::default());

@@ -1,4 +1,4 @@
-//! Prefill and decode on replicas of their own.
+//! Separate prefill and decode replicas.
 
 use super::*;
 use crate::config::FirstToken;

@@ -1,4 +1,4 @@
-//! What holds for any policy, load and cost.
+//! Properties that hold for any policy, load and cost.
 
 use super::*;
 use crate::kernels::random::SplitMix64;
@@ -27,7 +27,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         batching,
         token_budget: pick(40, 120),
         max_prefill_tokens: (pick(0, 1) == 0).then(|| pick(20, 100)),
-        // Not drawn: the scenarios of the seeds stay what they were.
+        // Not drawn, so that the scenarios of existing seeds stay the same.
         mixed_chunk: separate && seed.is_multiple_of(3),
         ahead: seed % 2 == 1,
         chunked: pick(0, 2) > 0,
@@ -91,7 +91,7 @@ impl StepCost for Checked<'_> {
 
 #[test]
 fn whatever_the_policy_every_request_is_served_within_its_rules() {
-    // Of the first 400,000, 13,838 had two batches take memory from each other for ever.
+    // Of the first 400,000, seed 13,838 had two batches take memory from each other endlessly.
     for seed in (0..4000).chain([13_838]) {
         let (policy, requests, arrivals) = scenario(seed);
         let cost = Checked { policy: &policy, prompt_tokens: RefCell::new(0) };
