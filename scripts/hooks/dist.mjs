@@ -35,7 +35,7 @@ export function replaceOnce(text, found, by) {
   return parts.join(by);
 }
 
-/** A page without scripts. `head` is HTML that only this one has in its head. */
+/** A page without scripts, in a folder. `head` is HTML that only this one has in its head. */
 export const plainPage = ({ title, style, head = "", body }) => `<!doctype html>
 <html lang="en">
 <head>
@@ -44,6 +44,7 @@ export const plainPage = ({ title, style, head = "", body }) => `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 ${head}<title>${title} | Rooflight</title>
+<link rel="icon" href="../${/icon-\w+\.svg/.exec(read("index.html"))}">
 <link rel="stylesheet" href="${style}">
 </head>
 <body>

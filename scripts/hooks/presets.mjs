@@ -10,8 +10,6 @@ const FRAME = { width: 720, height: 300 };
 const address = process.env.ROOFLIGHT_URL?.replace(/\/?$/, "/");
 const { configurations } = JSON.parse(readFileSync(inSource("static/catalog/presets.json")));
 
-const [icon] = /icon-\w+\.svg/.exec(readFileSync(inDist("index.html"), "utf8")) ?? [];
-
 const html = (text) => text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
 
 mkdirSync(inDist("presets"));
@@ -20,11 +18,10 @@ const style = `preset-${hashed(css)}.css`;
 write(`presets/${style}`, css);
 
 function page({ title, about, head = "", body }) {
-  const icons = icon ? `<link rel="icon" href="../${icon}">\n` : "";
   const own = `<meta name="description" content="${html(about)}">
 <meta property="og:title" content="${html(title)}">
 <meta property="og:description" content="${html(about)}">
-${head}${icons}`;
+${head}`;
   return plainPage({ title: html(title), style, head: own, body });
 }
 

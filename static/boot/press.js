@@ -3,7 +3,7 @@
 /** A term's definition, beside it. */
 function define(term) {
   const definition = document.querySelector("#definition") ?? Object.assign(document.createElement("p"), { id: "definition", className: "definition", popover: "auto" });
-  document.body.append(definition);
+  (term.closest("main, header") ?? document.body).append(definition);
   definition.textContent = term.title;
   definition.showPopover?.();
   const { left, bottom } = term.getBoundingClientRect();
@@ -29,7 +29,7 @@ function reveal(input) {
 }
 
 const does = {
-  ".term": define,
+  ".term, :is(label, .label, td, dd)[title]": define,
   ".configure": (line) => expand(line, line.getAttribute("aria-expanded") !== "true"),
   ".go": (button) => reveal(document.getElementById(button.closest("[data-field]").dataset.field)),
   ".skip": () => document.querySelector("#results").focus(),

@@ -38,7 +38,10 @@ export function arrange(answer, locks, notes) {
   }
 
   const renew = ({ detail: [link, errors, , numbers] }) => {
-    about.textContent = inWords();
+    const name = () => (about.textContent = inWords());
+    name();
+    // And when the inputs hold what a link with errors says.
+    setTimeout(name);
     whole.href = `./#${link}`;
     // What is wrong must be seen: inputs to be mended, and memory that does not suffice.
     if (errors) find(".change")?.setAttribute("open", "");
