@@ -109,9 +109,9 @@ export type Commands = {
 };
 
 /**
- * Attention to the newest tokens and, before them, to one compressed entry for every so many.
- * All heads share one entry, which is key and value at once. Facts are those of `DeepseekV4Attention` in
- * Hugging Face transformers: the result is projected in two steps, the first in groups of heads.
+ * Attention to the newest tokens and, before them, to compressed entries of `ratio` tokens each.
+ * All heads share one entry, which is both key and value. Facts follow `DeepseekV4Attention` in Hugging Face
+ * transformers: the output is projected in two steps, the first in groups of heads.
  */
 export type Compressed = {
   heads: number;
