@@ -5,6 +5,7 @@ use percent_encoding::{AsciiSet, utf8_percent_encode};
 
 use super::{ESCAPED, split};
 use crate::config::Field;
+use crate::config::inputs::Group;
 use crate::config::issue::excerpt;
 
 /// Inputs that may vary, outermost loop first.
@@ -30,29 +31,6 @@ pub const VARIES: [Field; 16] = [
 /// Fields with a number per GPU.
 pub const BY_GPU: [Field; 2] = [Field::Owned, Field::Prices];
 const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
-
-/// Hardware, engine and format inputs that a search chooses instead.
-const CHOSEN: [Field; 19] = [
-    Field::Gpu,
-    Field::Gpus,
-    Field::Engine,
-    Field::Weights,
-    Field::Kv,
-    Field::Tp,
-    Field::Pp,
-    Field::Dp,
-    Field::Ep,
-    Field::Price,
-    Field::PrefillWorkers,
-    Field::PrefillGpu,
-    Field::PrefillTp,
-    Field::PrefillPp,
-    Field::PrefillDp,
-    Field::PrefillEp,
-    Field::PrefillBudget,
-    Field::SendRate,
-    Field::SendTime,
-];
 
 /// Stands for an unrestricted search.
 const ALL: &str = "all";
@@ -118,9 +96,10 @@ impl Find {
         [&VARIES[..], &BY_GPU, &BUDGETS].concat().contains(&field)
     }
 
-    /// Whether a search chooses this input instead of the configuration.
+    /// Whether a search chooses this input instead of the configuration: hardware, layout, engine and formats.
     pub fn chooses(field: Field) -> bool {
-        CHOSEN.contains(&field)
+        matches!(field.input().group(), Some(Group::Gpu | Group::Layout | Group::Formats))
+            || matches!(field, Field::Engine | Field::PrefillGpu | Field::Price)
     }
 
     pub(in crate::config) fn encode(&self) -> String {
