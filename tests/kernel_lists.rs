@@ -1,11 +1,17 @@
 //! The kernels of a pass as they are listed.
 
+#[path = "support/flat.rs"]
+mod flat;
+
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Field, ModelChoice, Scenario, check};
+use rooflight::config::{Dtype, Field, Issue, ModelChoice, Scenario, check};
 use rooflight::efficiency::Efficiencies;
 use rooflight::graph::{Block, Phase};
+use rooflight::latency::Provenance;
 use rooflight::serving::report::PassReport;
 use rooflight::serving::{finish, plan};
+
+use flat::flat;
 
 /// Both passes of a model on eight GPUs, or on as few as divide it.
 fn passes(id: &str) -> Vec<PassReport> {
@@ -77,6 +83,8 @@ fn the_lines_of_every_model_add_up() {
             let sum = lines.sum::<f64>() + pass.host.0;
             let total = pass.time.0;
             assert!((sum / total - 1.0).abs() < 1e-9, "{} {:?}: {sum} of {total}", model.id, pass.phase);
+            let still = pass.kernels.iter().find(|line| line.bytes.0 <= 0.0 && line.block != Block::Communication);
+            assert!(still.is_none(), "{} {:?}: {still:?} moves nothing", model.id, pass.phase);
         }
     }
 }
@@ -125,4 +133,74 @@ fn a_reader_of_the_profile_finds_its_kernels() {
     ] {
         assert_eq!(count(name), wanted, "{name}");
     }
+}
+
+/// Nothing is timed by its bytes in silence: where no model covers the kernel of a layer, an issue says so.
+#[test]
+fn layers_without_a_measured_kernel_are_named() {
+    // Small operators have closed forms.
+    let is_layer = |name: &str| {
+        ["proj", "fused_moe", "attention", "mla", "delta", "lm_head"].iter().any(|part| name.contains(part))
+    };
+    let mut named = 0;
+    for (engine, gpu) in catalog().engines.engines.iter().flat_map(|engine| {
+        let gpus = ["a100-sxm-80gb", "l40s", "h100-sxm", "b200", "rtx-pro-6000-server", "mi300x", "mi355x"];
+        gpus.map(|gpu| (engine.id.clone(), gpu))
+    }) {
+        for model in ["llama-3.1-8b", "qwen3-30b-a3b", "deepseek-v3.2", "qwen3-next-80b-a3b-thinking"] {
+            for weights in Dtype::ALL.iter().copied().map(Some).chain([None]) {
+                let scenario = Scenario {
+                    model: ModelChoice::Catalog(model.into()),
+                    engine: engine.clone(),
+                    gpu: gpu.into(),
+                    tp: 8,
+                    weights,
+                    ..Scenario::default()
+                };
+                let (setup, issues) = check(&scenario, catalog());
+                let Some((plan, rows)) = setup.and_then(|setup| plan(&setup).ok()) else { continue };
+                let report = finish(&plan, &flat(&rows)).expect("an answer");
+                let lines = report.passes.iter().flat_map(|pass| &pass.kernels);
+                let guessed =
+                    lines.filter(|line| line.provenance == Provenance::Fixed && is_layer(line.name));
+                let names: Vec<&str> = guessed.map(|line| line.name).collect();
+                let is_said = |issue: &Issue| {
+                    issue.text.starts_with("no kernel of") || issue.text.contains("products were measured")
+                };
+                let said = issues.iter().any(is_said);
+                assert!(names.is_empty() || said, "{engine} {gpu} {model} {weights:?}: {names:?}");
+                named += usize::from(said);
+            }
+        }
+    }
+    assert!(named > 0);
+}
+
+/// TensorRT-LLM's all-reduce takes the norm behind it; with attention DP over all ranks there is none to take it.
+#[test]
+fn a_norm_vanishes_only_into_an_all_reduce() {
+    let norms = |dp: u32, tp: u32| {
+        let scenario = Scenario {
+            model: ModelChoice::Catalog("qwen3-30b-a3b".into()),
+            engine: "trtllm".into(),
+            tp,
+            dp,
+            ep: tp * dp,
+            ..Scenario::default()
+        };
+        let (setup, issues) = check(&scenario, catalog());
+        let (plan, _) = plan(&setup.unwrap_or_else(|| panic!("{issues:?}"))).expect("complete");
+        let passes = finish(&plan, &Efficiencies::Roofline).expect("an answer").passes;
+        let lines = passes.last().expect("a decode step").kernels.iter();
+        let of = |name: &'static str| {
+            lines.clone().filter(move |line| line.name == name).map(|line| line.count).sum::<u64>()
+        };
+        [of("input_norm"), of("post_norm"), of("final_norm")]
+    };
+    // 48 layers; the first norm follows the embedding, whose rows are summed too.
+    assert_eq!(norms(1, 1), [48, 48, 1]);
+    assert_eq!(norms(1, 4), [0, 0, 0]);
+    assert_eq!(norms(4, 1), [48, 48, 1]);
+    // Layers end in a reduce-scatter, which takes no norm.
+    assert_eq!(norms(2, 2), [47, 0, 1]);
 }

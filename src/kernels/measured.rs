@@ -21,20 +21,6 @@ impl Op {
             words.by_ref().take(sought.len()).eq(sought) && words.any(|id| id == gpu.id)
         })
     }
-
-    /// Of the weights, or of the KV cache for attention.
-    fn format(&self) -> Dtype {
-        match self {
-            Self::Gemm(call) => call.weights,
-            Self::Moe(call) => call.weights,
-            Self::BatchedGemm(call) => call.weights.math(),
-            Self::Attention(call) => call.kv,
-            Self::LatentAttention(call) => call.kv,
-            Self::LatentModule(call) => call.kv,
-            Self::SparseModule(call) => call.module.kv,
-            _ => Dtype::Bf16,
-        }
-    }
 }
 
 #[cfg(test)]

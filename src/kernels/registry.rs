@@ -29,6 +29,11 @@ pub trait Kernel {
     /// If the GPU's record lacks a figure needed for counting.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure>;
 
+    /// The format of the weights, or of the KV cache for attention.
+    fn format(&self) -> Dtype {
+        Dtype::Bf16
+    }
+
     /// The call's shape in words.
     fn shape(&self) -> String;
 

@@ -1,6 +1,7 @@
 //! Which of two runs that exclude each other is named.
 
-use rooflight::evidence::cases::{Means, ServedCase};
+use rooflight::evidence::cases::ServedCase;
+use rooflight::evidence::compared::Times;
 use rooflight::evidence::contradictions::contradictions;
 
 fn run(id: &str, clients: u32, ttft_ms: f64, tpot_ms: f64) -> ServedCase {
@@ -19,7 +20,7 @@ fn run(id: &str, clients: u32, ttft_ms: f64, tpot_ms: f64) -> ServedCase {
         osl: 1024,
         concurrency: clients,
         measured_on: Some("2026-02-27".to_owned()),
-        measured: Means { ttft_ms, tpot_ms, ..Means::default() },
+        measured: Times { ttft_ms: Some(ttft_ms), tpot_ms: Some(tpot_ms), ..Times::default() },
         ..ServedCase::default()
     }
 }
@@ -35,14 +36,14 @@ fn the_run_against_all_others_is_named() {
         [run("a", 4, 50.0, 5.0), run("b", 8, 60.0, 6.0), run("c", 16, 70.0, 7.0), run("d", 32, 80.0, 6.8)];
     assert_eq!(named(&orderly), Vec::<String>::new());
     let mut slow = orderly.clone();
-    slow[1].measured.tpot_ms = 12.0;
+    slow[1].measured.tpot_ms = Some(12.0);
     assert_eq!(named(&slow), ["b"]);
     // Too fast for its clients: it is the one that contradicts all the others.
     let mut fast = orderly.clone();
-    fast[3].measured.tpot_ms = 3.0;
+    fast[3].measured.tpot_ms = Some(3.0);
     assert_eq!(named(&fast), ["d"]);
     let mut late = orderly;
-    late[0].measured.ttft_ms = 500.0;
+    late[0].measured.ttft_ms = Some(500.0);
     assert_eq!(named(&late), ["a"]);
 }
 

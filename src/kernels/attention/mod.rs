@@ -57,6 +57,10 @@ impl Kernel for Attention {
         Count::new(flops, Some(math), Bytes(cached), Bytes(query_and_output + new_kv), gpu)
     }
 
+    fn format(&self) -> Dtype {
+        self.kv
+    }
+
     fn shape(&self) -> String {
         let window = self.window.map_or(String::new(), |keys| format!(", window {keys}"));
         let sequences = lengths(&self.sequences);

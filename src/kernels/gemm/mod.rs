@@ -46,6 +46,10 @@ impl Kernel for Gemm {
         }
     }
 
+    fn format(&self) -> Dtype {
+        self.weights
+    }
+
     fn shape(&self) -> String {
         format!("{} × {} × {}", self.m, self.n, self.k)
     }

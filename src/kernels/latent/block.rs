@@ -49,6 +49,10 @@ impl Kernel for LatentModule {
         crate::kernels::launches::constants().latent_block
     }
 
+    fn format(&self) -> Dtype {
+        self.kv
+    }
+
     fn shape(&self) -> String {
         shape(&self.sequences, &self.heads)
     }
@@ -88,6 +92,10 @@ impl Kernel for SparseModule {
 
     fn launches(&self) -> f64 {
         crate::kernels::launches::constants().sparse_block
+    }
+
+    fn format(&self) -> Dtype {
+        self.module.kv
     }
 
     fn shape(&self) -> String {

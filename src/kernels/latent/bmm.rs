@@ -30,6 +30,10 @@ impl Call for BatchedGemm {
         Count::new(Flops(2.0 * count * m * n * k), Some(math), Bytes(weights), Bytes(activations), gpu)
     }
 
+    fn format(&self) -> Dtype {
+        self.weights.math()
+    }
+
     fn shape(&self) -> String {
         format!("{} × ({} × {} × {})", self.count, self.m, self.n, self.k)
     }

@@ -105,6 +105,10 @@ impl Kernel for LatentAttention {
         attention(&self.heads, Span::of_call(self), self.kv, form, gpu)
     }
 
+    fn format(&self) -> Dtype {
+        self.kv
+    }
+
     fn shape(&self) -> String {
         let reach = match self.reach {
             None => String::new(),

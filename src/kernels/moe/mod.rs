@@ -85,6 +85,10 @@ impl Kernel for Moe {
         crate::kernels::launches::constants().experts
     }
 
+    fn format(&self) -> Dtype {
+        self.weights
+    }
+
     fn shape(&self) -> String {
         let (tokens, hidden) = (self.tokens, self.hidden);
         format!("{tokens} tokens, {} experts × {hidden} × {}", self.local_experts(), self.width())
