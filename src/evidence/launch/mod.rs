@@ -35,7 +35,7 @@ pub enum Origin {
 
 /// Everything about the start of a run that a simulation needs and the case does not say. All clients start at once,
 /// and each sends its next request when the last one ends.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
     #[serde(skip)]
@@ -130,10 +130,11 @@ pub struct Launch {
 }
 
 /// What the server did before the first measured request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Warmup {
     /// One request: kernels that larger batches compile or tune on first use do so in the measured run.
+    #[default]
     OneRequest,
     /// Twice as many requests as clients, all alike.
     Copies,
@@ -168,10 +169,11 @@ pub struct BalanceWait {
 }
 
 /// What CUDA graphs cover.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Graphs {
     /// Whole decode steps.
+    #[default]
     DecodeOnly,
     /// All steps, but attention is launched between the pieces.
     Piecewise,
@@ -179,20 +181,22 @@ pub enum Graphs {
     FullAndPiecewise,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum KvCache {
     /// As the engine chooses.
+    #[default]
     Auto,
     Fp8,
 }
 
 /// GPUs that the experts are spread over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ExpertRanks {
     One,
     Gpus,
+    #[default]
     Label,
     /// vLLM's switch: all GPUs or one, whatever number the label gives.
     GpusIfLabelled,

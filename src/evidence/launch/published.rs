@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::bench::{constants, engine_settings};
 use super::plan::{Plan, numbers};
-use super::{ExpertRanks, Graphs, KvCache, Launch, Layout, Origin, Warmup};
+use super::{Graphs, KvCache, Launch, Layout, Origin};
 use crate::config::catalog::catalog;
 use crate::config::command::{Flag, Setting, flags, setting};
 use crate::config::{Drafts, Engine, VersionDefaults};
@@ -83,43 +83,23 @@ fn with_defaults(
     let sglang = case.engine == "sglang";
     Launch {
         origin: Origin::Published,
-        layout: Layout::default(),
-        attention_dp: None,
-        ep: ExpertRanks::Label,
         requests_per_client: 10,
         length_range: case.length_range,
-        warmup: Warmup::OneRequest,
-        cold_start: None,
         prompt_stretch: 1.0,
         exact_lengths: true,
-        distinct_prompts: None,
-        chat_template: false,
-        template_s: 0.0,
         token_budget,
         max_prefill_tokens: sglang.then(|| constants().sglang_prefill_tokens as u32),
-        mixed_chunk: false,
         max_seqs: Some(max_seqs),
         chunked: defaults.chunked,
         receive_interval: 1,
-        batch_wait: None,
-        balance_wait: None,
         prefix_cache: defaults.prefix_cache,
         conservativeness: (sglang && defaults.prefix_cache).then_some(1.0),
         async_scheduling: defaults.async_scheduling,
         stream_interval: 1,
         memory_share: defaults.memory_share.as_ref().and_then(|share| share.0),
-        kv_cache: KvCache::Auto,
-        kv_block_tokens: None,
-        attention: None,
-        moe: None,
-        all_reduce_fusion: None,
-        symmetric_memory: false,
         graphs: if vllm { Graphs::FullAndPiecewise } else { Graphs::DecodeOnly },
         graph_batch: 512,
-        drafts: Drafts::default(),
-        excluded: None,
-        doubts: Vec::new(),
-        inferred: Vec::new(),
+        ..Launch::default()
     }
 }
 

@@ -22,8 +22,6 @@ pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent) -> Result<Scenario, S
         pp: case.pp,
         dp: launch.layout.attention_dp,
         ep: launch.layout.ep,
-        replicas: 1,
-        prefill: crate::config::Prefill::default(),
         weights: Some(weights(case, model, named)?),
         kv: launch.kv(case),
         workload: Workload {
@@ -43,8 +41,8 @@ pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent) -> Result<Scenario, S
             memory_share: launch.memory_share,
             ..Overrides::default()
         },
-        measured: crate::config::Measured::default(),
         model: ModelChoice::Catalog(model.id.clone()),
+        ..Scenario::default()
     })
 }
 

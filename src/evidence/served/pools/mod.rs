@@ -208,7 +208,7 @@ fn scenario_of(case: &PoolCase, prefill: &Started, decode: &Started) -> Result<S
             memory_share: decode.memory_share,
             ..Overrides::default()
         },
-        measured: crate::config::Measured::default(),
+        ..Scenario::default()
     })
 }
 
