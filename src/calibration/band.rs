@@ -6,7 +6,7 @@ use super::{Calibration, Factors, Label, METRICS, Observed, PerFactor, Point, Po
 
 /// Half the width of an 80 % band in standard deviations, for Student's t with 5 degrees of freedom, which
 /// `training/calibration` fits the variances with. Left-out runs have heavier tails than a normal distribution.
-const OF_80_PERCENT: f64 = 1.4759;
+pub const OF_80_PERCENT: f64 = 1.4759;
 /// Step for numerical derivatives with respect to a factor: large enough to show in a mean, small enough to be
 /// linear.
 const STRETCH: f64 = 1.1;

@@ -17,7 +17,7 @@ mod posterior;
 mod rank;
 mod record;
 
-pub use band::{Band, Figure, Responses, Widths};
+pub use band::{Band, Figure, OF_80_PERCENT, Responses, Widths};
 pub use covariance::{Covariance, Label, Level, Pair, SOURCES, Smooth, Source};
 pub use point::{Point, minor};
 pub use posterior::{Joint, Posterior, Support};

@@ -61,13 +61,11 @@ pub fn contradictions(
 }
 
 fn below(case: &ServedCase, floor: f64) -> Option<String> {
-    let measured = case.measured.tpot_ms / 1e3;
     if floor.is_infinite() {
         return Some(format!("the model does not fit on the GPUs of its label ({})", case.gpus));
     }
-    (measured < floor).then(|| {
-        format!("TPOT {:.3} ms is below the least possible {:.3} ms", case.measured.tpot_ms, floor * 1e3)
-    })
+    let (measured, least) = (case.measured.tpot_ms?, floor * 1e3);
+    (measured < least).then(|| format!("TPOT {measured:.3} ms is below the least possible {least:.3} ms"))
 }
 
 /// Properties that comparable runs share: model, formats and engine, layout, lengths, and expert kernel.
@@ -97,8 +95,10 @@ fn conflicts(cases: &[&ServedCase], group: &[usize]) -> Vec<Conflict> {
 fn conflict(cases: &[&ServedCase], a: usize, b: usize) -> Option<Conflict> {
     let (few, many) = if cases[a].concurrency <= cases[b].concurrency { (a, b) } else { (b, a) };
     let (less, more) = (cases[few], cases[many]);
-    let tpot = less.measured.tpot_ms / more.measured.tpot_ms;
-    let ttft = less.measured.ttft_ms / more.measured.ttft_ms;
+    // Not a number, which exceeds nothing, where one was not measured.
+    let ratio = |less: Option<f64>, more: Option<f64>| less.zip(more).map_or(f64::NAN, |(a, b)| a / b);
+    let tpot = ratio(less.measured.tpot_ms, more.measured.tpot_ms);
+    let ttft = ratio(less.measured.ttft_ms, more.measured.ttft_ms);
     if less.concurrency < more.concurrency {
         let (what, factor) = if tpot > TPOT_FACTOR {
             ("TPOT", tpot)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::compared::{Compared, Metric, Metrics, Times, of_pairs};
-use crate::calibration::Standing;
+use crate::calibration::{OF_80_PERCENT, Standing};
 
 /// A prediction with bands.
 #[derive(Debug, Clone, Serialize)]
@@ -45,8 +45,8 @@ pub struct Covered {
 }
 
 /// Half widths of 50 % and 95 % bands relative to that of 80 %, for the bands' distribution.
-const HALF_50: f64 = 0.7267 / 1.4759;
-const HALF_95: f64 = 2.5706 / 1.4759;
+const HALF_50: f64 = 0.7267 / OF_80_PERCENT;
+const HALF_95: f64 = 2.5706 / OF_80_PERCENT;
 
 impl CalibratedReport {
     /// `None` if not calibrated.

@@ -142,7 +142,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         let mut report =
             json!({ "batch": batches, "closed_loop": loops, "disaggregated": pools, "trace": traces });
         for (kind, of_kind) in &others {
-            report[kind.name()] = json!(of_kind);
+            report[kind.id()] = json!(of_kind);
         }
         if !skipped.is_empty() {
             report["skipped"] = json!(skipped);

@@ -4,9 +4,7 @@ use serde::Deserialize;
 
 use super::{Ask, dtype, model, texts};
 use crate::config::catalog::Catalog;
-use crate::config::{
-    Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Setup, VersionDefaults, Workload, check, link,
-};
+use crate::config::{Lengths, Load, ModelChoice, Scenario, Setup, VersionDefaults, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::launch::version_numbers;
@@ -64,20 +62,14 @@ impl BatchCase {
             engine: self.engine.clone(),
             tp: self.tp,
             pp: self.pp,
-            dp: 1,
-            ep: 1,
-            replicas: 1,
-            prefill: crate::config::Prefill::default(),
             weights: Some(dtype(&self.precision)?),
-            kv: Dtype::Bf16,
             workload: Workload {
                 isl: Lengths::Each(prompts),
                 osl: self.output_len,
                 load: Load::Batch(size),
                 ..Workload::default()
             },
-            overrides: Overrides::default(),
-            measured: crate::config::Measured::default(),
+            ..Scenario::default()
         })
     }
 

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::served::{Kind, Means, ServedCase};
+use super::served::{Kind, ServedCase};
+use crate::evidence::compared::Times;
 
 /// A closed loop against two pools of workers.
 #[derive(Debug, Clone, Deserialize)]
@@ -143,11 +144,11 @@ impl TryFrom<Line> for PoolCase {
             None => alike(line.decode_workers)?,
         };
         let of_others = line.kind == "disaggregated_closed_loop";
-        let measured = Means {
-            ttft_ms: line.ttft_ms.or(line.measured.ttft_ms).unwrap_or(f64::NAN),
-            tpot_ms: line.tpot_ms.or(line.measured.tpot_ms).unwrap_or(f64::NAN),
-            output_per_s: line.throughput_tok_s.unwrap_or(f64::NAN),
-            ..Means::default()
+        let measured = Times {
+            ttft_ms: line.ttft_ms.or(line.measured.ttft_ms),
+            tpot_ms: line.tpot_ms.or(line.measured.tpot_ms),
+            output_per_s: line.throughput_tok_s,
+            ..Times::default()
         };
         let served = ServedCase {
             id: line.id,

@@ -2,11 +2,26 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::config::ids::ids;
 use crate::evidence::compared::{Metric, Times};
 
 /// How requests were sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    EnumString,
+    IntoStaticStr,
+    VariantArray
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Kind {
     /// Clients that each send their next request when the last one ends.
     #[default]
@@ -21,20 +36,7 @@ pub enum Kind {
     SteadyState,
 }
 
-impl Kind {
-    pub const ALL: [Self; 5] =
-        [Self::ClosedLoop, Self::Burst, Self::Offline, Self::OpenLoop, Self::SteadyState];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ClosedLoop => "closed_loop",
-            Self::Burst => "burst",
-            Self::Offline => "offline",
-            Self::OpenLoop => "open_loop",
-            Self::SteadyState => "steady_state",
-        }
-    }
-}
+ids!(Kind);
 
 /// A run of a server.
 ///
@@ -73,8 +75,7 @@ pub struct ServedCase {
     pub published: Option<Published>,
     /// No constant was fitted on runs of its file.
     pub outside: bool,
-    /// Means over the requests, in milliseconds, and output tokens per second; not a number where not measured.
-    pub measured: Means,
+    pub measured: Times,
 }
 
 /// What a source prints of how a run was started.
@@ -108,45 +109,6 @@ pub enum Drawn {
     /// Prompts of a data set whose lengths are not printed, and answers by a histogram: edges in tokens, and how many
     /// requests lie between each two.
     Histogram { task: String, edges: Vec<f64>, counts: Vec<u32> },
-}
-
-/// Means over the requests.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Means {
-    pub ttft_ms: f64,
-    pub tpot_ms: f64,
-    pub output_per_s: f64,
-    pub joules_per_output_token: f64,
-    pub power_w_per_gpu: f64,
-}
-
-impl Default for Means {
-    fn default() -> Self {
-        let none = f64::NAN;
-        Self {
-            ttft_ms: none,
-            tpot_ms: none,
-            output_per_s: none,
-            joules_per_output_token: none,
-            power_w_per_gpu: none,
-        }
-    }
-}
-
-impl Means {
-    /// What of it was measured.
-    pub fn times(&self) -> Times {
-        let given = |value: f64| value.is_finite().then_some(value);
-        Times {
-            ttft_ms: given(self.ttft_ms),
-            tpot_ms: given(self.tpot_ms),
-            output_per_s: given(self.output_per_s),
-            joules_per_output_token: given(self.joules_per_output_token),
-            joules_at_measured_rate: given(self.joules_per_output_token),
-            power_w_per_gpu: given(self.power_w_per_gpu),
-            ..Times::default()
-        }
-    }
 }
 
 impl ServedCase {
@@ -234,7 +196,7 @@ impl TryFrom<Line> for ServedCase {
     fn try_from(line: Line) -> Result<Self, String> {
         let kind = match line.kind.as_str() {
             "open_loop_constant" => Kind::OpenLoop,
-            name => Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("not a run of a server")?,
+            name => Kind::from_id(name).ok_or("not a run of a server")?,
         };
         let shares = |value: &Value| -> Option<[f64; 2]> { serde_json::from_value(value.clone()).ok() };
         let length_range = line.length_range.as_ref().and_then(shares);
@@ -271,12 +233,15 @@ impl TryFrom<Line> for ServedCase {
             Some(_) => (line.ttft_ms, line.tpot_ms.or(line.itl_median_ms)),
             None => (line.measured.ttft_ms, line.measured.tpot_ms),
         };
-        let measured = Means {
-            ttft_ms: ttft_ms.unwrap_or(f64::NAN),
-            tpot_ms: tpot_ms.unwrap_or(f64::NAN),
-            output_per_s: line.throughput_tok_s.unwrap_or(f64::NAN),
-            joules_per_output_token: line.joules_per_output_token.unwrap_or(f64::NAN),
-            power_w_per_gpu: line.avg_power_w_per_gpu.unwrap_or(f64::NAN),
+        let joules_per_output_token = line.joules_per_output_token;
+        let measured = Times {
+            ttft_ms,
+            tpot_ms,
+            output_per_s: line.throughput_tok_s,
+            joules_per_output_token,
+            joules_at_measured_rate: joules_per_output_token,
+            power_w_per_gpu: line.avg_power_w_per_gpu,
+            ..Times::default()
         };
         Ok(Self {
             id: line.id,

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::{Ask, dtype, model, texts};
 use crate::config::catalog::{Catalog, Physics};
-use crate::config::{Dtype, Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
+use crate::config::{Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::serving::sim::{Arrivals, Limits, Request, metrics, simulate};
@@ -160,10 +160,7 @@ impl TraceCase {
             pp: self.pp,
             dp: self.dp_attention,
             ep: self.ep,
-            replicas: 1,
-            prefill: crate::config::Prefill::default(),
             weights: Some(dtype(&self.precision)?),
-            kv: Dtype::Bf16,
             workload: Workload {
                 isl: Lengths::Fixed(prompt),
                 osl: output,
@@ -175,7 +172,7 @@ impl TraceCase {
                 max_seqs: Some(MAX_SEQS),
                 ..Overrides::default()
             },
-            measured: crate::config::Measured::default(),
+            ..Scenario::default()
         })
     }
 }

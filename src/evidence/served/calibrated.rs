@@ -76,7 +76,7 @@ const METRICS: [(Metric, Observed); 3] = [
 /// Why the simulation fails.
 pub fn predict(place: &Place<'_>, calibration: &Calibration, leave: Leave) -> Result<Calibrated, String> {
     let at = point(place.case, place.run, place.in_flight);
-    let measured = place.case.measured.times();
+    let measured = place.case.measured;
     let known = leave != Leave::Configuration || knows(calibration, &at, &place.physics, &measured);
     let others = |one: &Point| !known || !leave.is_of(&at, one);
     let simulate = |factors: Factors| {

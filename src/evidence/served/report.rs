@@ -88,7 +88,7 @@ pub fn served_reports(
         Report::of(&ServedCase::METRICS, compared, skipped, peers)
     };
     let closed = compared.remove(&Kind::ClosedLoop).unwrap_or_default();
-    let others = Kind::ALL.into_iter().filter(|kind| *kind != Kind::ClosedLoop);
+    let others = Kind::ALL.iter().copied().filter(|kind| *kind != Kind::ClosedLoop);
     let others =
         others.map(|kind| (kind, report(kind, compared.remove(&kind).unwrap_or_default()))).collect();
     let all = report(Kind::ClosedLoop, closed);
@@ -186,7 +186,7 @@ fn compare(
             calibrated.insert(leave.name(), predict(&place, calibration, *leave)?);
         }
     }
-    let measured = case.measured.times();
+    let measured = case.measured;
     calibrated.values_mut().for_each(|one| one.predicted = one.predicted.beside(&measured));
     let physics = physics.beside(&measured);
     let predicted = calibrated.get(PREDICTED).map(|one| one.predicted);

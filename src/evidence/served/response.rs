@@ -74,11 +74,11 @@ fn response(
         Responses::of(factors, |factors| simulate(factors).map(|(times, _)| times))?;
     Ok(Response {
         id: case.id.clone(),
-        kind: case.kind.name(),
+        kind: case.kind.id(),
         source: case.source.clone(),
         point: point(case, run, in_flight),
         factors,
-        measured: case.measured.times(),
+        measured: case.measured,
         physics,
         predicted: at,
         longer_prefill,

@@ -132,7 +132,7 @@ fn compare(case: &PoolCase, run: &PoolRun, tables: &BTreeMap<String, Tables>) ->
         calibrated: Default::default(),
         predicted: simulate(&prefill.learned, &decode.learned)?,
         roofline: simulate(&prefill.roofline, &decode.roofline)?,
-        measured: served.measured.times(),
+        measured: served.measured,
         link: run.link.clone(),
     })
 }
