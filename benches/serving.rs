@@ -67,18 +67,44 @@ fn learned(criterion: &mut Criterion) {
 
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
     let models = open_models(&folder).expect("the shipped models load");
-    let setup = default_setup();
-    criterion.bench_function("learned answer", |bencher| {
+    let at_rate = Setup { load: Load::Rate(5.0), ..default_setup() };
+    // Budget: 10 ms.
+    for (name, setup) in [("learned answer", default_setup()), ("learned answer of 1,000 requests", at_rate)]
+    {
+        criterion.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                let (planned, rows) = plan(&setup).expect("the default scenario has a plan");
+                let efficiencies = models.answer(&rows).expect("the shipped models answer");
+                finish(&planned, &Efficiencies::Learned(efficiencies))
+            });
+        });
+    }
+}
+
+/// Budget: 1,000 layouts a second on two threads, so 5.5 s for these on one.
+#[cfg(feature = "tools")]
+fn search(criterion: &mut Criterion) {
+    use rooflight::efficiency::onnx::ModelError;
+    use rooflight::evidence::models::shipped_models;
+    use rooflight::find::{Request, Search};
+
+    let models = shipped_models().expect("the shipped models load");
+    let request = r#"{"model": "llama-3.3-70b-instruct", "rate": 20, "slo_ttft": 1000, "slo_tpot": 30,
+        "vary": {"weights": ["bf16", "fp8", "nvfp4"]}, "plans": 3}"#;
+    let request = Request::from_json(request).0.expect("a sound request");
+    let mut group = criterion.benchmark_group("search");
+    group.sample_size(10).bench_function("2,727 layouts on one thread", |bencher| {
         bencher.iter(|| {
-            let (planned, rows) = plan(&setup).expect("the default scenario has a plan");
-            let efficiencies = models.answer(&rows).expect("the shipped models answer");
-            finish(&planned, &Efficiencies::Learned(efficiencies))
+            let mut search = Search::new(request.clone());
+            let ask = |rows: &_| models.answer(rows).map(Efficiencies::Learned);
+            while search.step(ask, || ModelError::Count).expect("the shipped models answer") {}
+            search.answer()
         });
     });
 }
 
 #[cfg(feature = "tools")]
-criterion_group!(benches, posterior, roofline, simulation, learned);
+criterion_group!(benches, posterior, roofline, simulation, learned, search);
 #[cfg(not(feature = "tools"))]
 criterion_group!(benches, posterior, roofline, simulation);
 criterion_main!(benches);

@@ -122,7 +122,20 @@ impl Covariance {
     pub fn between(&self, pair: &Pair) -> f64 {
         let levels = self.levels.iter().filter(|level| pair.agrees(&level.same)).map(|level| level.variance);
         let smooth = self.smooth.iter().filter(|smooth| pair.agrees(&smooth.same));
-        levels.sum::<f64>() + smooth.map(|smooth| smooth.between(pair)).sum::<f64>()
+        // Those over the same scales fall alike.
+        let mut last = (&[0.0; 5], 0.0);
+        let smooth = smooth.map(|smooth| {
+            if last.0 != &smooth.scales {
+                last = (&smooth.scales, smooth.nearness(pair));
+            }
+            smooth.variance * last.1
+        });
+        levels.sum::<f64>() + smooth.sum::<f64>()
+    }
+
+    /// What configurations agree in that share an error, for each.
+    pub fn errors(&self) -> impl Iterator<Item = &Vec<Label>> + Clone {
+        self.levels.iter().map(|level| &level.same).chain(self.smooth.iter().map(|smooth| &smooth.same))
     }
 
     /// Split by source.
@@ -132,7 +145,7 @@ impl Covariance {
             shared[Source::of(&level.same) as usize] += level.variance;
         }
         for smooth in self.smooth.iter().filter(|smooth| pair.agrees(&smooth.same)) {
-            shared[Source::Load as usize] += smooth.between(pair);
+            shared[Source::Load as usize] += smooth.variance * smooth.nearness(pair);
         }
         shared
     }
@@ -145,10 +158,11 @@ impl Covariance {
 }
 
 impl Smooth {
-    fn between(&self, pair: &Pair) -> f64 {
+    /// 1 where their sizes are the same, towards 0 the further they are apart.
+    fn nearness(&self, pair: &Pair) -> f64 {
         let apart: f64 =
             self.scales.iter().zip(pair.apart).map(|(scale, apart)| apart / (scale * scale)).sum();
-        self.variance * (-apart / 2.0).exp()
+        (-apart / 2.0).exp()
     }
 }
 

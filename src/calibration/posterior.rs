@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
+use strum::VariantArray;
 
 use super::{
     Calibration, Covariance, FACTORS, Factors, Known, Label, Observation, Pair, PerFactor, Point, SOURCES,
@@ -9,6 +10,8 @@ use super::{
 
 /// Runs used: those that share most with the configuration. All of them, thousands, would take too long for a page.
 const ASKED: usize = 80;
+/// The same where it need not be exact.
+const ASKED_ROUGHLY: usize = 24;
 
 /// The logarithms of the factors.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,7 +107,21 @@ impl Calibration {
     pub fn joint(&self, at: &[&Point], own: &[Known], asked: impl Fn(&Point) -> bool) -> Joint {
         let prior = self.prior.each_ref().map(Covariance::variance);
         let at: Vec<Sized<'_>> = at.iter().map(|point| (*point, point.doublings())).collect();
-        self.conditioned(&at, prior, &self.nearest(&at, prior, own, asked))
+        self.conditioned(&at, prior, &self.nearest(&at, prior, own, ASKED, asked))
+    }
+
+    /// About what [`Self::posterior`] says without runs of the visitor's own, in a fraction of its time: for what is not shown.
+    pub fn roughly(&self, at: &Point) -> Factors {
+        let prior = self.prior.each_ref().map(Covariance::variance);
+        let at = [(at, at.doublings())];
+        self.conditioned(&at, prior, &self.nearest(&at, prior, &[], ASKED_ROUGHLY, |_| true)).of(0).factors()
+    }
+
+    /// What runs must have in common to share anything.
+    fn required(&self) -> Vec<Label> {
+        let errors = self.prior.iter().flat_map(Covariance::errors);
+        let all_ask = |label: &&Label| errors.clone().all(|same| same.contains(label));
+        Label::VARIANTS.iter().filter(all_ask).copied().collect()
     }
 
     /// The runs that share most with any of the configurations.
@@ -113,12 +130,18 @@ impl Calibration {
         at: &[Sized<'_>],
         prior: PerFactor,
         own: &'a [Known],
+        most: usize,
         asked: impl Fn(&Point) -> bool,
     ) -> Vec<Near<'a>> {
         let share =
             |shared: &PerFactor| shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum::<f64>();
         let mut all: Vec<Near<'_>> = Vec::new();
-        for known in self.known.iter().filter(|known| asked(&known.point)).chain(own) {
+        let required = self.required();
+        let may_share = |known: &&Known| {
+            at.iter().any(|(at, _)| required.iter().all(|&label| at.agrees(&known.point, label)))
+        };
+        let known = self.known.iter().filter(|known| asked(&known.point)).chain(own);
+        for known in known.filter(may_share) {
             let own = (&known.point, known.point.doublings());
             let shared = |at: &Sized<'_>| {
                 let pair = Pair::sized(*at, own);
@@ -139,7 +162,7 @@ impl Calibration {
                 .filter(|(share, _)| *share > 0.0)
                 .collect();
             order.sort_by(|one, other| other.0.total_cmp(&one.0));
-            order.iter().take(ASKED).for_each(|(_, index)| chosen[*index] = true);
+            order.iter().take(most).for_each(|(_, index)| chosen[*index] = true);
         }
         let mut chosen = chosen.into_iter();
         all.retain(|_| chosen.next() == Some(true));
@@ -155,7 +178,7 @@ impl Calibration {
     ) -> Vec<[f64; SOURCES]> {
         let prior = self.prior.each_ref().map(Covariance::variance);
         let sized = (at, at.doublings());
-        let near = self.nearest(&[sized], prior, own, |_| true);
+        let near = self.nearest(&[sized], prior, own, ASKED, |_| true);
         let of_pair = |pair: &Pair, by: PerFactor| {
             let mut all = [0.0; SOURCES];
             for (of, by) in self.prior.iter().zip(by) {

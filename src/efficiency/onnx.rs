@@ -1,9 +1,10 @@
 //! The ONNX models, run by tract. The only file that uses tract.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rustc_hash::FxHashMap;
 use tract_onnx::Onnx;
 use tract_onnx::model::OnnxOpRegister;
 use tract_onnx::prelude::*;
@@ -15,8 +16,8 @@ use tract_onnx::tract_hir::ops::logic::wire_with_rank_broadcast;
 use super::{Answer, Hull, Interval, Learned, Manifest, ManifestError, ModelRecord, Rows};
 use crate::kernels::Family;
 
-/// Batches are padded to one of these sizes, or split into the largest: building a tract plan takes milliseconds,
-/// so only a few sizes are built and kept.
+/// Rows are split into batches of these sizes, the last one padded: building a tract plan takes milliseconds, so only
+/// a few sizes are built and kept.
 const BATCHES: [usize; 4] = [8, 64, 256, 1024];
 
 #[derive(Debug, thiserror::Error)]
@@ -53,9 +54,9 @@ struct Model {
     interval: Interval,
     hull: Hull,
     model: InferenceModel,
-    plans: Mutex<HashMap<usize, Plan>>,
+    plans: Mutex<BTreeMap<usize, Plan>>,
     /// Cache of answers by the row's bits: a changed configuration repeats most rows of the previous one.
-    known: Mutex<HashMap<Box<[u32]>, Answer>>,
+    known: Mutex<FxHashMap<Box<[u32]>, Answer>>,
 }
 
 /// The models of a release, ready to answer.
@@ -150,21 +151,23 @@ impl Model {
         all.ok_or(ModelError::Count)
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Box<[u32]>, Answer>> {
+    fn known(&self) -> MutexGuard<'_, FxHashMap<Box<[u32]>, Answer>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn compute(&self, rows: &[f32]) -> Result<Vec<Answer>, ModelError> {
-        let largest = BATCHES[BATCHES.len() - 1];
+    fn compute(&self, mut rows: &[f32]) -> Result<Vec<Answer>, ModelError> {
         let mut answers = Vec::with_capacity(rows.len() / self.width);
-        for part in rows.chunks(largest * self.width) {
-            let count = part.len() / self.width;
-            let batch = BATCHES.into_iter().find(|&batch| batch >= count).unwrap_or(largest);
+        while !rows.is_empty() {
+            let left = rows.len() / self.width;
+            // The largest that they fill by more than half.
+            let batch = BATCHES.into_iter().rev().find(|&batch| batch < 2 * left).unwrap_or(BATCHES[0]);
+            let (part, rest) = rows.split_at(left.min(batch) * self.width);
             let mut padded = part.to_vec();
             padded.resize(batch * self.width, 0.0);
             let out = self.batch(batch, &padded).map_err(failed(self.family))?;
-            let rows = part.chunks_exact(self.width);
-            answers.extend(rows.zip(out.chunks_exact(COLUMNS)).map(|(row, out)| self.answer(row, out)));
+            let part = part.chunks_exact(self.width);
+            answers.extend(part.zip(out.chunks_exact(COLUMNS)).map(|(row, out)| self.answer(row, out)));
+            rows = rest;
         }
         Ok(answers)
     }

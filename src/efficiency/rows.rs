@@ -1,6 +1,8 @@
 //! The calls of a plan and their feature rows.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::{Answer, CallAnswer, Learned};
 use crate::config::{MissingFigure, Setup};
@@ -25,7 +27,7 @@ impl FamilyRows {
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
     families: BTreeMap<Family, FamilyRows>,
-    seen: HashMap<(Family, Vec<u32>), usize>,
+    seen: FxHashMap<(Family, Vec<u32>), usize>,
     asked: Vec<Asked>,
     gpu: String,
 }
@@ -86,6 +88,9 @@ impl Rows {
         answers: &BTreeMap<Family, Vec<Answer>>,
         trained_on: &BTreeMap<Family, Vec<String>>,
     ) -> Option<Learned> {
+        let is_here = |gpus: &Vec<String>| gpus.contains(&self.gpu);
+        let seen: BTreeMap<Family, bool> =
+            trained_on.iter().map(|(family, gpus)| (*family, is_here(gpus))).collect();
         let mut calls = Vec::with_capacity(self.asked.len());
         for asked in &self.asked {
             calls.push(match asked.row {
@@ -93,7 +98,7 @@ impl Rows {
                 Some((family, row)) => CallAnswer {
                     answer: Some(*answers.get(&family)?.get(row)?),
                     in_service: asked.in_service,
-                    seen: trained_on.get(&family).is_some_and(|gpus| gpus.contains(&self.gpu)),
+                    seen: seen.get(&family).is_some_and(|&seen| seen),
                 },
             });
         }

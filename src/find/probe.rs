@@ -81,6 +81,8 @@ pub struct Probe {
     every: bool,
     /// Tries a lone request first.
     alone_first: bool,
+    /// The most replicas with which a plan would still be shown.
+    pub most_shown: u32,
 }
 
 /// The result of one slice.
@@ -117,6 +119,7 @@ impl Probe {
             runs_before: 0,
             every,
             alone_first: false,
+            most_shown: u32::MAX,
         }
     }
 
@@ -186,7 +189,7 @@ impl Probe {
 
     /// The next number of replicas to try; `None` if the smallest is known or none works.
     fn next(&self) -> Option<u32> {
-        let (low, most) = (self.low, self.layout.most);
+        let (low, most) = (self.low, self.layout.most.min(self.most_shown));
         match self.high {
             None if low >= most => None,
             None if self.every => Some(low + 1),

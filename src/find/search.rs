@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::answer::Counts;
 use super::headroom::Headroom;
-use super::plan::{Broken, Found, Tried};
+use super::plan::{Broken, Found, Tried, Worth};
 use super::probe::{Layout, Probe};
 use super::ranking::Reason;
 use super::task::{Loaded, Task, Work};
@@ -19,8 +19,13 @@ use crate::serving::run::Runner;
 const SCREENED: usize = 16;
 /// Layouts bounded by learned step times per task: likewise.
 const REFINED: usize = 4;
+/// Layouts simulated before all the more promising ones have been estimated, so that there is soon a plan to show.
+const EARLY: u32 = 3;
 /// Layouts simulated to find the closest miss when physics excludes all.
 const NEAREST: usize = 8;
+
+/// Layouts in the queue, boxed because they are large and sorted often.
+pub(super) type Layouts = VecDeque<Box<Layout>>;
 
 /// A search in progress.
 #[derive(Debug)]
@@ -30,7 +35,7 @@ pub struct Search {
     pub(super) exhaustive: bool,
     scenarios: VecDeque<Scenario>,
     /// Sorted, most promising last.
-    pub(super) layouts: Vec<Layout>,
+    pub(super) layouts: Layouts,
     /// Probes between slices.
     pub(super) probes: VecDeque<Box<Probe>>,
     /// Sorted, best first.
@@ -47,8 +52,8 @@ pub struct Search {
     /// The closest miss.
     pub(super) missed: Option<(Arc<Found>, Broken)>,
     /// Layouts excluded only by the fleet, and those excluded by physics.
-    pub(super) beyond: Vec<Layout>,
-    pub(super) slow: Vec<Layout>,
+    pub(super) beyond: Layouts,
+    pub(super) slow: Layouts,
     pub(super) phase: Phase,
     /// Calibration points of the visitor's runs, once known.
     pub(super) own: Option<Arc<[Known]>>,
@@ -79,7 +84,7 @@ impl Search {
             request: Arc::new(request),
             exhaustive: false,
             scenarios,
-            layouts: Vec::new(),
+            layouts: Layouts::new(),
             probes: VecDeque::new(),
             found: Vec::new(),
             loaded: VecDeque::new(),
@@ -89,8 +94,8 @@ impl Search {
             counts: Counts { layouts, ..Counts::default() },
             reasons: BTreeMap::new(),
             missed: None,
-            beyond: Vec::new(),
-            slow: Vec::new(),
+            beyond: Layouts::new(),
+            slow: Layouts::new(),
             phase: Phase::Plans,
             own: None,
             of_runs: Vec::new(),
@@ -162,21 +167,22 @@ impl Search {
                     self.outdone(&probe.layout, probe.worth());
                     continue;
                 }
-                return Some(Work::Probe(probe));
+                return Some(Work::Probe(self.aimed(probe)));
             }
-            if let Some(layout) = self.promising() {
+            if let Some(layout) = self.early().or_else(|| self.promising()) {
                 if !layout.is_refined && !self.exhaustive {
                     let others = std::iter::from_fn(|| self.unrefined()).take(REFINED - 1);
-                    let all: Vec<Layout> = others.collect();
-                    return Some(Work::Refine(std::iter::once(layout).chain(all).collect()));
+                    let all: Layouts = others.collect();
+                    let all = std::iter::once(layout).chain(all).map(|layout| *layout);
+                    return Some(Work::Refine(all.collect()));
                 }
                 self.counts.simulated += 1;
                 let begun = if self.phase == Phase::Slow {
-                    Probe::alone(layout, own)
+                    Probe::alone(*layout, own)
                 } else {
-                    Probe::new(layout, self.exhaustive, own)
+                    Probe::new(*layout, self.exhaustive, own)
                 };
-                return Some(Work::Probe(Box::new(begun)));
+                return Some(Work::Probe(self.aimed(Box::new(begun))));
             }
             if let Some(loaded) = self.loaded.pop_front() {
                 return Some(Work::Headroom(loaded));
@@ -188,9 +194,30 @@ impl Search {
         }
     }
 
+    /// Limits a probe to the most replicas that could still be shown: if these miss the limits, the layout is out.
+    fn aimed(&self, mut probe: Box<Probe>) -> Box<Probe> {
+        let setup = &probe.layout.setup;
+        let (mut shown, mut outdone) = (probe.low.saturating_add(1), u32::MAX);
+        while outdone - shown > 1 {
+            let middle = shown + (outdone - shown) / 2;
+            if self.is_outdone(setup, Worth::of(setup, middle)) { outdone = middle } else { shown = middle }
+        }
+        probe.most_shown = shown;
+        probe
+    }
+
+    /// While there is nothing to show: the best layout estimated so far.
+    fn early(&mut self) -> Option<Box<Layout>> {
+        if !self.found.is_empty() || self.counts.simulated >= EARLY {
+            return None;
+        }
+        let best = self.layouts.iter().rposition(|layout| layout.is_refined)?;
+        self.layouts.remove(best)
+    }
+
     /// The layout with the best bound among those that could still be shown.
-    fn promising(&mut self) -> Option<Layout> {
-        while let Some(layout) = self.layouts.pop() {
+    fn promising(&mut self) -> Option<Box<Layout>> {
+        while let Some(layout) = self.layouts.pop_back() {
             if !self.is_outdone(&layout.setup, layout.worth()) {
                 return Some(layout);
             }
@@ -201,8 +228,8 @@ impl Search {
     }
 
     /// The same, if its bound is from physics alone.
-    fn unrefined(&mut self) -> Option<Layout> {
-        let is_next = self.layouts.last().is_some_and(|layout| !layout.is_refined);
+    fn unrefined(&mut self) -> Option<Box<Layout>> {
+        let is_next = self.layouts.back().is_some_and(|layout| !layout.is_refined);
         if is_next { self.promising() } else { None }
     }
 
@@ -242,7 +269,7 @@ impl Search {
     fn nearest_to_physics(&mut self) {
         let excess =
             |layout: &Layout| layout.bound.broken(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit);
-        self.slow.sort_by(|a, b| excess(a).total_cmp(&excess(b)));
+        self.slow.make_contiguous().sort_by(|a, b| excess(a).total_cmp(&excess(b)));
         self.slow.truncate(NEAREST);
         self.layouts = std::mem::take(&mut self.slow);
         for layout in &mut self.layouts {
@@ -259,6 +286,7 @@ impl Search {
                 runner: runner.clone(),
                 headroom: Headroom::new(),
                 bands: None,
+                one_less: found.one_less.clone(),
             })
         };
         shown.map(loaded).collect()
@@ -266,7 +294,7 @@ impl Search {
 
     /// Most promising last.
     pub(super) fn sort(&mut self) {
-        self.layouts.sort_by(|a, b| b.worth().order(a.worth()));
+        self.layouts.make_contiguous().sort_by(|a, b| b.worth().order(a.worth()));
     }
 
     /// Every plan found so far, in order of discovery.

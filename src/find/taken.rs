@@ -29,8 +29,8 @@ impl Search {
             Outcome::Headroom(loaded, Some(known)) => {
                 let same = |(found, _): &&mut (Arc<Found>, Arc<Runner>)| Arc::ptr_eq(found, &loaded.found);
                 if let Some((found, _)) = self.found.iter_mut().find(same) {
-                    let bands = loaded.bands;
-                    *found = Arc::new(Found { headroom: Some(known), bands, ..(**found).clone() });
+                    let (bands, one_less) = (loaded.bands, loaded.one_less);
+                    *found = Arc::new(Found { headroom: Some(known), bands, one_less, ..(**found).clone() });
                 }
             }
         }
@@ -52,7 +52,7 @@ impl Search {
                 self.counts.too_slow += 1;
                 let text = format!("{}: {text}", words::name(&layout.setup, 1));
                 self.reason(&layout.setup.gpu.id, 2, excess, text);
-                self.slow.push(*layout);
+                self.slow.push_back(layout);
             }
             Screened::BeyondFleet(layout) => {
                 self.counts.beyond_fleet += 1;
@@ -62,16 +62,16 @@ impl Search {
                     words::name(&layout.setup, 1)
                 );
                 self.reason(&layout.setup.gpu.id, 4, f64::from(layout.least), text);
-                self.beyond.push(*layout);
+                self.beyond.push_back(layout);
             }
-            Screened::Open(layout) => self.layouts.push(*layout),
+            Screened::Open(layout) => self.layouts.push_back(layout),
         }
     }
 
     fn refined(&mut self, layout: Layout) {
         if layout.least <= layout.most {
             let at = self.layouts.partition_point(|other| other.worth().order(layout.worth()).is_ge());
-            self.layouts.insert(at, layout);
+            self.layouts.insert(at, Box::new(layout));
         } else if layout.least == u32::MAX {
             self.screened(Screened::TooSlow {
                 excess: 1.0,
@@ -101,7 +101,8 @@ impl Search {
                 let bounded = self.request.gpus.is_none() && !self.request.fleet.is_unbounded();
                 // More replicas than the fleet has might suffice.
                 if self.phase == Phase::Plans && bounded && probe.alone != Some(false) {
-                    self.beyond.push(Layout { least: probe.layout.most + 1, ..probe.layout });
+                    let more = Layout { least: probe.layout.most + 1, ..probe.layout };
+                    self.beyond.push_back(Box::new(more));
                 }
                 if self.missed.as_ref().is_none_or(|(_, known)| excess < words::excess(known)) {
                     self.missed = Some((Arc::new(found), broken));

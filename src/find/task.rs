@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bound::{Bound, lacks};
 use super::headroom::Headroom;
-use super::plan::Found;
+use super::plan::{Broken, Found, keeps};
 use super::probe::{Layout, Probe, Slice};
 use super::{Request, words};
 use crate::calibration::Known;
@@ -47,6 +47,20 @@ pub(super) struct Loaded {
     pub runner: Arc<Runner>,
     pub headroom: Headroom,
     pub bands: Option<Bands>,
+    /// What breaks with one replica less.
+    pub one_less: Option<Broken>,
+}
+
+impl Loaded {
+    /// Adds what plans show besides head-room.
+    fn complete(&mut self) {
+        let Found { replicas, setup, .. } = &*self.found;
+        self.bands = self.runner.bands(*replicas, setup.load);
+        let fewer = replicas.checked_sub(1).filter(|&fewer| fewer > 0 && self.one_less.is_none());
+        if let Some(run) = fewer.and_then(|fewer| self.runner.trial(fewer, setup.load).ok()) {
+            self.one_less = (!keeps(&run)).then(|| words::broken(&run, setup.load));
+        }
+    }
 }
 
 /// A checked and bounded scenario.
@@ -89,10 +103,9 @@ impl Task {
                 Outcome::Probed(probe, slice)
             }
             Work::Headroom(mut loaded) => {
-                let Found { replicas, setup, .. } = &*loaded.found;
                 let known = loaded.headroom.step(&loaded.found, &loaded.runner);
                 if known.is_some() {
-                    loaded.bands = loaded.runner.bands(*replicas, setup.load);
+                    loaded.complete();
                 }
                 Outcome::Headroom(loaded, known)
             }

@@ -17,10 +17,10 @@ pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Cal
     shipped().filter(|calibration| calibration.release == learned.release)
 }
 
-/// Step-time factors for a setup with this many requests in flight per replica.
+/// Approximate step-time factors for a setup with this many requests in flight per replica.
 pub fn factors(setup: &Setup, efficiencies: &Efficiencies, in_flight: f64) -> Factors {
-    let posterior = |known: &Calibration| known.posterior(&Point::of(setup, in_flight), &[], |_| true);
-    calibration_of(efficiencies).map_or(Factors::NONE, |known| posterior(known).factors())
+    let roughly = |known: &Calibration| known.roughly(&Point::of(setup, in_flight));
+    calibration_of(efficiencies).map_or(Factors::NONE, roughly)
 }
 
 /// 80 % bands of a run: seconds, and output tokens per second.

@@ -134,7 +134,8 @@ impl RunPlan {
             Some(plan) => Some(plan.finish(efficiencies)?),
             None => None,
         };
-        let Self { setup, policy, trace, own, .. } = self.clone();
+        let (setup, policy) = (self.setup.clone(), self.policy.clone());
+        let (trace, own) = (self.trace.clone(), self.own.clone());
         // The calibration has no runs with pools.
         let calibration = calibration_of(efficiencies).filter(|_| prefill.is_none());
         Some(Runner { setup, policy, table, prefill, trace, calibration, own })

@@ -77,6 +77,12 @@ impl DecodeBatch {
         ((self.steps + 1) as f64 * self.per_step) as u64 - self.position
     }
 
+    /// Whether no sequence ends in the next step.
+    pub fn goes_on(&self) -> bool {
+        let position = self.position + self.next_gain();
+        self.sequences.front().is_none_or(|sequence| sequence.end > position)
+    }
+
     /// KV tokens of all sequences.
     pub fn kv(&self) -> u64 {
         (self.offsets + (u64::from(self.count) * self.position) as i64).max(0) as u64

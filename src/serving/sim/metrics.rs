@@ -24,7 +24,7 @@ impl Stats {
     /// For values that occur several times each.
     pub fn weighted(mut values: Vec<Gap>) -> Option<Self> {
         values.retain(|gap| gap.count > 0);
-        values.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        values.sort_unstable_by(|one, other| one.seconds.total_cmp(&other.seconds));
         let count: u64 = values.iter().map(|gap| gap.count).sum();
         let last = count.checked_sub(1)?;
         let sum: f64 = values.iter().map(|gap| gap.seconds * gap.count as f64).sum();

@@ -9,7 +9,7 @@ use super::rank::Rank;
 use super::request::RequestState;
 use super::schedule::Scheduled;
 use super::sglang::constants as sglang;
-use super::{Gaps, RankStep, SimError, Spent, StepCost};
+use super::{Gaps, SimError, Spent, StepCost};
 
 pub(super) struct Replica<'a> {
     pub policy: &'a Policy,
@@ -32,6 +32,8 @@ pub(super) struct Replica<'a> {
     frontend_free: f64,
     /// Start of the API server's current group of requests, and its size.
     together: (f64, u32),
+    /// The last count of decoding sequences, and its graph size.
+    graph: (u32, u32),
     /// Steps that prompts have been held back, by rule.
     held: u32,
     unbalanced: u32,
@@ -60,6 +62,7 @@ impl<'a> Replica<'a> {
             receive_count: 0,
             frontend_free: 0.0,
             together: (f64::NEG_INFINITY, 0),
+            graph: (0, 0),
             held: 0,
             unbalanced: 0,
             gathered: 0,
@@ -160,6 +163,36 @@ impl<'a> Replica<'a> {
                 self.decide(requests, tokens)
             }
         }
+    }
+
+    /// A shortcut for a step that starts before `until` and only decodes, with no request to read and no sequence ending: the
+    /// same result as `step`, without scheduling. Returns the time of its decision, or `None` if the shortcut does not apply.
+    ///
+    /// Events elsewhere while it runs do not affect it.
+    pub fn decode_on(&mut self, until: f64) -> Option<f64> {
+        let decided = self.now.max(self.stages[0]);
+        let alone = self.stages.len() == 1 && self.policy.balance_wait.is_none();
+        let quiet = alone && !self.stalled && decided < until && self.in_flight.is_empty();
+        let reads = self.receive_count >= self.policy.receive_interval;
+        let seen = if self.policy.ahead { self.began } else { decided };
+        let heard = reads && self.unread.front().is_some_and(|&(time, _)| time <= seen);
+        if !quiet || heard || !self.ranks.iter_mut().all(Rank::decodes_on) {
+            return None;
+        }
+        let Spent { seconds, joules } = self.cost_of(0, false);
+        // `step` reports invalid times.
+        if !(seconds.is_finite() && seconds >= 0.0) || self.scheduled(0).all(Scheduled::is_empty) {
+            return None;
+        }
+        let end = decided + seconds;
+        self.joules += joules;
+        self.steps += 1;
+        (self.began, self.now, self.stages[0]) = (decided, end, end);
+        self.receive_count = if reads { 1 } else { self.receive_count.saturating_add(1) };
+        for rank in &mut self.ranks {
+            rank.decode_on(end, &mut self.gaps);
+        }
+        Some(decided)
     }
 
     fn decide(&mut self, requests: &mut [RequestState], tokens: &mut Vec<Token>) -> Result<(), SimError> {
@@ -267,20 +300,24 @@ impl<'a> Replica<'a> {
         true
     }
 
-    fn launch(&mut self, micro: usize) -> Result<(), SimError> {
-        let prompts = self.scheduled(micro).any(|rank| !rank.chunks.is_empty());
+    /// What the step of a micro-batch takes.
+    fn cost_of(&mut self, micro: usize, prompts: bool) -> Spent {
         let most = self.scheduled(micro).map(|rank| rank.decoding).max().unwrap_or(0);
         let padded = if prompts { 0 } else { self.graph_size(most) };
-        let steps: Vec<RankStep> = self
-            .scheduled(micro)
-            .map(|rank| RankStep {
-                chunks: &rank.chunks,
-                decoding: rank.decoding.max(padded),
-                decoding_kv: rank.decoding_kv,
-                drafted: self.policy.drafts.drafted,
-            })
-            .collect();
-        let Spent { seconds, joules } = self.cost.spent(&steps);
+        let drafted = self.policy.drafts.drafted;
+        match self.ranks.as_slice() {
+            // Nearly always: no list is made of it.
+            [rank] => self.cost.spent(&[rank.micro_batches[micro].scheduled.step(padded, drafted)]),
+            _ => {
+                let steps = self.scheduled(micro).map(|scheduled| scheduled.step(padded, drafted));
+                self.cost.spent(&steps.collect::<Vec<_>>())
+            }
+        }
+    }
+
+    fn launch(&mut self, micro: usize) -> Result<(), SimError> {
+        let prompts = self.scheduled(micro).any(|rank| !rank.chunks.is_empty());
+        let Spent { seconds, joules } = self.cost_of(micro, prompts);
         self.joules += joules;
         self.steps += 1;
         self.prompt_steps += u64::from(prompts);
@@ -301,10 +338,13 @@ impl<'a> Replica<'a> {
     }
 
     /// The CUDA graph size for `decoding` sequences; unchanged if none is large enough.
-    fn graph_size(&self, decoding: u32) -> u32 {
-        let sizes = self.policy.graph_sizes.as_deref().unwrap_or_default();
-        let index = sizes.partition_point(|&size| size < decoding);
-        sizes.get(index).copied().unwrap_or(decoding)
+    fn graph_size(&mut self, decoding: u32) -> u32 {
+        if self.graph.0 != decoding {
+            let sizes = self.policy.graph_sizes.as_deref().unwrap_or_default();
+            let index = sizes.partition_point(|&size| size < decoding);
+            self.graph = (decoding, sizes.get(index).copied().unwrap_or(decoding));
+        }
+        self.graph.1
     }
 
     fn complete(&mut self, micro: usize, end: f64, requests: &mut [RequestState], tokens: &mut Vec<Token>) {

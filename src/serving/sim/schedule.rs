@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 
 use crate::config::Batching;
 
-use super::Chunk;
 use super::admission::Claims;
 use super::decoding::Remaining;
 use super::policy::Preempt;
-use super::rank::Rank;
+use super::rank::{MicroBatch, Rank};
 use super::request::RequestState;
 use super::sglang::constants as sglang;
+use super::{Chunk, Gaps, RankStep};
 
 /// One rank's part of a step.
 #[derive(Debug, Default)]
@@ -20,6 +20,8 @@ pub(super) struct Scheduled {
     pub prefilling: Vec<u32>,
     pub decoding: u32,
     pub decoding_kv: u64,
+    /// KV blocks that decoding takes in a shortcut step.
+    blocks: u64,
     /// Requests that could start, with the tokens of their first chunk.
     pub candidates: Vec<(u32, u32)>,
 }
@@ -27,6 +29,12 @@ pub(super) struct Scheduled {
 impl Scheduled {
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty() && self.decoding == 0
+    }
+
+    /// The step as the cost model sees it, decoding padded to at least `padded` sequences.
+    pub fn step(&self, padded: u32, drafted: u32) -> RankStep<'_> {
+        let &Self { ref chunks, decoding, decoding_kv, .. } = self;
+        RankStep { chunks, decoding: decoding.max(padded), decoding_kv, drafted }
     }
 
     fn clear(&mut self) {
@@ -236,11 +244,42 @@ impl Rank<'_> {
         if !self.make_room(micro, requests) {
             return;
         }
-        let batch = &mut self.micro_batches[micro];
-        batch.scheduled.decoding = batch.decoding.count;
-        batch.scheduled.decoding_kv = batch.decoding.kv() + u64::from(batch.decoding.count);
-        if batch.decoding.count > 0 {
+        if self.schedule_decoding(micro) > 0 {
             self.lower_share();
+        }
+    }
+
+    fn schedule_decoding(&mut self, micro: usize) -> u32 {
+        let MicroBatch { scheduled, decoding, .. } = &mut self.micro_batches[micro];
+        scheduled.decoding = decoding.count;
+        scheduled.decoding_kv = decoding.kv() + u64::from(decoding.count);
+        decoding.count
+    }
+
+    /// Whether the next step only decodes and no sequence ends in it; if so, schedules it.
+    pub fn decodes_on(&mut self) -> bool {
+        let batch = &mut self.micro_batches[0];
+        let blocks = match self.policy.preempt {
+            Preempt::Never => 0,
+            _ => batch.decoding.blocks_for(batch.decoding.next_gain()),
+        };
+        let none_starts = self.waiting.is_empty() && batch.partial.is_empty() && batch.fresh.is_empty();
+        let goes_on = none_starts && blocks <= self.free && batch.decoding.goes_on();
+        if goes_on {
+            batch.scheduled.clear();
+            batch.scheduled.blocks = blocks;
+            self.schedule_decoding(0);
+        }
+        goes_on
+    }
+
+    /// Completes the step scheduled by `decodes_on`.
+    pub fn decode_on(&mut self, end: f64, gaps: &mut Gaps) {
+        let &Scheduled { blocks, decoding, .. } = &self.micro_batches[0].scheduled;
+        if decoding > 0 {
+            self.take(blocks);
+            self.lower_share();
+            self.micro_batches[0].decoding.advance(end, gaps);
         }
     }
 

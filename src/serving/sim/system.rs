@@ -98,8 +98,20 @@ impl<'a> System<'a> {
             let (index, time) = self.next_replica();
             match self.source.peek() {
                 Some(arrival) if arrival <= time => self.arrive(arrival),
-                _ if time.is_finite() => {
-                    let before = self.replicas[index].steps;
+                arrival if time.is_finite() => {
+                    let others = self.replicas.iter().enumerate().filter(|(other, _)| *other != index);
+                    let until =
+                        others.map(|(_, other)| other.next()).chain(arrival).fold(f64::INFINITY, f64::min);
+                    while let Some(decided) = self.replicas[index].decode_on(until) {
+                        steps += 1;
+                        if self.timeline.is_due() {
+                            self.timeline.push(self.moment(decided));
+                        }
+                        if steps > self.limits.steps {
+                            break;
+                        }
+                    }
+                    let (before, time) = (self.replicas[index].steps, self.replicas[index].next());
                     self.replicas[index].step(&mut self.states, &mut tokens)?;
                     if self.replicas[index].steps > before {
                         steps += 1;

@@ -39,6 +39,20 @@ impl Axis {
     }
 }
 
+/// The cell of a two-axis grid that was looked up last: consecutive steps mostly stay in it.
+#[derive(Debug, Clone, Default)]
+pub struct Near {
+    first: f64,
+    across: f64,
+    /// Logarithms on the second axis between which it holds, where the interval begins and how long it is.
+    from: f64,
+    to: f64,
+    low: f64,
+    span: f64,
+    /// Logarithms at the corners, by the first axis, then the second.
+    corners: [[[f64; 2]; 2]; 2],
+}
+
 /// Maximum number of axes.
 const MOST_AXES: usize = 3;
 
@@ -75,6 +89,39 @@ impl Grid {
         let [seconds, joules] =
             self.within(&self.axes, places.get(..known).unwrap_or_default(), 0).map(f64::exp);
         Spent { seconds, joules }
+    }
+
+    /// The same of a grid of two axes; `near` holds what was looked up last.
+    pub fn at_near(&self, first: f64, second: f64, near: &mut Near) -> Spent {
+        let [across, along] = self.axes.as_slice() else { return self.at(&[first, second]) };
+        let at = (second + along.offset).ln();
+        if near.first != first || at < near.from || at >= near.to {
+            *near = self.near([across, along], [first, second]);
+        }
+        let share = ((at - near.low) / near.span).max(0.0);
+        let between = |low: f64, high: f64, share: f64| low + (high - low) * share;
+        let [seconds, joules] = [0, 1].map(|of| {
+            let [below, above] = near.corners.map(|[low, high]| between(low[of], high[of], share));
+            between(below, above, near.across).exp()
+        });
+        Spent { seconds, joules }
+    }
+
+    fn near(&self, [across, along]: [&Axis; 2], [first, second]: [f64; 2]) -> Near {
+        let (Place { low: row, share }, Place { low, .. }) = (across.place(first), along.place(second));
+        let columns = along.points.len();
+        let high = (low + 1).min(columns.saturating_sub(1));
+        let rows = [row, (row + 1).min(across.points.len().saturating_sub(1))];
+        Near {
+            first,
+            across: share,
+            from: if low == 0 { f64::NEG_INFINITY } else { along.points[low] },
+            to: if high + 1 >= columns { f64::INFINITY } else { along.points[high] },
+            low: along.points[low],
+            // An axis of one point holds everywhere.
+            span: if high > low { along.points[high] - along.points[low] } else { f64::INFINITY },
+            corners: rows.map(|row| [low, high].map(|column| self.values[row * columns + column])),
+        }
     }
 
     fn within(&self, axes: &[Axis], at: &[Place], offset: usize) -> [f64; 2] {
@@ -130,6 +177,13 @@ mod tests {
             assert!((joules / (7.0 * x) - 1.0).abs() < 1e-9, "{x} {y}");
         }
         assert_eq!(grid.at(&[0.5, 0.0]), grid.at(&[1.0, 0.0]));
+        let mut last = Near::default();
+        for (x, y) in [(2.0, 5.0), (2.0, 6.0), (2.0, 15.0), (2.0, 40.0), (0.5, 40.0), (0.5, 0.0), (4.0, 0.0)]
+        {
+            let (near, at) = (grid.at_near(x, y, &mut last), grid.at(&[x, y]));
+            assert!((near.seconds / at.seconds - 1.0).abs() < 1e-12, "{x} {y}");
+            assert!((near.joules / at.joules - 1.0).abs() < 1e-12, "{x} {y}");
+        }
     }
 
     #[test]

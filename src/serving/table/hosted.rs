@@ -1,7 +1,8 @@
 //! A table with an engine's host times and calibration factors: the step costs of a run.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
+use super::grid::Near;
 use super::{StepTable, Work};
 use crate::calibration::Factors;
 use crate::config::HostTime;
@@ -19,30 +20,39 @@ pub struct Hosted<'a> {
     recent: Recent,
 }
 
-/// Cache of the parts of a step that depend on a token or sequence count: most decode steps have the same as the
-/// previous one.
+/// Cache of a run's lookups: parts of a step that depend on a token or sequence count, and the last cell of attention.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recent {
-    pub tokens: Last,
-    pub logits: Last,
-    pub experts: Last,
-    pub drafts: Last,
+    pub tokens: Kept,
+    pub logits: Kept,
+    pub experts: Kept,
+    pub drafts: Kept,
+    /// Their sum for the last step: consecutive decode steps have the same counts.
+    pub alike: Cell<Option<([f64; 4], Spent)>>,
+    pub decodes: RefCell<Near>,
 }
 
-/// The last lookup and its result.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Last(Cell<Option<(f64, Spent)>>);
+/// Counts that are cached, at most.
+const MOST_KEPT: f64 = 65_536.0;
 
-impl Last {
+/// Results by whole number; NaN where not looked up yet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Kept(RefCell<Vec<Spent>>);
+
+impl Kept {
     pub fn at(&self, at: f64, look_up: impl FnOnce(f64) -> Spent) -> Spent {
-        match self.0.get() {
-            Some((last, spent)) if last == at => spent,
-            _ => {
-                let spent = look_up(at);
-                self.0.set(Some((at, spent)));
-                spent
-            }
+        let index = at as usize;
+        if index as f64 != at || at >= MOST_KEPT {
+            return look_up(at);
         }
+        let mut known = self.0.borrow_mut();
+        if known.len() <= index {
+            known.resize(index + 1, Spent { seconds: f64::NAN, joules: 0.0 });
+        }
+        if known[index].seconds.is_nan() {
+            known[index] = look_up(at);
+        }
+        known[index]
     }
 }
 
@@ -80,8 +90,12 @@ impl<'a> Hosted<'a> {
             true => whole,
             false if ranks.iter().all(|work| work.decoding <= 0.0) => Seconds::ZERO,
             false => {
-                let alone: Vec<Work> = ranks.iter().map(|work| Work { prompts: None, ..*work }).collect();
-                self.physical(&alone)?.0.min(whole)
+                let alone = |work: &Work| Work { prompts: None, ..*work };
+                let decoding = match ranks {
+                    [work] => self.physical(&[alone(work)]),
+                    ranks => self.physical(&ranks.iter().map(alone).collect::<Vec<_>>()),
+                };
+                decoding?.0.min(whole)
             }
         };
         Some(decoding * self.factors.decode + (whole - decoding) * self.factors.prefill)

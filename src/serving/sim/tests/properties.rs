@@ -145,6 +145,25 @@ fn the_same_run_twice_is_the_same() {
 }
 
 #[test]
+fn steps_that_only_decode_are_as_if_each_were_scheduled() {
+    for seed in 0..3000 {
+        let (policy, requests, arrivals) = scenario(seed);
+        if policy.batching == Batching::PrefillFirst || policy.ranks > 1 {
+            continue;
+        }
+        let cost = |ranks: &[RankStep<'_>]| {
+            0.01 + 0.001 * f64::from(ranks[0].decoding) + 1e-5 * ranks[0].decoding_kv as f64
+        };
+        let run = |balance_wait| {
+            let policy = Policy { balance_wait, ..policy.clone() };
+            simulate(&policy, &requests, &arrivals, &cost, Limits::default())
+        };
+        // One rank has nothing to balance: all that this changes is that no step is taken to be like the one before.
+        assert_eq!(run(None), run(Some(BalanceWait { iterations: 1, gather: 0 })), "seed {seed}: {policy:?}");
+    }
+}
+
+#[test]
 fn littles_law_holds_in_the_closed_loop() {
     for seed in 0..60 {
         let (policy, _, _) = scenario(seed);
