@@ -9,7 +9,7 @@ use rooflight::config::link::Link;
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::shipped_models;
-use rooflight::find::{Answer, Capacity, Question, Request, Search};
+use rooflight::find::{Answer, Capacity, Plan, Question, Request, Search};
 
 static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the shipped models load"));
 
@@ -72,6 +72,11 @@ fn what_a_request_cannot_be_is_said_beside_its_field() {
         (r#"{"rate": 1, "prices": {"b200": {"purchase": 40000}}}"#, Field::Prices),
         (r#"{"rate": 1, "plans": 0}"#, Field::Plans),
         (r#"{"batch": 8}"#, Field::Batch),
+        (r#"{"rate": 1, "vary": {"drafted": [0, 1]}}"#, Field::Accepted),
+        (r#"{"rate": 1, "prefill_workers": 2}"#, Field::PrefillWorkers),
+        (r#"{"rate": 1, "gpus": 8, "vary": {"prefill_workers": "all"}}"#, Field::PrefillWorkers),
+        (r#"{"offline": 8, "vary": {"prefill_tp": [1]}}"#, Field::PrefillWorkers),
+        (r#"{"rate": 1, "vary": {"prefill_gpu": ["h1000"]}}"#, Field::PrefillGpu),
     ] {
         let found = errors(text);
         assert!(found.iter().any(|(of, _)| *of == field), "{text}: {found:?}");
@@ -149,7 +154,7 @@ fn prices_are_on_demand_reserved_given_or_of_own_hardware() {
     cost(r#""reserved""#, "reserved: Hyperstack", 2.72);
     cost(r#"{"h100-sxm": "reserved"}"#, "reserved: Hyperstack", 2.72);
     cost(r#"{"h100-sxm": 1.5}"#, "given", 1.5);
-    // $ 30,000 over 4 years, 1 kW at 10 cents, $ 73.05 a month.
+    // $30,000 over 4 years, 1 kW at 10 cents, $73.05 a month.
     let own = r#"{"h100-sxm": {"purchase_dollars": 30000, "years": 4, "watts": 1000, "dollars_per_kwh": 0.1,
         "hosting_dollars_per_month": 73.05}}"#;
     cost(own, "own hardware", 30_000.0 / 35_064.0 + 0.1 + 0.1);
@@ -319,13 +324,13 @@ fn replicas_follow_the_rates_of_a_day() {
 fn what_capacity_cannot_be_asked_is_said_by_name() {
     let day = |count: usize| format!("{:?}", vec![1; count]);
     for (text, field, part) in [
-        (format!(r#"{{"day": {}}}"#, day(23)), Field::Rate, "not 23"),
-        (format!(r#"{{"day": {}, "rate": 3}}"#, day(24)), Field::Rate, "not both"),
+        (format!(r#"{{"day": {}}}"#, day(23)), Field::Day, "not 23"),
+        (format!(r#"{{"day": {}, "rate": 3}}"#, day(24)), Field::Day, "not both"),
         (format!(r#"{{"day": {}, "rate": "most"}}"#, day(24)), Field::Rate, "besides"),
-        (format!(r#"{{"day": {}}}"#, day(24).replacen('1', "-1", 1)), Field::Rate, "-1"),
-        (format!(r#"{{"day": {}}}"#, day(24).replacen('1', "\"x\"", 1)), Field::Rate, "x"),
-        (format!(r#"{{"day": {}}}"#, day(24).replace('1', "0")), Field::Rate, "no requests"),
-        (r#"{"day": 5}"#.into(), Field::Rate, "24 rates"),
+        (format!(r#"{{"day": {}}}"#, day(24).replacen('1', "-1", 1)), Field::Day, "-1"),
+        (format!(r#"{{"day": {}}}"#, day(24).replacen('1', "\"x\"", 1)), Field::Day, "x"),
+        (format!(r#"{{"day": {}}}"#, day(24).replace('1', "0")), Field::Day, "no requests"),
+        (r#"{"day": 5}"#.into(), Field::Day, "24 rates"),
         (r#"{"rate": "most", "slo_tpot": 30}"#.into(), Field::Rate, "unbounded"),
         (r#"{"rate": "much", "slo_tpot": 30}"#.into(), Field::Rate, ""),
         (r#"{"rate": "most", "rate": "most", "budget_gpus": 1}"#.into(), Field::Link, "twice"),
@@ -393,6 +398,81 @@ fn plans_say_their_power_and_a_cap_may_vary() {
     assert!((full.joules_per_output_token * output / full.watts - 1.0).abs() < 1e-9);
     assert!((full.joules_per_request * requests / full.watts - 1.0).abs() < 1e-9);
     assert!(found.plans.iter().any(|plan| plan.name.ends_with(", 350 W")), "{:?}", found.plans[0].name);
+}
+
+/// What a link's run comes to.
+fn opened(link: &str) -> rooflight::serving::run::Run {
+    let ask = |rows: &Rows| Ok(Efficiencies::Learned(MODELS.answer(rows).expect("an answer")));
+    let report = Asked::read(link).predict(&Options::default(), ask).report.expect("an answer");
+    report.run.expect("a run")
+}
+
+#[test]
+fn prefill_and_decode_apart_have_the_fewest_workers_that_keep_to_the_limits() {
+    let found = |more: &str| {
+        let text = format!(
+            r#"{{"model": "llama-3.1-8b", "engine": "vllm", "gpu": "h100-sxm", "tp": 1, "pp": 1, "rate": 40, "isl": 2048,
+            "osl": 64, "requests": 300, "slo_ttft": 1000, "slo_tpot": 12, "plans": 1, "vary": {{{more}}}}}"#
+        );
+        finish(Search::new(request(&text)), learned)
+    };
+    let answer = found(r#""prefill_workers": "all""#);
+    let workers = |plan: &Plan| plan.config["prefill_workers"].as_u64().unwrap_or(0);
+    let plan = answer.plans.iter().find(|plan| workers(plan) > 0).expect("pools");
+    let text = answer.pools.as_ref().expect("whether they pay");
+    assert!(text.contains(&plan.name) && text.contains("physics alone"), "{text}");
+    assert!(answer.plans.iter().any(|plan| workers(plan) == 0), "replicas that do both are shown too");
+    assert_eq!(u64::from(plan.gpus), workers(plan) + u64::from(plan.replicas));
+    let each = plan.dollars_per_hour.expect("a price") / f64::from(plan.gpus);
+    assert!(
+        (plan.dollars_per_hour_with_spare.expect("a price") / (f64::from(plan.gpus + 2) * each) - 1.0).abs()
+            < 1e-9
+    );
+
+    let run = opened(&plan.link);
+    assert_eq!((run.metrics.ttft, run.metrics.tpot), (plan.ttft, plan.tpot));
+    assert_eq!(run.limits, plan.limits);
+    let scenario = Link::read(&plan.link).0.expect("a link").scenario;
+    let mut fewer = [scenario.clone(), scenario];
+    fewer[0].prefill.workers -= 1;
+    fewer[1].replicas -= 1;
+    for scenario in fewer.into_iter().filter(|fewer| fewer.prefill.workers > 0 && fewer.replicas > 0) {
+        assert_eq!(opened(&Link::new(scenario).encode()).keeps(), Some(false));
+    }
+
+    let other = found(r#""prefill_workers": [3, 5], "prefill_gpu": ["h200-sxm"]"#);
+    let plan =
+        other.plans.iter().find(|plan| workers(plan) > 0).unwrap_or_else(|| panic!("{:?}", other.pools));
+    assert!(plan.config["prefill_gpu"] == "h200-sxm" && [3, 5].contains(&workers(plan)), "{}", plan.name);
+}
+
+#[test]
+fn links_ask_for_the_most_load_and_for_a_day() {
+    let asked = |link: &str| Question::from_link(&Link::read(link).0.expect("a link"));
+    let limits = "v=1&m=llama-3.1-8b&isl=512&osl=64&np=200&g=h100-sxm&st=1000&sp=30&r=3";
+    let (request, question, issues) =
+        asked(&format!("{limits}&f=gpu~h100-sxm~engine~vllm~tp~1~pp~1~budget_gpus~2~most~yes"));
+    assert_eq!(question, Question::Most(Field::Rate), "{issues:?}");
+    let found = question.answer(request.expect("bounded"), |search| Ok::<_, ()>(finish(search, roofline)));
+    let most = found.expect("an answer").most.expect("some load");
+    let native = capacity(&small(
+        r#""rate": "most", "slo_ttft": 1000, "slo_tpot": 30, "gpu": "h100-sxm", "tp": 1, "budget_gpus": 2"#,
+    ));
+    assert_eq!(Some(most), native.most);
+    let rates = (1..=24).map(|rate| rate.to_string()).collect::<Vec<_>>().join(",");
+    let (_, question, issues) = asked(&format!("{limits}&f=day~{rates}"));
+    assert_eq!(question, Question::Day((1..=24).map(f64::from).collect()), "{issues:?}");
+    let (request, _, issues) = asked(&format!("{limits}&f=day~1,2"));
+    assert!(request.is_none() && issues.iter().any(|issue| issue.field == Field::Day), "{issues:?}");
+}
+
+#[test]
+fn links_ask_for_prefill_apart() {
+    let link = Link::read("v=1&m=llama-3.1-8b&r=4&sp=30&f=gpu~b200~prefill_workers~all~prefill_gpu~l40s").0;
+    let (request, issues) = Request::from_link(&link.expect("a link"));
+    let request = request.unwrap_or_else(|| panic!("{issues:?}"));
+    assert_eq!(request.values(Field::PrefillWorkers), Some(&[][..]));
+    assert_eq!(request.values(Field::PrefillGpu), Some(&["l40s".to_owned()][..]));
 }
 
 #[test]

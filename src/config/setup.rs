@@ -74,6 +74,13 @@ impl Setup {
     /// Tokens of the largest CUDA graph captured by default.
     pub const MAX_CUDAGRAPH_CAPTURE: u64 = 512;
 
+    /// One whose requests end with their first token.
+    pub fn of_prompts(mut self) -> Self {
+        (self.osl, self.log_spread[1]) = (1, 0.0);
+        self.histogram.iter_mut().for_each(|bin| bin.output = 1);
+        self
+    }
+
     /// The setup that computes prompts.
     pub fn computing(&self) -> &Self {
         self.prefill.as_ref().map_or(self, |pool| &pool.setup)

@@ -6,7 +6,7 @@ use super::plan::{Broken, Found, Plan, Worth};
 use super::{Search, words};
 use crate::config::link::{Link, MOST_RUNS};
 use crate::config::{Field, Issue, Scenario};
-use crate::units::fixed;
+use crate::units::{Dollars, fixed};
 
 /// Ranked plans, and what is known about the rest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -19,6 +19,8 @@ pub struct Answer {
     pub nearest: Option<Nearest>,
     /// GPUs without a plan, with the reason.
     pub others: Vec<Other>,
+    /// Where disaggregated serving was asked for: whether it pays, and if not, why.
+    pub pools: Option<String>,
     pub counts: Counts,
     /// Problems with the request, and notes on all plans.
     pub issues: Vec<Issue>,
@@ -88,12 +90,14 @@ impl Search {
         if finished && plans.is_empty() {
             issues.push(self.nothing(nearest.as_ref()));
         }
-        Answer { plans, nearest, others, counts: self.counts(), issues, finished }
+        let pools = self.of_pools();
+        Answer { plans, nearest, others, pools, counts: self.counts(), issues, finished }
     }
 
     /// Whether the plans found are within the fleet, rather than the closest ones outside it.
-    fn is_within_fleet(&self) -> bool {
-        let allowed = |found: &Found| found.replicas <= self.request.fleet.replicas(&found.setup);
+    pub(super) fn is_within_fleet(&self) -> bool {
+        let fleet = &self.request.fleet;
+        let allowed = |found: &Found| found.is_apart() || found.replicas <= fleet.replicas(&found.setup);
         self.found.first().is_none_or(|(found, _)| allowed(found))
     }
 
@@ -117,11 +121,15 @@ impl Search {
     /// By how much a plan that meets the limits exceeds the fleet.
     fn beyond(&self, found: &Found) -> String {
         let name = words::name(&found.setup, found.replicas);
-        let gpus = found.setup.gpus_per_replica() * found.replicas;
+        let gpus = found.gpus();
         let fleet = &self.request.fleet;
         let over = match (found.worth(), fleet.dollars) {
             (Worth::Dollars(cost), Some(most)) if cost > most => {
-                format!("costs $ {} per hour, {} times the budget", fixed(cost, 2), fixed(cost / most, 2))
+                format!(
+                    "costs {} per hour, {} times the budget",
+                    Dollars(cost).print(),
+                    fixed(cost / most, 2)
+                )
             }
             _ => {
                 let owned = fleet.owned.get(&found.setup.gpu.id).copied();

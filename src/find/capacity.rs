@@ -4,12 +4,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::request::repeated;
-use super::{Answer, Fleet, Plan, Request, Search};
+use super::request::{asked, number, repeated};
+use super::survey::Survey;
+use super::{Answer, Request, Search};
 use crate::config::inputs::Range;
 use crate::config::link::Link;
-use crate::config::{Field, Issue, Load, json};
-use crate::units::{count, fixed};
+use crate::config::{Field, Issue, json};
+use crate::units::{Dollars, count};
 
 /// The question asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,16 +74,11 @@ pub struct Hour {
 
 const DAY: &str = "day";
 const MOST: &str = "most";
-const HOURS: usize = 24;
+pub(super) const HOURS: usize = 24;
 const RATE: Range = Range::new(0.0, 100_000.0);
 /// Loads whose maximum can be asked for.
 const SIZES: [Field; 5] =
     [Field::Rate, Field::ConstantRate, Field::Concurrency, Field::Sessions, Field::SessionRate];
-/// Relative precision of the maximum load.
-const PRECISION: f64 = 0.03;
-const GROWTH: f64 = 4.0;
-const LEAST_RATE: f64 = 0.01;
-const MOST_LOAD: f64 = 100_000.0;
 
 impl Question {
     /// Reads a request with `"rate": "most"`, a `"day"` of 24 rates, or a plain load.
@@ -114,7 +110,7 @@ impl Question {
             (None, day) => {
                 let rates = rates(&day.unwrap_or_default(), &mut issues);
                 if SIZES.iter().any(|size| object.contains_key(size.id())) {
-                    issues.push(Issue::error(Field::Rate, format!("give a load or a `{DAY}`, not both")));
+                    issues.push(Issue::error(Field::Day, format!("give a load or a `{DAY}`, not both")));
                 }
                 let peak = rates.iter().copied().fold(0.0, f64::max);
                 object.insert(Field::Rate.id().into(), peak.into());
@@ -137,19 +133,37 @@ impl Question {
         (request, question, issues)
     }
 
+    /// As [`Self::from_json`], of what a link asks: [`Request::from_link`].
+    pub fn from_link(link: &Link) -> (Option<Request>, Self, Vec<Issue>) {
+        let (find, mut object) = (link.find.clone().unwrap_or_default(), asked(link));
+        let load = link.scenario.workload.load.size();
+        let hours = find.list(Field::Day);
+        if !hours.is_empty() {
+            SIZES.iter().chain([&load]).for_each(|size| drop(object.remove(size.id())));
+            object.insert(DAY.into(), hours.into_iter().map(number).collect());
+        }
+        if find.get(Field::Most).is_some() {
+            object.insert(load.id().into(), MOST.into());
+        }
+        let (request, question, issues) = Self::from_json(&Value::Object(object).to_string());
+        (request.map(|request| Request { runs: link.runs.clone(), ..request }), question, issues)
+    }
+
     /// Answers the question; `finish` runs a search to its end.
     ///
     /// # Errors
     /// Errors of `finish`.
     pub fn answer<E>(
-        &self,
+        self,
         request: Request,
         finish: impl Fn(Search) -> Result<Answer, E>,
     ) -> Result<Capacity, E> {
-        match self {
-            Self::Plans => Ok(Capacity { answer: finish(Search::new(request))?, ..Capacity::default() }),
-            Self::Most(size) => most(&request, *size, finish),
-            Self::Day(rates) => days(&request, rates, finish),
+        let (mut survey, mut search) = Survey::new(request, self);
+        loop {
+            match survey.next(finish(search)?) {
+                Some(next) => search = next,
+                None => return Ok(survey.capacity),
+            }
         }
     }
 }
@@ -173,160 +187,46 @@ fn rates(value: &Value, issues: &mut Vec<Issue>) -> Vec<f64> {
     } else {
         return rates;
     };
-    issues.push(Issue::error(Field::Rate, text));
+    issues.push(Issue::error(Field::Day, text));
     rates
-}
-
-/// The same request at another load.
-fn at(request: &Request, load: Load, plans: usize) -> Request {
-    let mut request = Request { plans, ..request.clone() };
-    request.base.workload.load = load;
-    request
-}
-
-fn most<E>(
-    request: &Request,
-    size: Field,
-    finish: impl Fn(Search) -> Result<Answer, E>,
-) -> Result<Capacity, E> {
-    let is_rate = Load::of(size, 1.0).is_rate();
-    let takes = |load: f64| -> Result<bool, E> {
-        Ok(!finish(Search::new(at(request, Load::of(size, load), 1)))?.plans.is_empty())
-    };
-    let (mut keeps, mut breaks, mut load) = (None, None, 1.0);
-    loop {
-        if takes(load)? {
-            keeps = Some(load);
-        } else {
-            breaks = Some(load);
-        }
-        load = match (keeps, breaks) {
-            (Some(keeps), None) if keeps * GROWTH <= MOST_LOAD => keeps * GROWTH,
-            (None, Some(breaks)) if is_rate && breaks / GROWTH >= LEAST_RATE => breaks / GROWTH,
-            (Some(keeps), Some(breaks)) if breaks > keeps * (1.0 + PRECISION) => {
-                let middle = f64::sqrt(keeps * breaks);
-                // Clients are whole numbers.
-                let middle = if is_rate { rounded(middle) } else { middle.round().max(keeps + 1.0) };
-                if middle >= breaks || middle <= keeps {
-                    break;
-                }
-                middle
-            }
-            _ => break,
-        };
-    }
-    let answer = finish(Search::new(at(request, Load::of(size, keeps.unwrap_or(load)), request.plans)))?;
-    let most = keeps.map(|load| Most { field: size, load, breaks_at: breaks });
-    Ok(Capacity { answer, most, days: Vec::new() })
-}
-
-/// Rates are typed, not computed; none is a negative zero.
-fn is_same(one: f64, other: f64) -> bool {
-    one.to_bits() == other.to_bits()
-}
-
-/// Rounded to four digits, so that it prints exactly.
-fn rounded(load: f64) -> f64 {
-    format!("{load:.3e}").parse().unwrap_or(load)
-}
-
-fn days<E>(
-    request: &Request,
-    rates: &[f64],
-    finish: impl Fn(Search) -> Result<Answer, E>,
-) -> Result<Capacity, E> {
-    let answer = finish(Search::new(request.clone()))?;
-    let mut days = Vec::new();
-    for plan in answer.plans.iter().take(request.plans) {
-        days.extend(day(request, rates, plan, &finish)?);
-    }
-    let worth = |day: &Day| (day.dollars_per_day.unwrap_or(f64::INFINITY), day.gpu_hours);
-    days.sort_by(|a, b| worth(a).0.total_cmp(&worth(b).0).then(worth(a).1.total_cmp(&worth(b).1)));
-    Ok(Capacity { answer, most: None, days })
-}
-
-/// `None` if no number of replicas meets the limits in some hour, although one does at the peak.
-fn day<E>(
-    request: &Request,
-    rates: &[f64],
-    plan: &Plan,
-    finish: &impl Fn(Search) -> Result<Answer, E>,
-) -> Result<Option<Day>, E> {
-    let Some(link) = Link::read(&plan.link).0 else { return Ok(None) };
-    // The plan's layout, with as many replicas as needed.
-    let alone = Request {
-        base: link.scenario,
-        varied: Vec::new(),
-        open: Vec::new(),
-        gpus: None,
-        runs: request.runs.clone(),
-        fleet: Fleet { owned: Default::default(), ..request.fleet.clone() },
-        plans: 1,
-    };
-    let peak = rates.iter().copied().fold(0.0, f64::max);
-    let mut known: Vec<(f64, u32)> = vec![(0.0, 0), (peak, plan.replicas)];
-    for &rate in rates {
-        if known.iter().any(|(other, _)| is_same(*other, rate)) {
-            continue;
-        }
-        let found = finish(Search::new(at(&alone, Load::Rate(rate), 1)))?;
-        let Some(found) = found.plans.first() else { return Ok(None) };
-        known.push((rate, found.replicas));
-    }
-    let each = plan.gpus / plan.replicas.max(1);
-    let replicas: Vec<u32> = rates
-        .iter()
-        .map(|rate| {
-            known.iter().find(|(other, _)| is_same(*other, *rate)).map_or(0, |(_, replicas)| *replicas)
-        })
-        .collect();
-    let before = |hour: usize| replicas[(hour + replicas.len() - 1) % replicas.len()];
-    let hours = rates.iter().zip(&replicas).enumerate().map(|(hour, (&rate, &replicas))| Hour {
-        rate,
-        replicas,
-        gpus: replicas * each,
-        step: i64::from(replicas) - i64::from(before(hour)),
-    });
-    let hours: Vec<Hour> = hours.collect();
-    let gpu_hours: f64 = hours.iter().map(|hour| f64::from(hour.gpus)).sum();
-    let price = plan.dollars_per_hour.map(|dollars| dollars / f64::from(plan.gpus));
-    Ok(Some(Day {
-        name: plan.name.clone(),
-        link: plan.link.clone(),
-        dollars_per_day: price.map(|price| price * gpu_hours),
-        dollars_per_day_at_peak: plan.dollars_per_hour.map(|dollars| dollars * HOURS as f64),
-        gpu_hours,
-        hours,
-    }))
 }
 
 impl Capacity {
     /// As text: the table of plans, followed by the answer to the question.
     pub fn to_table(&self) -> String {
         let mut lines = vec![self.answer.to_table()];
-        if let Some(most) = self.most {
-            let breaks =
-                most.breaks_at.map_or(String::new(), |load| format!("; {} is too much", count(load)));
-            lines.push(format!("most: {} {}{breaks}", most.field.id(), count(most.load)));
-        }
+        lines.extend(self.most.map(|most| format!("most: {} {}", most.field.id(), most.text())));
         lines.extend(self.days.iter().map(Day::line));
         lines.join("\n")
+    }
+}
+
+impl Most {
+    /// `23.4; 24.1 is too much`.
+    pub fn text(&self) -> String {
+        let breaks = self.breaks_at.map_or(String::new(), |load| format!("; {} is too much", count(load)));
+        count(self.load) + &breaks
     }
 }
 
 impl Day {
     fn line(&self) -> String {
         let money = |dollars: Option<f64>| {
-            dollars.map_or("no price".into(), |dollars| format!("$ {}", fixed(dollars, 2)))
+            dollars.map_or("no price".into(), |dollars| Dollars(dollars).print().to_string())
         };
-        let steps = self.hours.iter().enumerate().filter(|(_, hour)| hour.step != 0);
-        let steps: Vec<String> = steps.map(|(at, hour)| format!("{at}h {}", hour.replicas)).collect();
         format!(
             "day: {} a day, {} with the peak's replicas all day: {}: replicas {}",
             money(self.dollars_per_day),
             money(self.dollars_per_day_at_peak),
             self.name,
-            if steps.is_empty() { "never change".to_owned() } else { steps.join(", ") },
+            self.steps(),
         )
+    }
+
+    /// `8h 2, 9h 3`: the replicas from each hour on that has others than the one before.
+    pub fn steps(&self) -> String {
+        let steps = self.hours.iter().enumerate().filter(|(_, hour)| hour.step != 0);
+        let steps: Vec<String> = steps.map(|(at, hour)| format!("{at}h {}", hour.replicas)).collect();
+        if steps.is_empty() { "never change".to_owned() } else { steps.join(", ") }
     }
 }

@@ -125,6 +125,20 @@ impl Estimate {
         })
     }
 
+    /// Workers that the load of `whole` takes where `setup` does only half of the work; the factor of the other is 0.
+    pub fn apart(
+        &self,
+        setup: &Setup,
+        whole: &Setup,
+        physics: &Physics,
+        (efficiencies, factors): (&Efficiencies, Factors),
+    ) -> Option<Expected> {
+        let times = self.times(setup, physics, efficiencies)?;
+        let Busiest { per_request, .. } = self.busiest(setup, &times, factors);
+        let workers = |share: f64| replicas(whole, per_request * share);
+        Some(Expected { least: workers(MARGIN), expected: workers(BUSY) })
+    }
+
     /// Seconds of each step, before calibration.
     fn times(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Times> {
         let time = |step: &PlannedStep| Some(step.finish(setup, physics, efficiencies)?.time.total().0);

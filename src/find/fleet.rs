@@ -9,7 +9,7 @@ use crate::config::catalog::catalog;
 use crate::config::check::check_gpu;
 use crate::config::inputs::Range;
 use crate::config::{Field, Issue, Scenario, Setup, json};
-use crate::units::decimal;
+use crate::units::Dollars;
 
 /// Bounds on what may be used; all empty if there are none.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -82,6 +82,29 @@ impl Fleet {
         (gpus / each + ROUNDING).floor().min(f64::from(MOST_REPLICAS)) as u32
     }
 
+    /// Whether it has all GPUs of a setup, prefill workers included.
+    pub fn holds(&self, setup: &Setup) -> bool {
+        let first = setup.prefill.as_ref().map(|pool| &pool.setup);
+        let of = |gpu: &str, setup: &Setup| match setup.gpu.id == gpu {
+            true => setup.gpus_per_replica() * setup.replicas,
+            false => 0,
+        };
+        let enough = |gpu: &str| {
+            let taken = of(gpu, setup) + first.map_or(0, |first| of(gpu, first));
+            match self.owned.get(gpu) {
+                Some(owned) => taken <= *owned,
+                None => self.owned.is_empty() || self.bought.iter().any(|id| id == gpu),
+            }
+        };
+        let affordable =
+            |most: f64| setup.dollars_per_hour().is_some_and(|dollars| dollars <= most * (1.0 + ROUNDING));
+        enough(&setup.gpu.id)
+            && first.is_none_or(|first| enough(&first.gpu.id))
+            && self.gpus.is_none_or(|most| setup.gpus() <= most)
+            && self.dollars.is_none_or(affordable)
+            && setup.replicas <= MOST_REPLICAS
+    }
+
     /// Reports contradictions, and bounds below one GPU. `fixed` GPUs of these types are requested.
     pub(super) fn check(
         &self,
@@ -109,9 +132,9 @@ impl Fleet {
                 refuse(Field::BudgetDollars, text.into());
             }
             Some((price, id)) if price > dollars => {
-                let (dollars, price) = (decimal(dollars), decimal(price));
+                let (dollars, price) = (Dollars(dollars).print(), Dollars(price).print());
                 let text = format!(
-                    "$ {dollars} per hour is less than one GPU: {id}, the cheapest to try, costs $ {price}"
+                    "{dollars} per hour is less than one GPU: {id}, the cheapest to try, costs {price}"
                 );
                 refuse(Field::BudgetDollars, text);
             }

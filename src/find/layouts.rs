@@ -4,7 +4,7 @@ use super::Request;
 use crate::config::catalog::catalog;
 use crate::config::check::{KV_FORMATS, check_engine, check_gpu, weight_formats};
 use crate::config::inputs::Input;
-use crate::config::link::{Draft, Link, VARIES};
+use crate::config::link::{Draft, Link, POOLED, VARIES};
 use crate::config::{Dtype, Field, Issue, Scenario};
 
 /// Inputs with the values to try, as written in links.
@@ -25,12 +25,16 @@ pub fn all(field: Field) -> Option<Vec<String>> {
     let texts = |degrees: &[u32]| degrees.iter().map(u32::to_string).collect();
     let ids = |dtypes: &[Dtype]| dtypes.iter().map(|dtype| dtype.id().to_owned()).collect();
     match field {
-        Field::Gpu => Some(catalog().gpus.gpus.iter().map(|gpu| gpu.id.clone()).collect()),
+        Field::Gpu | Field::PrefillGpu => {
+            Some(catalog().gpus.gpus.iter().map(|gpu| gpu.id.clone()).collect())
+        }
         Field::Engine => Some(catalog().engines.engines.iter().map(|engine| engine.id.clone()).collect()),
         Field::Weights => Some(ids(Dtype::ALL)),
         Field::Kv => Some(ids(&KV_FORMATS)),
-        Field::Tp | Field::Dp => Some(texts(&DEGREES)),
+        Field::Tp | Field::Dp | Field::PrefillTp => Some(texts(&DEGREES)),
         Field::Pp => Some(texts(&STAGES)),
+        // As many as the load takes.
+        Field::PrefillWorkers => Some(Vec::new()),
         Field::Ep => Some(texts(&[1, 2, 4, 8, 16, 32, 64, 128])),
         _ => None,
     }
@@ -40,11 +44,11 @@ pub fn all(field: Field) -> Option<Vec<String>> {
 pub fn unknown(field: Field, text: &str) -> Option<Issue> {
     let mut issues = Vec::new();
     match field {
-        Field::Gpu => drop(check_gpu(text, catalog(), &mut issues)),
+        Field::Gpu | Field::PrefillGpu => drop(check_gpu(text, catalog(), &mut issues)),
         Field::Engine => drop(check_engine(text, catalog(), &mut issues)),
         _ => {}
     }
-    issues.pop()
+    issues.pop().map(|issue| Issue { field, ..issue })
 }
 
 /// Opens inputs that the request does not state; GPUs are limited to the owned ones, if any.
@@ -82,7 +86,7 @@ impl Request {
     /// All combinations of open inputs that a replica could have, with one replica each.
     pub fn layouts(&self) -> Vec<Scenario> {
         let mut layouts = vec![Scenario { replicas: 1, ..self.base.clone() }];
-        for (field, values) in &self.varied {
+        for (field, values) in self.varied.iter().filter(|(field, _)| !POOLED.contains(field)) {
             let with = |scenario: Scenario| {
                 values.iter().filter_map(move |text| set(&scenario, field.input(), text))
             };
@@ -121,14 +125,19 @@ impl Request {
         if scenario.workload.drafts.drafted == 0 && self.values(Field::Drafted).is_some() {
             scenario.workload.drafts.accepted = 0.0;
         }
-        let own = self.fleet.prices.get(&scenario.gpu);
-        scenario.overrides.price = own.map(|price| price.dollars).or(scenario.overrides.price);
+        let price = self.price_of(&scenario.gpu).or(scenario.overrides.price);
+        scenario.overrides.price = price;
         Some(scenario)
+    }
+
+    /// The price that the request has for a GPU, in place of the catalog's.
+    pub(super) fn price_of(&self, gpu: &str) -> Option<f64> {
+        self.fleet.prices.get(gpu).map(|price| price.dollars)
     }
 }
 
 /// The same with one input changed.
-fn set(scenario: &Scenario, input: &Input, text: &str) -> Option<Scenario> {
+pub(super) fn set(scenario: &Scenario, input: &Input, text: &str) -> Option<Scenario> {
     let mut draft = Draft { link: Link::new(scenario.clone()), gpus: None };
     input.set(&mut draft, text).ok()?;
     Some(draft.link.scenario)

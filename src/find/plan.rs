@@ -21,7 +21,20 @@ impl Worth {
     /// With this many replicas.
     pub fn of(setup: &Setup, replicas: u32) -> Self {
         let gpus = f64::from(setup.gpus_per_replica()) * f64::from(replicas);
-        setup.price.map_or(Self::Gpus(gpus), |price| Self::Dollars(price * gpus))
+        let (first, dollars) = match &setup.prefill {
+            Some(pool) => (f64::from(pool.setup.gpus()), pool.setup.dollars_per_hour()),
+            None => (0.0, Some(0.0)),
+        };
+        let dollars = setup.price.zip(dollars).map(|(price, first)| price * gpus + first);
+        dollars.map_or(Self::Gpus(gpus + first), Self::Dollars)
+    }
+
+    /// Dollars per hour, where they are known.
+    pub fn dollars(self) -> Option<f64> {
+        match self {
+            Self::Dollars(dollars) => Some(dollars),
+            Self::Gpus(_) => None,
+        }
     }
 
     pub fn order(self, other: Self) -> Ordering {
@@ -61,6 +74,7 @@ pub struct Plan {
     pub name: String,
     pub gpu: String,
     pub gpus: u32,
+    /// Only the decode replicas, if there are prefill workers.
     pub replicas: u32,
     /// For all GPUs, if their price is known; the next five likewise.
     pub dollars_per_hour: Option<f64>,
@@ -115,6 +129,8 @@ pub struct Found {
     pub replicas: u32,
     pub run: Run,
     pub one_less: Option<Broken>,
+    /// What breaks with one worker less that computes prompts.
+    pub worker_less: Option<Broken>,
     /// Load multiple, and whether it is a lower bound.
     pub headroom: Option<(f64, bool)>,
     pub bands: Option<Bands>,
@@ -125,6 +141,17 @@ impl Found {
         Worth::of(&self.setup, self.replicas)
     }
 
+    /// GPUs in all.
+    pub fn gpus(&self) -> u32 {
+        let first = self.setup.prefill.as_ref().map_or(0, |pool| pool.setup.gpus());
+        self.setup.gpus_per_replica() * self.replicas + first
+    }
+
+    /// Whether prompts are computed by workers of their own.
+    pub fn is_apart(&self) -> bool {
+        self.setup.prefill.is_some()
+    }
+
     /// Share of requests that meet all limits.
     pub fn share(&self) -> Option<f64> {
         share(&self.run)
@@ -132,10 +159,9 @@ impl Found {
 
     /// Better plans first: by cost, then GPUs, then the share of requests that meet the limits, then speed.
     pub fn order(&self, other: &Self) -> Ordering {
-        let gpus = |found: &Self| u64::from(found.setup.gpus_per_replica()) * u64::from(found.replicas);
         self.worth()
             .order(other.worth())
-            .then(gpus(self).cmp(&gpus(other)))
+            .then(self.gpus().cmp(&other.gpus()))
             .then(other.share().unwrap_or(1.0).total_cmp(&self.share().unwrap_or(1.0)))
             .then(self.run.metrics.e2e.mean.total_cmp(&other.run.metrics.e2e.mean))
             .then_with(|| encode(&self.scenario).cmp(&encode(&other.scenario)))
@@ -145,23 +171,31 @@ impl Found {
         Scenario { replicas: self.replicas, ..self.scenario.clone() }
     }
 
+    /// Dollars per hour with one replica more, and one worker more where there are others for prompts.
+    fn with_spare(&self) -> Option<f64> {
+        let pool = self.setup.prefill.as_ref();
+        let first = pool.map_or(Some(0.0), |pool| {
+            Some(pool.setup.dollars_per_hour()? / f64::from(pool.setup.replicas))
+        })?;
+        Some(Worth::of(&self.setup, self.replicas + 1).dollars()? + first)
+    }
+
     /// The plan as shown, with `behind` saying why it is not the first.
     pub fn plan(&self, name: String, behind: Option<String>) -> Plan {
         let link = Link::new(self.scenario());
         let metrics = &self.run.metrics;
-        let gpus = self.setup.gpus_per_replica() * self.replicas;
-        let hourly = self.setup.price.map(|price| price * f64::from(gpus));
+        let hourly = self.worth().dollars();
         let per_million = |tokens_per_s: f64| hourly.map(|dollars| dollars / 3600.0 / tokens_per_s * 1e6);
         Plan {
             link: link.encode(),
             config: link.to_json(),
             name,
             gpu: self.setup.gpu.id.clone(),
-            gpus,
+            gpus: self.gpus(),
             replicas: self.replicas,
             dollars_per_hour: hourly,
             price_from: None,
-            dollars_per_hour_with_spare: hourly.map(|dollars| dollars + dollars / f64::from(self.replicas)),
+            dollars_per_hour_with_spare: self.with_spare(),
             dollars_per_million_input: per_million(metrics.total_per_s - metrics.output_per_s),
             dollars_per_million_output: per_million(metrics.output_per_s),
             dollars_per_million_total: per_million(metrics.total_per_s),
@@ -203,16 +237,15 @@ pub struct Tried {
 
 impl Tried {
     pub fn of(found: &Found) -> Self {
-        let Found { setup, run, replicas, .. } = found;
-        let gpus = f64::from(setup.gpus_per_replica() * replicas);
+        let Found { setup, run, .. } = found;
         let output = run.metrics.output_per_s;
         Self {
             gpu: setup.gpu.name.clone(),
-            engine: setup.engine.name.clone(),
+            engine: setup.engine.name.clone() + if found.is_apart() { ", prefill apart" } else { "" },
             weights: setup.weights,
-            per_gpu: output / gpus,
+            per_gpu: output / f64::from(found.gpus()),
             per_user: run.metrics.tpot.map(|tpot| 1.0 / tpot.mean),
-            dollars_per_million_output: setup.price.map(|price| price * gpus / 3600.0 / output * 1e6),
+            dollars_per_million_output: found.worth().dollars().map(|hourly| hourly / 3600.0 / output * 1e6),
             e2e: run.metrics.e2e.mean,
         }
     }

@@ -232,16 +232,26 @@ impl Probe {
 
     fn found(&self, replicas: u32, run: Run, one_less: Option<Broken>) -> Found {
         let Layout { scenario, setup, issues, .. } = self.layout.clone();
-        Found { scenario, setup, issues, replicas, run, one_less, headroom: None, bands: None }
+        Found {
+            scenario,
+            setup,
+            issues,
+            replicas,
+            run,
+            one_less,
+            worker_less: None,
+            headroom: None,
+            bands: None,
+        }
     }
 }
 
-fn refused(mut issues: Vec<Issue>) -> Slice {
+pub(super) fn refused(mut issues: Vec<Issue>) -> Slice {
     Slice::Refused(issues.pop().unwrap_or_else(|| Issue::error(Field::Gpu, "it cannot be planned")))
 }
 
 /// The same requests one at a time.
-fn one(load: Load) -> Load {
+pub(super) fn one(load: Load) -> Load {
     match load {
         Load::Sessions(_) | Load::SessionRate(_) => Load::Sessions(1),
         _ => Load::Concurrency(1),

@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::plan::{Found, Worth};
+use super::plan::{Found, Tried, Worth};
 use super::probe::Layout;
 use super::search::Phase;
 use super::{Search, words};
 use crate::config::Setup;
+use crate::serving::run::Runner;
 use crate::units::fixed;
 
 /// GPUs whose plans all cost more than this multiple of the best are listed without one.
@@ -55,14 +56,16 @@ impl Search {
 
     /// The plans to show: the best overall, then the best of each other GPU.
     pub(super) fn shown(&self) -> Vec<usize> {
-        let mut gpus: Vec<&str> = Vec::new();
+        let mut known: Vec<(&str, bool)> = Vec::new();
         let mut shown = Vec::new();
         for (index, (found, _)) in self.found.iter().enumerate() {
-            let gpu = found.setup.gpu.id.as_str();
-            if index < self.request.plans || !gpus.contains(&gpu) {
+            let of = (found.setup.gpu.id.as_str(), found.is_apart());
+            // Of all pools only the best.
+            let is_known = known.iter().any(|known| if of.1 { known.1 } else { *known == of });
+            if index < self.request.plans || !is_known {
                 shown.push(index);
             }
-            gpus.push(gpu);
+            known.push(of);
         }
         shown
     }
@@ -76,8 +79,16 @@ impl Search {
         }
     }
 
+    /// Takes a plan in.
+    pub(super) fn keep(&mut self, found: Found, runner: Arc<Runner>) {
+        self.tried.push(Tried::of(&found));
+        let at = self.found.partition_point(|(known, _)| known.order(&found).is_le());
+        self.found.insert(at, (Arc::new(found), runner));
+        self.forget();
+    }
+
     /// Drops plans that can no longer be shown.
-    pub(super) fn forget(&mut self) {
+    fn forget(&mut self) {
         let shown = self.shown();
         let mut index = 0;
         self.found.retain(|_| {

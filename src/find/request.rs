@@ -54,7 +54,7 @@ impl Request {
         let varied = taken(Field::Vary).map_or_else(Varied::default, |value| varied(&value, &mut issues));
         fleet.bought = varied
             .iter()
-            .filter(|(field, _)| *field == Field::Gpu)
+            .filter(|(field, _)| matches!(field, Field::Gpu | Field::PrefillGpu))
             .flat_map(|(_, ids)| ids.clone())
             .collect();
         let stated: Vec<Field> =
@@ -86,52 +86,7 @@ impl Request {
     ///
     /// Errors as in [`Self::from_json`].
     pub fn from_link(link: &Link) -> (Option<Self>, Vec<Issue>) {
-        let find = link.find.clone().unwrap_or_default();
-        let own = &link.scenario;
-        let Value::Object(mut object) = Link::new(own.clone()).to_json() else { return (None, Vec::new()) };
-        object.retain(|name, _| {
-            let field = inputs::by_name(name).map(|input| input.field);
-            let is_format = |field| matches!(field, Field::Weights | Field::Kv) && find.get(field).is_none();
-            field
-                .is_some_and(|field| is_format(field) || !(Find::chooses(field) || find.get(field).is_some()))
-        });
-        let number = |text: &str| match text.trim().parse::<f64>() {
-            Ok(number) if number.fract() == 0.0 => Value::from(number as i64),
-            Ok(number) => Value::from(number),
-            Err(_) => Value::from(text),
-        };
-        let mut vary = Map::new();
-        for field in VARIES {
-            let texts = find.list(field);
-            let is_number = !matches!(field.input().kind(), Kind::Id | Kind::Format);
-            let value = |text: &&str| if is_number { number(text) } else { Value::from(*text) };
-            if !texts.is_empty() {
-                vary.insert(field.id().into(), texts.iter().map(value).collect());
-            }
-        }
-        object.insert(Field::Vary.id().into(), vary.into());
-        for field in BY_GPU {
-            let list = find.list(field);
-            if let ([terms], Field::Prices) = (list.as_slice(), field) {
-                object.insert(field.id().into(), Value::from(*terms));
-                continue;
-            }
-            let mut numbers: Map<String, Value> =
-                list.chunks(2).map(|pair| (pair[0].to_owned(), number(pair.get(1).unwrap_or(&"")))).collect();
-            // A price typed for a GPU applies wherever that GPU is tried.
-            if let (Field::Prices, Some(price)) = (field, own.overrides.price) {
-                numbers.entry(&own.gpu).or_insert(price.into());
-            }
-            if !numbers.is_empty() {
-                object.insert(field.id().into(), numbers.into());
-            }
-        }
-        for field in [Field::BudgetGpus, Field::BudgetDollars] {
-            object.extend(find.get(field).map(|text| (field.id().to_owned(), number(text))));
-        }
-        // `measured` is only compared with the form's configuration; only the link's own runs calibrate.
-        object.remove(Field::Measured.id());
-        let (request, issues) = Self::from_json(&Value::Object(object).to_string());
+        let (request, issues) = Self::from_json(&Value::Object(asked(link)).to_string());
         (request.map(|request| Self { runs: link.runs.clone(), ..request }), issues)
     }
 
@@ -143,6 +98,63 @@ impl Request {
     /// The values to try for an input; `None` if it does not vary.
     pub fn values(&self, field: Field) -> Option<&[String]> {
         self.varied.iter().find(|(known, _)| *known == field).map(|(_, values)| values.as_slice())
+    }
+}
+
+/// What a link asks, as a request: the configuration's model, load, limits and settings, and what it wishes of the rest.
+pub(super) fn asked(link: &Link) -> Map<String, Value> {
+    let find = link.find.clone().unwrap_or_default();
+    let own = &link.scenario;
+    let Value::Object(mut object) = Link::new(own.clone()).to_json() else { return Map::new() };
+    object.retain(|name, _| {
+        let field = inputs::by_name(name).map(|input| input.field);
+        let is_format = |field| matches!(field, Field::Weights | Field::Kv) && find.get(field).is_none();
+        field.is_some_and(|field| is_format(field) || !(Find::chooses(field) || find.get(field).is_some()))
+    });
+    let mut vary = Map::new();
+    for field in VARIES {
+        let texts = find.list(field);
+        let is_number = !matches!(field.input().kind(), Kind::Id | Kind::Format);
+        if texts == [layouts::ALL] {
+            vary.insert(field.id().into(), layouts::ALL.into());
+            continue;
+        }
+        let value = |text: &&str| if is_number { number(text) } else { Value::from(*text) };
+        if !texts.is_empty() {
+            vary.insert(field.id().into(), texts.iter().map(value).collect());
+        }
+    }
+    object.insert(Field::Vary.id().into(), vary.into());
+    for field in BY_GPU {
+        let list = find.list(field);
+        if let ([terms], Field::Prices) = (list.as_slice(), field) {
+            object.insert(field.id().into(), Value::from(*terms));
+            continue;
+        }
+        let mut numbers: Map<String, Value> =
+            list.chunks(2).map(|pair| (pair[0].to_owned(), number(pair.get(1).unwrap_or(&"")))).collect();
+        // The price typed for a GPU is its price wherever it is tried.
+        if let (Field::Prices, Some(price)) = (field, own.overrides.price) {
+            numbers.entry(&own.gpu).or_insert(price.into());
+        }
+        if !numbers.is_empty() {
+            object.insert(field.id().into(), numbers.into());
+        }
+    }
+    for field in [Field::BudgetGpus, Field::BudgetDollars] {
+        object.extend(find.get(field).map(|text| (field.id().to_owned(), number(text))));
+    }
+    // The measurement in `measured` is compared with the form's configuration; only the link's own runs calibrate.
+    object.remove(Field::Measured.id());
+    object
+}
+
+/// As JSON writes it; the text where it is none.
+pub(super) fn number(text: &str) -> Value {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.fract() == 0.0 => Value::from(number as i64),
+        Ok(number) => Value::from(number),
+        Err(_) => Value::from(text),
     }
 }
 
@@ -278,6 +290,24 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
                 format!("`{}` is of one GPU, and several are tried{hint}", field.id()),
             ));
         }
+    }
+    let drafts = request.values(Field::Drafted).is_some_and(|all| all.iter().any(|text| text != "0"));
+    if drafts && request.values(Field::Accepted).is_none() && base.workload.drafts.accepted == 0.0 {
+        let text = "how many drafted tokens are accepted depends on model and text, and no default is known: give \
+                    `accepted`, tokens of each step, as measured or published";
+        issues.push(Issue::error(Field::Accepted, text));
+    }
+    let mut refuse = |text: &str| issues.push(Issue::error(Field::PrefillWorkers, text));
+    if base.has_pools() {
+        refuse(
+            "a search finds how many prefill workers there are: give them in `vary`, as numbers or \"all\"",
+        );
+    }
+    if request.pools() && gpus.is_some() {
+        refuse("how many workers there are follows from the load: give `budget_gpus` in place of `gpus`");
+    }
+    if request.pools() && matches!(base.workload.load, Load::Offline(_)) {
+        refuse("prefill and decode workers need a server: take a load other than an offline queue");
     }
     fleet.check(*gpus, request.types(), base, issues);
 }

@@ -1,6 +1,7 @@
 //! Parses a load, its limits and hardware in natural language: `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30
 //! ms`.
 
+use super::layouts::ALL;
 use crate::config::catalog::catalog;
 use crate::config::link::{Link, whole};
 use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, excerpt, names};
@@ -54,6 +55,13 @@ impl Words {
         known.contains(&next.as_str()).then_some(next)
     }
 
+    /// The next word, if it is a number.
+    fn number(&mut self) -> Option<String> {
+        let number = self.all.get(self.at).filter(|word| word.parse::<f64>().is_ok()).cloned();
+        self.at += usize::from(number.is_some());
+        number
+    }
+
     fn skip(&mut self) {
         while self.next_if(&FILLERS).is_some() {}
     }
@@ -84,6 +92,7 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
             continue;
         }
         let known = limit(&small, &mut words, &mut read)
+            || asks(&small, &mut words, &mut read)
             || amount(&small, &mut words, &mut read)
             || wish(&small, &mut read)
             || model(&word, &mut read, &mut issues);
@@ -149,6 +158,22 @@ fn amount(word: &str, words: &mut Words, link: &mut Link) -> bool {
             _ => return false,
         }
     }
+    true
+}
+
+/// Prefill and decode on workers of their own, drafts, the most load.
+fn asks(word: &str, words: &mut Words, link: &mut Link) -> bool {
+    let (field, value) = match word {
+        "disaggregated" | "disaggregation" | "pools" | "pd" => (Field::PrefillWorkers, ALL.to_owned()),
+        "mtp" | "drafting" => (Field::Drafted, format!("0,{}", words.number().unwrap_or("1".into()))),
+        "accepted" => match words.number() {
+            Some(tokens) => (Field::Accepted, tokens),
+            None => return false,
+        },
+        "max" | "maximum" => (Field::Most, "yes".to_owned()),
+        _ => return false,
+    };
+    link.find.get_or_insert_default().set(field, &value);
     true
 }
 
@@ -225,8 +250,10 @@ mod tests {
 
     #[test]
     fn hardware_formats_and_budgets_are_wishes() {
-        let (link, _) = said("qwen3-32b 64 clients 2048 in 256 out p95 on h200 b200 vllm fp8 16 GPUs $40/h");
-        let wanted = "v=1&m=qwen3-32b&isl=2048&osl=256&c=64&sq=95&f=gpu~h200-sxm,b200~engine~vllm~weights~fp8~budget_gpus~16~budget_dollars~40";
+        let (link, _) = said(
+            "qwen3-32b 64 clients 2048 in 256 out p95 on h200 b200 vllm fp8 16 GPUs $40/h disaggregated max MTP 2 accepted 1.5",
+        );
+        let wanted = "v=1&m=qwen3-32b&isl=2048&osl=256&c=64&sq=95&f=gpu~h200-sxm,b200~engine~vllm~weights~fp8~drafted~0,2~accepted~1.5~prefill_workers~all~budget_gpus~16~budget_dollars~40~most~yes";
         assert_eq!(link, wanted);
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::answer::Counts;
 use super::headroom::Headroom;
 use super::plan::{Broken, Found, Tried, Worth};
+use super::pools::Pools;
 use super::probe::{Layout, Probe};
 use super::ranking::Reason;
 use super::task::{Loaded, Task, Work};
@@ -59,6 +60,7 @@ pub struct Search {
     pub(super) own: Option<Arc<[Known]>>,
     /// Issues with those runs.
     pub(super) of_runs: Vec<Issue>,
+    pub(super) pools: Pools,
     stopped: bool,
 }
 
@@ -71,6 +73,8 @@ pub(super) enum Phase {
     BeyondFleet,
     /// If there are none of these either: the closest miss.
     Slow,
+    /// Prefill and decode on workers of their own.
+    Pools,
     /// The headroom of the plans.
     Headroom,
     Finished,
@@ -99,6 +103,7 @@ impl Search {
             phase: Phase::Plans,
             own: None,
             of_runs: Vec::new(),
+            pools: Pools::default(),
             stopped: false,
         }
     }
@@ -184,6 +189,11 @@ impl Search {
                 };
                 return Some(Work::Probe(self.aimed(Box::new(begun))));
             }
+            if self.phase == Phase::Pools
+                && let Some(work) = self.pools_work()
+            {
+                return Some(work);
+            }
             if let Some(loaded) = self.loaded.pop_front() {
                 return Some(Work::Headroom(loaded));
             }
@@ -236,7 +246,8 @@ impl Search {
     /// Moves to the next phase.
     fn go_on(&mut self) {
         let nothing = self.found.is_empty();
-        self.phase = match self.phase {
+        let phase = self.phase;
+        self.phase = match phase {
             Phase::Plans if nothing && !self.beyond.is_empty() => {
                 self.beyond_fleet();
                 Phase::BeyondFleet
@@ -247,7 +258,8 @@ impl Search {
                 self.nearest_to_physics();
                 Phase::Slow
             }
-            Phase::Plans | Phase::BeyondFleet | Phase::Slow => {
+            Phase::Plans | Phase::BeyondFleet | Phase::Slow if self.begin_pools() => Phase::Pools,
+            Phase::Plans | Phase::BeyondFleet | Phase::Slow | Phase::Pools => {
                 self.loaded = self.to_load();
                 Phase::Headroom
             }

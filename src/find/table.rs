@@ -19,6 +19,7 @@ impl Answer {
             lines.extend(self.plans.first().map(|plan| format!("best: {}", plan.link)));
         }
         lines.extend(self.nearest.as_ref().map(|nearest| nearest.text.clone()));
+        lines.extend(self.pools.clone());
         lines.extend(self.others.iter().map(|other| format!("no plan with {}: {}", other.gpu, other.reason)));
         lines.join("\n")
     }

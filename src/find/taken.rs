@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::plan::{Found, Tried};
+use super::plan::Found;
 use super::probe::{Layout, Probe, Slice};
 use super::search::Phase;
 use super::task::{Done, Outcome, Screened};
@@ -24,6 +24,8 @@ impl Search {
             Outcome::Refined(layouts) => layouts.into_iter().for_each(|layout| self.refined(layout)),
             Outcome::Observed(own, issues) => (self.own, self.of_runs) = (Some(own), issues),
             Outcome::Probed(probe, slice) => self.probed(probe, slice),
+            Outcome::Estimated(halves) => self.estimated(halves),
+            Outcome::Paired(pair, slice) => self.paired(pair, slice),
             // The best plan is known first.
             Outcome::Headroom(loaded, None) => self.loaded.push_front(loaded),
             Outcome::Headroom(loaded, Some(known)) => {
@@ -88,10 +90,7 @@ impl Search {
         match slice {
             Slice::More => self.probes.push_back(probe),
             Slice::Found(found, runner) => {
-                self.tried.push(Tried::of(&found));
-                let at = self.found.partition_point(|(known, _)| known.order(&found).is_le());
-                self.found.insert(at, (Arc::new(*found), Arc::from(runner)));
-                self.forget();
+                self.keep(*found, Arc::from(runner));
             }
             Slice::Missed(missed) => {
                 let Some((found, broken)) = missed.map(|missed| *missed) else { return };

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::bound::{Bound, lacks};
 use super::headroom::Headroom;
+use super::pair::Pair;
 use super::plan::{Broken, Found, keeps};
+use super::pools::Half;
 use super::probe::{Layout, Probe, Slice};
 use super::{Request, words};
 use crate::calibration::Known;
@@ -24,6 +26,8 @@ pub(super) enum Work {
     Refine(Vec<Layout>),
     Observe(Arc<Request>),
     Probe(Box<Probe>),
+    Estimate(Vec<Half>),
+    Pair(Box<Pair>),
     Headroom(Box<Loaded>),
 }
 
@@ -37,6 +41,8 @@ pub(super) enum Outcome {
     Refined(Vec<Layout>),
     Observed(Arc<[Known]>, Vec<Issue>),
     Probed(Box<Probe>, Slice),
+    Estimated(Vec<Half>),
+    Paired(Box<Pair>, Slice),
     Headroom(Box<Loaded>, Option<(f64, bool)>),
 }
 
@@ -101,6 +107,16 @@ impl Task {
             Work::Probe(mut probe) => {
                 let slice = probe.step(ask, unanswered)?;
                 Outcome::Probed(probe, slice)
+            }
+            Work::Estimate(mut halves) => {
+                for half in &mut halves {
+                    half.estimate(ask, unanswered)?;
+                }
+                Outcome::Estimated(halves)
+            }
+            Work::Pair(mut pair) => {
+                let slice = pair.step(ask, unanswered)?;
+                Outcome::Paired(pair, slice)
             }
             Work::Headroom(mut loaded) => {
                 let known = loaded.headroom.step(&loaded.found, &loaded.runner);

@@ -3,25 +3,35 @@
 use super::plan::{Broken, Found, Worth, share};
 use crate::config::{Field, Load, Setup};
 use crate::serving::run::Run;
-use crate::units::{Seconds, count, fixed, percent};
+use crate::units::{Dollars, Seconds, count, fixed, percent};
 
 /// `3 x B200, NVFP4, vLLM, TP 1`.
 pub fn name(setup: &Setup, replicas: u32) -> String {
-    let mut parts = vec![
-        format!("{} x {}", setup.gpus_per_replica() * replicas, setup.gpu.name),
-        setup.weights.id().to_uppercase(),
-        setup.engine.name.clone(),
-        format!("TP {}", setup.tp),
-    ];
-    let degrees = [("PP", setup.pp), ("DP", setup.dp), ("EP", setup.ep)];
-    parts.extend(
-        degrees
-            .into_iter()
-            .filter(|(_, degree)| *degree > 1)
-            .map(|(name, degree)| format!("{name} {degree}")),
-    );
+    let own = setup.gpus_per_replica() * replicas;
+    let first = setup.prefill.as_ref().map(|pool| &pool.setup);
+    let gpus = match first {
+        Some(first) if first.gpu.id != setup.gpu.id => {
+            format!("{} x {} + {own} x {}", first.gpus(), first.gpu.name, setup.gpu.name)
+        }
+        first => format!("{} x {}", own + first.map_or(0, Setup::gpus), setup.gpu.name),
+    };
+    let mut parts = vec![gpus, setup.weights.id().to_uppercase(), setup.engine.name.clone()];
+    parts.push(match first {
+        Some(first) => {
+            let [prefill, decode] = [first, setup].map(degrees);
+            format!("{} prefill ({prefill}) + {replicas} decode ({decode})", first.replicas)
+        }
+        None => degrees(setup),
+    });
     parts.extend(setup.power_cap.map(|watts| format!("{} W", count(watts))));
     parts.join(", ")
+}
+
+/// `TP 8, DP 8, EP 64`.
+fn degrees(setup: &Setup) -> String {
+    let others = [("PP", setup.pp), ("DP", setup.dp), ("EP", setup.ep)];
+    let others = others.into_iter().filter(|(_, degree)| *degree > 1);
+    others.fold(format!("TP {}", setup.tp), |all, (name, degree)| format!("{all}, {name} {degree}"))
 }
 
 /// What a run misses by most.
@@ -92,8 +102,7 @@ fn percentile(share: f64) -> String {
 
 /// Why a plan ranks behind the first.
 pub fn behind(found: &Found, first: &Found) -> String {
-    let gpus = |found: &Found| found.setup.gpus_per_replica() * found.replicas;
-    let (own, best) = (gpus(found), gpus(first));
+    let (own, best) = (found.gpus(), first.gpus());
     let less = found
         .one_less
         .as_ref()
@@ -101,9 +110,9 @@ pub fn behind(found: &Found, first: &Found) -> String {
     let less = less.unwrap_or_default();
     match (found.worth(), first.worth()) {
         (Worth::Dollars(own_cost), Worth::Dollars(cost)) if own_cost > cost * (1.0 + SAME) => format!(
-            "costs {} times as much, $ {} per hour more for {}{less}",
+            "costs {} times as much, {} per hour more for {}{less}",
             fixed(own_cost / cost, 2),
-            fixed(own_cost - cost, 2),
+            Dollars(own_cost - cost).print(),
             counted(own, "GPU"),
         ),
         (Worth::Gpus(_), Worth::Dollars(_)) => {

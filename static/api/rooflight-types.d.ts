@@ -353,7 +353,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "plans" | "measured" | "compared" | "runs";
+export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "most" | "day" | "plans" | "measured" | "compared" | "runs";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;
@@ -733,6 +733,7 @@ export type Plan = {
   name: string;
   gpu: string;
   gpus: number;
+  /** Only the decode replicas, if there are prefill workers. */
   replicas: number;
   /** For all GPUs, if their price is known; the next five likewise. */
   dollars_per_hour: number | null;
@@ -791,6 +792,8 @@ export type PlanAnswer = {
   nearest: NearestPlan | null;
   /** GPUs without a plan, with the reason. */
   others: Array<WithoutPlan>;
+  /** Where disaggregated serving was asked for: whether it pays, and if not, why. */
+  pools: string | null;
   counts: PlanCounts;
   /** Problems with the request, and notes on all plans. */
   issues: Array<Issue>;
@@ -849,6 +852,9 @@ export type PlanRequest = Config & {
     history_cached?: "all" | Array<number>;
     drafted?: "all" | Array<number>;
     accepted?: "all" | Array<number>;
+    prefill_workers?: "all" | Array<number>;
+    prefill_gpu?: "all" | Array<string>;
+    prefill_tp?: "all" | Array<number>;
   };
   /** GPUs there are, by id; no others are taken. */
   owned?: Record<string, number>;

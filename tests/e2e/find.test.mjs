@@ -66,6 +66,27 @@ pageTest("a plan is taken to the form, and two are compared", { timeout }, async
   assert.ok(name.includes("vLLM") && await page.getByTestId("plans").isHidden());
 });
 
+pageTest("the most load, a day, and prefill apart are asked for in the form", { timeout }, async ({ page, open }) => {
+  await open(`${small}&f=gpu~h100-sxm~engine~vllm~tp~1~pp~1~budget_gpus~2`);
+  await found(page);
+  await page.locator("label[for=vary-most-yes]").click();
+  await fragmentHolds(page, { f: "gpu~h100-sxm~tp~1~pp~1~engine~vllm~budget_gpus~2~most~yes" });
+  await found(page);
+  assert.match(await plans(page).getByTestId("plans-most").textContent(), /: [\d.]+; [\d.]+ is too much/);
+  await page.locator("label[for=vary-most-yes]").click();
+  await page.getByTestId("vary-day").fill(Array.from({ length: 24 }, (_, hour) => hour * 4).join(","));
+  await page.getByTestId("vary-day").press("Enter");
+  await page.locator("[data-testid=plans-status][data-progress=running]").waitFor();
+  await found(page);
+  assert.match(await plans(page).getByTestId("plans-days").textContent(), /\d+h \d+/);
+  await page.getByTestId("vary-day").fill("");
+  await page.getByTestId("vary-day").press("Enter");
+  await page.locator("label[for=vary-prefill_workers-all]").click();
+  await page.locator("[data-testid=plans-status][data-progress=running]").waitFor();
+  await found(page);
+  assert.match(await plans(page).getByTestId("plans-pools").textContent(), /apart (do not )?(pay|make|meet)/);
+});
+
 pageTest("a link restores what is to be found, and evaluating keeps it", { timeout }, async ({ page, open }) => {
   await open(`${small}&f=gpu~l40s,h100-sxm~engine~vllm~owned~l40s,4~budget_gpus~8`);
   await found(page);
@@ -107,6 +128,9 @@ for (const [name, fragment, field, says] of [
   ["a budget that is no number", `${small}&f=budget_gpus~many`, "budget_gpus", /a whole number between/],
   ["a model that fits nowhere", "v=1&m=deepseek-r1&r=1&sp=50&f=gpu~l4,rtx-4090~engine~vllm", "gpu", /lacks/],
   ["GPUs owned and others asked for", `${small}&f=gpu~h100-sxm~owned~l4,8`, "owned", /none is owned/],
+  ["the most load without a fleet", `${small}&f=gpu~l40s~most~yes`, "rate", /has no end/],
+  ["a day of two hours", `${small}&f=gpu~l40s~day~1,2`, "day", /must hold 24 rates/],
+  ["drafts of which nobody says how many are accepted", `${small}&f=gpu~l40s~drafted~0,1`, "accepted", /give `accepted`/],
   ["a static batch is no load", "v=1&b=8&f=all", "batch", /no load to serve/],
 ]) {
   pageTest(`${name}, beside its field`, { timeout }, async ({ page, open }) => {

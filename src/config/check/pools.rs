@@ -72,9 +72,6 @@ pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> 
             _ => {}
         }
     }
-    let mut setup = setup.filter(|_| sound)?;
-    setup.osl = 1;
-    setup.log_spread[1] = 0.0;
-    setup.histogram.iter_mut().for_each(|bin| bin.output = 1);
+    let setup = setup.filter(|_| sound)?.of_prompts();
     Some(Box::new(PrefillPool { setup, send_gb_per_s: *send_gb_per_s, send_us: *send_us }))
 }

@@ -264,6 +264,8 @@ inputs! {
     BudgetGpus = named("Most GPUs"),
     BudgetDollars = named("Most $ per hour"),
     Prices = named("Prices"),
+    Most = named("Most load"),
+    Day = named("Rates of a day"),
     Plans = named("Plans"),
     Measured = row("me", "Measurement",
         "Measured results to compare with: means, and medians where known, in ms or per second.").aside()

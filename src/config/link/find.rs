@@ -9,7 +9,7 @@ use crate::config::inputs::Group;
 use crate::config::issue::excerpt;
 
 /// Inputs that may vary, outermost loop first.
-pub const VARIES: [Field; 16] = [
+pub const VARIES: [Field; 19] = [
     Field::Gpu,
     Field::Engine,
     Field::Weights,
@@ -26,11 +26,18 @@ pub const VARIES: [Field; 16] = [
     Field::HistoryCached,
     Field::Drafted,
     Field::Accepted,
+    Field::PrefillWorkers,
+    Field::PrefillGpu,
+    Field::PrefillTp,
 ];
+
+/// Those of them that have prefill and decode tried on workers of their own, beside replicas that do both.
+pub const POOLED: [Field; 3] = [Field::PrefillWorkers, Field::PrefillGpu, Field::PrefillTp];
 
 /// Fields with a number per GPU.
 pub const BY_GPU: [Field; 2] = [Field::Owned, Field::Prices];
-const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
+/// Budgets, and what else is asked: the most load, and the rates of a day.
+const OTHERS: [Field; 4] = [Field::BudgetGpus, Field::BudgetDollars, Field::Most, Field::Day];
 
 /// Stands for an unrestricted search.
 const ALL: &str = "all";
@@ -93,7 +100,7 @@ impl Find {
 
     /// Whether `field` can be restricted.
     pub fn takes(field: Field) -> bool {
-        [&VARIES[..], &BY_GPU, &BUDGETS].concat().contains(&field)
+        [&VARIES[..], &BY_GPU, &OTHERS].concat().contains(&field)
     }
 
     /// Whether a search chooses this input instead of the configuration: hardware, layout, engine and formats.

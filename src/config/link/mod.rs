@@ -27,7 +27,7 @@ pub use compared::{MOST_COMPARED, MOST_RUNS};
 pub use docs::{grammar, keys_script};
 pub use draft::Draft;
 pub(super) use draft::{all_gpus, set_version};
-pub use find::{BY_GPU, Find, VARIES};
+pub use find::{BY_GPU, Find, POOLED, VARIES};
 pub(crate) use json::plain;
 pub use values::{histogram, real, show_histogram, whole};
 

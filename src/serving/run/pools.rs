@@ -1,7 +1,8 @@
 //! Separate prefill workers: their step times, and the transfer of KV cache to the decode replicas.
 
+use super::Runner;
 use crate::config::catalog::Physics;
-use crate::config::{HandOver, MissingFigure, PrefillPool, Setup};
+use crate::config::{Field, HandOver, Issue, MissingFigure, PrefillPool, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::kernels::constants::constants;
 use crate::kernels::{Collective, collective};
@@ -18,6 +19,7 @@ constants!("pools": hand_over_ms);
 pub(super) struct PrefillPlan {
     setup: Setup,
     policy: Policy,
+    kv_per_token: Bytes,
     transfer: Transfer,
     table: TablePlan,
 }
@@ -27,8 +29,29 @@ pub(super) struct PrefillPlan {
 pub(super) struct PrefillRunner {
     pub setup: Setup,
     pub policy: Policy,
+    /// What travels.
+    kv_per_token: Bytes,
     pub transfer: Transfer,
     pub table: StepTable,
+}
+
+impl Runner {
+    /// So many workers that compute prompts, and replicas that decode, from here on: no step takes another time for it.
+    ///
+    /// # Errors
+    /// Where a GPU's record lacks what the way between more of them takes.
+    pub fn resize(&mut self, [workers, replicas]: [u32; 2]) -> Result<(), Issue> {
+        self.setup.replicas = replicas;
+        let Some((mut pool, own)) = self.setup.prefill.take().zip(self.prefill.as_mut()) else {
+            return Ok(());
+        };
+        (pool.setup.replicas, own.setup.replicas) = (workers, workers);
+        let setup = Setup { prefill: Some(pool.clone()), ..self.setup.clone() };
+        let way = way(&setup, &pool, own.kv_per_token);
+        own.transfer = way.map_err(|missing| Issue::error(Field::Gpu, missing.to_string()))?;
+        self.setup.prefill = Some(pool);
+        Ok(())
+    }
 }
 
 impl PrefillPlan {
@@ -42,9 +65,10 @@ impl PrefillPlan {
         rows: Rows,
     ) -> Result<Self, MissingFigure> {
         let policy = prefill_policy(&pool.setup, of_prefill);
-        let transfer = transfer((decode, of_decode), (pool, of_prefill))?;
+        let kv_per_token = of_prefill.kv_per_token.max(of_decode.kv_per_token);
+        let transfer = way(decode, pool, kv_per_token)?;
         let table = TablePlan::onto(&pool.setup, physics, &extent, rows)?;
-        Ok(Self { setup: pool.setup.clone(), policy, transfer, table })
+        Ok(Self { setup: pool.setup.clone(), policy, kv_per_token, transfer, table })
     }
 
     /// Takes the table's rows, to be answered with others.
@@ -54,8 +78,8 @@ impl PrefillPlan {
 
     /// `None` if `efficiencies` does not answer every row.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<PrefillRunner> {
-        let Self { setup, policy, transfer, table } = self.clone();
-        Some(PrefillRunner { setup, policy, transfer, table: table.finish(efficiencies)? })
+        let Self { setup, policy, kv_per_token, transfer, table } = self.clone();
+        Some(PrefillRunner { setup, policy, kv_per_token, transfer, table: table.finish(efficiencies)? })
     }
 }
 
@@ -95,7 +119,10 @@ pub fn transfer(
     (decode, of_decode): (&Setup, &Memory),
     (pool, of_prefill): (&PrefillPool, &Memory),
 ) -> Result<Transfer, MissingFigure> {
-    let bytes = of_prefill.kv_per_token.max(of_decode.kv_per_token);
+    way(decode, pool, of_prefill.kv_per_token.max(of_decode.kv_per_token))
+}
+
+fn way(decode: &Setup, pool: &PrefillPool, bytes: Bytes) -> Result<Transfer, MissingFigure> {
     let prompt = pool.setup.mean_prompt().max(1.0);
     let across = pool.setup.gpu.id != decode.gpu.id || decode.gpus() > decode.gpu.link.domain;
     let send = |bytes: Bytes| -> Result<Seconds, MissingFigure> {

@@ -7,22 +7,24 @@ use super::{Block, Document, Fact, Row, Span};
 use crate::config::link::Link;
 use crate::config::{Field, Issue};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::find::{Answer, Nearest, Plan, Request, Search};
+use crate::find::{Answer, Capacity, Day, Nearest, Plan, Question, Search, Survey};
 use crate::serving::run::Spread;
 use crate::units::{Dollars, Printed, Seconds, chance, count, fixed, percent};
 
 /// The search for a link's plans.
 #[derive(Debug)]
 pub struct Plans {
+    /// None if the link cannot be searched for: the issues say why.
+    search: Option<(Survey, Search)>,
     /// `None` if the link cannot be searched for; the issues say why.
-    search: Option<Search>,
+    done: bool,
     issues: Vec<Issue>,
 }
 
 impl Plans {
     pub fn new(link: &Link) -> Self {
-        let (request, issues) = Request::from_link(link);
-        Self { search: request.map(Search::new), issues }
+        let (request, question, issues) = Question::from_link(link);
+        Self { search: request.map(|request| Survey::new(request, question)), done: false, issues }
     }
 
     /// Runs one task of the search. Returns whether anything remains.
@@ -31,33 +33,51 @@ impl Plans {
     /// Why the models failed.
     pub fn step(&mut self, ask: impl Fn(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
         let unanswered = || "the models did not answer every row".to_owned();
-        self.search.as_mut().map_or(Ok(false), |search| search.step(ask, unanswered))
+        let Some((survey, search)) = self.search.as_mut().filter(|_| !self.done) else { return Ok(false) };
+        if search.step(ask, unanswered)? {
+            return Ok(true);
+        }
+        match survey.next(search.answer()) {
+            Some(next) => *search = next,
+            None => self.done = true,
+        }
+        Ok(!self.done)
     }
 
     /// Layouts done and in total; equal only if nothing remains.
     pub fn progress(&self) -> (usize, usize) {
-        let Some(search) = &self.search else { return (0, 0) };
+        let Some((_, search)) = &self.search else { return (0, 0) };
         let counts = search.counts();
         let (all, remaining) = (counts.layouts.max(1), counts.remaining);
-        let done = if search.is_finished() { all } else { (all - remaining.min(all)).min(all - 1) };
+        let done = if self.done { all } else { (all - remaining.min(all)).min(all - 1) };
         (done as usize, all as usize)
     }
 
     /// Issues with the request, and why nothing was found.
     pub fn issues(&self) -> Vec<Issue> {
-        let found = self.search.as_ref().map_or_else(Vec::new, |search| search.answer().issues);
+        let found = self.search.as_ref().filter(|(survey, _)| self.done || survey.is_last());
+        let found = found.map_or_else(Vec::new, |(survey, search)| self.shown(survey, search).issues);
         self.issues.iter().cloned().chain(found).collect()
+    }
+
+    /// The plans that are known: those of the search under way, unless it is one for an hour of a day.
+    fn shown(&self, survey: &Survey, search: &Search) -> Answer {
+        let of_day =
+            !survey.is_last() && survey.capacity.most.is_none() && !survey.capacity.answer.plans.is_empty();
+        if self.done || of_day { survey.capacity.answer.clone() } else { search.answer() }
     }
 
     /// `page` is the page's address, for links to share.
     pub fn document(&self, page: &str) -> Document {
-        let Some(search) = &self.search else {
+        let Some((survey, search)) = &self.search else {
             let errors = self.issues.iter().filter(|issue| issue.is_error());
             let blocks = errors.map(|issue| Block::text(issue.sentence())).collect();
             return Document { blocks, ..Document::default() };
         };
-        let answer = search.answer();
+        let answer = self.shown(survey, search);
         let mut blocks = vec![lead(&answer).called("plans-lead")];
+        blocks.extend(capacity(&survey.capacity, self.done));
+        blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
         let shown: Vec<&Plan> = match &answer.nearest {
             Some(Nearest { plan, .. }) => vec![plan],
             None => answer.plans.iter().collect(),
@@ -75,6 +95,28 @@ impl Plans {
     }
 }
 
+/// The most load, and what a day costs.
+fn capacity(Capacity { most, days, .. }: &Capacity, done: bool) -> Vec<Block> {
+    let so_far = if done { "" } else { ", so far" };
+    let most =
+        most.map(|most| Block::text(format!("{}{so_far}: {}.", most.field.input().label, most.text())));
+    let head = ["Plan", "$ a day", "$ a day, peak's replicas", "GPU hours", "Replicas from each hour on"];
+    let row = |day: &Day| {
+        Row::new(vec![
+            Span::link(&day.name, format!("#{}", day.link)),
+            dollars(day.dollars_per_day),
+            dollars(day.dollars_per_day_at_peak),
+            count(day.gpu_hours).into(),
+            day.steps().into(),
+        ])
+    };
+    let table = Block::table("A day of the plans", &head, days.iter().map(row)).called("plans-days");
+    most.map(|most| most.called("plans-most"))
+        .into_iter()
+        .chain((!days.is_empty()).then_some(table))
+        .collect()
+}
+
 /// The recommendation in a sentence.
 fn lead(answer: &Answer) -> Block {
     let best = match (&answer.nearest, answer.plans.first()) {
@@ -82,7 +124,7 @@ fn lead(answer: &Answer) -> Block {
         (None, Some(best)) => best,
         (None, None) if answer.finished => {
             let issue = answer.issues.iter().find(|issue| issue.is_error());
-            return Block::text(issue.map_or_else(|| "Nothing was found.".into(), Issue::sentence) + ".");
+            return Block::text(issue.map_or_else(|| "Nothing was found".into(), Issue::sentence) + ".");
         }
         (None, None) => return Block::text("No plan yet: layouts are being checked and bounded."),
     };
@@ -112,7 +154,7 @@ fn open(plan: &Plan) -> Span {
 }
 
 /// Explains the columns.
-const COLUMNS: &str = "TTFT and TPOT: mean (P99). In limits: share of requests. Sure: how likely \
+const COLUMNS: &str = "$/h: of all GPUs. TTFT and TPOT: mean (P99). In limits: share of requests. Sure: how likely \
                        a measurement keeps to every limit. Head-room: times the load that the same replicas \
                        take. N+1: with a spare replica, so that the limits hold while one is down.";
 const DASH: &str = "–";

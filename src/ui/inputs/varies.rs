@@ -39,7 +39,13 @@ fn controls(state: State) -> AnyView {
     let experts = scenario.has_experts();
     let degrees = DEGREES.into_iter().filter(|field| experts || !matches!(field, Field::Dp | Field::Ep));
     let of = |field| allowed(field, &find, &scenario);
-    let parts: [(String, &'static [Field]); 7] = [
+    let apart = tick(Field::PrefillWorkers, &find, "", "all", "Try prefill and decode apart");
+    let pools = row(Field::PrefillWorkers, &format!("<span class=segments>{apart}</span>"));
+    let most = tick(Field::Most, &find, "", "yes", "In place of its size");
+    let capacity =
+        row(Field::Most, &format!("<span class=segments>{most}</span>")) + &wish(Field::Day, &find);
+    let parts: [(String, &'static [Field]); 9] = [
+        (capacity, &[Field::Most, Field::Day]),
         (
             fold("vary-gpus", "GPUs: all, or those ticked", gpus(&find)),
             &[Field::Gpu, Field::Owned, Field::Prices],
@@ -49,6 +55,10 @@ fn controls(state: State) -> AnyView {
         (of(Field::Engine), &[Field::Engine]),
         (of(Field::Weights), &[Field::Weights]),
         (of(Field::Kv), &[Field::Kv]),
+        (
+            pools + &wish(Field::PrefillGpu, &find),
+            &[Field::PrefillWorkers, Field::PrefillGpu, Field::PrefillTp],
+        ),
         (
             fold("vary-degrees", "Parallelism: any, or as ticked", degrees.map(of).collect())
                 + &fold(
@@ -175,7 +185,12 @@ fn tick(field: Field, find: &Find, own: &str, value: &str, text: &str) -> String
 /// A number, or several to try, separated by commas.
 fn wish(field: Field, find: &Find) -> String {
     let text = find.get(field).unwrap_or_default();
-    let empty = if SETTINGS.contains(&field) { "as below" } else { "no limit" };
+    let empty = match field {
+        Field::PrefillGpu => "as those that decode",
+        Field::Day => "24 rates, with commas",
+        _ if SETTINGS.contains(&field) => "as below",
+        _ => "no limit",
+    };
     row(field, &typed(&format!("vary-{}", field.id()), field, "", field.input().label, text, empty, ""))
 }
 

@@ -1,0 +1,247 @@
+//! Two layouts, one that computes prompts and one that decodes: the fewest workers of both that keep to the limits.
+
+use std::sync::Arc;
+
+use super::Request;
+use super::plan::{Broken, Found, keeps};
+use super::pools::Half;
+use super::probe::{Slice, one, refused};
+use super::words;
+use crate::config::catalog::catalog;
+use crate::config::{Field, Issue, Prefill, Scenario, Setup, check};
+use crate::efficiency::{Efficiencies, Rows};
+use crate::serving::run::{Run, Runner};
+use crate::serving::{plan, runner};
+
+/// Workers that compute prompts, and those that decode.
+type Workers = [u32; 2];
+
+/// From workers that do not do to the next tried.
+const GROWTH: f64 = 1.2;
+/// A limit that more workers bring no nearer than this waits for the others.
+const NEARER: f64 = 0.95;
+/// Runs until some workers keep to the limits.
+const RUNS: u32 = 24;
+
+/// A pair while it is simulated, one slice after the other.
+#[derive(Debug, Clone)]
+pub(super) struct Pair {
+    request: Arc<Request>,
+    scenario: Scenario,
+    setup: Setup,
+    issues: Vec<Issue>,
+    /// What the load takes, about.
+    about: Workers,
+    /// Tried next, as long as none keep to the limits.
+    next: Workers,
+    kept: Option<(Workers, Run)>,
+    /// Fewer of each do not do with as many of the other as are kept; what breaks with one less.
+    low: Workers,
+    less: [Option<Broken>; 2],
+    nearest: Option<(Workers, Run, Broken)>,
+    /// What broke last, by how much, and whose workers were added then.
+    last: Option<(Field, f64, usize)>,
+    is_alone_known: bool,
+    pub runs: u32,
+    runner: Option<Runner>,
+}
+
+impl Pair {
+    /// None if it is refused, or the fleet has too few GPUs for it.
+    pub fn new(request: &Arc<Request>, halves: [&Half; 2]) -> Option<Self> {
+        let [first, then] = halves.map(|half| &half.scenario);
+        let least = halves.map(|half| half.workers.map_or(1, |workers| workers.least));
+        let about = halves.map(|half| half.workers.map_or(1, |workers| workers.expected));
+        let prefill = Prefill {
+            workers: least[0],
+            gpu: Some(first.gpu.clone()).filter(|gpu| *gpu != then.gpu),
+            tp: first.tp,
+            pp: first.pp,
+            dp: first.dp,
+            ep: first.ep,
+            ..then.prefill.clone()
+        };
+        let scenario = Scenario { prefill, replicas: least[1], ..then.clone() };
+        let (setup, issues) = check(&scenario, catalog());
+        let request = request.clone();
+        let low = least.map(|least| least.saturating_sub(1));
+        let mut pair = Self {
+            request,
+            scenario,
+            setup: setup?,
+            issues,
+            about,
+            next: about,
+            kept: None,
+            low,
+            less: [None, None],
+            nearest: None,
+            last: None,
+            is_alone_known: false,
+            runs: 0,
+            runner: None,
+        };
+        pair.next = [about, least].into_iter().find_map(|workers| pair.allowed(workers))?;
+        Some(pair)
+    }
+
+    /// As many, or the next more that the request names; none if the fleet has fewer.
+    fn allowed(&self, [first, then]: Workers) -> Option<Workers> {
+        let named = self.request.values(Field::PrefillWorkers).filter(|named| !named.is_empty());
+        let first = match named {
+            Some(named) => {
+                let named = named.iter().filter_map(|text| text.parse::<u32>().ok());
+                named.filter(|workers| *workers >= first.max(1)).min()?
+            }
+            None => first,
+        };
+        let workers = [first, then];
+        self.request.fleet.holds(&self.sized(workers)).then_some(workers)
+    }
+
+    fn sized(&self, [first, then]: Workers) -> Setup {
+        let mut setup = Setup { replicas: then, ..self.setup.clone() };
+        setup.prefill.iter_mut().for_each(|pool| pool.setup.replicas = first);
+        setup
+    }
+
+    /// One slice: the step times, or one run. `ask` has the models answer.
+    ///
+    /// # Errors
+    /// Where the models do not answer.
+    pub fn step<E>(
+        &mut self,
+        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
+        unanswered: &dyn Fn() -> E,
+    ) -> Result<Slice, E> {
+        if self.runner.is_none() {
+            return match plan(&self.setup) {
+                Err(issues) => Ok(refused(issues)),
+                Ok((plan, rows)) => {
+                    self.runner = Some(runner(&plan, &ask(&rows)?).ok_or_else(unanswered)?);
+                    Ok(Slice::More)
+                }
+            };
+        }
+        let Some(workers) = self.tried_next() else { return Ok(self.end()) };
+        let run = match self.run(workers, false) {
+            Ok(run) => run,
+            Err(issue) => return Ok(Slice::Refused(issue)),
+        };
+        if keeps(&run) {
+            self.kept = Some((workers, run));
+            return Ok(Slice::More);
+        }
+        let broken = words::broken(&run, self.setup.load);
+        if let Some((kept, _)) = &self.kept {
+            let side = usize::from(workers[0] == kept[0]);
+            self.low[side] = workers[side];
+            self.less[side] = Some(broken);
+            return Ok(Slice::More);
+        }
+        let grown = self.grown(workers, &broken);
+        self.miss(workers, run, broken);
+        if !self.is_alone_known {
+            self.is_alone_known = true;
+            let run = match self.run(workers, true) {
+                Ok(run) => run,
+                Err(issue) => return Ok(Slice::Refused(issue)),
+            };
+            if !keeps(&run) {
+                let mut broken = words::broken(&run, self.setup.load);
+                broken.text += ", with one request at a time";
+                self.nearest = None;
+                self.miss(workers, run, broken);
+                return Ok(self.end());
+            }
+        }
+        match grown {
+            Some(grown) if self.runs < RUNS => self.next = grown,
+            _ => return Ok(self.end()),
+        }
+        Ok(Slice::More)
+    }
+
+    fn run(&mut self, workers: Workers, alone: bool) -> Result<Run, Issue> {
+        self.runs += 1;
+        let load = if alone { one(self.setup.load) } else { self.setup.load };
+        let missing = || Issue::error(Field::PrefillWorkers, "their step times are unknown");
+        let runner = self.runner.as_mut().ok_or_else(missing)?;
+        runner.resize(workers)?;
+        runner.trial(workers[1], load)
+    }
+
+    /// The workers to try next; none if the fewest are known.
+    fn tried_next(&self) -> Option<Workers> {
+        let Some((kept, _)) = &self.kept else { return Some(self.next) };
+        [0, 1].into_iter().find_map(|side| {
+            let (low, high) = (self.low[side], kept[side]);
+            let mut fewer = *kept;
+            fewer[side] = low + (high - low) / 2;
+            (high > low + 1).then(|| self.allowed(fewer)).flatten().filter(|fewer| fewer[side] < high)
+        })
+    }
+
+    /// More of the workers that what is broken waits for.
+    fn grown(&mut self, workers: Workers, broken: &Broken) -> Option<Workers> {
+        let scarce = |side: usize| f64::from(workers[side]) / f64::from(self.about[side].max(1));
+        let mut side = match broken.field {
+            Field::SloTtft => 0,
+            Field::SloTpot => 1,
+            _ => usize::from(scarce(1) < scarce(0)),
+        };
+        let excess = words::excess(broken);
+        // A full decode pool holds prompts back, too.
+        if let Some((field, before, added)) = self.last
+            && field == broken.field
+            && excess > before * NEARER
+        {
+            side = 1 - added;
+        }
+        self.last = Some((broken.field, excess, side));
+        let more = |count: u32| (f64::from(count) * GROWTH).ceil().max(f64::from(count) + 1.0) as u32;
+        [more(workers[side]), workers[side] + 1].into_iter().find_map(|count| {
+            let mut grown = workers;
+            grown[side] = count;
+            self.allowed(grown)
+        })
+    }
+
+    fn miss(&mut self, workers: Workers, run: Run, broken: Broken) {
+        let nearer = |(_, _, known): &(_, _, Broken)| words::excess(&broken) < words::excess(known);
+        if self.nearest.as_ref().is_none_or(nearer) {
+            self.nearest = Some((workers, run, broken));
+        }
+    }
+
+    fn end(&mut self) -> Slice {
+        match (self.kept.take(), self.runner.take()) {
+            (Some((workers, run)), Some(mut runner)) => match runner.resize(workers) {
+                Ok(()) => Slice::Found(Box::new(self.found(workers, run)), Box::new(runner)),
+                Err(issue) => Slice::Refused(issue),
+            },
+            _ => Slice::Missed(
+                self.nearest
+                    .take()
+                    .map(|(workers, run, broken)| Box::new((self.found(workers, run), broken))),
+            ),
+        }
+    }
+
+    fn found(&self, workers: Workers, run: Run) -> Found {
+        let mut scenario = self.scenario.clone();
+        scenario.prefill.workers = workers[0];
+        let one_less = |side: usize| self.less[side].clone().filter(|_| self.low[side] + 1 == workers[side]);
+        Found {
+            scenario,
+            setup: self.sized(workers),
+            issues: self.issues.clone(),
+            replicas: workers[1],
+            run,
+            one_less: one_less(1),
+            worker_less: one_less(0),
+            headroom: None,
+            bands: None,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The searches that a question takes, one after the other: at several loads, or for each hour of a day.
+
+use std::collections::VecDeque;
+
+use super::capacity::{Capacity, Day, HOURS, Hour, Most, Question};
+use super::{Answer, Fleet, Plan, Request, Search};
+use crate::config::link::Link;
+use crate::config::{Field, Load, Scenario};
+
+/// A question while it is answered.
+#[derive(Debug)]
+pub struct Survey {
+    request: Request,
+    stage: Stage,
+    /// What is known so far; the plans are those of the last search, or of the peak of the day.
+    pub capacity: Capacity,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// The last search.
+    Plans,
+    /// The most load: what is kept and what breaks so far, and what is tried.
+    Most { size: Field, keeps: Option<f64>, breaks: Option<f64>, load: f64 },
+    /// The peak of a day.
+    Peak(Vec<f64>),
+    /// Its hours, for one plan after the other: the rates whose replicas are known, and the rate that is tried.
+    Hours { rates: Vec<f64>, plans: VecDeque<(Plan, Scenario)>, known: Vec<(f64, u32)>, rate: f64 },
+}
+
+/// The most load is known this well.
+const PRECISION: f64 = 0.03;
+const GROWTH: f64 = 4.0;
+const LEAST_RATE: f64 = 0.01;
+const MOST_LOAD: f64 = 100_000.0;
+
+impl Survey {
+    /// With the first search.
+    pub fn new(request: Request, question: Question) -> (Self, Search) {
+        let (stage, first) = match question {
+            Question::Plans => (Stage::Plans, request.clone()),
+            Question::Most(size) => (
+                Stage::Most { size, keeps: None, breaks: None, load: 1.0 },
+                at(&request, Load::of(size, 1.0), 1),
+            ),
+            Question::Day(rates) => (Stage::Peak(rates), request.clone()),
+        };
+        (Self { request, stage, capacity: Capacity::default() }, Search::new(first))
+    }
+
+    /// Whether what a search finds is an answer, and no step on the way to it.
+    pub fn is_last(&self) -> bool {
+        matches!(self.stage, Stage::Plans | Stage::Peak(_))
+    }
+
+    /// Takes the answer to the last search. The next; none if all is known.
+    pub fn next(&mut self, answer: Answer) -> Option<Search> {
+        match &mut self.stage {
+            Stage::Plans => {
+                self.capacity.answer = answer;
+                None
+            }
+            Stage::Most { size, keeps, breaks, load } => {
+                *(if answer.plans.is_empty() { &mut *breaks } else { &mut *keeps }) = Some(*load);
+                let (size, known) = (*size, (*keeps, *breaks));
+                self.capacity.most = keeps.map(|load| Most { field: size, load, breaks_at: *breaks });
+                if let Some(next) = load_after(known, Load::of(size, 1.0).is_rate()) {
+                    *load = next;
+                    return Some(Search::new(at(&self.request, Load::of(size, next), 1)));
+                }
+                let most = keeps.unwrap_or(*load);
+                self.stage = Stage::Plans;
+                Some(Search::new(at(&self.request, Load::of(size, most), self.request.plans)))
+            }
+            Stage::Peak(rates) => {
+                // How replicas follow is known of those that do both, prefill and decode.
+                let shown = answer.plans.iter().take(self.request.plans);
+                let read = |plan: &Plan| Some((plan.clone(), Link::read(&plan.link).0?.scenario));
+                let plans: VecDeque<_> = shown.filter_map(read).filter(|plan| !plan.1.has_pools()).collect();
+                let rates = std::mem::take(rates);
+                self.capacity.answer = answer;
+                self.stage = Stage::Hours { rates, plans, known: Vec::new(), rate: 0.0 };
+                self.hour()
+            }
+            Stage::Hours { plans, known, rate, .. } => {
+                match answer.plans.first() {
+                    Some(plan) => known.push((*rate, plan.replicas)),
+                    // No number of replicas meets the limits in this hour, even though one does at the peak.
+                    None => {
+                        plans.pop_front();
+                        known.clear();
+                    }
+                }
+                self.hour()
+            }
+        }
+    }
+
+    /// The search for an hour whose replicas are not known.
+    fn hour(&mut self) -> Option<Search> {
+        let Stage::Hours { rates, plans, known, rate } = &mut self.stage else { return None };
+        while let Some((plan, scenario)) = plans.front() {
+            if known.is_empty() {
+                let peak = rates.iter().copied().fold(0.0, f64::max);
+                known.extend([(0.0, 0), (peak, plan.replicas)]);
+            }
+            let is_known = |rate: &f64| known.iter().any(|(other, _)| is_same(*other, *rate));
+            if let Some(next) = rates.iter().copied().find(|rate| !is_known(rate)) {
+                *rate = next;
+                let alone = alone(&self.request, scenario.clone());
+                return Some(Search::new(at(&alone, Load::Rate(next), 1)));
+            }
+            self.capacity.days.push(day(rates, plan, known));
+            known.clear();
+            plans.pop_front();
+        }
+        let worth = |day: &Day| (day.dollars_per_day.unwrap_or(f64::INFINITY), day.gpu_hours);
+        let order = |a: (f64, f64), b: (f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
+        self.capacity.days.sort_by(|a, b| order(worth(a), worth(b)));
+        None
+    }
+}
+
+/// The load to try next; none if the most is known.
+fn load_after(known: (Option<f64>, Option<f64>), is_rate: bool) -> Option<f64> {
+    match known {
+        (Some(keeps), None) if keeps * GROWTH <= MOST_LOAD => Some(keeps * GROWTH),
+        (None, Some(breaks)) if is_rate && breaks / GROWTH >= LEAST_RATE => Some(breaks / GROWTH),
+        (Some(keeps), Some(breaks)) if breaks > keeps * (1.0 + PRECISION) => {
+            let middle = f64::sqrt(keeps * breaks);
+            // Of clients there are whole ones.
+            let middle = if is_rate { rounded(middle) } else { middle.round().max(keeps + 1.0) };
+            (middle < breaks && middle > keeps).then_some(middle)
+        }
+        _ => None,
+    }
+}
+
+/// The same request at another load.
+fn at(request: &Request, load: Load, plans: usize) -> Request {
+    let mut request = Request { plans, ..request.clone() };
+    request.base.workload.load = load;
+    request
+}
+
+/// One layout, with as many replicas as it takes.
+fn alone(request: &Request, base: Scenario) -> Request {
+    Request {
+        base,
+        varied: Vec::new(),
+        open: Vec::new(),
+        gpus: None,
+        runs: request.runs.clone(),
+        fleet: Fleet { owned: Default::default(), ..request.fleet.clone() },
+        plans: 1,
+    }
+}
+
+/// Rates are written, not computed; none is a negative zero.
+fn is_same(one: f64, other: f64) -> bool {
+    one.to_bits() == other.to_bits()
+}
+
+/// To four digits, so that it is written as it is.
+fn rounded(load: f64) -> f64 {
+    format!("{load:.3e}").parse().unwrap_or(load)
+}
+
+fn day(rates: &[f64], plan: &Plan, known: &[(f64, u32)]) -> Day {
+    let each = plan.gpus / plan.replicas.max(1);
+    let of = |rate: &f64| known.iter().find(|(other, _)| is_same(*other, *rate)).map_or(0, |known| known.1);
+    let replicas: Vec<u32> = rates.iter().map(of).collect();
+    let before = |hour: usize| replicas[(hour + replicas.len() - 1) % replicas.len()];
+    let hours = rates.iter().zip(&replicas).enumerate().map(|(hour, (&rate, &replicas))| Hour {
+        rate,
+        replicas,
+        gpus: replicas * each,
+        step: i64::from(replicas) - i64::from(before(hour)),
+    });
+    let hours: Vec<Hour> = hours.collect();
+    let gpu_hours: f64 = hours.iter().map(|hour| f64::from(hour.gpus)).sum();
+    let price = plan.dollars_per_hour.map(|dollars| dollars / f64::from(plan.gpus));
+    Day {
+        name: plan.name.clone(),
+        link: plan.link.clone(),
+        dollars_per_day: price.map(|price| price * gpu_hours),
+        dollars_per_day_at_peak: plan.dollars_per_hour.map(|dollars| dollars * HOURS as f64),
+        gpu_hours,
+        hours,
+    }
+}
