@@ -53,7 +53,7 @@ mod tests {
         for (phase, count, new, length, kv, measured) in [
             (Phase::Decode, 32, 1, 2048, Dtype::Bf16, 634.4),
             (Phase::Decode, 8, 1, 8192, Dtype::Fp8, 534.5),
-            (Phase::Prefill, 8, 10_240, 10_240, Dtype::Bf16, 104_319.4),
+            (Phase::Prefill, 8, 1024, 1024, Dtype::Bf16, 1466.9),
             (Phase::Prefill, 1, 12_288, 12_288, Dtype::Fp8, 77_509.6),
         ] {
             let sequences = vec![Sequences { count, new, past: length - new }];
