@@ -1,5 +1,5 @@
-//! Prepares what a build carries of `static/catalog`: gpus.json and engines.json without their sources, which nothing but
-//! `tests/catalog` reads, of constants.json the two figures that checking a form takes, of presets.json the workloads that have a button, and as
+//! Prepares what a build carries of `static/catalog`: gpus.json and engines.json without their sources and published peaks, which nothing
+//! but `tests/catalog` reads, of constants.json the two figures that checking a form takes, of presets.json the workloads that have a button, and as
 //! plain lists which kernels were measured and what is popular. The page is smaller by the rest.
 
 use std::error::Error;
@@ -79,5 +79,7 @@ fn without_sources(text: &str) -> Option<String> {
     values.next()?.ok()?;
     let (sources, records) = value.split_at(values.byte_offset());
     let lines = "\n".repeat(sources.matches('\n').count());
-    Some(format!("{before}{lines}{}", records.trim_start().strip_prefix(',')?))
+    let records = records.trim_start().strip_prefix(',')?.lines();
+    let kept = records.map(|line| if line.starts_with(" \"published_tflops\"") { "" } else { line });
+    Some(format!("{before}{lines}{}", kept.collect::<Vec<_>>().join("\n")))
 }

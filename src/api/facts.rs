@@ -32,6 +32,8 @@ pub struct GpuFacts {
     pub name: String,
     pub arch: Arch,
     pub memory: Option<Bytes>,
+    /// Whether it is the host's memory too.
+    pub shares_memory: bool,
     pub bandwidth: Option<BytesPerSecond>,
     /// Dense tensor-core peaks at the boost clock, by operand format.
     pub peak_bf16: Option<FlopsPerSecond>,
@@ -40,6 +42,8 @@ pub struct GpuFacts {
     pub peak_int8: Option<FlopsPerSecond>,
     /// The fastest link within the machine, its bandwidth per direction, and how many GPUs it joins.
     pub link: LinkKind,
+    /// Generation and lanes, where it is PCIe.
+    pub pcie: Option<[u32; 2]>,
     pub link_bandwidth: Option<BytesPerSecond>,
     pub link_domain: u32,
     /// Bandwidth of a GPU's network port between nodes, per direction.
@@ -95,12 +99,14 @@ fn gpu(gpu: &Gpu) -> GpuFacts {
         name: gpu.name.clone(),
         arch: gpu.arch,
         memory: gpu.memory().ok(),
+        shares_memory: gpu.host_bytes.is_some(),
         bandwidth: gpu.bandwidth().ok(),
         peak_bf16: peak(Dtype::Bf16),
         peak_fp8: peak(Dtype::Fp8),
         peak_fp4: peak(Dtype::Nvfp4),
         peak_int8: peak(Dtype::W8a8),
         link: gpu.link.kind,
+        pcie: gpu.link.pcie,
         link_bandwidth: gpu.link_bandwidth().ok(),
         link_domain: gpu.link.domain,
         network_bandwidth: gpu.network_bandwidth().ok(),

@@ -39,11 +39,17 @@ pub enum Arch {
     Cdna3,
     /// AMD's MI350 series (gfx950).
     Cdna4,
+    /// Intel's Battlemage.
+    Xe2,
 }
 
 impl Arch {
     pub fn is_amd(self) -> bool {
         matches!(self, Self::Cdna3 | Self::Cdna4)
+    }
+
+    pub fn is_nvidia(self) -> bool {
+        !self.is_amd() && self != Self::Xe2
     }
 }
 
@@ -63,6 +69,9 @@ pub enum LinkKind {
 #[serde(deny_unknown_fields)]
 pub struct Link {
     pub kind: LinkKind,
+    /// Generation and lanes, where it is PCIe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pcie: Option<[u32; 2]>,
     /// GB/s per GPU and direction, to all other GPUs of the domain together.
     pub gb_per_s: Figure,
     /// How many GPUs it joins: those of a machine, or of a rack.
@@ -88,10 +97,14 @@ pub struct Gpu {
     pub id: String,
     pub name: String,
     pub arch: Arch,
-    /// Compute capability times ten: 80, 89, 90, 100, 120. For AMD the gfx target: 942, 950.
+    /// Compute capability times ten: 80, 89, 90, 100, 120. For AMD the gfx target: 942, 950; for Intel the version of
+    /// the graphics architecture times a hundred: 2001.
     pub sm: u32,
     /// Device memory, in bytes.
     pub memory_bytes: Figure,
+    /// What the host holds of it when a server starts, where it is the host's memory too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_bytes: Option<Figure>,
     /// Peak device-memory bandwidth, in GB/s (1e9).
     pub memory_gb_per_s: Figure,
     pub l2_bytes: Figure,
@@ -136,6 +149,12 @@ impl Gpu {
 
     pub fn memory(&self) -> Result<Bytes, MissingFigure> {
         self.need(&self.memory_bytes, "memory size").map(Bytes)
+    }
+
+    /// Memory that a server may use at most: all of it but what the host is known to hold.
+    pub fn free_memory(&self) -> Result<Bytes, MissingFigure> {
+        let host = self.host_bytes.as_ref().and_then(|figure| figure.0);
+        Ok(self.memory()? - Bytes(host.unwrap_or(0.0)))
     }
 
     pub fn bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::yaml;
-use crate::config::{PrefillPool, Setup};
+use crate::config::{Arch, PrefillPool, Setup};
 use crate::serving::run::Commands;
 
 const PORT: u16 = 8000;
@@ -120,15 +120,21 @@ fn name(setup: &Setup) -> String {
 }
 
 fn resource(setup: &Setup) -> &'static str {
-    if setup.gpu.arch.is_amd() { "amd.com/gpu" } else { "nvidia.com/gpu" }
+    match setup.gpu.arch {
+        Arch::Xe2 => "gpu.intel.com/xe",
+        arch if arch.is_amd() => "amd.com/gpu",
+        _ => "nvidia.com/gpu",
+    }
 }
 
 fn image(setup: &Setup) -> Result<String, String> {
     let version = &setup.engine.version;
-    match (setup.engine.id.as_str(), setup.gpu.arch.is_amd()) {
-        ("vllm", false) => Ok(format!("vllm/vllm-openai:v{version}")),
-        ("sglang", false) => Ok(format!("lmsysorg/sglang:v{version}")),
-        ("trtllm", false) => Ok(format!("nvcr.io/nvidia/tensorrt-llm/release:{version}")),
+    // The published images are of x86 servers with NVIDIA's GPUs.
+    let usual = setup.gpu.arch.is_nvidia() && setup.gpu.host_bytes.is_none();
+    match (setup.engine.id.as_str(), usual) {
+        ("vllm", true) => Ok(format!("vllm/vllm-openai:v{version}")),
+        ("sglang", true) => Ok(format!("lmsysorg/sglang:v{version}")),
+        ("trtllm", true) => Ok(format!("nvcr.io/nvidia/tensorrt-llm/release:{version}")),
         _ => Err(format!("no image of {} {version} is known for {}", setup.engine.name, setup.gpu.name)),
     }
 }

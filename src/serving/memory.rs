@@ -43,13 +43,17 @@ pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memor
     let logit_bytes = budget.need(&budget.logit_bytes, "memory of sampling", engine)?;
     let activations = activations(setup, budget, demand, logit_bytes);
     let share = setup.memory_share;
+    let free = setup.gpu.free_memory()?;
     let (usable, room) = match engine.scheduler.memory_share_of {
-        MemoryShareOf::Total => (total * share, total * share - weights - activations - reserve),
-        MemoryShareOf::Static => {
-            let usable = (total - before) * share;
-            (usable, (usable - weights).min(total - weights - activations - reserve))
+        MemoryShareOf::Total => {
+            let usable = (total * share).min(free);
+            (usable, usable - weights - activations - reserve)
         }
-        MemoryShareOf::Free => (total, (total - weights - activations - reserve) * share),
+        MemoryShareOf::Static => {
+            let usable = (free - before) * share;
+            (usable, (usable - weights).min(free - weights - activations - reserve))
+        }
+        MemoryShareOf::Free => (free, (free - weights - activations - reserve) * share),
     };
     let sequence_tokens = demand.sequence_tokens.max(1.0);
     let kv_per_token = kv_per_sequence(setup, sequence_tokens) / sequence_tokens;
@@ -86,7 +90,15 @@ fn weights(setup: &Setup) -> Bytes {
     let tables = if setup.pp == 1 && !model.tied_embeddings { 2.0 } else { 1.0 };
     // Replicated on all ranks.
     let positions = f64::from(model.positions.unwrap_or(0)) * f64::from(model.hidden) * BF16_BYTES;
-    Bytes(blocks * fullest_stage(model, setup.pp) + tables * table + positions + drafting_bytes(setup))
+    // Sharded as the layers are, and on the first stage.
+    let encoder = f64::from(model.encoder.unwrap_or(0)) * BF16_BYTES / f64::from(setup.tp);
+    Bytes(
+        blocks * fullest_stage(model, setup.pp)
+            + tables * table
+            + positions
+            + encoder
+            + drafting_bytes(setup),
+    )
 }
 
 /// Bytes per rank of the drafting layers, each with its input projection. They share the model's embedding and

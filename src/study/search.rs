@@ -308,7 +308,7 @@ pub fn of_model(model: &Model) -> String {
             Attention::Mla(mla) if mla.indexer.is_some() => "sparse MLA",
             Attention::Mla(_) => "MLA",
             Attention::Delta(_) => "gated delta net",
-            Attention::Mamba(_) => "Mamba-2",
+            Attention::Mamba(_) => "Mamba",
             Attention::Compressed(_) => "compressed attention",
         };
         if !kinds.contains(&kind) {

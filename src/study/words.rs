@@ -51,6 +51,7 @@ pub fn arch(arch: Arch) -> &'static str {
         Arch::BlackwellRtx => "Blackwell RTX",
         Arch::Cdna3 => "CDNA 3",
         Arch::Cdna4 => "CDNA 4",
+        Arch::Xe2 => "Xe2",
     }
 }
 

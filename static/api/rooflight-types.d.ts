@@ -1,7 +1,7 @@
 // Written from the Rust types: `ROOFLIGHT_WRITE=1 cargo test --lib api` renews it.
 // Times are in seconds, data in bytes, rates per second, shares between 0 and 1.
 
-export type Arch = "volta" | "turing" | "ampere" | "ada" | "hopper" | "blackwell" | "blackwell_rtx" | "cdna3" | "cdna4";
+export type Arch = "volta" | "turing" | "ampere" | "ada" | "hopper" | "blackwell" | "blackwell_rtx" | "cdna3" | "cdna4" | "xe2";
 
 /** 80 % bands of a load. */
 export type Around = {
@@ -385,6 +385,8 @@ export type GpuFacts = {
   name: string;
   arch: Arch;
   memory: Bytes | null;
+  /** Whether it is the host's memory too. */
+  shares_memory: boolean;
   bandwidth: BytesPerSecond | null;
   /** Dense tensor-core peaks at the boost clock, by operand format. */
   peak_bf16: FlopsPerSecond | null;
@@ -393,6 +395,8 @@ export type GpuFacts = {
   peak_int8: FlopsPerSecond | null;
   /** The fastest link within the machine, its bandwidth per direction, and how many GPUs it joins. */
   link: LinkKind;
+  /** Generation and lanes, where it is PCIe. */
+  pcie: [number, number] | null;
   link_bandwidth: BytesPerSecond | null;
   link_domain: number;
   /** Bandwidth of a GPU's network port between nodes, per direction. */
@@ -527,7 +531,7 @@ export type KeyBlocks = {
 
 export type LinkKind = "nvlink" | "pcie" | "xgmi";
 
-/** A Mamba-2 mixer. */
+/** A Mamba mixer. */
 export type Mamba = {
   heads: number;
   head_dim: number;
@@ -535,7 +539,13 @@ export type Mamba = {
   groups: number;
   /** State per channel. */
   state: number;
+  /** Tokens the convolution reaches back, the newest included; there is none if that is all. */
   taps: number;
+  /**
+   * Of Mamba-1: each channel is a head, and its step comes, through a bottleneck this wide, from behind the convolution, as do the
+   * input and output matrices.
+   */
+  rank?: number;
 };
 
 /** Device memory of the fullest GPU, by part. */
@@ -623,6 +633,8 @@ export type Model = {
   notes?: Array<string>;
   /** Multi-token prediction (MTP) layers, which can draft; `None` if there are none. */
   mtp?: number;
+  /** Parameters of the vision encoder and its projector, which engines load beside the language model. */
+  encoder?: number;
   /** Rows of the learned position table; `None` if positions are rotary or biases. */
   positions?: number;
 };

@@ -138,10 +138,34 @@ fn amd_has_its_own_formats_and_engines() {
     let text = refusal(Field::Engine, |scenario| {
         (scenario.gpu, scenario.engine) = ("mi300x".into(), "trtllm".into());
     });
-    assert_eq!(text, "TensorRT-LLM runs on NVIDIA GPUs only; for MI300X choose vllm or sglang");
+    assert_eq!(text, "TensorRT-LLM has no known kernels for MI300X; choose vllm or sglang");
     let (setup, issues) = checked(on("mi300x", Dtype::Fp8));
     assert!(setup.is_some());
     assert!(issues.iter().any(|issue| issue.field == Field::Gpu && issue.text.contains("extrapolated")));
+}
+
+#[test]
+fn other_makers_and_small_machines_say_what_they_lack() {
+    let on = |gpu: &'static str, engine: &'static str, tp| {
+        move |scenario: &mut Scenario| {
+            (scenario.gpu, scenario.engine, scenario.tp) = (gpu.into(), engine.into(), tp);
+        }
+    };
+    let text = refusal(Field::Engine, on("arc-pro-b60", "sglang", 1));
+    assert_eq!(text, "SGLang has no known kernels for Arc Pro B60; choose vllm");
+    let said = |gpu, engine, tp| {
+        let (setup, issues) = checked(on(gpu, engine, tp));
+        assert!(setup.is_some(), "{gpu}: {issues:?}");
+        issues.into_iter().map(|issue| issue.text).collect::<Vec<_>>().join("; ")
+    };
+    assert!(said("arc-pro-b60", "vllm", 1).contains("norms and experts are extrapolated"));
+    // 121.69 GiB, of which the host holds 20.4: a share of 0.83 is the most.
+    assert!(said("gb10", "vllm", 1).contains("set at most 0.83"));
+    assert!(!said("gb10", "trtllm", 1).contains("set at most"));
+    assert!(said("jetson-thor-t5000", "vllm", 1).contains("not subtracted"));
+    // Two of them over their network ports; Jetson has none for it.
+    assert!(said("gb10", "vllm", 2).contains("each DGX Spark (GB10) is a machine of its own"));
+    assert!(refusal(Field::Tp, on("jetson-agx-orin-64gb", "vllm", 2)).contains("use at most 1"));
 }
 
 #[test]

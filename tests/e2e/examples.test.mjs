@@ -70,6 +70,7 @@ after(() => rmSync(built, { recursive: true }));
 const sites = {
   Sphinx: [find("sphinx-build"), (out) => ["-q", "-W", "-d", join(built, "doctrees"), path("examples/sphinx"), out]],
   MkDocs: [find("mkdocs"), (out) => ["build", "-q", "--strict", "-f", path("examples/mkdocs/mkdocs.yml"), "-d", out]],
+  VitePress: [[path("examples/vitepress/node_modules/.bin/vitepress")].find(existsSync), (out) => ["build", path("examples/vitepress"), "--outDir", out]],
   Docusaurus: [[path("examples/docusaurus/node_modules/.bin/docusaurus")].find(existsSync), (out) => ["build", path("examples/docusaurus"), "--out-dir", out]],
 };
 

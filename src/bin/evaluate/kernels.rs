@@ -7,12 +7,17 @@ use rooflight::config::catalog::{catalog, constants};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::kernels::{Comparison, FamilyReport, compare, compare_collectives};
-use rooflight::evidence::models::open_models;
+use rooflight::evidence::models::{open_models, shipped_models};
 
 use super::serving::cell;
 
-pub fn run(data: &Path, comparison: &Comparison<'_>, models: &Path, json: bool) -> Result<(), String> {
-    let models = open_models(models).map_err(|error| error.to_string())?;
+pub fn run(
+    data: &Path,
+    comparison: &Comparison<'_>,
+    models: Option<&Path>,
+    json: bool,
+) -> Result<(), String> {
+    let models = models.map_or_else(shipped_models, open_models).map_err(|error| error.to_string())?;
     let families = reports(data, comparison, &models)?;
     if json {
         let report = serde_json::json!({ "sample": comparison.selection.sample, "families": families });

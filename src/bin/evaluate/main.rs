@@ -52,9 +52,9 @@ enum What {
         /// Excludes a GPU's rows (repeatable).
         #[arg(long, value_name = "ID")]
         exclude_gpu: Vec<String>,
-        /// The folder of the ONNX models and their manifest.
-        #[arg(long, default_value = "models")]
-        models: PathBuf,
+        /// A folder of ONNX models with their manifest, instead of the models built in.
+        #[arg(long)]
+        models: Option<PathBuf>,
         /// Approximate number of rows per family: larger tables are sampled in whole points, evenly over GPUs.
         #[arg(long, default_value_t = 100_000)]
         sample: usize,
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
         }
         What::Kernels { data, exclude_gpu, models, sample, seed, json } => {
             let selection = Selection { sample: Some(sample), seed, suspects: true };
-            kernels::run(&data, &Comparison { selection, excluded: &exclude_gpu }, &models, json)
+            kernels::run(&data, &Comparison { selection, excluded: &exclude_gpu }, models.as_deref(), json)
         }
     };
     match done {

@@ -10,7 +10,7 @@ use rooflight::evidence::cases::{BatchCase, Cases, Kind, TraceCase};
 use rooflight::evidence::compared::{Compared, Metric, Metrics, PeerRow, Report, Skipped};
 use rooflight::evidence::coverage::{CalibratedReport, Covered};
 use rooflight::evidence::errors::Errors;
-use rooflight::evidence::models::open_models;
+use rooflight::evidence::models::{open_models, shipped_models};
 use rooflight::evidence::served::calibrated::Leave;
 use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
 use rooflight::evidence::served::ranks::{Named, Ranks, Reliability};
@@ -44,9 +44,9 @@ pub struct Arguments {
     /// Step-time factors that responses start from, by case (JSON).
     #[arg(long, requires = "responses")]
     factors: Option<PathBuf>,
-    /// The folder of the ONNX models and their manifest.
-    #[arg(long, default_value = "models")]
-    models: PathBuf,
+    /// A folder of ONNX models with their manifest, instead of the models built in.
+    #[arg(long)]
+    models: Option<PathBuf>,
     /// Prints JSON instead of tables.
     #[arg(long)]
     json: bool,
@@ -118,7 +118,8 @@ fn report<'a>(
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let Arguments { cases, peers, every, leave, engines, per_case, responses, factors, models, json } =
         arguments;
-    let models = open_models(models).map_err(|error| error.to_string())?;
+    let models =
+        models.as_deref().map_or_else(shipped_models, open_models).map_err(|error| error.to_string())?;
     let mut catalog = Catalog::shipped()?;
     if let Some(path) = engines {
         catalog.engines = serde_json::from_str(&read(path)?).map_err(|error| in_file(path, error))?;

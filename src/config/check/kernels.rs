@@ -60,7 +60,7 @@ pub fn measured(
             {
                 missing(Field::Engine, "delta rules");
             }
-            Attention::Mamba(_) => missing(Field::Model, "the scan of Mamba-2"),
+            Attention::Mamba(_) => missing(Field::Model, "the scan of Mamba"),
             _ => {}
         }
     }

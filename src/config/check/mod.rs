@@ -56,10 +56,14 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let weights = scenario.weights.or(model.map(|model| model.weights));
     if let Some(gpu) = gpu {
         missing_gpu_figures(gpu, issues);
-        if gpu.arch.is_amd() {
+        if !gpu.arch.is_nvidia() {
+            let (measured, others) = match gpu.arch.is_amd() {
+                true => ("tuned matrix products", "attention, norms and experts"),
+                false => ("matrix products and attention", "norms and experts"),
+            };
             let text = format!(
-                "of {}'s architecture only tuned matrix products were measured: attention, norms and experts are \
-                 extrapolated from NVIDIA's kernels",
+                "of {}'s architecture only {measured} are known from measurements: {others} are extrapolated from NVIDIA's \
+                 kernels",
                 gpu.name
             );
             issues.push(Issue::warning(Field::Gpu, text));
@@ -156,13 +160,14 @@ fn missing_gpu_figures(gpu: &Gpu, issues: &mut Vec<Issue>) {
 fn missing_engine_figures(engine: &Engine, gpu: &Gpu, catalog: &Catalog, issues: &mut Vec<Issue>) {
     let name = &engine.name;
     if engine.kernels_on(gpu.arch).is_none() {
-        let text = if gpu.arch.is_amd() {
-            let engines = catalog.engines.engines.iter();
-            let able = engines.filter(|engine| engine.kernels_on(gpu.arch).is_some());
-            let ids: Vec<&str> = able.map(|engine| engine.id.as_str()).collect();
-            format!("{name} runs on NVIDIA GPUs only; for {} choose {}", gpu.name, ids.join(" or "))
-        } else {
-            format!("{name} {} has no known kernels for {} ({:?})", engine.version, gpu.name, gpu.arch)
+        let engines = catalog.engines.engines.iter();
+        let able = engines.filter(|engine| engine.kernels_on(gpu.arch).is_some());
+        let ids: Vec<&str> = able.map(|engine| engine.id.as_str()).collect();
+        let text = match ids.is_empty() {
+            true => {
+                format!("{name} {} has no known kernels for {} ({:?})", engine.version, gpu.name, gpu.arch)
+            }
+            false => format!("{name} has no known kernels for {}; choose {}", gpu.name, ids.join(" or ")),
         };
         issues.push(Issue::error(Field::Engine, text));
     }

@@ -102,12 +102,13 @@ fn heads(attention: &Attention, tp: u32) -> Vec<String> {
 pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
     let Degrees { tp, pp, dp, .. } = degrees;
     let gpus = u64::from(tp) * u64::from(dp) * u64::from(pp);
+    let domain = gpu.link.domain;
     if gpus > 1
+        && domain > 1
         && let Err(missing) = gpu.link_bandwidth()
     {
         issues.push(Issue::error(Field::Gpu, missing.to_string()));
     }
-    let domain = gpu.link.domain;
     if gpus <= u64::from(domain) {
         return;
     }
@@ -124,7 +125,10 @@ pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
         LinkKind::Xgmi => "XGMI",
     };
     let product = if dp > 1 { format!("{tp} x {dp} x {pp}") } else { format!("{tp} x {pp}") };
-    let text = format!("{product} is {gpus} GPUs, but {link} connects at most {domain} of {}", gpu.name);
+    let text = match domain {
+        1 => format!("{product} is {gpus} GPUs, and each {} is a machine of its own", gpu.name),
+        _ => format!("{product} is {gpus} GPUs, but {link} connects at most {domain} of {}", gpu.name),
+    };
     issues.push(match gpu.network_bandwidth() {
         Err(missing) => Issue::error(field, format!("{text}: {missing}; use at most {domain}")),
         Ok(network) => Issue::warning(

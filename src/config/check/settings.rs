@@ -1,8 +1,8 @@
 //! Engine and hardware settings: the given value, or the catalog's.
 
 use crate::config::inputs::Range;
-use crate::config::{Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, Overrides};
-use crate::units::decimal;
+use crate::config::{Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides};
+use crate::units::{Bytes, decimal};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -29,6 +29,7 @@ pub fn settings(given: &Overrides, engine: &Engine, gpu: &Gpu, issues: &mut Vec<
     let token_budget = pick(Field::TokenBudget, given.token_budget.map(f64::from), budget);
     let max_seqs = pick(Field::MaxSeqs, given.max_seqs.map(f64::from), sequences);
     let memory_share = pick(Field::MemoryShare, given.memory_share, &scheduler.memory_share);
+    issues.extend(memory_share.and_then(|share| shared_memory(share, scheduler.memory_share_of, gpu)));
     let sustained = sustained(given.sustained, gpu, issues);
     let capped = power_cap(given.power_cap, sustained, gpu, issues);
     let price = given.price.or(gpu.dollars_per_hour.0);
@@ -41,6 +42,30 @@ pub fn settings(given: &Overrides, engine: &Engine, gpu: &Gpu, issues: &mut Vec<
     let settings =
         Settings { token_budget, max_seqs, memory_share: memory_share?, sustained, power_cap, price };
     price_is_in_range.then_some(settings)
+}
+
+/// What to keep in mind of memory that is the host's too: vLLM starts only where the share it takes of all memory is free.
+fn shared_memory(share: f64, of: MemoryShareOf, gpu: &Gpu) -> Option<Issue> {
+    let Figure(host, reason) = gpu.host_bytes.as_ref()?;
+    let (name, total) = (&gpu.name, gpu.memory().ok()?);
+    let text = match host {
+        None => format!(
+            "{name} shares its memory with the host, whose part ({reason}) is not subtracted: choose the share by it"
+        ),
+        Some(host) => {
+            let held = Bytes(*host).print();
+            let most = (gpu.free_memory().ok()? / total * 100.0).floor() / 100.0;
+            let text = format!("{name} shares its memory with the host, which is taken to hold {held} of it");
+            if of != MemoryShareOf::Total || share <= most {
+                return Some(Issue::note(Field::MemoryShare, text));
+            }
+            format!(
+                "{text}: set at most {}, or the engine does not start; it is counted with that",
+                decimal(most)
+            )
+        }
+    };
+    Some(Issue::warning(Field::MemoryShare, text))
 }
 
 /// The value if it is within the range of `field`. Given values were checked with the scenario.

@@ -125,7 +125,7 @@ pub enum Gates {
     PerChannel,
 }
 
-/// A Mamba-2 mixer.
+/// A Mamba mixer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
@@ -136,7 +136,12 @@ pub struct Mamba {
     pub groups: u32,
     /// State per channel.
     pub state: u32,
+    /// Tokens the convolution reaches back, the newest included; there is none if that is all.
     pub taps: u32,
+    /// Of Mamba-1: each channel is a head, and its step comes, through a bottleneck this wide, from behind the convolution, as do the
+    /// input and output matrices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
 }
 
 impl Gqa {
@@ -201,9 +206,14 @@ impl Mamba {
         self.heads * self.head_dim
     }
 
-    /// Channels of the convolution: values, and the input and output matrices of all groups.
+    /// Channels of the convolution: values, and before Mamba-1 the input and output matrices of all groups.
     pub fn channels(&self) -> u32 {
-        self.width() + 2 * self.groups * self.state
+        self.width() + if self.rank.is_some() { 0 } else { 2 * self.groups * self.state }
+    }
+
+    /// What Mamba-1 projects the convolution's result to: the bottleneck of its steps, and the matrices.
+    pub fn selected(&self, rank: u32) -> u32 {
+        rank + 2 * self.state
     }
 
     /// State elements per sequence.

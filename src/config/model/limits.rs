@@ -62,7 +62,10 @@ pub const LINEAR_KEY_HEADS: Limit = Limit::new("linear_num_key_heads", 1_024);
 pub const LINEAR_VALUE_HEADS: Limit = Limit::new("linear_num_value_heads", 1_024);
 pub const LINEAR_KEY_DIM: Limit = Limit::new("linear_key_head_dim", 1_024);
 pub const LINEAR_VALUE_DIM: Limit = Limit::new("linear_value_head_dim", 1_024);
-pub const MAMBA_HEADS: Limit = Limit::new("mamba_num_heads", 4_096);
+/// Channels, where each is a head: Jamba 1.5 Large has 16 384.
+pub const MAMBA_HEADS: Limit = Limit::new("mamba_num_heads", 131_072);
+pub const MAMBA_EXPAND: Limit = Limit::new("mamba_expand", 64);
+pub const RANK: Limit = Limit::new("mamba_dt_rank", 65_536);
 pub const MAMBA_DIM: Limit = Limit::new("mamba_head_dim", 1_024);
 pub const MAMBA_GROUPS: Limit = Limit::new("n_groups", 1_024);
 pub const MAMBA_STATE: Limit = Limit::new("ssm_state_size", 4_096);
@@ -150,6 +153,7 @@ fn attention_counts(attention: &Attention, check: &mut dyn FnMut(Limit, u32)) {
             check(MAMBA_GROUPS, mamba.groups);
             check(MAMBA_STATE, mamba.state);
             check(TAPS, mamba.taps);
+            mamba.rank.into_iter().for_each(|rank| check(RANK, rank));
         }
         Attention::Compressed(compressed) => {
             check(HEADS, compressed.heads);

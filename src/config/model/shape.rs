@@ -34,6 +34,9 @@ pub struct Model {
     /// Multi-token prediction (MTP) layers, which can draft; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtp: Option<u32>,
+    /// Parameters of the vision encoder and its projector, which engines load beside the language model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoder: Option<u32>,
     /// Rows of the learned position table; `None` if positions are rotary or biases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<u32>,

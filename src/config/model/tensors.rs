@@ -231,12 +231,21 @@ impl Tensors {
     }
 
     fn mamba(&mut self, mamba: &Mamba, hidden: u32) {
-        let of = Class::Attention;
-        // Gate and values, input and output matrices, and a step per head.
-        self.add(of, Sharding::Tp, hidden, mamba.width() + mamba.channels() + mamba.heads);
+        let (of, width) = (Class::Attention, mamba.width());
+        if let Some(rank) = mamba.rank {
+            self.add(of, Sharding::Tp, hidden, 2 * width);
+            self.add(of, Sharding::Tp, width, mamba.selected(rank));
+            self.add(of, Sharding::Tp, rank, width);
+            // Decay of each channel's states, bias of its step, what it passes on as it is; norms of what is selected.
+            self.add(Class::Kept, Sharding::Tp, width, mamba.state + 2);
+            self.kept(mamba.selected(rank));
+        } else {
+            // Gate and values, input and output matrices, and a step per head.
+            self.add(of, Sharding::Tp, hidden, width + mamba.channels() + mamba.heads);
+            self.kept(3 * mamba.heads + width);
+        }
         self.add(Class::Kept, Sharding::Tp, mamba.channels(), mamba.taps + 1);
-        self.kept(3 * mamba.heads + mamba.width());
-        self.add(of, Sharding::Tp, hidden, mamba.width());
+        self.add(of, Sharding::Tp, hidden, width);
     }
 
     fn dense(&mut self, class: Class, dense: &Dense, hidden: u32) {

@@ -1,10 +1,11 @@
-//! Recurrences instead of attention: delta rules and Mamba-2.
+//! Recurrences instead of attention: delta rules and Mamba.
 
 use super::{Calls, Kind, phases};
 use crate::config::Dtype;
 use crate::config::model::{self, Gates};
 use crate::graph::{Batch, Block, Scope};
-use crate::kernels::{CausalConv, DeltaRule, Phase, Scan, Sequences};
+use crate::kernels::{ACTIVATION_BYTES, CausalConv, Collective, DeltaRule, Phase, Scan, Sequences};
+use crate::units::Bytes;
 
 impl Calls<'_> {
     pub(super) fn delta(&mut self, delta: &model::Delta, count: u64, batch: &Batch) {
@@ -52,16 +53,34 @@ impl Calls<'_> {
         let groups = u64::from(mamba.groups).div_ceil(tp);
         let (head_dim, state) = (u64::from(mamba.head_dim), u64::from(mamba.state));
         let width = heads * head_dim;
-        let channels = width + 2 * groups * state;
-        self.gemm(of, "in_proj", count, width + channels + heads, hidden, weights);
+        let channels = width + if mamba.rank.is_some() { 0 } else { 2 * groups * state };
+        let steps = if mamba.rank.is_some() { 0 } else { heads };
+        self.gemm(of, "in_proj", count, width + channels + steps, hidden, weights);
+        if let Some(rank) = mamba.rank {
+            // Between convolution and scan.
+            let selected = u64::from(mamba.selected(rank));
+            self.gemm(of, "x_proj", count, selected, width, weights);
+            if tp > 1 {
+                let bytes = Bytes((self.tokens * selected) as f64 * ACTIVATION_BYTES);
+                let ranks = self.layout.tp;
+                self.collective("all_reduce", count, Collective::AllReduce { ranks, bytes });
+            }
+            self.element(of, "select_norm", count, Kind::Norm, selected);
+            self.gemm(of, "dt_proj", count, width, u64::from(rank), weights);
+        }
         for (phase, sequences) in phases(batch) {
             self.scope = Scope::Lengths(phase);
-            self.convolution(phase, &sequences, channels, mamba.taps, count);
+            if mamba.taps > 1 {
+                self.convolution(phase, &sequences, channels, mamba.taps, count);
+            }
             let scan = Scan { phase, sequences, heads, head_dim, groups, state };
             self.add(of, phase.choose("ssm_scan_prefill", "ssm_scan_decode"), count, scan);
         }
         self.scope = self.base;
-        self.element(of, "gated_norm", count, Kind::SiluMul, width);
+        // The scan of Mamba-1 applies the gate.
+        if mamba.rank.is_none() {
+            self.element(of, "gated_norm", count, Kind::SiluMul, width);
+        }
         self.gemm(of, "out_proj", count, hidden, width, weights);
     }
 

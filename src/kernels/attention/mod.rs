@@ -1,5 +1,6 @@
 //! Attention over the KV cache, including the write of new keys and values.
 
+mod closed;
 mod executed;
 mod kernel;
 mod vector;
@@ -9,9 +10,9 @@ pub use vector::{DECODE, PREFILL};
 use super::constants::constants;
 use super::sequences::{first_group, lengths};
 use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
-use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
-use crate::units::{Bytes, Flops};
+use crate::units::{Bytes, Flops, Seconds};
 
 constants!(
     "attention":
@@ -78,7 +79,11 @@ impl Kernel for Attention {
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-        vector::of(self, launch)
+        if launch.gpu.arch == Arch::Xe2 { Ok(None) } else { vector::of(self, launch) }
+    }
+
+    fn closed_form(&self, gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
+        if gpu.arch == Arch::Xe2 { closed::time(self, gpu).map(Some) } else { Ok(None) }
     }
 
     fn point(&self) -> Point {

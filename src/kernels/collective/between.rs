@@ -75,8 +75,12 @@ impl Group {
     /// # Errors
     /// If the GPU's record lacks either.
     pub fn least(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
+        let between = self.sent / gpu.network_bandwidth()?;
         let inside: Bytes = self.inside.iter().map(wire_bytes).sum();
-        Ok((inside / gpu.link_among(gpu.link.domain)?).max(self.sent / gpu.network_bandwidth()?))
+        if inside == Bytes::ZERO {
+            return Ok(between);
+        }
+        Ok((inside / gpu.link_among(gpu.link.domain)?).max(between))
     }
 
     /// # Errors
@@ -89,7 +93,8 @@ impl Group {
         };
         let share = figure(&known.network_share, "share of the network")?;
         let latency = figure(&known.network_latency_us, "latency of the network")?;
-        let inside = self.inside.iter().map(|phase| Ok(time(phase, gpu, NCCL)?.seconds));
+        let inside = self.inside.iter().filter(|phase| wire_bytes(phase) > Bytes::ZERO);
+        let inside = inside.map(|phase| Ok(time(phase, gpu, NCCL)?.seconds));
         let inside = inside.sum::<Result<Seconds, MissingFigure>>()?;
         let between = self.sent / (gpu.network_bandwidth()? * share);
         let seconds = inside.max(between) + Seconds::from_micros(latency) * f64::from(self.steps);

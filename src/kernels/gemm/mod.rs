@@ -1,6 +1,6 @@
 //! GEMMs of the linear layers.
 
-mod cdna;
+mod closed;
 mod vector;
 
 pub use vector::FAMILY;
@@ -63,11 +63,11 @@ impl Kernel for Gemm {
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-        if launch.gpu.arch.is_amd() { Ok(None) } else { vector::of(self, launch) }
+        if launch.gpu.arch.is_nvidia() { vector::of(self, launch) } else { Ok(None) }
     }
 
     fn closed_form(&self, gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
-        if gpu.arch.is_amd() { cdna::time(self, gpu).map(Some) } else { Ok(None) }
+        if gpu.arch.is_nvidia() { Ok(None) } else { closed::time(self, gpu).map(Some) }
     }
 
     /// The benchmark cycled through several copies of the weights; if the engine quantises activations in the

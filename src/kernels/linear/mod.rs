@@ -45,7 +45,7 @@ pub struct DeltaRule {
     pub value_dim: u64,
 }
 
-/// The Mamba-2 state-space scan: each head has a `head_dim` by `state` matrix, decayed and updated by each token.
+/// The Mamba state-space scan: each head has a `head_dim` by `state` matrix, decayed and updated by each token.
 /// Chunked in prefill, token by token in decode.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scan {
@@ -163,14 +163,17 @@ impl Kernel for DeltaRule {
 impl Kernel for Scan {
     /// Per token and head of `d` elements with states of `n` each: the state is updated and read (`4 d n` FLOP);
     /// chunks of `c` tokens add the products within them, halved by the causal mask (`c (n + d)`); decay is not
-    /// counted. Input and output matrices are read once per group.
+    /// counted. Heads of one channel are Mamba-1's: token by token, without tensor cores. Input and output matrices are read once per
+    /// group.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (sequences, tokens) = totals(&self.sequences);
         let (heads, head_dim, state) = (self.heads as f64, self.head_dim as f64, self.state as f64);
         let per_token = 4.0 * head_dim * state;
         let (flops, math) = match self.phase {
-            Phase::Prefill => (per_token + constants().scan_chunk * (state + head_dim), Some(Dtype::Bf16)),
-            Phase::Decode => (per_token, None),
+            Phase::Prefill if self.head_dim > 1 => {
+                (per_token + constants().scan_chunk * (state + head_dim), Some(Dtype::Bf16))
+            }
+            _ => (per_token, None),
         };
         let states = sequences * heads * head_dim * state * F32_BYTES;
         let token = 2.0 * heads * head_dim * BF16_BYTES

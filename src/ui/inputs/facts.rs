@@ -95,6 +95,7 @@ pub fn of_gpu(gpu: &Gpu) -> Vec<Fact> {
     let mut facts = vec![("architecture", words::arch(gpu.arch).to_string())];
     let mut known = |name, value: Option<String>| facts.extend(value.map(|value| (name, value)));
     known("memory", gpu.memory().ok().map(|memory| memory.print().to_string()));
+    known("memory is", gpu.host_bytes.as_ref().map(|_| "shared with the host".into()));
     known("bandwidth", gpu.bandwidth().ok().map(|rate| rate.print().to_string()));
     for (name, dtype) in [("BF16", Dtype::Bf16), ("FP8", Dtype::Fp8), ("FP4", Dtype::Nvfp4)] {
         known(name, gpu.peak(dtype).ok().map(|peak| peak.print().to_string()));
@@ -105,7 +106,9 @@ pub fn of_gpu(gpu: &Gpu) -> Vec<Fact> {
         LinkKind::Pcie => "PCIe",
         LinkKind::Xgmi => "XGMI",
     };
-    known(kind, gpu.link.gb_per_s.0.map(|rate| format!("{}\u{a0}GB/s", count(rate))));
+    let lanes =
+        gpu.link.pcie.map_or(String::new(), |[generation, lanes]| format!("{generation}.0 ×{lanes}, "));
+    known(kind, gpu.link.gb_per_s.0.map(|rate| format!("{lanes}{}\u{a0}GB/s", count(rate))));
     known("network", gpu.network_bandwidth().ok().map(|rate| rate.print().to_string()));
     facts
 }

@@ -132,7 +132,7 @@ fn engines(_: &Scenario) -> Vec<Heading> {
 }
 
 /// Newest first.
-const ARCHS: [Arch; 9] = [
+const ARCHS: [Arch; 10] = [
     Arch::Blackwell,
     Arch::BlackwellRtx,
     Arch::Hopper,
@@ -142,6 +142,7 @@ const ARCHS: [Arch; 9] = [
     Arch::Volta,
     Arch::Cdna4,
     Arch::Cdna3,
+    Arch::Xe2,
 ];
 
 fn gpus(_: &Scenario) -> Vec<Heading> {

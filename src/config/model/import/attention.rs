@@ -8,7 +8,7 @@ use crate::config::model::limits::{
     HEAD_DIM, HEADS, INDEX_DIM, INDEX_HEADS, INDEX_TOPK, KV_HEADS, LATENT, LINEAR_KEY_DIM, LINEAR_KEY_HEADS,
     LINEAR_VALUE_DIM, LINEAR_VALUE_HEADS, NOPE, QUERY_RANK, ROPE, TAPS, VALUE_DIM,
 };
-use crate::config::model::{Attention, Delta, Gates, Gqa, GqaTrait, Indexer, Mla};
+use crate::config::model::{Attention, Delta, Gates, Gqa, GqaTrait, Indexer, Mamba, Mla};
 
 /// The attention of every layer. All sizes are read, so that all missing ones are reported together.
 pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: usize) -> Vec<Attention> {
@@ -33,7 +33,8 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: 
     let linear = match family.mixers {
         Mixers::DeltaLatent => Attention::Delta(kimi_delta(fields)),
         Mixers::DeltaHeads => Attention::Delta(gated_delta(fields)),
-        Mixers::MambaHeads => Attention::Mamba(single::mamba(fields)),
+        Mixers::MambaHeads => Attention::Mamba(single::mamba(fields, hidden)),
+        Mixers::Lightning => Attention::Mamba(lightning(&full)),
         _ => full.clone(),
     };
     let kinds = layers::kinds(fields, family, window, layers);
@@ -144,6 +145,15 @@ fn gated_delta(fields: &mut Fields<'_>) -> Delta {
         gates: Gates::PerHead,
         full_gate: None,
     }
+}
+
+/// A scan in which every head has queries and keys of its own, the matrices of Mamba-2, and no convolution.
+fn lightning(full: &Attention) -> Mamba {
+    let (heads, head_dim) = match full {
+        Attention::Gqa(gqa) => (gqa.heads, gqa.head_dim),
+        _ => (0, 0),
+    };
+    Mamba { heads, head_dim, groups: heads, state: head_dim, taps: 1, rank: None }
 }
 
 /// Keys and values have as many heads and the same width.

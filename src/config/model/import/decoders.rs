@@ -9,6 +9,9 @@ pub const LAYER_NORM: &str =
 pub const PARALLEL: &str = "Attention and MLP that run side by side are counted one after the other, each with its norm and all-reduce.";
 const AFTER: &str = "Norms after attention and MLP are timed as norms before them.";
 const NO_ROPE: &str = "Layers without a rotary embedding are timed as those with one.";
+const SELECTIVE: &str = "The scan of Mamba-1 was not measured: it is timed by its bytes, which is less than it takes on long prompts.";
+const LIGHTNING: &str =
+    "Lightning attention is counted and timed as a scan of Mamba-2 with matrices of each head's own.";
 const CAPPED: &str = "Soft-capped scores are timed as plain ones.";
 
 pub const TIED: &str = r#"{"tie_word_embeddings":true}"#;
@@ -42,6 +45,13 @@ const OLDER: [(&str, &str); 25] = [
     ("use_qkv_bias", "attention_bias"),
     ("use_bias", "attention_bias"),
     ("bias", "attention_bias"),
+];
+const MAMBA_NAMES: [(&str, &str); 5] = [
+    ("mamba_n_heads", "mamba_num_heads"),
+    ("mamba_d_head", "mamba_head_dim"),
+    ("mamba_n_groups", "n_groups"),
+    ("mamba_d_state", "ssm_state_size"),
+    ("mamba_d_conv", "conv_kernel"),
 ];
 pub const OLD: Family = Family { names: &OLDER, ..PLAIN };
 const GEMMA: Family = Family { model_type: "gemma", activations: &GELU, defaults: TIED, ..GROUPED };
@@ -98,7 +108,7 @@ const MINICPM: Family = Family {
     ..PLAIN
 };
 
-pub static DECODERS: [Family; 45] = [
+pub static DECODERS: [Family; 48] = [
     GEMMA,
     GEMMA2,
     GEMMA3,
@@ -244,6 +254,75 @@ pub static DECODERS: [Family; 45] = [
     },
     Family { model_type: "granitemoe", experts: Some(&LOCAL), ..GROUPED },
     Family {
+        model_type: "jamba",
+        mixers: Mixers::MambaHeads,
+        experts: Some(&Experts {
+            width: "intermediate_size",
+            modules: ("feed_forward.experts", ""),
+            ..EXPERTS
+        }),
+        names: &[
+            ("mamba_d_state", "ssm_state_size"),
+            ("mamba_d_conv", "conv_kernel"),
+            ("expert_layer_period", "decoder_sparse_step"),
+        ],
+        // Those of `JambaConfig`.
+        defaults: r#"{"decoder_sparse_step":2,"mamba_dt_rank":"auto","attn_layer_period":8,"attn_layer_offset":4}"#,
+        idle: &[
+            "expert_layer_offset=1",
+            "mamba_conv_bias",
+            "mamba_inner_layernorms",
+            "calc_logits_for_entire_prompt",
+            "n_ctx",
+        ],
+        notes: &[NO_ROPE, SELECTIVE],
+        ..GROUPED
+    },
+    Family {
+        model_type: "falcon_h1",
+        mixers: Mixers::MambaBeside,
+        names: &MAMBA_NAMES,
+        idle: &[
+            "mamba_d_ssm",
+            "mamba_expand",
+            "mamba_chunk_size",
+            "mamba_conv_bias",
+            "mamba_norm_before_gate",
+            "mamba_rms_norm",
+            "mamba_use_mlp",
+            "mlp_expansion_factor",
+            "attention_in_multiplier",
+            "attention_out_multiplier",
+            "key_multiplier",
+            "lm_head_multiplier",
+            "mlp_multipliers",
+            "ssm_in_multiplier",
+            "ssm_out_multiplier",
+            "ssm_multipliers",
+        ],
+        notes: &[
+            "A layer's Mamba mixer and attention, side by side, count as two layers, each with its norm and all-reduce.",
+        ],
+        ..GROUPED
+    },
+    Family {
+        model_type: "minimax_m1",
+        mixers: Mixers::Lightning,
+        experts: Some(&LOCAL),
+        idle: &[
+            "layernorm_full_attention_alpha",
+            "layernorm_full_attention_beta",
+            "layernorm_linear_attention_alpha",
+            "layernorm_linear_attention_beta",
+            "layernorm_mlp_alpha",
+            "layernorm_mlp_beta",
+            "postnorm",
+            "shared_moe_mode",
+        ],
+        notes: &[LIGHTNING],
+        ..GROUPED
+    },
+    Family {
         model_type: "granitemoehybrid",
         mixers: Mixers::MambaHeads,
         experts: Some(&Experts {
@@ -251,13 +330,7 @@ pub static DECODERS: [Family; 45] = [
             dense: "shared_intermediate_size",
             ..LOCAL
         }),
-        names: &[
-            ("mamba_n_heads", "mamba_num_heads"),
-            ("mamba_d_head", "mamba_head_dim"),
-            ("mamba_n_groups", "n_groups"),
-            ("mamba_d_state", "ssm_state_size"),
-            ("mamba_d_conv", "conv_kernel"),
-        ],
+        names: &MAMBA_NAMES,
         idle: &[
             "mamba_expand",
             "mamba_chunk_size",

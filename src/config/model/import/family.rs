@@ -49,8 +49,12 @@ pub enum Mixers {
     Global,
     /// The same with gated delta rules (Qwen3-Next, Qwen3.5).
     DeltaHeads,
-    /// The same with Mamba mixers (Granite 4).
+    /// The same with Mamba mixers (Granite 4, Jamba).
     MambaHeads,
+    /// A Mamba mixer beside attention in every layer (Falcon-H1).
+    MambaBeside,
+    /// The same with lightning attention, a scan whose every head has matrices of its own (MiniMax-M1).
+    Lightning,
     /// Latent attention, sparse where it has an indexer.
     Latent,
     /// Latent attention with Kimi delta attention.

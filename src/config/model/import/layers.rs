@@ -6,7 +6,7 @@ use super::family::{Family, Mixers, Window};
 use super::fields::Fields;
 use super::{attention, ffn, single, sparse, uneven};
 use crate::config::issue::excerpt;
-use crate::config::model::limits::{CONTEXT, LAYERS, Limit, WINDOW};
+use crate::config::model::limits::{CONTEXT, INTERMEDIATE, LAYERS, Limit, WINDOW};
 use crate::config::model::{Attention, Blocks, Ffn, Norms};
 
 const PATTERN: &str = "sliding_window_pattern";
@@ -31,6 +31,7 @@ pub fn read(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer>
     match family.mixers {
         Mixers::Single => return single::layers(fields, family, hidden),
         Mixers::Listed => return uneven::layers(fields, family, hidden),
+        Mixers::MambaBeside => return beside(fields, family, hidden),
         _ => {}
     }
     let layers = fields.count(LAYERS) as usize;
@@ -40,6 +41,15 @@ pub fn read(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer>
     };
     let pairs = attentions.into_iter().zip(ffn::per_layer(fields, family, layers));
     pairs.map(|(attention, ffn)| Layer { attention: Some(attention), ffn: Some(ffn) }).collect()
+}
+
+/// Falcon-H1: what stands side by side in a layer, one after the other.
+fn beside(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {
+    let layers = fields.count(LAYERS) as usize;
+    let mixer = Layer { attention: Some(Attention::Mamba(single::mamba(fields, hidden))), ffn: None };
+    let attention = Some(Attention::Gqa(attention::heads(fields, family, hidden)));
+    let rest = Layer { attention, ffn: Some(Ffn::Dense(ffn::dense(fields, family, INTERMEDIATE.key))) };
+    [mixer, rest].into_iter().cycle().take(2 * layers).collect()
 }
 
 /// Groups identical layers, in order of first appearance.
@@ -109,6 +119,17 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
             (0..layers).map(|layer| if full(layer) { Kind::Full } else { Kind::Linear }).collect()
         }
         Mixers::DeltaLatent => delta_latent(fields, layers),
+        // Jamba: one in so many attends.
+        Mixers::MambaHeads if fields.get("attn_layer_period").is_some() => {
+            let every = fields.count_as("attn_layer_period", LAYERS) as usize;
+            let first = fields.some_of("attn_layer_offset", LAYERS) as usize;
+            let full = |layer: usize| every > 0 && layer % every == first;
+            (0..layers).map(|layer| if full(layer) { Kind::Full } else { Kind::Linear }).collect()
+        }
+        Mixers::Lightning => {
+            let full = fields.marks("attn_type_list", layers).into_iter();
+            full.map(|full| if full { Kind::Full } else { Kind::Linear }).collect()
+        }
         // Only in `layer_types`, which was read above.
         Mixers::MambaHeads => {
             fields.error("`layer_types` is missing: expected mamba or attention for each layer".into());
@@ -122,7 +143,9 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
             };
             (0..layers).map(|layer| local(window.is_some() && layer >= from)).collect()
         }
-        Mixers::Latent | Mixers::Single | Mixers::Listed | Mixers::Compressed => vec![Kind::Full; layers],
+        Mixers::Latent | Mixers::Single | Mixers::Listed | Mixers::Compressed | Mixers::MambaBeside => {
+            vec![Kind::Full; layers]
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod attention;
 mod classic;
 mod context;
 mod decoders;
+mod encoder;
 mod experts;
 mod family;
 mod ffn;
@@ -165,7 +166,8 @@ fn architecture(
         return None;
     }
     let (formats, rounded) = quantization.formats(&modules::of(&layers, family));
-    let mut notes = notes::of(top, fields.object(), family);
+    let encoder = encoder::parameters(top, hidden);
+    let mut notes = notes::of(top, fields.object(), family, encoder);
     notes.extend(rounded);
     let blocks = layers::group(&layers, family.norms).into_iter();
     let mut model = Model {
@@ -180,6 +182,7 @@ fn architecture(
         checkpoints: Vec::new(),
         notes,
         mtp,
+        encoder,
         positions: family.positions.map(|further| max_context.saturating_add(further)),
     };
     if formats.weights == Dtype::W8a8 && model.has_experts() {

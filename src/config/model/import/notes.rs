@@ -3,16 +3,26 @@
 use serde_json::Value;
 
 use super::family::{Family, Mixers};
-use crate::units::decimal;
+use crate::units::{decimal, fixed};
 
-pub fn of(top: &Value, text: &Value, family: &Family) -> Vec<String> {
+pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>) -> Vec<String> {
     const COMPRESSED: &str = "No kernel for attention over compressed keys was measured: it is timed as latent attention \
          over the same number of keys, and key selection by counted work.";
     const BLOCKS: &str = "No kernel for block-sparse attention was measured: it is timed as sliding-window attention over \
          the same number of keys, and block selection by counted work.";
-    let encoder = |of: &str, tokens: &str| {
+    let unknown = |of: &str, tokens: &str| {
         format!("The {of} encoder is not modelled; count {tokens} tokens as prompt tokens.")
     };
+    let vision = encoder.map_or_else(
+        || unknown("vision", "image"),
+        |parameters| {
+            let billions = fixed(f64::from(parameters) / 1e9, 2);
+            format!(
+                "Of the vision encoder the memory is counted ({billions} B parameters in 16 bits), its time is not; count image \
+                 tokens as prompt tokens."
+            )
+        },
+    );
     let chunks = "Chunked attention is modelled as a sliding window of one chunk.";
     let blocks = text["attn_res_block_size"].as_f64().map(decimal);
     let results = |size| {
@@ -24,8 +34,8 @@ pub fn of(top: &Value, text: &Value, family: &Family) -> Vec<String> {
     let thinker = &top["thinker_config"];
     let has = |key: &str| top[key].is_object() || thinker[key].is_object();
     let notes = [
-        has("vision_config").then(|| encoder("vision", "image")),
-        has("audio_config").then(|| encoder("audio", "audio")),
+        has("vision_config").then_some(vision),
+        has("audio_config").then(|| unknown("audio", "audio")),
         (family.mixers == Mixers::Chunks).then(|| chunks.to_owned()),
         (family.mixers == Mixers::Compressed).then(|| COMPRESSED.to_owned()),
         text["sparse_attention_config"].is_object().then(|| BLOCKS.to_owned()),

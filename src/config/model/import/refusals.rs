@@ -86,7 +86,7 @@ fn latent_attention(text: &Value, family: Option<&Family>) -> Option<String> {
 }
 
 fn state_space(text: &Value, mixers: Option<Mixers>) -> Option<String> {
-    if matches!(mixers, Some(Mixers::Single | Mixers::MambaHeads)) {
+    if matches!(mixers, Some(Mixers::Single | Mixers::MambaHeads | Mixers::MambaBeside)) {
         return None;
     }
     let sizes = ["ssm_state_size", "mamba_d_state"].into_iter();
@@ -105,7 +105,9 @@ fn linear_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
         }
     }
     // MiniMax: 0 for a layer of lightning attention.
-    if let Some(types) = text["attn_type_list"].as_array() {
+    if let Some(types) = text["attn_type_list"].as_array()
+        && mixers != Some(Mixers::Lightning)
+    {
         let layers = types.iter().filter(|kind| **kind == 0).count();
         if layers > 0 {
             return Some(format!("linear attention (`attn_type_list`, {layers} of {} layers)", types.len()));

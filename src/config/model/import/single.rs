@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::layers::Layer;
 use super::{attention, ffn};
 use crate::config::model::limits::{
-    INTERMEDIATE, LAYERS, MAMBA_DIM, MAMBA_GROUPS, MAMBA_HEADS, MAMBA_STATE, TAPS,
+    INTERMEDIATE, LAYERS, Limit, MAMBA_DIM, MAMBA_EXPAND, MAMBA_GROUPS, MAMBA_HEADS, MAMBA_STATE, RANK, TAPS,
 };
 use crate::config::model::{Attention, Ffn, Mamba};
 
@@ -27,7 +27,7 @@ pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Laye
             return Layer::default();
         }
         match kind {
-            Kind::Mamba => Layer { attention: Some(Attention::Mamba(mamba(fields))), ffn: None },
+            Kind::Mamba => Layer { attention: Some(Attention::Mamba(mamba(fields, hidden))), ffn: None },
             Kind::Attention => {
                 let heads = attention::heads(fields, family, hidden);
                 Layer { attention: Some(Attention::Gqa(heads)), ffn: None }
@@ -105,12 +105,22 @@ fn name(name: &Value) -> Option<Kind> {
     }
 }
 
-pub fn mamba(fields: &mut Fields<'_>) -> Mamba {
-    Mamba {
-        heads: fields.count(MAMBA_HEADS),
-        head_dim: fields.count(MAMBA_DIM),
-        groups: fields.count(MAMBA_GROUPS),
-        state: fields.count(MAMBA_STATE),
-        taps: fields.count(TAPS),
-    }
+/// Mamba-2, or Mamba-1 where steps have a rank: its channels are heads of one, with one input and one output matrix for all.
+pub fn mamba(fields: &mut Fields<'_>, hidden: u32) -> Mamba {
+    let (state, taps) = (fields.count(MAMBA_STATE), fields.count(TAPS));
+    let Some(rank) = fields.get(RANK.key) else {
+        return Mamba {
+            heads: fields.count(MAMBA_HEADS),
+            head_dim: fields.count(MAMBA_DIM),
+            groups: fields.count(MAMBA_GROUPS),
+            state,
+            taps,
+            rank: None,
+        };
+    };
+    let rank = if rank == "auto" { hidden.div_ceil(16) } else { fields.count(RANK) };
+    let width = f64::from(hidden) * f64::from(fields.count(MAMBA_EXPAND));
+    let limit = Limit { key: "mamba_expand × hidden_size", ..MAMBA_HEADS };
+    limit.objection(width).into_iter().for_each(|text| fields.error(text));
+    Mamba { heads: width as u32, head_dim: 1, groups: 1, state, taps, rank: Some(rank) }
 }

@@ -1,12 +1,12 @@
-//! GEMMs on AMD's matrix cores, in closed form.
+//! GEMMs on the matrix cores of AMD and Intel, in closed form.
 //!
-//! The GEMM model learned from NVIDIA GPUs, where loads and multiplication overlap. Tuned GEMMs on MI300X and
-//! MI355X are closer to the sum of both, plus a pipeline that fills along the depth:
+//! The GEMM model learned from NVIDIA GPUs, where loads and multiplication overlap. GEMMs on MI300X, MI355X and Arc Pro B60 are closer
+//! to the sum of both, plus a pipeline that fills along the depth:
 //!
 //! `t = launch + a * bytes / bandwidth + b * FLOP / (sustained clock * peak) + c * k`
 //!
-//! `training/cdna.py` fits one set of constants per format, to the fastest kernel of each shape without activation
-//! quantisation: what an engine launches may take longer.
+//! `training/closed.py` fits one set of constants per architecture and format. AMD's are of the fastest kernel of each shape without
+//! activation quantisation: what an engine launches may take longer.
 
 use super::Gemm;
 use crate::config::{Dtype, Gpu, MissingFigure};
@@ -21,15 +21,33 @@ constants!(
     block_launch, block_bytes, block_flops, block_depth,
 );
 
+mod xe2 {
+    use crate::kernels::constants::constants;
+
+    constants!(
+        "xe2":
+        bf16_launch, bf16_bytes, bf16_flops, bf16_depth,
+        fp8_launch, fp8_bytes, fp8_flops, fp8_depth,
+    );
+}
+
+fn line(weights: Dtype, gpu: &Gpu) -> [f64; 4] {
+    let (amd, intel) = (constants(), xe2::constants());
+    match (gpu.arch.is_amd(), weights) {
+        (true, Dtype::Fp8Block) => [amd.block_launch, amd.block_bytes, amd.block_flops, amd.block_depth],
+        (true, Dtype::Fp8 | Dtype::W8a8) => [amd.fp8_launch, amd.fp8_bytes, amd.fp8_flops, amd.fp8_depth],
+        (true, _) => [amd.bf16_launch, amd.bf16_bytes, amd.bf16_flops, amd.bf16_depth],
+        (false, Dtype::Fp8 | Dtype::Fp8Block | Dtype::W8a8) => {
+            [intel.fp8_launch, intel.fp8_bytes, intel.fp8_flops, intel.fp8_depth]
+        }
+        (false, _) => [intel.bf16_launch, intel.bf16_bytes, intel.bf16_flops, intel.bf16_depth],
+    }
+}
+
 /// # Errors
 /// If the GPU's record lacks a figure, or the GPU does not support the format.
 pub fn time(gemm: &Gemm, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
-    let known = constants();
-    let [launch, a, b, c] = match gemm.weights {
-        Dtype::Fp8Block => [known.block_launch, known.block_bytes, known.block_flops, known.block_depth],
-        Dtype::Fp8 | Dtype::W8a8 => [known.fp8_launch, known.fp8_bytes, known.fp8_flops, known.fp8_depth],
-        _ => [known.bf16_launch, known.bf16_bytes, known.bf16_flops, known.bf16_depth],
-    };
+    let [launch, a, b, c] = line(gemm.weights, gpu);
     let (m, n, k) = (gemm.m as f64, gemm.n as f64, gemm.k as f64);
     let math = gemm.weights.math();
     let bytes = Bytes(n * k * gemm.weights.bytes() + m * k * math.bytes() + m * n * ACTIVATION_BYTES);
@@ -56,6 +74,10 @@ mod tests {
             ("mi300x", Dtype::Fp8, [32_768, 1536, 5120], 406.4),
             ("mi355x", Dtype::Fp8, [128, 1280, 8192], 12.3),
             ("mi355x", Dtype::Bf16, [64, 640, 2880], 6.5),
+            // Of vLLM on Arc Pro B60.
+            ("arc-pro-b60", Dtype::Bf16, [64, 32_768, 5120], 796.8),
+            ("arc-pro-b60", Dtype::Bf16, [512, 7168, 12_288], 1189.9),
+            ("arc-pro-b60", Dtype::Fp8, [1024, 5120, 32_768], 3505.1),
         ] {
             let found = micros(gpu, weights, shape);
             assert!((found / measured).ln().abs() < 0.25, "{gpu} {weights:?} {shape:?}: {found}");

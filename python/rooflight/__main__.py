@@ -1,0 +1,21 @@
+"""`rooflight predict ...`, `rooflight plan ...` and `rooflight evaluate ...`: the programs, under one name."""
+
+import os
+import subprocess
+import sys
+
+from rooflight._programs import NAMES, program
+
+
+def main():
+    name, *arguments = sys.argv[1:] or [""]
+    if name not in NAMES:
+        sys.exit(f"usage: rooflight {'|'.join(NAMES)} ...")
+    command = [program(name), *arguments]
+    if os.name == "posix":
+        os.execv(command[0], command)
+    sys.exit(subprocess.run(command).returncode)
+
+
+if __name__ == "__main__":
+    main()

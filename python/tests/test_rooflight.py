@@ -1,0 +1,87 @@
+"""The functions, over the programs of `ROOFLIGHT_BIN`, and the notebook of examples/jupyter where Jupyter is installed."""
+
+import subprocess
+import sys
+import unittest
+from importlib.util import find_spec
+from pathlib import Path
+
+import rooflight
+
+ROOT = Path(__file__).parents[2]
+SMALL = {"model": "llama-3.1-8b", "gpu": "h100-sxm", "isl": 64, "osl": 8, "concurrency": 2}
+
+
+class Predict(unittest.TestCase):
+    def test_a_dict_a_link_and_names_answer_alike(self):
+        by_name = rooflight.predict(**SMALL)
+        self.assertGreater(by_name["report"]["headline"]["ttft"], 0)
+        self.assertEqual(by_name, rooflight.predict(SMALL))
+        self.assertEqual(by_name, rooflight.predict(by_name["link"]))
+
+    def test_a_list_keeps_its_order(self):
+        answers = rooflight.predict([{"concurrency": 1}, {"model": "nope"}, {"concurrency": 4}], **{"osl": 4}, roofline=True)
+        self.assertEqual([answer["report"] is None for answer in answers], [False, True, False])
+        self.assertIn("c=4", answers[2]["link"])
+
+    def test_a_command_is_a_scenario(self):
+        answer = rooflight.predict("vllm serve meta-llama/Llama-3.1-8B-Instruct \\\n  --max-num-seqs 64", roofline=True)
+        self.assertEqual(answer["link"], "v=1&ms=64")
+
+    def test_what_is_wrong_is_named(self):
+        with self.assertRaises(rooflight.BadInput) as caught:
+            rooflight.predict(model="nope")
+        self.assertEqual(caught.exception.answer["issues"][0]["field"], "model")
+        for scenario, inputs in (("v=1", {"tp": 2}), ("{not json", {})):
+            with self.assertRaises(rooflight.BadInput):
+                rooflight.predict(scenario, **inputs)
+
+    def test_limits_that_break_are_listed(self):
+        kept, broken = (rooflight.predict(SMALL, limits={"ttft_p99": most})["broken"] for most in (1e6, 0.001))
+        self.assertEqual(kept, [])
+        self.assertRegex(broken[0], "^limit: ttft_p99 is ")
+        with self.assertRaises(rooflight.BadInput):
+            rooflight.predict(SMALL, limits={"nope": 1})
+
+
+class Others(unittest.TestCase):
+    def test_plan(self):
+        request = {**SMALL, "slo_ttft": 2000, "slo_tpot": 100, "vary": {"gpu": ["h100-sxm"]}, "tp": 1, "engine": "vllm"}
+        del request["gpu"]
+        best = rooflight.plan(request, roofline=True)["plans"][0]
+        self.assertEqual((best["gpu"], best["gpus"]), ("h100-sxm", 1))
+        with self.assertRaises(rooflight.BadInput):
+            rooflight.plan({**request, "slo_ttft": 0.0001}, roofline=True)
+
+    def test_evaluate(self):
+        self.assertIsNotNone(rooflight.evaluate("contributed", ROOT / "runs"))
+        with self.assertRaises(rooflight.BadInput):
+            rooflight.evaluate("nope")
+
+    @unittest.skipUnless(find_spec("pandas"), "pandas is not installed: examples/README.md says how")
+    def test_frame(self):
+        frame = rooflight.frame([{"concurrency": 1}, {"concurrency": 4}, {"tp": 3}], osl=4, roofline=True)
+        self.assertEqual(len(frame), 3)
+        self.assertLess(frame.output_per_s[0], frame.output_per_s[1])
+        self.assertIn("tp", frame.issues[2])
+
+    def test_a_missing_program_is_named(self):
+        with self.assertRaises(rooflight.BadInput):
+            rooflight.program("rm")
+
+    def test_the_command(self):
+        run = lambda *words: subprocess.run([sys.executable, "-m", "rooflight", *words], capture_output=True, text=True)
+        self.assertRegex(run("predict", "--version").stdout, r"^\S+ \d+\.\d+")
+        self.assertIn("predict|plan|evaluate", run("nope").stderr)
+
+    @unittest.skipUnless(find_spec("nbclient") and find_spec("pandas"), "Jupyter is not installed: examples/README.md says how")
+    def test_the_notebook_runs(self):
+        import nbclient
+        import nbformat
+
+        notebook = nbformat.read(ROOT / "examples/jupyter/sizing.ipynb", as_version=4)
+        self.assertFalse(any(cell.get("outputs") for cell in notebook.cells))
+        nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+        printed = "".join(str(output) for cell in notebook.cells for output in cell.get("outputs", []))
+        self.assertIn("ttft_p99_ms", printed)
+        self.assertIn("<iframe", printed)
