@@ -295,7 +295,7 @@ fn a_comparison_begins_with_another_gpu_and_another_engine() {
     let [gpu, engine] = [row("gpu"), row("engine")];
     assert!(gpu.cells[1] != gpu.cells[2] && gpu.cells[1] == gpu.cells[3], "{gpu:?}");
     assert!(engine.cells[1] == engine.cells[2] && engine.cells[1] != engine.cells[3], "{engine:?}");
-    assert!(row("TPOT").cells[2].text.ends_with(" %)"), "differences, not numbers alone");
+    assert!(row("TPOT").cells[2].text.ends_with("%)"), "differences, not numbers alone");
     let removed = spans(&document).into_iter().find(|span| span.text == "remove").expect("a link");
     assert_eq!(link::decode(&removed.link).0.compared.len(), 1);
 }
