@@ -287,6 +287,43 @@ fn configurations_stand_beside_each_other() {
 }
 
 #[test]
+fn a_comparison_begins_with_another_gpu_and_another_engine() {
+    let document = study(Topic::Compare, "", LINKS[1]);
+    let [table] = tables(&document)[..] else { panic!("one table") };
+    assert_eq!(table.head, ["", "This", "A", "B"]);
+    let row = |name: &str| table.rows.iter().find(|row| row.cells[0].text == name).expect("a row");
+    let [gpu, engine] = [row("gpu"), row("engine")];
+    assert!(gpu.cells[1] != gpu.cells[2] && gpu.cells[1] == gpu.cells[3], "{gpu:?}");
+    assert!(engine.cells[1] == engine.cells[2] && engine.cells[1] != engine.cells[3], "{engine:?}");
+    assert!(row("TPOT").cells[2].text.ends_with("%)"), "differences, not numbers alone");
+    let removed = spans(&document).into_iter().find(|span| span.text == "remove").expect("a link");
+    assert_eq!(link::decode(&removed.link).0.compared.len(), 1);
+}
+
+#[test]
+fn measured_runs_stand_on_the_curves_of_their_configuration() {
+    let accuracy = accuracy();
+    let point = accuracy.points.iter().find(|point| point.kind == "loop" && point.clients == 64);
+    let point = point.expect("a measured loop");
+    for topic in [Topic::Compare, Topic::Sweep] {
+        let document = study(topic, "", &point.link);
+        let Some(Chart::Curves(curves)) = charts(&document).into_iter().next() else { panic!("curves") };
+        let measured = |panel: usize| curves.panels[panel].lines.iter().find(|line| line.name == "measured");
+        for (panel, ms) in point.measured.iter().take(2).enumerate() {
+            let dots = measured(panel).expect("measured runs");
+            let own = dots
+                .points()
+                .any(|(at, time)| at == f64::from(point.clients) && (time - ms * 1e-3).abs() < 1e-9);
+            assert!(own, "{topic:?}: {dots:?} without {ms} ms at {}", point.clients);
+        }
+    }
+    // Token budgets are not what measured runs differ in here.
+    let document = study(Topic::Sweep, "token_budget", &point.link);
+    let Some(Chart::Curves(curves)) = charts(&document).into_iter().next() else { panic!("curves") };
+    assert!(curves.panels.iter().all(|panel| panel.lines.len() == 1), "{curves:?}");
+}
+
+#[test]
 fn bars_add_up_to_the_step() {
     let document = study(Topic::Breakdown, "", LINKS[1]);
     let (plan, _) = plan(&check(&link::decode(LINKS[1]).0.scenario, catalog()).0.unwrap()).unwrap();

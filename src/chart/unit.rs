@@ -43,6 +43,8 @@ impl Unit {
             Self::Count if value >= 1000.0 => short(value / 1000.0) + "k",
             Self::Count | Self::Dollars => short(value),
             Self::Seconds if value == 0.0 => "0".into(),
+            // Minutes and seconds would find no room.
+            Self::Seconds if value >= 60.0 => short(value) + " s",
             Self::Seconds => trimmed(Seconds(value).print()),
             Self::Share => trimmed(percent(value)),
             Self::Rate => trimmed(FlopsPerSecond(value).print()).trim_end_matches("FLOP/s").into(),
@@ -72,8 +74,9 @@ mod tests {
             Unit::Seconds.tick(0.02),
             Unit::Share.tick(0.5),
             Unit::Rate.tick(1e14),
+            Unit::Seconds.tick(100.0),
         ];
-        assert_eq!(ticks.map(|tick| tick.replace('\u{a0}', " ")), ["1k", "20 ms", "50 %", "100 T"]);
+        assert_eq!(ticks.map(|tick| tick.replace('\u{a0}', " ")), ["1k", "20 ms", "50 %", "100 T", "100 s"]);
         assert_eq!(Unit::Count.print(1409.0), "1409");
     }
 }

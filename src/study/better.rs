@@ -10,11 +10,11 @@ const LEAST_SAVING: f64 = 0.05;
 /// Without limits nothing may become slower by more than this.
 const SLOWER: f64 = 1.05;
 
-/// The changes from [`change`] that keep the load.
+/// The changes from [`change`] that keep load and requests, without pools: those are not calibrated.
 pub fn cases(link: &Link, of: &str) -> Vec<Case> {
-    let load = link.scenario.workload.load;
+    let own = &link.scenario;
     let mut cases = change::cases(link, of);
-    cases.retain(|case| case.scenario.workload.load == load);
+    cases.retain(|case| case.scenario.workload == own.workload && case.scenario.prefill == own.prefill);
     cases
 }
 

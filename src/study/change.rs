@@ -5,7 +5,7 @@ use super::sweep::weights_of;
 use super::{Block, Case, Row, Study, edit};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
-use crate::config::{Dtype, Load, Scenario};
+use crate::config::{Drafts, Dtype, Load, Prefill, Scenario, check};
 use crate::graph::Phase;
 use crate::study::words;
 use crate::units::{chance, count, fixed, percent};
@@ -41,6 +41,36 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     }
     for engine in catalog().engines.engines.iter().filter(|engine| engine.id != base.engine) {
         add(engine.name.clone(), &|scenario| edit::engine(scenario, engine));
+    }
+    if stage > 1 && base.has_experts() {
+        let (name, tp, dp) = if base.dp > 1 { ("TP", stage, 1) } else { ("Attention DP", 1, stage) };
+        add(format!("{name} {stage}"), &|scenario| (scenario.tp, scenario.dp) = (tp, dp));
+    }
+    if let Some(setup) = check(base, catalog()).0.filter(|_| !base.has_pools()) {
+        for budget in [setup.token_budget / 2, setup.token_budget.saturating_mul(2)] {
+            add(format!("Token budget {}", count(f64::from(budget))), &|scenario| {
+                scenario.overrides.token_budget = Some(budget);
+            });
+        }
+        // The same GPUs where there are replicas to spare.
+        let [workers, replicas] = match base.replicas {
+            1 => [1, 1],
+            all => [all / 2, all - all / 2],
+        };
+        add(format!("Disaggregated: {workers} prefill, {replicas} decode"), &|scenario| {
+            let Scenario { tp, pp, dp, ep, .. } = *base;
+            scenario.replicas = replicas;
+            scenario.prefill = Prefill { workers, tp, pp, dp, ep, ..Prefill::default() };
+        });
+        // Without a layer of its own to draft with, what drafting takes is not known.
+        if setup.model.mtp.is_some() && base.workload.drafts == Drafts::default() {
+            add("2 draft tokens a step, if 1 is accepted".into(), &|scenario| {
+                scenario.workload.drafts = Drafts { drafted: 2, accepted: 1.0 };
+            });
+        }
+    }
+    if base.workload.cached_share < 0.5 {
+        add("Half of each prompt cached".into(), &|scenario| scenario.workload.cached_share = 0.5);
     }
     if let Some((name, load)) = half(base.workload.load) {
         add(name, &|scenario| scenario.workload.load = load);
@@ -107,7 +137,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if left_out > 0 {
         let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };
         blocks.push(Block::text(format!(
-            "{rows} left out: they do worse in every column, or take over {} times as long.",
+            "{rows} left out: no better in any column, or over {} times as slow.",
             fixed(TOO_SLOW, 0)
         )));
     }
@@ -165,7 +195,13 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
     let meets = |case: &&&Case| case.meets_limits() != Some(false);
     // By dollars per hour; those without a known price last.
     let price = |case: &&&Case| case.dollars_per_hour().unwrap_or(f64::MAX);
-    let best = answered.iter().filter(meets).min_by(|a, b| price(a).total_cmp(&price(b)));
+    // What the engine can do comes before what its clients would have to.
+    let asks_less = |case: &&&Case| case.scenario.workload != own.scenario.workload;
+    let order = |case: &&&Case| (asks_less(case), price(case));
+    let best = answered.iter().filter(meets).min_by(|a, b| {
+        let (a, b) = (order(a), order(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
     let advice = match best {
         Some(case) => Block::spans(vec![
             format!("Cheapest single change that {goal}: ").into(),
@@ -217,4 +253,30 @@ fn is_worth_a_row(own: &Case, case: &Case) -> bool {
 fn runs(case: &Case) -> String {
     let calibrated = case.report().and_then(|report| report.calibrated.as_ref());
     calibrated.map_or("–".into(), |calibrated| count(f64::from(calibrated.support.of_model_on_engine)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::link::decode;
+
+    #[test]
+    fn what_serving_is_tuned_by_is_tried() {
+        let tried = |link: &str| -> Vec<String> {
+            cases(&decode(link).0, "").into_iter().map(|case| case.name).collect()
+        };
+        let has = |names: &[String], what: &str| names.iter().any(|name| name.starts_with(what));
+        let experts = tried("v=1&m=deepseek-r1&g=h200-sxm&tp=8&n=16");
+        for what in [
+            "Attention DP 8",
+            "2 draft tokens",
+            "Disaggregated: 1 prefill, 1 decode",
+            "Half of each prompt cached",
+        ] {
+            assert!(has(&experts, what), "{what} is not among {experts:?}");
+        }
+        assert_eq!(experts.iter().filter(|name| name.starts_with("Token budget")).count(), 2);
+        let dense = tried("v=1&m=llama-3.3-70b-instruct&tp=4");
+        assert!(!has(&dense, "Attention DP") && !has(&dense, "2 draft tokens"), "{dense:?}");
+    }
 }

@@ -1,12 +1,12 @@
 //! A configuration next to up to three others: differences, results, and scaling with clients.
 
 use super::rank::{Beats, COMPARED, SURE};
-use super::{Block, Case, Row, Span, Study, edit, metric, to_measure};
+use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure};
 use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::inputs;
 use crate::config::link::{Link, MOST_COMPARED};
-use crate::config::{Dtype, Load};
+use crate::config::{Dtype, Load, Scenario};
 use crate::units::{chance, fixed, percent};
 
 /// Clients at which each configuration is predicted for the curves.
@@ -18,27 +18,44 @@ const SUGGESTED: [&str; 5] = ["h100-sxm", "h200-sxm", "b200", "a100-sxm-80gb", "
 const NAMES: [&str; 1 + MOST_COMPARED] = ["This", "A", "B", "C"];
 const TONES: [Tone; 1 + MOST_COMPARED] = [Tone::Accent, Tone::Ink, Tone::Muted, Tone::Faint];
 
-/// The link's configurations, then all of them over [`CLIENTS`].
-pub fn cases(link: &Link, _: &str) -> Vec<Case> {
-    if link.compared.is_empty() {
-        return Vec::new();
+/// Those of the link; to begin with, another GPU and another engine.
+pub fn shown(link: &Link) -> Vec<Scenario> {
+    if !link.compared.is_empty() {
+        return link.compared.clone();
     }
-    let others = link.compared.iter().cloned().map(|scenario| Case::new("", scenario));
-    let all = std::iter::once(&link.scenario).chain(&link.compared);
+    let (gpus, engines) = (other_gpus(&link.scenario), other_engines(&link.scenario));
+    let firsts = [gpus, engines].map(|all| all.into_iter().next());
+    firsts.into_iter().flatten().map(|case| case.scenario).collect()
+}
+
+fn other_gpus(base: &Scenario) -> Vec<Case> {
+    let gpus = SUGGESTED.into_iter().filter(|id| *id != base.gpu).filter_map(|id| catalog().gpu(id));
+    gpus.map(|gpu| Case::edited(&gpu.name, base, |scenario| edit::gpu(scenario, gpu))).collect()
+}
+
+fn other_engines(base: &Scenario) -> Vec<Case> {
+    let engines = catalog().engines.engines.iter().filter(|engine| engine.id != base.engine);
+    engines
+        .map(|engine| Case::edited(&engine.name, base, |scenario| edit::engine(scenario, engine)))
+        .collect()
+}
+
+/// Those [`shown`], then all of them over [`CLIENTS`].
+pub fn cases(link: &Link, _: &str) -> Vec<Case> {
+    let compared = shown(link);
+    let all = std::iter::once(&link.scenario).chain(&compared);
     let points = all.flat_map(|scenario| {
         CLIENTS.map(|clients| {
             Case::edited("", scenario, |point| point.workload.load = Load::Concurrency(clients))
         })
     });
-    others.chain(points).collect()
+    let points: Vec<Case> = points.collect();
+    compared.into_iter().map(|scenario| Case::new("", scenario)).chain(points).collect()
 }
 
 pub fn blocks(study: &Study) -> Vec<Block> {
-    let compared = study.link.compared.len().min(MOST_COMPARED);
+    let compared = shown(&study.link).len().min(MOST_COMPARED);
     let mut blocks = vec![offers(study)];
-    if compared == 0 {
-        return blocks;
-    }
     let known = study.others();
     let columns: Vec<&Case> = std::iter::once(study.own()).chain(known.iter().take(compared)).collect();
     let head: Vec<&str> = std::iter::once("").chain(NAMES.into_iter().take(columns.len())).collect();
@@ -62,12 +79,7 @@ fn offers(study: &Study) -> Block {
         return Block::text("Four configurations are compared: remove one to add another.");
     }
     let mut offered: Vec<Case> = vec![Case::new("a copy of this configuration, to edit", base.clone())];
-    for gpu in SUGGESTED.into_iter().filter(|id| *id != base.gpu).filter_map(|id| catalog().gpu(id)) {
-        offered.push(Case::edited(&gpu.name, base, |scenario| edit::gpu(scenario, gpu)));
-    }
-    for engine in catalog().engines.engines.iter().filter(|engine| engine.id != base.engine) {
-        offered.push(Case::edited(&engine.name, base, |scenario| edit::engine(scenario, engine)));
-    }
+    offered.extend(other_gpus(base).into_iter().chain(other_engines(base)));
     let twice = base.tp.saturating_mul(2);
     offered.push(Case::edited(format!("TP {twice}"), base, |scenario| edit::tp(scenario, twice)));
     if base.weights != Some(Dtype::Fp8) {
@@ -75,9 +87,7 @@ fn offers(study: &Study) -> Block {
     }
     offered.retain(|case| !link.compared.contains(&case.scenario));
     let begin = match link.compared.is_empty() {
-        true => {
-            "Add up to three configurations to see how they differ and how each scales with clients. Compare with "
-        }
+        true => "Shown are another GPU and another engine, to begin with. Compare with ",
         false => "Compare with ",
     };
     let mut spans: Vec<Span> = Vec::new();
@@ -106,8 +116,11 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
 }
 
 fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {
-    let metrics =
-        metric::ALL.iter().map(|metric| row(metric.name, columns.iter().map(|case| metric.print(case))));
+    let (own, others) = (columns[0], &columns[1..]);
+    let metrics = metric::ALL.iter().map(move |metric| {
+        let changes = others.iter().map(|case| metric.print_change(case, own));
+        row(metric.name, std::iter::once(metric.print(own)).chain(changes))
+    });
     let filled = columns.iter().map(|case| {
         let memory = case.report().map(|report| &report.memory);
         let share = memory.map(|memory| memory.kv_needed.0 / memory.kv_room.0);
@@ -167,7 +180,7 @@ fn row(name: &str, cells: impl IntoIterator<Item = impl Into<Span>>) -> Row {
 /// Links that swap each of the others with the form, and that remove it.
 fn actions(study: &Study, columns: usize) -> [Row; 2] {
     let link = |name: &str, index: usize, change: fn(&mut Link, usize)| {
-        let mut link = study.link.clone();
+        let mut link = Link { compared: shown(&study.link), ..study.link.clone() };
         change(&mut link, index);
         Span::link(name, format!("#{}", link.encode()))
     };
@@ -188,13 +201,13 @@ fn actions(study: &Study, columns: usize) -> [Row; 2] {
 fn curves(study: &Study, points: &[Case]) -> Option<Block> {
     let at = CLIENTS.map(f64::from);
     let panel = |metric: &metric::Metric| {
-        let lines = NAMES.iter().zip(TONES).zip(points.chunks(CLIENTS.len()));
-        metric.panel(
-            lines.map(|((name, tone), own)| metric.line(name, tone, at.into_iter().zip(own))).collect(),
-        )
+        let cases = NAMES.iter().zip(TONES).zip(points.chunks(CLIENTS.len()));
+        let lines = cases.map(|((name, tone), own)| metric.line(name, tone, at.into_iter().zip(own)));
+        let all = at.into_iter().cycle().zip(points);
+        metric.panel(lines.chain([measured::dots(study, *metric, all)]).collect())
     };
     let panels: Vec<Panel> = metric::CURVES.iter().filter_map(panel).collect();
-    if panels.is_empty() || study.link.compared.is_empty() {
+    if panels.is_empty() {
         return None;
     }
     let words = words(&panels);
@@ -207,6 +220,7 @@ fn words(panels: &[Panel]) -> String {
         let values = panel
             .lines
             .iter()
+            .filter(|line| !line.loose)
             .filter_map(|line| Some(format!("{} {}", line.name, panel.y.unit.print(*line.y.last()?))));
         format!("{} at the most clients: {}.", panel.y.name, values.collect::<Vec<_>>().join(", "))
     };

@@ -1,7 +1,11 @@
 //! Measured numbers next to predicted ones.
 
-use super::{Block, Study};
-use crate::config::Metric;
+use super::accuracy::Point;
+use super::sweep::weights_of;
+use super::{Block, Case, Study, metric};
+use crate::chart::{Line, Tone};
+use crate::config::link::decode;
+use crate::config::{Measured, Metric, Overrides, Scenario, Slos};
 use crate::serving::measured::{Deviation, deviations, print};
 
 /// The numbers both measured and predicted.
@@ -42,4 +46,40 @@ pub fn blocks(study: &Study) -> Vec<Block> {
              for the mean, which a few slow requests can raise well above it.",
         ),
     ]
+}
+
+/// What was measured of `cases`, each with its place on the axis: the visitor's run of the form, and closed loops of the evidence
+/// that differ from a case in limits and engine settings at most. Of those, only times are known.
+pub fn dots<'a>(study: &Study, metric: metric::Metric, cases: impl Iterator<Item = (f64, &'a Case)>) -> Line {
+    let (index, own) = match metric.name {
+        "TTFT" => (0, Metric::Ttft),
+        "TPOT" => (1, Metric::Tpot),
+        _ => return Line::default(),
+    };
+    let dots = cases.flat_map(|(at, case)| {
+        let own = case.scenario.measured.of(own).value().filter(|_| std::ptr::eq(case, study.own()));
+        let others = of_evidence(study, case).filter_map(move |point| point.measured.get(index).copied());
+        own.into_iter().chain(others).map(move |ms| (at, ms * 1e-3))
+    });
+    Line { loose: true, ..Line::marked("measured", Tone::Ink, dots) }
+}
+
+fn of_evidence<'a>(study: &'a Study, case: &'a Case) -> impl Iterator<Item = &'a Point> {
+    let same = bare(&case.scenario);
+    let points = study.accuracy.iter().flat_map(|accuracy| &accuracy.points);
+    points.filter(move |point| {
+        let is_near = case.setup().is_some_and(|setup| {
+            [&point.model, &point.gpu, &point.engine] == [&setup.model.name, &setup.gpu.id, &setup.engine.id]
+        });
+        is_near && point.kind == "loop" && bare(&decode(&point.link).0.scenario) == same
+    })
+}
+
+/// Without what a measured run need not share.
+fn bare(scenario: &Scenario) -> Scenario {
+    let mut bare = scenario.clone();
+    bare.weights = weights_of(scenario);
+    (bare.overrides, bare.measured) = (Overrides::default(), Measured::default());
+    (bare.workload.slos, bare.workload.requests) = (Slos::default(), None);
+    bare
 }

@@ -209,7 +209,7 @@ impl Study {
         // For loads of compared configurations, only curves are drawn.
         let is_ranked = match self.topic {
             Topic::Change | Topic::Better | Topic::Sweep => true,
-            Topic::Compare => self.done <= self.link.compared.len(),
+            Topic::Compare => self.done <= compare::shown(&self.link).len(),
             _ => false,
         };
         if is_ranked

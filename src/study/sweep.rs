@@ -1,7 +1,7 @@
 //! A configuration with one setting varied.
 
 use super::metric::{self, COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
-use super::{Block, Case, Row, Study, edit};
+use super::{Block, Case, Row, Study, edit, measured};
 use crate::chart::{Axis, Bar, Bars, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
@@ -178,9 +178,12 @@ fn curves(study: &Study, setting: &str, cases: &[&Case]) -> Block {
     let slos = study.own().scenario.workload.slos;
     let limits = [slos.ttft_ms, slos.tpot_ms, None];
     let at = |case: &Case| position(case, &study.chosen);
+    // Measured runs have settings of their own.
+    let has_runs = ["load", "isl", "osl", "tp"].contains(&&*study.chosen);
     let panel = |(metric, limit): (Metric, Option<f64>)| {
         let points = cases.iter().filter_map(|case| Some((at(case)?, *case)));
-        let panel = metric.panel(vec![metric.line("", Tone::Accent, points)])?;
+        let dots = measured::dots(study, metric, points.clone().filter(|_| has_runs));
+        let panel = metric.panel(vec![metric.line("", Tone::Accent, points), dots])?;
         Some(Panel { limit: limit.map(|limit| limit * 1e-3), ..panel })
     };
     let panels = metric::CURVES.into_iter().zip(limits).filter_map(panel).collect();

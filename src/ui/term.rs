@@ -2,6 +2,6 @@
 
 use leptos::prelude::*;
 
-pub fn term(name: &'static str, help: &'static str) -> AnyView {
+pub fn term(name: String, help: String) -> AnyView {
     view! { <button type="button" class="term" title=help>{name}</button> }.into_any()
 }

@@ -70,7 +70,7 @@ impl Loads {
             done: sweep.curve().len() as u32,
             total: sweep.total() as u32,
             finished: !ran,
-            document: view::curve(runner.setup(), measured, sweep.curve(), sweep.largest()),
+            document: view::curve(runner.setup(), measured, sweep.curve(), sweep.largest(), !ran),
         }
     }
 }

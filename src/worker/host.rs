@@ -138,7 +138,9 @@ fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue
             spawn_local(async move {
                 let StudyAsked { id, topic, of, link, page } = asked;
                 let accuracy = match topic {
-                    Topic::Evidence | Topic::Explain => session.accuracy(&scope).await,
+                    Topic::Evidence | Topic::Explain | Topic::Compare | Topic::Sweep => {
+                        session.accuracy(&scope).await
+                    }
                     _ => None,
                 };
                 // Another study may have been requested while this one waited for its report.

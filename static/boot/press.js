@@ -43,6 +43,15 @@ addEventListener("click", ({ target }) => {
   }
 });
 
+/** Two fingers on a chart zoom it as a trackpad's do. */
+let apart = 0;
+addEventListener("touchmove", ({ target, touches: [one, other] }) => {
+  const now = other && target.matches("canvas") ? Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) : 0;
+  if (now && apart) target.dispatchEvent(new WheelEvent("wheel", { ctrlKey: true, deltaY: 100 * Math.log(apart / now) }));
+  apart = now;
+});
+addEventListener("touchend", () => (apart = 0));
+
 /** A page that is opened without a link says what it is for, until the first change. */
 export function introduce() {
   const intro = document.querySelector("#intro");

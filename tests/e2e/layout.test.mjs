@@ -133,6 +133,23 @@ pageTest("a phone shows what is set in a line, which opens the form", { viewport
   }
 });
 
+pageTest("bars hold whole words or none, and inputs say what they mean", { viewport: phone }, async ({ page, open }) => {
+  await open(LIMITED);
+  await settled(page);
+  // Words on the line that is in sight, and how far they reach beyond their part of the bar.
+  const reach = () => page.locator(".time .bar span").evaluateAll((parts) => parts.map((part) => {
+    const [box, range] = [part.getBoundingClientRect(), document.createRange()];
+    range.selectNodeContents(part);
+    const seen = [...range.getClientRects()].filter((line) => line.top < box.bottom - 4);
+    return Math.max(0, ...seen.map((line) => line.right - box.right));
+  }));
+  const parts = await reach();
+  assert.ok(parts.length > 2 && parts.every((beyond) => beyond < 1), `${parts}`);
+  await page.getByTestId("configure").click();
+  await page.locator("label[for=isl]").click();
+  await page.locator(".definition", { hasText: /prompt/i }).waitFor();
+});
+
 pageTest("an error out of sight is listed with a way to its input, and every word can be read", { viewport: phone }, async ({ page, open }) => {
   await open(LIMITED);
   await settled(page);

@@ -294,6 +294,21 @@ pageTest("the roofline is zoomed by buttons and keys, dragged, and shown whole a
   await page.keyboard.press("0");
   assert.equal(await picture(), whole);
   assert.equal(await summary(), words);
+  // Two fingers, and a trackpad.
+  await chart.evaluate((target) => {
+    for (const apart of [50, 80, 120]) {
+      const touches = [-apart, apart].map((x, identifier) => new Touch({ identifier, target, clientX: 300 + x, clientY: 300 }));
+      target.dispatchEvent(new TouchEvent("touchmove", { bubbles: true, touches }));
+    }
+  });
+  await page.locator("[data-testid=roofline][data-zoomed]").waitFor();
+  await page.keyboard.press("0");
+  assert.equal(await picture(), whole);
+  await page.keyboard.down("Control");
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.wheel(0, -100);
+  await page.keyboard.up("Control");
+  await page.locator("[data-testid=roofline][data-zoomed]").waitFor();
 });
 
 pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, async ({ page, open }) => {

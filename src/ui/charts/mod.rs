@@ -3,7 +3,7 @@
 mod drawing;
 mod tools;
 
-use leptos::ev::{KeyboardEvent, MouseEvent, PointerEvent};
+use leptos::ev::{KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 use leptos::html::Canvas;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -87,6 +87,13 @@ pub fn ChartView(
             voice.set(text);
         }
     };
+    // A pinch on a trackpad is a turn of the wheel with Ctrl; `press.js` makes one of two fingers.
+    let pinch = move |event: WheelEvent| {
+        if event.ctrl_key() && drawing.zooms() {
+            event.prevent_default();
+            drawing.zoom((-event.delta_y() / PINCH).exp());
+        }
+    };
     let summary = format!(
         "{}-summary",
         if id.is_empty() { label.replace(' ', "-").to_lowercase() } else { id.clone() }
@@ -97,7 +104,7 @@ pub fn ChartView(
             aria-describedby=summary.clone()
             data-zoomed=move || drawing.is_zoomed()
             on:pointerdown=press on:pointerup=move |_| pressed.set_value(None)
-            on:pointermove=point
+            on:pointermove=point on:wheel=pinch
             on:pointerleave=move |_| {
                 pressed.set_value(None);
                 drawing.read_out(None);
@@ -112,6 +119,8 @@ pub fn ChartView(
 
 /// Zoom factor of one press of a button or key.
 pub const ZOOM: f64 = 1.5;
+/// Wheel delta that zooms by e.
+const PINCH: f64 = 100.0;
 /// Distance a key moves the chart, in CSS pixels.
 const MOVED: f64 = 60.0;
 

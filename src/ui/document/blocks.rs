@@ -10,6 +10,7 @@ use crate::ui::charts::ChartView;
 use crate::ui::copy::Copy;
 use crate::ui::parts::Tick;
 use crate::ui::state::State;
+use crate::ui::term::term;
 
 /// Ids of the open folds of a document.
 #[derive(Clone, Copy)]
@@ -102,7 +103,12 @@ fn mark(name: String, plan: String) -> AnyView {
 
 /// The first cell of each row names it.
 fn table(of: Table) -> AnyView {
-    let head = of.head.into_iter().map(|name| view! { <th scope="col">{name}</th> }).collect_view();
+    // A head without a name is one to those who see it.
+    let head = of.head.into_iter().map(|name| {
+        let (class, name) = if name.is_empty() { ("unseen", "Name".into()) } else { ("", name) };
+        view! { <th scope="col"><span class=class>{name}</span></th> }
+    });
+    let head = head.collect_view();
     let row = |Row { cells, own }: Row| {
         let mut cells = cells.into_iter().map(span);
         let name = cells.next().map(|name| view! { <th scope="row">{name}</th> });
@@ -136,7 +142,7 @@ fn figure(of: Figure) -> AnyView {
 
 fn facts(of: Facts) -> AnyView {
     let fact = |Fact { name, value, help }: Fact| {
-        view! { <div><dt title=help>{name}</dt><dd>{value}</dd></div> }
+        view! { <div><dt>{term(name, help)}</dt><dd>{value}</dd></div> }
     };
     view! { <dl class="facts" data-testid=of.id>{of.facts.into_iter().map(fact).collect_view()}</dl> }
         .into_any()

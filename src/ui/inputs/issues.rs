@@ -34,7 +34,7 @@ fn entry(issue: Issue) -> AnyView {
         <li class="issue" data-testid="issue" data-field=issue.field.id() data-severity=severity>
             <span class="mark" aria-hidden="true">{mark}</span>
             <span><span class="unseen">{name}</span>{issue.sentence()}</span>
-            <button type="button" class="go">"Show"</button>
+            <button type="button" class="go">{format!("Show {}", issue.field.input().label)}</button>
         </li>
     }
     .into_any()

@@ -38,7 +38,7 @@ pub fn Gauge(
     });
     view! {
         <div class="gauge">
-            <dt>{term(name, help)}<span class="plain">{plain}</span></dt>
+            <dt>{term(name.into(), help.into())}<span class="plain">{plain}</span></dt>
             <dd data-testid=id data-value=show(|reading| decimal(reading.value))>
                 <button
                     type="button" class="why" data-testid=format!("explain-{id}") title="Formula and values"

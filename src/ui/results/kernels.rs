@@ -43,7 +43,7 @@ const COLUMNS: [(&str, &str, bool); 12] = [
 fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
     let state = State::get();
     let heads = COLUMNS.map(|(name, help, number)| {
-        view! { <th scope="col" class=if number { "n" } else { "" }>{term(name, help)}</th> }
+        view! { <th scope="col" class=if number { "n" } else { "" }>{term(name.into(), help.into())}</th> }
     });
     let rows = move || state.of_pass(phase, |pass| Some(rows(&pass.kernels))).into_any();
     let name = format!("Kernels of {}", words::phase(phase).to_ascii_lowercase());

@@ -33,7 +33,7 @@ fn Limit(phase: Phase, id: &'static str) -> impl IntoView {
     // Dashes before the first answer, so that nothing moves when it arrives.
     let facts = FACTS.into_iter().enumerate().map(move |(index, (name, help))| {
         let fact = move || state.of_pass(phase, |pass| pass.facts.get(index).cloned()).unwrap_or("–".into());
-        view! { <div><dt>{term(name, help)}</dt><dd>{fact}</dd></div> }
+        view! { <div><dt>{term(name.into(), help.into())}</dt><dd>{fact}</dd></div> }
     });
     let sentence = move || state.of_pass(phase, |pass| Some(pass.sentence.clone())).unwrap_or("–".into());
     view! {

@@ -2,8 +2,6 @@
 
 use leptos::prelude::*;
 
-use crate::config::Issue;
-use crate::ui::inputs::issue_list;
 use crate::ui::state::State;
 use crate::units::fixed;
 use crate::worker::protocol::{MemoryShown, Part};
@@ -16,26 +14,18 @@ pub fn MemoryView() -> impl IntoView {
     let show = move |part: fn(&MemoryShown) -> String| {
         move || memory.with(|memory| memory.as_ref().map(part)).unwrap_or_default()
     };
+    let words = show(|memory| memory.words.clone());
     let bar = move || memory.get().map(bar).into_any();
     let legend =
         move || memory.get().map(|memory| memory.parts.into_iter().map(entry).collect_view()).into_any();
-    // The reasons are also next to their inputs; here they explain the missing numbers.
-    let reasons = move || {
-        state.answer.with(|shown| {
-            let missing = shown.as_ref().filter(|shown| shown.answer.readings.is_empty());
-            let issues = missing.map(|shown| shown.issues.clone()).unwrap_or_default();
-            issues.into_iter().filter(Issue::is_error).collect()
-        })
-    };
     view! {
         <section class="panel memory" aria-label="Memory">
             <header>
                 <h2>"Memory of the fullest GPU"</h2>
                 <p class="fit" data-testid="fit" data-fits=fitting>{show(|memory| memory.verdict.clone())}</p>
             </header>
-            <div class="bar" data-testid="memory-bar" role="img" aria-label=show(|memory| memory.words.clone())>{bar}</div>
+            <div class="bar" data-testid="memory-bar" role="img" aria-label=move || format!("Memory: {}", words())>{bar}</div>
             <dl class="facts legend">{legend}</dl>
-            {issue_list("memory-issues".into(), reasons)}
         </section>
     }
 }

@@ -28,11 +28,15 @@ pub fn LoadsView() -> impl IntoView {
     let curve = Memo::new(move |_| {
         state.sweep.with(|sweep| sweep.curve.as_ref().map(|curve| curve.document.clone())).unwrap_or_default()
     });
-    // Stale content takes no space.
     let no_curve = move || curve.with(|curve| curve.blocks.is_empty());
+    // What is no longer so takes no room; before the first answer its place is kept.
+    let nothing = move || match progress() {
+        Progress::None => state.answer.with(Option::is_some),
+        progress => progress == Progress::Done && no_curve(),
+    };
     view! {
         <section class="panel simulation" aria-label="Latency and throughput against load" data-testid="simulation" class:due=due
-            prop:hidden=move || progress() == Progress::None || progress() == Progress::Done && no_curve()>
+            prop:hidden=nothing>
             <header>
                 <h2>"Latency and throughput against load"</h2>
                 <p class="key">
@@ -58,10 +62,10 @@ fn id(progress: Progress) -> &'static str {
 
 fn said(progress: Progress, curve: Option<&Swept>) -> String {
     match (progress, curve) {
-        (Progress::Due, _) => "Follow the answer".into(),
+        (Progress::Due | Progress::None, _) => "Run after the answer".into(),
         (Progress::Running, Some(curve)) => format!("{} of {}", curve.done, curve.total),
         (Progress::Running, None) => "Running".into(),
         (Progress::Stopped, _) => "Stopped".into(),
-        (Progress::None | Progress::Done, _) => String::new(),
+        (Progress::Done, _) => String::new(),
     }
 }

@@ -25,6 +25,7 @@ pub fn StudyView() -> impl IntoView {
     let document = move || state.study.with(|study| study.studied.document.clone());
     view! {
         <section class="panel study" data-testid="study" aria-label="Study" class:due=due prop:hidden=hidden>
+            <h2 class="unseen">"Study"</h2>
             <p class="progress" role="status" data-testid="study-status" data-status=status>{progress}</p>
             <DocumentView id=STUDY document=document />
         </section>

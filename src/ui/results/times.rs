@@ -16,14 +16,12 @@ const KEY: [(&str, &str); 4] = [
     ("resource-links", "links"),
     ("resource-host", "launch and host"),
 ];
-/// Minimum widths in % for a part's name and share, and for its share alone.
-const NAMED: f64 = 24.0;
-const NUMBERED: f64 = 9.0;
 
 #[component]
 pub fn TimesView() -> impl IntoView {
     let state = State::get();
-    let nothing = move || state.of_answer(|answer| answer.passes.first().map(|_| ())).is_none();
+    // Before the first answer its place is kept.
+    let nothing = move || state.of_answer(|answer| Some(answer.passes.is_empty())) == Some(true);
     let bars = move || {
         [Phase::Decode, Phase::Prefill]
             .map(|phase| state.of_pass(phase, |pass| Some(bar(phase, pass))))
@@ -62,11 +60,8 @@ fn bar(phase: Phase, pass: &Pass) -> AnyView {
     .into_any()
 }
 
+/// Share and name, as far as there is room for whole ones (`results.css`).
 fn segment(Part { class, name, size, width }: &Part) -> AnyView {
-    let text = match *width {
-        NAMED.. => format!("{name} {size}"),
-        NUMBERED..NAMED => size.clone(),
-        _ => String::new(),
-    };
+    let text = format!("{size} {}", name.replace(' ', "\u{a0}"));
     view! { <span class=class.clone() style:width=fixed(*width, 2) + "%">{text}</span> }.into_any()
 }

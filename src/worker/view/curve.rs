@@ -8,8 +8,14 @@ use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, to_measure, words as named};
 use crate::units::{Seconds, chance, count};
 
-/// The curve so far, with what was `measured` at the requested load.
-pub fn curve(setup: &Setup, measured: &Measured, points: &[Point], largest: Option<f64>) -> Document {
+/// The curve so far, with what was `measured` at the requested load. `over`: no load is left to run.
+pub fn curve(
+    setup: &Setup,
+    measured: &Measured,
+    points: &[Point],
+    largest: Option<f64>,
+    over: bool,
+) -> Document {
     if points.is_empty() {
         return Document::default();
     }
@@ -36,7 +42,7 @@ pub fn curve(setup: &Setup, measured: &Measured, points: &[Point], largest: Opti
     });
     let table = Block::table("Other loads", &head, rows).called("points");
     let mut blocks = Vec::new();
-    let largest = most_within(setup, points, largest);
+    let largest = most_within(setup, points, largest, over);
     if !largest.is_empty() {
         blocks.push(Block::text(&*largest).called("largest"));
     }
@@ -93,7 +99,7 @@ fn words(setup: &Setup, points: &[Point]) -> String {
 }
 
 /// The largest load that meets the limits, in a sentence; empty without limits or curve.
-fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>) -> String {
+fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>, over: bool) -> String {
     let limited = setup.slos.limits().next().is_some();
     if !limited || points.is_empty() {
         return String::new();
@@ -103,7 +109,8 @@ fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>) -> String 
     match largest {
         None => "Not even the smallest load keeps 99 % of its requests within the limits.".into(),
         Some(most) if most >= end => {
-            format!("All loads keep within the limits, up to {}.", load(end))
+            let all = if over { "All loads" } else { "So far all loads" };
+            format!("{all} keep within the limits, up to {}.", load(end))
         }
         Some(most) => {
             let text = format!("Up to {} keep 99 % of requests within the limits", load(most));
