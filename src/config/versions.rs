@@ -72,7 +72,8 @@ impl Engine {
         self.chat_templates.iter().find(does)
     }
 
-    /// Takes the kernels of experts that `version` launched; those it has if that is no number.
+    /// Takes the kernels of experts that `version` launched, by the last record that holds of it; those it has if that is no
+    /// number.
     pub fn launch_experts_of(&mut self, version: &str) {
         let numbered = version.starts_with(|first: char| first.is_ascii_digit());
         for older in self.older_experts.iter().filter(|_| numbered) {
@@ -138,5 +139,18 @@ mod tests {
         assert_eq!(kernel("0.11.1", Dtype::Bf16).as_deref(), Some("sglang_fused_moe_triton"));
         assert_eq!(kernel("0.11.1", Dtype::Fp8Block).as_deref(), Some("deepgemm"));
         assert_eq!([kernel("0.16.0", Dtype::Bf16), kernel("nightly", Dtype::Bf16)], [newest.clone(), newest]);
+    }
+
+    #[test]
+    fn vllm_0_14_to_0_16_run_flashinfer_experts_on_hopper_without_ep_too() {
+        let kernel = |version: &str| {
+            let mut vllm = catalog().engine("vllm").unwrap().clone();
+            vllm.launch_experts_of(version);
+            vllm.kernels_on(Arch::Hopper).unwrap().moe(Dtype::Fp8Block, 1, 1).map(str::to_owned).unwrap()
+        };
+        let triton = "vllm_fp8moe_triton_tritonexperts";
+        assert_eq!([kernel("0.12.0"), kernel("0.18.0"), kernel("0.24.0")], [triton; 3]);
+        let flashinfer = "vllm_fp8moe_flashinfer_cutlass_flashinferexperts";
+        assert_eq!([kernel("0.14.0"), kernel("0.16.0")], [flashinfer; 2]);
     }
 }

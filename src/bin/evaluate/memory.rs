@@ -8,7 +8,7 @@ use rooflight::evidence::compared::Skipped;
 use rooflight::evidence::memory::report::{Group, StartReport};
 use rooflight::evidence::memory::{ComparedStart, compare, read};
 
-use super::serving::{cell, in_file, read as read_file};
+use super::serving::{cell, engines_of, in_file, read as read_file};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -29,7 +29,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let mut catalog = Catalog::shipped()?;
     if let Some(path) = &arguments.engines {
-        catalog.engines = serde_json::from_str(&read_file(path)?).map_err(|error| in_file(path, error))?;
+        catalog.engines = engines_of(path)?;
     }
     let (mut compared, mut skipped) = (Vec::new(), Vec::new());
     for path in &arguments.cases {

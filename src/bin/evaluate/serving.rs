@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rooflight::config::catalog::{Catalog, constants};
+use rooflight::config::catalog::{Catalog, EngineCatalog, constants};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, Kind, TraceCase};
 use rooflight::evidence::compared::{Compared, Metric, Metrics, PeerRow, Report, Skipped};
@@ -16,7 +16,7 @@ use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
 use rooflight::evidence::served::ranks::{Named, Ranks, Reliability};
 use rooflight::evidence::served::report::{LoopReport, ServedReports, served_reports};
 use rooflight::evidence::served::response::responses;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -122,7 +122,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         models.as_deref().map_or_else(shipped_models, open_models).map_err(|error| error.to_string())?;
     let mut catalog = Catalog::shipped()?;
     if let Some(path) = engines {
-        catalog.engines = serde_json::from_str(&read(path)?).map_err(|error| in_file(path, error))?;
+        catalog.engines = engines_of(path)?;
     }
     if let Some(path) = responses {
         return write_responses(path, factors.as_deref(), (cases, *every), &models, &catalog);
@@ -204,6 +204,15 @@ pub fn title(kind: Kind) -> &'static str {
 
 pub fn in_file(path: &Path, error: impl std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
+}
+
+/// The engines of a changed copy of `static/catalog/engines.json`, whose sources nothing here asks for.
+pub fn engines_of(path: &Path) -> Result<EngineCatalog, String> {
+    let mut file: Value = serde_json::from_str(&read(path)?).map_err(|error| in_file(path, error))?;
+    if let Some(file) = file.as_object_mut() {
+        file.remove("sources");
+    }
+    serde_json::from_value(file).map_err(|error| in_file(path, error))
 }
 
 pub fn read(path: &Path) -> Result<String, String> {

@@ -118,6 +118,9 @@ pub struct Launch {
     /// Speculative decoding.
     #[serde(skip)]
     pub drafts: Drafts,
+    /// Passes of a draft model of its own in each step; zero where the model drafts with its own layer.
+    #[serde(skip)]
+    pub draft_passes: u32,
     /// Why the run should not be compared with at all: it says nothing about one server.
     pub excluded: Option<String>,
     /// What may be otherwise, in words.
@@ -232,7 +235,7 @@ pub fn launch(case: &ServedCase) -> Result<Launch, String> {
     launch.layout = Layout { gpus: label.gpus, tp: label.gpus / ranks, ep, attention_dp: ranks };
     launch.doubts.extend(disagreements(case, label, launch.layout));
     launch.length_range = case.length_range.or(launch.length_range);
-    if plan.drafts.made(case) {
+    if plan.drafts.made(case, label) {
         launch.drafts = Drafts { drafted: plan.drafts.drafted, accepted: plan.drafts.accepted };
         launch.inferred.push(plan.drafts.inferred.clone());
     }

@@ -34,8 +34,9 @@ pub(super) struct Plan {
     pub scripts: Vec<Script>,
 }
 
-/// Batches of runs whose answers come 1.2 to 1.8 times as fast as in all other runs of the same
-/// configurations, at the same or a longer TTFT: the multi-token-prediction recipes of the same models.
+/// Runs with multi-token prediction. The labels do not say so; the project's sweeps do: those of `dsr1-*-trt-mtp` began on
+/// 2026-01-14 and took a new image on 2026-02-05 and 2026-02-06, and of Qwen3.5 in FP8 on B200 only
+/// `qwen3.5-fp8-b200-sglang-mtp` ran TP 4 without EP.
 #[derive(Debug, Deserialize)]
 pub(super) struct DraftedRuns {
     pub drafted: u32,
@@ -49,21 +50,32 @@ pub(super) struct DraftedRuns {
 struct DraftedBatch {
     models: Vec<String>,
     engine: String,
-    from: String,
-    until: String,
     version: String,
+    /// Days of the runs; every day, and runs without one, if left out.
+    from: Option<String>,
+    until: Option<String>,
+    gpu: Option<String>,
+    precisions: Option<Vec<String>>,
+    /// GPUs and EP as labelled.
+    tp: Option<u32>,
+    ep: Option<u32>,
 }
 
 impl DraftedRuns {
     /// Whether `case` is one of these runs.
-    pub fn made(&self, case: &ServedCase) -> bool {
+    pub fn made(&self, case: &ServedCase, label: Label) -> bool {
         let name = case.model.rsplit_once('/').map_or("", |(_, name)| name);
         let (day, version) = (case.measured_on.as_deref(), case.engine_version.as_deref());
         self.batches.iter().any(|batch| {
             batch.models.iter().any(|model| model == name)
                 && batch.engine == case.engine
-                && day.is_some_and(|day| (batch.from.as_str()..=batch.until.as_str()).contains(&day))
                 && version == Some(&batch.version)
+                && batch.from.as_deref().is_none_or(|from| day.is_some_and(|day| from <= day))
+                && batch.until.as_deref().is_none_or(|until| day.is_some_and(|day| day <= until))
+                && batch.gpu.as_ref().is_none_or(|gpu| *gpu == case.gpu)
+                && batch.precisions.as_ref().is_none_or(|all| all.contains(&case.precision))
+                && batch.tp.is_none_or(|tp| tp == label.gpus)
+                && batch.ep.is_none_or(|ep| ep == label.ep)
         })
     }
 }
@@ -218,6 +230,30 @@ impl Launches {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn drafts_are_those_of_the_sweeps_that_name_them() {
+        let drafts = &plan().unwrap().drafts;
+        let run = |engine: &str, model: &str, version: &str, day: Option<&str>| ServedCase {
+            engine: engine.into(),
+            model: model.into(),
+            engine_version: Some(version.into()),
+            measured_on: day.map(str::to_owned),
+            gpu: "b200".into(),
+            precision: "fp8".into(),
+            ..ServedCase::default()
+        };
+        let label = |gpus, ep| Label { gpus, ep, attention_dp: false };
+        let qwen = run("sglang", "Qwen/Qwen3.5-397B-A17B", "0.5.9", None);
+        assert!(drafts.made(&qwen, label(4, 1)));
+        assert!(!drafts.made(&qwen, label(4, 4)) && !drafts.made(&qwen, label(8, 1)));
+        let deepseek = |day| run("trtllm", "deepseek-ai/DeepSeek-R1", "1.2.0rc6.post3", day);
+        assert!(drafts.made(&deepseek(Some("2026-02-06")), label(8, 1)));
+        assert!(
+            !drafts.made(&deepseek(Some("2026-02-03")), label(8, 1))
+                && !drafts.made(&deepseek(None), label(8, 1))
+        );
+    }
 
     #[test]
     fn every_case_reads() {

@@ -194,5 +194,8 @@ fn drafts(launch: &mut Launch, plan: &Plan, case: &ServedCase, published: &Publi
     if case.engine == "sglang" && !given.iter().any(|flag| setting(&flag.name) == Some(Setting::MaxSeqs)) {
         launch.max_seqs = Some(constants().sglang_drafting_seqs as u32);
     }
+    if given.iter().any(|flag| flag.name == "speculative_draft_model_path") {
+        launch.draft_passes = deepest as u32;
+    }
     launch.drafts = Drafts { drafted: drafted as u32, accepted: accepted.clamp(0.0, drafted) };
 }

@@ -1,6 +1,7 @@
 //! Measured runs of servers, run again in the simulator.
 
 pub mod calibrated;
+mod drafting;
 mod numpy;
 pub mod pools;
 pub mod ranks;
@@ -17,7 +18,7 @@ use self::sent::Sent;
 use super::cases::{Ask, Kind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, Launch, launch};
-use crate::config::catalog::{Catalog, Physics};
+use crate::config::catalog::{Catalog, Physics, constants};
 use crate::config::{Figure, Setup, check, link};
 use crate::efficiency::Efficiencies;
 use crate::serving::run::Power;
@@ -38,6 +39,8 @@ pub struct Run {
     pub policy: Policy,
     pub sent: Sent,
     pub extent: Extent,
+    /// What a draft model of its own takes of each step that decodes, in s.
+    drafting: f64,
     /// As near as a link comes to it.
     pub link: String,
 }
@@ -58,6 +61,9 @@ impl Run {
         if case.kind == Kind::Offline && !launch.async_scheduling {
             setup.engine.host.sequence_us = sequence_us(&case.engine, catalog);
         }
+        let physics = constants().physics().ok_or("the catalog of constants lacks a figure")?;
+        let drafting = drafting::seconds(&setup, &physics, launch.draft_passes)
+            .map_err(|missing| missing.to_string())?;
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
         let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
         sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
@@ -69,7 +75,7 @@ impl Run {
         };
         let policy = started(replica::policy(&setup, &memory), &launch, case, &sent);
         let link = link::encode(&scenario::as_sent(scenario, case, &launch, &sent));
-        Ok(Self { setup, launch, policy, sent, extent, link })
+        Ok(Self { setup, launch, policy, sent, extent, drafting, link })
     }
 
     /// Runs of the same kernels: one table serves them all.
@@ -80,8 +86,9 @@ impl Run {
         let drafted = self.setup.drafts.drafted;
         let choice = self.setup.engine.kernels_on(self.setup.gpu.arch);
         let experts = choice.and_then(|choice| choice.moe(self.setup.formats.weights, 1, u64::from(*ep)));
+        let attention = choice.map(|choice| &choice.attention_decode);
         format!(
-            "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {moe} {experts:?} {fused:?} {drafted}",
+            "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {attention:?} {moe} {experts:?} {fused:?} {drafted}",
             weights.id(),
             kv.id()
         )
@@ -94,7 +101,8 @@ impl Run {
     /// Why the simulation does not end, or has no answer.
     pub fn simulate(&self, cost: &dyn StepCost, wait: f64) -> Result<(Times, f64), String> {
         let sampling = self.sent.sampling_ns * 1e-9 * f64::from(self.setup.model.vocab);
-        let cost = &AsServed { cost, start: self.launch.cold_start, due: Cell::new(true), sampling };
+        let (start, drafting) = (self.launch.cold_start, self.drafting);
+        let cost = &AsServed { cost, start, due: Cell::new(true), sampling, drafting };
         let Sent { requests, arrivals, .. } = &self.sent;
         let mut outcome = simulate(&self.policy, requests, arrivals, cost, Limits::default())
             .map_err(|error| error.to_string())?;
@@ -145,6 +153,8 @@ struct AsServed<'a> {
     due: Cell<bool>,
     /// Seconds a sequence that decodes.
     sampling: f64,
+    /// Seconds a step that decodes.
+    drafting: f64,
 }
 
 impl StepCost for AsServed<'_> {
@@ -155,7 +165,8 @@ impl StepCost for AsServed<'_> {
     fn spent(&self, ranks: &[RankStep<'_>]) -> Spent {
         let mut spent = self.cost.spent(ranks);
         let decoding = ranks.iter().map(|rank| rank.decoding).max().unwrap_or(0);
-        let sampling = self.sampling * f64::from(decoding);
+        let drafting = if decoding > 0 { self.drafting } else { 0.0 };
+        let sampling = self.sampling * f64::from(decoding) + drafting;
         // Drawing is taken to draw what the rest of the step does.
         spent.joules *= if spent.seconds > 0.0 { 1.0 + sampling / spent.seconds } else { 1.0 };
         spent.seconds += sampling;
@@ -188,6 +199,7 @@ fn with_kernels(mut setup: Setup, launch: &Launch, case: &ServedCase) -> Setup {
     if let Some(fused) = launch.all_reduce_fusion {
         setup.engine.norm_in_all_reduce = fused;
     }
+    name_attention(&mut setup, launch);
     let measured = match (setup.engine.id.as_str(), launch.moe.as_deref()) {
         ("trtllm", Some("cutlass")) => "moe_torch_flow_cutlass",
         ("trtllm", Some("deepgemm")) => "deepgemm",
@@ -199,6 +211,24 @@ fn with_kernels(mut setup: Setup, launch: &Launch, case: &ServedCase) -> Setup {
         kernel.kernel = measured.into();
     }
     setup
+}
+
+/// Attention with SGLang's kernels in Triton, where they were named at the start: the only ones measured under a name of its own
+/// that are no GPU's default.
+fn name_attention(setup: &mut Setup, launch: &Launch) {
+    let triton = launch.attention.as_deref() == Some("triton");
+    if setup.engine.id != "sglang" || !triton {
+        return;
+    }
+    let arch = setup.gpu.arch;
+    for choice in setup.engine.kernels.iter_mut().filter(|choice| choice.arch == arch) {
+        choice.attention_prefill = "triton".into();
+        choice.attention_decode = "triton".into();
+    }
+    for choice in setup.engine.variants.iter_mut().filter(|choice| choice.arch == arch) {
+        choice.latent_prefill = "triton".into();
+        choice.latent_decode = "triton".into();
+    }
 }
 
 /// The scheduler as the run started it.
