@@ -24,7 +24,7 @@ export function listed(folder) {
     .sort()
     .map((name) => {
       const content = readFileSync(join(folder, name));
-      // Models are asked for by their content.
+      // Models are requested by content hash.
       const asked = name.endsWith(".onnx") ? `${name}?${sha256(content, "hex")}` : name;
       return [asked, `sha256-${sha256(content, "base64")}`];
     });

@@ -16,41 +16,39 @@ import type {
 export type * from "./rooflight-types.js";
 
 export interface LoadOptions {
-  /** Whether to fetch the learned models; without them `predict` answers rooflines only. Default: true. */
+  /** Whether to fetch the learned models; without them `predict` only gives rooflines. Default: true. */
   models?: boolean;
 }
 
 export interface PlanOptions {
-  /** Every kernel at its ideal instead of the learned efficiencies: needs no models. */
+  /** Uses ideal kernel times instead of learned efficiencies: needs no models. */
   roofline?: boolean;
-  /** Called between two slices of the search with what is known by then. */
+  /** Called between slices of the search with the current results. */
   onProgress?: (answer: PlanAnswer) => void;
-  /** Ends the search: what was found so far is the answer, with `finished` false. */
+  /** Ends the search with the results so far, with `finished` false. */
   signal?: AbortSignal;
 }
 
-/** What `load` rejects with. */
+/** The error of `load`. */
 export class RooflightError extends Error {
   readonly failure: Failure;
 }
 
 /**
- * Fetches and starts the predictor: about 0.7 MB of WebAssembly, and 0.3 MB of models. Later calls give the same.
- * Rejects with a `RooflightError`, and with nothing else.
+ * Fetches and starts the predictor: about 0.7 MB of WebAssembly, and 0.3 MB of models. Later calls return the same object. Only rejects with a `RooflightError`.
  */
 export function load(options?: LoadOptions): Promise<Rooflight>;
 
-/** None of these throws: what is wrong with an input stands in `issues`, what else goes wrong in `failure`. */
+/** None of these throws: problems with the input are in `issues`, other problems in `failure`. */
 export interface Rooflight {
-  /** The version of the program, which follows the rules of semantic versioning. */
+  /** The version of the program (semantic versioning). */
   readonly version: string;
-  /** The release of data and weights; null where the models were not loaded. */
+  /** The release of data and weights; null if the models are not loaded. */
   readonly release: string | null;
-  /** The answer to a link (whole, or its fragment) or to a configuration. Computes where it is called. */
+  /** Predicts a link (whole, or its fragment) or a configuration, on the calling thread. */
   predict(config: string | Config, options?: Options): Prediction;
   /**
-   * The plans that serve a load within its limits, ranked by cost. Computes where it is called, in slices of 20 ms, some of
-   * them longer. Never rejects.
+   * The plans that serve a load within its limits, ranked by cost. Runs on the calling thread, in slices of about 20 ms. Never rejects.
    */
   plan(request: PlanRequest, options?: PlanOptions): Promise<PlanAnswer & { failure?: Failure }>;
   /** The link to a configuration. */

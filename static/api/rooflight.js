@@ -1,8 +1,8 @@
-// Rooflight for other programs: the page's own predictor as functions. In a page, a bundle or Node; docs/api.md
-// is its manual, rooflight.d.ts its types. The names of the files are those of the build (scripts/hooks/api.mjs).
+// Rooflight as a module: the page's predictor as functions, for pages, bundles and Node. docs/api.md is the manual,
+// rooflight.d.ts has the types. The build inserts the file names (scripts/hooks/api.mjs).
 import init, * as wasm from "./worker.js";
 
-// Spelled out one by one: bundlers find files by such literals.
+// Written out one by one: bundlers find files by such literals.
 const wasmFile = new URL("./worker_bg.wasm", import.meta.url);
 const manifestFile = new URL("./models/manifest.json", import.meta.url);
 const modelFiles = {
@@ -18,7 +18,7 @@ const modelFiles = {
   "linear_attention.onnx": new URL("./models/linear_attention.onnx", import.meta.url),
 };
 
-/** What `load` rejects with. `failure` says what kind of failure it is. */
+/** The error of `load`. `failure` has the kind. */
 export class RooflightError extends Error {
   constructor(kind, text, options) {
     super(text, options);
@@ -31,7 +31,7 @@ export class RooflightError extends Error {
 async function content(url, options) {
   const unreachable = (why, cause) => new RooflightError("unreachable", `${url}: ${why}`, { cause });
   if (url.protocol === "file:") {
-    // Not a literal, or bundlers for pages would look for it.
+    // Not a literal, or web bundlers would look for it.
     const fs = "node:fs/promises";
     const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ fs);
     return readFile(url).catch((error) => {
@@ -60,7 +60,7 @@ async function start() {
 
 /** The manifest's text, and the models it names. */
 async function fetchModels() {
-  // Files of an older release may be in the cache: the manifest is asked for anew, the models by their content.
+  // Files of an older release may be cached: the manifest is revalidated, the models are requested by content hash.
   const manifest = new TextDecoder().decode(await content(manifestFile, { cache: "no-cache" }));
   let records;
   try {
@@ -80,7 +80,7 @@ async function fetchModels() {
 let started;
 let loaded;
 
-/** As `start`, and what waits for the models. What failed is tried anew by the next call. */
+/** Starts the wasm and loads the models. The next call retries what failed. */
 export async function load({ models = true } = {}) {
   const starting = (started ??= start().catch((error) => {
     started = undefined;
@@ -100,7 +100,7 @@ export async function load({ models = true } = {}) {
   return rooflight;
 }
 
-/** As JSON; what JSON has not stays visible, so that it is refused by name and not left out. */
+/** As JSON; values that JSON lacks become text, so they are refused by name rather than dropped. */
 function json(value) {
   const spelled = (_, part) => {
     const plain = typeof part !== "number" || Number.isFinite(part);
@@ -109,13 +109,13 @@ function json(value) {
   return JSON.stringify(value, spelled);
 }
 
-/** As it is. */
+/** Checks that a link is text. */
 function address(link) {
   if (typeof link !== "string") throw new TypeError("a link is text");
   return link;
 }
 
-/** A link as it is, an object as JSON. */
+/** A link unchanged, an object as JSON. */
 function text(config) {
   if (typeof config === "string") return config;
   const isObject = typeof config === "object" && config !== null && !Array.isArray(config);
@@ -125,7 +125,7 @@ function text(config) {
 
 const unread = (error) => ({ field: "link", severity: "error", text: `the input cannot be read: ${error.message}` });
 
-/** Calls into the wasm: what a caller gets wrong is a value, and so is a defect. */
+/** Calls into the wasm: both input errors and bugs are returned as values. */
 function guarded(input, call, otherwise) {
   let given;
   try {
@@ -140,10 +140,10 @@ function guarded(input, call, otherwise) {
   }
 }
 
-/** Milliseconds of a search at a time: whatever else the thread has to do waits no longer. */
+/** Milliseconds per slice of a search: the longest that other work on the thread waits. */
 const SLICE = 20;
 
-/** Searches in slices; what is asked meanwhile, and whoever calls it off, comes between them. */
+/** Searches in slices, so that other work and aborts run in between. */
 async function plan(request, { onProgress, signal, ...options } = {}) {
   const otherwise = { plans: [], nearest: null, others: [], counts: {}, finished: true };
   let planner;
@@ -166,7 +166,7 @@ async function plan(request, { onProgress, signal, ...options } = {}) {
     planner.free();
     return answer;
   } catch (error) {
-    // Whatever stopped in the middle cannot be freed.
+    // A planner that stopped midway cannot be freed.
     return { ...otherwise, issues: [], failure: { kind: "defect", text: String(error) } };
   }
 }

@@ -1,5 +1,5 @@
-// Loads the page's wasm, and says so when it cannot be loaded or has ended.
-// `Trunk.toml` writes the script tag with the names of the files.
+// Loads the page's wasm, and reports load failures and panics.
+// `Trunk.toml` writes the script tag with the file names.
 import { introduce } from "./press.js";
 
 const { js, wasm } = document.querySelector("script[data-wasm]").dataset;
@@ -19,7 +19,7 @@ addEventListener("rooflight:panic", () => {
 try {
   const page = await import(new URL(js, document.baseURI));
   await page.default({ module_or_path: new URL(wasm, document.baseURI) });
-  // In a task of its own: compiling and mounting in one would block the browser.
+  // In a separate task: compiling and mounting in one would block the browser.
   await new Promise((next) => setTimeout(next));
   page.mount();
   introduce();
@@ -28,8 +28,7 @@ try {
   throw error;
 }
 
-// Kept for visits without a network, once this one has what it needs. Frames leave that to the page itself, and a browser
-// that keeps nothing refuses or throws.
+// Caches the page for offline use, once this visit has what it needs. Frames leave that to the page itself, and a browser without storage refuses or throws.
 if (document.documentElement.dataset.view === undefined)
   setTimeout(async () => {
     try {

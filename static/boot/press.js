@@ -1,6 +1,6 @@
-// What a press does that is no more than showing or focusing what the page has already: it need not wait for the page's own code.
+// Handles presses that only show or focus existing content, without waiting for the page's own code.
 
-/** A term's definition, beside it. */
+/** Shows a term's definition next to it. */
 function define(term) {
   const definition = document.querySelector("#definition") ?? Object.assign(document.createElement("p"), { id: "definition", className: "definition", popover: "auto" });
   (term.closest("main, header") ?? document.body).append(definition);
@@ -12,14 +12,14 @@ function define(term) {
   definition.style.top = `${bottom + height + 8 > innerHeight ? Math.max(8, bottom - height - 28) : bottom + 4}px`;
 }
 
-/** On a phone the form is behind a line that says what is set. */
+/** On phones the form is collapsed into a line with its settings. */
 function expand(line, open) {
   line?.setAttribute("aria-expanded", open);
-  // What is listed elsewhere, since the form hides it, may now be seen.
+  // Issues listed elsewhere because the form was hidden may now be visible.
   line?.dispatchEvent(new Event("toggle"));
 }
 
-/** The input of an issue, out of whatever hides it. */
+/** Reveals and focuses the input of an issue. */
 function reveal(input) {
   if (!input) return;
   expand(document.querySelector(".configure"), true);
@@ -52,7 +52,7 @@ addEventListener("touchmove", ({ target, touches: [one, other] }) => {
 });
 addEventListener("touchend", () => (apart = 0));
 
-/** A page that is opened without a link says what it is for, until the first change. */
+/** Shows the introduction on a page opened without a link, until the first change. */
 export function introduce() {
   const intro = document.querySelector("#intro");
   if (document.documentElement.dataset.view !== undefined || location.search || location.hash.length > 1) return intro.remove();

@@ -1,17 +1,17 @@
 // <roof-light>: a live prediction in any page. One module script, no dependency; docs/embedding.md is its guide.
 //
 //   <script type="module" src="https://HOST/roof-light.js"></script>
-//   <roof-light model="qwen3-32b" gpu="h200-sxm" view="roofline">What stands here shows until it is live.</roof-light>
+//   <roof-light model="qwen3-32b" gpu="h200-sxm" view="roofline">This content shows until it is live.</roof-light>
 
 import { KEYS } from "./keys.js";
 
-/** Where this script was loaded from, the page is. */
+/** The page's folder, where this script was loaded from. */
 const site = new URL("./", import.meta.url);
 
-/** Attributes that say what to predict, and their keys in a link: `slo-ttft="800"` is `st=800`. */
+/** Attributes of the configuration, and their keys in a link: `slo-ttft="800"` is `st=800`. */
 const ATTRIBUTES = Object.fromEntries(Object.entries(KEYS).map(([field, key]) => [field.replaceAll("_", "-"), key]));
 
-/** Pixels of a frame that has not said its height yet. */
+/** Height in pixels of a frame that has not reported its own yet. */
 const FALLBACK_HEIGHT = 360;
 
 const style = new CSSStyleSheet();
@@ -22,7 +22,7 @@ style.replaceSync(`
   iframe.waiting { position: absolute; inset: 0 0 auto; visibility: hidden; }
 `);
 
-/** Near enough to be seen soon. */
+/** Elements near the viewport. */
 const near = new IntersectionObserver(
   (entries) => {
     for (const { target, isIntersecting } of entries) if (isIntersecting) target.load();
@@ -30,9 +30,9 @@ const near = new IntersectionObserver(
   { rootMargin: "400px" },
 );
 
-/** Whether what stands behind `element` is dark; undefined where nothing is painted behind it. */
+/** Whether the background of `element` is dark; undefined if nothing is painted behind it. */
 function isDark(element) {
-  // Painted and read, as a colour may be written in many ways.
+  // Painted and read back, because colours have many notations.
   const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
   for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
     context.clearRect(0, 0, 1, 1);

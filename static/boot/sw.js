@@ -1,20 +1,20 @@
-// Serves one version of the page, whole, from a cache of its own: a page never meets files of another version.
-// scripts/hooks/offline.mjs writes the version and its files, each name with the hash of its content, and which names hold it.
+// Serves one complete version of the page from its own cache: a page never gets files of another version.
+// scripts/hooks/offline.mjs inserts the version and its files with their content hashes.
 /* global VERSION, FILES, NAMED */
 
-// Other deployments of the page may share the origin, each below its own path.
+// Other deployments of the page may share the origin, under different paths.
 const prefix = `rooflight ${registration.scope} `;
 const name = prefix + VERSION;
 
-/** All files or none. A file that is not of this version (a deploy half done) ends the attempt; the next visit tries again. */
+/** All files or none. A file of another version (an incomplete deploy) aborts; the next visit retries. */
 async function install() {
   const cache = await caches.open(name);
   const put = async ([file, integrity]) => {
-    // Files named by their content are in the browser's cache, as the page has just loaded them.
+    // Files named by their content are in the browser's cache, since the page has just loaded them.
     const request = new Request(file, { integrity, cache: new RegExp(`${NAMED}|\\?`).test(file) ? "default" : "no-cache" });
     const response = await fetch(request);
     if (!response.ok) throw new Error(`${file}: status ${response.status}`);
-    // Anew: a host that shortens names redirects, and a redirected response is refused to a navigation.
+    // Rebuilt: a host that shortens names redirects, and redirected responses are refused for navigation.
     const type = response.headers.get("content-type") ?? "";
     await cache.put(new URL(file, registration.scope), new Response(await response.blob(), { headers: { "content-type": type } }));
   };
@@ -31,15 +31,15 @@ async function tidy() {
   await Promise.all(names.filter((other) => other.startsWith(prefix) && other !== name).map((other) => caches.delete(other)));
 }
 
-/** The file that an address below the scope stands for; none where it is no part of the page. */
+/** The file for an address within the scope; undefined if it is not part of the page. */
 function fileOf(url) {
   const path = url.href.startsWith(registration.scope) ? url.pathname.slice(new URL(registration.scope).pathname.length) : undefined;
   if (path === "") return "index.html";
-  // Models are asked for by their content.
+  // Models are requested by content hash.
   return [path + url.search, path, `${path}.html`].find((file) => Object.hasOwn(FILES, file));
 }
 
-/** From this version's cache, which asking does not bring back once the next version has cleared it. */
+/** From this version's cache, without recreating it after the next version has cleared it. */
 const stored = (file) => caches.match(new URL(file, registration.scope), { cacheName: name });
 
 /** In the page that stands between two versions: ends this one, and loads the next when it is in charge. A load that is under
@@ -53,7 +53,7 @@ async function change() {
 
 function between() {
   const nonce = crypto.randomUUID();
-  // The icon keeps the browser from asking for one.
+  // The icon keeps the browser from requesting one.
   return new Response(`<link rel="icon" href="data:,"><script nonce="${nonce}">(${change})()</script>`, {
     headers: { "content-type": "text/html", "content-security-policy": `default-src 'none'; img-src data:; script-src 'nonce-${nonce}'` },
   });

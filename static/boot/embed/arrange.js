@@ -1,5 +1,4 @@
-// Shows one view of the page: its panel of the results, a line that says what is predicted, the inputs behind a fold, and
-// a link to the whole.
+// Shows one view of the page: its results panel, a line describing the configuration, the inputs in a fold, and a link to the full page.
 import { lock } from "./lock.js";
 import { VIEWS } from "./query.js";
 
@@ -11,7 +10,7 @@ function make(tag, fields, ...children) {
   return made;
 }
 
-/** Once the page stands; `answer` is the event that said so. */
+/** Call with the page's first answer event. */
 export function arrange(answer, locks, notes) {
   const root = document.documentElement;
   const [main, form] = [find("main"), find("form.inputs")];
@@ -26,7 +25,7 @@ export function arrange(answer, locks, notes) {
     notes.push(`This version of the page has no ${root.dataset.view}: this is card.`);
     root.dataset.view = "card";
   } else if (tab) {
-    // Later: the page is in the middle of telling of its answer.
+    // Deferred: the page is still dispatching its answer.
     setTimeout(() => find(`#${tab}`).click());
   }
   const { panels } = VIEWS[root.dataset.view];
@@ -43,7 +42,7 @@ export function arrange(answer, locks, notes) {
     // And when the inputs hold what a link with errors says.
     setTimeout(name);
     whole.href = `./#${link}`;
-    // What is wrong must be seen: inputs to be mended, and memory that does not suffice.
+    // Problems must be visible: inputs to correct, or insufficient memory.
     if (errors) find(".change")?.setAttribute("open", "");
     show(panels && numbers?.[0] === 0 ? `${panels}, .overview, .memory` : panels);
   };
@@ -52,13 +51,13 @@ export function arrange(answer, locks, notes) {
   lock(form, locks);
 }
 
-/** Hides the panels that the view has not; a mark of its own, as the page itself hides and shows some. */
+/** Hides the panels outside the view, with a separate mark, because the page itself hides and shows some. */
 function show(panels) {
   for (const panel of document.querySelectorAll(".answer > *, .below > *, .overview > *"))
     panel.toggleAttribute("data-unseen", panels !== undefined && !panel.matches(`.lead, .problems, ${panels}`));
 }
 
-/** What is predicted, as the inputs read: numbers alone would say little where these are folded away. */
+/** The configuration in words: with folded inputs, numbers alone would say little. */
 function inWords() {
   const chosen = (id) => find(`#${id}`).selectedOptions[0]?.text ?? "";
   const value = (id) => find(`#${id}`)?.value || find(`#${id}`)?.placeholder;

@@ -1,25 +1,25 @@
-// Talks with the page around: {ns: "rooflight", v: 1, type, ...}. Only the parent window is listened to.
+// Exchanges messages with the host page: {ns: "rooflight", v: 1, type, ...}. Only the parent window is heard.
 import { LONGEST_LINK } from "../keys.js";
 import { THEMES } from "./query.js";
 
-/** As src/ui/state/frame.rs sends them: seconds, per second, dollars. */
+/** In the order of src/ui/state/frame.rs: seconds, per second, dollars. */
 const NUMBERS = [
   "ttft", "tpot", "e2e", "requests_per_s", "output_per_s", "total_per_s", "output_per_s_per_gpu", "output_per_s_per_user",
   "running", "waiting", "dollars_per_million",
 ];
 
-/** The first message is lost on a host that does not listen yet; one that comes later says hello itself. */
+/** The first message is lost if the host is not listening yet; a late host says hello itself. */
 const READY = { every: 250, times: 120 };
 
 const host = parent === window ? undefined : parent;
-/** Whether the host has said that it listens. */
+/** Whether the host has said hello. */
 let greeted = false;
-/** The newest of each type, for a host that comes late. */
+/** The latest message of each type, for a late host. */
 const newest = {};
 
 function say(type, content) {
   newest[type] = content;
-  // A host without an origin has no other address; nothing is in it that the host could not show itself.
+  // A host without an origin has no other address; the messages hold nothing secret.
   host?.postMessage({ ns: "rooflight", v: 1, type, ...content }, "*");
 }
 
@@ -31,7 +31,7 @@ function greet(left) {
 
 function setTheme(theme) {
   if (typeof theme !== "string" || !Object.hasOwn(THEMES, theme)) return;
-  // The page's own control, which its header has; before the page stands, what it starts with.
+  // Uses the control in the page's header; before the page is mounted, sets its initial theme.
   document.documentElement.dataset.theme = THEMES[theme];
   document.getElementById(`theme-${THEMES[theme]}`)?.click();
 }
@@ -46,7 +46,7 @@ const heard = {
     setTheme(theme);
   },
   set({ link }) {
-    // Replaced: the way back is the host's.
+    // Replaced: history belongs to the host.
     if (typeof link === "string" && link.length <= LONGEST_LINK) location.replace(`#${link.replace(/^#/, "")}`);
   },
 };

@@ -1,9 +1,9 @@
-// What the query of embed.html asks for.
+// Parses the query of embed.html.
 import { KEYS, LOADS } from "../keys.js";
 
-/** What each view shows: panels of the results, and the tab that is chosen for them. The whole page has no list. */
+/** What each view shows: result panels, and the tab selected for them. The full page has no list. */
 export const VIEWS = {
-  // A number that is asked about is explained below.
+  // The explanation of a number appears below.
   card: { panels: ".headline, .calibration, .overview, .rates, .views, .study" },
   roofline: { panels: ".roofs, .roofline", tab: "tab-roofline" },
   breakdown: { panels: ".study", tab: "tab-breakdown" },
@@ -12,16 +12,16 @@ export const VIEWS = {
   full: {},
 };
 
-/** By their names in a query and in messages, as the page calls them. */
+/** The page's themes by their names in queries and messages. */
 export const THEMES = { auto: "system", system: "system", light: "light", dark: "dark" };
 
-/** These a trace brings along. */
+/** Inputs that a trace determines. */
 const OF_TRACES = ["isl", "osl", "spread", "log_spread", "shape", "histogram", "burstiness", "load"];
 
 const known = (table, name) => Object.hasOwn(table, name);
 const quoted = (text) => `“${text.slice(0, 40)}”`;
 
-/** View and theme, the names of locked inputs, and notes on what is not known. */
+/** View and theme, the names of locked inputs, and notes on unknown values. */
 export function asked(search) {
   const query = new URLSearchParams(search);
   const notes = [];
