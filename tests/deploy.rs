@@ -123,10 +123,7 @@ fn what_no_manifest_or_command_can_say_is_named() {
     let machines = manifest(&setup(LINKS[3])).expect_err("two machines");
     assert!(machines.contains("2 machines"), "{machines}");
     let text = commands(&setup(LINKS[6]));
-    assert!(
-        text.starts_with("# The checkpoint named here is in bf16: put the name of one in nvfp4"),
-        "{text}"
-    );
-    assert!(!commands(&setup(LINKS[0])).contains("in its place"));
-    assert!(commands(&setup(&format!("{}&e=trtllm", LINKS[0]))).contains("in its place"));
+    assert!(text.starts_with("# This checkpoint is in bf16: replace it by one in nvfp4"), "{text}");
+    assert!(!commands(&setup(LINKS[0])).contains("replace it by one in"));
+    assert!(commands(&setup(&format!("{}&e=trtllm", LINKS[0]))).contains("replace it by one in"));
 }

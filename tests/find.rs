@@ -126,7 +126,7 @@ fn plans_are_ranked_by_cost_and_say_why_they_come_after_the_first() {
     assert!(answer.plans.iter().skip(1).all(|plan| plan.behind.is_some()));
     assert!(answer.plans[0].behind.is_none() && answer.plans[0].headroom.is_some_and(|times| times >= 1.0));
     let unpriced = answer.plans.iter().find(|plan| plan.gpu == "gb300").expect("shown");
-    assert!(unpriced.behind.as_ref().is_some_and(|text| text.contains("no price")));
+    assert!(unpriced.behind.as_ref().is_some_and(|text| text.contains("no known price")));
     // Loads the last does not take are not shown as taken.
     assert!(answer.plans.iter().all(|plan| plan.goodput_share.is_some_and(|share| share >= 0.99)));
 }
@@ -326,12 +326,12 @@ fn what_capacity_cannot_be_asked_is_said_by_name() {
     for (text, field, part) in [
         (format!(r#"{{"day": {}}}"#, day(23)), Field::Day, "not 23"),
         (format!(r#"{{"day": {}, "rate": 3}}"#, day(24)), Field::Day, "not both"),
-        (format!(r#"{{"day": {}, "rate": "most"}}"#, day(24)), Field::Rate, "besides"),
+        (format!(r#"{{"day": {}, "rate": "most"}}"#, day(24)), Field::Rate, "leave out"),
         (format!(r#"{{"day": {}}}"#, day(24).replacen('1', "-1", 1)), Field::Day, "-1"),
         (format!(r#"{{"day": {}}}"#, day(24).replacen('1', "\"x\"", 1)), Field::Day, "x"),
         (format!(r#"{{"day": {}}}"#, day(24).replace('1', "0")), Field::Day, "no requests"),
         (r#"{"day": 5}"#.into(), Field::Day, "24 rates"),
-        (r#"{"rate": "most", "slo_tpot": 30}"#.into(), Field::Rate, "unbounded"),
+        (r#"{"rate": "most", "slo_tpot": 30}"#.into(), Field::Rate, "needs a bound"),
         (r#"{"rate": "much", "slo_tpot": 30}"#.into(), Field::Rate, ""),
         (r#"{"rate": "most", "rate": "most", "budget_gpus": 1}"#.into(), Field::Link, "twice"),
         (r#"{"rate": "most", "budget_dollars": 0.1}"#.into(), Field::BudgetDollars, "less than one GPU"),

@@ -75,7 +75,7 @@ fn the_network_is_said_to_be_specified_and_not_measured() {
         issue.text
     );
     assert!(issue.text.contains("50.0\u{a0}GB/s"), "{}", issue.text);
-    assert!(issue.text.ends_with("No communication between nodes was measured."), "{}", issue.text);
+    assert!(issue.text.ends_with("No multi-node communication was measured."), "{}", issue.text);
     let (_, issues) = sound(&scenario(|scenario| (scenario.tp, scenario.pp) = (8, 2)));
     assert!(issues.iter().any(|issue| issue.field == Field::Pp), "{issues:?}");
     let (_, issues) = sound(&scenario(|scenario| scenario.tp = 8));

@@ -78,8 +78,7 @@ fn what_cannot_be_used_is_named_and_the_rest_counts() {
     let prediction = predict(&[impossible, silent, unknown, slower(1.1)]);
     assert_eq!(prediction.report.and_then(|report| report.calibrated).expect("calibrated").support.own, 1);
     let texts: Vec<&str> = prediction.issues.iter().map(|issue| issue.text.as_str()).collect();
-    for (found, of) in
-        [("peak rates", "your run 1"), ("nothing that was measured", "run 2"), ("another", "run 2")]
+    for (found, of) in [("peak rates", "your run 1"), ("has no measurements", "run 2"), ("another", "run 2")]
     {
         assert!(texts.iter().any(|text| text.contains(found) && text.contains(of)), "{found}: {texts:?}");
     }

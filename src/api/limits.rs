@@ -40,7 +40,7 @@ impl Limit {
         let figure = figures.iter().find(|figure| figure.name == *name);
         let known = figure.and_then(|figure| Some((figure, figure.value?)));
         let (figure, value) =
-            known.ok_or_else(|| format!("{name} is not known of this scenario: it cannot be limited"))?;
+            known.ok_or_else(|| format!("{name} is not known for this scenario, so it cannot be limited"))?;
         let limit = self.value * figure.scale();
         let (is_broken, side) = match figure.is_rate() {
             true => (value < limit, "below"),
@@ -55,7 +55,7 @@ impl Limit {
                 figure.print(low),
                 figure.print(high)
             ),
-            None => "how far measurements spread is not known".into(),
+            None => "no band is known".into(),
         };
         let print = |value: f64| figure.print(value);
         Ok(Some(format!(
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_rate_has_a_least() {
         assert_eq!(held("output_per_s=100", Some(100.0), None), Ok(None));
-        let broken = "output_per_s is 50/s, 50/s (50 %) below the limit of 100/s; how far measurements spread is not known";
+        let broken = "output_per_s is 50/s, 50/s (50 %) below the limit of 100/s; no band is known";
         assert_eq!(held("output_per_s=100", Some(50.0), None), Ok(Some(broken.into())));
     }
 
@@ -103,7 +103,7 @@ mod tests {
             ("ttft_p98=1000", "no figure `ttft_p98`; expected one of ttft_mean, ttft_p50"),
             ("ttft_p99=soon", "`soon` is not a limit"),
             ("ttft_p99=-1", "`-1` is not a limit"),
-            ("ttft_p99=1000", "ttft_p99 is not known of this scenario"),
+            ("ttft_p99=1000", "ttft_p99 is not known for this scenario"),
         ] {
             let error = held(limit, None, None).expect_err(limit);
             assert!(error.contains(reason), "{limit}: {error}");

@@ -141,7 +141,7 @@ impl Asked {
         if let (Some(link), Some(files)) = (&mut link, options.model_config.as_deref()) {
             let model = &mut link.scenario.model;
             if *model != Scenario::default().model {
-                let text = "a model and a config.json are given: leave one of them out";
+                let text = "a model and a config.json are given: leave one out";
                 issues.push(Issue::error(Field::Model, text));
             }
             let (imported, found) = import_files(files);
@@ -173,8 +173,7 @@ impl Asked {
         let own = self.link.as_ref().map(|link| link.runs.clone()).unwrap_or_default();
         if let Some(link) = self.link.as_mut().filter(|link| link.runs.len() > MOST_RUNS) {
             link.runs.drain(..own.len() - MOST_RUNS);
-            let text =
-                format!("all {} runs count; the link of the answer holds the last {MOST_RUNS}", own.len());
+            let text = format!("all {} runs count; the answer's link holds the last {MOST_RUNS}", own.len());
             self.issues.push(Issue::note(Field::Runs, text));
         }
         let mut prediction = Prediction {
@@ -189,7 +188,7 @@ impl Asked {
                 if trace.is_none() {
                     return prediction;
                 }
-                let text = "the numbers are those of the trace, which neither the link nor the commands hold";
+                let text = "the numbers are for the trace, which is in neither the link nor the commands";
                 prediction.issues.push(Issue::note(Field::Trace, text));
                 trace
             }
@@ -305,7 +304,7 @@ mod tests {
         let model = own.setup.as_ref().map(|setup| (setup.model.id.as_str(), setup.gpu.id.as_str()));
         assert_eq!((model, errors(&own)), (Some(("custom", "h200-sxm")), vec![]));
         let both = with("v=1&m=qwen3-32b", CONFIG);
-        assert!(both.setup.is_none() && errors(&both)[0].contains("leave one of them out"));
+        assert!(both.setup.is_none() && errors(&both)[0].contains("leave one out"));
         let broken = with("v=1", "{");
         assert!(broken.setup.is_none() && errors(&broken)[0].contains("JSON"), "{:?}", broken.issues);
     }

@@ -129,7 +129,7 @@ fn config() -> String {
     for input in inputs::in_links().filter(|input| input.in_json()) {
         fields += &format!("/** {} */ {}?: {}, ", input.help, input.field.id(), kind(input));
     }
-    let docs = "/** A scenario. What is left out has the default that docs/links.md names. */";
+    let docs = "/** A scenario. Defaults are in docs/links.md. */";
     Lines::of(&format!("{docs} export type Config = {{ {fields}}};"))
 }
 
@@ -140,23 +140,24 @@ fn request() -> String {
         (format!("{}?: {{ {}}}", Field::Vary.id(), varies.concat()), "Inputs with the values to try."),
         (
             format!("{}?: Record<string, number>", Field::Owned.id()),
-            "GPUs there are, by id; no others are taken.",
+            "GPUs available, by id; no others are taken.",
         ),
-        (format!("{}?: number", Field::BudgetGpus.id()), "GPUs of a plan at most."),
-        (format!("{}?: number", Field::BudgetDollars.id()), "Dollars per hour of a plan at most."),
+        (format!("{}?: number", Field::BudgetGpus.id()), "Most GPUs in a plan."),
+        (format!("{}?: number", Field::BudgetDollars.id()), "Most dollars per hour for a plan."),
         (
             format!(
                 "{}?: PriceTerms | Record<string, number | PriceTerms | OwnHardware>",
                 Field::Prices.id()
             ),
-            "Dollars per GPU and hour, by id, in place of the catalog's; or the terms for all.",
+            "Dollars per GPU-hour, by id, instead of the catalog's; or the terms for all.",
         ),
         (format!("{}?: number", Field::Plans.id()), "How many of the best plans are shown; 5 if left out."),
     ];
     let fields = own.map(|(field, help)| format!("/** {help} */ {field}, "));
-    let docs = "/** A load with its limits, and what is open: `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are where \
-                neither the scenario nor `vary` names them. */";
-    let price = "export type PriceTerms = \"on_demand\" | \"reserved\"; /** What one GPU costs to buy and run. */ export type \
+    let docs = "/** A load with its limits. `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are open where \
+        neither the scenario nor `vary` names them. */";
+    let price = "export type PriceTerms = \"on_demand\" | \"reserved\"; /** Cost of buying and running one GPU. */ \
+        export type \
                  OwnHardware = { purchase_dollars: number, years: number, dollars_per_kwh: number, \
                  hosting_dollars_per_month: number, /** Its power limit if left out. */ watts?: number };";
     Lines::of(&format!("{price} {docs} export type PlanRequest = Config & {{ {}}};", fields.concat()))

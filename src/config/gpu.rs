@@ -134,7 +134,7 @@ pub struct Gpu {
     pub idle_power: Figure,
     pub memory_power: Figure,
     pub compute_power: Figure,
-    /// A typical price to rent one, in $ per GPU and hour; editable by the visitor.
+    /// A typical price to rent one, in $ per GPU-hour; editable by the visitor.
     pub dollars_per_hour: Figure,
 }
 

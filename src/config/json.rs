@@ -15,7 +15,7 @@ pub const MAX_BYTES: usize = 1 << 20;
 pub fn parse(text: &str) -> Result<Value, String> {
     if text.len() > MAX_BYTES {
         let (size, most) = (text.len() / 1024, MAX_BYTES / 1024);
-        return Err(format!("the text is {size} KiB: at most {most} KiB are read"));
+        return Err(format!("the text is {size} KiB: the limit is {most} KiB"));
     }
     object(text)
 }

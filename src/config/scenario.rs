@@ -41,7 +41,7 @@ pub struct Overrides {
     pub power_cap: Option<f64>,
     /// Facility power over GPU power, at least 1.
     pub power_overhead: Option<f64>,
-    /// $ per GPU and hour.
+    /// $ per GPU-hour.
     pub price: Option<f64>,
 }
 

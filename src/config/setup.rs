@@ -56,7 +56,7 @@ pub struct Setup {
     pub power_cap: Option<f64>,
     /// Facility power over GPU power, at least 1.
     pub power_overhead: f64,
-    /// $ per GPU and hour, where one is known or given.
+    /// $ per GPU-hour, where one is known or given.
     pub price: Option<f64>,
 }
 

@@ -58,7 +58,12 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
             ("--model", ["--kv-transfer-config", r#"{"kv_connector":"NixlConnector","kv_role":"kv_both"}"#])
         }
         "sglang" => ("--model-path", ["--disaggregation-transfer-backend", "nixl"]),
-        _ => return Err(format!("no manifest of pools is written for {}: take vLLM or SGLang", engine.name)),
+        _ => {
+            return Err(format!(
+                "no manifest for prefill and decode pools of {}: use vLLM or SGLang",
+                engine.name
+            ));
+        }
     };
     let image = format!("nvcr.io/nvidia/ai-dynamo/{}-runtime:{DYNAMO}", engine.id);
     let worker = |setup: &Setup, mode: &str| -> Result<Value, String> {
@@ -94,7 +99,7 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
         }},
     });
     let version = format!(
-        "# Dynamo {DYNAMO} brings a version of {} of its own; {} was predicted.\n",
+        "# Dynamo {DYNAMO} ships its own version of {}; {} was predicted.\n",
         engine.name, engine.version
     );
     Ok(version + &place(&pool.setup) + &place(setup) + &yaml::print(&[document]))
@@ -103,13 +108,13 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
 fn one_machine(setup: &Setup) -> Result<(), String> {
     match setup.nodes() {
         0 | 1 => Ok(()),
-        machines => Err(format!("a replica takes {machines} machines: no manifest is written for that")),
+        machines => Err(format!("no manifest for a replica over {machines} machines")),
     }
 }
 
 fn place(setup: &Setup) -> String {
     let (replicas, gpus, gpu) = (setup.replicas, setup.gpus_per_replica(), &setup.gpu.name);
-    format!("# {replicas} x {gpus} {gpu}: choose the nodes by the label that the cluster gives them.\n")
+    format!("# {replicas} x {gpus} {gpu}: select the nodes by your cluster's GPU label.\n")
 }
 
 /// Lower-case letters, digits and dashes, at most 63.

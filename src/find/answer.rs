@@ -111,9 +111,9 @@ impl Search {
         let text = match broken.field {
             Field::SloTtft | Field::SloTpot | Field::SloE2e => {
                 let times = fixed(broken.at / broken.limit, 2);
-                format!("nothing meets the limits; nearest is {name}: {} ({times} times)", broken.text)
+                format!("nothing meets the limits; the closest is {name}: {} ({times} times)", broken.text)
             }
-            _ => format!("nothing meets the limits; nearest is {name}: {}", broken.text),
+            _ => format!("nothing meets the limits; the closest is {name}: {}", broken.text),
         };
         Some(Nearest { plan: self.as_shown(found, None), broken: Some(broken.clone()), text })
     }
@@ -135,12 +135,12 @@ impl Search {
                 let owned = fleet.owned.get(&found.setup.gpu.id).copied();
                 let most = [owned, fleet.gpus].into_iter().flatten().min();
                 match most {
-                    Some(most) => format!("takes {} where there are {most}", words::counted(gpus, "GPU")),
-                    None => format!("takes {} without a known price", words::counted(gpus, "GPU")),
+                    Some(most) => format!("needs {} of the {most} allowed", words::counted(gpus, "GPU")),
+                    None => format!("needs {}, at no known price", words::counted(gpus, "GPU")),
                 }
             }
         };
-        format!("nothing within the fleet meets the limits; the least that does is {name}: it {over}")
+        format!("nothing in the fleet meets the limits; the smallest plan that does is {name}: it {over}")
     }
 
     fn as_shown(&self, found: &Found, behind: Option<String>) -> Plan {
@@ -171,11 +171,11 @@ impl Search {
         let text = match nearest {
             Some(nearest) => nearest.text.clone(),
             None if counts.layouts == 0 => {
-                "no layout is left to try: allow more of GPU, TP, PP, DP or EP".into()
+                "no layout is left to try: allow more GPUs, TP, PP, DP or EP".into()
             }
             None => {
                 let known = self.reasons.values().max_by(|a, b| a.order(b));
-                let known = known.map_or(String::new(), |reason| format!("; nearest: {}", reason.text));
+                let known = known.map_or(String::new(), |reason| format!("; closest: {}", reason.text));
                 format!("none of {} can be served{known}", words::counted(counts.layouts, "layout"))
             }
         };

@@ -99,7 +99,7 @@ impl Question {
         let mut issues = repeated(text);
         let question = match (size, day) {
             (Some(size), Some(_)) => {
-                let text = format!("`{DAY}` gives the rates: `{}` cannot be asked for besides", size.id());
+                let text = format!("`{DAY}` gives the rates: leave out `{}`", size.id());
                 issues.push(Issue::error(size, text));
                 Self::Most(size)
             }
@@ -126,7 +126,8 @@ impl Question {
         if let (Self::Most(size), Some(asked)) = (&question, &request)
             && unbounded(asked)
         {
-            let text = "the most of an unbounded fleet has no end: give `owned`, `gpus`, `budget_gpus` or `budget_dollars`";
+            let text =
+                "the maximum load needs a bound: give `owned`, `gpus`, `budget_gpus` or `budget_dollars`";
             issues.push(Issue::error(*size, text));
             return (None, question, issues);
         }
@@ -178,7 +179,7 @@ fn rates(value: &Value, issues: &mut Vec<Issue>) -> Vec<f64> {
         .collect();
     let text = if hours.len() != HOURS {
         let given = if value.is_array() { hours.len().to_string() } else { json::kind(value).to_owned() };
-        format!("`{DAY}` must hold {HOURS} rates, in requests per second from midnight on, not {given}")
+        format!("`{DAY}` must have {HOURS} rates, in requests per second from midnight on, not {given}")
     } else if rates.len() != HOURS {
         let other = hours.iter().find(|hour| !hour.as_f64().is_some_and(|rate| RATE.contains(rate)));
         RATE.wanted(&format!("each rate of `{DAY}`"), "a number", &other.unwrap_or(value).to_string())

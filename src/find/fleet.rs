@@ -14,13 +14,13 @@ use crate::units::Dollars;
 /// Bounds on what may be used; all empty if there are none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fleet {
-    /// GPUs there are, by id; where any are named, no others are taken but those of `bought`.
+    /// GPUs available, by id; where any are named, no others are taken but those of `bought`.
     pub owned: BTreeMap<String, u32>,
     /// GPUs the request asks to try: unlimited unless owned.
     pub bought: Vec<String>,
-    /// GPUs of a plan at most.
+    /// Most GPUs in a plan.
     pub gpus: Option<u32>,
-    /// Dollars per hour of a plan at most.
+    /// Most dollars per hour for a plan.
     pub dollars: Option<f64>,
     /// Dollars per GPU-hour, by id, instead of the catalog's.
     pub prices: BTreeMap<String, Price>,
@@ -117,18 +117,18 @@ impl Fleet {
         if let (Some(fixed), Some(most)) = (fixed, self.gpus)
             && fixed > most
         {
-            refuse(Field::BudgetGpus, format!("{fixed} GPUs are asked for and at most {most} allowed"));
+            refuse(Field::BudgetGpus, format!("{fixed} GPUs are requested, but only {most} allowed"));
         }
         if !self.owned.is_empty() && !types.iter().any(|id| self.owned.contains_key(id)) {
             let owned: Vec<&str> = self.owned.keys().map(String::as_str).collect();
-            refuse(Field::Owned, format!("of the GPUs to try none is owned: {} are", owned.join(", ")));
+            refuse(Field::Owned, format!("none of the GPUs to try is owned: only {}", owned.join(", ")));
         }
         let Some(dollars) = self.dollars else { return };
         let own = base.overrides.price.filter(|_| types.len() == 1);
         let priced = types.iter().filter_map(|id| Some((own.or_else(|| self.price(id))?, id)));
         match priced.min_by(|a, b| a.0.total_cmp(&b.0)) {
             None => {
-                let text = "no price is known of the GPUs to try: give `prices`, or a budget in GPUs";
+                let text = "the GPUs to try have no known price: give `prices`, or a budget in GPUs";
                 refuse(Field::BudgetDollars, text.into());
             }
             Some((price, id)) if price > dollars => {

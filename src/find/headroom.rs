@@ -4,7 +4,7 @@ use super::plan::{Found, keeps};
 use crate::config::Load;
 use crate::serving::run::Runner;
 
-/// Head-room is looked for up to so many times the load, and known this well.
+/// Headroom is looked for up to so many times the load, and known this well.
 const MOST_LOAD: f64 = 4.0;
 const PRECISION: f64 = 0.03;
 

@@ -73,7 +73,7 @@ pub(super) fn read(
             let others: Vec<&str> =
                 types.iter().map(String::as_str).filter(|gpu| !known.contains_key(*gpu)).collect();
             if !others.is_empty() {
-                let text = format!("no reserved price is known of {}: taken on demand", others.join(", "));
+                let text = format!("{}: no known reserved price, so on demand", others.join(", "));
                 issues.push(Issue::warning(Field::Prices, text));
             }
             known
@@ -99,9 +99,7 @@ fn one(gpu: &str, value: &Value, overhead: f64, issues: &mut Vec<Issue>) -> Opti
         Value::Object(own) => self::own(gpu, own, overhead, issues),
         Value::String(terms) if terms == RESERVED => match reserved(gpu) {
             Some(price) => Some(price),
-            None => {
-                refuse(format!("no reserved price is known of {gpu}: give it in dollars per GPU and hour"))
-            }
+            None => refuse(format!("{gpu} has no known reserved price: give it in dollars per GPU-hour")),
         },
         Value::String(terms) if terms == ON_DEMAND => None,
         other => refuse(format!("the price of {gpu} {}", wanted(other))),
@@ -112,7 +110,8 @@ fn wanted(value: &Value) -> String {
     let names = OWN.map(|(name, _)| name).join(", ");
     let given = value.as_str().map_or_else(|| json::kind(value).to_owned(), |text| format!("`{text}`"));
     format!(
-        "must be dollars per GPU and hour, \"{ON_DEMAND}\", \"{RESERVED}\" or, of own hardware, an object of {names}; not {given}"
+        "must be dollars per GPU-hour, \"{ON_DEMAND}\", \"{RESERVED}\" or an object with {names} for own hardware; \
+        not {given}"
     )
 }
 
@@ -126,7 +125,7 @@ fn own(gpu: &str, own: &Map<String, Value>, overhead: f64, issues: &mut Vec<Issu
     let known = |name: &String| OWN.iter().any(|(own, _)| own == name);
     if let Some(name) = own.keys().find(|name| !known(name)) {
         let text = format!(
-            "`{name}` is no part of the price of {gpu}, which {}",
+            "`{name}` is not part of the price of {gpu}, which {}",
             wanted(&Value::Object(own.clone()))
         );
         issues.push(Issue::error(Field::Prices, text));

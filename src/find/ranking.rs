@@ -74,7 +74,7 @@ impl Search {
     pub(super) fn outdone(&mut self, layout: &Layout, worth: Worth) {
         if self.is_far(worth) {
             let name = words::name(&layout.setup, 1);
-            let text = format!("{name}: takes more than {} times what the best plan does", fixed(FAR, 0));
+            let text = format!("{name}: more than {} times the best plan", fixed(FAR, 0));
             self.reason(&layout.setup.gpu.id, 4, 0.0, text);
         }
     }

@@ -186,7 +186,7 @@ fn varied(value: &Value, issues: &mut Vec<Issue>) -> Varied {
         let input = inputs::by_name(name).filter(|input| VARIES.contains(&input.field));
         let Some(input) = input else {
             let known: Vec<&str> = VARIES.iter().map(|field| field.id()).collect();
-            let text = format!("`{}` does not vary: choose of {}", excerpt(name), known.join(", "));
+            let text = format!("`{}` cannot vary: choose from {}", excerpt(name), known.join(", "));
             issues.push(Issue::error(Field::Vary, text));
             continue;
         };
@@ -202,7 +202,7 @@ fn values(input: &Input, value: &Value) -> Result<Vec<String>, Vec<Issue>> {
     let refuse = |text: String| vec![Issue::error(input.field, text)];
     let listed = match value {
         Value::String(all) if all == layouts::ALL => {
-            let why = format!("`{}` has no list of all: name the values to try", input.field.id());
+            let why = format!("`{}` cannot be \"all\": list the values to try", input.field.id());
             return layouts::all(input.field).ok_or_else(|| refuse(why));
         }
         Value::Array(values) if !values.is_empty() => values,
@@ -268,11 +268,11 @@ fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario
 fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     let Request { base, gpus, fleet, .. } = request;
     if let Load::Batch(_) = base.workload.load {
-        let text = "a static batch is no load to serve: give a rate, clients or sessions";
+        let text = "a static batch is not a serving load: give a rate, clients or sessions";
         issues.push(Issue::error(Field::Batch, text));
     }
     if base.workload.slos.limits().next().is_none() {
-        let text = "without a limit on TTFT, TPOT or E2E every plan counts that keeps up with the load";
+        let text = "without a limit on TTFT, TPOT or E2E, every plan that keeps up with the load counts";
         issues.push(Issue::warning(Field::SloTtft, text));
     }
     let several = request.values(Field::Gpu).is_some_and(|gpus| gpus.len() > 1);
@@ -287,7 +287,7 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
             let hint = if field == Field::Price { ": give `prices` by GPU" } else { ": name one GPU" };
             issues.push(Issue::error(
                 field,
-                format!("`{}` is of one GPU, and several are tried{hint}", field.id()),
+                format!("`{}` applies to one GPU, but several are tried{hint}", field.id()),
             ));
         }
     }

@@ -102,12 +102,12 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
             lost.push(format!("`{}`", excerpt(&word)));
         }
     }
-    let example = "say it like `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`";
+    let example = "write for example `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`";
     if understood == 0 {
-        return Err(Issue::error(Field::Vary, format!("nothing of this is understood: {example}")));
+        return Err(Issue::error(Field::Vary, format!("not understood: {example}")));
     }
     if !lost.is_empty() {
-        issues.push(Issue::warning(Field::Vary, format!("not understood and left out: {}", lost.join(", "))));
+        issues.push(Issue::warning(Field::Vary, format!("not understood and ignored: {}", lost.join(", "))));
     }
     Ok((read, issues))
 }

@@ -60,7 +60,7 @@ impl Search {
                 self.counts.beyond_fleet += 1;
                 let least = words::counted(layout.least * layout.setup.gpus_per_replica(), "GPU");
                 let text = format!(
-                    "{} takes {least} at least, more than the fleet allows",
+                    "{} needs at least {least}, more than the fleet allows",
                     words::name(&layout.setup, 1)
                 );
                 self.reason(&layout.setup.gpu.id, 4, f64::from(layout.least), text);
@@ -77,7 +77,7 @@ impl Search {
         } else if layout.least == u32::MAX {
             self.screened(Screened::TooSlow {
                 excess: 1.0,
-                text: "no batch keeps to the TPOT limit".into(),
+                text: "no batch size meets the TPOT limit".into(),
                 layout: Box::new(layout),
             });
         } else {

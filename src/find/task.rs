@@ -162,7 +162,7 @@ fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened
         }
         // No batch size meets the limits.
         None if !exhaustive && bound.per_request.is_infinite() => {
-            let text = "TPOT is missed by any batch, even with every kernel at its ideal".to_owned();
+            let text = "no batch size meets the TPOT limit, even with every kernel at its ideal".to_owned();
             Screened::TooSlow { layout, excess: 1.0, text }
         }
         None if !affordable => Screened::BeyondFleet(layout),

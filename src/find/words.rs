@@ -38,7 +38,7 @@ fn degrees(setup: &Setup) -> String {
 pub fn broken(run: &Run, load: Load) -> Broken {
     if let Some(saturation) = run.saturation {
         let (served, offered) = (saturation.served_per_s, saturation.offered_per_s);
-        let text = format!("{} requests come per second and {} are served", count(offered), count(served));
+        let text = format!("{} requests/s arrive and {} are served", count(offered), count(served));
         return Broken { field: load.size(), at: served, limit: offered, text };
     }
     let [all, each] = run.asked;
@@ -52,7 +52,7 @@ pub fn broken(run: &Run, load: Load) -> Broken {
         }
         None => {
             let at = share(run).unwrap_or(0.0);
-            let text = format!("{} of requests keep to all limits where {} must", percent(at), percent(all));
+            let text = format!("{} of requests meet all limits; {} must", percent(at), percent(all));
             Broken { field: Field::SloShare, at, limit: all, text }
         }
     }
@@ -78,13 +78,13 @@ pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
         let above = fixed((at / limit - 1.0) * 100.0, 2);
         return format!("{name} is {above} % above its limit of {asked} at P{percentile}");
     }
-    format!("{name} is {found} at P{percentile} and must be {asked}")
+    format!("{name} is {found} at P{percentile}; the limit is {asked}")
 }
 
-/// `TPOT is at least 34 ms by physics and calibration, and must be 30 ms`.
+/// `TPOT is at least 34 ms by physics and calibration; the limit is 30 ms`.
 pub fn ideal(field: Field, at: f64, limit: f64) -> String {
     let (at, limit) = (Seconds(at).print(), Seconds(limit).print());
-    format!("{} is at least {at} by physics and calibration, and must be {limit}", metric(field))
+    format!("{} is at least {at} by physics and calibration; the limit is {limit}", metric(field))
 }
 
 fn metric(field: Field) -> &'static str {
@@ -117,7 +117,7 @@ pub fn behind(found: &Found, first: &Found) -> String {
         ),
         (Worth::Gpus(_), Worth::Dollars(_)) => {
             format!(
-                "no price is known of {}: takes {} and cannot be compared by cost",
+                "{} has no known price: needs {} and cannot be ranked by cost",
                 found.setup.gpu.name,
                 counted(own, "GPU")
             )
@@ -130,7 +130,7 @@ pub fn behind(found: &Found, first: &Found) -> String {
             match (found.share(), first.share()) {
                 (Some(own), Some(best)) if own < best => {
                     format!(
-                        "costs the same, and {} of requests keep to the limits, not {}",
+                        "costs the same, and {} of requests meet the limits, not {}",
                         percent(own),
                         percent(best)
                     )
@@ -176,13 +176,14 @@ mod tests {
         let found = broken(&run(limits, 0.7), Load::Rate(1.0));
         assert_eq!((found.field, found.at), (Field::SloTtft, 0.2));
         assert!((excess(&found) - 2.0).abs() < 1e-12);
-        assert_eq!(found.text, "TTFT is 200\u{a0}ms at P99 and must be 100\u{a0}ms");
+        let parts = ["TTFT", "200\u{a0}ms", "P99", "100\u{a0}ms"];
+        assert!(parts.iter().all(|part| found.text.contains(part)), "{}", found.text);
     }
 
     #[test]
     fn what_prints_like_its_limit_is_a_share_above_it() {
         let text = limit(Field::SloTpot, 0.020_05, 0.02, 0.9);
-        assert_eq!(text, "TPOT is 0.25 % above its limit of 20.0\u{a0}ms at P90");
+        assert!(["0.25 %", "20.0\u{a0}ms", "P90"].iter().all(|part| text.contains(part)), "{text}");
     }
 
     #[test]
@@ -197,10 +198,7 @@ mod tests {
     fn a_queue_that_grows_is_further_off_than_any_limit() {
         let saturation = Some(Saturation { offered_per_s: 9.0, served_per_s: 3.0, backlog: 5 });
         let found = broken(&Run { saturation, ..run(Vec::new(), 0.0) }, Load::Rate(9.0));
-        assert_eq!(
-            (found.field, found.text.as_str()),
-            (Field::Rate, "9 requests come per second and 3 are served")
-        );
+        assert_eq!((found.field, found.text.as_str()), (Field::Rate, "9 requests/s arrive and 3 are served"));
         assert!(excess(&found) > FAR);
     }
 }

@@ -176,12 +176,12 @@ impl Finisher<'_> {
         // Sessions, each with its requests.
         let requests_per_s = run.load * f64::from(setup.session().map_or(1, |turns| turns.count));
         let text = format!(
-            "Arrivals exceed capacity: {} requests come per second, {} can be served. TTFT grows without bound, and says \
-             here how long the run was. Lower the rate, or take {}.",
+            "Arrivals exceed capacity: {} requests/s arrive, {} can be served. TTFT grows without bound, so its \
+            value here depends on the length of the run. Lower the rate, or use {}.",
             count(requests_per_s),
             count(found.served_per_s),
             match setup.prefill {
-                Some(_) => "more workers of the pool that is full".into(),
+                Some(_) => "more workers in the full pool".into(),
                 None => format!("{} replicas", count((requests_per_s / (of_replica * FULL_USE)).ceil())),
             },
         );

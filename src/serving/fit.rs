@@ -170,7 +170,7 @@ fn may_start(memory: &Memory, needed: Bytes) -> String {
     let short = memory.missing + needed - memory.kv_room;
     if short < memory.margin {
         format!(
-            "It lacks {}, within the error of {}: it may start all the same. ",
+            "It is short by {}, within the error of {}: it may start after all. ",
             short.print(),
             memory.margin.print()
         )
@@ -191,7 +191,7 @@ fn batch_verdict(
     }
     let largest = (memory.kv_tokens * prompts / demand.kv_tokens).floor();
     let text = format!(
-        "Does not fit: a batch of {} needs {} of KV cache, and {} are left. Take {} prompts or fewer. {}",
+        "Does not fit: a batch of {} needs {} of KV cache, and {} are left. Use at most {} prompts. {}",
         decimal(prompts),
         memory.kv_needed.print(),
         memory.kv_room.print(),
@@ -227,7 +227,7 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
         };
         let (running, clients) = (fixed(running, 0), fixed(clients, 0));
         let text =
-            format!("{running} of {clients} requests run at once on a replica, the others wait: {cause}.");
+            format!("{running} of {clients} requests run at once on a replica, the rest wait: {cause}.");
         issues.push(Issue::warning(field, text));
     }
     (running, issues)
@@ -269,5 +269,5 @@ fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<
             });
         }
     }
-    Ok("No single change of TP, PP or weight format fits on this GPU: take one with more memory.".into())
+    Ok("No single change of TP, PP or weight format fits on this GPU: choose one with more memory.".into())
 }

@@ -68,13 +68,13 @@ fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
             [model, version, build, load, figure.noise / all]
         })
         .collect();
-    let names = Source::ALL.iter().map(|source| said(*source)).chain(["Runs of one configuration differ"]);
+    let names = Source::ALL.iter().map(|source| said(*source)).chain(["Repeats of one configuration"]);
     let rows = names.enumerate().map(|(row, name)| {
         let cells = columns.iter().map(|column| percent(column[row]).to_string());
         Row::texts(std::iter::once(name.to_owned()).chain(cells))
     });
     let head: Vec<&str> =
-        std::iter::once("Share of the doubt").chain(known.iter().map(|(name, _)| *name)).collect();
+        std::iter::once("Share of the variance").chain(known.iter().map(|(name, _)| *name)).collect();
     let table = Block::table("Where the 80 % bands come from", &head, rows);
     (!known.is_empty()).then(|| table.called("doubts"))
 }
@@ -84,7 +84,7 @@ fn said(source: Source) -> &'static str {
         Source::Model => "How the engine runs this kind of model",
         Source::Version => "The engine's version",
         Source::Build => "This GPU, format and version together",
-        Source::Load => "GPUs, load and lengths unlike those measured",
+        Source::Load => "Distance to the measured GPUs, loads and lengths",
     }
 }
 
@@ -105,9 +105,10 @@ fn nearest(study: &Study, at: &Point) -> Vec<Block> {
         cells.extend(described(&known.point).map(Span::plain));
         Row::new(cells)
     });
-    let head = ["Measured run", "TTFT", "TPOT", "Output", "Doubt shared", "Engine", "Layout", "Load"];
+    let head = ["Measured run", "TTFT", "TPOT", "Output", "Shared error", "Engine", "Layout", "Load"];
     let table = Block::table("Nearest measured runs", &head, rows).called("nearest");
-    let text = "The nearest measured runs, and how far they came out from the physics alone. Doubt shared: the part of the error on step \
+    let text = "The nearest measured runs, and how far they came out from the physics alone. Shared error: the part \
+        of the error on step \
                 times that a run has in common with this configuration.";
     vec![Block::text(text), table]
 }

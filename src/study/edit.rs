@@ -16,7 +16,7 @@ pub fn engine(scenario: &mut Scenario, engine: &Engine) {
     (overrides.token_budget, overrides.max_seqs, overrides.memory_share) = (None, None, None);
 }
 
-/// EP never exceeds the GPUs there are.
+/// EP never exceeds the GPUs available.
 pub fn tp(scenario: &mut Scenario, tp: u32) {
     scenario.tp = tp;
     scenario.ep = scenario.ep.min(stage(scenario));

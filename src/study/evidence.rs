@@ -27,11 +27,11 @@ const FEW: u32 = 10;
 const LIMITS: [&str; 5] = [
     "Multi-node traffic is counted at the network's specified rate, one port per GPU as in NVIDIA's own nodes. No \
      exchange between nodes and no replica across several was measured.",
-    "Attention of DeepSeek-V4 and MiniMax-M3 has no published measurements: its work is counted, and it is timed as the \
-     most similar attention that was measured.",
-    "Host times of the engines were fitted on closed loops with few clients; those runs are not unseen.",
-    "TTFT under load depends on how requests happen to meet: clients with equal lengths that all start at once stay in \
-     step in the simulation longer than behind a real server's front end.",
+    "Attention of DeepSeek-V4 and MiniMax-M3 has no published measurements: its work is counted, and timed like the \
+    most similar measured attention.",
+    "Host times of the engines were fitted on closed loops with few clients, so those runs are not unseen.",
+    "TTFT under load depends on how requests line up: clients with equal lengths that start together stay in \
+    lockstep longer in the simulation than behind a real server's front end.",
     "Step times of simulated runs are interpolated between tabulated points.",
 ];
 
@@ -55,9 +55,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 fn loops(accuracy: &Accuracy) -> Vec<Block> {
     let metrics = ["TTFT", "TPOT"];
     let mut blocks = vec![Block::text(format!(
-        "{} measured closed-loop runs, each simulated the way its server was started (models of {}), at the step times \
-         that other measured runs suggest: none of the same model, GPU, format, engine version and layout. Errors of \
-         mean TTFT and TPOT in per cent of the measurement: mean / median over runs.",
+        "{} measured closed-loop runs, each simulated with its server's launch settings (models of {}) and \
+        calibrated on other runs: none of the same model, GPU, format, engine version and layout. Errors of mean TTFT and TPOT in % of the measurement: mean / median over runs.",
         count(cases_of(accuracy, "all")),
         accuracy.release,
     ))];
@@ -92,8 +91,8 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
     blocks.extend(tables.map(|(name, kinds)| groups(name, &metrics, &accuracy.loops, kinds)));
     if !accuracy.outside.is_empty() {
         blocks.push(Block::text(
-            "Runs of others, which no constant was fitted on. Of servers kept full, TPOT is the median time between \
-             tokens.",
+            "Third-party runs that no constant was fitted on. For servers kept full, TPOT is the median time between \
+            tokens.",
         ));
         let metrics = ["TTFT", "TPOT", "Output", "J per token", "J at the measured rate", "W per GPU"];
         blocks.push(groups("Not fitted on", &metrics, &accuracy.outside, &["outside"]));
@@ -108,7 +107,7 @@ fn ranks(accuracy: &Accuracy) -> Vec<Block> {
         let what = format!("{}, {}", one.difference, one.metric);
         [what, count(f64::from(one.pairs)), percent(one.right), percent(one.physics)]
     };
-    let head = ["Runs that differ in", "Pairs", "Named rightly", "By the physics alone"];
+    let head = ["Runs that differ in", "Pairs", "Correct", "By the physics alone"];
     vec![
         Block::text(
             "Pairs of measured closed loops that differ in one thing, predicted with the runs of both configurations left out. How often \
@@ -116,7 +115,8 @@ fn ranks(accuracy: &Accuracy) -> Vec<Block> {
         ),
         Block::table("The faster of two", &head, accuracy.ranks.iter().map(row)),
         Block::text(
-            "How sure the prediction was, over all pairs, and how often it was right: on the line, its probabilities are calibrated.",
+            "How sure the prediction was, over all pairs, and how often it was correct: points on the line are well \
+            calibrated.",
         ),
         reliability(accuracy),
     ]
@@ -130,7 +130,7 @@ fn reliability(accuracy: &Accuracy) -> Block {
         let dots = of_metric.iter().map(|one| (one.said * 1e-2, one.came_true * 1e-2));
         let dots = Line { loose: true, ..Line::marked("", Tone::Accent, dots) };
         let line = Line::new("", Tone::Ink, [(0.5, 0.5), (1.0, 1.0)]);
-        let y = Axis::new(&format!("{name}, came true"), Unit::Share, false);
+        let y = Axis::new(&format!("{name}, observed"), Unit::Share, false);
         Panel { y, lines: vec![dots, line], ..Panel::default() }
     };
     let chart = Chart::Curves(Curves {
@@ -140,7 +140,7 @@ fn reliability(accuracy: &Accuracy) -> Block {
     });
     let said = |one: &Reliability| {
         format!(
-            "{}: {} % said, {} % came true, {} pairs",
+            "{}: {} % predicted, {} % observed, {} pairs",
             one.metric,
             fixed(one.said, 0),
             fixed(one.came_true, 0),
@@ -148,13 +148,13 @@ fn reliability(accuracy: &Accuracy) -> Block {
         )
     };
     let words = accuracy.reliability.iter().map(said).collect::<Vec<_>>().join(". ");
-    Block::figure("Said and come true", HEIGHT, chart, words)
+    Block::figure("Predicted and observed", HEIGHT, chart, words)
 }
 
 fn batches(accuracy: &Accuracy) -> Vec<Block> {
     let metrics = ["Prefill", "Decode step", "Total"];
     let mut blocks = vec![
-        Block::text("Offline batches: mean / median error in per cent of the measurement."),
+        Block::text("Offline batches: mean / median error in % of the measurement."),
         scatter(accuracy, "batch", &metrics),
     ];
     let tables = [
@@ -208,8 +208,8 @@ fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
         let name = format!("{name}: {} cases", points.len());
         Block::fold(format!("cases-{index}"), name, vec![case_table(&points)])
     });
-    let text = "Measured cases by model, GPU and engine; those of this GPU and engine first. A click opens a case as closely \
-                as a link can describe how its server was started.";
+    let text = "Measured cases by model, GPU and engine; those of this GPU and engine first. A click opens the case, \
+        as closely as a link can describe its launch.";
     std::iter::once(Block::text(text)).chain(folds).collect()
 }
 

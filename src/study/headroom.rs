@@ -1,4 +1,4 @@
-//! Head-room: which kernel to tune first, and what the hardware would serve if nothing waited for anything.
+//! Headroom: which kernel to tune first, and what the hardware would serve if nothing waited for anything.
 
 use super::{Block, Row, Span, Study, refused};
 use crate::chart::apart;
@@ -73,7 +73,8 @@ fn first(pass: &PassReport, ranked: &[Gain<'_>]) -> String {
         return "Every kernel runs at its ceiling.".into();
     };
     format!(
-        "To tune first: {}. At its ceiling, which its work and its tiles and waves set, a step would take {} instead of {}: {} less.",
+        "Tune first: {}. At its ceiling, set by its work, tiles and waves, a step would take {} instead of {}: {} \
+        less.",
         kernel.name,
         (pass.time - *saved).print(),
         pass.time.print(),
@@ -132,7 +133,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
     if pass.host.0 > 0.0 {
         rows.push(plain("Host time not hidden".into(), pass.host, pass.host));
     }
-    let name = format!("Head-room of {}", words::phase(pass.phase).to_ascii_lowercase());
+    let name = format!("Headroom of {}", words::phase(pass.phase).to_ascii_lowercase());
     Block::table(name, &HEAD, rows).called(&format!("headroom-{phase}"))
 }
 
@@ -203,8 +204,8 @@ fn tiles(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<Block> {
     let rows: Vec<Row> = ranked.iter().filter_map(row).collect();
     let phase = words::phase(pass.phase).to_ascii_lowercase();
     let name = format!("Tiles and waves of {phase}");
-    let text = "Tiles in rows, columns and depth, as a rule fitted to published launches chooses them. A wave is as many tiles as run at \
-                once. Wasted is what padding and idle SMs take of the work: it costs time only where compute sets the ceiling.";
+    let text = "Tiles in rows, columns and depth, chosen by a rule fitted to published launches. A wave is the tiles \
+        that run at once. Waste is the work lost to padding and idle SMs: it costs time only where compute sets the ceiling.";
     let blocks = vec![Block::table(name.clone(), &HEAD, rows.clone()), Block::text(text)];
     (!rows.is_empty()).then(|| Block::fold(format!("tiles-{phase}"), name, blocks))
 }
@@ -267,8 +268,8 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
     };
     let (limit, least) = of_decode.most();
     let text = format!(
-        "Decoding {} sequences at once uses {} of what {}, the resource it needs longest, could do. The rate is that of all \
-         replicas between prefills; larger batches have a higher one.",
+        "Decoding {} sequences at once uses {} of {}, the bottleneck. The rate is for all replicas between prefills; \
+        larger batches reach more.",
         count(decode.sequences as f64),
         percent(least / decode.time),
         words::resource(limit).to_ascii_lowercase(),

@@ -17,7 +17,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let phase = if study.chosen == "prefill" { Phase::Prefill } else { Phase::Decode };
     let (Some(setup), Some(pass)) = (own.setup(), own.pass(phase)) else {
         let refused = refused(own.issues());
-        let none = "No decode step: each request is one token, which its prefill gives.";
+        let none = "No decode step: prefill gives each request's only token.";
         return if refused.is_empty() { vec![Block::text(none)] } else { refused };
     };
     let Ok((plan, _)) = plan(setup) else { return refused(own.issues()) };

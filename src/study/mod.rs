@@ -110,7 +110,7 @@ const VIEWS: [View; 14] = [
     view("The kernels of a layer, in order", &layers::CHOICES, ALONE, layers::blocks),
     view("Which kernel to tune first, and the optimum", &[], ALONE, headroom::blocks),
     view("The formula and values behind every number", &[], ALONE, explain::blocks),
-    view("Bottlenecks, and what a single change does", &[], Some(change::cases), change::blocks),
+    view("Bottlenecks, and single changes", &[], Some(change::cases), change::blocks),
     view("Up to four configurations side by side", &[], Some(compare::cases), compare::blocks),
     view("One setting varied", &sweep::CHOICES, Some(sweep::cases), sweep::blocks),
     view("Output per GPU against output per user (Pareto)", &[], Some(tradeoff::cases), tradeoff::blocks),

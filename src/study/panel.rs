@@ -35,7 +35,7 @@ pub const VIEWS: [View; 5] = [
             (Panel::Study(Topic::Breakdown), "Time"),
             (Panel::Roofline, "Roofline"),
             (Panel::Study(Topic::Layers), "Layers"),
-            (Panel::Study(Topic::Headroom), "Head-room"),
+            (Panel::Study(Topic::Headroom), "Headroom"),
             (Panel::Study(Topic::Explain), "Formulas"),
         ],
     ),

@@ -101,7 +101,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         false => vec![Block::table("Results", &HEAD, found)],
     };
     if more > 0 {
-        blocks.push(Block::text(format!("{more} more: add a word to narrow the search.")));
+        blocks.push(Block::text(format!("{more} more: type another word to narrow the search.")));
     }
     if words.is_empty() {
         blocks.push(Block::table(

@@ -17,7 +17,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let mut blocks = vec![
         Block::spans(vec![
             Span::link("The link", &fragment),
-            " holds the whole configuration. Browsers do not send this part of it to any server.".into(),
+            " holds the whole configuration. Browsers never send this part of it to a server.".into(),
         ]),
         Block::code("Link", "", &address),
         Block::code("Markdown", "", &markdown),

@@ -127,9 +127,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let refused = cases.iter().filter(|case| case.outcome.is_some() && case.headline().is_none()).count();
     let mut blocks = Vec::new();
     if study.cases.len() == 1 {
-        blocks.push(Block::text(
-            "Every prompt of this batch has a length of its own: there is no single one to vary.",
-        ));
+        blocks.push(Block::text("Each prompt of this batch has its own length, so there is none to vary."));
     }
     let setting = CHOICES.iter().find(|(id, _)| *id == study.chosen).map_or("", |(_, name)| name);
     if answered.len() > 1 {

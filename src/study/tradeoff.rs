@@ -51,7 +51,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let best = frontier(&points);
     blocks.push(chart(study, &points, &best));
     let head = ["Parallelism", "Clients"].into_iter().chain(COLUMNS.iter().map(|metric| metric.name));
-    let head: Vec<&str> = head.chain(["Ahead with"]).collect();
+    let head: Vec<&str> = head.chain(["Chance to lead"]).collect();
     let all = study.done == study.cases.len();
     // While points are missing, their closest rivals may be too.
     let sure: Vec<Option<f64>> =
@@ -69,8 +69,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let closest = known.filter(|(_, sure)| *sure < SURE).min_by(|(_, one), (_, other)| one.total_cmp(other));
     if all {
         blocks.push(Block::text(
-            "Ahead with: the probability that measurements put a point above the best of the other degrees which are as fast for \
-             each user.",
+            "Chance to lead: the probability that measurements put a point above the best other degree at the same \
+            speed per user.",
         ));
     }
     blocks.extend(closest.and_then(|(point, sure)| {

@@ -46,7 +46,8 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
                 issues.dedup();
             }
             if runs.len() > link::MOST_RUNS {
-                let text = format!("{} runs were read: the last {} calibrate", runs.len(), link::MOST_RUNS);
+                let text =
+                    format!("{} runs were read; only the last {} calibrate", runs.len(), link::MOST_RUNS);
                 issues.push(Issue::note(Field::Measured, text));
             }
             let last = runs.len().saturating_sub(link::MOST_RUNS);
@@ -99,7 +100,7 @@ fn said(trace: &Trace) -> String {
     let ((isl, osl), (longest, most)) = (means(trace), trace.longest());
     let number = |value: u32| count(f64::from(value));
     format!(
-        "Trace of {} requests: prompts of {} tokens on average, {} at most; outputs of {}, {} at most.",
+        "Trace of {} requests: prompts of {} tokens on average, up to {}; outputs of {}, up to {}.",
         count(trace.requests.len() as f64),
         number(isl),
         number(longest),

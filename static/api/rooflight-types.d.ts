@@ -133,41 +133,41 @@ export type Compressed = {
   output_rank: number;
 };
 
-/** A scenario. What is left out has the default that docs/links.md names. */
+/** A scenario. Defaults are in docs/links.md. */
 export type Config = {
-  /** Schema version of the link; 1 if left out. */
+  /** Link schema version; 1 if left out. */
   version?: number;
-  /** Model, by its id in the catalog. */
+  /** Model, by catalog id. */
   model?: string | Model;
-  /** GPU, by its id in the catalog. */
+  /** GPU, by catalog id. */
   gpu?: string;
-  /** Copies of the whole deployment, which share the load. Links and JSON hold the GPUs of all of them, a multiple of TP x DP x PP. */
+  /** Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a multiple of TP x DP x PP. */
   gpus?: number;
-  /** GPUs that share each layer (TP). */
+  /** GPUs each layer is split over (TP). */
   tp?: number;
-  /** Stages that each hold some of the layers (PP). */
+  /** Pipeline stages the layers are split into (PP). */
   pp?: number;
-  /** Groups of TP GPUs that run attention for requests of their own and share the experts (DP). */
+  /** Groups of TP GPUs that run attention for their own requests and share the experts (DP). */
   dp?: number;
-  /** GPUs of a stage (TP x DP) that the experts are distributed over (EP); the remaining factor shards each expert. */
+  /** GPUs of a stage (TP x DP) that the experts are distributed over (EP); the rest of TP x DP shards each expert. */
   ep?: number;
-  /** Serving engine, by its id in the catalog. */
+  /** Serving engine, by catalog id. */
   engine?: string;
-  /** Format of the linear layers' weights; the published one if left out. */
+  /** Format of the linear layers' weights; as published if left out. */
   weights?: Dtype;
   /** Format of the KV cache. */
   kv?: Dtype;
-  /** Tokens of each prompt (ISL); of a static batch also a list, one length per prompt. */
+  /** Tokens per prompt (ISL); for a static batch also a list, one length per prompt. */
   isl?: number | Array<number>;
-  /** Tokens generated for each prompt (OSL). */
+  /** Tokens generated per prompt (OSL). */
   osl?: number;
-  /** Fraction by which prompt and output lengths vary, uniformly, up and down. */
+  /** Fraction by which prompt and output lengths vary uniformly, up and down. */
   spread?: number;
-  /** Standard deviation of the logarithm of lengths that are log-normal instead, with the same means. */
+  /** Standard deviation of the logarithm of log-normal lengths, with the same means. */
   log_spread?: number;
-  /** A named distribution about these means. sharegpt: log-normal prompts and outputs that vary as those that `vllm bench serve` takes from ShareGPT. */
+  /** A named distribution with these means. sharegpt: log-normal, as spread as the prompts and outputs that `vllm bench serve` samples from ShareGPT. */
   shape?: string;
-  /** Pairs of prompt and output length to draw from, each with its weight, instead of one length each. */
+  /** Weighted pairs of prompt and output length to draw from, instead of fixed lengths. */
   histogram?: string;
   /** Fraction of each prompt found in the prefix cache. */
   cached_share?: number;
@@ -175,83 +175,83 @@ export type Config = {
   drafted?: number;
   /** Speculative decoding: draft tokens accepted per step, on average. */
   accepted?: number;
-  /** Clients that each send their next request when the last one ends. */
+  /** Clients that each send their next request when the previous one ends. */
   concurrency?: number;
-  /** Requests per second, arriving independently (Poisson) no matter how many wait. */
+  /** Requests per second, arriving independently (Poisson) however many are waiting. */
   rate?: number;
-  /** Requests per second with equal gaps, no matter how many wait. */
+  /** Requests per second at equal gaps, however many are waiting. */
   constant_rate?: number;
-  /** Shape of the gamma distribution of arrival gaps: 1 is Poisson, less is burstier, more is more even. */
+  /** Shape of the gamma distribution of arrival gaps: 1 is Poisson, lower is burstier, higher more regular. */
   burstiness?: number;
-  /** Prompts sent to a server at once, and no others (`vllm bench serve` without a rate). */
+  /** Prompts all sent to a server at once (`vllm bench serve` without a rate). */
   burst?: number;
-  /** Prompts queued in the engine, without a server, for the most throughput (`vllm bench throughput`). */
+  /** Prompts queued in the engine, without a server, for maximum throughput (`vllm bench throughput`). */
   offline?: number;
-  /** Prompts of one static batch: prefilled together, decoded together to the end. */
+  /** Prompts in one static batch: prefilled together and decoded together to the end. */
   batch?: number;
-  /** Users at once, each of whom begins a new session when the last one ends. */
+  /** Concurrent users, each starting a new session when the previous one ends. */
   sessions?: number;
-  /** Sessions per second, beginning independently (Poisson) no matter how many are under way. */
+  /** Sessions per second, starting independently (Poisson) however many are open. */
   session_rate?: number;
-  /** Prompts of the burst that are sent before one has ended (`--max-concurrency` of `vllm bench serve`); empty for all. */
+  /** Requests of the burst in flight at once (`--max-concurrency` of `vllm bench serve`); empty for all. */
   max_in_flight?: number;
-  /** Turns of a session. The first has the input length; the prompt of each later one is all that went before, answers included, and a message. */
+  /** Turns per session. The first prompt has the input length; each later one is the whole conversation so far plus a message. */
   turns?: number;
-  /** Tokens that the user adds in each turn after the first. */
+  /** Tokens the user adds in each turn after the first. */
   message?: number;
   /** Seconds between an answer and the user's next message. */
   think_time?: number;
-  /** Fraction of a session's earlier turns that the prefix cache may serve while it holds them: 0 where it is off. */
+  /** Fraction of a session's history that the prefix cache may serve while it holds it; 0 if it is off. */
   history_cached?: number;
-  /** Seconds over which clients begin, evenly; empty for all at once. */
+  /** Seconds over which clients start, evenly spaced; empty for all at once. */
   ramp?: number;
-  /** Seconds from the start of one client to that of the next, instead of a ramp; empty for all at once. */
+  /** Seconds between client starts, instead of a ramp; empty for all at once. */
   stagger?: number;
-  /** Requests of the simulated run (`--num-prompts`), in whole sessions; empty for ten of each client, a hundred at least, and 1,000 at a rate. */
+  /** Requests in the simulated run (`--num-prompts`), in whole sessions. Empty: ten per client but at least 100, or 1,000 at a rate. */
   requests?: number;
-  /** SLO: TTFT that every request must meet, in milliseconds; empty for none. */
+  /** TTFT limit (SLO), in milliseconds; empty for none. */
   slo_ttft?: number;
-  /** SLO: TPOT that every request must meet, in milliseconds; empty for none. */
+  /** TPOT limit (SLO), in milliseconds; empty for none. */
   slo_tpot?: number;
-  /** SLO: time from arrival to the last token that every request must meet, in milliseconds; empty for none. */
+  /** Limit (SLO) on the time from arrival to last token, in milliseconds; empty for none. */
   slo_e2e?: number;
-  /** Percentile of TTFT, TPOT and E2E that each limit applies to; if empty, requests that meet every limit are counted. */
+  /** Percentile of TTFT, TPOT and E2E that each limit applies to. Empty: the goodput share decides. */
   slo_percentile?: number;
-  /** Share of requests that must meet every limit; 0.99 if empty, and not checked if a percentile is given. */
+  /** Share of requests that must meet all limits; 0.99 if empty. Not used with a percentile. */
   slo_share?: number;
-  /** Tokens that one step of the engine may process. */
+  /** Tokens that one engine step may process. */
   token_budget?: number;
-  /** Sequences that the engine runs at once. */
+  /** Sequences the engine runs at once. */
   max_seqs?: number;
-  /** Fraction of the GPU's memory that the engine may use. */
+  /** Fraction of GPU memory the engine may use. */
   memory_share?: number;
-  /** Fraction of the boost clock that the GPU holds under load. */
+  /** Fraction of the boost clock the GPU sustains under load. */
   sustained?: number;
-  /** Watts that each GPU may draw; below its limit, clocks fall and compute-bound kernels take longer. */
+  /** Power cap per GPU in watts; below the GPU's own limit, clocks drop and compute-bound kernels slow down. */
   power_cap?: number;
-  /** Power of hosts, network and cooling and of the GPUs, over that of the GPUs; 1 counts the GPUs alone. */
+  /** Total power, with hosts, network and cooling, over GPU power; 1 counts the GPUs alone. */
   power_overhead?: number;
-  /** US dollars per GPU and hour. */
+  /** US dollars per GPU-hour. */
   price?: number;
-  /** Workers that only compute prompts and send their KV cache to the replicas, which then only decode (disaggregated serving); 0: each replica does both. */
+  /** Workers that only prefill and send the KV cache to the replicas, which then only decode (disaggregated serving); 0: each replica does both. */
   prefill_workers?: number;
-  /** GPU of the prefill workers, by its id in the catalog; the replicas' if left out. */
+  /** GPU of the prefill workers, by catalog id; the replicas' if left out. */
   prefill_gpu?: string;
-  /** GPUs of a prefill worker that share each layer. */
+  /** GPUs each layer of a prefill worker is split over. */
   prefill_tp?: number;
   /** Pipeline stages of a prefill worker. */
   prefill_pp?: number;
-  /** Groups of a prefill worker that run attention for requests of their own and share the experts. */
+  /** Groups in a prefill worker that run attention for their own requests and share the experts. */
   prefill_dp?: number;
   /** GPUs of a prefill worker that the experts are distributed over. */
   prefill_ep?: number;
-  /** Tokens that one step of a prefill worker may process; the replicas' if left out. */
+  /** Tokens that one prefill worker's step may process; the replicas' if left out. */
   prefill_budget?: number;
-  /** GB/s at which each GPU of a prefill worker sends KV cache; if left out, what its link reaches where one joins all workers, and otherwise its port of the network. */
+  /** GB/s at which each GPU of a prefill worker sends KV cache. If left out: the rate of the link if it joins all workers, else of the GPU's NIC. */
   send_rate?: number;
-  /** Microseconds that any transfer of KV cache takes beside its bytes; if left out, what handing a request over takes under Dynamo in measured runs; SGLang's own router takes next to nothing. */
+  /** Fixed time of a KV cache transfer, in microseconds. If left out: the handover time measured under Dynamo; SGLang's own router takes next to nothing. */
   send_time?: number;
-  /** Release of data and weights that the link was made with. */
+  /** Release of data and weights the link was made with. */
   data?: string;
   /** Measured results to compare with: means, and medians where known, in ms or per second. */
   measured?: string | Record<string, number>;
@@ -835,7 +835,7 @@ export type PlanCounts = {
 };
 
 export type PriceTerms = "on_demand" | "reserved";
-/** What one GPU costs to buy and run. */
+/** Cost of buying and running one GPU. */
 export type OwnHardware = {
   purchase_dollars: number;
   years: number;
@@ -844,7 +844,7 @@ export type OwnHardware = {
   /** Its power limit if left out. */
   watts?: number
 };
-/** A load with its limits, and what is open: `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are where neither the scenario nor `vary` names them. */
+/** A load with its limits. `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are open where neither the scenario nor `vary` names them. */
 export type PlanRequest = Config & {
   /** Inputs with the values to try. */
   vary?: {
@@ -868,13 +868,13 @@ export type PlanRequest = Config & {
     prefill_gpu?: "all" | Array<string>;
     prefill_tp?: "all" | Array<number>;
   };
-  /** GPUs there are, by id; no others are taken. */
+  /** GPUs available, by id; no others are taken. */
   owned?: Record<string, number>;
-  /** GPUs of a plan at most. */
+  /** Most GPUs in a plan. */
   budget_gpus?: number;
-  /** Dollars per hour of a plan at most. */
+  /** Most dollars per hour for a plan. */
   budget_dollars?: number;
-  /** Dollars per GPU and hour, by id, in place of the catalog's; or the terms for all. */
+  /** Dollars per GPU-hour, by id, instead of the catalog's; or the terms for all. */
   prices?: PriceTerms | Record<string, number | PriceTerms | OwnHardware>;
   /** How many of the best plans are shown; 5 if left out. */
   plans?: number;
@@ -964,7 +964,7 @@ export type Run = {
   limits: Array<Kept>;
   /** Required shares of requests that meet all SLOs at once, and each separately. */
   asked: [number, number];
-  /** Times that a sequence lost its KV cache and was computed anew. */
+  /** Times a sequence lost its KV cache and was recomputed. */
   preemptions: number;
   /** Set if arrivals exceed capacity: TTFT then depends on the length of the run. */
   saturation: Saturation | null;

@@ -119,7 +119,7 @@ function address(link) {
 function text(config) {
   if (typeof config === "string") return config;
   const isObject = typeof config === "object" && config !== null && !Array.isArray(config);
-  if (!isObject) throw new TypeError("a link or an object is right");
+  if (!isObject) throw new TypeError("expected a link or an object");
   return json(config);
 }
 

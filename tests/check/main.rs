@@ -55,11 +55,11 @@ fn overrides_take_the_place_of_catalog_figures() {
 #[test]
 fn unknown_ids_name_the_nearest() {
     let text = refusal(Field::Model, |scenario| scenario.model = model("llama3.1-8b"));
-    assert_eq!(text, "this release's catalog has no model `llama3.1-8b`; did you mean llama-3.1-8b?");
+    assert!(text.contains("`llama3.1-8b`") && text.contains("did you mean llama-3.1-8b?"), "{text}");
     let text = refusal(Field::Gpu, |scenario| scenario.gpu = "H100".into());
     assert!(text.contains("did you mean h100-"), "{text}");
     let text = refusal(Field::Engine, |scenario| scenario.engine = "zzz".into());
-    assert_eq!(text, "this release's catalog has no engine `zzz`; choose one of vllm, sglang, trtllm");
+    assert!(text.contains("`zzz`") && text.contains("vllm, sglang, trtllm"), "{text}");
 }
 
 #[test]
@@ -68,9 +68,9 @@ fn parallelism_has_to_divide() {
     assert!(text.contains("power of two"), "{text}");
     let text =
         refusal(Field::Tp, |scenario| (scenario.tp, scenario.model) = (4, model("qwen2.5-0.5b-instruct")));
-    assert_eq!(text, "14 attention heads do not divide by 4");
+    assert!(text.contains("14 attention heads") && text.contains("by 4"), "{text}");
     let text = refusal(Field::Tp, |scenario| (scenario.tp, scenario.model) = (4, model("phi-4")));
-    assert_eq!(text, "10 KV heads neither divide by 4 nor divide it");
+    assert!(text.contains("10 KV heads") && text.contains("by 4"), "{text}");
     let text = refusal(Field::Pp, |scenario| (scenario.pp, scenario.gpu) = (40, "gb200".into()));
     assert!(text.ends_with("has 32 layers"), "{text}");
     refusal(Field::Pp, |scenario| scenario.pp = 0);
@@ -83,7 +83,7 @@ fn blocks_of_scales_are_not_cut() {
         (scenario.tp, scenario.model) = (8, model("qwen2.5-72b-instruct"));
         scenario.weights = Some(Dtype::Fp8Block);
     });
-    assert!(text.starts_with("3696 MLP columns on each of 8 GPUs"), "{text}");
+    assert!(text.contains("3696 MLP columns") && text.contains("128x128"), "{text}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn amd_has_its_own_formats_and_engines() {
     let text = refusal(Field::Engine, |scenario| {
         (scenario.gpu, scenario.engine) = ("mi300x".into(), "trtllm".into());
     });
-    assert_eq!(text, "TensorRT-LLM has no known kernels for MI300X; choose vllm or sglang");
+    assert!(text.contains("TensorRT-LLM") && text.ends_with("vllm or sglang"), "{text}");
     let (setup, issues) = checked(on("mi300x", Dtype::Fp8));
     assert!(setup.is_some());
     assert!(issues.iter().any(|issue| issue.field == Field::Gpu && issue.text.contains("extrapolated")));

@@ -41,7 +41,7 @@ fn what_is_wrong_with_workers_stands_beside_their_own_fields() {
     let text = refused(Field::PrefillGpu, |scenario| scenario.prefill.gpu = Some("h1000".into()));
     assert!(text.contains("no GPU `h1000`"), "{text}");
     let text = refused(Field::PrefillWorkers, |scenario| scenario.workload.load = Load::Offline(100));
-    assert!(text.contains("take a load other than"), "{text}");
+    assert!(text.contains("choose a load other than"), "{text}");
     refused(Field::PrefillTp, |scenario| scenario.prefill.tp = 3);
     refused(Field::SendRate, |scenario| scenario.prefill.send_gb_per_s = Some(0.0));
     // A prompt need not fit a step of a decode worker, but one of a prefill worker.

@@ -122,16 +122,16 @@ pageTest("a search is cancelled, and goes on when asked", { timeout }, async ({ 
 });
 
 for (const [name, fragment, field, says] of [
-  ["limits that nothing meets name the one that binds and what comes nearest", `${small.replace("sp=30", "sp=0.5")}&f=gpu~l40s~engine~vllm`, "slo_tpot", /nearest is .*TPOT is .* and must be/],
-  ["a fleet that is too small says what would do", `${small.replace("r=8", "r=400")}&f=gpu~h100-sxm~engine~vllm~budget_gpus~1`, "budget_gpus", /takes \d+ GPUs where there are 1/],
+  ["limits that nothing meets name the one that binds and what comes nearest", `${small.replace("sp=30", "sp=0.5")}&f=gpu~l40s~engine~vllm`, "slo_tpot", /closest is .*TPOT is .* the limit is/],
+  ["a fleet that is too small says what would do", `${small.replace("r=8", "r=400")}&f=gpu~h100-sxm~engine~vllm~budget_gpus~1`, "budget_gpus", /needs \d+ GPUs of the 1 allowed/],
   ["a budget below one GPU", `${small}&f=gpu~h100-sxm~budget_dollars~0.1`, "budget_dollars", /less than one GPU/],
   ["a budget that is no number", `${small}&f=budget_gpus~many`, "budget_gpus", /a whole number between/],
   ["a model that fits nowhere", "v=1&m=deepseek-r1&r=1&sp=50&f=gpu~l4,rtx-4090~engine~vllm", "gpu", /lacks/],
-  ["GPUs owned and others asked for", `${small}&f=gpu~h100-sxm~owned~l4,8`, "owned", /none is owned/],
-  ["the most load without a fleet", `${small}&f=gpu~l40s~most~yes`, "rate", /has no end/],
+  ["GPUs owned and others asked for", `${small}&f=gpu~h100-sxm~owned~l4,8`, "owned", /none of the GPUs to try is owned/],
+  ["the most load without a fleet", `${small}&f=gpu~l40s~most~yes`, "rate", /needs a bound/],
   ["a day of two hours", `${small}&f=gpu~l40s~day~1,2`, "day", /must hold 24 rates/],
   ["drafts of which nobody says how many are accepted", `${small}&f=gpu~l40s~drafted~0,1`, "accepted", /give `accepted`/],
-  ["a static batch is no load", "v=1&b=8&f=all", "batch", /no load to serve/],
+  ["a static batch is not a serving load", "v=1&b=8&f=all", "batch", /not a serving load/],
 ]) {
   pageTest(`${name}, beside its field`, { timeout }, async ({ page, open }) => {
     await open(fragment);

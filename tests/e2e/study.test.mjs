@@ -364,5 +364,5 @@ pageTest("without its worker the page says so in every view", {
   await open(link);
   await page.locator("[data-testid=worker][data-status=failed]").waitFor({ state: "attached" });
   await showPanel(page, "change");
-  await page.getByTestId("study-status").filter({ hasText: "in a worker, which failed" }).waitFor();
+  await page.getByTestId("study-status").filter({ hasText: "prediction worker failed" }).waitFor();
 });

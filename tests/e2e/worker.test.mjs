@@ -36,7 +36,7 @@ for (const part of ["script", "wasm file"]) {
     pageTest(`the worker's ${part} ${what}`, { prepare, expected }, async ({ page, open }) => {
       await open();
       await page.locator("[data-testid=worker][data-status=failed]").waitFor();
-      assert.match(await issue(page, "data"), /worker, which failed/);
+      assert.match(await issue(page, "data"), /prediction worker failed/);
       assert.equal(await page.getByTestId("ttft").getAttribute("data-value"), "");
       // The form still says what is wrong with it.
       await unfold(page);

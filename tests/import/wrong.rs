@@ -8,13 +8,17 @@ use super::{QWEN3, changed, refused};
 
 #[test]
 fn text_that_is_no_object_is_named() {
-    assert_eq!(refused(""), ["the text is empty: it should be a JSON object in braces"]);
-    assert_eq!(refused("[1, 2]"), ["this is a list: it should be a JSON object in braces"]);
-    assert_eq!(refused("{\n \"a\": 1,\n}"), ["not JSON: trailing comma at line 3 column 1"]);
+    let one = |text: &str, part: &str| {
+        let texts = refused(text);
+        assert!(texts.len() == 1 && texts[0].contains(part), "{part}: {texts:?}");
+    };
+    one("", "empty");
+    one("[1, 2]", "a list");
+    one("{\n \"a\": 1,\n}", "trailing comma at line 3 column 1");
     assert!(refused(&QWEN3[..60])[0].contains("EOF"), "{:?}", refused(&QWEN3[..60]));
     assert!(refused("<!doctype html>")[0].starts_with("not JSON: expected value at line 1"));
     assert!(refused(&"[".repeat(100_000))[0].contains("recursion limit"));
-    assert_eq!(refused(&" ".repeat(2 << 20)), ["the text is 2048 KiB: at most 1024 KiB are read"]);
+    one(&" ".repeat(2 << 20), "2048 KiB");
 }
 
 #[test]
@@ -88,7 +92,8 @@ fn contradictions_are_named() {
 #[test]
 fn long_texts_are_refused_before_they_are_read() {
     let text = format!("{{\"a\": \"{}\"}}", "x".repeat(50 << 20));
-    assert_eq!(refused(&text), ["the text is 51200 KiB: at most 1024 KiB are read"]);
+    let texts = refused(&text);
+    assert!(texts.len() == 1 && texts[0].contains("51200 KiB"), "{texts:?}");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn print_family(name: &str, report: &FamilyReport) {
     println!("{name}, errors in %: mean / median / p90 (bias)");
     line("all", &report.errors);
     if report.suspect > 0 {
-        line(&format!("with {} rows held suspect", report.suspect), &report.with_suspect);
+        line(&format!("with {} suspect rows", report.suspect), &report.with_suspect);
     }
     println!("  {:48}{:6.1}", "plain roofline", report.roofline_mean);
     if let Some(covered) = report.covered80 {

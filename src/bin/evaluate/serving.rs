@@ -276,7 +276,7 @@ fn print_loops(report: &LoopReport) {
     println!();
     line("up to 4 clients", &report.few_clients);
     line(&format!("without {} contradictions", report.contradictions.len()), &report.without_contradictions);
-    line("with nothing inferred of the start", &report.without_inferred);
+    line("with a fully known launch", &report.without_inferred);
     for (what, cases) in &report.inferred {
         println!("  inferred from the runs, of {cases}: {what}");
     }
@@ -294,7 +294,8 @@ fn print_loops(report: &LoopReport) {
 
 fn print_ranks(ranks: &Ranks) {
     println!(
-        "\nthe faster of two runs that differ in one thing, where they are over 10 % apart: named rightly, by the physics alone"
+        "\nthe faster of two runs that differ in one thing, where they are over 10 % apart: named correctly, by the \
+        physics alone"
     );
     for (difference, by) in &ranks.by_difference {
         for (metric, Named { pairs, apart, right, physics }) in by {
@@ -302,7 +303,7 @@ fn print_ranks(ranks: &Ranks) {
             println!("{name:36}{right:>8.1} %{physics:>8.1} %{apart:>8} of {pairs} pairs");
         }
     }
-    println!("\nthe one said to be faster was: said, came true");
+    println!("\nconfidence in the faster one: predicted, observed");
     for (metric, of) in &ranks.reliability {
         for Reliability { said, came_true, pairs } in of {
             println!("{:36}{said:>8.0} %{came_true:>8.0} %{pairs:>8} pairs", metric.name());

@@ -30,7 +30,7 @@ use threads::searched;
 #[command(
     name = "plan",
     version,
-    about = "Finds which GPUs, how many and arranged how serve a load within its limits, ranked by cost",
+    about = "Finds the GPUs, their number and layout that serve a load within its limits, ranked by cost",
     after_help = "Exit status: 0 if every request has a plan, 1 on failure, 2 if the arguments or a request are invalid or \
 nothing meets the limits; the reason goes to standard error.",
     args_conflicts_with_subcommands = true,
@@ -203,8 +203,8 @@ fn stats(answer: &Answer, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
     let pruned = counts.layouts.saturating_sub(counts.simulated + counts.refused);
     format!(
-        "{} layouts in {:.0} ms, {} per second: {} refused, {} too large, {} too slow, {} beyond the fleet, {} outdone, \
-         {} simulated in {} runs ({} per second; {} left out by bounds)",
+        "{} layouts in {:.0} ms, {} per second: {} refused, {} too large, {} too slow, {} beyond the fleet, {} \
+        pruned, {} simulated in {} runs ({} per second; {} left out by bounds)",
         counts.layouts,
         seconds * 1e3,
         count(f64::from(counts.layouts) / seconds),

@@ -178,13 +178,13 @@ fn options(cli: &Cli) -> Result<Options, Stop> {
     let refused =
         |text: &str| <Cli as clap::CommandFactory>::command().error(ErrorKind::ArgumentConflict, text).exit();
     if cli.jsonl && cli.format == Format::Table {
-        refused("a table is of one scenario: with --jsonl choose --format json or csv");
+        refused("a table holds one scenario: with --jsonl choose --format json or csv");
     }
     if cli.scenario.len() > 1 && cli.is_drawn() {
-        refused("--yaml, --badge, --svg and --study are of one scenario");
+        refused("--yaml, --badge, --svg and --study take one scenario");
     }
     if cli.sweep && cli.format != Format::Json {
-        refused("--sweep is in the JSON only: leave out --format");
+        refused("--sweep needs JSON: leave out --format");
     }
     let model_config = match &cli.model_config {
         None => None,
@@ -241,7 +241,7 @@ fn study(cli: &Cli, topic: Topic, link: &Link, models: Option<&Models>) -> Resul
     while study.step(|rows| ask(models, rows).map_err(|failure| failure.text))? {}
     let document = study.document();
     print(&document.to_markdown(&cli.page))?;
-    if document.blocks.is_empty() { Err("the study has nothing to say".into()) } else { Ok(()) }
+    if document.blocks.is_empty() { Err("the study is empty".into()) } else { Ok(()) }
 }
 
 fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, Failure> {

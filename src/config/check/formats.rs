@@ -27,12 +27,8 @@ const BLOCK: u32 = 128;
 pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) {
     let known = of_weights(model);
     if !known.contains(&dtype) {
-        let text = format!(
-            "this release has no kernels for {} weights of {}; {}",
-            name(dtype),
-            model.name,
-            list(known)
-        );
+        let text =
+            format!("there are no kernels for {} weights of {}; {}", name(dtype), model.name, list(known));
         issues.push(Issue::error(Field::Weights, text));
         return;
     }
@@ -51,7 +47,7 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) 
 /// need.
 fn multiplies(gpu: &Gpu, dtype: Dtype) -> Result<(), MissingFigure> {
     if dtype == Dtype::Mxfp4Mxfp8 && gpu.arch == Arch::Cdna3 {
-        let reason = "the matrix cores of CDNA 3 read no scales of MX formats".to_owned();
+        let reason = "CDNA 3 matrix cores do not support MX formats".to_owned();
         return Err(MissingFigure { gpu: gpu.name.clone(), figure: "dense MXFP8 rate", reason });
     }
     gpu.tensor_rate(dtype).map(|_| ())
@@ -59,7 +55,7 @@ fn multiplies(gpu: &Gpu, dtype: Dtype) -> Result<(), MissingFigure> {
 
 pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
     if !KV.contains(&dtype) {
-        let text = format!("this release has no kernels for a KV cache in {}; {}", name(dtype), list(&KV));
+        let text = format!("there are no kernels for a KV cache in {}; {}", name(dtype), list(&KV));
         issues.push(Issue::error(Field::Kv, text));
     } else if dtype == Dtype::Fp8 && gpu.sm < FP8_SM {
         let text = format!(
@@ -82,7 +78,7 @@ pub fn blocks_divide(dtype: Dtype, model: &Model, degrees: Degrees, issues: &mut
         let shards = shards.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shards(ffn, degrees)));
         for (what, ranks, share) in shards.filter(|(_, _, share)| !share.is_multiple_of(BLOCK)) {
             let text = format!(
-                "{share} {what} on each of {ranks} GPUs: weights in {BLOCK}x{BLOCK} blocks need a multiple of {BLOCK}"
+                "{share} {what} per GPU over {ranks} GPUs: {BLOCK}x{BLOCK} weight blocks need a multiple of {BLOCK}"
             );
             issues.push(Issue::error(Field::Tp, text));
         }

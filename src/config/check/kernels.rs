@@ -15,8 +15,8 @@ pub fn measured(
 ) {
     let mut missing = |field, layers: &str| {
         let text = format!(
-            "no kernel of {} for {layers} was measured on {}'s architecture: their time is estimated from bytes and \
-             peak rates",
+            "{} kernels for {layers} were not measured on {}'s architecture: their time is estimated from bytes and \
+            peak rates",
             engine.name, gpu.name
         );
         let issue = Issue::warning(field, text);
@@ -49,7 +49,7 @@ pub fn measured(
                     && formats.attention.math() == Dtype::Fp8
                     && !named(&[|choice| &choice.bmm_fp8])
                 {
-                    missing(Field::Weights, "the FP8 products around latent attention");
+                    missing(Field::Weights, "the FP8 GEMMs around latent attention");
                 }
             }
             Attention::Compressed(_) if !named(&[|choice| &choice.latent_decode]) => {
@@ -60,7 +60,7 @@ pub fn measured(
             {
                 missing(Field::Engine, "delta rules");
             }
-            Attention::Mamba(_) => missing(Field::Model, "the scan of Mamba"),
+            Attention::Mamba(_) => missing(Field::Model, "the Mamba scan"),
             _ => {}
         }
     }

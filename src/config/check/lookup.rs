@@ -58,6 +58,6 @@ fn unknown<'a>(field: Field, kind: &str, id: &str, known: impl Iterator<Item = &
         None if known.len() <= NAMED => format!("; choose one of {}", known.join(", ")),
         None => String::new(),
     };
-    let text = format!("this release's catalog has no {kind} `{}`{hint}", excerpt(id));
+    let text = format!("the catalog has no {kind} `{}`{hint}", excerpt(id));
     Issue::error(field, text).with_given(id)
 }

@@ -62,8 +62,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
                 false => ("matrix products and attention", "norms and experts"),
             };
             let text = format!(
-                "of {}'s architecture only {measured} are known from measurements: {others} are extrapolated from NVIDIA's \
-                 kernels",
+                "on {}'s architecture only {measured} were measured: {others} are extrapolated from NVIDIA's kernels",
                 gpu.name
             );
             issues.push(Issue::warning(Field::Gpu, text));
@@ -184,6 +183,6 @@ fn missing_engine_figures(engine: &Engine, gpu: &Gpu, catalog: &Catalog, issues:
     ];
     let missing = needed.into_iter().filter(|(_, figure)| figure.0.is_none());
     issues.extend(missing.map(|(what, figure)| {
-        Issue::error(Field::Engine, format!("{name} has no figure for its {what}: {}", figure.1))
+        Issue::error(Field::Engine, format!("{name} has no known {what}: {}", figure.1))
     }));
 }

@@ -51,7 +51,7 @@ pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
                 } else if !experts.is_multiple_of(ep) && ep < stage {
                     // Engines fill whole ranks with redundant copies of busy experts.
                     let text = format!(
-                        "{experts} experts do not divide by {ep}: that takes an EP of all {stage} GPUs"
+                        "{experts} experts do not divide by {ep}: set EP to all {stage} GPUs of a stage"
                     );
                     refuse(Field::Ep, text);
                 } else if ep > experts {
@@ -134,8 +134,8 @@ pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
         Ok(network) => Issue::warning(
             field,
             format!(
-                "{text}: between nodes each GPU is assumed to send at {} through a port of its own, as specified. \
-                 No communication between nodes was measured.",
+                "{text}: between nodes, each GPU is assumed to send at {}, its own NIC's specified rate. No \
+                multi-node communication was measured.",
                 network.print()
             ),
         ),

@@ -32,7 +32,8 @@ pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> 
         return None;
     }
     if matches!(scenario.workload.load, Load::Batch(_) | Load::Offline(_)) {
-        let text = "prefill and decode workers need a server: take a load other than a static batch or an offline queue";
+        let text = "prefill and decode workers need a server: choose a load other than a static batch or an offline \
+            queue";
         issues.push(Issue::error(Field::PrefillWorkers, text));
         return None;
     }

@@ -79,7 +79,7 @@ fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
     };
     if let Some(requests) = requests.filter(|requests| requests.div_ceil(each.max(1)) < clients) {
         let text = format!(
-            "{requests} requests are too few for all {clients} clients: some send none. Take more requests"
+            "{requests} requests are fewer than {clients} clients: some send none. Raise the number of requests"
         );
         issues.push(Issue::warning(Field::Requests, text));
     }
@@ -87,8 +87,7 @@ fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
 
 pub fn drafts_of(model: &Model, workload: &Workload, issues: &mut Vec<Issue>) {
     if workload.drafts.drafted > 0 && model.mtp.is_none() {
-        let text = "this model has no MTP layer, so the time to draft is not counted: a step is that of the model that \
-                    verifies the drafts";
+        let text = "this model has no MTP layer: only verification is timed, not drafting";
         issues.push(Issue::warning(Field::Drafted, text));
     }
 }

@@ -20,7 +20,7 @@ pub fn settings(given: &Overrides, engine: &Engine, gpu: &Gpu, issues: &mut Vec<
     let (budget, sequences) = scheduler.limits_on(gpu);
     let mut pick = |field: Field, given: Option<f64>, figure: &Figure| {
         let Some(value) = given.or(figure.0) else {
-            let text = format!("{} has no figure for the {}: {}", engine.name, field.input().label, figure.1);
+            let text = format!("{} has no known {}: {}", engine.name, field.input().label, figure.1);
             issues.push(Issue::error(field, text));
             return None;
         };
@@ -140,7 +140,7 @@ fn power_cap(
     let text = match found {
         Err(missing) => missing.to_string(),
         Ok((limit, ..)) if cap > limit => {
-            format!("the power limit of {} is {} W: set no more", gpu.name, decimal(limit))
+            format!("the power limit of {} is {} W: set at most that", gpu.name, decimal(limit))
         }
         Ok((_, clock, least)) if sustained * clock < min => format!(
             "at {} W {} would hold less than {} of its boost clock: set at least {} W",

@@ -60,8 +60,7 @@ pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>>
 }
 
 /// Why a batch's lengths do not vary.
-pub const NO_SPREAD: &str =
-    "a static batch takes each prompt as long as it is given: lengths vary with any other load";
+pub const NO_SPREAD: &str = "a static batch has fixed lengths: choose another load to vary them";
 
 fn each(lengths: &[u32], load: Load) -> Option<Issue> {
     let count = lengths.len();
@@ -86,7 +85,8 @@ pub fn fits_context(requests: &[(u32, u32)], workload: &Workload, model: &Model,
     let tokens = whole(&(longest, osl));
     if tokens > u64::from(model.max_context) && workload.load.is_sessions() && workload.turns.count > 1 {
         let text = format!(
-            "{} turns come to {} tokens: the context of {} is {}. Take fewer turns, shorter messages or shorter answers",
+            "{} turns come to {} tokens: the context of {} is {}. Use fewer turns, shorter messages or shorter \
+            answers",
             workload.turns.count,
             count(tokens as f64),
             model.name,
@@ -95,7 +95,7 @@ pub fn fits_context(requests: &[(u32, u32)], workload: &Workload, model: &Model,
         issues.push(Issue::error(Field::Turns, text));
     } else if tokens > u64::from(model.max_context) {
         let text = format!(
-            "{longest} + {osl} is {tokens} tokens: the context of {} is {}, prompt and output together",
+            "prompt and output of {longest} + {osl} = {tokens} tokens: the context of {} is {}",
             model.name, model.max_context
         );
         issues.push(Issue::error(if longest >= osl { Field::Isl } else { Field::Osl }, text));
@@ -109,7 +109,8 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
     let longest = requests.iter().map(|&(prompt, _)| prompt - setup.cached(prompt)).max().unwrap_or(0);
     if batching != Batching::PrefillFirst && setup.tokens_verified() > budget {
         let text = format!(
-            "a sequence needs {} tokens of a step, drafts included, and the token budget is {budget}: draft fewer",
+            "a sequence with its drafts takes {} tokens per step, more than the token budget of {budget}: draft \
+            fewer",
             setup.tokens_verified()
         );
         issues.push(Issue::error(Field::Drafted, text));

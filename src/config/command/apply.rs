@@ -87,7 +87,8 @@ pub fn apply(launch: &Launch, onto: Scenario) -> (Scenario, Vec<Issue>) {
     rest.ranks(&mut scenario);
     rest.issues.extend(listed(&rest.unknown));
     if launch.others > 0 {
-        rest.issues.push(Issue::warning(Field::Model, "the text starts several engines: the first is taken"));
+        rest.issues
+            .push(Issue::warning(Field::Model, "the text starts several engines: the first one is used"));
     }
     (scenario, rest.issues)
 }
@@ -226,6 +227,6 @@ fn shown(name: &str) -> String {
 fn listed(unknown: &[String]) -> Option<Issue> {
     let named: Vec<String> = unknown.iter().take(NAMED).map(|one| format!("`{}`", excerpt(one))).collect();
     let more = if unknown.len() > NAMED { " and others" } else { "" };
-    let text = format!("not understood, and left out: {}{more}", named.join(", "));
+    let text = format!("not recognised and ignored: {}{more}", named.join(", "));
     (!unknown.is_empty()).then(|| Issue::warning(Field::Model, text))
 }

@@ -104,7 +104,7 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
     }
     // Report only faults in an engine's command: other texts have apostrophes.
     match all.iter().any(|words| program(words).is_some()) || names_engine(&pending) {
-        true => Err("a quotation mark is not closed: add it, so that the end of the command is known".into()),
+        true => Err("a quotation mark is not closed: add it".into()),
         false => Ok(Vec::new()),
     }
 }

@@ -80,7 +80,7 @@ fn what_is_not_understood_is_listed() {
     let issues = |text: &str| read_link(text).map(|(_, issues)| issues).unwrap_or_default();
     assert_eq!(
         issues("VLLM_USE_V1=1 vllm serve Qwen/Qwen3-8B --enforce-eager --cpu-offload-gb 4 stray"),
-        ["not understood, and left out: `--enforce-eager`, `--cpu-offload-gb 4`, `stray`, `VLLM_USE_V1=1`"]
+        ["not recognised and ignored: `--enforce-eager`, `--cpu-offload-gb 4`, `stray`, `VLLM_USE_V1=1`"]
     );
     let one = |text: &str| issues(text).concat();
     assert!(

@@ -105,9 +105,7 @@ fn items(below: &[&str]) -> Result<Vec<String>, String> {
 }
 
 fn shell(text: &str) -> Result<Vec<String>, String> {
-    shlex::split(text).ok_or_else(|| {
-        "a quotation mark is not closed: add it, so that the end of the command is known".to_owned()
-    })
+    shlex::split(text).ok_or_else(|| "a quotation mark is not closed: add it".to_owned())
 }
 
 fn unquoted(text: &str) -> &str {

@@ -138,7 +138,7 @@ impl Form {
         self.drafts = kept;
         for (of, text) in gone {
             self.issues.retain(|issue| issue.field != of);
-            let note = format!("{} was reset: `{text}` does not apply any more", of.input().label);
+            let note = format!("{} was reset: `{text}` no longer applies", of.input().label);
             self.issues.push(Issue::note(field, note));
         }
     }

@@ -63,12 +63,14 @@ fn lengths(scenario: &mut Scenario) -> Option<String> {
     let is_batch = matches!(workload.load, Load::Batch(_));
     if is_batch && !workload.histogram.is_empty() {
         workload.leave_histogram();
-        return Some("The histogram of lengths was reset to its means: a batch takes no histogram".into());
+        return Some("The length histogram was reset to its means: a static batch takes none".into());
     }
     if !is_batch && matches!(workload.isl, Lengths::Each(_)) {
         let mean = workload.mean_prompt();
         workload.set_mean_prompt(mean);
-        return Some("The list of prompt lengths was reset to its mean: only a batch takes a list".into());
+        return Some(
+            "The list of prompt lengths was reset to its mean: only a static batch takes a list".into(),
+        );
     }
     None
 }

@@ -49,7 +49,7 @@ pub fn read(text: &str) -> Result<Vec<Scenario>, String> {
 pub fn read_runs(text: &str) -> Result<Vec<Scenario>, String> {
     let runs = decode(text, MOST_RUNS)?;
     match runs.iter().position(|run| run.measured.is_empty()) {
-        Some(index) => Err(format!("run {} says nothing that was measured", index + 1)),
+        Some(index) => Err(format!("run {} has no measurements", index + 1)),
         None => Ok(runs),
     }
 }

@@ -80,25 +80,25 @@ wish     = field \"~\" value *( \",\" value )   ; owned~h100-sxm,16 is 16 of thi
 {rows}
 * Only what differs from the defaults is written. The defaults of a version never change.
 * `n` counts all GPUs; the replicas are `n / (tp * dp * pp)`.
-* A value that cannot be read, or an id that no catalog has, becomes an issue beside its field; the rest is read.
-* Keys that are not listed are kept, have no effect and are warned of. Of a key given twice the last one counts, and so it
-  does of {sizes}, of which a link has one: the kind of load is the key it is given by. A text without any listed key is an error.
-* `m`, and `model` in JSON, may also be a name under which a checkpoint is published (`nvidia/DeepSeek-R1-0528-FP4-V2`): it is read as
-  the catalog's model with its shapes, `w` as the format that the name gives, with a note of both. A name with a word that is not
-  known is an error with the nearest names.
-* A link without a load means 16 clients, as it always has: that is a default of version {VERSION}, which never changes. A page that is
-  opened without a link shows an example, as the link `{fresh}`. A frame without one has
+* A value that cannot be read, or an unknown id, becomes an issue on its field; the rest is read.
+* Unknown keys are kept, have no effect and cause a warning. If a key is given twice, the last one counts. The same applies to
+  {sizes}: the one given selects the kind of load. A text without any known key is an error.
+* `m`, and `model` in JSON, may also be the published name of a checkpoint (`nvidia/DeepSeek-R1-0528-FP4-V2`): it is read as
+  the catalog model with the same shapes, and `w` as the name's format, with a note. A name with an unknown word is an error
+  that suggests similar names.
+* A link without a load means 16 clients, a default of version {VERSION} that never changes. A page opened without a link shows an
+  example, the link `{fresh}`. A frame without a link has
   the defaults.
-* The same keys are read from the query; the fragment counts over it.
-* `d` is written by the page's copy button. A page of another release names both, until the first edit drops it.
+* The same keys are read from the query; the fragment takes precedence.
+* `d` is written by the page's copy button. A page of another release shows both releases, until the first edit drops `d`.
 * A link of a newer version is read as version {VERSION}, and the page says so.
-* `x` is the JSON object `{{\"model\": ...}}` with a record like those of `static/catalog/models.json`, in which a control
-  character stands for a usual piece of such records: U+0001 for `{{\"model\":{{\"id\":\"`, and so on by the frozen table of
-  `src/config/link/custom.rs`. Links from before that table hold the JSON as it is, and are still read.
+* `x` is the JSON object `{{\"model\": ...}}` with a record like those of `static/catalog/models.json`, in which control
+  characters abbreviate common pieces of such records: U+0001 for `{{\"model\":{{\"id\":\"`, and so on, from the frozen table in
+  `src/config/link/custom.rs`. Older links hold plain JSON, and are still read.
 * The JSON form of `predict` is one object with the fields' names: `{{\"model\": \"qwen3-32b\", \"gpu\": \"h100-sxm\", \"tp\": 2}}`.
-  There `isl` is a number or a list, `model` an id or a record, `measured` an object with names as `vllm bench serve
-  --save-result` writes them (`mean_ttft_ms`, `median_tpot_ms`, `output_throughput`), and an unknown field is an error.
-* `me` stays when the configuration is changed; no prediction depends on it. What cannot be read of it is a warning.
+  There `isl` is a number or a list, `model` an id or a record, `measured` an object with the names of `vllm bench serve
+  --save-result` (`mean_ttft_ms`, `median_tpot_ms`, `output_throughput`), and an unknown field is an error.
+* `me` is kept when the configuration changes; no prediction depends on it. Unreadable parts of it are a warning.
 ",
         most = u32::MAX,
         sizes = {

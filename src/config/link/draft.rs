@@ -53,8 +53,8 @@ pub fn set_version(draft: &mut Draft, text: &str) -> Result<(), String> {
         0 => Err(format!("there is no link version 0: it was read as version {VERSION}")),
         1..=VERSION => Ok(()),
         newer => Err(format!(
-            "this link is of version {newer}, made by a newer release: it was read as version {VERSION}, and keys \
-             unknown to that are kept but have no effect"
+            "this link has version {newer}, from a newer release: it was read as version {VERSION}; keys unknown to \
+            it are kept but have no effect"
         )),
     }
 }

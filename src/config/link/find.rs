@@ -129,7 +129,7 @@ impl Find {
         let mut parts = text.split(WITHIN);
         while let Some(name) = parts.next() {
             let Some(field) = Field::from_id(name).filter(|field| Self::takes(*field)) else {
-                return Err(format!("`{}` is nothing that a search may choose", excerpt(name)));
+                return Err(format!("a search cannot vary `{}`", excerpt(name)));
             };
             let Some(value) = parts.next() else {
                 return Err(format!("`{}` has no value", excerpt(name)));

@@ -216,7 +216,7 @@ fn clash(input: &'static Input, seen: &[&'static Input], issues: &mut Vec<Issue>
         let (first, last) = (other.key, input.key);
         let text = match first == last {
             true => format!("`{last}` is given twice; the last one counts"),
-            false => format!("`{first}` and `{last}` exclude each other; `{last}` counts, being the last"),
+            false => format!("`{first}` and `{last}` exclude each other; the last one, `{last}`, counts"),
         };
         issues.push(Issue::warning(topic(input.field), text));
     }

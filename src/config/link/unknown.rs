@@ -18,8 +18,7 @@ pub fn keep(unknown: Vec<(String, String)>, version: u32, issues: &mut Vec<Issue
     let (names, kept): (Vec<_>, Vec<_>) =
         unknown.into_iter().partition(|(name, _)| inputs::by_name(name).is_some());
     for input in names.iter().filter_map(|(name, _)| inputs::by_name(name)) {
-        let text =
-            format!("`{}` is a name of the JSON form: in a link write `{}`", input.field.id(), input.key);
+        let text = format!("`{}` is a JSON name: in a link write `{}`", input.field.id(), input.key);
         issues.push(Issue::error(Field::Link, text));
     }
     // The version's own warning covers additions of newer releases.

@@ -24,7 +24,7 @@ pub fn read(given: &[Value], base: &Link) -> (Vec<Scenario>, Vec<Issue>) {
         match link.map(|link| link.scenario) {
             Some(run) if run.measured.is_empty() => {
                 let text = format!(
-                    "run {number} says nothing that was measured: add `measured`, such as {{\"mean_ttft_ms\": 154}}"
+                    "run {number} has no measurements: add `measured`, such as {{\"mean_ttft_ms\": 154}}"
                 );
                 issues.push(Issue::error(Field::Runs, text).with_given(excerpt(&value.to_string())));
             }

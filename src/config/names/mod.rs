@@ -147,10 +147,8 @@ impl Known {
                 native
             }
             Err(reason) => {
-                let text = format!(
-                    "`{}`: this release has no kernels for {reason}; choose another format",
-                    excerpt(text)
-                );
+                let text =
+                    format!("`{}`: there are no kernels for {reason}; choose another format", excerpt(text));
                 issues.push(Issue::error(Field::Weights, text));
                 None
             }
@@ -163,7 +161,7 @@ impl Known {
             ),
             _ => String::new(),
         };
-        let taken = format!("`{}` is taken as {}{format}", excerpt(text), model.name);
+        let taken = format!("`{}` is read as {}{format}", excerpt(text), model.name);
         issues.push(Issue::note(Field::Model, taken));
         if let Some(note) = same.and_then(|same| same.note.as_ref()) {
             issues.push(Issue::warning(Field::Model, format!("{}: {note}", excerpt(text))));
@@ -202,11 +200,12 @@ fn unknown(text: &str, base: &str) -> String {
     let names: Vec<&str> = near.iter().take(OFFERED).map(|(_, known)| &*known.model.name).collect();
     let nearest = match names.split_last() {
         None => String::new(),
-        Some((only, [])) => format!(" The nearest is {only}."),
-        Some((last, first)) => format!(" The nearest are {} and {last}.", first.join(", ")),
+        Some((only, [])) => format!(" Did you mean {only}?"),
+        Some((last, first)) => format!(" Did you mean {} or {last}?", first.join(", ")),
     };
     format!(
-        "this release's catalog has no model `{}`.{nearest} Choose one that has its shapes, or give the checkpoint's config.json",
+        "the catalog has no model `{}`.{nearest} Choose a model with the same shapes, or give the checkpoint's \
+        config.json",
         excerpt(text)
     )
 }

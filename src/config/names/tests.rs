@@ -166,16 +166,16 @@ const TAKEN: &[(&str, &str, Option<Dtype>)] = &[
 /// Checkpoints that match no catalog model or no supported format, with part of the message.
 #[rustfmt::skip]
 const REFUSED: &[(&str, &str)] = &[
-    ("Qwen/Qwen3-5B", "The nearest"),
+    ("Qwen/Qwen3-5B", "Did you mean"),
     ("Qwen/Qwen3-34B", "Qwen/Qwen3-32B"),
     ("Qwen/Qwen3-Embedding-8B", "Qwen/Qwen3-8B"),
-    ("Qwen/Qwen2.5-Omni-7B", "nearest"),
+    ("Qwen/Qwen2.5-Omni-7B", "Did you mean"),
     ("Qwen/Qwen2.5-Math-7B", "Qwen/Qwen2.5-7B-Instruct"),
-    ("meta-llama/Llama-3.2-11B-Vision-Instruct", "nearest"),
-    ("meta-llama/Llama-3.1-3B", "nearest"),
-    ("meta-llama/Llama-2-7b-vision", "nearest"),
-    ("nvidia/Llama-3_1-Nemotron-Ultra-253B-v1", "nearest"),
-    ("nvidia/Llama-3.1-Minitron-4B-Width-Base", "nearest"),
+    ("meta-llama/Llama-3.2-11B-Vision-Instruct", "Did you mean"),
+    ("meta-llama/Llama-3.1-3B", "Did you mean"),
+    ("meta-llama/Llama-2-7b-vision", "Did you mean"),
+    ("nvidia/Llama-3_1-Nemotron-Ultra-253B-v1", "Did you mean"),
+    ("nvidia/Llama-3.1-Minitron-4B-Width-Base", "Did you mean"),
     ("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B", "no model"),
     ("some/Llama-3.1-8B-Instruct-REAP", "meta-llama/Meta-Llama-3.1-8B"),
     ("cerebras/Qwen3-Coder-REAP-25B-A3B", "no model"),
@@ -227,7 +227,7 @@ fn what_was_taken_for_what_is_said() {
         |name: &str| resolve(name).unwrap().issues.into_iter().map(|issue| issue.text).collect::<Vec<_>>();
     assert_eq!(
         texts("nvidia/DeepSeek-R1-0528-FP4-V2"),
-        ["`nvidia/DeepSeek-R1-0528-FP4-V2` is taken as deepseek-ai/DeepSeek-R1, nvfp4 experts by its name"]
+        ["`nvidia/DeepSeek-R1-0528-FP4-V2` is read as deepseek-ai/DeepSeek-R1, nvfp4 experts by its name"]
     );
     assert!(texts("zai-org/GLM-4.5")[1].ends_with("Its longest context is 131,072 tokens."));
     assert!(found("zai-org/GLM-4.5").unwrap().2);

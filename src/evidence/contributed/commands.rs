@@ -39,7 +39,8 @@ pub fn launch(text: &str, scenario: &Scenario) -> Vec<Issue> {
         return Vec::new();
     }
     let Some((started, issues)) = command::read(text, scenario) else {
-        let wanted = "`launch` starts no engine that is known: give the whole command, such as `vllm serve Qwen/Qwen3-32B -tp 2`";
+        let wanted = "`launch` starts no known engine: give the whole command, such as `vllm serve Qwen/Qwen3-32B \
+            -tp 2`";
         return vec![Issue::error(Field::Runs, wanted)];
     };
     let of_launch = |issue: Issue| Issue { text: format!("`launch`: {}", issue.text), ..issue };

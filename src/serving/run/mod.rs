@@ -285,13 +285,13 @@ impl Runner {
                 (Field::Trace, "leave it out, or shorten it")
             }
             SimError::KvCapacity { .. } | SimError::ContextLimit { .. } if load.is_sessions() => {
-                (Field::Turns, "take fewer turns, or shorter messages and answers")
+                (Field::Turns, "use fewer turns, or shorter messages and answers")
             }
-            SimError::KvCapacity { .. } => (Field::Isl, "shorten it, or take more GPUs for each replica"),
+            SimError::KvCapacity { .. } => (Field::Isl, "shorten it, or use more GPUs per replica"),
             SimError::ContextLimit { .. } => (Field::Isl, "shorten the prompt or the output"),
             SimError::StepBudget { .. } => (Field::TokenBudget, "raise the token budget"),
-            SimError::StepLimit { .. } => (Field::Osl, "shorten the output, or take a smaller load"),
-            _ => (load.size(), "take another load"),
+            SimError::StepLimit { .. } => (Field::Osl, "shorten the output, or lower the load"),
+            _ => (load.size(), "choose another load"),
         };
         Issue::error(field, format!("{error}: {advice}"))
     }

@@ -25,7 +25,7 @@ pub struct Run {
     pub limits: Vec<Kept>,
     /// Required shares of requests that meet all SLOs at once, and each separately.
     pub asked: [f64; 2],
-    /// Times that a sequence lost its KV cache and was computed anew.
+    /// Times a sequence lost its KV cache and was recomputed.
     pub preemptions: u32,
     /// Set if arrivals exceed capacity: TTFT then depends on the length of the run.
     pub saturation: Option<Saturation>,

@@ -12,7 +12,7 @@ pub enum SimError {
     #[error("request {request} has {tokens} tokens and the context ends at {limit}")]
     ContextLimit { request: usize, tokens: u64, limit: u32 },
     #[error(
-        "the prompt of request {request} ({tokens} tokens) must be taken whole and a step takes {budget}"
+        "the prompt of request {request} ({tokens} tokens) cannot be chunked, and a step takes {budget} tokens"
     )]
     StepBudget { request: usize, tokens: u32, budget: u32 },
     #[error("{0}")]

@@ -98,7 +98,7 @@ fn duration(requests: &[Served]) -> f64 {
     last - first
 }
 
-/// Requests per second that keep to all limits, over the duration of the run. One output token keeps any TPOT.
+/// Requests per second that meet all limits, over the duration of the run. One output token keeps any TPOT.
 pub fn goodput(outcome: &Outcome, limits: &Slos) -> f64 {
     let keeps = |limit: Option<f64>, seconds: f64| limit.is_none_or(|limit| seconds <= limit * 1e-3);
     let good = outcome.requests.iter().filter(|served| {

@@ -14,11 +14,8 @@ pub fn of(setup: &Setup, report: &Report) -> Option<Block> {
     let Calibrated { factors, bands, support, physics, .. } = calibrated;
     let change = |factor: f64| format!("{} %", fixed(100.0 * (factor - 1.0), 1));
     let text = format!(
-        "Measured runs like this one suggest that decoding takes {} longer than the physics says, and what prompts add to a \
-         step {}; step times are so corrected before the run is simulated. TTFT takes another {} longer than queues and steps \
-         explain. Behind it: {} measured runs of this model on \
-         {}, {} of it on any engine, {} of any model on this GPU with this engine. Runs of other models count the less, \
-         the less they share with this one.",
+        "Similar measured runs put decode steps {} above the physics, and what prompts add to a step {}; step times \
+        are corrected by that before the simulation. TTFT is another {} longer than queues and steps explain. Based on {} measured runs of this model on {}, {} of it on any engine, and {} of any model on this GPU with this engine. The less a run shares with this one, the less it counts.",
         change(factors.decode),
         change(factors.prefill),
         change(factors.wait),
@@ -37,9 +34,9 @@ pub fn of(setup: &Setup, report: &Report) -> Option<Block> {
         bands.output_per_s,
         output,
     ));
-    let head = ["", "Physics alone", "Calibrated", "80 % band", "Of it noise"];
-    let noise = "Noise is what repeats of one run, or runs that differ in nothing recorded, differ by; more measurements of \
-                 this configuration narrow the rest.";
+    let head = ["", "Physics alone", "Calibrated", "80 % band", "Of which noise"];
+    let noise = "Noise: the spread of repeated runs, or of runs that differ in nothing recorded. More measurements \
+        of this configuration narrow the rest.";
     let blocks = vec![Block::text(text), Block::table("Calibrated numbers", &head, rows), Block::text(noise)];
     Some(Block::fold("calibration", "Calibration and bands", blocks))
 }

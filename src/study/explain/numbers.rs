@@ -38,8 +38,8 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, spread
     let alone = prefill.map_or(Seconds::ZERO, |pass| pass.time);
     let name = format!("TTFT {}", headline.ttft.print());
     let mut blocks = vec![Block::text(
-        "From a request's arrival at the server to its first token: queueing included, network excluded. Mean over \
-         requests, as vllm bench serve reports it.",
+        "From a request's arrival at the server to its first token, queueing included, network excluded. Mean over \
+        requests, as in vllm bench serve.",
     )];
     if let Load::Batch(_) = setup.load {
         blocks.push(Block::text(format!("TTFT = prefill of the whole batch = {}", alone.print())));

@@ -131,15 +131,14 @@ fn lead(answer: &Answer) -> Block {
     let mut text = String::from(if answer.finished { "" } else { " so far" });
     text += &match (best.dollars_per_hour, best.dollars_per_million_total) {
         (Some(hour), Some(total)) => format!(
-            ": {} per hour. An API that asks less than {} per million tokens, prompt and output together, is cheaper at \
-             this load.",
+            ": {} per hour. An API below {} per million tokens, prompt and output together, is cheaper at this load.",
             Dollars(hour).print(),
             Dollars(total).print(),
         ),
-        _ => ". No price is known of it.".into(),
+        _ => ". It has no known price.".into(),
     };
     if let Some(broken) = &best.one_less {
-        text += &format!(" With a replica less {}.", broken.text);
+        text += &format!(" With one replica fewer, {}.", broken.text);
     }
     Block::spans(vec!["Best".into(), ": ".into(), open(best), text.into()])
 }
@@ -154,9 +153,9 @@ fn open(plan: &Plan) -> Span {
 }
 
 /// Explains the columns.
-const COLUMNS: &str = "$/h: of all GPUs. TTFT and TPOT: mean (P99). In limits: share of requests. Sure: how likely \
-                       a measurement keeps to every limit. Head-room: times the load that the same replicas \
-                       take. N+1: with a spare replica, so that the limits hold while one is down.";
+const COLUMNS: &str = "$/h: of all GPUs. TTFT and TPOT: mean (P99). In limits: share of requests. Sure: the chance that a \
+    measurement meets all limits. Headroom: how many times the load the same replicas take. N+1: with a spare \
+    replica, so the limits hold while one is down.";
 const DASH: &str = "–";
 
 fn dollars(value: Option<f64>) -> Span {
@@ -172,7 +171,7 @@ fn table(plans: &[&Plan]) -> Block {
         "TPOT (P99)",
         "In limits",
         "Sure",
-        "Head-room",
+        "Headroom",
         "N+1, $/h",
         "Compare",
     ];
@@ -223,7 +222,7 @@ fn figures(plan: &Plan) -> Block {
             false => format!("{low}–{high}"),
         }
     };
-    const BAND: &str = "What 80 % of measured means are expected between";
+    const BAND: &str = "80 % of measured means are expected in this range";
     let mut facts = vec![
         Fact::new("GPUs", plan.gpus.to_string(), "Of all replicas"),
         Fact::new("Replicas", plan.replicas.to_string(), "Copies that share the load"),
@@ -246,7 +245,7 @@ fn figures(plan: &Plan) -> Block {
         Fact::new(
             name,
             format!("{at} of {limit}, {}", percent(kept.share)),
-            "What the requests that must keep to it stay below",
+            "Reached by the required share of requests",
         )
     }));
     if let Some(bands) = &plan.bands {
@@ -278,13 +277,13 @@ fn counts(answer: &Answer) -> Block {
         fact(
             "Layouts",
             counts.layouts,
-            "GPU, engine, formats and degrees that the request allows, replicas aside",
+            "GPU, engine, formats and degrees the request allows, replicas aside",
         ),
         fact("Refused", counts.refused, "Heads that do not divide, formats without kernels"),
         fact("Too large", counts.too_large, "Weights and one sequence do not fit"),
         fact("Too slow", counts.too_slow, "Kernels at their ideal miss the limits"),
-        fact("Beyond the fleet", counts.beyond_fleet, "Even the fewest replicas are more than allowed"),
-        fact("Outdone", counts.outdone, "Their bound is no better than what was found"),
+        fact("Beyond the fleet", counts.beyond_fleet, "Even the fewest replicas exceed the fleet"),
+        fact("Outdone", counts.outdone, "Their bound is no better than plans found"),
         fact("Simulated", counts.simulated, "Step times predicted, and the load run over them"),
         fact("Runs", counts.runs, "Simulated runs in all"),
     ];

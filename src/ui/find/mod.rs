@@ -42,7 +42,7 @@ fn say(state: State) -> AnyView {
     view! {
         <input
             type="text" class="say" data-testid="say" autocomplete="off" spellcheck="false"
-            aria-label="What is to be served, in words" aria-describedby="say-issues"
+            aria-label="What to serve, in words" aria-describedby="say-issues"
             placeholder="Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms" on:change=changed
         />
         {issue_list("say-issues".into(), of_it)}
@@ -54,7 +54,7 @@ fn say(state: State) -> AnyView {
 fn status(state: State, plans: &Finding) -> AnyView {
     let (id, text, act) = match plans.progress {
         Progress::None => ("none", refused(), ""),
-        Progress::Due => ("due", "Searching as soon as the form rests".into(), ""),
+        Progress::Due => ("due", "Searching when you stop editing".into(), ""),
         Progress::Running => ("running", settled("Searching: ", plans), "Stop"),
         Progress::Stopped => ("stopped", settled("Stopped: ", plans), "Search again"),
         Progress::Done if plans.studied.total == 0 => ("done", refused(), ""),
@@ -76,11 +76,11 @@ fn status(state: State, plans: &Finding) -> AnyView {
 }
 
 fn settled(before: &str, plans: &Finding) -> String {
-    format!("{before}{} of {} layouts settled", plans.studied.done, plans.studied.total)
+    format!("{before}{} of {} layouts done", plans.studied.done, plans.studied.total)
 }
 
 fn refused() -> String {
-    "The marked inputs stand in the way of a search".into()
+    "Fix the marked inputs to search".into()
 }
 
 /// A link that compares the marked plans.

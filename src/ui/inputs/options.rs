@@ -121,7 +121,7 @@ fn shapes(_: &Scenario) -> Vec<Heading> {
     let name = |shape: &Shape| match shape {
         Shape::Sharegpt => Entry::new(shape.id(), "ShareGPT"),
     };
-    let plain = Entry::new(UNCHOSEN, "As the spreads say");
+    let plain = Entry::new(UNCHOSEN, "As set by the spreads");
     vec![("", std::iter::once(plain).chain(Shape::ALL.iter().map(name)).collect())]
 }
 

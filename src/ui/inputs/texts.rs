@@ -10,8 +10,8 @@ pub static CONFIG_JSON: Own = Own {
     id: "config-json",
     field: Field::Model,
     summary: "Use a config.json, a name or a launch command",
-    hint: "Paste a config.json (with hf_quant_config.json behind it, if there is one), a name from Hugging Face, or the command \
-           that starts the server, also of Docker, Compose or Kubernetes. Or drop the file here. It stays in your browser.",
+    hint: "Paste a config.json (followed by hf_quant_config.json, if any), a Hugging Face name, or a launch command \
+        (Docker, Compose and Kubernetes too). Or drop a file here. It stays in your browser.",
     take: "Use this model",
     accept: ".json,.yaml,.yml,.sh,.txt,application/json",
     // The largest published ones have tens of kilobytes.
@@ -27,9 +27,8 @@ pub static TRACE: Own = Own {
     id: "trace",
     field: Field::Trace,
     summary: "Replay your own trace",
-    hint: "CSV with a header, or one JSON object per line: arrival (seconds), prompt and output (tokens). The columns of Azure, \
-           BurstGPT, Mooncake and Vidur are known. It stays in your browser and is not part of the link. \
-           Without arrivals, prompt, output and weight make a histogram of lengths, which the link holds.",
+    hint: "CSV with a header, or JSON Lines: arrival (seconds), prompt and output (tokens). Columns of Azure, \
+        BurstGPT, Mooncake and Vidur are recognised. It stays in your browser, out of the link. Without arrivals, prompt, output and weight make a length histogram, which the link holds.",
     take: "Replay this trace",
     accept: ".csv,.json,.jsonl,.txt,text/csv",
     // Lines of long traces have tens of bytes, unless they list cached blocks.
@@ -44,10 +43,9 @@ pub static MEASURED: Own = Own {
     id: "measured",
     field: Field::Measured,
     summary: "Your measured runs",
-    hint: "What vllm bench serve or another benchmark printed or saved: one run or many, as tables, JSON, a JSON object a line, or CSV \
-           with a row a run. Predictions are calibrated on them. They stay in your browser and in the link; \
-           Export saves them to a file that opens here.",
-    take: "Calibrate on it",
+    hint: "Output of vllm bench serve or another benchmark: one run or many, as tables, JSON, JSON Lines, or CSV \
+        with one run per row. They calibrate the predictions, and stay in your browser and in the link; Export saves them to a file that opens here.",
+    take: "Calibrate",
     accept: ".txt,.log,.json,.jsonl,.csv,text/plain,text/csv,application/json",
     // Including every request and its tokens.
     longest: 50e6,
@@ -58,8 +56,8 @@ pub static MEASURED: Own = Own {
         let compared = if compared { "A measurement is compared with the prediction. " } else { "" };
         match runs {
             0 => compared.trim_end().into(),
-            1 => format!("{compared}Calibrated on 1 run of yours."),
-            many => format!("{compared}Calibrated on {many} runs of yours."),
+            1 => format!("{compared}Calibrated on 1 of your runs."),
+            many => format!("{compared}Calibrated on {many} of your runs."),
         }
     },
     holds: ["measured-held", "measured-remove"],

@@ -159,8 +159,8 @@ fn gpus(find: &Find) -> String {
             )
         };
         let price = gpu.dollars_per_hour.0.map_or("unknown".into(), decimal);
-        let owned = number(Field::Owned, "GPUs there are", "no limit", "GPUs");
-        let price = number(Field::Prices, "$ per GPU and hour", &price, "$/h");
+        let owned = number(Field::Owned, "GPUs available", "no limit", "GPUs");
+        let price = number(Field::Prices, "$ per GPU-hour", &price, "$/h");
         format!("<div class=priced><span class=segments>{tick}</span>{owned}{price}</div>")
     };
     catalog().gpus.gpus.iter().map(one).collect()

@@ -34,7 +34,7 @@ pub fn Gauge(
     });
     let band = spread.is_some().then(|| {
         let between = show(|reading| reading.band.clone());
-        view! { <dd class="band" data-band=id title="80 % of measurements are expected in between">{between}</dd> }
+        view! { <dd class="band" data-band=id title="80 % of measurements are expected in this range">{between}</dd> }
     });
     view! {
         <div class="gauge">

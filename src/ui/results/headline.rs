@@ -40,11 +40,11 @@ pub fn HeadlineView() -> impl IntoView {
                 />
                 <Gauge
                     id="throughput" name="Output" spread=true
-                    help="Output tokens per second, whole system; goodput: requests per second that keep to all limits"
+                    help="Output tokens per second, whole system; goodput: requests per second that meet all limits"
                 />
                 <Gauge
                     id="cost" name="Cost per M output tokens" plain="Cost per M" spread=true
-                    help="At the price per GPU and hour, at this load"
+                    help="At the price per GPU-hour and this load"
                 />
             </dl>
         </section>
@@ -82,14 +82,15 @@ pub fn RatesView() -> impl IntoView {
                 />
                 <Gauge id="request-rate" name="Requests" help="Requests completed per second, whole system" />
                 <Gauge
-                    id="power" name="Power per GPU" spread=true help="Watts, on average over the run, without host and cooling"
+                    id="power" name="Power per GPU" spread=true help="Average watts over the run, without host and \
+                        cooling"
                 />
                 <Gauge id="energy" name="Energy per token" help="Energy of all GPUs over output tokens" />
                 <Gauge
                     id="running" name="Running"
-                    help="Requests in prefill or decode at once, per replica, on average"
+                    help="Requests in prefill or decode, per replica, on average"
                 />
-                <Gauge id="waiting" name="Waiting" help="Requests that queue, per replica, on average" />
+                <Gauge id="waiting" name="Waiting" help="Queued requests per replica, on average" />
             </dl>
         </section>
     }

@@ -25,18 +25,18 @@ pub fn Kernels() -> impl IntoView {
 
 /// Header, meaning, and whether the column is numeric.
 const COLUMNS: [(&str, &str, bool); 12] = [
-    ("Kernel", "What a profile of the engine calls it", false),
+    ("Kernel", "Name in a profile of the engine", false),
     ("Time", "All launches together", true),
-    ("Share of time", "Of the step's time", true),
+    ("Share of time", "Share of the step's time", true),
     ("Limit", "The resource that bounds its ideal time", false),
     ("Efficiency", "Share of the textbook roofline's speed reached", true),
-    ("Launches", "Launches in the step, and the time of one", true),
+    ("Launches", "Launches per step, and the time of each", true),
     ("FLOPs", "One launch", true),
     ("Bytes", "Device-memory traffic of one launch, every operand once", true),
     ("FLOP/B", "Arithmetic intensity", true),
-    ("From", "Where its time comes from", false),
+    ("From", "Source of the time", false),
     ("Part", "Part of the model", false),
-    ("Shape", "Size of one launch", false),
+    ("Shape", "Shape of one launch", false),
 ];
 
 #[component]

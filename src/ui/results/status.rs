@@ -19,8 +19,8 @@ pub fn Status() -> impl IntoView {
         let ended = state.worker.with(|worker| worker.ended().is_some());
         match (state.has_errors() && !ended, answered) {
             (false, _) => "",
-            (true, true) => "Below: the last answer, not that of the marked inputs",
-            (true, false) => "The marked inputs stand in its way",
+            (true, true) => "Below: the last valid answer, not that of the marked inputs",
+            (true, false) => "Fix the marked inputs",
         }
     };
     view! {
@@ -61,11 +61,9 @@ fn said(worker: &WorkerStatus) -> String {
     match worker {
         WorkerStatus::Starting => "Loading the learned models".into(),
         WorkerStatus::Ready { .. } => String::new(),
-        WorkerStatus::Late => {
-            "The learned models are slow to load; the roofline stands until they come".into()
-        }
+        WorkerStatus::Late => "The learned models are slow to load; showing the roofline until then".into(),
         WorkerStatus::Failed { reason } => {
-            format!("No learned numbers: {reason}. What you see is the roofline; reload to try again")
+            format!("No learned numbers: {reason}. Showing the roofline; reload to try again")
         }
         WorkerStatus::Ended { reason } => format!("No numbers: {reason}. Reload to try again"),
     }

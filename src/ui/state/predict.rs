@@ -36,9 +36,7 @@ impl WorkerStatus {
     /// Why the worker has stopped.
     pub fn ended(&self) -> Option<String> {
         match self {
-            Self::Ended { reason } => {
-                Some(format!("Numbers are worked out in a worker, which failed: {reason}"))
-            }
+            Self::Ended { reason } => Some(format!("The prediction worker failed: {reason}")),
             _ => None,
         }
     }

@@ -107,10 +107,10 @@ fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>, over: bool
     let end = points.last().map_or(0.0, |point| point.load);
     let load = |most| named::load(Load::of(setup.load.size(), most));
     match largest {
-        None => "Not even the smallest load keeps 99 % of its requests within the limits.".into(),
+        None => "Not even the smallest load keeps 99 % of requests within the limits.".into(),
         Some(most) if most >= end => {
             let all = if over { "All loads" } else { "So far all loads" };
-            format!("{all} keep within the limits, up to {}.", load(end))
+            format!("{all} up to {} meet the limits.", load(end))
         }
         Some(most) => {
             let text = format!("Up to {} keep 99 % of requests within the limits", load(most));
@@ -142,10 +142,7 @@ fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
         .filter(|(_, with)| open(*with))
         .min_by(|(_, one), (_, other)| (one - 0.5).abs().total_cmp(&(other - 0.5).abs()))?;
     let load = Load::of(setup.load.size(), at);
-    let name = format!(
-        "To settle it, measure {}: {} sure to keep within the limits",
-        named::load(load),
-        chance(with)
-    );
+    let name =
+        format!("To settle it, measure {}: {} sure to meet the limits", named::load(load), chance(with));
     Some(to_measure("settle-load", name, &Setup { load, ..setup.clone() }))
 }

@@ -48,9 +48,7 @@ fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
             vec![
                 Block::code("Start the server", "", commands.launch).called("launch"),
                 Block::code("Then measure this load", "", bench).called("bench"),
-                Block::text(
-                    "Paste what it prints under “Your measurement”: it then stands beside the prediction.",
-                ),
+                Block::text("Paste its output under “Your measured runs” to compare it with the prediction."),
             ],
         ),
     ];
@@ -58,21 +56,24 @@ fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
 }
 
 /// What `vllm bench serve` draws instead of a trace.
-const OF_MEANS: &str = "# Not the trace: requests of its means, at its rate.\n";
+const OF_MEANS: &str = "# Not the trace itself: requests of its mean lengths, at its rate.\n";
 
 fn what(setup: &Setup, run: &Run) -> String {
     let requests = count(f64::from(run.requests));
-    let of = if setup.copies() > 1 { " to one of the replicas" } else { "" };
+    let of = if setup.copies() > 1 { " to one replica" } else { "" };
     match setup.load {
         Load::Concurrency(clients) => {
             if clients == 1 {
-                return format!("{requests} requests{of}, each sent when the last ends.");
+                return format!("{requests} requests{of}, each sent when the previous one ends.");
             }
-            let alike = " Of one length they stay in step, and their prompts come in bursts.";
+            let alike = " Their equal lengths keep them in lockstep, so prompts come in bursts.";
             let bursts = if setup.varies() { "" } else { alike };
             let clients = count(f64::from(clients));
             let start = start(setup, clients + " clients");
-            format!("{requests} requests{of}; {start}, each sends its next when the last ends.{bursts}")
+            format!(
+                "{requests} requests{of}; {start}, and each sends its next request when the previous one \
+                ends.{bursts}"
+            )
         }
         Load::Rate(rate) => format!("{requests} requests{of}, {} per second, {}.", count(rate), times(setup)),
         Load::ConstantRate(rate) => {
@@ -80,7 +81,7 @@ fn what(setup: &Setup, run: &Run) -> String {
         }
         Load::Burst(_) => match setup.max_in_flight {
             Some(most) => {
-                format!("{requests} requests{of} at once, of which at most {most} are sent before one ends.")
+                format!("{requests} requests{of} at once, up to {most} in flight.")
             }
             None => format!("{requests} requests{of}, all at once."),
         },
@@ -89,12 +90,12 @@ fn what(setup: &Setup, run: &Run) -> String {
         Load::Sessions(users) => {
             let start = start(setup, count(f64::from(users)) + " users");
             format!(
-                "{requests} requests{of} in {}; {start}, each has one session after the other.",
+                "{requests} requests{of} in {}; {start}, each with one session after another.",
                 turns(setup)
             )
         }
         Load::SessionRate(rate) => format!(
-            "{requests} requests{of} in {}; {} sessions begin per second, {}.",
+            "{requests} requests{of} in {}; {} sessions start per second, {}.",
             turns(setup),
             count(rate),
             times(setup)
@@ -106,7 +107,7 @@ fn start(setup: &Setup, clients: String) -> String {
     match setup.start {
         Start::AtOnce => format!("all {clients} start at once"),
         Start::Ramp(seconds) => format!("{clients} start over {} s", decimal(seconds)),
-        Start::Stagger(seconds) => format!("{clients} start {} s after one another", decimal(seconds)),
+        Start::Stagger(seconds) => format!("{clients} start {} s apart", decimal(seconds)),
     }
 }
 
@@ -120,18 +121,19 @@ fn times(setup: &Setup) -> String {
 fn turns(setup: &Setup) -> String {
     let pause = match setup.turns.think_s {
         0.0 => String::new(),
-        seconds => format!(", {} s of thought between them", decimal(seconds)),
+        seconds => format!(", {} s of think time between them", decimal(seconds)),
     };
     format!("sessions of {} turns{pause}", setup.turns.count)
 }
 
 fn replayed(setup: &Setup, run: &Run) -> String {
-    let of = if setup.copies() > 1 { ", those of one of the replicas," } else { "" };
+    let of = if setup.copies() > 1 { " of one replica" } else { "" };
     let requests = count(f64::from(run.requests));
     let (prompt, output) = (setup.prompts.first().copied().unwrap_or(1), setup.osl);
     let (prompt, output) = (count(f64::from(prompt)), count(f64::from(output)));
     format!(
-        "{requests} requests of the trace{of} at {} per second; {prompt} tokens of prompt and {output} of output on average.",
+        "{requests} requests of the trace{of} at {} per second; {prompt} prompt and {output} output tokens on \
+        average.",
         count(round(run.load)),
     )
 }
@@ -159,17 +161,13 @@ fn facts(run: &Run) -> Vec<Fact> {
         ),
     ];
     if let Some(goodput) = run.goodput_per_s {
-        facts.push(Fact::new("goodput", per_s(goodput, "/s"), "Requests per second that keep to all limits"));
+        facts.push(Fact::new("goodput", per_s(goodput, "/s"), "Requests per second that meet all limits"));
         let share = percent(goodput / metrics.requests_per_s).to_string();
-        facts.push(Fact::new("within limits", share, "Share of the requests that keep to all limits"));
+        facts.push(Fact::new("within limits", share, "Share of requests that meet all limits"));
     }
     if run.preemptions > 0 {
         let times = count(f64::from(run.preemptions));
-        facts.push(Fact::new(
-            "preempted",
-            times,
-            "Times that a sequence lost its KV cache and was computed anew",
-        ));
+        facts.push(Fact::new("preempted", times, "Times a sequence lost its KV cache and was recomputed"));
     }
     facts
 }
@@ -178,7 +176,7 @@ fn timeline_words(run: &Run) -> String {
     let most = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
     let (running, waiting) = (most(&run.timeline.running), most(&run.timeline.waiting));
     format!(
-        "At most {} requests run and {} wait at once; the KV cache is filled to {} at most.",
+        "Peaks: {} requests running, {} waiting, KV cache {} full.",
         count(running),
         count(waiting),
         percent(most(&run.timeline.kv)),

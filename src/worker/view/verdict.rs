@@ -56,7 +56,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         let together = run.and_then(|run| Some(run.goodput_per_s? / run.metrics.requests_per_s));
         let share = fixed(together.unwrap_or(0.0) * 100.0, 0);
         let asked = fixed(setup.slos.share() * 100.0, 0);
-        verdict("misses", "Misses the limits", format!("{share} % of requests keep to all, {asked} % must"))
+        verdict("misses", "Misses the limits", format!("{share} % of requests meet all, {asked} % must"))
     } else {
         let names: Vec<&str> = missed.iter().map(|held| held.name).collect();
         let words =

@@ -22,7 +22,7 @@ export function arrange(answer, locks, notes) {
 
   const { tab } = VIEWS[root.dataset.view];
   if (tab && !find(`#${tab}`)) {
-    notes.push(`This version of the page has no ${root.dataset.view}: this is card.`);
+    notes.push(`This version of the page has no ${root.dataset.view} view; showing the card.`);
     root.dataset.view = "card";
   } else if (tab) {
     // Deferred: the page is still dispatching its answer.

@@ -28,7 +28,7 @@ export function asked(search) {
   const of = (name, table, instead) => {
     const given = query.get(name) || instead;
     if (known(table, given)) return given;
-    notes.push(`There is no ${name} ${quoted(given)}: this is ${instead}. There are ${Object.keys(table).join(", ")}.`);
+    notes.push(`There is no ${name} ${quoted(given)}; showing ${instead}. Available: ${Object.keys(table).join(", ")}.`);
     return instead;
   };
   const view = of("view", VIEWS, "card");
@@ -37,7 +37,7 @@ export function asked(search) {
   const fields = Object.fromEntries(Object.entries(KEYS).map(([field, key]) => [key, field]));
   for (const key of (query.get("lock") ?? "").split(",").map((key) => key.trim()).filter(Boolean)) {
     if (known(fields, key)) locks.add(fields[key]);
-    else notes.push(`There is no input ${quoted(key)} to lock: inputs are named by their keys in a link.`);
+    else notes.push(`There is no input ${quoted(key)} to lock: use the keys of a link.`);
   }
   if (LOADS.some((load) => locks.has(load))) for (const load of ["load", ...LOADS]) locks.add(load);
   if (OF_TRACES.some((field) => locks.has(field))) locks.add("trace");

@@ -133,7 +133,7 @@ impl Stated {
                         decimal(rate.unwrap_or_default())
                     )),
                     (None, Some(sent)) if rate.is_some() && sent > clients => Some(format!(
-                        "all {} requests were sent at once, configured are {own} clients",
+                        "all {} requests were sent at once, but {own} clients are configured",
                         count(sent)
                     )),
                     (None, _) => None,

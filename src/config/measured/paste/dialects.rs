@@ -63,7 +63,7 @@ const INFERENCE_PERF: Dialect = Dialect {
         ("/load_summary/concurrency", "max concurrency", Named),
     ],
     of_means: Some(
-        "inference-perf before April 2026 counts two events a token: TPOT is (E2E - TTFT) / (OSL - 1) of the means",
+        "inference-perf before April 2026 counts two events per token: TPOT is (E2E - TTFT) / (OSL - 1) of the means",
     ),
 };
 
@@ -156,7 +156,7 @@ fn per_system(object: &Value, report: &mut Report) {
             report.take("total throughput", Statistic::Named, total * gpus);
         }
         None => {
-            let text = "`tput_per_gpu`: per GPU, and the number of GPUs is not said: left out";
+            let text = "`tput_per_gpu` ignored: the number of GPUs is not given";
             report.issues.push(Issue::warning(Field::Measured, text));
         }
     }

@@ -141,8 +141,8 @@ impl Report {
 
     fn finish(mut self, scenario: Option<&Scenario>) -> (Option<Measured>, Vec<Issue>) {
         if self.measured.is_empty() {
-            let text = "no measured number was found: expected the table that `vllm bench serve` or SGLang's bench_serving \
-                        prints, such as `Mean TTFT (ms): 123.4`, or the JSON that it saves";
+            let text = "no measurement found: expected the table that `vllm bench serve` or SGLang's bench_serving \
+                prints, such as `Mean TTFT (ms): 123.4`, or the JSON it saves";
             self.issues.push(Issue::error(Field::Measured, text));
             return (None, self.issues);
         }
@@ -151,7 +151,7 @@ impl Report {
             let more = self.unknown.len().saturating_sub(NAMED);
             self.unknown.truncate(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let text = format!("unknown, and not read: `{}`{more}", self.unknown.join("`, `"));
+            let text = format!("not recognised and ignored: `{}`{more}", self.unknown.join("`, `"));
             self.issues.push(Issue::note(Field::Measured, text));
         }
         if let Some(scenario) = scenario {

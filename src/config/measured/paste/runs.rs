@@ -47,7 +47,7 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
         }
     }
     if runs.is_empty() && !issues.iter().any(Issue::is_error) {
-        issues.push(Issue::error(Field::Measured, "none of the runs says what was measured"));
+        issues.push(Issue::error(Field::Measured, "none of the runs has measurements"));
     }
     if issues.len() > LISTED {
         let more = issues.len() - LISTED;

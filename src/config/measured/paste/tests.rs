@@ -159,9 +159,9 @@ fn a_run_of_another_load_is_said() {
 #[test]
 fn what_is_wrong_is_named() {
     for (text, expected) in [
-        ("", "no measured number was found"),
-        ("hello", "no measured number was found"),
-        ("Mean TTFT (ms): soon", "no measured number was found"),
+        ("", "no measurement found"),
+        ("hello", "no measurement found"),
+        ("Mean TTFT (ms): soon", "no measurement found"),
         ("Mean TTFT (ms): -3", "a measured time must be a number between 0.001 and 10000000, not `-3`"),
         ("Mean TTFT (ms): nan", "a measured time must be a number between 0.001 and 10000000, not `NaN`"),
         ("Mean TTFT (ms): 0.00", "not `0`"),

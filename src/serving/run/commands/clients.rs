@@ -121,7 +121,7 @@ pub fn sessions(setup: &Setup) -> String {
     let clients = match setup.load {
         Load::Sessions(users) => users.div_ceil(replicas),
         _ => {
-            notes += "# All sessions begin at once: it has no rate of them.\n";
+            notes += "# All sessions start at once: it has no session rate.\n";
             sessions
         }
     };

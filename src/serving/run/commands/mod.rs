@@ -26,7 +26,7 @@ impl Commands {
         let launch = match &setup.prefill {
             None => launch(setup).0,
             Some(pool) => format!(
-                "{OF_POOLS}# One of {} that compute prompts:\n{}\n# One of {} that decode:\n{}",
+                "{OF_POOLS}# Each of {} prefill workers:\n{}\n# Each of {} decode workers:\n{}",
                 pool.setup.replicas,
                 launch(&pool.setup).0,
                 setup.replicas,
@@ -38,10 +38,10 @@ impl Commands {
             notes += &format!("# One of {} replicas, and its share of the load.\n", setup.replicas);
         }
         if setup.log_spread != [0.0; 2] || !setup.histogram.is_empty() {
-            notes += "# At the mean lengths: it cannot draw this distribution.\n";
+            notes += "# At the mean lengths: it cannot sample this distribution.\n";
         }
         if setup.start != Start::AtOnce && !setup.load.is_rate() {
-            notes += "# All clients begin at once: it has no other start.\n";
+            notes += "# All clients start at once: it has no ramp.\n";
         }
         let bench = match setup.load {
             Load::Offline(_) => clients::offline(setup),
@@ -53,7 +53,7 @@ impl Commands {
 }
 
 /// What the workers' commands leave out.
-const OF_POOLS: &str = "# Router and KV transfer are set up apart, as for Dynamo or llm-d.\n";
+const OF_POOLS: &str = "# Router and KV transfer are set up separately, as for Dynamo or llm-d.\n";
 
 fn launch(setup: &Setup) -> Shell {
     let batching = setup.engine.scheduler.batching;
@@ -92,7 +92,7 @@ fn checkpoint_note(setup: &Setup) -> String {
         return String::new();
     }
     let (own, other) = (setup.model.weights.id(), setup.weights.id());
-    format!("# The checkpoint named here is in {own}: put the name of one in {other} in its place.\n")
+    format!("# This checkpoint is in {own}: replace it by one in {other}.\n")
 }
 
 /// Whether it drafts with a layer of its own checkpoint.

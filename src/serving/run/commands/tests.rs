@@ -170,7 +170,10 @@ fn every_kind_of_load_has_its_client() {
                 Load::Sessions(8),
                 ["benchmark_serving_multi_turn.py", "--num-clients 8", "\"num_conversations\": 20"],
             ),
-            (Load::SessionRate(1.0), ["all sessions begin", "it has no rate", "\"num_conversations\": 200"]),
+            (
+                Load::SessionRate(1.0),
+                ["all sessions start", "it has no session rate", "\"num_conversations\": 200"],
+            ),
         ] {
             let text = of(load, engine).replace("All sessions", "all sessions");
             assert!(flags.iter().all(|flag| text.contains(flag)), "{engine} {load:?}: {text}");
@@ -198,7 +201,7 @@ fn both_pools_have_a_command_and_the_load_is_of_all() {
         (scenario.tp, scenario.replicas, scenario.workload.load) = (2, 3, Load::Concurrency(64));
         scenario.prefill = Prefill { workers: 2, ..Prefill::default() };
     });
-    for part in ["# One of 2 that compute prompts:", "--tensor-parallel-size 1", "# One of 3 that decode:"] {
+    for part in ["# Each of 2 prefill workers:", "--tensor-parallel-size 1", "# Each of 3 decode workers:"] {
         assert!(commands.launch.contains(part), "{}", commands.launch);
     }
     assert!(commands.launch.contains("--tensor-parallel-size 2"), "{}", commands.launch);

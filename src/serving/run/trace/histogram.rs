@@ -53,9 +53,9 @@ fn bins(
     }
     match weights.len() {
         0 => Err("the histogram has no lengths: expected a line for each".into()),
-        bins if bins > MAX_BINS => Err(format!(
-            "{bins} pairs of lengths, at most {MAX_BINS} are supported: round them, or add arrivals"
-        )),
+        bins if bins > MAX_BINS => {
+            Err(format!("{bins} pairs of lengths, the limit is {MAX_BINS}: round them, or add arrivals"))
+        }
         _ => {
             Ok(weights.into_iter().map(|((prompt, output), weight)| Bin { prompt, output, weight }).collect())
         }
