@@ -151,7 +151,7 @@ fn results_that_cannot_be_are_refused() {
         ),
         (json!({"mean_ttft_ms": 0, "mean_tpot_ms": 16}), "not `0`"),
         (json!({"mean_tpot_ms": -4}), "not `-4`"),
-        (json!({"mean_e2el_ms": 2000}), "nothing of it was measured that calibrates"),
+        (json!({"mean_e2el_ms": 2000}), "it has no measurement to calibrate on"),
         (json!({"mean_tpot_ms": 16, "max_concurrency": 64}), "measured with 64 concurrent requests"),
         (json!({"mean_tpot_ms": 16, "failed": 8, "completed": 72}), "of the measured requests failed"),
         (json!(16), "`measured` must be an object, not a number"),
@@ -258,7 +258,7 @@ fn the_tool_exits_with_1_and_writes_nothing_where_something_is_wrong() {
     let output = evaluate(&[&big, "--responses", &never]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("it has 9765 KiB: at most 1024 KiB are read, so send several files"), "{said}");
+    assert!(said.contains("it has 9765 KiB: the limit is 1024 KiB, so split it"), "{said}");
     assert!(!Path::new(&never).exists());
     std::fs::remove_dir_all(Path::new(&big).parent().expect("a folder")).expect("it is there");
 }

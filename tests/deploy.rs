@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rooflight::api::Asked;
+use rooflight::api::ParsedScenario;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Scenario, Setup, command};
 use rooflight::deploy::{commands, manifest};
@@ -10,7 +10,7 @@ use rooflight::serving::run::Commands;
 use serde_json::Value;
 
 fn setup(link: &str) -> Setup {
-    let asked = Asked::read(link);
+    let asked = ParsedScenario::read(link);
     asked.setup.unwrap_or_else(|| panic!("{link}: {:?}", asked.issues))
 }
 
@@ -46,7 +46,7 @@ fn no_command_has_an_option_that_its_version_does_not_document() {
         for (engine, program) in
             [("vllm", "vllm serve"), ("sglang", "sglang.launch_server"), ("trtllm", "trtllm-serve")]
         {
-            let Some(setup) = Asked::read(&format!("{link}&e={engine}")).setup else { continue };
+            let Some(setup) = ParsedScenario::read(&format!("{link}&e={engine}")).setup else { continue };
             let Commands { launch, bench } = Commands::of(&setup);
             let version = &setup.engine.version;
             let emitted = options(&launch);

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use rooflight::api::{Asked, Options};
+use rooflight::api::{Options, ParsedScenario};
 use rooflight::config::Field;
 use rooflight::config::link::Link;
 use rooflight::efficiency::onnx::Models;
@@ -176,7 +176,7 @@ fn a_plan_has_the_figures_of_its_link() {
         learned,
     );
     let plan = &answer.plans[0];
-    let asked = Asked::read(&plan.link);
+    let asked = ParsedScenario::read(&plan.link);
     let ask = |rows: &Rows| Ok(Efficiencies::Learned(MODELS.answer(rows).expect("an answer")));
     let report = asked.predict(&Options::default(), ask).report.expect("an answer");
     let (run, headline) = (report.run.expect("a run"), report.headline.expect("served"));
@@ -367,7 +367,7 @@ fn plans_are_calibrated_on_runs_of_ones_own() {
         tpot(&with),
         with.issues
     );
-    let opened = Asked::read(&with.plans[0].link).predict(&Options::default(), |rows| {
+    let opened = ParsedScenario::read(&with.plans[0].link).predict(&Options::default(), |rows| {
         MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| {
             rooflight::api::Failure::new(rooflight::api::FailureKind::Models, error.to_string())
         })
@@ -403,7 +403,7 @@ fn plans_say_their_power_and_a_cap_may_vary() {
 /// What a link's run comes to.
 fn opened(link: &str) -> rooflight::serving::run::Run {
     let ask = |rows: &Rows| Ok(Efficiencies::Learned(MODELS.answer(rows).expect("an answer")));
-    let report = Asked::read(link).predict(&Options::default(), ask).report.expect("an answer");
+    let report = ParsedScenario::read(link).predict(&Options::default(), ask).report.expect("an answer");
     report.run.expect("a run")
 }
 

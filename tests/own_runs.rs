@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::LazyLock;
 
-use rooflight::api::{Asked, Failure, FailureKind, Options, Prediction};
+use rooflight::api::{Failure, FailureKind, Options, ParsedScenario, Prediction};
 use rooflight::config::catalog::catalog;
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
@@ -24,7 +24,7 @@ fn predict(measured: &[Value]) -> Prediction {
         };
         MODELS.answer(rows).map(Efficiencies::Learned).map_err(failed)
     };
-    Asked::read(CONFIGURATION).predict(&options, ask)
+    ParsedScenario::read(CONFIGURATION).predict(&options, ask)
 }
 
 /// Mean TPOT in ms, and the width of its band as a ratio.
@@ -38,7 +38,7 @@ fn tpot(prediction: &Prediction) -> (f64, f64) {
 
 /// A run at 8 clients that took so many times as long as predicted.
 fn slower(times: f64) -> Value {
-    let at_8 = Asked::read("v=1&m=qwen3-32b&tp=2&osl=128&c=8");
+    let at_8 = ParsedScenario::read("v=1&m=qwen3-32b&tp=2&osl=128&c=8");
     let alone = at_8.predict(&Options::default(), |rows| {
         MODELS
             .answer(rows)
@@ -99,7 +99,7 @@ fn a_run_that_contradicts_the_others_is_called_out() {
 fn a_run_is_observed_once() {
     let run = |isl: u32| {
         let text = format!("v=1&m=qwen3-32b&tp=2&isl={isl}&osl=128&c=8&me=ttft-80,tpot-15");
-        Asked::read(&text).link.expect("a link").scenario
+        ParsedScenario::read(&text).link.expect("a link").scenario
     };
     let mut own_runs = OwnRuns::default();
     let asked = Cell::new(0);

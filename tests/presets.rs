@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use rooflight::api::{Asked, Failure, FailureKind, Options};
+use rooflight::api::{Failure, FailureKind, Options, ParsedScenario};
 use rooflight::chart::svg::svg;
 use rooflight::chart::{Chart, Palette, Roofline, Theme, runs, summary};
 use rooflight::efficiency::onnx::Models;
@@ -72,7 +72,7 @@ fn answer(models: &Models, rows: &Rows) -> Result<Efficiencies, Failure> {
 
 /// And its picture, light and dark.
 fn rendered(models: &Models, of: Configuration) -> (Rendered, [(&'static str, String); 2]) {
-    let asked = Asked::read(&of.link);
+    let asked = ParsedScenario::read(&of.link);
     let setup = asked.setup.clone().unwrap_or_else(|| panic!("{}: {:?}", of.id, asked.issues));
     let answer = asked.predict(&Options::default(), |rows| answer(models, rows));
     let report = answer.report.unwrap_or_else(|| panic!("{}: {:?}", of.id, answer.issues));
@@ -122,7 +122,7 @@ fn pictures_of_the_readme_are_what_is_predicted() {
     const LINK: &str = "v=1&m=qwen3-32b&tp=2&c=32&rr=0.2&st=1000&sp=25";
     assert!(read("README.md").contains(LINK));
     let models = models();
-    let asked = Asked::read(LINK);
+    let asked = ParsedScenario::read(LINK);
     let setup = asked.setup.clone().expect("a configuration");
     let options = Options { sweep: Some(true), ..Options::default() };
     let answer = asked.predict(&options, |rows| answer(&models, rows));

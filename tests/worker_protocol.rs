@@ -4,8 +4,8 @@
 use rooflight::config::{Field, Issue};
 use rooflight::study::{Block, Document, Row, Topic};
 use rooflight::worker::protocol::{
-    Answer, Answered, Ask, FromWorker, Kernel, MemoryShown, Part, Pass, Read, Reading, Studied, StudyAsked,
-    Swept, Text, ToWorker, VERSION, pack, unpack,
+    Answer, Answered, Ask, FromWorker, KernelRow, MemoryShown, Part, Pass, Read, Reading, Studied,
+    StudyAsked, Swept, Text, ToWorker, VERSION, pack, unpack,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -13,7 +13,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 fn answer(document: &Document) -> Answer {
     let reading = Reading { id: "ttft".into(), value: 0.123456789012345, ..Reading::default() };
     let part = Part { class: "kv".into(), width: 12.5, ..Part::default() };
-    let kernel = Kernel { id: "qkv_proj".into(), cells: vec!["Compute".into()], ..Kernel::default() };
+    let kernel = KernelRow { id: "qkv_proj".into(), cells: vec!["Compute".into()], ..KernelRow::default() };
     Answer {
         fits: true,
         readings: vec![reading],

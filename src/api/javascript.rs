@@ -9,7 +9,7 @@ use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::{Asked, Failure, FailureKind, Options, Prediction};
+use super::{Failure, FailureKind, Options, ParsedScenario, Prediction};
 use crate::config::Issue;
 use crate::efficiency::onnx::{ModelError, Models};
 use crate::efficiency::{Efficiencies, Rows};
@@ -54,7 +54,7 @@ pub fn version() -> String {
 pub fn predict(config: &str, options: &str) -> JsValue {
     let prediction = match Options::from_json(options) {
         Ok(options) => {
-            let asked = Asked::with(config, &options);
+            let asked = ParsedScenario::with(config, &options);
             asked.predict(&options, |rows| answer(&options, rows))
         }
         Err(issue) => Prediction { issues: vec![issue], ..Prediction::default() },

@@ -15,4 +15,4 @@ pub use facts::{EngineFacts, GpuFacts, ModelFacts, engines, gpus, models};
 pub use figures::{Figure, columns, figures, plan_figures};
 pub use limits::Limit;
 pub use links::{Decoded, Encoded, decode, encode};
-pub use prediction::{Asked, Curve, Failure, FailureKind, Options, Prediction};
+pub use prediction::{Curve, Failure, FailureKind, Options, ParsedScenario, Prediction};

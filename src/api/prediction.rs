@@ -19,7 +19,7 @@ use crate::serving::{Report, answer, plan, plan_replay};
 
 /// A scenario as given, and the issues found.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub struct ParsedScenario {
     /// `None` if nothing could be read.
     pub link: Option<Link>,
     /// `None` if there are errors.
@@ -127,7 +127,7 @@ impl Options {
     }
 }
 
-impl Asked {
+impl ParsedScenario {
     /// Reads a link, a JSON scenario or a launch command.
     pub fn read(text: &str) -> Self {
         Self::with(text, &Options::default())
@@ -274,7 +274,7 @@ mod tests {
 
     fn roofline(config: &str) -> Prediction {
         let options = Options::from_json(r#"{"roofline": true}"#).expect("known options");
-        Asked::read(config).predict(&options, |_| Ok(Efficiencies::Roofline))
+        ParsedScenario::read(config).predict(&options, |_| Ok(Efficiencies::Roofline))
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
     const CONFIG: &str = r#"{"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
         "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072}"#;
 
-    fn errors(asked: &Asked) -> Vec<&str> {
+    fn errors(asked: &ParsedScenario) -> Vec<&str> {
         let errors = asked.issues.iter().filter(|issue| issue.is_error());
         errors.map(|issue| issue.text.as_str()).collect()
     }
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn a_config_takes_the_place_of_the_model() {
         let with = |text: &str, files: &str| {
-            Asked::with(text, &Options { model_config: Some(files.into()), ..Options::default() })
+            ParsedScenario::with(text, &Options { model_config: Some(files.into()), ..Options::default() })
         };
         let own = with("v=1&g=h200-sxm", CONFIG);
         let model = own.setup.as_ref().map(|setup| (setup.model.id.as_str(), setup.gpu.id.as_str()));
@@ -313,7 +313,7 @@ mod tests {
     fn a_base_says_what_a_command_leaves_open() {
         let on = |text: &str| {
             let base = Some("v=1&g=h200-sxm&isl=77".into());
-            Asked::with(text, &Options { base, ..Options::default() })
+            ParsedScenario::with(text, &Options { base, ..Options::default() })
         };
         let asked = on("vllm serve Qwen/Qwen3-8B -tp 2");
         let link = asked.link.as_ref().map(Link::encode);
@@ -327,7 +327,7 @@ mod tests {
     fn a_trace_is_replayed() {
         let replayed = |trace: &str| {
             let options = Options { roofline: Some(true), trace: Some(trace.into()), ..Options::default() };
-            Asked::read("v=1").predict(&options, |_| Ok(Efficiencies::Roofline))
+            ParsedScenario::read("v=1").predict(&options, |_| Ok(Efficiencies::Roofline))
         };
         let lines: String = (0..50).map(|at| format!("{at},100,20\n")).collect();
         let answer = replayed(&format!("arrival,prompt,output\n{lines}"));

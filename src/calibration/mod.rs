@@ -22,7 +22,7 @@ pub use covariance::{Covariance, Label, Level, Pair, SOURCES, Smooth, Source};
 pub use point::{Point, minor};
 pub use posterior::{Joint, Posterior, Support};
 pub use rank::{Standing, Versus};
-pub use record::{Calibration, Known, METRICS, Missed, Noise, Observation, Observed, Outliers, shipped};
+pub use record::{Calibration, Known, LeftOut, METRICS, Noise, Observation, Observed, Outliers, shipped};
 
 use serde::{Deserialize, Serialize};
 

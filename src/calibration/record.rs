@@ -29,7 +29,7 @@ pub struct Calibration {
     pub noise: Noise,
     pub known: Vec<Known>,
     /// How well each measured configuration was predicted when left out.
-    pub configurations: Vec<Missed>,
+    pub configurations: Vec<LeftOut>,
     /// How many configurations the fitted covariance counts as in [`Widths`](super::Widths).
     pub plain_counts: f64,
     pub outliers: Outliers,
@@ -47,7 +47,7 @@ pub struct Outliers {
 
 /// How far off a configuration was with its own runs left out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Missed {
+pub struct LeftOut {
     pub point: Point,
     /// Mean squared deviation per metric, in variances; `None` if not measured.
     pub by: [Option<f64>; METRICS],
@@ -162,8 +162,8 @@ impl Known {
                 && near(point.prompt, other.prompt)
                 && near(point.output, other.output)
         };
-        let told = |one: &Observation| one.metric == metric && (one.log_ratio - log_ratio).abs() < ROUNDED;
-        same(&self.point) && self.observed.iter().any(told)
+        let matches = |one: &Observation| one.metric == metric && (one.log_ratio - log_ratio).abs() < ROUNDED;
+        same(&self.point) && self.observed.iter().any(matches)
     }
 }
 
@@ -227,7 +227,7 @@ impl File {
             return None;
         }
         let Self { release, prefill, decode, wait, noise, plain_counts, outliers, builds, .. } = self;
-        let (configurations, runs): (Vec<Missed>, Vec<Vec<Known>>) =
+        let (configurations, runs): (Vec<LeftOut>, Vec<Vec<Known>>) =
             builds.into_iter().flat_map(Build::read).unzip();
         let known = runs.into_iter().flatten().collect();
         let prior = [prefill, decode, wait];
@@ -236,14 +236,14 @@ impl File {
 }
 
 impl Build {
-    fn read(self) -> Vec<(Missed, Vec<Known>)> {
+    fn read(self) -> Vec<(LeftOut, Vec<Known>)> {
         let Self { engine, version, kind, shape, arch, gpu, format, drafted, layouts } = self;
         let build = Point { engine, version, kind, shape, arch, gpu, format, drafted, ..Point::default() };
         let of_layout = |layout: Layout| {
             let Layout { tp, ep, dp, pp, misses, runs } = layout;
             let point = Point { tp, ep, dp, pp, ..build.clone() };
             let runs = runs.into_iter().map(|run| run.read(&point)).collect();
-            (Missed { point, by: misses }, runs)
+            (LeftOut { point, by: misses }, runs)
         };
         layouts.into_iter().map(of_layout).collect()
     }

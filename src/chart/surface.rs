@@ -20,7 +20,7 @@ pub type DrawResult<T = ()> = Result<T, DrawingAreaErrorKind<DrawError>>;
 #[error("{0}")]
 pub struct DrawError(String);
 
-type Drawn = Result<(), DrawingErrorKind<DrawError>>;
+type BackendResult = Result<(), DrawingErrorKind<DrawError>>;
 
 /// A type-erased backend.
 pub struct Surface<'a>(Box<dyn Primitives + 'a>);
@@ -108,15 +108,15 @@ impl BackendTextStyle for Lettering<'_> {
 /// The backend's drawing operations without type parameters.
 trait Primitives {
     fn size(&self) -> (u32, u32);
-    fn prepare(&mut self) -> Drawn;
-    fn show(&mut self) -> Drawn;
-    fn pixel(&mut self, at: BackendCoord, color: BackendColor) -> Drawn;
-    fn line(&mut self, from: BackendCoord, to: BackendCoord, style: Stroke) -> Drawn;
-    fn rectangle(&mut self, corners: [BackendCoord; 2], style: Stroke, fill: bool) -> Drawn;
-    fn path(&mut self, points: Vec<BackendCoord>, style: Stroke) -> Drawn;
-    fn circle(&mut self, center: BackendCoord, radius: u32, style: Stroke, fill: bool) -> Drawn;
-    fn polygon(&mut self, corners: Vec<BackendCoord>, style: Stroke) -> Drawn;
-    fn text(&mut self, text: &str, style: &Lettering<'_>, at: BackendCoord) -> Drawn;
+    fn prepare(&mut self) -> BackendResult;
+    fn show(&mut self) -> BackendResult;
+    fn pixel(&mut self, at: BackendCoord, color: BackendColor) -> BackendResult;
+    fn line(&mut self, from: BackendCoord, to: BackendCoord, style: Stroke) -> BackendResult;
+    fn rectangle(&mut self, corners: [BackendCoord; 2], style: Stroke, fill: bool) -> BackendResult;
+    fn path(&mut self, points: Vec<BackendCoord>, style: Stroke) -> BackendResult;
+    fn circle(&mut self, center: BackendCoord, radius: u32, style: Stroke, fill: bool) -> BackendResult;
+    fn polygon(&mut self, corners: Vec<BackendCoord>, style: Stroke) -> BackendResult;
+    fn text(&mut self, text: &str, style: &Lettering<'_>, at: BackendCoord) -> BackendResult;
 }
 
 fn in_words(error: impl ToString) -> DrawingErrorKind<DrawError> {
@@ -128,39 +128,39 @@ impl<B: DrawingBackend> Primitives for B {
         self.get_size()
     }
 
-    fn prepare(&mut self) -> Drawn {
+    fn prepare(&mut self) -> BackendResult {
         self.ensure_prepared().map_err(in_words)
     }
 
-    fn show(&mut self) -> Drawn {
+    fn show(&mut self) -> BackendResult {
         self.present().map_err(in_words)
     }
 
-    fn pixel(&mut self, at: BackendCoord, color: BackendColor) -> Drawn {
+    fn pixel(&mut self, at: BackendCoord, color: BackendColor) -> BackendResult {
         self.draw_pixel(at, color).map_err(in_words)
     }
 
-    fn line(&mut self, from: BackendCoord, to: BackendCoord, style: Stroke) -> Drawn {
+    fn line(&mut self, from: BackendCoord, to: BackendCoord, style: Stroke) -> BackendResult {
         self.draw_line(from, to, &style).map_err(in_words)
     }
 
-    fn rectangle(&mut self, [from, to]: [BackendCoord; 2], style: Stroke, fill: bool) -> Drawn {
+    fn rectangle(&mut self, [from, to]: [BackendCoord; 2], style: Stroke, fill: bool) -> BackendResult {
         self.draw_rect(from, to, &style, fill).map_err(in_words)
     }
 
-    fn path(&mut self, points: Vec<BackendCoord>, style: Stroke) -> Drawn {
+    fn path(&mut self, points: Vec<BackendCoord>, style: Stroke) -> BackendResult {
         self.draw_path(points, &style).map_err(in_words)
     }
 
-    fn circle(&mut self, center: BackendCoord, radius: u32, style: Stroke, fill: bool) -> Drawn {
+    fn circle(&mut self, center: BackendCoord, radius: u32, style: Stroke, fill: bool) -> BackendResult {
         self.draw_circle(center, radius, &style, fill).map_err(in_words)
     }
 
-    fn polygon(&mut self, corners: Vec<BackendCoord>, style: Stroke) -> Drawn {
+    fn polygon(&mut self, corners: Vec<BackendCoord>, style: Stroke) -> BackendResult {
         self.fill_polygon(corners, &style).map_err(in_words)
     }
 
-    fn text(&mut self, text: &str, style: &Lettering<'_>, at: BackendCoord) -> Drawn {
+    fn text(&mut self, text: &str, style: &Lettering<'_>, at: BackendCoord) -> BackendResult {
         self.draw_text(text, style, at).map_err(in_words)
     }
 }
@@ -172,19 +172,24 @@ impl DrawingBackend for Surface<'_> {
         self.0.size()
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> BackendResult {
         self.0.prepare()
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> BackendResult {
         self.0.show()
     }
 
-    fn draw_pixel(&mut self, at: BackendCoord, color: BackendColor) -> Drawn {
+    fn draw_pixel(&mut self, at: BackendCoord, color: BackendColor) -> BackendResult {
         self.0.pixel(at, color)
     }
 
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
+    fn draw_line<S: BackendStyle>(
+        &mut self,
+        from: BackendCoord,
+        to: BackendCoord,
+        style: &S,
+    ) -> BackendResult {
         self.0.line(from, to, Stroke::of(style))
     }
 
@@ -194,7 +199,7 @@ impl DrawingBackend for Surface<'_> {
         to: BackendCoord,
         style: &S,
         fill: bool,
-    ) -> Drawn {
+    ) -> BackendResult {
         self.0.rectangle([from, to], Stroke::of(style), fill)
     }
 
@@ -202,7 +207,7 @@ impl DrawingBackend for Surface<'_> {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
+    ) -> BackendResult {
         self.0.path(path.into_iter().collect(), Stroke::of(style))
     }
 
@@ -212,7 +217,7 @@ impl DrawingBackend for Surface<'_> {
         radius: u32,
         style: &S,
         fill: bool,
-    ) -> Drawn {
+    ) -> BackendResult {
         self.0.circle(at, radius, Stroke::of(style), fill)
     }
 
@@ -220,11 +225,11 @@ impl DrawingBackend for Surface<'_> {
         &mut self,
         corners: I,
         style: &S,
-    ) -> Drawn {
+    ) -> BackendResult {
         self.0.polygon(corners.into_iter().collect(), Stroke::of(style))
     }
 
-    fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, at: BackendCoord) -> Drawn {
+    fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, at: BackendCoord) -> BackendResult {
         let lettering = Lettering {
             color: style.color(),
             size: style.size(),

@@ -28,12 +28,12 @@ impl FamilyRows {
 pub struct Rows {
     families: BTreeMap<Family, FamilyRows>,
     seen: FxHashMap<(Family, Vec<u32>), usize>,
-    asked: Vec<Asked>,
+    asked: Vec<AskedCall>,
     gpu: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Asked {
+struct AskedCall {
     /// `None` if no model covers the call.
     row: Option<(Family, usize)>,
     in_service: Seconds,
@@ -55,11 +55,11 @@ impl Rows {
         let (gpu, engine) = (&setup.gpu, &setup.engine);
         self.gpu.clone_from(&gpu.id);
         let asked = match op.family().zip(op.served_vector(gpu, engine, floor)?) {
-            Some((family, row)) => Asked {
+            Some((family, row)) => AskedCall {
                 row: Some((family, self.add(family, &row))),
                 in_service: op.in_service(stored, gpu, engine)?,
             },
-            None => Asked { row: None, in_service: Seconds::ZERO },
+            None => AskedCall { row: None, in_service: Seconds::ZERO },
         };
         self.asked.push(asked);
         Ok(self.asked.len() - 1)

@@ -35,7 +35,7 @@ pub struct Times {
 
 impl Times {
     /// The prediction, with figures for the measured rate.
-    pub fn beside(self, measured: &Self) -> Self {
+    pub fn at_rate_of(self, measured: &Self) -> Self {
         let found = || {
             let (own, rate) = (self.output_per_s?, measured.output_per_s?);
             Some(self.joules_per_output_token? + self.idle_w? * (1.0 / rate - 1.0 / own))

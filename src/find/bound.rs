@@ -22,7 +22,7 @@ pub struct Bound {
     pub ttft: f64,
     /// Seconds per output token of a lone request; `None` with one output token.
     pub tpot: Option<f64>,
-    /// Seconds of one replica for each request; infinite where no batch keeps to the TPOT limit.
+    /// Seconds of one replica for each request; infinite where no batch size meets the TPOT limit.
     pub per_request: f64,
 }
 
@@ -63,7 +63,7 @@ impl Bound {
         let &Constants { least_decode, least_prefill, least_ttft } = constants();
         let physics = physics
             .ok_or_else(|| vec![Issue::error(Field::Data, "the catalog of constants is incomplete")])?;
-        let work = Work::of(setup);
+        let work = RequestWork::of(setup);
         let time =
             |batch: &Batch| ideal(setup, &physics, batch).map(|time| time.0 * work.slack).map_err(missing);
         let ttft = time(&work.prompts(1.0, 1.0))? * least_ttft;
@@ -167,7 +167,7 @@ fn asks_most(setup: &Setup) -> bool {
 }
 
 /// The work of a mean request.
-pub(super) struct Work {
+pub(super) struct RequestWork {
     /// Prompt tokens that are computed, and those found in the cache.
     pub new: f64,
     past: f64,
@@ -185,7 +185,7 @@ pub(super) struct Work {
     slack: f64,
 }
 
-impl Work {
+impl RequestWork {
     pub fn of(setup: &Setup) -> Self {
         let mean = setup.mean_prompt();
         let cached = setup.session().map_or(0.0, |turns| {

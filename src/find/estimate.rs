@@ -14,7 +14,7 @@ use crate::serving::run::factors;
 use crate::serving::step::PlannedStep;
 use crate::serving::table::octaves;
 
-use super::bound::{Work, replicas};
+use super::bound::{RequestWork, replicas};
 
 /// Some counted steps of a layout, before the models answer.
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ impl Estimate {
     /// Also returns the rows for the models. `None` if a catalog lacks a figure: planning reports which.
     pub fn new(setup: &Setup, physics: &Physics) -> Option<(Self, Rows)> {
         let mut rows = Rows::default();
-        let work = Work::of(setup);
+        let work = RequestWork::of(setup);
         let mut step = |batch: Batch| PlannedStep::new(setup, physics, batch, &mut rows).ok();
         let together =
             (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs)).floor();

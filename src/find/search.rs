@@ -9,7 +9,7 @@ use super::plan::{Broken, Found, Tried, Worth};
 use super::pools::Pools;
 use super::probe::{Layout, Probe};
 use super::ranking::Reason;
-use super::task::{Loaded, Task, Work};
+use super::task::{Job, Loaded, Task};
 use super::{Fleet, Request};
 use crate::calibration::Known;
 use crate::config::{Issue, Scenario};
@@ -152,12 +152,12 @@ impl Search {
         Some(Task(work))
     }
 
-    fn work(&mut self) -> Option<Work> {
+    fn work(&mut self) -> Option<Job> {
         loop {
             if !self.scenarios.is_empty() {
                 self.screening += 1;
                 let some = self.scenarios.drain(..SCREENED.min(self.scenarios.len())).collect();
-                return Some(Work::Screen(self.request.clone(), some, self.exhaustive));
+                return Some(Job::Screen(self.request.clone(), some, self.exhaustive));
             }
             // The most promising layout is known only after all are bounded.
             if self.screening > 0 {
@@ -165,21 +165,21 @@ impl Search {
             }
             let Some(own) = self.own.clone() else {
                 // Only once: nothing else is in flight.
-                return (self.out == 0).then(|| Work::Observe(self.request.clone()));
+                return (self.out == 0).then(|| Job::Observe(self.request.clone()));
             };
             if let Some(probe) = self.probes.pop_front() {
                 if self.is_outdone(&probe.layout.setup, probe.worth()) {
                     self.outdone(&probe.layout, probe.worth());
                     continue;
                 }
-                return Some(Work::Probe(self.aimed(probe)));
+                return Some(Job::Probe(self.aimed(probe)));
             }
             if let Some(layout) = self.early().or_else(|| self.promising()) {
                 if !layout.is_refined && !self.exhaustive {
                     let others = std::iter::from_fn(|| self.unrefined()).take(REFINED - 1);
                     let all: Layouts = others.collect();
                     let all = std::iter::once(layout).chain(all).map(|layout| *layout);
-                    return Some(Work::Refine(all.collect()));
+                    return Some(Job::Refine(all.collect()));
                 }
                 self.counts.simulated += 1;
                 let begun = if self.phase == Phase::Slow {
@@ -187,7 +187,7 @@ impl Search {
                 } else {
                     Probe::new(*layout, self.exhaustive, own)
                 };
-                return Some(Work::Probe(self.aimed(Box::new(begun))));
+                return Some(Job::Probe(self.aimed(Box::new(begun))));
             }
             if self.phase == Phase::Pools
                 && let Some(work) = self.pools_work()
@@ -195,7 +195,7 @@ impl Search {
                 return Some(work);
             }
             if let Some(loaded) = self.loaded.pop_front() {
-                return Some(Work::Headroom(loaded));
+                return Some(Job::Headroom(loaded));
             }
             if self.out > 0 || self.phase == Phase::Finished {
                 return None;

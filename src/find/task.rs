@@ -18,10 +18,10 @@ use crate::serving::run::{Bands, OwnRuns, Runner};
 
 /// A unit of work.
 #[derive(Debug)]
-pub struct Task(pub(super) Work);
+pub struct Task(pub(super) Job);
 
 #[derive(Debug)]
-pub(super) enum Work {
+pub(super) enum Job {
     Screen(Arc<Request>, Vec<Scenario>, bool),
     Refine(Vec<Layout>),
     Observe(Arc<Request>),
@@ -46,7 +46,7 @@ pub(super) enum Outcome {
     Headroom(Box<Loaded>, Option<(f64, bool)>),
 }
 
-/// A plan whose head-room is looked for.
+/// A plan whose headroom is looked for.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub found: Arc<Found>,
@@ -58,7 +58,7 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Adds what plans show besides head-room.
+    /// Adds what plans show besides headroom.
     fn complete(&mut self) {
         let Found { replicas, setup, .. } = &*self.found;
         self.bands = self.runner.bands(*replicas, setup.load);
@@ -90,35 +90,35 @@ impl Task {
         unanswered: &dyn Fn() -> E,
     ) -> Result<Done, E> {
         Ok(Done(match self.0 {
-            Work::Screen(request, scenarios, exhaustive) => {
+            Job::Screen(request, scenarios, exhaustive) => {
                 let one = |scenario| screened(&request, scenario, exhaustive);
                 Outcome::Screened(scenarios.into_iter().map(one).collect())
             }
-            Work::Refine(mut layouts) => {
+            Job::Refine(mut layouts) => {
                 for layout in &mut layouts {
                     layout.refine(ask, unanswered)?;
                 }
                 Outcome::Refined(layouts)
             }
-            Work::Observe(request) => {
+            Job::Observe(request) => {
                 let (own, issues) = OwnRuns::default().of(&request.runs, catalog(), ask)?;
                 Outcome::Observed(own, issues)
             }
-            Work::Probe(mut probe) => {
+            Job::Probe(mut probe) => {
                 let slice = probe.step(ask, unanswered)?;
                 Outcome::Probed(probe, slice)
             }
-            Work::Estimate(mut halves) => {
+            Job::Estimate(mut halves) => {
                 for half in &mut halves {
                     half.estimate(ask, unanswered)?;
                 }
                 Outcome::Estimated(halves)
             }
-            Work::Pair(mut pair) => {
+            Job::Pair(mut pair) => {
                 let slice = pair.step(ask, unanswered)?;
                 Outcome::Paired(pair, slice)
             }
-            Work::Headroom(mut loaded) => {
+            Job::Headroom(mut loaded) => {
                 let known = loaded.headroom.step(&loaded.found, &loaded.runner);
                 if known.is_some() {
                     loaded.complete();

@@ -44,5 +44,5 @@ pub struct Call {
     pub count: u64,
     pub scope: Scope,
     /// Runs concurrently with another kernel: adds only the time it would keep the GPU busy at full speed.
-    pub beside: bool,
+    pub overlapped: bool,
 }

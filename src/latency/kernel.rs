@@ -41,7 +41,8 @@ pub enum Provenance {
     /// Closed form: counted work over fixed shares of the peaks, and a launch floor.
     Fixed,
     /// The ideal, added by a kernel that runs concurrently with a longer one.
-    Beside,
+    #[serde(rename = "beside")]
+    Overlapped,
     /// The ideal.
     Roofline,
 }

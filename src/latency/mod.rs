@@ -5,5 +5,5 @@ mod power;
 mod step;
 
 pub use kernel::{Ideal, KernelTime, Provenance, Resource};
-pub use power::Draw;
+pub use power::PowerModel;
 pub use step::{HostWork, StepTime, host_time};

@@ -21,7 +21,7 @@ constants!(
 /// Power above the limit is only brief: the driver lowers clocks based on tens of milliseconds, so the limit
 /// applies to steps rather than kernels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Draw {
+pub struct PowerModel {
     pub idle: Watts,
     /// The power limit, or the cap where that is lower.
     pub most: Watts,
@@ -32,7 +32,7 @@ pub struct Draw {
     compute: Watts,
 }
 
-impl Draw {
+impl PowerModel {
     /// # Errors
     /// If the GPU's record lacks a figure.
     pub fn of(setup: &Setup) -> Result<Self, MissingFigure> {
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn bytes_and_flops_take_energy_however_long_they_take() {
         let setup = setup(None);
-        let (draw, ideal) = (Draw::of(&setup).expect("H100 is known"), ideal(&setup, 1));
+        let (draw, ideal) = (PowerModel::of(&setup).expect("H100 is known"), ideal(&setup, 1));
         let [fast, slow] =
             [1.0, 3.0].map(|times| draw.launch(&ideal, Some(Family::Gemm), ideal.time * times));
         assert_eq!(fast, slow);
@@ -118,7 +118,7 @@ mod tests {
         let clock = capped.sustained / free.sustained;
         // 500 of 700 W, 126 of them idling.
         assert!((clock - ((500.0 - 126.0) / (700.0 - 126.0_f64)).cbrt()).abs() < 1e-9, "{clock}");
-        let [all, less] = [&free, &capped].map(|setup| Draw::of(setup).expect("known"));
+        let [all, less] = [&free, &capped].map(|setup| PowerModel::of(setup).expect("known"));
         assert!((less.compute.0 / all.compute.0 - clock * clock).abs() < 1e-9);
         assert_eq!((less.memory, less.most), (all.memory, Watts(500.0)));
         // At their peak bandwidth bytes would draw more than the cap leaves.

@@ -33,7 +33,7 @@ impl StepTime {
     pub fn of(host: &HostTime, work: HostWork, kernels: Seconds) -> Option<Self> {
         let parts = HostParts::of(host, work)?;
         // Not the sum of both: a host-bound step takes exactly the same time whatever its kernels take.
-        let total = parts.hidden.max(kernels) + (parts.constant + parts.beside);
+        let total = parts.hidden.max(kernels) + (parts.constant + parts.exposed);
         Some(Self { kernels, host: parts.shown(kernels), total })
     }
 
@@ -48,7 +48,7 @@ struct HostParts {
     /// Only the excess over the kernels counts.
     hidden: Seconds,
     /// All of it counts.
-    beside: Seconds,
+    exposed: Seconds,
 }
 
 impl HostParts {
@@ -60,13 +60,13 @@ impl HostParts {
             }
             None => (host.decode_step_us.0?, Seconds::ZERO),
         };
-        let (hidden, beside) =
+        let (hidden, exposed) =
             if work.ahead { (launches.max(sequences), Seconds::ZERO) } else { (launches, sequences) };
-        Some(Self { constant: Seconds::from_micros(constant), hidden, beside })
+        Some(Self { constant: Seconds::from_micros(constant), hidden, exposed })
     }
 
     fn shown(&self, kernels: Seconds) -> Seconds {
-        self.constant + ((self.hidden - kernels).max(Seconds::ZERO) + self.beside)
+        self.constant + ((self.hidden - kernels).max(Seconds::ZERO) + self.exposed)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::config::Setup;
 use crate::graph::Phase;
-use crate::latency::{Draw, Resource};
+use crate::latency::{PowerModel, Resource};
 use crate::units::{Bytes, Flops, Seconds, Watts, percent};
 
 use super::report::{KernelLine, PassReport};
@@ -71,7 +71,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
 
 /// Pipeline stages work in turn, and idle otherwise.
 fn power(setup: &Setup, finished: &FinishedStep) -> Option<Watts> {
-    let idle = Draw::of(setup).ok()?.idle;
+    let idle = PowerModel::of(setup).ok()?.idle;
     Some(idle + Watts(finished.joules.0 / finished.time.total().0 / f64::from(setup.pp)))
 }
 

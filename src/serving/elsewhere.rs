@@ -21,7 +21,7 @@ pub struct Alternative {
 }
 
 /// A call as launched by another engine.
-struct Asked<'a> {
+struct OtherCall<'a> {
     pass: usize,
     line: usize,
     setup: Setup,
@@ -51,13 +51,13 @@ pub fn elsewhere(
             for engine in engines.iter().filter(|engine| is_comparable(&planned.call.op, own, engine)) {
                 let setup = Setup { engine: launching(own, engine), ..own.clone() };
                 if let Ok(call) = planned.on(&setup, &plan.physics, &mut rows) {
-                    asked.push(Asked { pass: at, line, setup, name: &engine.name, call });
+                    asked.push(OtherCall { pass: at, line, setup, name: &engine.name, call });
                 }
             }
         }
     }
     let efficiencies = ask(&rows)?;
-    for Asked { pass, line, setup, name, call } in asked {
+    for OtherCall { pass, line, setup, name, call } in asked {
         let time = call.time(&setup, &plan.physics, &efficiencies);
         let learned = time.filter(|time| time.provenance == Provenance::Learned);
         let held = &mut found[pass][line].engine;

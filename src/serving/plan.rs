@@ -144,12 +144,12 @@ fn of_workers(setup: &Setup, physics: &Physics) -> Result<(Memory, bool, Vec<Iss
     let demand = Demand::of(setup);
     let memory = memory(setup, physics, &demand)?;
     let (running, issues) = fit::verdict(setup, physics, &demand, &memory)?;
-    let told = |issue: &Issue| issue.is_error() || issue.field == Field::MemoryShare;
+    let relevant = |issue: &Issue| issue.is_error() || issue.field == Field::MemoryShare;
     let named = |issue: Issue| {
         let field = check::of_workers(issue.field).unwrap_or(issue.field);
         Issue { field, text: format!("Prefill workers: {}", issue.text), ..issue }
     };
-    Ok((memory, running.is_some(), issues.into_iter().filter(told).map(named).collect()))
+    Ok((memory, running.is_some(), issues.into_iter().filter(relevant).map(named).collect()))
 }
 
 /// Device memory of the fullest GPU of `setup`.

@@ -7,7 +7,7 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{self, Batch, Call, Layout, Scope, pass, pass_of};
 use crate::kernels::latent::absorbs_prompts;
 use crate::kernels::{Collective, Count, Op, Routing, collective};
-use crate::latency::{Draw, HostWork, Ideal, KernelTime, Provenance, Resource, StepTime};
+use crate::latency::{HostWork, Ideal, KernelTime, PowerModel, Provenance, Resource, StepTime};
 use crate::units::{Joules, Seconds, Watts};
 
 use super::replica::decides_ahead;
@@ -100,7 +100,7 @@ impl PlannedStep {
 
     /// The same, with the energy of one GPU per stage beyond idle power.
     pub fn spent(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Spent> {
-        let draw = Draw::of(setup).ok();
+        let draw = PowerModel::of(setup).ok();
         let mut all = Spent::default();
         for call in &self.calls {
             let time = call.time(setup, physics, efficiencies)?.time;
@@ -124,7 +124,7 @@ impl PlannedStep {
             .iter()
             .map(|call| call.time(setup, physics, efficiencies))
             .collect::<Option<Vec<_>>>()?;
-        let draw = Draw::of(setup).ok();
+        let draw = PowerModel::of(setup).ok();
         let launched = self.calls.iter().zip(&times);
         let spent = |(call, time): (&PlannedCall, &KernelTime)| {
             call.joules(draw.as_ref(), time.time) * call.call.count as f64
@@ -155,7 +155,7 @@ impl PlannedStep {
 /// If a catalog record lacks a figure needed for counting.
 pub fn ideal(setup: &Setup, physics: &Physics, batch: &Batch) -> Result<Seconds, MissingFigure> {
     let mut time = Seconds::ZERO;
-    for call in pass(&setup.model, &layout(setup, physics), batch).iter().filter(|call| !call.beside) {
+    for call in pass(&setup.model, &layout(setup, physics), batch).iter().filter(|call| !call.overlapped) {
         let one = match &call.op {
             Op::Collective(collective) => collective::least(collective, &setup.gpu)?,
             op => op.count(&setup.gpu)?.ideal(&setup.gpu, Seconds::ZERO)?,
@@ -236,7 +236,7 @@ impl PlannedCall {
 
     /// Energy of a launch beyond idle power: zero without the GPU's power model, and for links, whose share is
     /// unknown.
-    fn joules(&self, draw: Option<&Draw>, time: Seconds) -> Joules {
+    fn joules(&self, draw: Option<&PowerModel>, time: Seconds) -> Joules {
         let both = draw.zip(self.ideal.as_ref());
         both.map_or(Joules::ZERO, |(draw, ideal)| draw.launch(ideal, self.call.op.family(), time))
     }
@@ -244,7 +244,8 @@ impl PlannedCall {
     /// `None` if `efficiencies` does not answer it.
     pub fn time(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
         let time = self.uncapped(setup, physics, efficiencies)?;
-        let capped = setup.power_cap.and_then(|_| Some(Draw::of(setup).ok()?.least(self.ideal.as_ref()?)));
+        let capped =
+            setup.power_cap.and_then(|_| Some(PowerModel::of(setup).ok()?.least(self.ideal.as_ref()?)));
         Some(capped.map_or(time.clone(), |least| KernelTime { time: time.time.max(least), ..time }))
     }
 
@@ -260,9 +261,9 @@ impl PlannedCall {
         let Efficiencies::Learned(learned) = efficiencies else {
             return Some(KernelTime::roofline(&self.count, ideal));
         };
-        if self.call.beside {
+        if self.call.overlapped {
             return Some(KernelTime {
-                provenance: Provenance::Beside,
+                provenance: Provenance::Overlapped,
                 ..KernelTime::roofline(&self.count, ideal)
             });
         }

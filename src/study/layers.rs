@@ -78,7 +78,7 @@ fn kind(of: &Blocks) -> String {
 fn graph(index: usize, layer: &Layer, pass: &PassReport) -> Vec<Block> {
     let node = |call: &LayerCall| {
         let kernel = &pass.kernels[call.line];
-        let beside = if kernel.provenance == Provenance::Beside { ", beside others" } else { "" };
+        let beside = if kernel.provenance == Provenance::Overlapped { ", beside others" } else { "" };
         Row::new(vec![
             Span::link(words::kernel(kernel.name), format!("view:explain/{}", pass.kernel_id(call.line))),
             format!("{}{beside}", kernel.name).into(),

@@ -42,9 +42,9 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
     }
     let popular = if words.is_empty() { popular_of(kind) } else { &[] };
     let place = |id: &str| {
-        let recent = recent.iter().position(|held| *held == id).map(Place::Recent);
-        let popular = || popular.iter().position(|held| *held == id).map(Place::Popular);
-        recent.or_else(popular).unwrap_or(Place::Other)
+        let recent = recent.iter().position(|held| *held == id).map(MatchOrder::Recent);
+        let popular = || popular.iter().position(|held| *held == id).map(MatchOrder::Popular);
+        recent.or_else(popular).unwrap_or(MatchOrder::Other)
     };
     let fitted = |(rank, mut option): (u8, Candidate)| {
         let (fit, weights) = Fit::of(&option.scenario);
@@ -52,9 +52,9 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
         option.entry.facts.extend(held);
         (rank, place(&option.id), fit, option)
     };
-    let mut rows: Vec<(u8, Place, Fit, Candidate)> = found.into_iter().map(fitted).collect();
+    let mut rows: Vec<(u8, MatchOrder, Fit, Candidate)> = found.into_iter().map(fitted).collect();
     rows.sort_by_key(|(rank, place, fit, _)| (*rank, *place, *fit));
-    let row = |(_, place, fit, Candidate { id, entry, .. }): (u8, Place, Fit, Candidate)| {
+    let row = |(_, place, fit, Candidate { id, entry, .. }): (u8, MatchOrder, Fit, Candidate)| {
         let name = Span::link(entry.name, format!("{PICK}{id}"));
         Row::new(vec![name, entry.facts.into(), format!("{}{}", place.words(), fit.words()).into()])
     };
@@ -65,13 +65,13 @@ const HEAD: [&str; 3] = ["Name", "Details", "Fit"];
 
 /// The order of an entry among equal matches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum MatchOrder {
     Recent(usize),
     Popular(usize),
     Other,
 }
 
-impl Place {
+impl MatchOrder {
     fn words(self) -> &'static str {
         match self {
             Self::Recent(_) => "recent, ",

@@ -140,7 +140,7 @@ pub fn provenance(provenance: Provenance) -> &'static str {
         Provenance::Extrapolated => "Extrapolated",
         Provenance::Measured => "Measured",
         Provenance::Fixed => "Fixed share",
-        Provenance::Beside => "Beside others",
+        Provenance::Overlapped => "Beside others",
         Provenance::Roofline => "Ideal",
     }
 }
@@ -152,7 +152,7 @@ pub fn provenance_help(provenance: Provenance) -> &'static str {
         Provenance::Extrapolated => "Learned efficiency, on a GPU the model was not trained on",
         Provenance::Measured => "Interpolated between measured points",
         Provenance::Fixed => "Counted work over fixed shares of the peaks, and a launch floor",
-        Provenance::Beside => "Runs beside a longer kernel: what it adds at full speed",
+        Provenance::Overlapped => "Runs beside a longer kernel: what it adds at full speed",
         Provenance::Roofline => "The ideal: no kernel is faster than this",
     }
 }

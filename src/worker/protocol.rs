@@ -201,12 +201,12 @@ pub struct Pass {
     pub facts: Vec<String>,
     /// Its time by resource, omitting zeros.
     pub times: Vec<Part>,
-    pub kernels: Vec<Kernel>,
+    pub kernels: Vec<KernelRow>,
 }
 
 /// A row of a table of kernels.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Kernel {
+pub struct KernelRow {
     /// The id for tests.
     pub id: String,
     pub name: String,

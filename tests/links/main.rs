@@ -191,8 +191,8 @@ fn a_comparison_that_does_not_read_is_said() {
         let (link, issues) = decode(given);
         assert!(link.compared.is_empty());
         // The prediction does not depend on it.
-        let told = |issue: &Issue| issue.field == Field::Compared && issue.severity == Severity::Warning;
-        assert!(issues.iter().any(|issue| told(issue) && issue.text.contains(said)), "{given}: {issues:?}");
+        let warned = |issue: &Issue| issue.field == Field::Compared && issue.severity == Severity::Warning;
+        assert!(issues.iter().any(|issue| warned(issue) && issue.text.contains(said)), "{given}: {issues:?}");
     }
     let (link, issues) = decode("vs=v~1~vs~v~tp~2~future~3");
     assert_eq!((link.compared.len(), link.compared[0].tp, issues), (1, 2, vec![]));

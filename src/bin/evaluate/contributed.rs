@@ -83,7 +83,7 @@ fn of_paths(paths: &[PathBuf], models: &Models) -> Result<(Vec<Predicted>, Vec<F
                 let (size, most) = (size / 1024, LARGEST / 1024);
                 return Err(in_file(
                     &file,
-                    format!("it has {size} KiB: at most {most} KiB are read, so send several files"),
+                    format!("it has {size} KiB: the limit is {most} KiB, so split it"),
                 ));
             }
             files.push((file.display().to_string(), read(&file)?));

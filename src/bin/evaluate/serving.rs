@@ -53,7 +53,7 @@ pub struct Arguments {
 }
 
 /// Results for all kinds of cases.
-pub struct Found {
+pub struct Results {
     pub batches: Report,
     pub served: ServedReports,
     /// Separate prefill and decode workers.
@@ -70,7 +70,7 @@ pub fn found(
     (every, leave): (usize, &[Leave]),
     models: &Models,
     catalog: &Catalog,
-) -> Result<Found, String> {
+) -> Result<Results, String> {
     let cases = read_cases(files)?;
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
@@ -81,7 +81,7 @@ pub fn found(
     let leaves: Vec<Leave> = std::iter::once(Leave::Configuration).chain(leave.iter().copied()).collect();
     let batches = cases.batches().map(|case| (&case.id, case.compare(catalog, &ask)));
     let traces = cases.traces().map(|case| (&case.id, case.compare(core, &ask)));
-    Ok(Found {
+    Ok(Results {
         batches: report(&BatchCase::METRICS, batches, &peers),
         served: served_reports(&served, core, &ask, &peers, &leaves)?,
         pools: pool_report(&pools, core, &ask, &peers)?,
@@ -127,7 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     if let Some(path) = responses {
         return write_responses(path, factors.as_deref(), (cases, *every), &models, &catalog);
     }
-    let Found { batches, served, pools, traces, skipped } =
+    let Results { batches, served, pools, traces, skipped } =
         found(cases, peers.as_deref(), (*every, leave), &models, &catalog)?;
     let ServedReports { closed_loops: loops, others } = served;
     if let Some(path) = per_case {

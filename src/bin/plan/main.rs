@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, ValueEnum};
-use rooflight::api::Asked;
+use rooflight::api::ParsedScenario;
 use rooflight::deploy;
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
@@ -121,7 +121,7 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
         let capacity = answer(cli, models.as_ref(), text)?;
         let answer = &capacity.answer;
         print_issues(&answer.issues);
-        let best = answer.plans.first().and_then(|plan| Asked::read(&plan.link).setup);
+        let best = answer.plans.first().and_then(|plan| ParsedScenario::read(&plan.link).setup);
         let text = match (format, best) {
             (Format::Json, _) => serde_json::to_string(&capacity)?,
             (Format::Table, _) => capacity.to_table(),

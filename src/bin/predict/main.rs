@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use rooflight::api::{Asked, Failure, FailureKind, Options, figures};
+use rooflight::api::{Failure, FailureKind, Options, ParsedScenario, figures};
 use rooflight::chart::{Chart, Palette, Roofline, Theme, runs, svg::svg};
 use rooflight::config::link::Link;
 use rooflight::deploy;
@@ -87,7 +87,7 @@ fn run(cli: &Cli) -> Result<(), Stop> {
 
 fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Models>) -> Result<(), Stop> {
     if cli.yaml || cli.study.is_some() {
-        let asked = Asked::with(text, options);
+        let asked = ParsedScenario::with(text, options);
         print_issues(&asked.issues);
         let (Some(link), Some(setup)) = (&asked.link, &asked.setup) else { return Err(Stop::Input) };
         return match cli.study {

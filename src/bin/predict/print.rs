@@ -1,6 +1,6 @@
 //! Prints an answer as text.
 
-use rooflight::api::{Asked, Failure, Figure, Options, Prediction, columns, figures};
+use rooflight::api::{Failure, Figure, Options, ParsedScenario, Prediction, columns, figures};
 use rooflight::config::Setup;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::find::in_columns;
@@ -16,7 +16,7 @@ pub struct Answered {
 
 impl Answered {
     pub fn of(text: &str, options: &Options, ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>) -> Self {
-        let asked = Asked::with(text, options);
+        let asked = ParsedScenario::with(text, options);
         Self { setup: asked.setup.clone(), prediction: asked.predict(options, ask) }
     }
 

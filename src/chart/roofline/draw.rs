@@ -15,7 +15,7 @@ use crate::graph::Phase;
 use crate::units::{BytesPerSecond, Printed, count, percent};
 
 /// In backing-store pixels.
-type Place = (f64, f64);
+type Pixel = (f64, f64);
 
 /// Radius of a point with all of a pass's time, in CSS pixels, on narrow and wide charts; areas are proportional to
 /// time.
@@ -107,15 +107,15 @@ pub fn readings(chart: &Roofline, size: (f64, f64), theme: Theme) -> Vec<Reading
 /// A dense peak or memory bandwidth as drawn.
 struct Roofed {
     name: String,
-    from: Place,
-    to: Place,
+    from: Pixel,
+    to: Pixel,
     used: bool,
 }
 
 /// A point as drawn: moved aside if a larger one occupies its position.
 struct Mark<'a> {
     point: &'a Point,
-    at: Place,
+    at: Pixel,
     radius: f64,
 }
 
@@ -206,7 +206,7 @@ impl Drawing<'_, '_, '_> {
             chart.points.iter().filter(|point| inside(point.intensity, x) && inside(point.reached.0, y))
         {
             let (place, radius) = (self.plot.at(point.intensity, point.reached.0), self.radius(point));
-            let apart = |at: Place| {
+            let apart = |at: Pixel| {
                 marks.iter().all(|other| {
                     (at.0 - other.at.0).hypot(at.1 - other.at.1) >= (radius + other.radius) * TOUCHING
                 })
@@ -215,7 +215,7 @@ impl Drawing<'_, '_, '_> {
                 let by = self.theme.px(ASIDE) * f64::from(step.div_ceil(2));
                 (place.0 + if step % 2 == 1 { by } else { -by }, place.1)
             };
-            let fits = |at: &Place| at.0 - radius >= frame.left && at.0 + radius <= frame.right && apart(*at);
+            let fits = |at: &Pixel| at.0 - radius >= frame.left && at.0 + radius <= frame.right && apart(*at);
             let at = (0..=2 * MOST_ASIDE).map(aside).find(fits).unwrap_or(place);
             marks.push(Mark { point, at, radius });
         }

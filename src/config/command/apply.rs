@@ -1,6 +1,6 @@
 //! Applies an engine's command-line arguments to a scenario.
 
-use super::find::Launch;
+use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
 use super::{Setting, setting};
 use crate::config::issue::excerpt;
@@ -51,7 +51,7 @@ struct Rest {
     ep_over_all: bool,
 }
 
-pub fn apply(launch: &Launch, onto: Scenario) -> (Scenario, Vec<Issue>) {
+pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     let words: Vec<&str> = launch.arguments.iter().map(String::as_str).collect();
     let (flags_given, others) = of_words(&words);
     let mut rest = Rest { dp: 1, ..Rest::default() };

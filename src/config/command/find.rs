@@ -4,7 +4,7 @@ use super::yaml;
 
 /// A command that starts an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Launch {
+pub struct LaunchCommand {
     /// The engine's id in the catalog.
     pub engine: &'static str,
     /// The arguments after the program's name.
@@ -51,13 +51,13 @@ const LONGEST: usize = 64 * 1024;
 ///
 /// # Errors
 /// An unclosed quotation mark.
-pub fn launch(text: &str) -> Result<Option<Launch>, String> {
+pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
     let commands = match yaml::words(text)? {
         Some(words) => vec![words],
         None => commands(text)?,
     };
     let mut options = Vec::new();
-    let mut found: Option<Launch> = None;
+    let mut found: Option<LaunchCommand> = None;
     for words in commands.into_iter().take(COMMANDS) {
         options.extend(words.iter().filter(|word| word.contains("\\n")).flat_map(|word| lines(word)));
         let Some((engine, at)) = program(&words).or_else(|| image(&words)) else { continue };
@@ -67,12 +67,16 @@ pub fn launch(text: &str) -> Result<Option<Launch>, String> {
                 let (before, arguments) = words.split_at(at.min(words.len()));
                 let of_engine = |word: &&String| VARIABLES.iter().any(|start| word.starts_with(start));
                 let variables = before.iter().filter(of_engine).cloned().collect();
-                found =
-                    Some(Launch { engine, arguments: arguments.to_vec(), variables, ..Launch::default() });
+                found = Some(LaunchCommand {
+                    engine,
+                    arguments: arguments.to_vec(),
+                    variables,
+                    ..LaunchCommand::default()
+                });
             }
         }
     }
-    Ok(found.map(|found| Launch { options, ..found }))
+    Ok(found.map(|found| LaunchCommand { options, ..found }))
 }
 
 fn lines(word: &str) -> Vec<String> {

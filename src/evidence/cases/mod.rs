@@ -14,7 +14,7 @@ use crate::efficiency::{Learned, Rows};
 
 pub use batch::BatchCase;
 pub use pools::{PoolCase, Workers};
-pub use served::{Drawn, Kind, Published, ServedCase};
+pub use served::{Kind, LengthSource, Published, ServedCase};
 pub use trace::{TraceCase, TracedRequest};
 
 /// A case of any supported kind.

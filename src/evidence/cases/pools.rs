@@ -35,7 +35,7 @@ pub struct Workers {
     pub ep: u32,
     pub attention_dp: u32,
     /// The layout according to the recipe, if known: EP, and whether attention is data parallel.
-    pub told: Option<(u32, bool)>,
+    pub recipe_layout: Option<(u32, bool)>,
     /// Maximum sequences, of the worker or of a rank; some are placeholders.
     pub max_batch: Option<u32>,
 }
@@ -101,7 +101,7 @@ struct LayoutLine {
 impl From<WorkersLine> for Workers {
     fn from(line: WorkersLine) -> Self {
         let parallel = |value: &Value| value.as_bool().or(value.as_u64().map(|ranks| ranks > 1));
-        let told = line.layout.map(|layout| {
+        let recipe_layout = line.layout.map(|layout| {
             let said = layout.attention_dp.or(layout.dp);
             (layout.ep, said.as_ref().and_then(parallel).unwrap_or(false))
         });
@@ -112,7 +112,7 @@ impl From<WorkersLine> for Workers {
             pp: line.pp,
             ep: line.moe_ep,
             attention_dp: line.attention_dp,
-            told,
+            recipe_layout,
             max_batch: line.max_batch,
         }
     }

@@ -23,7 +23,7 @@ use crate::evidence::compared::{Metric, Times};
 )]
 #[strum(serialize_all = "snake_case")]
 pub enum Kind {
-    /// Clients that each send their next request when the last one ends.
+    /// Clients that each send their next request when the previous one ends.
     #[default]
     ClosedLoop,
     /// All at once, then nothing; TTFT and TPOT were measured.
@@ -88,7 +88,7 @@ pub struct Published {
     pub kv_dtype: Option<String>,
     /// Prompts and answers on average, in tokens, where lengths differ.
     pub means: [f64; 2],
-    pub lengths: Drawn,
+    pub lengths: LengthSource,
     /// Requests of the run.
     pub prompts: Option<u32>,
     /// Requests per second; infinite if all come at once.
@@ -100,7 +100,7 @@ pub struct Published {
 
 /// How the lengths of requests vary where a source prints it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum Drawn {
+pub enum LengthSource {
     /// Not at all, or within the case's `length_range`.
     #[default]
     Nominal,
@@ -205,9 +205,11 @@ impl TryFrom<Line> for ServedCase {
         // A benchmark of SGLang that names no data set takes ShareGPT, whatever lengths it names.
         let other = line.isl_mean.is_some() && length_range.is_none();
         let lengths = match line.output_length_histogram {
-            Some(HistogramLine { bins, counts }) => Drawn::Histogram { task: line.task, edges: bins, counts },
-            None if of_share_gpt || other => Drawn::ShareGpt,
-            None => Drawn::Nominal,
+            Some(HistogramLine { bins, counts }) => {
+                LengthSource::Histogram { task: line.task, edges: bins, counts }
+            }
+            None if of_share_gpt || other => LengthSource::ShareGpt,
+            None => LengthSource::Nominal,
         };
         // Sections named by a rate hold runs at that rate, whatever the column says: their throughput agrees.
         let of_section = line.section.strip_prefix("Rate ").and_then(|rate| rate.parse().ok());

@@ -46,7 +46,7 @@ const METRICS: [(Metric, config::Metric); 3] = [
 pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<Predicted, String> {
     let Contributed { number, version, scenario, setup } = run;
     if setup.prefill.is_some() {
-        return Err("runs with prefill on workers of its own are not calibrated on: leave it out".into());
+        return Err("runs with prefill workers cannot calibrate: leave it out".into());
     }
     let (plan, rows) = plan(setup).map_err(|issues| texts(&issues))?;
     let (report, ideal) =

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::report::{Compared, FamilyReport, report};
+use super::report::{ComparedCall, FamilyReport, report};
 use super::{Comparison, EvaluationError};
 use crate::config::catalog::{Catalog, Physics, collectives};
 use crate::evidence::measured::{NCCL, visit_collectives};
@@ -36,7 +36,7 @@ pub fn compare_collectives(
             let link = gpu.link_bandwidth().map_err(|error| error.to_string())?;
             let ideal = (collective::wire_bytes(call) / link).max(physics.launch_floor).micros();
             let predicted = predicted.seconds.micros();
-            Ok(Compared { measured, predicted, ideal, within: None, outside: false })
+            Ok(ComparedCall { measured, predicted, ideal, within: None, outside: false })
         });
         match pair {
             Ok(pair) if comparison.excluded.contains(&pair.measured.gpu) => {}

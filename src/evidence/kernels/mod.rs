@@ -7,7 +7,7 @@ use std::path::Path;
 
 pub use collectives::compare_collectives;
 pub use report::FamilyReport;
-use report::{Compared, report};
+use report::{ComparedCall, report};
 
 use super::measured::{Measured, Row};
 use super::sample::{Selection, visit_sample};
@@ -65,15 +65,15 @@ pub fn compare(
             batch
                 .into_iter()
                 .zip(answers)
-                .map(|((measured, row), answer)| beside(measured, row.ideal.micros(), answer)),
+                .map(|((measured, row), answer)| compared_call(measured, row.ideal.micros(), answer)),
         );
     }
     Ok(report(&compared, skipped))
 }
 
-fn beside(measured: Measured, ideal: f64, answer: Answer) -> Compared {
+fn compared_call(measured: Measured, ideal: f64, answer: Answer) -> ComparedCall {
     let predicted = ideal * f64::from(-answer.ln_efficiency).exp();
     let off = (measured.micros / predicted).ln().abs();
     let within = answer.ln_bound.map(|bound| off <= f64::from(bound));
-    Compared { measured, predicted, ideal, within, outside: answer.outside }
+    ComparedCall { measured, predicted, ideal, within, outside: answer.outside }
 }

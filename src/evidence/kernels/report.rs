@@ -38,7 +38,7 @@ pub struct FamilyReport {
 }
 
 /// A measured call beside its prediction, in µs.
-pub(super) struct Compared {
+pub(super) struct ComparedCall {
     pub measured: Measured,
     pub predicted: f64,
     pub ideal: f64,
@@ -48,12 +48,12 @@ pub(super) struct Compared {
 }
 
 /// Groups what was compared; none if nothing was.
-pub(super) fn report(compared: &[Compared], skipped: BTreeMap<String, usize>) -> Option<FamilyReport> {
+pub(super) fn report(compared: &[ComparedCall], skipped: BTreeMap<String, usize>) -> Option<FamilyReport> {
     let has_reference = compared.iter().any(|row| row.measured.source == REFERENCE_SOURCE);
-    let of_reference = |row: &&Compared| !has_reference || row.measured.source == REFERENCE_SOURCE;
-    let all: Vec<&Compared> = compared.iter().filter(of_reference).collect();
-    let counted: Vec<&Compared> = all.iter().copied().filter(|row| !row.measured.suspect).collect();
-    let pairs = |rows: &[&Compared]| -> Vec<(f64, f64)> {
+    let of_reference = |row: &&ComparedCall| !has_reference || row.measured.source == REFERENCE_SOURCE;
+    let all: Vec<&ComparedCall> = compared.iter().filter(of_reference).collect();
+    let counted: Vec<&ComparedCall> = all.iter().copied().filter(|row| !row.measured.suspect).collect();
+    let pairs = |rows: &[&ComparedCall]| -> Vec<(f64, f64)> {
         rows.iter().map(|row| (row.predicted, row.measured.micros)).collect()
     };
     let roofline: Vec<(f64, f64)> = counted.iter().map(|row| (row.ideal, row.measured.micros)).collect();
@@ -80,7 +80,7 @@ pub(super) fn report(compared: &[Compared], skipped: BTreeMap<String, usize>) ->
     })
 }
 
-fn by(rows: &[&Compared], key: impl Fn(&Measured) -> String) -> BTreeMap<String, Errors> {
+fn by(rows: &[&ComparedCall], key: impl Fn(&Measured) -> String) -> BTreeMap<String, Errors> {
     let mut groups: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for row in rows {
         groups.entry(key(&row.measured)).or_default().push((row.predicted, row.measured.micros));
@@ -102,7 +102,7 @@ mod tests {
     use crate::config::Dtype;
     use crate::kernels::{Gemm, Op};
 
-    fn row(source: &str, micros: f64, predicted: f64) -> Compared {
+    fn row(source: &str, micros: f64, predicted: f64) -> ComparedCall {
         let measured = Measured {
             source: source.into(),
             gpu: "l40s".into(),
@@ -114,7 +114,7 @@ mod tests {
             watts: None,
             suspect: false,
         };
-        Compared {
+        ComparedCall {
             measured,
             predicted,
             ideal: micros / 2.0,

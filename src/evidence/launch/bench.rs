@@ -1,6 +1,6 @@
 //! The engine settings that `trtllm-bench` works out for a data set (`tensorrt_llm/bench/build/tuning.py`).
 
-use super::{KvCache, Launch};
+use super::{KvCache, LaunchSettings};
 use crate::config::model::Attention;
 use crate::config::{Dtype, Gpu, Model};
 use crate::evidence::cases::{ServedCase, model};
@@ -13,7 +13,11 @@ constants!("launches": sglang_prefill_tokens, sglang_drafting_seqs, bench_share,
 ///
 /// # Errors
 /// Where the model or the GPU's memory is not known.
-pub(super) fn engine_settings(launch: &mut Launch, case: &ServedCase, gpu: &Gpu) -> Result<(), String> {
+pub(super) fn engine_settings(
+    launch: &mut LaunchSettings,
+    case: &ServedCase,
+    gpu: &Gpu,
+) -> Result<(), String> {
     let found = model(&case.model)?.model;
     let memory = gpu.memory().map_err(|missing| missing.to_string())?.0 / GIB;
     let (tp, pp) = (f64::from(case.tp), f64::from(case.pp.max(1)));

@@ -37,7 +37,7 @@ pub enum Origin {
 /// and each sends its next request when the last one ends.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Launch {
+pub struct LaunchSettings {
     #[serde(skip)]
     pub origin: Origin,
     /// What really ran, whatever the labels of the case.
@@ -217,7 +217,7 @@ fn every_step() -> u32 {
 ///
 /// # Errors
 /// Where nothing is known of its engine.
-pub fn launch(case: &ServedCase) -> Result<Launch, String> {
+pub fn launch(case: &ServedCase) -> Result<LaunchSettings, String> {
     let plan = plan::plan()?;
     if let Some(published) = &case.published {
         return published::launch(plan, case, published);
@@ -258,7 +258,7 @@ pub fn accepted(drafted: u32) -> Result<f64, String> {
     Ok(sum(low, drafted))
 }
 
-impl Launch {
+impl LaunchSettings {
     /// The script that ran is on record.
     pub fn matched(&self) -> bool {
         matches!(self.origin, Origin::Recorded | Origin::Published)

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::Launch;
+use super::LaunchSettings;
 use super::label::Label;
 use crate::evidence::cases::ServedCase;
 
@@ -137,15 +137,15 @@ struct When {
 }
 
 /// A run's place in the plan.
-pub(super) struct Place<'a> {
+pub(super) struct RunKey<'a> {
     pub case: &'a ServedCase,
     pub label: Label,
     pub day: Option<&'a str>,
 }
 
 impl When {
-    fn covers(&self, place: &Place) -> bool {
-        let Place { case, label, day } = place;
+    fn covers(&self, place: &RunKey) -> bool {
+        let RunKey { case, label, day } = place;
         let version = case.engine_version.as_deref().map(numbers).unwrap_or_default();
         let newest = vec![u32::MAX];
         let named = |names: &Option<Vec<String>>, is: &dyn Fn(&str) -> bool| {
@@ -208,12 +208,12 @@ impl Amount {
 impl Launches {
     /// # Errors
     /// Where no case covers the run, or one does not read.
-    pub fn of(&self, place: &Place) -> Result<Launch, String> {
+    pub fn of(&self, place: &RunKey) -> Result<LaunchSettings, String> {
         let covered = self.cases.iter().find(|one| one.when.covers(place));
         self.read(covered.ok_or("the plan of launches does not cover this run")?, place.case)
     }
 
-    fn read(&self, covered: &Covered, case: &ServedCase) -> Result<Launch, String> {
+    fn read(&self, covered: &Covered, case: &ServedCase) -> Result<LaunchSettings, String> {
         let mut fields = covered.fields.clone();
         fields.extend(self.launch.clone());
         let wrong = |error: serde_json::Error| format!("the plan of launches: {error}");

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::bench::{constants, engine_settings};
 use super::plan::{Plan, numbers};
-use super::{Graphs, KvCache, Launch, Layout, Origin};
+use super::{Graphs, KvCache, LaunchSettings, Layout, Origin};
 use crate::config::catalog::catalog;
 use crate::config::command::{Flag, Setting, flags, setting};
 use crate::config::{Drafts, Engine, VersionDefaults};
@@ -13,7 +13,11 @@ use crate::evidence::cases::{Published, ServedCase};
 
 /// # Errors
 /// Where the engine, its version or the GPU is not in the catalog.
-pub(super) fn launch(plan: &Plan, case: &ServedCase, published: &Published) -> Result<Launch, String> {
+pub(super) fn launch(
+    plan: &Plan,
+    case: &ServedCase,
+    published: &Published,
+) -> Result<LaunchSettings, String> {
     let engine = catalog().engine(&case.engine).ok_or_else(|| format!("no engine {}", case.engine))?;
     let gpu = catalog()
         .gpu(&case.gpu)
@@ -78,10 +82,10 @@ fn with_defaults(
     case: &ServedCase,
     defaults: &VersionDefaults,
     (token_budget, max_seqs): (u32, u32),
-) -> Launch {
+) -> LaunchSettings {
     let vllm = case.engine == "vllm";
     let sglang = case.engine == "sglang";
-    Launch {
+    LaunchSettings {
         origin: Origin::Published,
         requests_per_client: 10,
         length_range: case.length_range,
@@ -99,7 +103,7 @@ fn with_defaults(
         memory_share: defaults.memory_share.as_ref().and_then(|share| share.0),
         graphs: if vllm { Graphs::FullAndPiecewise } else { Graphs::DecodeOnly },
         graph_batch: 512,
-        ..Launch::default()
+        ..LaunchSettings::default()
     }
 }
 
@@ -127,7 +131,7 @@ const WITHOUT_EFFECT: [&str; 10] = [
     "language_model_only",
 ];
 
-fn set(launch: &mut Launch, case: &ServedCase, flag: &Flag) {
+fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
     let whole = flag.number().map(|number| number as u32);
     match (setting(&flag.name), whole) {
         (Some(Setting::TokenBudget), Some(tokens)) if tokens > 0 => return launch.token_budget = tokens,
@@ -174,7 +178,13 @@ fn set(launch: &mut Launch, case: &ServedCase, flag: &Flag) {
 }
 
 /// Tokens drafted in each step, and accepted: what the run printed, or else what runs like it had.
-fn drafts(launch: &mut Launch, plan: &Plan, case: &ServedCase, published: &Published, given: &[Flag]) {
+fn drafts(
+    launch: &mut LaunchSettings,
+    plan: &Plan,
+    case: &ServedCase,
+    published: &Published,
+    given: &[Flag],
+) {
     let number = |name: &str| given.iter().find(|flag| flag.name == name).and_then(Flag::number);
     let of_vllm = given.iter().find(|flag| flag.name == "speculative_config").and_then(|flag| {
         let config: Value = serde_json::from_str(flag.value.as_deref()?).ok()?;

@@ -1,8 +1,8 @@
 //! Which recorded launch script a case ran.
 
 use super::label::Label;
-use super::plan::{Place, Plan, Script};
-use super::{Launch, Origin};
+use super::plan::{Plan, RunKey, Script};
+use super::{LaunchSettings, Origin};
 use crate::evidence::cases::ServedCase;
 
 /// The launch of a case as its script, or else the defaults of its engine, give it.
@@ -10,12 +10,12 @@ use crate::evidence::cases::ServedCase;
 /// Every visible row of NVIDIA's own part that has the lengths of the scripts repeats the times of one of their runs, with
 /// the same labels, rounded to two decimals of a millisecond. So these are copies, and the fixed lengths that the
 /// table states for that part do not hold for them.
-pub(super) fn launch(plan: &Plan, case: &ServedCase, label: Label) -> Result<Launch, String> {
+pub(super) fn launch(plan: &Plan, case: &ServedCase, label: Label) -> Result<LaunchSettings, String> {
     let of_nvidia = case.source.ends_with("nvidia_internal_gap_analysis");
     let scripts: Vec<&Script> = plan.scripts.iter().filter(|script| script.runs(case)).collect();
     let copied = of_nvidia && plan.lengths.contains(&[case.isl, case.osl]) && !scripts.is_empty();
     let day = case.measured_on.as_deref().or(copied.then_some(plan.copied_until.as_str()));
-    let place = Place { case, label, day };
+    let place = RunKey { case, label, day };
     let found = if of_nvidia && !copied {
         Err((&plan.others, "NVIDIA's own run, of which no launch script is recorded".to_owned()))
     } else {
@@ -45,7 +45,7 @@ const COPIED: &str =
 /// A script, and what is uncertain about the choice; or why there is none.
 type Found<'a> = Result<(&'a Script, Vec<String>), String>;
 
-fn find<'a>(plan: &Plan, scripts: &[&'a Script], place: &Place) -> Found<'a> {
+fn find<'a>(plan: &Plan, scripts: &[&'a Script], place: &RunKey) -> Found<'a> {
     let ServedCase { model, precision, gpu, engine, isl, osl, image, .. } = place.case;
     if image.as_deref().is_some_and(|image| image.contains("ai-dynamo/")) {
         Err("the image is Dynamo's, which no recorded script of one node starts".to_owned())

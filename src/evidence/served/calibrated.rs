@@ -57,7 +57,7 @@ impl Leave {
 }
 
 /// A run to predict: its calibration point, and the physics' prediction.
-pub struct Place<'a> {
+pub struct RunPoint<'a> {
     pub case: &'a ServedCase,
     pub run: &'a Run,
     pub hosted: Hosted<'a>,
@@ -74,7 +74,7 @@ const METRICS: [(Metric, Observed); 3] = [
 
 /// # Errors
 /// Why the simulation fails.
-pub fn predict(place: &Place<'_>, calibration: &Calibration, leave: Leave) -> Result<Calibrated, String> {
+pub fn predict(place: &RunPoint<'_>, calibration: &Calibration, leave: Leave) -> Result<Calibrated, String> {
     let at = point(place.case, place.run, place.in_flight);
     let measured = place.case.measured;
     let known = leave != Leave::Configuration || knows(calibration, &at, &place.physics, &measured);

@@ -14,10 +14,10 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use self::sent::Sent;
+use self::sent::SentRequests;
 use super::cases::{Ask, Kind, ServedCase, texts};
 use super::compared::Times;
-use super::launch::{ColdStart, Launch, launch};
+use super::launch::{ColdStart, LaunchSettings, launch};
 use crate::config::catalog::{Catalog, Physics, constants};
 use crate::config::{Figure, Setup, check, link};
 use crate::efficiency::Efficiencies;
@@ -35,9 +35,9 @@ const WARMUP_ROUNDS: f64 = 2.0;
 #[derive(Debug, Clone)]
 pub struct Run {
     pub setup: Setup,
-    pub launch: Launch,
+    pub launch: LaunchSettings,
     pub policy: Policy,
-    pub sent: Sent,
+    pub sent: SentRequests,
     pub extent: Extent,
     /// What a draft model of its own takes of each step that decodes, in s.
     drafting: f64,
@@ -53,7 +53,7 @@ impl Run {
         if let Some(excluded) = &launch.excluded {
             return Err(excluded.clone());
         }
-        let mut sent = Sent::of(case, &launch)?;
+        let mut sent = SentRequests::of(case, &launch)?;
         let scenario = scenario::of(case, &launch, &sent)?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
@@ -103,7 +103,7 @@ impl Run {
         let sampling = self.sent.sampling_ns * 1e-9 * f64::from(self.setup.model.vocab);
         let (start, drafting) = (self.launch.cold_start, self.drafting);
         let cost = &AsServed { cost, start, due: Cell::new(true), sampling, drafting };
-        let Sent { requests, arrivals, .. } = &self.sent;
+        let SentRequests { requests, arrivals, .. } = &self.sent;
         let mut outcome = simulate(&self.policy, requests, arrivals, cost, Limits::default())
             .map_err(|error| error.to_string())?;
         outcome.wait(wait, arrivals.follow_answers());
@@ -190,7 +190,7 @@ pub fn sequence_us(engine: &str, catalog: &Catalog) -> Figure {
 }
 
 /// The setup with the kernels that the run's script named, where they were measured, or else those of its version.
-fn with_kernels(mut setup: Setup, launch: &Launch, case: &ServedCase) -> Setup {
+fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) -> Setup {
     if launch.moe.is_none()
         && let Some(version) = &case.engine_version
     {
@@ -215,7 +215,7 @@ fn with_kernels(mut setup: Setup, launch: &Launch, case: &ServedCase) -> Setup {
 
 /// Attention with SGLang's kernels in Triton, where they were named at the start: the only ones measured under a name of its own
 /// that are no GPU's default.
-fn name_attention(setup: &mut Setup, launch: &Launch) {
+fn name_attention(setup: &mut Setup, launch: &LaunchSettings) {
     let triton = launch.attention.as_deref() == Some("triton");
     if setup.engine.id != "sglang" || !triton {
         return;
@@ -234,7 +234,7 @@ fn name_attention(setup: &mut Setup, launch: &Launch) {
 /// The scheduler as the run started it.
 ///
 /// The recorded budgets leave room for a token of each client; where drafts are verified, each has as many more.
-fn started(policy: Policy, launch: &Launch, case: &ServedCase, sent: &Sent) -> Policy {
+fn started(policy: Policy, launch: &LaunchSettings, case: &ServedCase, sent: &SentRequests) -> Policy {
     // A budget that is given as it was set holds for drafts too.
     let drafted =
         if case.published.is_some() { 0 } else { launch.drafts.drafted.saturating_mul(sent.at_once) };
@@ -276,7 +276,7 @@ fn started(policy: Policy, launch: &Launch, case: &ServedCase, sent: &Sent) -> P
 ///
 /// A prompt misses the first time it comes, unless the warm-up sent it. What running sequences leave of the
 /// KV cache holds that share of the prompts which fits: they come in any order, so none is kept by preference.
-fn cached_share(policy: &Policy, launch: &Launch, case: &ServedCase) -> f64 {
+fn cached_share(policy: &Policy, launch: &LaunchSettings, case: &ServedCase) -> f64 {
     let Some(distinct) = launch.distinct_prompts.filter(|_| launch.prefix_cache) else {
         return 0.0;
     };
@@ -331,8 +331,9 @@ pub fn on_all_cores<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> R + Sync) ->
         done
     };
     let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let crew: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        crew.into_iter()
+        let threads_running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads_running
+            .into_iter()
             .flat_map(|one| one.join().unwrap_or_else(|fault| std::panic::resume_unwind(fault)))
             .collect()
     });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::calibrated::{Leave, Place, predict};
+use super::calibrated::{Leave, RunPoint, predict};
 use super::ranks::Ranks;
 use super::{Run, Tables, on_all_cores, tables};
 use crate::calibration::shipped;
@@ -181,14 +181,14 @@ fn compare(
     let (physics, in_flight) = run.simulate(&hosted, 1.0)?;
     let mut calibrated = BTreeMap::new();
     if let Some(calibration) = shipped() {
-        let place = Place { case, run, hosted, physics, in_flight };
+        let place = RunPoint { case, run, hosted, physics, in_flight };
         for leave in leaves {
             calibrated.insert(leave.name(), predict(&place, calibration, *leave)?);
         }
     }
     let measured = case.measured;
-    calibrated.values_mut().for_each(|one| one.predicted = one.predicted.beside(&measured));
-    let physics = physics.beside(&measured);
+    calibrated.values_mut().for_each(|one| one.predicted = one.predicted.at_rate_of(&measured));
+    let physics = physics.at_rate_of(&measured);
     let predicted = calibrated.get(PREDICTED).map(|one| one.predicted);
     Ok(Compared {
         id: case.id.clone(),
@@ -202,7 +202,7 @@ fn compare(
         predicted: predicted.unwrap_or(physics),
         physics: predicted.map(|_| physics),
         calibrated,
-        roofline: run.simulate(&under(&tables.roofline), 1.0)?.0.beside(&measured),
+        roofline: run.simulate(&under(&tables.roofline), 1.0)?.0.at_rate_of(&measured),
         measured,
         link: run.link.clone(),
     })

@@ -1,15 +1,15 @@
 //! The scenario that a measured run of a server ran.
 
-use super::sent::Sent;
+use super::sent::SentRequests;
 use crate::config::names::Resolved;
 use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
 use crate::evidence::cases::{Kind, ServedCase, dtype, model};
-use crate::evidence::launch::Launch;
+use crate::evidence::launch::LaunchSettings;
 use crate::units::significant;
 
 /// # Errors
 /// Why there is none.
-pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent) -> Result<Scenario, String> {
+pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Result<Scenario, String> {
     let Resolved { model, weights: named, .. } = model(&case.model)?;
     let (isl, osl) = match case.published {
         None => (case.isl, case.osl),
@@ -47,7 +47,12 @@ pub fn of(case: &ServedCase, launch: &Launch, sent: &Sent) -> Result<Scenario, S
 }
 
 /// The same with the lengths that its client drew: uniformly between two shares of those asked for, or their means.
-pub fn as_sent(scenario: Scenario, case: &ServedCase, launch: &Launch, sent: &Sent) -> Scenario {
+pub fn as_sent(
+    scenario: Scenario,
+    case: &ServedCase,
+    launch: &LaunchSettings,
+    sent: &SentRequests,
+) -> Scenario {
     if case.published.is_some() {
         let (isl, osl) = sent.means();
         let workload = Workload { isl: Lengths::Fixed(isl), osl, ..scenario.workload };

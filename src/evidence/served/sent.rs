@@ -2,8 +2,8 @@
 
 use super::numpy;
 use crate::config::Load;
-use crate::evidence::cases::{Drawn, Kind, Published, ServedCase};
-use crate::evidence::launch::Launch;
+use crate::evidence::cases::{Kind, LengthSource, Published, ServedCase};
+use crate::evidence::launch::LaunchSettings;
 use crate::kernels::constants::constants;
 use crate::kernels::random::SplitMix64;
 use crate::serving::run::log_normal;
@@ -36,7 +36,7 @@ const OFFLINE: u32 = 1000;
 
 /// The requests of a run.
 #[derive(Debug, Clone)]
-pub struct Sent {
+pub struct SentRequests {
     pub requests: Vec<Request>,
     pub arrivals: Arrivals,
     /// Requests under way at once, at most.
@@ -61,7 +61,7 @@ impl Prefixes {
     /// Share of the prompts that start while the server is full which is found in its cache, and how much more it
     /// holds for being held once. All of a list is found when it begins anew, or nothing: what was used least recently
     /// goes first.
-    pub fn of_full(&self, policy: &Policy, sent: &Sent, places: u32) -> (f64, f64) {
+    pub fn of_full(&self, policy: &Policy, sent: &SentRequests, places: u32) -> (f64, f64) {
         let (prompt, output) = sent.means();
         let (prompt, made) = (f64::from(prompt), f64::from(output) / 2.0);
         let (distinct, places) = (f64::from(self.distinct), f64::from(places));
@@ -75,10 +75,10 @@ impl Prefixes {
     }
 }
 
-impl Sent {
+impl SentRequests {
     /// # Errors
     /// Where the source does not say what the requests were like.
-    pub fn of(case: &ServedCase, launch: &Launch) -> Result<Self, String> {
+    pub fn of(case: &ServedCase, launch: &LaunchSettings) -> Result<Self, String> {
         let Some(published) = &case.published else {
             let count = launch.requests(case.concurrency);
             let requests = match launch.length_range {
@@ -91,7 +91,7 @@ impl Sent {
         };
         let full = (case.kind == Kind::SteadyState).then_some(published.max_num_seqs).flatten();
         let count = match (published.prompts, &published.lengths, full) {
-            (_, Drawn::Histogram { counts, .. }, Some(places)) => {
+            (_, LengthSource::Histogram { counts, .. }, Some(places)) => {
                 // The last of them only empty the places.
                 counts.iter().sum::<u32>().max(places.saturating_add(2))
             }
@@ -112,7 +112,7 @@ impl Sent {
             _ => Arrivals::AtOnce,
         };
         let prefixes = match &published.lengths {
-            Drawn::Histogram { task, .. } => Some(prefixes_of(task)),
+            LengthSource::Histogram { task, .. } => Some(prefixes_of(task)),
             _ => None,
         };
         // The client of those data sets asks for the most probable 95 %.
@@ -151,11 +151,11 @@ impl Sent {
 fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<Request>, String> {
     let nominal = (case.isl.max(1), case.osl.max(1));
     Ok(match &published.lengths {
-        Drawn::Nominal => match case.length_range {
+        LengthSource::Nominal => match case.length_range {
             Some(range) => numpy::requests(count, nominal, range, SGLANG_SEED),
             None => vec![Request { prompt: nominal.0, output: nominal.1 }; count as usize],
         },
-        Drawn::ShareGpt => {
+        LengthSource::ShareGpt => {
             let constants = constants();
             let draw = |mean: f64, spread: f64, most: f64, seed: u64| {
                 let mut random = SplitMix64::new(seed);
@@ -172,7 +172,7 @@ fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<R
                 draw(output, constants.share_gpt_output_spread, constants.share_gpt_longest_output, 2);
             prompts.zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
         }
-        Drawn::Histogram { task, edges, counts } => {
+        LengthSource::Histogram { task, edges, counts } => {
             let prompts = prompts_of(task, count)?;
             let mut random = SplitMix64::new(0);
             let total: f64 = counts.iter().copied().map(f64::from).sum();
@@ -270,7 +270,8 @@ mod tests {
 
     #[test]
     fn lengths_of_share_gpt_keep_their_means() {
-        let published = Published { lengths: Drawn::ShareGpt, means: [217.0, 200.0], ..Published::default() };
+        let published =
+            Published { lengths: LengthSource::ShareGpt, means: [217.0, 200.0], ..Published::default() };
         let requests = lengths(&ServedCase::default(), &published, 20_000).unwrap();
         let mean =
             |of: fn(&Request) -> u32| requests.iter().map(|one| f64::from(of(one))).sum::<f64>() / 20_000.0;

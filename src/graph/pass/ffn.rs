@@ -39,9 +39,9 @@ impl Calls<'_> {
         }
         if let Some(shared) = moe.shared() {
             let names = ["shared_gate_up_proj", "shared_silu_and_mul", "shared_down_proj"];
-            self.beside = self.layout.shared_beside_routed;
+            self.overlapped = self.layout.shared_beside_routed;
             self.dense(names, &shared, count, formats.shared);
-            self.beside = false;
+            self.overlapped = false;
         }
         let experts = u64::from(moe.experts);
         self.gemm(of, "router", count, experts, hidden, Dtype::Bf16);

@@ -69,7 +69,7 @@ struct Calls<'a> {
     base: Scope,
     /// For the next calls added.
     scope: Scope,
-    beside: bool,
+    overlapped: bool,
     /// The previous part ended in an all-reduce.
     reduced: bool,
     /// The next calls added belong to the drafting layer.
@@ -90,7 +90,7 @@ impl<'a> Calls<'a> {
             only,
             base: Scope::Tokens,
             scope: Scope::Tokens,
-            beside: false,
+            overlapped: false,
             reduced: false,
             drafting: false,
         }
@@ -113,7 +113,7 @@ impl Calls<'_> {
                 op: op.into(),
                 count,
                 scope: self.scope,
-                beside: self.beside,
+                overlapped: self.overlapped,
             });
         }
     }

@@ -1,6 +1,6 @@
 //! Work that attention kernels execute beyond the useful work: masked keys, and keys loaded repeatedly.
 
-use super::kernel::Kernel;
+use super::kernel::AttentionKernel;
 use super::{causal_pairs, constants};
 use crate::kernels::features::{DeviceSpec, Equivalent};
 use crate::kernels::{Attention, Phase, Sequences};
@@ -9,7 +9,7 @@ use crate::kernels::{Attention, Phase, Sequences};
 pub const TILE_ROWS: [f64; 2] = [64.0, 128.0];
 
 /// Query-key pairs the kernel multiplies: a tile of queries covers all keys visible to any of its rows.
-pub fn executed_pairs(attention: &Attention, batch: Equivalent, kernel: Kernel) -> f64 {
+pub fn executed_pairs(attention: &Attention, batch: Equivalent, kernel: AttentionKernel) -> f64 {
     let Some(window) = attention.window else { return batch.pairs };
     if attention.phase == Phase::Decode {
         return batch.pairs;
@@ -34,7 +34,7 @@ pub fn executed_pairs(attention: &Attention, batch: Equivalent, kernel: Kernel) 
 pub fn alone(
     attention: &Attention,
     batch: &Equivalent,
-    kernel: Kernel,
+    kernel: AttentionKernel,
     device: &DeviceSpec,
     memory: f64,
 ) -> f64 {
@@ -77,7 +77,7 @@ pub fn alone(
 }
 
 /// Independently decoding heads: query heads, unless those of a KV head are packed.
-fn tasks(attention: &Attention, batch: &Equivalent, kernel: Kernel) -> f64 {
+fn tasks(attention: &Attention, batch: &Equivalent, kernel: AttentionKernel) -> f64 {
     let group = attention.heads as f64 / attention.kv_heads as f64;
     let heads =
         if kernel.splits(group, attention.window.is_some()) { attention.kv_heads } else { attention.heads };
@@ -106,11 +106,11 @@ mod tests {
         let call = call(Phase::Prefill, 4096, 0, 8, Some(128));
         let batch = Equivalent::of(&call).expect("tokens");
         let of = |kernel| executed_pairs(&call, batch, kernel);
-        assert_eq!(of(Kernel::Triton), batch.unmasked_pairs);
-        assert!(of(Kernel::Fa3) > batch.pairs && of(Kernel::Fa3) < 2.0 * batch.pairs);
+        assert_eq!(of(AttentionKernel::Triton), batch.unmasked_pairs);
+        assert!(of(AttentionKernel::Fa3) > batch.pairs && of(AttentionKernel::Fa3) < 2.0 * batch.pairs);
     }
 
-    fn alone_on(gpu: &str, kernel: Kernel, kv_heads: u64, window: Option<u64>) -> f64 {
+    fn alone_on(gpu: &str, kernel: AttentionKernel, kv_heads: u64, window: Option<u64>) -> f64 {
         let gpu = catalog().gpu(gpu).expect("in the catalog");
         let device = DeviceSpec::new(gpu, Family::AttentionDecode).expect("complete");
         let call = call(Phase::Decode, 1, 8191, kv_heads, window);
@@ -123,18 +123,18 @@ mod tests {
         let of = |kernel, kv_heads, window| alone_on("l40s", kernel, kv_heads, window);
         // Packed and split, unless every query head has its own keys or a window is set: then each of 64
         // heads takes 4.2 MB alone, at 10.9 bytes a clock of 2.52 GHz.
-        let split = of(Kernel::Fa2, 8, None);
+        let split = of(AttentionKernel::Fa2, 8, None);
         assert!(split < 10.0, "{split}");
-        assert!((of(Kernel::Fa2, 64, None) - 152.8).abs() < 0.1);
-        assert!(of(Kernel::Fa2, 8, Some(1 << 20)) > 100.0);
+        assert!((of(AttentionKernel::Fa2, 64, None) - 152.8).abs() < 0.1);
+        assert!(of(AttentionKernel::Fa2, 8, Some(1 << 20)) > 100.0);
         // One KV head of 64 query heads.
-        assert!(of(Kernel::Trtllm, 1, None) > 10.0 * of(Kernel::Trtllm, 2, None));
+        assert!(of(AttentionKernel::Trtllm, 1, None) > 10.0 * of(AttentionKernel::Trtllm, 2, None));
     }
 
     #[test]
     fn one_stage_loads_and_multiplies_one_after_another() {
         // 8 heads on 108 SMs: 34 MB at 2,039 GB/s, then tiles of 128 rows.
-        let time = alone_on("a100-sxm-80gb", Kernel::Fa3Ampere, 8, None);
+        let time = alone_on("a100-sxm-80gb", AttentionKernel::Fa3Ampere, 8, None);
         assert!((time - (16.46 + 22.38)).abs() < 0.1, "{time}");
     }
 }

@@ -6,7 +6,7 @@ use crate::kernels::{Attention, Phase};
 
 /// Kernels by code base, regardless of the engine that launches them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kernel {
+pub enum AttentionKernel {
     /// FlashInfer's FlashAttention-2, as SGLang launches it.
     FlashInfer,
     /// FlashInfer's FlashAttention-2, as vLLM launches it.
@@ -35,7 +35,7 @@ pub enum Kernel {
     VllmTriton,
 }
 
-impl Kernel {
+impl AttentionKernel {
     /// By its name in tables and catalog; `None` for kernels without a learned model.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -123,7 +123,7 @@ impl Kernel {
 
 /// The format of query-key products of `kernel` on `gpu`, as engines set it up.
 pub fn math(attention: &Attention, gpu: &Gpu, kernel: &str) -> Dtype {
-    let Some(kernel) = Kernel::from_name(kernel) else { return Dtype::Bf16 };
+    let Some(kernel) = AttentionKernel::from_name(kernel) else { return Dtype::Bf16 };
     let wanted = kernel.math(attention.kv, attention.phase == Phase::Prefill);
     gpu.math_or_bf16(wanted)
 }
@@ -137,17 +137,17 @@ mod tests {
     fn every_kernel_of_the_catalog_is_learned() {
         for engine in &catalog().engines.engines {
             for choice in &engine.kernels {
-                assert!(Kernel::from_name(&choice.attention_prefill).is_some(), "{choice:?}");
-                assert!(Kernel::from_name(&choice.attention_decode).is_some(), "{choice:?}");
+                assert!(AttentionKernel::from_name(&choice.attention_prefill).is_some(), "{choice:?}");
+                assert!(AttentionKernel::from_name(&choice.attention_decode).is_some(), "{choice:?}");
             }
         }
     }
 
     #[test]
     fn only_some_prefill_multiplies_in_fp8() {
-        assert_eq!(Kernel::Fa3.math(Dtype::Fp8, true), Dtype::Fp8);
-        assert_eq!(Kernel::Fa3.math(Dtype::Fp8, false), Dtype::Bf16);
-        assert_eq!(Kernel::Fa2.math(Dtype::Fp8, true), Dtype::Bf16);
-        assert_eq!(Kernel::Fa3.math(Dtype::Bf16, true), Dtype::Bf16);
+        assert_eq!(AttentionKernel::Fa3.math(Dtype::Fp8, true), Dtype::Fp8);
+        assert_eq!(AttentionKernel::Fa3.math(Dtype::Fp8, false), Dtype::Bf16);
+        assert_eq!(AttentionKernel::Fa2.math(Dtype::Fp8, true), Dtype::Bf16);
+        assert_eq!(AttentionKernel::Fa3.math(Dtype::Bf16, true), Dtype::Bf16);
     }
 }

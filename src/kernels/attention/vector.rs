@@ -1,7 +1,7 @@
 //! The feature vectors of attention, for prefill and for decode.
 
 use super::executed::{TILE_ROWS, alone, elements, executed_pairs};
-use super::kernel::Kernel as Code;
+use super::kernel::AttentionKernel;
 use super::{Attention, constants};
 use crate::config::{Dtype, MissingFigure};
 use crate::kernels::features::{
@@ -18,7 +18,7 @@ pub const DECODE: FamilySpec =
 #[derive(Debug, Clone, Copy)]
 struct Attended {
     device: DeviceSpec,
-    kernel: Code,
+    kernel: AttentionKernel,
     batch: Equivalent,
     heads: f64,
     kv_heads: f64,
@@ -44,7 +44,7 @@ struct Attended {
 
 /// The vector of one call; `None` if the kernel has no learned model or there is nothing to attend to.
 pub fn of(attention: &Attention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let Some(kernel) = Code::from_name(launch.kernel) else { return Ok(None) };
+    let Some(kernel) = AttentionKernel::from_name(launch.kernel) else { return Ok(None) };
     let Some(batch) = Equivalent::of(attention) else { return Ok(None) };
     let call = Attended::new(attention, batch, kernel, launch)?;
     Ok(Some(vector(attention.phase.choose(PREFILL_COLUMNS, DECODE_COLUMNS), &call, &call.device)))
@@ -54,7 +54,7 @@ impl Attended {
     fn new(
         attention: &Attention,
         batch: Equivalent,
-        kernel: Code,
+        kernel: AttentionKernel,
         launch: &Launch<'_>,
     ) -> Result<Self, MissingFigure> {
         let &Launch { gpu, math, floor, .. } = launch;
@@ -169,19 +169,19 @@ const COMMON: &[Term<Attended>] = &[
     ("l2_hits", |l| l.hits),
     ("fp8_math", |l| flag(l.math == Dtype::Fp8)),
     ("fp8_kv", |l| flag(l.kv.math() == Dtype::Fp8)),
-    ("flashinfer", |l| flag(l.kernel == Code::FlashInfer)),
-    ("vllm_flashinfer", |l| flag(l.kernel == Code::VllmFlashInfer)),
-    ("fa2", |l| flag(l.kernel == Code::Fa2)),
-    ("fa3", |l| flag(matches!(l.kernel, Code::Fa3 | Code::Fa3Ampere))),
-    ("fa3_ampere", |l| flag(l.kernel == Code::Fa3Ampere)),
-    ("vllm_fa3", |l| flag(l.kernel == Code::VllmFa3)),
-    ("trtllm_mha", |l| flag(l.kernel == Code::TrtllmMha)),
-    ("vllm_trtllm", |l| flag(l.kernel == Code::VllmTrtllm)),
-    ("trtllm", |l| flag(l.kernel == Code::Trtllm)),
-    ("trtllm_flashinfer", |l| flag(l.kernel == Code::TrtllmFlashInfer)),
-    ("vllm_fa4", |l| flag(l.kernel == Code::VllmFa4)),
-    ("triton", |l| flag(l.kernel == Code::Triton)),
-    ("vllm_triton", |l| flag(l.kernel == Code::VllmTriton)),
+    ("flashinfer", |l| flag(l.kernel == AttentionKernel::FlashInfer)),
+    ("vllm_flashinfer", |l| flag(l.kernel == AttentionKernel::VllmFlashInfer)),
+    ("fa2", |l| flag(l.kernel == AttentionKernel::Fa2)),
+    ("fa3", |l| flag(matches!(l.kernel, AttentionKernel::Fa3 | AttentionKernel::Fa3Ampere))),
+    ("fa3_ampere", |l| flag(l.kernel == AttentionKernel::Fa3Ampere)),
+    ("vllm_fa3", |l| flag(l.kernel == AttentionKernel::VllmFa3)),
+    ("trtllm_mha", |l| flag(l.kernel == AttentionKernel::TrtllmMha)),
+    ("vllm_trtllm", |l| flag(l.kernel == AttentionKernel::VllmTrtllm)),
+    ("trtllm", |l| flag(l.kernel == AttentionKernel::Trtllm)),
+    ("trtllm_flashinfer", |l| flag(l.kernel == AttentionKernel::TrtllmFlashInfer)),
+    ("vllm_fa4", |l| flag(l.kernel == AttentionKernel::VllmFa4)),
+    ("triton", |l| flag(l.kernel == AttentionKernel::Triton)),
+    ("vllm_triton", |l| flag(l.kernel == AttentionKernel::VllmTriton)),
 ];
 
 /// Prefill: tiles of queries, placed on the SMs.

@@ -2,7 +2,7 @@
 
 use super::Form;
 use super::block_vector::Inside;
-use super::kernel::Kernel;
+use super::kernel::LatentKernel;
 use super::vector::query_tiles;
 use crate::config::{Arch, Dtype};
 use crate::kernels::features::{Inputs, Term, flag, ln_rounding, names};
@@ -47,7 +47,7 @@ impl Inside {
         self.device.waste(tiles, (rows, 128.0), self.batch.tokens * columns)
     }
 
-    fn is(&self, kernel: Kernel) -> f64 {
+    fn is(&self, kernel: LatentKernel) -> f64 {
         flag(self.kernel == kernel)
     }
 }
@@ -92,18 +92,18 @@ const COMMON: &[Term<Inside>] = &[
     ("nvfp4", |l| flag(l.weights == Dtype::Nvfp4)),
     ("fp8_kv", |l| flag(l.kv.math() == Dtype::Fp8)),
     ("fp8_math", |l| flag(l.fp8_math)),
-    ("trtllm", |l| l.is(Kernel::Trtllm)),
+    ("trtllm", |l| l.is(LatentKernel::Trtllm)),
     ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
     ("on_blackwell", |l| flag(l.arch == Arch::Blackwell)),
-    ("trtllm_on_hopper", |l| l.is(Kernel::Trtllm) * flag(l.arch == Arch::Hopper)),
+    ("trtllm_on_hopper", |l| l.is(LatentKernel::Trtllm) * flag(l.arch == Arch::Hopper)),
 ];
 
 const DENSE: &[Term<Inside>] = &[
-    ("vllm_expanded", |l| l.is(Kernel::VllmExpanded)),
-    ("vllm_ragged", |l| l.is(Kernel::VllmRagged)),
-    ("vllm_flashinfer", |l| l.is(Kernel::VllmFlashInfer)),
-    ("vllm_flashmla", |l| l.is(Kernel::VllmFlashMla)),
-    ("vllm_triton", |l| l.is(Kernel::VllmTriton)),
+    ("vllm_expanded", |l| l.is(LatentKernel::VllmExpanded)),
+    ("vllm_ragged", |l| l.is(LatentKernel::VllmRagged)),
+    ("vllm_flashinfer", |l| l.is(LatentKernel::VllmFlashInfer)),
+    ("vllm_flashmla", |l| l.is(LatentKernel::VllmFlashMla)),
+    ("vllm_triton", |l| l.is(LatentKernel::VllmTriton)),
 ];
 
 const SPARSE: &[Term<Inside>] = &[
@@ -113,7 +113,7 @@ const SPARSE: &[Term<Inside>] = &[
     ("kept", |l| l.kept.ln()),
     ("indexes", |l| flag(l.indexes)),
     ("ln_hidden", |l| (l.hidden / 7168.0).ln()),
-    ("vllm_sparse", |l| l.is(Kernel::VllmSparse)),
-    ("sglang_dense", |l| l.is(Kernel::SglangDense)),
-    ("sglang_sparse", |l| l.is(Kernel::SglangSparse)),
+    ("vllm_sparse", |l| l.is(LatentKernel::VllmSparse)),
+    ("sglang_dense", |l| l.is(LatentKernel::SglangDense)),
+    ("sglang_sparse", |l| l.is(LatentKernel::SglangSparse)),
 ];

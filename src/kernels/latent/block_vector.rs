@@ -2,8 +2,8 @@
 
 use super::block::{Kind, LatentModule, Part, SparseModule, parts, sparse_parts};
 use super::block_columns::{DENSE_COLUMNS, SPARSE_COLUMNS};
-use super::kernel::Kernel;
-use super::times::{Times, Work};
+use super::kernel::LatentKernel;
+use super::times::{BlockWork, Times};
 use super::{Form, Span};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, Term, vector};
@@ -14,7 +14,7 @@ use crate::kernels::{Family, Kernel as _, Launch, Phase};
 pub struct Inside {
     pub device: DeviceSpec,
     pub arch: Arch,
-    pub kernel: Kernel,
+    pub kernel: LatentKernel,
     pub phase: Phase,
     pub form: Form,
     pub batch: Equivalent,
@@ -41,7 +41,7 @@ pub struct Inside {
 
 /// The vector of a dense block; `None` if the kernel has no learned model or there is nothing to do.
 pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
+    let Some(kernel) = LatentKernel::from_name(launch.kernel) else { return Ok(None) };
     let form = kernel.form(module.phase);
     let block = Block {
         module,
@@ -57,9 +57,9 @@ pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec
 
 /// The vector of a sparse block; `None` if the kernel has no learned model or there is nothing to do.
 pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
+    let Some(kernel) = LatentKernel::from_name(launch.kernel) else { return Ok(None) };
     // Blocks without a kernel for short prompts attend to the latents of all tokens.
-    let form = if kernel == Kernel::SglangDense { Form::Expanded } else { Form::Absorbed };
+    let form = if kernel == LatentKernel::SglangDense { Form::Expanded } else { Form::Absorbed };
     // SGLang's dense blocks never run the indexer.
     let launched = SparseModule { indexes: sparse.indexes && form == Form::Absorbed, ..sparse.clone() };
     let block = Block {
@@ -78,7 +78,7 @@ pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Ve
 struct Block<'a> {
     module: &'a LatentModule,
     sparse: Option<&'a SparseModule>,
-    kernel: Kernel,
+    kernel: LatentKernel,
     form: Form,
     parts: Vec<Part>,
     ideal: f64,
@@ -112,7 +112,7 @@ impl Block<'_> {
         let round: f64 = self.parts.iter().map(|part| part.count.operands.0).sum();
         let hits = device.resident(round);
         let indexes = self.sparse.is_some_and(|sparse| sparse.indexes);
-        let work = Work {
+        let work = BlockWork {
             module,
             kernel: self.kernel,
             parts: &self.parts,

@@ -3,7 +3,7 @@
 use super::{ACTIVATION_BYTES, constants};
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
-use crate::kernels::{Count, Family, FamilySpec, Kernel as Call, Launch, Point};
+use crate::kernels::{Count, Family, FamilySpec, Kernel, Launch, Point};
 use crate::units::{Bytes, Flops};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
@@ -20,7 +20,7 @@ pub struct BatchedGemm {
     pub weights: Dtype,
 }
 
-impl Call for BatchedGemm {
+impl Kernel for BatchedGemm {
     /// `2 m n k` FLOP each; every B from device memory, A and C are activations.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (count, m, n, k) = (self.count as f64, self.m as f64, self.n as f64, self.k as f64);
@@ -49,7 +49,7 @@ impl Call for BatchedGemm {
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-        let Some(kernel) = Kernel::from_name(launch.kernel, self.weights) else { return Ok(None) };
+        let Some(kernel) = BmmKernel::from_name(launch.kernel, self.weights) else { return Ok(None) };
         let inputs = Products::new(self, kernel, launch)?;
         Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
     }
@@ -61,7 +61,7 @@ impl Call for BatchedGemm {
 
 /// How it is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kernel {
+enum BmmKernel {
     /// The library's batched GEMM.
     Library,
     /// TensorRT-LLM's, which also calls the library.
@@ -74,7 +74,7 @@ enum Kernel {
     TrtllmWidened,
 }
 
-impl Kernel {
+impl BmmKernel {
     fn from_name(name: &str, weights: Dtype) -> Option<Self> {
         Some(match name {
             "sglang_torch_bmm" | "vllm_torch_bmm" => Self::Library,
@@ -94,7 +94,7 @@ impl Kernel {
 struct Products {
     device: DeviceSpec,
     arch: Arch,
-    kernel: Kernel,
+    kernel: BmmKernel,
     count: f64,
     m: f64,
     n: f64,
@@ -109,10 +109,10 @@ struct Products {
 }
 
 impl Products {
-    fn new(bmm: &BatchedGemm, kernel: Kernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
+    fn new(bmm: &BatchedGemm, kernel: BmmKernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
         let &Launch { gpu, floor, .. } = launch;
         let device = DeviceSpec::new(gpu, Family::MlaBmm)?;
-        let weights = if kernel == Kernel::TrtllmWidened { Dtype::Bf16 } else { bmm.weights };
+        let weights = if kernel == BmmKernel::TrtllmWidened { Dtype::Bf16 } else { bmm.weights };
         let fp8 = weights.math() == Dtype::Fp8 && gpu.supports(Dtype::Fp8);
         let count = BatchedGemm { weights, ..*bmm }.count(gpu)?;
         let (stored, activations) = (count.stored.0, (count.operands - count.stored).0);
@@ -189,10 +189,10 @@ const TERMS: &[Term<Products>] = &[
     ("l2_hits", |l| l.hits),
     ("into_latents", |l| flag(l.n > l.k)),
     ("fp8", |l| flag(l.fp8)),
-    ("trtllm", |l| flag(l.kernel == Kernel::Trtllm)),
-    ("sglang_fp8", |l| flag(l.kernel == Kernel::SglangFp8)),
-    ("trtllm_block", |l| flag(l.kernel == Kernel::TrtllmBlock)),
-    ("trtllm_widened", |l| flag(l.kernel == Kernel::TrtllmWidened)),
+    ("trtllm", |l| flag(l.kernel == BmmKernel::Trtllm)),
+    ("sglang_fp8", |l| flag(l.kernel == BmmKernel::SglangFp8)),
+    ("trtllm_block", |l| flag(l.kernel == BmmKernel::TrtllmBlock)),
+    ("trtllm_widened", |l| flag(l.kernel == BmmKernel::TrtllmWidened)),
     ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
     ("on_blackwell", |l| flag(l.arch == Arch::Blackwell)),
 ];

@@ -8,7 +8,7 @@ use crate::kernels::{Caller, Phase};
 
 /// What an engine launches for latent attention on one GPU architecture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kernel {
+pub enum LatentKernel {
     /// TensorRT-LLM's own, whatever it dispatches to.
     Trtllm,
     /// FlashAttention-3 over the latents, as SGLang launches it; an FP8 cache is widened first.
@@ -35,7 +35,7 @@ pub enum Kernel {
     SglangSparse,
 }
 
-impl Kernel {
+impl LatentKernel {
     /// By its name in tables and catalog; `None` for kernels without a learned model.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -106,7 +106,7 @@ impl Kernel {
 
 /// Whether the kernel attends to latents in prefill too.
 pub fn absorbs_prompts(kernel: &str) -> bool {
-    Kernel::from_name(kernel).is_some_and(|kernel| kernel.form(Phase::Prefill) == Form::Absorbed)
+    LatentKernel::from_name(kernel).is_some_and(|kernel| kernel.form(Phase::Prefill) == Form::Absorbed)
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn prompts_are_expanded_and_single_tokens_absorbed() {
-        let of = |name, phase| Kernel::from_name(name).expect("known").form(phase);
+        let of = |name, phase| LatentKernel::from_name(name).expect("known").form(phase);
         assert_eq!(of("default", Phase::Prefill), Form::Expanded);
         assert_eq!(of("default", Phase::Decode), Form::Absorbed);
         // Measured at a third of the multiply-adds of expanded keys.
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn unknown_names_stay_unknown() {
-        assert_eq!(Kernel::from_name(""), None);
-        assert_eq!(Kernel::from_name("fa3"), None);
+        assert_eq!(LatentKernel::from_name(""), None);
+        assert_eq!(LatentKernel::from_name("fa3"), None);
     }
 }

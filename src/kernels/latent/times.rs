@@ -1,7 +1,7 @@
 //! Times of a block's launches, each by its limiting pipe.
 
 use super::block::{Kind, LatentModule, Part};
-use super::kernel::Kernel;
+use super::kernel::LatentKernel;
 use super::{Span, constants};
 use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Equivalent};
@@ -13,9 +13,9 @@ const SCORE_BYTES: f64 = 2.0 * 4.0;
 const ELEMENT_BYTES: f64 = 2.0 * 2.0;
 /// A block and its launch.
 #[derive(Debug, Clone, Copy)]
-pub struct Work<'a> {
+pub struct BlockWork<'a> {
     pub module: &'a LatentModule,
-    pub kernel: Kernel,
+    pub kernel: LatentKernel,
     pub parts: &'a [Part],
     /// Attends to selected tokens only.
     pub sparse: bool,
@@ -57,8 +57,8 @@ pub struct Times {
 impl Times {
     /// # Errors
     /// If the GPU's record lacks a figure.
-    pub fn of(work: &Work<'_>, device: &DeviceSpec, gpu: &Gpu) -> Result<Self, MissingFigure> {
-        let &Work { module, kernel, indexes, math, hits, span, batch, .. } = work;
+    pub fn of(work: &BlockWork<'_>, device: &DeviceSpec, gpu: &Gpu) -> Result<Self, MissingFigure> {
+        let &BlockWork { module, kernel, indexes, math, hits, span, batch, .. } = work;
         let mut times = Self::default();
         for part in work.parts {
             let count = &part.count;
@@ -116,7 +116,7 @@ impl Times {
 
 /// Host time of a sparse prefill block, in µs: vLLM and SGLang launch it kernel by kernel, and it was measured that
 /// way. Read off the flat part of the tables.
-fn dispatch(kernel: Kernel, module: &LatentModule, indexes: bool) -> f64 {
+fn dispatch(kernel: LatentKernel, module: &LatentModule, indexes: bool) -> f64 {
     let quantised = module.weights.math() != Dtype::Bf16;
     match (kernel.caller(), quantised, indexes) {
         (Caller::Trtllm, ..) => 0.0,

@@ -1,6 +1,6 @@
 //! The feature vector of the latent attention kernel, for prefill and decode.
 
-use super::kernel::Kernel;
+use super::kernel::LatentKernel;
 use super::{Form, LatentAttention, Span, attention, constants};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, REFERENCE, Term, flag, names, vector};
@@ -16,7 +16,7 @@ const TILE_ROWS: [f64; 2] = [64.0, 128.0];
 struct Attended {
     device: DeviceSpec,
     arch: Arch,
-    kernel: Kernel,
+    kernel: LatentKernel,
     phase: Phase,
     form: Form,
     batch: Equivalent,
@@ -46,7 +46,7 @@ struct Attended {
 
 /// The vector of one call; `None` if the kernel has no learned model or there is nothing to attend to.
 pub fn of(call: &LatentAttention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let Some(kernel) = Kernel::from_name(launch.kernel) else { return Ok(None) };
+    let Some(kernel) = LatentKernel::from_name(launch.kernel) else { return Ok(None) };
     let batch = match call.reach {
         Some(reach) => Equivalent::of_reach(&call.sequences, reach, Span::of_call(call)),
         None => Equivalent::of_sequences(&call.sequences),
@@ -68,7 +68,7 @@ impl Attended {
     fn new(
         call: &LatentAttention,
         batch: Equivalent,
-        kernel: Kernel,
+        kernel: LatentKernel,
         launch: &Launch<'_>,
     ) -> Result<Self, MissingFigure> {
         let &Launch { gpu, floor, .. } = launch;
@@ -80,7 +80,7 @@ impl Attended {
         let hits = device.resident(count.operands.0);
         let heads = call.heads.heads as f64;
         let cached = call.heads.cached() as f64 * call.kv.bytes();
-        let widens = kernel == Kernel::SglangFa3 && call.kv.math() == Dtype::Fp8;
+        let widens = kernel == LatentKernel::SglangFa3 && call.kv.math() == Dtype::Fp8;
         let widened =
             if widens { (batch.kv_tokens - batch.tokens) * cached * constants().widening_bytes } else { 0.0 };
         let softmax = 1.0 / device.xu + constants().softmax_fp32 / device.fma;
@@ -179,10 +179,10 @@ const TERMS: &[Term<Attended>] = &[
     ("absorbed", |l| flag(l.form == Form::Absorbed)),
     ("fp8_math", |l| flag(l.math == Dtype::Fp8)),
     ("fp8_kv", |l| flag(l.kv.math() == Dtype::Fp8)),
-    ("sglang_fa3", |l| flag(l.kernel == Kernel::SglangFa3)),
-    ("sglang_trtllm", |l| flag(l.kernel == Kernel::SglangTrtllm)),
-    ("triton", |l| flag(matches!(l.kernel, Kernel::SglangTriton | Kernel::VllmTriton))),
-    ("trtllm", |l| flag(l.kernel == Kernel::Trtllm)),
+    ("sglang_fa3", |l| flag(l.kernel == LatentKernel::SglangFa3)),
+    ("sglang_trtllm", |l| flag(l.kernel == LatentKernel::SglangTrtllm)),
+    ("triton", |l| flag(matches!(l.kernel, LatentKernel::SglangTriton | LatentKernel::VllmTriton))),
+    ("trtllm", |l| flag(l.kernel == LatentKernel::Trtllm)),
     ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
     ("on_blackwell", |l| flag(l.arch == Arch::Blackwell)),
 ];

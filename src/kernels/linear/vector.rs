@@ -13,7 +13,7 @@ const PASSED_ROWS: f64 = 3.0 * 2.0;
 
 /// How it is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kernel {
+enum LinearKernel {
     /// Triton kernels of vLLM and SGLang.
     Triton,
     /// FlashInfer's chunked rule, as vLLM launches it.
@@ -24,7 +24,7 @@ enum Kernel {
     Cuda,
 }
 
-impl Kernel {
+impl LinearKernel {
     fn from_name(name: &str, engine: &str) -> Option<Self> {
         Some(match name {
             "chunk_gated_delta_rule_flashinfer" => Self::FlashInfer,
@@ -48,7 +48,7 @@ impl Kernel {
 struct Stateful {
     device: DeviceSpec,
     arch: Arch,
-    kernel: Kernel,
+    kernel: LinearKernel,
     sglang: bool,
     phase: Phase,
     convolution: bool,
@@ -77,7 +77,7 @@ pub fn of_conv(conv: &CausalConv, launch: &Launch<'_>) -> Result<Option<Vec<f32>
     let Some(mut call) = Stateful::new(conv, &conv.sequences, conv.phase, launch)? else { return Ok(None) };
     call.convolution = true;
     call.width = conv.channels as f64;
-    let cycles = if matches!(call.kernel, Kernel::Trtllm | Kernel::Cuda) {
+    let cycles = if matches!(call.kernel, LinearKernel::Trtllm | LinearKernel::Cuda) {
         call.tasks = call.sequences * call.width;
         (call.new_tokens() / constants().conv_step).ceil() * constants().conv_step_cycles
     } else {
@@ -103,7 +103,7 @@ pub fn of_delta(delta: &DeltaRule, launch: &Launch<'_>) -> Result<Option<Vec<f32
     call.tasks = call.sequences * heads * (value / constants().state_columns).ceil();
     if call.phase == Phase::Prefill {
         let chunks = (call.new_tokens() / constants().chunk).ceil();
-        if call.kernel == Kernel::FlashInfer {
+        if call.kernel == LinearKernel::FlashInfer {
             // One fused launch, one head per thread block.
             call.tasks = call.sequences * heads;
         } else {
@@ -128,7 +128,7 @@ impl Stateful {
         launch: &Launch<'_>,
     ) -> Result<Option<Self>, MissingFigure> {
         let &Launch { gpu, floor, engine, .. } = launch;
-        let Some(kernel) = Kernel::from_name(launch.kernel, engine) else { return Ok(None) };
+        let Some(kernel) = LinearKernel::from_name(launch.kernel, engine) else { return Ok(None) };
         let (sequences, tokens) = totals(sequences);
         if tokens <= 0.0 {
             return Ok(None);
@@ -201,10 +201,10 @@ const TERMS: &[Term<Stateful>] = &[
     ("decode", |l| flag(l.phase == Phase::Decode)),
     ("conv_prefill", |l| flag(l.convolution && l.phase == Phase::Prefill)),
     ("sglang", |l| flag(l.sglang)),
-    ("trtllm", |l| flag(l.kernel == Kernel::Trtllm)),
-    ("cuda_conv", |l| flag(matches!(l.kernel, Kernel::Trtllm | Kernel::Cuda) && l.convolution)),
-    ("flashinfer", |l| flag(l.kernel == Kernel::FlashInfer)),
-    ("flashinfer_on_hopper", |l| flag(l.kernel == Kernel::FlashInfer && l.arch == Arch::Hopper)),
+    ("trtllm", |l| flag(l.kernel == LinearKernel::Trtllm)),
+    ("cuda_conv", |l| flag(matches!(l.kernel, LinearKernel::Trtllm | LinearKernel::Cuda) && l.convolution)),
+    ("flashinfer", |l| flag(l.kernel == LinearKernel::FlashInfer)),
+    ("flashinfer_on_hopper", |l| flag(l.kernel == LinearKernel::FlashInfer && l.arch == Arch::Hopper)),
     ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
     ("on_blackwell", |l| flag(l.arch == Arch::Blackwell)),
 ];
@@ -214,10 +214,10 @@ mod tests {
     use super::*;
     use crate::config::Dtype;
     use crate::config::catalog::catalog;
-    use crate::kernels::Kernel as Call;
+    use crate::kernels::Kernel;
     use crate::units::Seconds;
 
-    fn on(call: &dyn Call, kernel: &str) -> Option<Vec<f32>> {
+    fn on(call: &dyn Kernel, kernel: &str) -> Option<Vec<f32>> {
         let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
         let floor = Seconds(1.5e-6);
         let launch = Launch { gpu, engine: "sglang", kernel, math: Dtype::Bf16, floor };
@@ -238,7 +238,7 @@ mod tests {
         let phase = Phase::Prefill;
         let conv = CausalConv { phase, sequences: sequences(64, 32_768), channels: 12_288, taps: 4 };
         for (call, kernel) in [
-            (&conv as &dyn Call, "causal_conv1d_fn"),
+            (&conv as &dyn Kernel, "causal_conv1d_fn"),
             (&delta(Phase::Prefill, 1, 1), "chunk_gated_delta_rule_flashinfer"),
             (&delta(Phase::Decode, 1024, 1), "fused_recurrent_gated_delta_rule_packed_decode"),
         ] {

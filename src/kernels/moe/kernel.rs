@@ -5,7 +5,7 @@ use crate::kernels::Caller;
 
 /// A kernel and the engine's wrapper around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kernel {
+pub struct ExpertKernel {
     pub code: Code,
     pub caller: Caller,
     pub wrapper: Wrapper,
@@ -38,7 +38,7 @@ pub enum Wrapper {
     Modular,
 }
 
-impl Kernel {
+impl ExpertKernel {
     /// By its name in tables and catalog; `None` for kernels without a learned model. TensorRT-LLM's plain
     /// `moe_torch_flow` is its default backend's kernel for the format and architecture.
     pub fn from_name(name: &str, arch: Arch, weights: Dtype) -> Option<Self> {
@@ -119,7 +119,7 @@ mod tests {
         for engine in &catalog().engines.engines {
             for choice in &engine.kernels {
                 for moe in &choice.moe {
-                    let kernel = Kernel::from_name(&moe.kernel, choice.arch, moe.weights);
+                    let kernel = ExpertKernel::from_name(&moe.kernel, choice.arch, moe.weights);
                     assert!(kernel.is_some(), "{} {choice:?}", engine.id);
                 }
             }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn names_of_the_tables() {
-        let of = |name, arch| Kernel::from_name(name, arch, Dtype::Mxfp4).map(|kernel| kernel.code);
+        let of = |name, arch| ExpertKernel::from_name(name, arch, Dtype::Mxfp4).map(|kernel| kernel.code);
         assert_eq!(of("moe_torch_flow", Arch::Blackwell), Some(Code::Generated));
         assert_eq!(of("moe_torch_flow", Arch::Hopper), Some(Code::OpenAiTriton));
         assert_eq!(of("moe_torch_flow", Arch::Ampere), Some(Code::Cutlass));
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn names_of_vllm() {
-        let of = |name| Kernel::from_name(name, Arch::Blackwell, Dtype::Fp8Block);
-        let kernel = |code, wrapper| Some(Kernel { code, caller: Caller::Vllm, wrapper });
+        let of = |name| ExpertKernel::from_name(name, Arch::Blackwell, Dtype::Fp8Block);
+        let kernel = |code, wrapper| Some(ExpertKernel { code, caller: Caller::Vllm, wrapper });
         assert_eq!(
             of("vllm_fp8moe_flashinfer_trtllm_trtllmfp8expertsmodular"),
             kernel(Code::Generated, Wrapper::Modular)

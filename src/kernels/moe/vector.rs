@@ -1,6 +1,6 @@
 //! The feature vector of fused mixtures of experts.
 
-use super::kernel::{Code as Multiplier, Kernel as Code, Wrapper};
+use super::kernel::{Code, ExpertKernel, Wrapper};
 use super::routing::TILE_ROWS;
 use super::{Moe, Part, constants};
 use crate::config::{Arch, Dtype, MissingFigure};
@@ -11,7 +11,7 @@ pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERM
 
 /// The vector of one call; `None` if the kernel has no learned model or nothing is routed to the rank.
 pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let kernel = Code::from_name(launch.kernel, launch.gpu.arch, moe.weights);
+    let kernel = ExpertKernel::from_name(launch.kernel, launch.gpu.arch, moe.weights);
     let Some(kernel) = kernel.filter(|_| moe.load.pairs > 0.0) else { return Ok(None) };
     let inputs = Experts::new(moe, kernel, launch)?;
     Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
@@ -21,7 +21,7 @@ pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFig
 #[derive(Debug, Clone, Copy)]
 struct Experts {
     device: DeviceSpec,
-    kernel: Code,
+    kernel: ExpertKernel,
     arch: Arch,
     moe: Moe,
     /// Tensor time at the sustained clock, with rows padded to the best tile height.
@@ -39,7 +39,7 @@ struct Experts {
 }
 
 impl Experts {
-    fn new(moe: &Moe, kernel: Code, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
+    fn new(moe: &Moe, kernel: ExpertKernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
         let &Launch { gpu, floor, .. } = launch;
         let device = DeviceSpec::new(gpu, Family::Moe)?;
         let count = moe.count(gpu)?;
@@ -174,12 +174,12 @@ const TERMS: &[Term<Experts>] = &[
     ("mxfp4", |l| flag(l.moe.weights == Dtype::Mxfp4)),
     ("mxfp4_mxfp8", |l| flag(l.moe.weights == Dtype::Mxfp4Mxfp8)),
     ("int4", |l| flag(l.moe.weights == Dtype::Int4)),
-    ("triton", |l| flag(l.kernel.code == Multiplier::Triton)),
-    ("openai_triton", |l| flag(l.kernel.code == Multiplier::OpenAiTriton)),
-    ("cutlass", |l| flag(l.kernel.code == Multiplier::Cutlass)),
-    ("generated", |l| flag(l.kernel.code == Multiplier::Generated)),
-    ("deep_gemm", |l| flag(l.kernel.code == Multiplier::DeepGemm)),
-    ("marlin", |l| flag(l.kernel.code == Multiplier::Marlin)),
+    ("triton", |l| flag(l.kernel.code == Code::Triton)),
+    ("openai_triton", |l| flag(l.kernel.code == Code::OpenAiTriton)),
+    ("cutlass", |l| flag(l.kernel.code == Code::Cutlass)),
+    ("generated", |l| flag(l.kernel.code == Code::Generated)),
+    ("deep_gemm", |l| flag(l.kernel.code == Code::DeepGemm)),
+    ("marlin", |l| flag(l.kernel.code == Code::Marlin)),
     ("sglang", |l| flag(l.kernel.caller == Caller::Sglang)),
     ("vllm", |l| flag(l.kernel.caller == Caller::Vllm)),
     ("low_latency", |l| flag(l.kernel.wrapper == Wrapper::LowLatency)),

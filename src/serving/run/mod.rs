@@ -67,7 +67,7 @@ pub struct RunPlan {
 }
 
 /// The simulated part of a load: one of `replicas` identical ones, with its KV cache tokens.
-struct OfReplica {
+struct ReplicaOutcome {
     outcome: Outcome,
     kv_tokens: u64,
     replicas: f64,
@@ -197,7 +197,7 @@ impl Runner {
     /// As [`Self::run`].
     pub fn simulated(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
         let served = self.served(setup, load, factors).map_err(|error| self.issue(load, &error))?;
-        let OfReplica { outcome, kv_tokens, replicas } = served;
+        let ReplicaOutcome { outcome, kv_tokens, replicas } = served;
         let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
             .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
         let metrics = &run.metrics;
@@ -206,7 +206,7 @@ impl Runner {
     }
 
     /// The same for one replica, as seen by its clients.
-    fn served(&self, setup: &Setup, load: Load, factors: Factors) -> Result<OfReplica, SimError> {
+    fn served(&self, setup: &Setup, load: Load, factors: Factors) -> Result<ReplicaOutcome, SimError> {
         let (requests, arrivals, replicas) = self.requests(setup, load);
         let cost = self.table.under(&self.setup.engine.host, self.policy.ahead).times(factors);
         let limits = Limits { steps: STEPS, moments: MOMENTS };
@@ -225,7 +225,7 @@ impl Runner {
         };
         let mut outcome = outcome?;
         outcome.wait(factors.wait, arrivals.follow_answers());
-        Ok(OfReplica { outcome, kv_tokens, replicas })
+        Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
     }
 
     /// Requests per second that all replicas serve without idling: with as many clients as slots. Beyond this rate

@@ -62,7 +62,7 @@ impl OwnRuns {
             issues.extend(contradicting.map(named));
         }
         if self.observed.len() < runs.len() {
-            let text = "your runs calibrate predictions of the learned models, which have not answered";
+            let text = "your runs calibrate the learned models, which have not answered";
             issues.push(Issue::note(Field::Runs, text));
         }
         let said = (known.into_iter().map(|(_, one)| one).collect(), issues);
@@ -91,7 +91,7 @@ fn observe<E>(
         return Ok(None);
     }
     let Some(learned) = runner(&plan, &efficiencies).filter(|runner| runner.calibration.is_some()) else {
-        let reason = "only simulated loads calibrate, with one pool, that fit into memory";
+        let reason = "only simulated loads of one pool that fit in memory can calibrate";
         return Ok(Some(Err(reason.into())));
     };
     let ideal = runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.load).ok());
@@ -147,7 +147,7 @@ impl Runner {
         }
         if observed.is_empty() {
             return Err(
-                "nothing of it was measured that calibrates: give TTFT and TPOT, or output tokens per second"
+                "it has no measurement to calibrate on: give TTFT and TPOT, or output tokens per second"
                     .into(),
             );
         }
@@ -209,7 +209,7 @@ pub fn weigh(calibration: &Calibration, known: &mut [(u32, Known)]) -> Vec<(u32,
             observation.weight = (tails + 1.0) / (tails + of_noise / noise);
             if away.abs() > CONTRADICTS * (spread + noise).sqrt() {
                 let text = format!(
-                    "contradicts the others: its {} is {} {} than they suggest; it counts the less for it",
+                    "contradicts the others: its {} is {} {} than they suggest, so it counts less",
                     observation.metric.name(),
                     percent((away.exp() - 1.0).abs()),
                     if away > 0.0 { "higher" } else { "lower" },

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Setup;
 use crate::kernels::constants::constants;
-use crate::latency::Draw;
+use crate::latency::PowerModel;
 
 constants!("power": seen_error, unseen_error);
 
@@ -38,7 +38,7 @@ impl Power {
         let pools = || [Some(setup), setup.prefill.as_ref().map(|pool| &pool.setup)].into_iter().flatten();
         let measured = pools().all(|pool| pool.gpu.has_measured_power());
         let error = if measured { constants().seen_error } else { constants().unseen_error };
-        let most = pools().filter_map(|pool| Some(Draw::of(pool).ok()?.most.0)).fold(0.0, f64::max);
+        let most = pools().filter_map(|pool| Some(PowerModel::of(pool).ok()?.most.0)).fold(0.0, f64::max);
         let watts_per_gpu = watts / gpus;
         let joules_per_output_token = watts / output_per_s;
         Some(Self {
@@ -57,7 +57,7 @@ impl Power {
 /// Total idle power in watts.
 fn idle(setup: &Setup) -> Option<f64> {
     let prefill = setup.prefill.as_ref().map_or(Some(0.0), |pool| idle(&pool.setup))?;
-    Some(Draw::of(setup).ok()?.idle.0 * f64::from(setup.gpus_per_replica() * setup.replicas) + prefill)
+    Some(PowerModel::of(setup).ok()?.idle.0 * f64::from(setup.gpus_per_replica() * setup.replicas) + prefill)
 }
 
 #[cfg(test)]

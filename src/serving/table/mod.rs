@@ -18,7 +18,7 @@ use crate::config::model::{Attention, Blocks};
 use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Phase, Scope, Sequences};
-use crate::latency::Draw;
+use crate::latency::PowerModel;
 use crate::units::{Bytes, Seconds};
 
 pub use grid::octaves;
@@ -201,7 +201,7 @@ impl TablePlan {
             decodes: grid(decodes)?,
         };
         let gpus = f64::from(self.setup.tp * self.setup.dp);
-        let room = Draw::of(&self.setup).map_or(0.0, |draw| draw.room().0 * gpus);
+        let room = PowerModel::of(&self.setup).map_or(0.0, |draw| draw.room().0 * gpus);
         let mixed_graph = self.setup.mixed_graph() as f64;
         let copies = match efficiencies {
             Efficiencies::Roofline => Seconds::ZERO,

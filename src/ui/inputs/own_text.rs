@@ -13,7 +13,7 @@ use crate::ui::state::State;
 
 /// The kind of text.
 #[derive(Clone, Copy)]
-pub struct Own {
+pub struct TextInput {
     pub id: &'static str,
     pub field: Field,
     pub summary: &'static str,
@@ -34,7 +34,7 @@ pub struct Own {
 
 #[derive(Clone, Copy)]
 struct Panel {
-    own: &'static Own,
+    own: &'static TextInput,
     state: State,
     text: RwSignal<String>,
 }
@@ -69,7 +69,7 @@ impl Panel {
 }
 
 #[component]
-pub fn OwnText(own: &'static Own) -> impl IntoView {
+pub fn OwnText(own: &'static TextInput) -> impl IntoView {
     let state = State::get();
     let panel = Panel { own, state, text: RwSignal::new(String::new()) };
     let dropped = move |event: DragEvent| {

@@ -2,11 +2,11 @@
 
 use leptos::prelude::{Get, With};
 
-use super::own_text::Own;
+use super::own_text::TextInput;
 use crate::config::Field;
 use crate::ui::state::State;
 
-pub static CONFIG_JSON: Own = Own {
+pub static CONFIG_JSON: TextInput = TextInput {
     id: "config-json",
     field: Field::Model,
     summary: "Use a config.json, a name or a launch command",
@@ -23,7 +23,7 @@ pub static CONFIG_JSON: Own = Own {
     end: |_| (),
 };
 
-pub static TRACE: Own = Own {
+pub static TRACE: TextInput = TextInput {
     id: "trace",
     field: Field::Trace,
     summary: "Replay your own trace",
@@ -39,7 +39,7 @@ pub static TRACE: Own = Own {
     end: State::end_replay,
 };
 
-pub static MEASURED: Own = Own {
+pub static MEASURED: TextInput = TextInput {
     id: "measured",
     field: Field::Measured,
     summary: "Your measured runs",

@@ -13,7 +13,7 @@ use crate::study::words;
 use crate::ui::state::State;
 use crate::ui::term::term;
 use crate::units::fixed;
-use crate::worker::protocol::Kernel;
+use crate::worker::protocol::KernelRow;
 
 #[component]
 pub fn Kernels() -> impl IntoView {
@@ -88,13 +88,13 @@ pub fn show(kernel: &str) {
     }
 }
 
-fn rows(kernels: &[Kernel]) -> AnyView {
+fn rows(kernels: &[KernelRow]) -> AnyView {
     kernels.iter().cloned().map(row).collect_view().into_any()
 }
 
 /// Name, time and share, then columns for kernels only.
-fn row(kernel: Kernel) -> AnyView {
-    let Kernel { id, name, fold, time, share, percent, cells, help } = kernel;
+fn row(kernel: KernelRow) -> AnyView {
+    let KernelRow { id, name, fold, time, share, percent, cells, help } = kernel;
     let class = if cells.is_empty() { "plain" } else { "" };
     let row = (!fold.is_empty()).then(|| format!("{ROW}{fold}"));
     let width = fixed(share.clamp(0.0, 1.0) * 100.0, 1) + "%";

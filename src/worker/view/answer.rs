@@ -60,7 +60,7 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         let all = dollars.0 * headline.output_per_s;
         Band { low: all / band.high, high: all / band.low, ..band }
     });
-    let beside = |metric: Metric, one: Reading| Reading {
+    let with_measured = |metric: Metric, one: Reading| Reading {
         measured: deviation(metric, one.value, measured).unwrap_or_default(),
         ..one
     };
@@ -77,14 +77,14 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         ..rate("throughput", headline.output_per_s, "tok/s")
     };
     let all = [
-        Some(beside(Metric::Ttft, ttft)),
-        tpot.map(|tpot| beside(Metric::Tpot, tpot)),
-        Some(beside(Metric::E2e, e2e)),
-        Some(beside(Metric::Output, throughput)),
+        Some(with_measured(Metric::Ttft, ttft)),
+        tpot.map(|tpot| with_measured(Metric::Tpot, tpot)),
+        Some(with_measured(Metric::E2e, e2e)),
+        Some(with_measured(Metric::Output, throughput)),
         Some(rate("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
         headline.output_per_s_per_user.map(|value| rate("per-user", value, "tok/s")),
-        Some(beside(Metric::Total, rate("total", headline.total_per_s, "tok/s"))),
-        Some(beside(Metric::Requests, rate("request-rate", headline.requests_per_s, "/s"))),
+        Some(with_measured(Metric::Total, rate("total", headline.total_per_s, "tok/s"))),
+        Some(with_measured(Metric::Requests, rate("request-rate", headline.requests_per_s, "/s"))),
         cost.map(|dollars| Reading {
             band: between(of_cost, |value| Dollars(value).print()),
             ..reading("cost", dollars.0, dollars.print())

@@ -47,7 +47,7 @@ pub fn curve(
         blocks.push(Block::text(&*largest).called("largest"));
     }
     let name = "Latency and throughput against load";
-    let chart = beside(measured, setup, runs::loads(setup, points));
+    let chart = with_measured(measured, setup, runs::loads(setup, points));
     blocks.push(Block::figure(name, HEIGHT, chart, words(setup, points)).called("curve"));
     if !largest.is_empty() {
         blocks.extend(unsettled(setup, points));
@@ -57,7 +57,7 @@ pub fn curve(
 }
 
 /// `chart` with a dot for each measured number.
-fn beside(measured: &Measured, setup: &Setup, mut chart: Chart) -> Chart {
+fn with_measured(measured: &Measured, setup: &Setup, mut chart: Chart) -> Chart {
     let Chart::Curves(curves) = &mut chart else { return chart };
     let metrics = [Metric::Ttft, Metric::Tpot, Metric::Output];
     // With a single output token there is no TPOT, and no panel for it.

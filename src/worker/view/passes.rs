@@ -4,7 +4,7 @@ use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
 use crate::units::{Seconds, count, fixed, percent};
-use crate::worker::protocol::{Kernel, Part, Pass};
+use crate::worker::protocol::{KernelRow, Part, Pass};
 
 pub fn shown(pass: &PassReport) -> Pass {
     Pass {
@@ -38,10 +38,10 @@ fn times(pass: &PassReport) -> Vec<Part> {
 }
 
 /// The kernels by time, then the host and the total.
-fn rows(pass: &PassReport) -> Vec<Kernel> {
+fn rows(pass: &PassReport) -> Vec<KernelRow> {
     let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
     kernels.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
-    let row = |(index, kernel): (usize, &KernelLine)| Kernel {
+    let row = |(index, kernel): (usize, &KernelLine)| KernelRow {
         fold: pass.kernel_id(index),
         cells: cells(kernel),
         help: words::provenance_help(kernel.provenance).into(),
@@ -52,14 +52,14 @@ fn rows(pass: &PassReport) -> Vec<Kernel> {
     kernels.into_iter().map(row).chain([host, plain("step", "Step", pass.time, 1.0)]).collect()
 }
 
-fn plain(id: &str, name: &str, time: Seconds, share: f64) -> Kernel {
-    Kernel {
+fn plain(id: &str, name: &str, time: Seconds, share: f64) -> KernelRow {
+    KernelRow {
         id: id.into(),
         name: name.into(),
         time: time.print().to_string(),
         share,
         percent: percent(share).to_string(),
-        ..Kernel::default()
+        ..KernelRow::default()
     }
 }
 

@@ -57,11 +57,11 @@ impl PoolRun {
             );
         }
         let found = recipe(case)?;
-        let told = match found {
+        let started = match found {
             Some(Recipe { prefill, decode, .. }) => [prefill.clone(), decode.clone()],
             None => [labelled(case, &case.prefill, false)?, labelled(case, &case.decode, true)?],
         };
-        let [of_prefill, of_decode] = &told;
+        let [of_prefill, of_decode] = &started;
         let scenario = scenario_of(case, of_prefill, of_decode)?;
         let (setup, issues) = check(&scenario, catalog);
         let mut setup = setup.ok_or_else(|| texts(&issues))?;
@@ -150,7 +150,7 @@ impl Side {
 fn labelled(case: &PoolCase, workers: &Workers, decodes: bool) -> Result<Started, String> {
     let count = workers.count.ok_or("the number of workers is not known")?;
     let gpus = workers.gpus.ok_or("the GPUs of a worker are not known")?;
-    let (ep, parallel) = match workers.told {
+    let (ep, parallel) = match workers.recipe_layout {
         // One GPU of each is a placeholder.
         Some((ep, parallel)) => (if ep == 1 && workers.tp == 1 { gpus } else { ep }, parallel),
         None => (workers.ep, workers.attention_dp > 1),

@@ -89,7 +89,7 @@ pub fn recipe(case: &PoolCase) -> Result<Option<&'static Recipe>, String> {
         }
     };
     for (labelled, of) in [(case.prefill, pool as Pool), (case.decode, other_pool)] {
-        let parallel = match labelled.told {
+        let parallel = match labelled.recipe_layout {
             Some((_, parallel)) => parallel,
             None if labelled.attention_dp > 1 => true,
             None => continue,
