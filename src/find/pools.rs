@@ -12,7 +12,7 @@ use super::estimate::{Estimate, Expected};
 use super::pair::Pair;
 use super::plan::{Broken, Found, Worth};
 use super::probe::Slice;
-use super::task::Work;
+use super::task::Job;
 use super::{Request, Search, bound, layouts, words};
 use crate::calibration::Factors;
 use crate::config::catalog::{catalog, constants};
@@ -141,10 +141,10 @@ impl Search {
     }
 
     /// Something to compute; none while that depends on what was handed out before, or if nothing remains.
-    pub(super) fn pools_work(&mut self) -> Option<Work> {
+    pub(super) fn pools_work(&mut self) -> Option<Job> {
         let Pools { waiting, halves, .. } = &mut self.pools;
         if !waiting.is_empty() {
-            return Some(Work::Estimate(waiting.drain(..ESTIMATED.min(waiting.len())).collect()));
+            return Some(Job::Estimate(waiting.drain(..ESTIMATED.min(waiting.len())).collect()));
         }
         if !halves.is_empty() && self.pools.pairs.is_empty() && self.pools.tried == 0 {
             if self.out > 0 {
@@ -155,7 +155,7 @@ impl Search {
             self.pools.pairs = self.pairs();
         }
         if let Some(probe) = self.pools.probes.pop_front() {
-            return Some(Work::Pair(probe));
+            return Some(Job::Pair(probe));
         }
         let found = self.pools.best;
         while let Some((worth, prefill, decode)) = self.pools.pairs.pop() {
@@ -168,7 +168,7 @@ impl Search {
             let halves = [&self.pools.halves[prefill], &self.pools.halves[decode]];
             if let Some(pair) = Pair::new(&self.request, halves) {
                 self.counts.simulated += 1;
-                return Some(Work::Pair(Box::new(pair)));
+                return Some(Job::Pair(Box::new(pair)));
             }
         }
         None

@@ -2,10 +2,10 @@
 
 use rooflight::config::Dtype;
 use rooflight::evidence::cases::ServedCase;
-use rooflight::evidence::launch::{self, BalanceWait, Graphs, Launch, Layout, Origin, Warmup};
+use rooflight::evidence::launch::{self, BalanceWait, Graphs, LaunchSettings, Layout, Origin, Warmup};
 use rooflight::serving::sim::BatchWait;
 
-fn launch(case: &ServedCase) -> Launch {
+fn launch(case: &ServedCase) -> LaunchSettings {
     launch::launch(case).unwrap()
 }
 

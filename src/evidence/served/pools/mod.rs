@@ -57,11 +57,11 @@ impl PoolRun {
             );
         }
         let found = recipe(case)?;
-        let started = match found {
+        let [of_prefill, of_decode] = match found {
             Some(Recipe { prefill, decode, .. }) => [prefill.clone(), decode.clone()],
             None => [labelled(case, &case.prefill, false)?, labelled(case, &case.decode, true)?],
         };
-        let [of_prefill, of_decode] = &started;
+        let (of_prefill, of_decode) = (&of_prefill, &of_decode);
         let scenario = scenario_of(case, of_prefill, of_decode)?;
         let (setup, issues) = check(&scenario, catalog);
         let mut setup = setup.ok_or_else(|| texts(&issues))?;
