@@ -179,9 +179,12 @@ impl<'a> Replica<'a> {
         if !quiet || heard || !self.ranks.iter_mut().all(Rank::decodes_on) {
             return None;
         }
+        if self.scheduled(0).all(Scheduled::is_empty) {
+            return None;
+        }
         let Spent { seconds, joules } = self.cost_of(0, false);
         // `step` reports invalid times.
-        if !(seconds.is_finite() && seconds >= 0.0) || self.scheduled(0).all(Scheduled::is_empty) {
+        if !(seconds.is_finite() && seconds >= 0.0) {
             return None;
         }
         let end = decided + seconds;
