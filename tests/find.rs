@@ -356,7 +356,7 @@ fn plans_are_calibrated_on_runs_of_ones_own() {
     let slow = r#", "measured": [{"concurrency": 8, "measured": {"mean_tpot_ms": 21}}, {"concurrency": 8}]"#;
     let (without, with) = (finish(Search::new(request(&of(""))), learned), {
         let (found, issues) = Request::from_json(&of(slow));
-        assert!(issues.iter().any(|issue| issue.text.contains("run 2 says nothing")), "{issues:?}");
+        assert!(issues.iter().any(|issue| issue.text.starts_with("run 2 ")), "{issues:?}");
         finish(Search::new(found.unwrap_or_else(|| panic!("{issues:?}"))), learned)
     });
     let tpot = |answer: &Answer| answer.plans[0].tpot.expect("several tokens").mean * 1e3;

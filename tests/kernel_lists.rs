@@ -83,8 +83,12 @@ fn the_lines_of_every_model_add_up() {
             let sum = lines.sum::<f64>() + pass.host.0;
             let total = pass.time.0;
             assert!((sum / total - 1.0).abs() < 1e-9, "{} {:?}: {sum} of {total}", model.id, pass.phase);
-            let still =
-                pass.kernels.iter().find(|line| line.bytes.0 <= 0.0 && line.block != Block::Communication);
+            // A sequence shorter than the selection keeps all keys: its scores are launched for nothing.
+            let idle = |name: &str| name.starts_with("index_scores");
+            let still = pass
+                .kernels
+                .iter()
+                .find(|line| line.bytes.0 <= 0.0 && line.block != Block::Communication && !idle(&line.name));
             assert!(still.is_none(), "{} {:?}: {still:?} moves nothing", model.id, pass.phase);
         }
     }

@@ -136,7 +136,7 @@ fn capacity_is_asked_for_in_the_request() {
     let (code, table) = run(&[&most], "");
     assert!(code == 0 && String::from_utf8_lossy(&table.stdout).contains("most: rate "));
     let (code, refused) = run(&[&REQUEST.replace("\"rate\": 4", "\"day\": [1, 2, 3]")], "");
-    assert_eq!((code, error_fields(&refused)), (2, vec!["rate".to_owned()]));
+    assert_eq!((code, error_fields(&refused)), (2, vec!["day".to_owned()]));
 }
 
 #[test]

@@ -194,7 +194,11 @@ fn a_change_says_what_it_does() {
     for row in tables(&document).iter().flat_map(|table| &table.rows) {
         let said = &row.cells[4].text;
         let change = (output(&row.cells[0].link).unwrap() / base - 1.0) * 100.0;
-        let sign = if change >= 0.0 { "+" } else { "−" };
+        let sign = match change.round() {
+            0.0 => "",
+            rounded if rounded > 0.0 => "+",
+            _ => "−",
+        };
         let wanted = format!("({sign}{:.0} %)", change.abs());
         assert!(said.ends_with(&wanted), "{}: {said} is not {wanted}", row.cells[0].text);
     }

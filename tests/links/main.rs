@@ -185,7 +185,7 @@ fn a_comparison_that_does_not_read_is_said() {
     for (given, said) in [
         ("vs=v~1~tp", "has no value"),
         ("vs=v~1~tp~x", "Tensor parallel must be"),
-        ("vs=v~2", "of version 2"),
+        ("vs=v~2", "version 2"),
         ("vs=v~1~~v~1~~v~1~~v~1", "at most 3"),
     ] {
         let (link, issues) = decode(given);

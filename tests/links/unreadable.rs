@@ -66,9 +66,9 @@ fn unknown_keys_are_a_warning_that_offers_the_nearest() {
 #[test]
 fn loads_that_exclude_each_other_are_named_and_the_last_counts() {
     for (text, keys, load) in [
-        ("c=3&r=4", ["`c`", "`r` counts"], Load::Rate(4.0)),
-        ("r=3&b=4", ["`r`", "`b` counts"], Load::Batch(4)),
-        ("b=3&c=4", ["`b`", "`c` counts"], Load::Concurrency(4)),
+        ("c=3&r=4", ["`c`", "`r`, counts"], Load::Rate(4.0)),
+        ("r=3&b=4", ["`r`", "`b`, counts"], Load::Batch(4)),
+        ("b=3&c=4", ["`b`", "`c`, counts"], Load::Concurrency(4)),
     ] {
         let (link, issues) = decode(text);
         assert_eq!(link.scenario.workload.load, load, "{text}");
