@@ -180,7 +180,10 @@ fn commands_that_say_otherwise_are_named() {
     });
     assert_eq!(runs, 0);
     names(&findings, &["`tp`: `launch` says `4`, `scenario` `2`", "`token_budget`: `launch` says nothing"]);
-    names(&findings, &["`max_seqs`: `launch` says `64`", "warning: 0.json, run 1: `launch`: not recognised and ignored"]);
+    names(
+        &findings,
+        &["`max_seqs`: `launch` says `64`", "warning: 0.json, run 1: `launch`: not recognised and ignored"],
+    );
     names(&findings, &["run 2: `launch` starts no engine", "`concurrency`: `benchmark` says `16`"]);
     names(&findings, &["`isl`: `benchmark` says `2048`, `scenario` `1024`"]);
 }

@@ -10,7 +10,7 @@ use crate::config::catalog::catalog;
 use crate::config::link::{self, Link, MOST_RUNS};
 use crate::config::measured::given;
 use crate::config::model::import::import_files;
-use crate::config::{Field, Issue, ModelChoice, Scenario, Setup, check, json};
+use crate::config::{Field, Issue, ModelChoice, Scenario, Setup, check};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;
@@ -122,7 +122,7 @@ impl Options {
     /// # Errors
     /// What was not understood.
     pub fn from_json(text: &str) -> Result<Self, Issue> {
-        json::read(text)
+        serde_json::from_str(text)
             .map_err(|fault| Issue::error(Field::Link, format!("the options of the call: {fault}")))
     }
 }

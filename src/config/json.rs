@@ -55,15 +55,7 @@ fn quote_non_finite(text: &str) -> String {
     quoted.into_owned()
 }
 
-/// Parses a record, or says which field does not fit and why.
-pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let record = serde_path_to_error::deserialize(&mut deserializer).map_err(|fault| fault.to_string())?;
-    deserializer.end().map_err(|fault| fault.to_string())?;
-    Ok(record)
-}
-
-/// The same from parsed JSON.
+/// Reads a record from parsed JSON, or says which field does not fit and why.
 pub fn of<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|fault| fault.to_string())
 }

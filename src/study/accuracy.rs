@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::json;
+use crate::config::objects::from_json;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
@@ -124,7 +124,7 @@ impl Accuracy {
     /// # Errors
     /// What is wrong with the text.
     pub fn parse(text: &str) -> Result<Self, String> {
-        json::read(text)
+        from_json(text).map_err(|fault| fault.to_string())
     }
 
     /// One record per line, for readable diffs.
