@@ -88,7 +88,7 @@ fn the_lines_of_every_model_add_up() {
             let still = pass
                 .kernels
                 .iter()
-                .find(|line| line.bytes.0 <= 0.0 && line.block != Block::Communication && !idle(&line.name));
+                .find(|line| line.bytes.0 <= 0.0 && line.block != Block::Communication && !idle(line.name));
             assert!(still.is_none(), "{} {:?}: {still:?} moves nothing", model.id, pass.phase);
         }
     }
