@@ -102,16 +102,20 @@ impl<'a> System<'a> {
                     let others = self.replicas.iter().enumerate().filter(|(other, _)| *other != index);
                     let until =
                         others.map(|(_, other)| other.next()).chain(arrival).fold(f64::INFINITY, f64::min);
+                    let before = self.replicas[index].steps;
                     while let Some(decided) = self.replicas[index].decode_on(until) {
                         steps += 1;
                         if self.timeline.is_due() {
                             self.timeline.push(self.moment(decided));
                         }
                         if steps > self.limits.steps {
-                            break;
+                            return Err(SimError::StepLimit { steps, finished: self.finished });
                         }
                     }
-                    let (before, time) = (self.replicas[index].steps, self.replicas[index].next());
+                    // An arrival, or another replica, may come first now.
+                    if self.replicas[index].steps > before {
+                        continue;
+                    }
                     self.replicas[index].step(&mut self.states, &mut tokens)?;
                     if self.replicas[index].steps > before {
                         steps += 1;
