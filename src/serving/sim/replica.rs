@@ -176,7 +176,8 @@ impl<'a> Replica<'a> {
         let reads = self.receive_count >= self.policy.receive_interval;
         let seen = if self.policy.ahead { self.began } else { decided };
         let heard = reads && self.unread.front().is_some_and(|&(time, _)| time <= seen);
-        if !quiet || heard || !self.ranks.iter_mut().all(Rank::decodes_on) {
+        let decodes_on = quiet && !heard && self.ranks.iter_mut().all(Rank::decodes_on);
+        if !decodes_on || self.scheduled(0).all(Scheduled::is_empty) {
             return None;
         }
         if self.scheduled(0).all(Scheduled::is_empty) {
