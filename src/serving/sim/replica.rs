@@ -180,9 +180,6 @@ impl<'a> Replica<'a> {
         if !decodes_on || self.scheduled(0).all(Scheduled::is_empty) {
             return None;
         }
-        if self.scheduled(0).all(Scheduled::is_empty) {
-            return None;
-        }
         let Spent { seconds, joules } = self.cost_of(0, false);
         // `step` reports invalid times.
         if !(seconds.is_finite() && seconds >= 0.0) {
