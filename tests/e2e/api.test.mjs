@@ -338,7 +338,7 @@ test("the manual's examples run and print what it says", { timeout: 120_000 }, a
     writeFileSync(source, code);
     if (language === "ts") compile(source);
     const printed = execFileSync(process.execPath, [source.replace(/mts$/, "mjs")], { cwd: project, encoding: "utf8" });
-    if (process.env.ROOFLIGHT_WRITE) manual = manual.replace(`${code}\`\`\`\n\n\`\`\`text\n${output}`, `${code}\`\`\`\n\n\`\`\`text\n${printed}`);
+    if (process.env.ROOFLIGHT_WRITE) manual = manual.replace(`${code}\`\`\`\n\n\`\`\`text\n${output}`, () => `${code}\`\`\`\n\n\`\`\`text\n${printed}`);
     else assert.equal(printed, output, `docs/api.md is stale: ROOFLIGHT_WRITE=1 node --test tests/e2e/api.test.mjs`);
   }
   if (process.env.ROOFLIGHT_WRITE) writeFileSync(file, manual);
