@@ -146,7 +146,7 @@ pageTest("bars hold whole words or none, and inputs say what they mean", { viewp
   const parts = await reach();
   assert.ok(parts.length > 2 && parts.every((beyond) => beyond < 1), `${parts}`);
   await page.getByTestId("configure").click();
-  await page.locator("label[for=isl]").click();
+  await page.locator("label[for=isl]:not(.unit)").click();
   await page.locator(".definition", { hasText: /prompt/i }).waitFor();
 });
 
