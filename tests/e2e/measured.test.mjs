@@ -85,7 +85,7 @@ pageTest("a report of another load is read, and the difference said", {}, async 
 });
 
 for (const [text, wrong] of [
-  ["nothing of the kind", /No measured number was found.*Mean TTFT \(ms\)/],
+  ["nothing of the kind", /No measurement found.*Mean TTFT \(ms\)/],
   ["Mean TTFT (h): 3", /unknown unit/],
   ["Mean TPOT (ms): -1", /a measured time must be .* not `-1`/],
   ['{"mean_ttft_ms": 1', /Not JSON/],
@@ -139,7 +139,7 @@ pageTest("a sweep that is pasted calibrates its neighbours, and says so, in the 
   await settled(page);
   const before = await value(page, "tpot");
   await paste(page, "concurrency,mean_ttft_ms,mean_tpot_ms\n8,154,20.5\n128,682,42.3\n");
-  await page.getByText("Calibrated on 2 runs of yours").waitFor();
+  await page.getByText("Calibrated on 2 of your runs").waitFor();
   await settled(page);
   assert.notEqual(await value(page, "tpot"), before);
   assert.match(await page.getByTestId("calibration").textContent(), /Calibrated on your 2 runs; without: TTFT .*, TPOT/);

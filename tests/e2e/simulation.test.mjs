@@ -46,7 +46,7 @@ pageTest("latencies by their spread, other loads and the largest within the limi
   assert.match(await page.locator("[data-spread=ttft]").textContent(), /^P50 .*, P90 .*, P99 /);
   assert.match(await page.locator("[data-spread=throughput]").textContent(), /goodput/);
   const table = await cells(page, "latencies");
-  assert.deepEqual(table[0], ["", "Mean", "P50", "P90", "P99"]);
+  assert.deepEqual(table[0], ["Name", "Mean", "P50", "P90", "P99"]);
   for (const [row, name] of [[1, "ttft"], [2, "tpot"], [3, "itl"], [4, "e2e"]]) {
     for (const [column, part] of [[1, "mean"], [2, "p50"], [3, "p90"], [4, "p99"]]) {
       const [shown, ours] = [seconds(table[row][column]), run.metrics[name][part]];
