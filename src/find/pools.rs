@@ -32,7 +32,7 @@ const TRIED: u32 = 12;
 pub(super) struct Half {
     pub scenario: Scenario,
     pub computes: bool,
-    /// Workers of it that the load takes; none where it is refused, does not fit or is too slow.
+    /// Number of such workers the load needs; `None` if the layout is refused, does not fit or is too slow.
     pub workers: Option<Expected>,
     /// Of one worker.
     gpus: u32,
@@ -235,7 +235,7 @@ impl Search {
         }
     }
 
-    /// Whether pools pay, and if they do not, why; none where they were not asked for or nothing is known yet.
+    /// Whether pools pay, and if not, why; `None` if they were not requested or nothing is known yet.
     pub(super) fn of_pools(&self) -> Option<String> {
         let of =
             |apart: bool| self.found.iter().map(|(found, _)| found).find(|found| found.is_apart() == apart);

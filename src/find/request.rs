@@ -149,7 +149,7 @@ pub(super) fn asked(link: &Link) -> Map<String, Value> {
     object
 }
 
-/// As JSON writes it; the text where it is none.
+/// A number if the text parses as one, otherwise the text itself.
 pub(super) fn number(text: &str) -> Value {
     match text.trim().parse::<f64>() {
         Ok(number) if number.fract() == 0.0 => Value::from(number as i64),
