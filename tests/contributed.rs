@@ -184,7 +184,7 @@ fn commands_that_say_otherwise_are_named() {
         &findings,
         &["`max_seqs`: `launch` says `64`", "warning: 0.json, run 1: `launch`: not recognised and ignored"],
     );
-    names(&findings, &["run 2: `launch` starts no engine", "`concurrency`: `benchmark` says `16`"]);
+    names(&findings, &["run 2: `launch` starts no known engine", "`concurrency`: `benchmark` says `16`"]);
     names(&findings, &["`isl`: `benchmark` says `2048`, `scenario` `1024`"]);
 }
 
