@@ -20,6 +20,7 @@ pub mod pasted;
 mod requests;
 mod scenario;
 mod setup;
+pub mod spec;
 mod versions;
 mod workload;
 
@@ -39,5 +40,6 @@ pub use model::Model;
 pub use requests::cached_tokens;
 pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
 pub use setup::{PrefillPool, Setup};
+pub use spec::SpecSheet;
 pub use versions::{ChatTemplate, VersionDefaults};
 pub use workload::{Bin, Drafts, Lengths, Load, Shape, Slos, Start, Turns, Workload};

@@ -267,6 +267,10 @@ fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario
 /// Reports contradictions that no fleet or layout can satisfy.
 fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     let Request { base, gpus, fleet, .. } = request;
+    if !base.spec.is_empty() && request.types() != [base.gpu.as_str()] {
+        let text = "edited figures are those of one GPU: state it as `gpu`, and vary no others";
+        issues.push(Issue::error(Field::Gpu, text));
+    }
     if let Load::Batch(_) = base.workload.load {
         let text = "a static batch is not a serving load: give a rate, clients or sessions";
         issues.push(Issue::error(Field::Batch, text));

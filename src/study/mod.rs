@@ -27,6 +27,8 @@ pub mod pick;
 mod plans;
 mod rank;
 mod search;
+mod sensitivity;
+mod shape;
 mod share;
 mod sweep;
 mod tradeoff;
@@ -64,7 +66,9 @@ pub enum Topic {
     Layers,
     Headroom,
     Explain,
+    Sensitivity,
     Change,
+    Shape,
     Compare,
     Sweep,
     Tradeoff,
@@ -105,12 +109,24 @@ const fn view(
 }
 
 /// One per topic, in their order.
-const VIEWS: [View; 14] = [
+const VIEWS: [View; 16] = [
     view("Where the time of a step goes", &[], ALONE, breakdown::blocks),
     view("The kernels of a layer, in order", &layers::CHOICES, ALONE, layers::blocks),
     view("Which kernel to tune first, and the optimum", &[], ALONE, headroom::blocks),
     view("The formula and values behind every number", &[], ALONE, explain::blocks),
+    view(
+        "What each figure of the GPU is worth",
+        &sensitivity::CHOICES,
+        Some(sensitivity::cases),
+        sensitivity::blocks,
+    ),
     view("Bottlenecks, and single changes", &[], Some(change::cases), change::blocks),
+    view(
+        "What another shape of the model buys at equal memory or speed",
+        &shape::CHOICES,
+        Some(shape::cases),
+        shape::blocks,
+    ),
     view("Up to four configurations side by side", &[], Some(compare::cases), compare::blocks),
     view("One setting varied", &sweep::CHOICES, Some(sweep::cases), sweep::blocks),
     view("Output per GPU against output per user (Pareto)", &[], Some(tradeoff::cases), tradeoff::blocks),

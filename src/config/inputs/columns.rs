@@ -165,6 +165,24 @@ macro_rules! start {
     };
 }
 
+/// The row of a size of the model, which links hold with the model.
+macro_rules! size {
+    ($order:literal, $size:ident, $number:expr, $label:literal, $help:literal) => {
+        Input { help: $help, ..named($label) }
+            .at(Architecture, $order)
+            .when(|scenario| scenario.size(Size::$size).is_some())
+            .number(Number {
+                read: |scenario| scenario.size(Size::$size),
+                write: |scenario, value| {
+                    if let Some(value) = value {
+                        scenario.resize(Size::$size, value);
+                    }
+                },
+                ..$number
+            })
+    };
+}
+
 /// The text in a field of a link: how it is read and written. `Some(field)` need not be set, and `field or none` is not
 /// where it is written as an empty text.
 macro_rules! text {

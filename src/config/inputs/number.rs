@@ -145,7 +145,7 @@ impl<T: Slot + Default> Slot for Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Field;
+    use super::super::{Field, Group};
     use super::*;
 
     fn numbers() -> impl Iterator<Item = (&'static Input, &'static Number)> {
@@ -170,6 +170,10 @@ mod tests {
             for stop in number.stops.values() {
                 assert_eq!(input.typed(&number.print(stop)), Ok(Some(stop)), "{:?}", input.field);
                 let mut scenario = Scenario::default();
+                // The default model has no experts to count.
+                if input.group() == Some(Group::Architecture) && !(input.applies)(&scenario) {
+                    continue;
+                }
                 (number.write)(&mut scenario, Some(stop));
                 assert_eq!((number.read)(&scenario), Some(stop), "{:?}", input.field);
             }

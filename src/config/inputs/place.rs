@@ -19,6 +19,10 @@ pub enum Group {
     Requests,
     Engine,
     Rates,
+    /// The GPU's figures.
+    Hardware,
+    /// The model's sizes.
+    Architecture,
 }
 
 impl Group {

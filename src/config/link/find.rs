@@ -105,8 +105,10 @@ impl Find {
 
     /// Whether a search chooses this input instead of the configuration: hardware, layout, engine and formats.
     pub fn chooses(field: Field) -> bool {
-        matches!(field.input().group(), Some(Group::Gpu | Group::Layout | Group::Formats))
-            || matches!(field, Field::Engine | Field::PrefillGpu | Field::Price)
+        matches!(
+            field.input().group(),
+            Some(Group::Gpu | Group::Layout | Group::Formats | Group::Hardware | Group::Architecture)
+        ) || matches!(field, Field::Engine | Field::PrefillGpu | Field::Price)
     }
 
     pub(in crate::config) fn encode(&self) -> String {

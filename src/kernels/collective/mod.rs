@@ -118,10 +118,12 @@ pub fn time(collective: &Collective, gpu: &Gpu, engine: &str) -> Result<Collecti
         return group.time(gpu);
     }
     let known = collectives();
+    let faster = gpu.link_bandwidth()? / gpu.measured().link_bandwidth()?;
+    let read = |curve: Curve<'_>| over_links(read(curve, bytes), curve, faster);
     if let Some(own) = known.curve(&gpu.id, name, ranks, engine) {
-        return Ok(read(own, bytes));
+        return Ok(read(own));
     }
-    let nccl = known.curve(&gpu.id, name, ranks, NCCL).map(|curve| read(curve, bytes));
+    let nccl = known.curve(&gpu.id, name, ranks, NCCL).map(read);
     let own_kernel = name == "all_reduce" && gpu.link.kind == LinkKind::Nvlink && engine != NCCL;
     match nccl {
         Some(measured) if !own_kernel => Ok(measured),
@@ -131,6 +133,13 @@ pub fn time(collective: &Collective, gpu: &Gpu, engine: &str) -> Result<Collecti
         }
         None => modelled(collective, gpu, known),
     }
+}
+
+/// The same over links so many times as fast: what the smallest message takes is latency, the rest bandwidth.
+fn over_links(time: CollectiveTime, curve: Curve<'_>, faster: f64) -> CollectiveTime {
+    let latency = Seconds::from_micros(curve.micros[0]);
+    let seconds = if faster == 1.0 { time.seconds } else { latency + (time.seconds - latency) / faster };
+    CollectiveTime { seconds, ..time }
 }
 
 /// Log-log interpolation; constant below the first point, and at the last point's bandwidth beyond it.

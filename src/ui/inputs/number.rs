@@ -18,7 +18,7 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
         state.form.with(|form| {
             let scenario = form.scenario();
             let (engine, gpu) = (catalog().engine(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
-            number.catalog?(engine, gpu)
+            number.catalog?(engine, &scenario.spec.apply(gpu))
         })
     };
     let value = move || state.form.with(|form| (number.read)(form.scenario())).or_else(default);
