@@ -10,7 +10,7 @@ const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
 const screenshots = path("target/screenshots");
 mkdirSync(screenshots, { recursive: true });
 
-const topics = ["breakdown", "layers", "headroom", "explain", "change", "compare", "sweep", "tradeoff", "evidence", "share", "export"];
+const topics = ["breakdown", "layers", "headroom", "sensitivity", "explain", "change", "shape", "compare", "sweep", "tradeoff", "evidence", "share", "export"];
 const link = "v=1&m=qwen3-32b&tp=2&c=32&st=500&sp=25&vs=v~1~m~qwen3-32b~g~h200-sxm~tp~2~c~32";
 
 async function show(page, topic) {
