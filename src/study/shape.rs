@@ -113,19 +113,25 @@ pub fn blocks(study: &Study) -> Vec<Block> {
             "This model has neither MLPs nor experts whose width could make up for a change.",
         )];
     };
-    let width = if balance == Size::Mlp { "MLP width" } else { "expert width" };
-    if study.chosen == TIME {
-        at_equal_tpot(study, balance, width)
-    } else {
-        of_equal_memory(study, balance, width)
-    }
+    if study.chosen == TIME { at_equal_tpot(study, balance) } else { of_equal_memory(study, balance) }
 }
 
-fn of_equal_memory(study: &Study, balance: Size, width: &str) -> Vec<Block> {
+/// As the head of a column.
+fn label(balance: Size) -> &'static str {
+    if balance == Size::Mlp { "MLP width" } else { "Expert width" }
+}
+
+/// Within a sentence.
+fn owners(balance: Size) -> &'static str {
+    if balance == Size::Mlp { "MLPs" } else { "experts" }
+}
+
+fn of_equal_memory(study: &Study, balance: Size) -> Vec<Block> {
     let intro = format!(
-        "Each row changes the model's shape and sets the {width} so that the parameters stay the same, then simulates the \
+        "Each row changes the model's shape and sets the width of its {} so that the parameters stay the same, then simulates the \
          same load anew; percentages are relative to this configuration. What a shape is worth in quality is not \
          predicted.",
+        owners(balance)
     );
     let mut blocks = vec![Block::text(intro)];
     let rows: Vec<Row> = study
@@ -147,8 +153,7 @@ fn of_equal_memory(study: &Study, balance: Size, width: &str) -> Vec<Block> {
         })
         .collect();
     if !rows.is_empty() {
-        let capital = if balance == Size::Mlp { "MLP width" } else { "Expert width" };
-        let head: Vec<&str> = ["Change", capital, "Parameters", "KV cache per token and GPU"]
+        let head: Vec<&str> = ["Change", label(balance), "Parameters", "KV cache per token and GPU"]
             .into_iter()
             .chain(COLUMNS.iter().map(|metric| metric.name))
             .collect();
@@ -157,11 +162,12 @@ fn of_equal_memory(study: &Study, balance: Size, width: &str) -> Vec<Block> {
     blocks
 }
 
-fn at_equal_tpot(study: &Study, balance: Size, width: &str) -> Vec<Block> {
+fn at_equal_tpot(study: &Study, balance: Size) -> Vec<Block> {
     let intro = format!(
-        "Each row changes the model's shape and sets the {width} so that TPOT stays the same: more parameters at the same \
-         speed. The width is interpolated between three simulated ones; open a row to simulate it. What a shape is worth \
+        "Each row changes the model's shape and sets the width of its {} so that TPOT stays the same. \
+         The width is interpolated between three simulated ones; open a row to simulate it. What a shape is worth \
          in quality is not predicted.",
+        owners(balance)
     );
     let mut blocks = vec![Block::text(intro)];
     let own = study.own();
@@ -187,8 +193,7 @@ fn at_equal_tpot(study: &Study, balance: Size, width: &str) -> Vec<Block> {
         });
     }
     if !rows.is_empty() {
-        let capital = if balance == Size::Mlp { "MLP width" } else { "Expert width" };
-        let head = ["Change", capital, "Parameters", "KV cache per token and GPU"];
+        let head = ["Change", label(balance), "Parameters", "KV cache per token and GPU"];
         blocks.push(Block::table("At equal TPOT", &head, rows));
     }
     blocks
