@@ -190,7 +190,8 @@ fn every_figure_has_a_source_or_a_reason() {
         }
         for (id, source) in sources {
             let url = source["url"].as_str().unwrap_or_default();
-            assert!(url.starts_with("https://"), "{name}: source {id} has no address");
+            let ours = !url.is_empty() && std::path::Path::new(url).exists();
+            assert!(ours || url.starts_with("https://"), "{name}: source {id} has no address");
         }
     }
 }

@@ -17,12 +17,12 @@ mod posterior;
 mod rank;
 mod record;
 
-pub use band::{Band, Figure, OF_80_PERCENT, Responses, Widths};
+pub use band::{Band, OF_80_PERCENT, Responses, UncertainFigure, Widths};
 pub use covariance::{Covariance, Label, Level, Pair, SOURCES, Smooth, Source};
-pub use point::{Point, minor};
+pub use point::ConfigPoint;
 pub use posterior::{Joint, Posterior, Support};
 pub use rank::{Standing, Versus};
-pub use record::{Calibration, Known, LeftOut, METRICS, Noise, Observation, Observed, Outliers, shipped};
+pub use record::{Calibration, KnownRun, LeftOut, METRICS, Noise, Observation, Observed, Outliers, shipped};
 
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,7 @@ use super::bound::Bound;
 use super::estimate::Estimate;
 use super::plan::{Broken, Found, Worth, keeps};
 use super::words;
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::catalog::constants;
 use crate::config::{Field, Issue, Load, Scenario, Setup};
 use crate::efficiency::{Efficiencies, Rows};
@@ -62,7 +62,7 @@ impl Layout {
 pub struct Probe {
     pub layout: Layout,
     /// Calibration points from the visitor's runs.
-    own: Arc<[Known]>,
+    own: Arc<[KnownRun]>,
     runner: Option<Runner>,
     /// Largest number of replicas known to miss the limits; fewer miss them too.
     pub low: u32,
@@ -104,7 +104,7 @@ const GROWTH: f64 = 1.4;
 
 impl Probe {
     /// `every`: without skipping any number of replicas.
-    pub fn new(layout: Layout, every: bool, own: Arc<[Known]>) -> Self {
+    pub fn new(layout: Layout, every: bool, own: Arc<[KnownRun]>) -> Self {
         let low = layout.least.min(layout.most).saturating_sub(1);
         Self {
             layout,
@@ -124,7 +124,7 @@ impl Probe {
     }
 
     /// For a layout that may miss the limits even for a lone request: that is tried first.
-    pub fn alone(layout: Layout, own: Arc<[Known]>) -> Self {
+    pub fn alone(layout: Layout, own: Arc<[KnownRun]>) -> Self {
         Self { alone_first: true, ..Self::new(layout, false, own) }
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::Fleet;
 use super::layouts::{self, Varied};
 use super::prices;
-use crate::config::inputs::{self, Input, Kind};
+use crate::config::inputs::{self, Input, InputKind};
 use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain};
 use crate::config::measured::given;
 use crate::config::{Field, Issue, Load, Scenario, excerpt, json};
@@ -114,7 +114,7 @@ pub(super) fn asked(link: &Link) -> Map<String, Value> {
     let mut vary = Map::new();
     for field in VARIES {
         let texts = find.list(field);
-        let is_number = !matches!(field.input().kind(), Kind::Id | Kind::Format);
+        let is_number = !matches!(field.input().kind(), InputKind::Id | InputKind::Format);
         if texts == [layouts::ALL] {
             vary.insert(field.id().into(), layouts::ALL.into());
             continue;

@@ -11,7 +11,7 @@ use super::probe::{Layout, Probe};
 use super::ranking::Reason;
 use super::task::{Job, Loaded, Task};
 use super::{Fleet, Request};
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::Runner;
@@ -57,7 +57,7 @@ pub struct Search {
     pub(super) slow: Layouts,
     pub(super) phase: Phase,
     /// Calibration points of the visitor's runs, once known.
-    pub(super) own: Option<Arc<[Known]>>,
+    pub(super) own: Option<Arc<[KnownRun]>>,
     /// Issues with those runs.
     pub(super) of_runs: Vec<Issue>,
     pub(super) pools: Pools,
@@ -200,7 +200,7 @@ impl Search {
             if self.out > 0 || self.phase == Phase::Finished {
                 return None;
             }
-            self.go_on();
+            self.next_phase();
         }
     }
 
@@ -244,7 +244,7 @@ impl Search {
     }
 
     /// Moves to the next phase.
-    fn go_on(&mut self) {
+    fn next_phase(&mut self) {
         let nothing = self.found.is_empty();
         let phase = self.phase;
         self.phase = match phase {

@@ -10,7 +10,7 @@ use super::plan::{Broken, Found, keeps};
 use super::pools::Half;
 use super::probe::{Layout, Probe, Slice};
 use super::{Request, words};
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
 use crate::config::{Issue, Scenario, check};
 use crate::efficiency::{Efficiencies, Rows};
@@ -39,7 +39,7 @@ pub struct Done(pub(super) Outcome);
 pub(super) enum Outcome {
     Screened(Vec<Screened>),
     Refined(Vec<Layout>),
-    Observed(Arc<[Known]>, Vec<Issue>),
+    Observed(Arc<[KnownRun]>, Vec<Issue>),
     Probed(Box<Probe>, Slice),
     Estimated(Vec<Half>),
     Paired(Box<Pair>, Slice),

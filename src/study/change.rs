@@ -261,7 +261,7 @@ mod tests {
     use crate::config::link::decode;
 
     #[test]
-    fn what_serving_is_tuned_by_is_tried() {
+    fn tuning_options_are_among_the_changes() {
         let tried = |link: &str| -> Vec<String> {
             cases(&decode(link).0, "").into_iter().map(|case| case.name).collect()
         };

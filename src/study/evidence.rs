@@ -5,7 +5,7 @@ use super::{Block, Row, Span, Study, behind};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::{Lengths, link};
-use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point, Ranked, Reliability};
+use crate::study::accuracy::{Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability};
 use crate::study::words;
 use crate::units::{count, fixed};
 
@@ -187,9 +187,9 @@ fn kernels(accuracy: &Accuracy) -> Vec<Block> {
 
 /// Every case by model, GPU and engine, as links.
 fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
-    let mut groups: Vec<(String, Vec<&Point>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<&CasePoint>)> = Vec::new();
     for point in &accuracy.points {
-        let Point { model, gpu, engine, .. } = point;
+        let CasePoint { model, gpu, engine, .. } = point;
         let name = match point.kind.as_str() {
             "trace" => "Traces".to_owned(),
             "batch" => format!("{model}, {gpu}, {engine}, batches"),
@@ -213,7 +213,7 @@ fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
     std::iter::once(Block::text(text)).chain(folds).collect()
 }
 
-fn case_table(points: &[&Point]) -> Block {
+fn case_table(points: &[&CasePoint]) -> Block {
     let head: &[&str] = match points.first().map(|point| point.kind.as_str()) {
         Some("batch") => &["Case", "Prefill, ms", "", "Decode step, ms", "", "Total, ms", ""],
         Some("trace") => &["Case", "TTFT, ms", "", "TPOT, ms", "", "Output, tok/s", ""],
@@ -226,7 +226,7 @@ fn case_table(points: &[&Point]) -> Block {
 const HEAD_OF_LOOPS: [&str; 5] = ["Case", "TTFT, ms", "", "TPOT, ms", ""];
 
 /// Prediction and measurement of a case, with a link on its name.
-fn row_of(point: &Point, name: &str) -> Row {
+fn row_of(point: &CasePoint, name: &str) -> Row {
     let mut cells = vec![Span::link(name, format!("#{}", point.link))];
     for (predicted, measured) in point.predicted.iter().zip(&point.measured) {
         cells.push(format!("{} / {}", count(*predicted), count(*measured)).into());
@@ -236,7 +236,7 @@ fn row_of(point: &Point, name: &str) -> Row {
 }
 
 /// Lengths, load and TP of a case: `1024 in, 512 out, 8 clients, TP 2`.
-fn describe(point: &Point) -> String {
+fn describe(point: &CasePoint) -> String {
     let (link, _) = link::decode(&point.link);
     let (tp, workload) = (link.scenario.tp, link.scenario.workload);
     let isl = match workload.isl {
@@ -284,18 +284,18 @@ fn error(error: &Error) -> String {
 }
 
 /// One row per group of `kinds`: cases and error by metric.
-fn groups(name: &str, metrics: &[&str], all: &[Group], kinds: &[&str]) -> Block {
-    let row = |group: &Group| {
+fn groups(name: &str, metrics: &[&str], all: &[ErrorGroup], kinds: &[&str]) -> Block {
+    let row = |group: &ErrorGroup| {
         let errors = group.errors.iter().map(error);
         Row::texts([label(group), count(f64::from(group.cases))].into_iter().chain(errors))
     };
     let head: Vec<&str> = [name, "Cases"].into_iter().chain(metrics.iter().copied()).collect();
-    let few = |group: &Group| group.of == "clients" && group.cases < FEW;
+    let few = |group: &ErrorGroup| group.of == "clients" && group.cases < FEW;
     let shown = all.iter().filter(|group| kinds.contains(&&*group.of) && !few(group));
     Block::table(name, &head, shown.map(row))
 }
 
-fn label(group: &Group) -> String {
+fn label(group: &ErrorGroup) -> String {
     match group.of.as_str() {
         "all" => "Rooflight".into(),
         "known launch" => "Rooflight, server configuration fully known".into(),
@@ -312,7 +312,7 @@ fn label(group: &Group) -> String {
 
 /// Every case of a kind as a point, and the line where prediction equals measurement.
 fn scatter(accuracy: &Accuracy, kind: &str, metrics: &[&str]) -> Block {
-    let points: Vec<&Point> = accuracy.points.iter().filter(|point| point.kind == kind).collect();
+    let points: Vec<&CasePoint> = accuracy.points.iter().filter(|point| point.kind == kind).collect();
     let panel = |(index, name): (usize, &&str)| {
         let pairs = points.iter().filter_map(|point| {
             let (predicted, measured) =

@@ -1,6 +1,6 @@
 //! Measured numbers next to predicted ones.
 
-use super::accuracy::Point;
+use super::accuracy::CasePoint;
 use super::sweep::weights_of;
 use super::{Block, Case, Study, metric};
 use crate::chart::{Line, Tone};
@@ -64,7 +64,7 @@ pub fn dots<'a>(study: &Study, metric: metric::Metric, cases: impl Iterator<Item
     Line { loose: true, ..Line::marked("measured", Tone::Ink, dots) }
 }
 
-fn of_evidence<'a>(study: &'a Study, case: &'a Case) -> impl Iterator<Item = &'a Point> {
+fn of_evidence<'a>(study: &'a Study, case: &'a Case) -> impl Iterator<Item = &'a CasePoint> {
     let same = bare(&case.scenario);
     let points = study.accuracy.iter().flat_map(|accuracy| &accuracy.points);
     points.filter(move |point| {

@@ -1,7 +1,7 @@
 //! Headline numbers as table columns and chart panels: name, unit and value, defined once.
 
 use super::Case;
-use crate::calibration::{Figure, Standing};
+use crate::calibration::{Standing, UncertainFigure};
 use crate::chart::{Axis, Line, Panel, Tone, Unit};
 use crate::serving::report::Headline;
 use crate::units::{count, fixed};
@@ -12,7 +12,7 @@ pub struct Metric {
     unit: Unit,
     value: fn(&Headline) -> Option<f64>,
     /// The figure that determines its uncertainty.
-    rests_on: fn(&Standing) -> Option<Figure>,
+    rests_on: fn(&Standing) -> Option<UncertainFigure>,
     /// Falls as that figure rises.
     inverse: bool,
     pub less_is_better: bool,
@@ -21,7 +21,7 @@ pub struct Metric {
 const fn time(
     name: &'static str,
     value: fn(&Headline) -> Option<f64>,
-    rests_on: fn(&Standing) -> Option<Figure>,
+    rests_on: fn(&Standing) -> Option<UncertainFigure>,
 ) -> Metric {
     Metric { name, unit: Unit::Seconds, value, rests_on, inverse: false, less_is_better: true }
 }
@@ -73,10 +73,10 @@ impl Metric {
     }
 
     /// Its value and uncertainty, if calibrated.
-    pub fn figure(&self, case: &Case) -> Option<Figure> {
+    pub fn figure(&self, case: &Case) -> Option<UncertainFigure> {
         let of = (self.rests_on)(&case.report()?.calibrated.as_ref()?.standing)?;
         let response = if self.inverse { of.response.map(|by| -by) } else { of.response };
-        Some(Figure { value: self.of(case)?, response, ..of })
+        Some(UncertainFigure { value: self.of(case)?, response, ..of })
     }
 
     /// A line through those of `cases` that have the number, each at its position on the axis.

@@ -47,7 +47,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
 use crate::config::ids::ids;
 use crate::config::link::{self, Link};
@@ -161,7 +161,7 @@ pub struct Study {
     /// Cache of the visitor's measured runs.
     own_runs: Rc<RefCell<OwnRuns>>,
     /// Calibration points of the link's runs; `None` until the first prediction.
-    calibrated_on: Option<Arc<[Known]>>,
+    calibrated_on: Option<Arc<[KnownRun]>>,
     /// The search for plans, if requested.
     plans: Option<Plans>,
 }

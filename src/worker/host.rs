@@ -87,7 +87,7 @@ pub fn listen() {
     let session = Session::default();
     let listening = scope.clone();
     let listen = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
-        hear(&listening, &session, &message.data());
+        handle(&listening, &session, &message.data());
     });
     scope.set_onmessage(Some(listen.as_ref().unchecked_ref()));
     // The worker ends with its page.
@@ -95,7 +95,7 @@ pub fn listen() {
     post(&scope, &FromWorker::Up { version: VERSION });
 }
 
-fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue) {
+fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue) {
     match unpack::<ToWorker>(message) {
         Ok(ToWorker::Load { models }) => {
             let (scope, session) = (scope.clone(), session.clone());
@@ -127,7 +127,7 @@ fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue
                 *session.trace.borrow_mut() = trace;
             }
         }
-        Ok(ToWorker::Sweep { id }) => go_on(scope, session, id),
+        Ok(ToWorker::Sweep { id }) => sweep_on(scope, session, id),
         Ok(ToWorker::Stop { id }) => {
             session.loads.borrow_mut().take_if(|loads| loads.id == id);
         }
@@ -163,7 +163,7 @@ fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue
 }
 
 /// Runs one more load of the sweep in a separate task: messages from the page come first.
-fn go_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
+fn sweep_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
     let (listening, session) = (scope.clone(), session.clone());
     later(scope, move || {
         let swept = {
@@ -176,7 +176,7 @@ fn go_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
         if finished {
             session.loads.borrow_mut().take();
         } else {
-            go_on(&listening, &session, id);
+            sweep_on(&listening, &session, id);
         }
     });
 }

@@ -126,7 +126,7 @@ fn labels_that_multiply_degrees_twice_are_read_back() {
 }
 
 #[test]
-fn labels_lie_about_experts() {
+fn expert_labels_are_corrected() {
     let h200 = "MiniMaxAI/MiniMax-M2.5 fp8 h200-sxm vllm";
     let found = launch(&case(h200, "2026-03-27", "v0.18.0", [8, 8, 1, 1], [1024, 1024, 8]));
     assert_eq!(found.layout, Layout { gpus: 8, tp: 8, ep: 8, attention_dp: 1 });
@@ -275,7 +275,7 @@ fn some_runs_are_excluded() {
 }
 
 #[test]
-fn what_no_script_tells_is_the_engines_default() {
+fn settings_without_a_script_are_the_engines_defaults() {
     let nightly = "nightly-5b8c30d62b754b575e043ce2fc0dcbf8a64f6306";
     let what = "MiniMaxAI/MiniMax-M2.5 nvfp4 b200 vllm";
     let early = launch(&case(what, "2026-04-03", nightly, [4, 4, 1, 1], [1024, 1024, 64]));
@@ -297,14 +297,14 @@ fn what_no_script_tells_is_the_engines_default() {
     assert_eq!((found.length_range, found.warmup), (None, Warmup::Unknown));
     assert_eq!((found.token_budget, found.memory_share), (8192, None));
     assert_eq!(found.doubts.len(), 2);
-    own.engine_version = Some("0.5.1.post1".to_owned());
+    own.engine_version = Some("0.5.1.post1".into());
     let older = launch(&own);
     assert_eq!((older.max_prefill_tokens, older.mixed_chunk), (Some(16384), false));
-    own.engine_version = Some("0.5.6.post2".to_owned());
+    own.engine_version = Some("0.5.6.post2".into());
     let newer = launch(&own);
     assert_eq!((newer.max_prefill_tokens, newer.mixed_chunk), (Some(2524), true));
     own.engine = "trtllm".to_owned();
-    own.engine_version = Some("1.0.0rc3".to_owned());
+    own.engine_version = Some("1.0.0rc3".into());
     let found = launch(&own);
     assert_eq!((found.token_budget, found.async_scheduling), (16 + 1024 + 1500, false));
 }
@@ -313,7 +313,7 @@ fn what_no_script_tells_is_the_engines_default() {
 fn copies_of_the_scripts_runs_are_launched_as_they_were() {
     let mut copy = case("moonshotai/Kimi-K2.5 nvfp4 b200 vllm", "", "", [8, 8, 1, 1], [1024, 1024, 4]);
     copy.source = "aiconfigurator/nvidia_internal_gap_analysis".to_owned();
-    copy.engine_version = Some("0.17.0".to_owned());
+    copy.engine_version = Some("0.17.0".into());
     (copy.measured_on, copy.length_range) = (None, None);
     let found = launch(&copy);
     assert_eq!(found.origin, Origin::Recorded);
@@ -322,7 +322,7 @@ fn copies_of_the_scripts_runs_are_launched_as_they_were() {
     assert_eq!((found.token_budget, found.max_seqs), (8192, Some(4)));
     copy.model = "Qwen/Qwen3.5-397B-A17B".to_owned();
     (copy.precision, copy.engine) = ("bf16".to_owned(), "sglang".to_owned());
-    copy.engine_version = Some("nightly-dev".to_owned());
+    copy.engine_version = Some("nightly-dev".into());
     assert_eq!(launch(&copy).receive_interval, 10);
 }
 

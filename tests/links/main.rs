@@ -307,7 +307,7 @@ fn every_catalog_model_travels_shorter_than_its_json() {
 }
 
 #[test]
-fn what_is_written_from_the_table_is_current() {
+fn generated_documentation_is_up_to_date() {
     for (name, text) in [("docs/links.md", grammar()), ("static/boot/keys.js", keys_script())] {
         let path = format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("ROOFLIGHT_WRITE").is_some() {

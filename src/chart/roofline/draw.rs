@@ -4,7 +4,7 @@ use plotters::element::{Circle, PathElement, Polygon};
 use plotters::prelude::{Color, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Point, Roof, Roofline};
+use super::{KernelPoint, Roof, Roofline};
 use crate::chart::labels::{Area, LabelSpace};
 use crate::chart::plot::{Plot, pixel, undrawn};
 use crate::chart::reading::Reading;
@@ -114,7 +114,7 @@ struct Roofed {
 
 /// A point as drawn: moved aside if a larger one occupies its position.
 struct Mark<'a> {
-    point: &'a Point,
+    point: &'a KernelPoint,
     at: Pixel,
     radius: f64,
 }
@@ -223,7 +223,7 @@ impl Drawing<'_, '_, '_> {
     }
 
     /// Area proportional to the share of time.
-    fn radius(&self, point: &Point) -> f64 {
+    fn radius(&self, point: &KernelPoint) -> f64 {
         let largest = (self.css_width() / WIDTH_PER_RADIUS).clamp(LARGEST.0, LARGEST.1);
         self.theme.px((largest * point.share.clamp(0.0, 1.0).sqrt()).max(SMALLEST))
     }

@@ -1,7 +1,7 @@
 //! How a row is written: its columns, and values that a field of the scenario holds.
 
 use super::number::Range;
-use super::place::{Group, Place};
+use super::place::{FormPlace, Group};
 use super::{Input, Number, Stops, Text};
 use crate::config::{Engine, Field, Gpu, Scenario};
 
@@ -32,7 +32,7 @@ impl Input {
     }
 
     pub const fn at(self, group: Group, order: u8) -> Self {
-        Self { place: Some(Place(group, order)), ..self }
+        Self { place: Some(FormPlace(group, order)), ..self }
     }
 
     pub const fn when(self, applies: fn(&Scenario) -> bool) -> Self {
@@ -188,7 +188,7 @@ macro_rules! size {
 macro_rules! text {
     ($kind:ident, $read:expr, Some($at:ident$(.$of:ident)*), $write:expr) => {
         Text {
-            kind: Kind::$kind,
+            kind: InputKind::$kind,
             get: |link| link.$at$(.$of)*.as_ref().map($write),
             set: |draft, text| $read(text).map(|value| draft.link.$at$(.$of)* = Some(value)),
         }
@@ -201,7 +201,7 @@ macro_rules! text {
     };
     ($kind:ident, $read:expr, $at:ident$(.$of:ident)*, $write:expr) => {
         Text {
-            kind: Kind::$kind,
+            kind: InputKind::$kind,
             get: |link| Some($write(&link.$at$(.$of)*)),
             set: |draft, text| $read(text).map(|value| draft.link.$at$(.$of)* = value),
         }

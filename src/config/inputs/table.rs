@@ -9,7 +9,7 @@ use super::place::Group::{
     Architecture, Engine, Formats, Gpu, Hardware, Layout, Model, Rates, Requests, Slos, Workload,
 };
 use super::stops::Stops::{self, Decades, Doubling, Even, Quarters};
-use super::{Input, Kind, Number, Text};
+use super::{Input, InputKind, Number, Text};
 use crate::config::catalog::catalog;
 use crate::config::ids::ids;
 use crate::config::link::{self, Find, compared, custom, values};
@@ -51,9 +51,9 @@ inputs! {
     #[default]
     Link = named("Link"),
     Version = row("v", "Link version", "Link schema version; 1 if left out.").aside()
-        .text(Text { kind: Kind::Whole, get: |_| Some(link::VERSION.to_string()), set: link::set_version }),
+        .text(Text { kind: InputKind::Whole, get: |_| Some(link::VERSION.to_string()), set: link::set_version }),
     Model = row("m", "Model", "Model, by catalog id.").at(Model, 0).text(Text {
-        kind: Kind::Id,
+        kind: InputKind::Id,
         get: |link| match &link.scenario.model {
             ModelChoice::Catalog(id) => Some(id.clone()),
             ModelChoice::Custom(_) => None,
@@ -81,7 +81,7 @@ inputs! {
         multiple of TP x DP x PP.").at(Gpu, 1)
         .number(held!(replicas, whole(1.0, 10_000.0, Doubling { low: 1, high: 64 }).unit("copies")))
         .text(Text {
-            kind: Kind::Whole,
+            kind: InputKind::Whole,
             get: link::all_gpus,
             set: |draft, text| values::whole(text).map(|gpus| draft.gpus = Some(gpus)),
         }),
@@ -342,7 +342,7 @@ inputs! {
         "Measured runs of your own, up to 100, that predictions are calibrated on: configurations with their \
          measurements.").aside().text(text!(Links, compared::read_runs, runs or none, compared::encode)),
     ; also row("x", "Custom model", "Your own model, instead of one from the catalog.").of(Field::Model).text(Text {
-        kind: Kind::Packed,
+        kind: InputKind::Packed,
         get: |link| match &link.scenario.model {
             ModelChoice::Catalog(_) => None,
             ModelChoice::Custom(model) => Some(custom::encode(model)),

@@ -17,7 +17,6 @@ use crate::config::{Drafts, Dtype};
 use crate::serving::sim::BatchWait;
 
 pub use self::label::Layout;
-pub use self::plan::numbers as version_numbers;
 
 /// Where the settings come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,11 +4,11 @@
 use serde_json::Value;
 
 use super::bench::{constants, engine_settings};
-use super::plan::{Plan, numbers};
+use super::plan::Plan;
 use super::{Graphs, KvCache, LaunchSettings, Layout, Origin};
 use crate::config::catalog::catalog;
 use crate::config::command::{Flag, Setting, flags, setting};
-use crate::config::{Drafts, Engine, VersionDefaults};
+use crate::config::{Drafts, Engine, Version, VersionDefaults};
 use crate::evidence::cases::{Published, ServedCase};
 
 /// # Errors
@@ -22,12 +22,11 @@ pub(super) fn launch(
     let gpu = catalog()
         .gpu(&case.gpu)
         .ok_or_else(|| format!("{} is not among the GPUs of the catalog", case.gpu))?;
-    let (defaults, doubts) =
-        match case.engine_version.as_deref().map(numbers).filter(|version| !version.is_empty()) {
-            Some(version) => (engine.version_defaults(&version, gpu.arch), Vec::new()),
-            None => (engine.versions.last(), vec!["the engine's version is not recorded".to_owned()]),
-        };
-    let version = case.engine_version.as_deref().unwrap_or_default();
+    let (defaults, doubts) = match case.engine_version.as_ref().filter(|version| version.is_numbered()) {
+        Some(version) => (engine.version_defaults(version, gpu.arch), Vec::new()),
+        None => (engine.versions.last(), vec!["the engine's version is not recorded".to_owned()]),
+    };
+    let version = case.engine_version.as_ref().map_or("", Version::text);
     let defaults =
         defaults.ok_or_else(|| format!("the defaults of {} {version} are not recorded", engine.name))?;
     let (budget, seqs) = engine.scheduler.limits_on(gpu);
@@ -73,8 +72,8 @@ pub(super) fn launch(
 /// Prompts of gpt-oss are rendered without a template.
 fn template_s(engine: &Engine, case: &ServedCase, published: &Published) -> f64 {
     let chat = published.client.contains("chat") && !case.model.contains("gpt-oss");
-    let version = case.engine_version.as_deref().map(numbers).filter(|_| chat);
-    let template = version.and_then(|version| engine.chat_template(&version));
+    let version = case.engine_version.as_ref().filter(|_| chat);
+    let template = version.and_then(|version| engine.chat_template(version));
     template.and_then(|template| template.request_us.0).unwrap_or(0.0) * 1e-6
 }
 

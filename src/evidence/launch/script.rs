@@ -3,6 +3,7 @@
 use super::label::Label;
 use super::plan::{Plan, RunKey, Script};
 use super::{LaunchSettings, Origin};
+use crate::config::Version;
 use crate::evidence::cases::ServedCase;
 
 /// The launch of a case as its script, or else the defaults of its engine, give it.
@@ -106,6 +107,7 @@ fn by_day_and_image<'a>(scripts: &[&'a Script], tag: Option<&str>, day: Option<&
 /// The tag of the image, or else the engine's version; none if the case has neither.
 fn image_tag(case: &ServedCase) -> Option<&str> {
     let image = case.image.as_deref().filter(|image| image.contains('/'));
-    let tag = image.and_then(|image| image.rsplit(':').next()).or(case.engine_version.as_deref());
+    let tag =
+        image.and_then(|image| image.rsplit(':').next()).or(case.engine_version.as_ref().map(Version::text));
     tag.map(|tag| tag.trim_start_matches('v'))
 }
