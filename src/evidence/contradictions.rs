@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use super::cases::ServedCase;
-use super::launch::{Layout, launch};
+use super::launch::{LaunchLayout, launch};
 use crate::config::Version;
 use crate::kernels::constants::constants;
 
@@ -65,7 +65,7 @@ fn below(case: &ServedCase, floor: f64) -> Option<String> {
 }
 
 /// Properties that comparable runs share: model, formats and engine, layout, lengths, and expert kernel.
-type Key = ([String; 5], [u32; 2], Option<(Layout, Option<String>)>);
+type Key = ([String; 5], [u32; 2], Option<(LaunchLayout, Option<String>)>);
 
 fn key(case: &ServedCase) -> Key {
     let run = launch(case).ok().map(|launch| (launch.layout, launch.moe));

@@ -11,18 +11,18 @@ use super::label::Label;
 use crate::config::Version;
 use crate::evidence::cases::ServedCase;
 
-static PLAN: LazyLock<Result<Plan, String>> = LazyLock::new(|| {
+static PLAN: LazyLock<Result<LaunchPlan, String>> = LazyLock::new(|| {
     let text = include_str!("../../../training/launch_plan.json");
     serde_json::from_str(text).map_err(|error| format!("the plan of launches: {error}"))
 });
 
 /// The plan of this release.
-pub(super) fn plan() -> Result<&'static Plan, String> {
+pub(super) fn plan() -> Result<&'static LaunchPlan, String> {
     PLAN.as_ref().map_err(String::clone)
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Plan {
+pub(super) struct LaunchPlan {
     /// Nominal prompt and answer, in tokens, that the scripts run at all.
     pub lengths: Vec<[u32; 2]>,
     /// The day to which rows without one are put that copy runs of the scripts: the last of the visible ones.

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::bench::{constants, engine_settings};
-use super::plan::Plan;
-use super::{Graphs, KvCache, LaunchSettings, Layout, Origin};
+use super::plan::LaunchPlan;
+use super::{Graphs, KvCache, LaunchLayout, LaunchSettings, Origin};
 use crate::config::catalog::catalog;
 use crate::config::command::{Flag, Setting, flags, setting};
 use crate::config::{Drafts, Engine, Version, VersionDefaults};
@@ -14,7 +14,7 @@ use crate::evidence::cases::{Published, ServedCase};
 /// # Errors
 /// Where the engine, its version or the GPU is not in the catalog.
 pub(super) fn launch(
-    plan: &Plan,
+    plan: &LaunchPlan,
     case: &ServedCase,
     published: &Published,
 ) -> Result<LaunchSettings, String> {
@@ -107,13 +107,13 @@ fn with_defaults(
 }
 
 /// vLLM spreads experts over all GPUs that also split attention; the tables then name EP only.
-fn layout(case: &ServedCase) -> Result<Layout, String> {
+fn layout(case: &ServedCase) -> Result<LaunchLayout, String> {
     let stage = case.gpus / case.pp.max(1);
     let ranks = case.dp_attention.max(1);
     if stage == 0 || !stage.is_multiple_of(ranks) {
         return Err(format!("{} GPUs do not divide into {} stages of {ranks} ranks", case.gpus, case.pp));
     }
-    Ok(Layout { gpus: stage, tp: stage / ranks, ep: case.ep.max(1), attention_dp: ranks })
+    Ok(LaunchLayout { gpus: stage, tp: stage / ranks, ep: case.ep.max(1), attention_dp: ranks })
 }
 
 /// Settings of one engine that the tables hold as fields of their own, and those that change little.
@@ -179,7 +179,7 @@ fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
 /// Tokens drafted in each step, and accepted: what the run printed, or else what runs like it had.
 fn drafts(
     launch: &mut LaunchSettings,
-    plan: &Plan,
+    plan: &LaunchPlan,
     case: &ServedCase,
     published: &Published,
     given: &[Flag],
