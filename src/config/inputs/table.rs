@@ -60,7 +60,7 @@ inputs! {
         },
         set: |draft, text| values::id(text).map(|id| draft.link.scenario.model = ModelChoice::Catalog(id)),
     }),
-    Layers = size!(0, Layers, whole(1.0, 1_000.0, SIZES), "Layers", "Decoder blocks; kinds of blocks keep their proportions."),
+    Layers = size!(0, Layers, whole(1.0, 1_000.0, Quarters { low: 1, high: 256 }), "Layers", "Decoder blocks; kinds of blocks keep their proportions."),
     Hidden = size!(1, Hidden, whole(1.0, 1_000_000.0, WIDTHS), "Hidden size", "Width of the residual stream."),
     Heads = size!(2, Heads, whole(1.0, 10_000.0, SIZES), "Heads", "Query heads of a layer."),
     KvHeads = size!(3, KvHeads, whole(1.0, 10_000.0, DEGREES), "KV heads", "Heads of keys and values that a layer caches."),
