@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::panel::{self, Panel};
 use super::pick::{self, PICK};
-use super::{Block, Row, Span, Study, edit};
+use super::{Block, Row, Span, Study, edit, glossary};
 use crate::config::catalog::catalog;
 use crate::config::model::Attention;
 use crate::config::{Dtype, Field, Gpu, Issue, Model, ModelChoice, Scenario, check, link, names};
@@ -97,7 +97,10 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     found.truncate(MOST);
     found.iter_mut().for_each(say_whether_it_fits);
     let mut blocks = match found.is_empty() {
-        true => vec![Block::text("No results.").called("no-results")],
+        true => vec![
+            Block::text("No results. Try a model, GPU, engine, workload, limit, setting or term.")
+                .called("no-results"),
+        ],
         false => vec![Block::table("Results", &HEAD, found)],
     };
     if more > 0 {
@@ -270,18 +273,15 @@ fn entries(study: &Study) -> Vec<Entry> {
     all
 }
 
-/// The terms of `docs/glossary.md`, linked to where the page shows them.
+/// The terms of the glossary, linked to where the page shows them.
 fn terms() -> impl Iterator<Item = Entry> {
-    let rows = include_str!("../../docs/glossary.md").lines().filter_map(|line| line.strip_prefix("| "));
-    let rows = rows.filter_map(|row| row.strip_suffix(" |")?.split_once(" | "));
-    // The first row is the header.
-    rows.skip(1).map(|(name, meaning)| {
-        let shown = match name {
+    glossary::rows().map(|(name, meaning)| {
+        let shown = match name.split(", ").next().unwrap_or(name) {
             "TTFT" => "explain/ttft",
             "TPOT" | "ITL" => "explain/tpot",
             "E2E" => "explain/e2e",
             "cost per M output tokens" => "explain/cost",
-            "output" | "output per user" | "goodput" => "explain/throughput",
+            "output" | "output per user" | "output per GPU" | "goodput" => "explain/throughput",
             "KV cache" => "explain/memory",
             "roofline" | "MFU" | "MBU" => "roofline",
             "ceiling" | "efficiency" => "headroom",

@@ -87,7 +87,6 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 
 /// How likely a frontier point yields more than the best other degree at the same speed per user. `None` without
 /// calibration or rival.
-/// calibration, or without a rival.
 fn ahead(study: &Study, point: &Point<'_>, points: &[Point<'_>]) -> Option<f64> {
     let is_rival = |other: &&Point<'_>| {
         other.case.scenario.tp != point.case.scenario.tp && other.per_user >= point.per_user

@@ -145,6 +145,9 @@ for (const [theme, viewport] of [["light", desktop], ["dark", phone]]) {
     await open(link);
     await found(page);
     if (viewport === phone) await page.getByTestId("configure").click();
+    // Beside the form the plans scroll on their own.
+    const { overflowY } = await page.getByTestId("plans").evaluate((plans) => getComputedStyle(plans));
+    assert.equal(overflowY, viewport === phone ? "visible" : "auto");
     for (const fold of ["vary-gpus", "vary-degrees", "vary-settings", "plan-1"]) await page.getByTestId(fold).locator("summary").click();
     await page.waitForFunction(() => [...document.querySelectorAll("#plans-document canvas")].every((canvas) => canvas.dataset.drawn === "" || !canvas.clientWidth));
     await page.screenshot({ path: `${screenshots}/find-${name}-${theme}.png`, fullPage: true });
