@@ -131,8 +131,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.push(Block::text(
         "Each row applies one change to this configuration under the same load, simulated anew; percentages are relative \
          to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU. \
-         The chances that a measurement comes out cheaper, and meets the limits, follow from measured runs and from what the row \
-         shares with this configuration. Measured runs are those of this model on the row's engine that its numbers rest on.",
+         The chances follow from measured runs and from what the row shares with this configuration.",
     ));
     if left_out > 0 {
         let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };

@@ -48,7 +48,10 @@ pub fn draw(area: &Sheet<'_>, chart: &Roofline, theme: Theme) -> DrawResult {
     for Mark { point, at, radius, .. } in &marks {
         space.block(Area::around(at.0, at.1, *radius));
         let ceiling = plot.at(point.intensity, point.ceiling.0).1;
-        space.block_line(*at, (at.0, ceiling), theme.px(4.0));
+        // Only where a stem is drawn.
+        if at.1 - ceiling > *radius {
+            space.block_line(*at, (at.0, ceiling), theme.px(4.0));
+        }
     }
     for Roofed { from, to, .. } in &roofs {
         space.block_line(*from, *to, theme.px(4.0));
@@ -75,7 +78,7 @@ fn axes(chart: &Roofline) -> [Scale; 2] {
     let roofs: Vec<&Roof> = chart.roofs.iter().filter(|roof| roof.used).collect();
     let roofs = if roofs.is_empty() { chart.main_roof().into_iter().collect() } else { roofs };
     // With room to the right of ridge points, and above roofs for labels.
-    let points = weighty().flat_map(|point| [point.intensity * 0.75, point.intensity * 1.3]);
+    let points = weighty().flat_map(|point| [point.intensity * 0.75, point.intensity * 1.4]);
     let before = if weighty().next().is_some() { 0.7 } else { 0.05 };
     let ridges = roofs.iter().flat_map(|roof| [before, 1.6].map(|factor| chart.ridge(roof) * factor));
     let x = Scale::fitted(points.chain(ridges), (1.0, 1000.0), Unit::Count);

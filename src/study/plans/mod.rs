@@ -83,7 +83,6 @@ impl Plans {
         };
         if !shown.is_empty() {
             blocks.push(table(&shown).called("plans-table"));
-            blocks.push(Block::text(COLUMNS));
         }
         if answer.nearest.is_none() {
             blocks.extend(left_out(answer.plans.len() - shown.len()));
@@ -170,10 +169,6 @@ fn open(plan: &Plan) -> Span {
     Span::link(&plan.name, format!("#{}", plan.link))
 }
 
-/// Explains the columns.
-const COLUMNS: &str = "$/h: of all GPUs. TTFT and TPOT: mean (P99). In limits: share of requests. Sure: the chance that a \
-    measurement meets all limits. Headroom: how many times the load the same replicas take. N+1: with a spare \
-    replica, so the limits hold while one is down.";
 const DASH: &str = "–";
 
 fn dollars(value: Option<f64>) -> Span {
