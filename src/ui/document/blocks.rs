@@ -108,10 +108,12 @@ fn mark(name: String, plan: String) -> AnyView {
 fn table(of: Table) -> AnyView {
     // A head without a name is one to those who see it.
     let head = of.head.into_iter().zip(of.help).map(|(name, help)| {
-        let name = match () {
-            () if name.is_empty() => view! { <span class="unseen">"Name"</span> }.into_any(),
-            () if help.is_empty() => name.into_any(),
-            () => term(name, help),
+        let name = if name.is_empty() {
+            view! { <span class="unseen">"Name"</span> }.into_any()
+        } else if help.is_empty() {
+            name.into_any()
+        } else {
+            term(name, help)
         };
         view! { <th scope="col">{name}</th> }
     });
