@@ -88,14 +88,14 @@ fn zooming_in_leaves_what_is_in_view() {
     let (width, height) = (f64::from(size.0), f64::from(size.1));
     let of = |zoom| Chart::Roofline(h100(kernels())).zoomed(zoom).readings((width, height), theme).len();
     let whole = of(Zoom::default());
-    let corner = Zoom::default().by(4.0).moved((-2.0, -2.0));
-    let at_ridge = Zoom::default().by(4.0).moved((1.2, 1.2));
+    let corner = Zoom::default().by(4.0, (0.5, 0.5)).moved((-2.0, -2.0));
+    let at_ridge = Zoom::default().by(4.0, (0.5, 0.5)).moved((1.2, 1.2));
     assert!(of(at_ridge) < whole && of(at_ridge) + of(corner) > 0);
     for zoom in [
         corner,
         at_ridge,
-        Zoom::default().by(4.0).moved((2.0, -2.0)),
-        Zoom::default().by(9.0).moved((-9.0, 9.0)),
+        Zoom::default().by(4.0, (0.5, 0.5)).moved((2.0, -2.0)),
+        Zoom::default().by(9.0, (0.5, 0.5)).moved((-9.0, 9.0)),
     ] {
         let picture = svg_of(&Chart::Roofline(h100(kernels())).zoomed(zoom), size, theme);
         assert!(picture.contains("FLOP/s"), "{zoom:?}");

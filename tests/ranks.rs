@@ -62,7 +62,7 @@ fn clear_differences_are_decided() {
     let said = ranked("v~1~m~qwen3-32b~g~b200~tp~2~c~32");
     let (better, rest) = said.split_once(';').expect("parts");
     assert!(better.starts_with("A against This: better in") && better.contains("TPOT"), "{said}");
-    assert!(rest.contains("worse in $ per M output tokens"), "{said}");
+    assert!(rest.contains("worse in Cost per M output tokens"), "{said}");
 }
 
 #[test]

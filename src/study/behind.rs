@@ -107,9 +107,7 @@ fn nearest(study: &Study, at: &ConfigPoint) -> Vec<Block> {
     });
     let head = ["Measured run", "TTFT", "TPOT", "Output", "Shared error", "Engine", "Layout", "Load"];
     let table = Block::table("Nearest measured runs", &head, rows).called("nearest");
-    let text = "The nearest measured runs, and how far they came out from the physics alone. Shared error: the part \
-        of the error on step \
-                times that a run has in common with this configuration.";
+    let text = "The nearest measured runs, and how far they came out from the physics alone.";
     vec![Block::text(text), table]
 }
 

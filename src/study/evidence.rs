@@ -104,7 +104,8 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
 fn ranks(accuracy: &Accuracy) -> Vec<Block> {
     let percent = |value: f64| format!("{} %", fixed(value, 0));
     let row = |one: &Ranked| {
-        let what = format!("{}, {}", one.difference, one.metric);
+        let difference = if one.difference == "gpu" { "GPU" } else { &one.difference };
+        let what = format!("{difference}, {}", one.metric);
         [what, count(f64::from(one.pairs)), percent(one.right), percent(one.physics)]
     };
     let head = ["Runs that differ in", "Pairs", "Correct", "By the physics alone"];
@@ -134,7 +135,7 @@ fn reliability(accuracy: &Accuracy) -> Block {
         Panel { y, lines: vec![dots, line], ..Panel::default() }
     };
     let chart = Chart::Curves(Curves {
-        x: Axis::new("Said", Unit::Share, false),
+        x: Axis::new("Predicted", Unit::Share, false),
         panels: metrics.iter().map(|name| panel(name)).collect(),
         mark: None,
     });
@@ -189,7 +190,7 @@ fn kernels(accuracy: &Accuracy) -> Vec<Block> {
 fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
     let mut groups: Vec<(String, Vec<&CasePoint>)> = Vec::new();
     for point in &accuracy.points {
-        let CasePoint { model, gpu, engine, .. } = point;
+        let (model, gpu, engine) = (&point.model, gpu(&point.gpu), engine(&point.engine));
         let name = match point.kind.as_str() {
             "trace" => "Traces".to_owned(),
             "batch" => format!("{model}, {gpu}, {engine}, batches"),
@@ -205,7 +206,10 @@ fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
         !points.iter().any(|point| point.gpu == form.gpu && point.engine == form.engine)
     });
     let folds = groups.into_iter().enumerate().map(|(index, (name, points))| {
-        let name = format!("{name}: {} cases", points.len());
+        let name = match points.len() {
+            1 => format!("{name}: 1 case"),
+            many => format!("{name}: {many} cases"),
+        };
         Block::fold(format!("cases-{index}"), name, vec![case_table(&points)])
     });
     let text = "Measured cases by model, GPU and engine; those of this GPU and engine first. A click opens the case, \
@@ -295,6 +299,14 @@ fn groups(name: &str, metrics: &[&str], all: &[ErrorGroup], kinds: &[&str]) -> B
     Block::table(name, &head, shown.map(row))
 }
 
+fn gpu(id: &str) -> String {
+    catalog().gpu(id).map_or_else(|| id.into(), |gpu| gpu.name.clone())
+}
+
+fn engine(id: &str) -> String {
+    catalog().engine(id).map_or_else(|| id.into(), |engine| engine.name.clone())
+}
+
 fn label(group: &ErrorGroup) -> String {
     match group.of.as_str() {
         "all" => "Rooflight".into(),
@@ -306,6 +318,8 @@ fn label(group: &ErrorGroup) -> String {
         "without gpu" => "No run on the same GPU asked".into(),
         "roofline" => "Plain roofline, same simulation".into(),
         "ours" => format!("Rooflight on the cases of {}", group.name),
+        "engine" => engine(&group.name),
+        "gpu" => gpu(&group.name),
         _ => group.name.clone(),
     }
 }
@@ -319,7 +333,7 @@ fn scatter(accuracy: &Accuracy, kind: &str, metrics: &[&str]) -> Block {
                 (*point.predicted.get(index)? * 1e-3, *point.measured.get(index)? * 1e-3);
             (predicted > 0.0 && measured > 0.0).then_some((measured, predicted))
         });
-        let dots = Line { loose: true, ..Line::marked("", Tone::Accent, pairs) };
+        let dots = Line { loose: true, ..Line::marked("", Tone::Measured, pairs) };
         let values = dots.x.iter().chain(&dots.y).copied();
         let ends = [values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max)];
         let line = Line::new("", Tone::Ink, ends.map(|end| (end, end)));

@@ -35,19 +35,19 @@ const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Metric
 pub const TTFT: Metric = time("TTFT", |headline| Some(headline.ttft.0), |of| of.ttft);
 pub const TPOT: Metric = time("TPOT", |headline| headline.tpot.map(|tpot| tpot.0), |of| of.tpot);
 pub const E2E: Metric = time("E2E", |headline| Some(headline.e2e.0), |of| of.e2e);
-pub const OUTPUT: Metric = rate("Output, tok/s", |headline| Some(headline.output_per_s));
+pub const OUTPUT: Metric = rate("Output, tok/s in all", |headline| Some(headline.output_per_s));
 pub const PER_GPU: Metric = rate("Output per GPU, tok/s", |headline| Some(headline.output_per_s_per_gpu));
 pub const PER_USER: Metric = Metric {
     rests_on: |of| of.tpot,
     inverse: true,
     ..rate("Output per user, tok/s", |headline| headline.output_per_s_per_user)
 };
-pub const REQUESTS: Metric = rate("Requests/s", |headline| Some(headline.requests_per_s));
+pub const REQUESTS: Metric = rate("Requests/s in all", |headline| Some(headline.requests_per_s));
 pub const COST: Metric = Metric {
     unit: Unit::Dollars,
     inverse: true,
     less_is_better: true,
-    ..rate("$ per M output tokens", |headline| headline.dollars_per_million.map(|dollars| dollars.0))
+    ..rate("Cost per M output tokens", |headline| headline.dollars_per_million.map(|dollars| dollars.0))
 };
 
 /// All metrics, in report order.

@@ -45,7 +45,10 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     found.truncate(MOST);
     found.iter_mut().for_each(say_whether_it_fits);
     let mut blocks = match found.is_empty() {
-        true => vec![Block::text("No results.").called("no-results")],
+        true => vec![
+            Block::text("No results. Try a model, GPU, engine, workload, limit, setting or term.")
+                .called("no-results"),
+        ],
         false => vec![Block::table("Results", &HEAD, found)],
     };
     if more > 0 {

@@ -67,12 +67,6 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.push(Block::table("Pareto frontier", &head, best.iter().zip(&sure).map(row)));
     let known = best.iter().zip(&sure).filter_map(|(point, sure)| Some((*point, (*sure)?)));
     let closest = known.filter(|(_, sure)| *sure < SURE).min_by(|(_, one), (_, other)| one.total_cmp(other));
-    if all {
-        blocks.push(Block::text(
-            "Chance to lead: the probability that measurements put a point above the best other degree at the same \
-            speed per user.",
-        ));
-    }
     blocks.extend(closest.and_then(|(point, sure)| {
         let load = clients(point.case.scenario.workload.load.amount());
         let name = format!(
@@ -87,7 +81,6 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 
 /// How likely a frontier point yields more than the best other degree at the same speed per user. `None` without
 /// calibration or rival.
-/// calibration, or without a rival.
 fn ahead(study: &Study, point: &FrontierPoint<'_>, points: &[FrontierPoint<'_>]) -> Option<f64> {
     let is_rival = |other: &&FrontierPoint<'_>| {
         other.case.scenario.tp != point.case.scenario.tp && other.per_user >= point.per_user

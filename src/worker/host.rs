@@ -11,7 +11,9 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use super::answer::{self, Loads};
 use super::fetch;
-use super::protocol::{Answered, Ask, FromWorker, Studied, StudyAsked, ToWorker, VERSION, pack, unpack};
+use super::protocol::{
+    Answered, Ask, FromWorker, Studied, StudyAsked, Swept, ToWorker, VERSION, pack, unpack,
+};
 use super::texts;
 use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
@@ -60,6 +62,12 @@ impl Session {
         let loaded = self.models.borrow();
         let Some(models) = loaded.as_ref() else { return Ok(Efficiencies::Roofline) };
         models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
+    }
+
+    /// Runs the next load around the answer with this id, if it is still the last.
+    fn sweep(&self, id: u32) -> Option<Swept> {
+        let accuracy = self.accuracy.borrow().clone();
+        Some(self.loads.borrow_mut().as_mut().filter(|loads| loads.id == id)?.step(accuracy.as_deref()))
     }
 
     /// Answers the last question.
@@ -166,17 +174,20 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
 fn sweep_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
     let (listening, session) = (scope.clone(), session.clone());
     later(scope, move || {
-        let swept = {
-            let mut loads = session.loads.borrow_mut();
-            let Some(loads) = loads.as_mut().filter(|loads| loads.id == id) else { return };
-            loads.step()
-        };
+        let Some(swept) = session.sweep(id) else { return };
         let finished = swept.finished;
-        post(&listening, &FromWorker::Swept(swept));
-        if finished {
-            session.loads.borrow_mut().take();
-        } else {
+        // Measured runs are shown last: until then nobody waits for them.
+        let is_last = finished && (session.accuracy.borrow().is_some() || session.models.borrow().is_none());
+        post(&listening, &FromWorker::Swept(Swept { finished: is_last, ..swept }));
+        if !finished {
             sweep_on(&listening, &session, id);
+        } else if !is_last {
+            spawn_local(async move {
+                session.accuracy(&listening).await;
+                if let Some(swept) = session.sweep(id) {
+                    post(&listening, &FromWorker::Swept(swept));
+                }
+            });
         }
     });
 }

@@ -46,7 +46,7 @@ fn compared_configurations_can_be_added_swapped_and_removed() {
     let [table] = tables(&both)[..] else { panic!("one table") };
     assert_eq!(
         table.rows[0].cells.iter().map(|cell| &*cell.text).collect::<Vec<_>>(),
-        ["gpu", "h100-sxm", "h200-sxm"]
+        ["GPU", "H100 SXM", "H200 SXM"]
     );
     assert_eq!(table.head, ["", "This", "A"]);
     assert!(table.rows.iter().any(|row| row.cells[0].text == "TPOT" && row.cells[1] != row.cells[2]));
@@ -63,7 +63,7 @@ fn a_comparison_starts_with_another_gpu_and_another_engine() {
     let [table] = tables(&document)[..] else { panic!("one table") };
     assert_eq!(table.head, ["", "This", "A", "B"]);
     let row = |name: &str| table.rows.iter().find(|row| row.cells[0].text == name).expect("a row");
-    let [gpu, engine] = [row("gpu"), row("engine")];
+    let [gpu, engine] = [row("GPU"), row("Engine")];
     assert!(gpu.cells[1] != gpu.cells[2] && gpu.cells[1] == gpu.cells[3], "{gpu:?}");
     assert!(engine.cells[1] == engine.cells[2] && engine.cells[1] != engine.cells[3], "{engine:?}");
     assert!(row("TPOT").cells[2].text.ends_with("%)"), "differences, not numbers alone");

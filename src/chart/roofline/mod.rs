@@ -5,7 +5,7 @@ mod draw;
 mod summary;
 
 #[cfg(feature = "chart")]
-pub use draw::{draw, readings};
+pub use draw::{draw, has_room, readings};
 pub use summary::{apart, summary};
 
 use serde::{Deserialize, Serialize};

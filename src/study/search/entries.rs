@@ -8,7 +8,7 @@ use crate::config::catalog::catalog;
 use crate::config::model::Attention;
 use crate::config::{Dtype, Field, Gpu, Model, ModelChoice, Scenario};
 use crate::study::panel::{self, Panel};
-use crate::study::{Row, Span, Study, edit, words};
+use crate::study::{Row, Span, Study, edit, glossary, words};
 use crate::units::{Dollars, count, decimal};
 
 /// Degrees of tensor parallelism offered.
@@ -125,18 +125,15 @@ pub fn entries(study: &Study) -> Vec<Entry> {
     all
 }
 
-/// The terms of `docs/glossary.md`, linked to where the page shows them.
+/// The terms of the glossary, linked to where the page shows them.
 fn terms() -> impl Iterator<Item = Entry> {
-    let rows = include_str!("../../../docs/glossary.md").lines().filter_map(|line| line.strip_prefix("| "));
-    let rows = rows.filter_map(|row| row.strip_suffix(" |")?.split_once(" | "));
-    // The first row is the header.
-    rows.skip(1).map(|(name, meaning)| {
-        let shown = match name {
+    glossary::rows().map(|(name, meaning)| {
+        let shown = match name.split(", ").next().unwrap_or(name) {
             "TTFT" => "explain/ttft",
             "TPOT" | "ITL" => "explain/tpot",
             "E2E" => "explain/e2e",
             "cost per M output tokens" => "explain/cost",
-            "output" | "output per user" | "goodput" => "explain/throughput",
+            "output" | "output per user" | "output per GPU" | "goodput" => "explain/throughput",
             "KV cache" => "explain/memory",
             "roofline" | "MFU" | "MBU" => "roofline",
             "ceiling" | "efficiency" => "headroom",
