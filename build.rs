@@ -1,5 +1,5 @@
 //! Prepares what a build carries of `static/catalog`: gpus.json and engines.json without their sources and published peaks, which nothing
-//! but `tests/catalog` reads, of constants.json the two figures that checking a form takes, of presets.json the workloads that have a button, and as
+//! but `tests/catalog` reads, of constants.json the figures that checking a form takes, of presets.json the workloads that have a button, and as
 //! plain lists which kernels were measured and what is popular. The page is smaller by the rest.
 
 use std::error::Error;
@@ -15,12 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::write(out.join(file), without_sources(&read(file)?).ok_or(format!("{file} lists no sources"))?)?;
     }
     let constants: Value = serde_json::from_str(&read("constants.json")?)?;
-    let spread = |of: &str| {
-        let constant = &constants["kernels"]["data_sets"][of]["value"];
-        constant.as_f64().ok_or(format!("constants.json: data_sets has no number {of}"))
-    };
-    let spreads = [spread("share_gpt_prompt_spread")?, spread("share_gpt_output_spread")?];
-    fs::write(out.join("share_gpt.rs"), format!("{spreads:?}"))?;
+    fs::write(out.join("facts.rs"), facts(&constants)?)?;
     let presets: Value = serde_json::from_str(&read("presets.json")?)?;
     fs::write(
         out.join("workloads.rs"),
@@ -31,6 +26,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let popular: Value = serde_json::from_str(&read("popular.json")?)?;
     fs::write(out.join("popular.rs"), format!("[&{}, &{}]", popular["models"], popular["gpus"]))?;
     Ok(())
+}
+
+/// The constants that checking a form takes, as Rust's.
+fn facts(constants: &Value) -> Result<String, String> {
+    let read = [
+        ("data_sets", "share_gpt_prompt_spread"),
+        ("data_sets", "share_gpt_output_spread"),
+        ("formats", "fp8_attention"),
+        ("formats", "weight_block"),
+    ];
+    let fact = |(part, name): (&str, &str)| {
+        let constant = &constants["kernels"][part][name];
+        let (value, what) = (constant["value"].as_f64(), constant["what"].as_str());
+        let (value, what) = value.zip(what).ok_or(format!("constants.json: {part} has no number {name}"))?;
+        Ok(format!("/// {what}.\npub const {}: f64 = {value:?};\n", name.to_uppercase()))
+    };
+    read.into_iter().map(fact).collect()
 }
 
 /// A line for each measured kernel: its family, engine, kernel and format, then the GPUs.

@@ -3,18 +3,18 @@
 
 use plotters::style::RGBColor;
 use rooflight::chart::{
-    Axis, Band, Bar, Bars, Chart, Curves, Line, Palette, Panel, Point, Roof, Roofline, Theme, Tone, Unit,
-    Zoom, summary,
+    Axis, Band, Bar, Bars, Chart, Curves, KernelPoint, Line, Palette, Panel, Roof, Roofline, Theme, Tone,
+    Unit, Zoom, summary,
 };
 use rooflight::graph::Phase;
 use rooflight::latency::Resource;
 use rooflight::units::{BytesPerSecond, FlopsPerSecond};
 
-fn point(phase: Phase, name: &'static str, intensity: f64, tflops: (f64, f64), share: f64) -> Point {
+fn point(phase: Phase, name: &'static str, intensity: f64, tflops: (f64, f64), share: f64) -> KernelPoint {
     let (reached, ceiling) = tflops;
     let limit = if intensity > 295.0 { Resource::Compute } else { Resource::Memory };
     let rate = |tera: f64| FlopsPerSecond(tera * 1e12);
-    Point {
+    KernelPoint {
         id: String::new(),
         phase,
         name: name.into(),
@@ -27,7 +27,7 @@ fn point(phase: Phase, name: &'static str, intensity: f64, tflops: (f64, f64), s
 }
 
 /// An H100 SXM by its data sheet, and kernels as a dense model of 8 billion parameters has them.
-fn h100(points: Vec<Point>) -> Roofline {
+fn h100(points: Vec<KernelPoint>) -> Roofline {
     let roof = |name: &str, tera: f64, used| Roof {
         name: name.to_string(),
         peak: FlopsPerSecond(tera * 1e12),
@@ -43,7 +43,7 @@ fn h100(points: Vec<Point>) -> Roofline {
     }
 }
 
-fn kernels() -> Vec<Point> {
+fn kernels() -> Vec<KernelPoint> {
     vec![
         point(Phase::Prefill, "gate_up_proj", 964.0, (712.0, 940.0), 0.50),
         point(Phase::Decode, "gate_up_proj", 16.0, (45.0, 53.6), 0.41),
@@ -88,14 +88,14 @@ fn zooming_in_leaves_what_is_in_view() {
     let (width, height) = (f64::from(size.0), f64::from(size.1));
     let of = |zoom| Chart::Roofline(h100(kernels())).zoomed(zoom).readings((width, height), theme).len();
     let whole = of(Zoom::default());
-    let corner = Zoom::default().by(4.0).moved((-2.0, -2.0));
-    let at_ridge = Zoom::default().by(4.0).moved((1.2, 1.2));
+    let corner = Zoom::default().by(4.0, (0.5, 0.5)).moved((-2.0, -2.0));
+    let at_ridge = Zoom::default().by(4.0, (0.5, 0.5)).moved((1.2, 1.2));
     assert!(of(at_ridge) < whole && of(at_ridge) + of(corner) > 0);
     for zoom in [
         corner,
         at_ridge,
-        Zoom::default().by(4.0).moved((2.0, -2.0)),
-        Zoom::default().by(9.0).moved((-9.0, 9.0)),
+        Zoom::default().by(4.0, (0.5, 0.5)).moved((2.0, -2.0)),
+        Zoom::default().by(9.0, (0.5, 0.5)).moved((-9.0, 9.0)),
     ] {
         let picture = svg_of(&Chart::Roofline(h100(kernels())).zoomed(zoom), size, theme);
         assert!(picture.contains("FLOP/s"), "{zoom:?}");

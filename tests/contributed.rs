@@ -100,7 +100,7 @@ fn the_documented_example_is_accepted() {
 }
 
 #[test]
-fn what_is_missing_is_named_at_once() {
+fn all_missing_keys_are_named_at_once() {
     let (runs, findings) = changed(|file| {
         ["contributor", "licence", "how"].iter().for_each(|key| file[key] = Value::Null);
         let first = &mut file["runs"][0];
@@ -116,7 +116,7 @@ fn what_is_missing_is_named_at_once() {
 }
 
 #[test]
-fn what_is_unknown_or_of_another_form_is_named() {
+fn unknown_and_malformed_keys_are_named() {
     let (runs, findings) = changed(|file| {
         (file["email"], file["licence"], file["date"]) = (json!("x"), json!("GPL-3.0"), json!("20.11.2026"));
         (file["runs"][0]["tp"], file["runs"][0]["engine_version"]) = (json!(2), json!("latest"));
@@ -141,7 +141,7 @@ fn what_is_unknown_or_of_another_form_is_named() {
 }
 
 #[test]
-fn results_that_cannot_be_are_refused() {
+fn impossible_results_are_refused() {
     for (measured, expected) in [
         (json!({"mean_tpot_ms": 2.0}), "its TPOT is better than the hardware's peak rates allow"),
         (json!({"mean_tpot_ms": 80.0}), "times what is predicted, too far to learn from"),
@@ -168,7 +168,7 @@ fn results_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn commands_that_say_otherwise_are_named() {
+fn commands_that_contradict_the_run_are_named() {
     let (runs, findings) = changed(|file| {
         let [first, second] = file["runs"].as_array_mut().expect("runs").as_mut_slice() else {
             panic!("two")

@@ -48,13 +48,13 @@ fn no_command_has_an_option_that_its_version_does_not_document() {
         {
             let Some(setup) = ParsedScenario::read(&format!("{link}&e={engine}")).setup else { continue };
             let Commands { launch, bench } = Commands::of(&setup);
-            let version = &setup.engine.version;
+            let version = setup.engine.version.text();
             let emitted = options(&launch);
             let known_here = known(program, version);
             let unknown: Vec<&String> = emitted.difference(&known_here).collect();
             assert!(unknown.is_empty(), "{program} {version}: {unknown:?}");
             seen.extend(emitted.into_iter().map(|option| format!("{program} {option}")));
-            let version = &catalog().engine("vllm").expect("known").version;
+            let version = catalog().engine("vllm").expect("known").version.text();
             let emitted = options(&bench);
             let known_here = known("vllm bench", version);
             let unknown: Vec<&String> = emitted.difference(&known_here).collect();
@@ -119,7 +119,7 @@ fn pools_are_two_services_under_dynamo() {
 }
 
 #[test]
-fn what_no_manifest_or_command_can_say_is_named() {
+fn settings_without_a_manifest_or_command_are_named() {
     let machines = manifest(&setup(LINKS[3])).expect_err("two machines");
     assert!(machines.contains("2 machines"), "{machines}");
     let text = commands(&setup(LINKS[6]));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use rooflight::study::accuracy::{Accuracy, Group};
+use rooflight::study::accuracy::{Accuracy, ErrorGroup};
 use serde::Deserialize;
 
 fn file(name: &str) -> PathBuf {
@@ -22,7 +22,7 @@ fn evidence() -> Accuracy {
     Accuracy::parse(&read("models/evidence.json")).expect("evidence")
 }
 
-fn group<'a>(all: &'a [Group], of: &str, name: &str) -> &'a Group {
+fn group<'a>(all: &'a [ErrorGroup], of: &str, name: &str) -> &'a ErrorGroup {
     all.iter().find(|group| group.of == of && group.name == name).unwrap_or_else(|| panic!("no {of} {name}"))
 }
 

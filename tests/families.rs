@@ -154,7 +154,7 @@ fn faults_are_named_as_the_config_names_them() {
 }
 
 #[test]
-fn sizes_that_are_left_to_the_class_are_said() {
+fn sizes_taken_from_class_defaults_have_a_note() {
     let gemma = facts().into_iter().find(|fact| fact.name == "google/gemma-3-4b-it").unwrap();
     let (_, issues) = import(&gemma.config.to_string(), None);
     let said = issues.iter().find(|issue| issue.text.contains("defaults of the model's class"));

@@ -71,7 +71,7 @@ fn a_row_has_one_answer_in_any_batch() {
 }
 
 #[test]
-fn a_row_far_from_training_is_told() {
+fn rows_far_from_the_training_data_are_flagged() {
     let mut row = check(Family::Gemm).features[0].clone();
     row[6] += 40.0;
     assert!(shipped().run(Family::Gemm, &row).expect("runs")[0].outside);
@@ -84,6 +84,6 @@ fn a_file_cut_off_is_refused_by_name() {
 }
 
 #[test]
-fn no_rows_no_answers() {
+fn no_rows_give_no_answers() {
     assert!(shipped().run(Family::Gemm, &[]).expect("runs").is_empty());
 }

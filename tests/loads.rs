@@ -74,7 +74,7 @@ fn clients_that_begin_apart_do_not_queue_at_the_start() {
 }
 
 #[test]
-fn sessions_find_what_they_said_before() {
+fn sessions_find_their_history_in_the_prefix_cache() {
     for engine in ENGINES {
         for load in [Load::Sessions(8), Load::SessionRate(0.5)] {
             // Long enough for the GPU to decide, not the host's launches.

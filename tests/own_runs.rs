@@ -71,7 +71,7 @@ fn a_run_as_predicted_moves_nothing_far() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named_and_the_rest_counts() {
+fn unusable_runs_are_named_and_the_rest_used() {
     let impossible = json!({"concurrency": 8, "measured": {"mean_tpot_ms": 2.0}});
     let silent = json!({"concurrency": 8});
     let unknown = json!("v=1&m=another&me=tpot-20");

@@ -82,7 +82,7 @@ fn plans_as_csv() {
 }
 
 #[test]
-fn it_tells_shells_and_readers_of_itself() {
+fn it_has_completions_and_a_manual() {
     for (arguments, part) in [
         (&["completions", "bash"][..], "--brute-force"),
         (&["man"], ".TH plan 1"),
@@ -94,7 +94,7 @@ fn it_tells_shells_and_readers_of_itself() {
 }
 
 #[test]
-fn what_has_no_plan_exits_with_2_and_names_what_binds() {
+fn a_request_without_plans_exits_with_2_and_names_the_binding_limit() {
     for (more, field) in [
         (r#""slo_tpot": 0.1"#, "slo_tpot"),
         (r#""slo_tpot": 50, "budget_dollars": 0.1"#, "budget_dollars"),
@@ -156,7 +156,7 @@ fn bounds_are_compared_with_brute_force() {
 
 /// The manual's example: the request between quotes, and what it prints.
 #[test]
-fn the_manual_shows_what_it_prints() {
+fn the_manual_shows_current_output() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/plan.md");
     let manual = std::fs::read_to_string(path).unwrap();
     let between = |text: &str, from: &str, to: &str| {

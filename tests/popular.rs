@@ -25,7 +25,7 @@ fn most(ids: impl Iterator<Item = String>, number: usize) -> Vec<String> {
 }
 
 #[test]
-fn popular_is_what_was_measured_most() {
+fn popular_choices_are_those_measured_most() {
     let evidence = Accuracy::parse(EVIDENCE).expect("the shipped report");
     let scenarios: Vec<_> =
         evidence.points.iter().map(|point| link::decode(&point.link).0.scenario).collect();

@@ -118,7 +118,7 @@ fn same_picture(file: &str, fresh: &str) {
 }
 
 #[test]
-fn pictures_of_the_readme_are_what_is_predicted() {
+fn pictures_of_the_readme_are_up_to_date() {
     const LINK: &str = "v=1&m=qwen3-32b&tp=2&c=32&rr=0.2&st=1000&sp=25";
     assert!(read("README.md").contains(LINK));
     let models = models();
@@ -143,7 +143,7 @@ fn pictures_of_the_readme_are_what_is_predicted() {
 }
 
 #[test]
-fn prerendered_pages_are_what_is_predicted() {
+fn prerendered_pages_are_up_to_date() {
     let read =
         |name: &str| fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let presets: Presets = serde_json::from_str(&read("static/catalog/presets.json")).expect("presets");

@@ -58,15 +58,15 @@ fn ranked(other: &str) -> String {
 }
 
 #[test]
-fn what_is_far_apart_is_told_apart() {
+fn clear_differences_are_decided() {
     let said = ranked("v~1~m~qwen3-32b~g~b200~tp~2~c~32");
     let (better, rest) = said.split_once(';').expect("parts");
     assert!(better.starts_with("A against This: better in") && better.contains("TPOT"), "{said}");
-    assert!(rest.contains("worse in $ per M output tokens"), "{said}");
+    assert!(rest.contains("worse in Cost per M output tokens"), "{said}");
 }
 
 #[test]
-fn where_it_is_open_it_says_what_to_measure_and_how() {
+fn undecided_comparisons_say_what_to_measure() {
     let other = "v~1~m~qwen3-32b~tp~2~c~32~e~trtllm";
     assert!(ranked(other).contains("too close to call"), "{}", ranked(other));
     let document = study(Topic::Compare, &format!("{FORM}&vs={other}"));

@@ -138,7 +138,7 @@ fn the_largest_load_is_just_within_its_limits() {
 }
 
 #[test]
-fn what_never_fits_is_an_issue_that_says_what_to_change() {
+fn a_load_that_never_fits_is_an_issue_with_a_remedy() {
     let asked = Setup { osl: 400_000, ..setup("vllm", 30_000, 64, Load::Concurrency(2), Slos::default()) };
     let (plan, rows) = plan(&asked).expect("the catalog has every figure");
     let report = finish(&plan, &flat(&rows)).expect("every row is answered");

@@ -73,7 +73,7 @@ fn arrivals_beyond_capacity_are_named_with_what_can_be_served() {
 
 /// One load has one answer, whichever other loads the table of its steps was made for.
 #[test]
-fn a_headline_is_the_run_of_its_load() {
+fn the_headline_is_the_simulated_run() {
     let asked = scenario("qwen3-8b", "h100-sxm", "vllm", 1024, 256, Load::Concurrency(8));
     let few = report(&asked, -0.3).run.unwrap();
     let many = scenario("qwen3-8b", "h100-sxm", "vllm", 1024, 256, Load::Concurrency(200));
@@ -112,7 +112,7 @@ fn llama_8b_on_one_h100_by_hand() {
 }
 
 #[test]
-fn what_does_not_fit_gives_a_reason_and_no_throughput() {
+fn not_fitting_gives_a_reason_and_no_throughput() {
     for (model, gpu, load) in [
         ("llama-3.1-70b", "h100-sxm", Load::Concurrency(1)),
         ("llama-3.1-8b", "h100-sxm", Load::Batch(5000)),
@@ -128,7 +128,7 @@ fn what_does_not_fit_gives_a_reason_and_no_throughput() {
 
 /// Whoever waits for a slot holds no KV cache, and a rank's GPUs hold that of its own requests.
 #[test]
-fn what_fits_adds_up_to_the_memory_there_is() {
+fn memory_parts_add_up_to_the_gpu_memory() {
     for engine in ENGINES {
         for (model, gpu, dp) in [("qwen3-8b", "h100-sxm", 1), ("deepseek-r1", "h200-sxm", 8)] {
             for load in [Load::Concurrency(16), Load::Concurrency(4000), Load::Rate(1.0), Load::Batch(4)] {

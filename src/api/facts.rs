@@ -120,7 +120,7 @@ fn engine(engine: &Engine) -> EngineFacts {
     EngineFacts {
         id: engine.id.clone(),
         name: engine.name.clone(),
-        version: engine.version.clone(),
+        version: engine.version.to_string(),
         archs: engine.kernels.iter().map(|choice| choice.arch).collect(),
         token_budget: scheduler.token_budget.0,
         max_seqs: scheduler.max_seqs.0,

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_held_is_named() {
+    fn values_beyond_their_limits_are_named() {
         for (limit, reason) in [
             ("ttft_p99", "such as ttft_p99=1000"),
             ("ttft_p98=1000", "no figure `ttft_p98`; expected one of ttft_mean, ttft_p50"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
 use crate::config::link::{self, Link, MOST_RUNS};
 use crate::config::measured::given;
@@ -225,7 +225,7 @@ impl Prediction {
         &mut self,
         setup: &Setup,
         trace: Option<Trace>,
-        (options, own): (&Options, &Arc<[Known]>),
+        (options, own): (&Options, &Arc<[KnownRun]>),
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Result<(), Failure> {
         self.commands = Some(Commands::of(setup));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_among_the_issues() {
+    fn not_fitting_is_among_the_issues() {
         let prediction = roofline(r#"{"model": "deepseek-r1", "gpu": "l4"}"#);
         let report = prediction.report.expect("memory is known");
         assert!(report.headline.is_none());
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_config_takes_the_place_of_the_model() {
+    fn a_config_replaces_the_model() {
         let with = |text: &str, files: &str| {
             ParsedScenario::with(text, &Options { model_config: Some(files.into()), ..Options::default() })
         };
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_says_what_a_command_leaves_open() {
+    fn a_base_link_fills_what_a_command_leaves_open() {
         let on = |text: &str| {
             let base = Some("v=1&g=h200-sxm&isl=77".into());
             ParsedScenario::with(text, &Options { base, ..Options::default() })

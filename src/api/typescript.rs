@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use ts_rs::{Config, TS, TypeVisitor};
 
 use super::{Decoded, Encoded, EngineFacts, Failure, GpuFacts, ModelFacts, Options, Prediction};
-use crate::config::inputs::{self, Input, Kind};
+use crate::config::inputs::{self, Input, InputKind};
 use crate::config::{Field, Model};
 use crate::find::{Answer, VARIES};
 
@@ -114,12 +114,14 @@ impl Lines {
 /// An input's type in JSON.
 fn kind(input: &Input) -> &'static str {
     match input.kind() {
-        Kind::Id if input.field == Field::Model => "string | Model",
-        Kind::Id | Kind::Histogram | Kind::Packed | Kind::Links | Kind::Wishes => "string",
-        Kind::Measured => "string | Record<string, number>",
-        Kind::Whole | Kind::Real => "number",
-        Kind::Format => "Dtype",
-        Kind::Lengths => "number | Array<number>",
+        InputKind::Id if input.field == Field::Model => "string | Model",
+        InputKind::Id | InputKind::Histogram | InputKind::Packed | InputKind::Links | InputKind::Wishes => {
+            "string"
+        }
+        InputKind::Measured => "string | Record<string, number>",
+        InputKind::Whole | InputKind::Real => "number",
+        InputKind::Format => "Dtype",
+        InputKind::Lengths => "number | Array<number>",
     }
 }
 
@@ -184,7 +186,7 @@ fn types() -> String {
 }
 
 #[test]
-fn the_types_are_current() {
+fn the_typescript_types_are_up_to_date() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/static/api/rooflight-types.d.ts");
     if std::env::var_os("ROOFLIGHT_WRITE").is_some() {
         std::fs::write(path, types()).unwrap();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Calibration, Factors, Label, METRICS, Observed, PerFactor, Point, Posterior};
+use super::{Calibration, ConfigPoint, Factors, Label, METRICS, Observed, PerFactor, Posterior};
 
 /// Half the width of an 80 % band in standard deviations, for Student's t with 5 degrees of freedom, which
 /// `training/calibration` fits the variances with. Left-out runs have heavier tails than a normal distribution.
@@ -31,7 +31,7 @@ pub struct Responses<T> {
 
 /// A positive figure in any unit, with what determines its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figure {
+pub struct UncertainFigure {
     pub value: f64,
     /// Derivative of its logarithm with respect to the logarithm of each factor.
     pub response: PerFactor,
@@ -82,8 +82,8 @@ impl<T> Responses<T> {
 impl Calibration {
     /// How wide bands are at a point, from the configurations of its model on its engine accepted by `asked`. The
     /// fitted covariance, whose width is 1, counts as [`Self::plain_counts`] more configurations.
-    pub fn widths(&self, at: &Point, asked: impl Fn(&Point) -> bool) -> Widths {
-        let is_like = |point: &Point| at.agrees(point, Label::Engine) && at.agrees(point, Label::Shape);
+    pub fn widths(&self, at: &ConfigPoint, asked: impl Fn(&ConfigPoint) -> bool) -> Widths {
+        let is_like = |point: &ConfigPoint| at.agrees(point, Label::Engine) && at.agrees(point, Label::Shape);
         let like: Vec<_> =
             self.configurations.iter().filter(|of| is_like(&of.point) && asked(&of.point)).collect();
         Widths(std::array::from_fn(|metric| {
@@ -100,17 +100,17 @@ impl Calibration {
         responses: &Responses<T>,
         (widths, shares): (Widths, &[(Observed, f64)]),
         of: impl Fn(&T) -> f64,
-    ) -> Option<Figure> {
+    ) -> Option<UncertainFigure> {
         let value = of(&responses.at);
         let waits = shares.iter().map(|(metric, share)| share * metric.waits()).sum();
         let noise = shares.iter().map(|(metric, share)| share * share * self.noise.of(*metric)).sum();
         let response = responses.response(waits, of);
         let is_known = value > 0.0 && response.iter().all(|one| one.is_finite());
-        is_known.then_some(Figure { value, response, noise, width: widths.of(shares) })
+        is_known.then_some(UncertainFigure { value, response, noise, width: widths.of(shares) })
     }
 }
 
-impl Figure {
+impl UncertainFigure {
     /// The interval that 80 % of its measurements are expected in.
     pub fn band(&self, posterior: &Posterior) -> Band {
         let of_factors = posterior.variance(self.response);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_moves_is_certain() {
+    fn a_figure_without_factors_is_certain() {
         assert_eq!([probability(0.1, 0.0), probability(-0.1, 0.0), probability(0.0, 0.0)], [1.0, 0.0, 0.5]);
     }
 }

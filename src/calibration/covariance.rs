@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use super::Point;
+use super::ConfigPoint;
 
 /// A property in which two configurations agree or differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
@@ -99,12 +99,12 @@ impl Source {
 
 impl Pair {
     #[cfg(test)]
-    pub fn of(one: &Point, other: &Point) -> Self {
+    pub fn of(one: &ConfigPoint, other: &ConfigPoint) -> Self {
         Self::sized((one, one.doublings()), (other, other.doublings()))
     }
 
     /// For two configurations with precomputed sizes in doublings, since many pairs need them.
-    pub fn sized((one, from): (&Point, [f64; 5]), (other, to): (&Point, [f64; 5])) -> Self {
+    pub fn sized((one, from): (&ConfigPoint, [f64; 5]), (other, to): (&ConfigPoint, [f64; 5])) -> Self {
         let agree = Label::VARIANTS.iter().filter(|&&label| one.agrees(other, label));
         Self {
             agree: agree.map(|label| label.bit()).sum(),
@@ -179,20 +179,20 @@ mod tests {
 
     #[test]
     fn a_point_shares_all_of_its_error_with_itself() {
-        let point = Point::default();
+        let point = ConfigPoint::default();
         assert!((covariance().between(&Pair::of(&point, &point)) - covariance().variance()).abs() < 1e-15);
     }
 
     #[test]
-    fn what_has_nothing_in_common_shares_nothing() {
-        let other = Point { engine: "another".into(), ..Point::default() };
-        assert_eq!(covariance().between(&Pair::of(&Point::default(), &other)), 0.0);
+    fn unrelated_points_have_no_covariance() {
+        let other = ConfigPoint { engine: "another".into(), ..ConfigPoint::default() };
+        assert_eq!(covariance().between(&Pair::of(&ConfigPoint::default(), &other)), 0.0);
     }
 
     #[test]
     fn a_doubling_at_a_scale_of_one_leaves_e_to_minus_a_half() {
-        let other = Point { prompt: 2.0, shape: "another".into(), ..Point::default() };
-        let shared = covariance().between(&Pair::of(&Point::default(), &other));
+        let other = ConfigPoint { prompt: 2.0, shape: "another".into(), ..ConfigPoint::default() };
+        let shared = covariance().between(&Pair::of(&ConfigPoint::default(), &other));
         assert!((shared - 0.02 * (-0.5_f64).exp()).abs() < 1e-12, "{shared}");
     }
 }

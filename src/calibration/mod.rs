@@ -16,13 +16,15 @@ mod point;
 mod posterior;
 mod rank;
 mod record;
+mod support;
 
-pub use band::{Band, Figure, OF_80_PERCENT, Responses, Widths};
+pub use band::{Band, OF_80_PERCENT, Responses, UncertainFigure, Widths};
 pub use covariance::{Covariance, Label, Level, Pair, SOURCES, Smooth, Source};
-pub use point::{Point, minor};
-pub use posterior::{Joint, Posterior, Support};
+pub use point::ConfigPoint;
+pub use posterior::{Joint, Posterior};
 pub use rank::{Standing, Versus};
-pub use record::{Calibration, Known, LeftOut, METRICS, Noise, Observation, Observed, Outliers, shipped};
+pub use record::{Calibration, KnownRun, LeftOut, METRICS, Noise, Observation, Observed, Outliers, shipped};
+pub use support::Support;
 
 use serde::{Deserialize, Serialize};
 

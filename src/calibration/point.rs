@@ -8,7 +8,7 @@ use crate::config::{Arch, Setup};
 
 /// What the error of a prediction is shared by, from general to particular, and the sizes it changes with smoothly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct ConfigPoint {
     pub engine: String,
     /// Major and minor version of the engine.
     pub version: String,
@@ -32,12 +32,12 @@ pub struct Point {
     pub output: f64,
 }
 
-impl Point {
+impl ConfigPoint {
     /// Of a setup whose replicas each have so many requests under way.
     pub fn of(setup: &Setup, in_flight: f64) -> Self {
         Self {
             engine: setup.engine.id.clone(),
-            version: minor(&setup.engine.version),
+            version: setup.engine.version.minor(),
             kind: Self::kind_of(&setup.model),
             shape: Self::shape_of(&setup.model),
             arch: setup.gpu.arch,
@@ -94,7 +94,7 @@ impl Point {
     }
 }
 
-impl Default for Point {
+impl Default for ConfigPoint {
     fn default() -> Self {
         Self {
             engine: String::new(),
@@ -131,9 +131,4 @@ fn kinds(blocks: &Blocks) -> impl Iterator<Item = &'static str> {
         Ffn::Moe(_) => "moe",
     });
     attention.into_iter().chain(ffn)
-}
-
-/// `0.11.1rc2` is of 0.11.
-pub fn minor(version: &str) -> String {
-    version.split('.').take(2).collect::<Vec<_>>().join(".")
 }

@@ -1,11 +1,11 @@
 //! The posterior of a configuration's factors given the measured runs.
 
 use nalgebra::{DMatrix, DVector};
-use serde::Serialize;
 use strum::VariantArray;
 
 use super::{
-    Calibration, Covariance, FACTORS, Factors, Known, Label, Observation, Pair, PerFactor, Point, SOURCES,
+    Calibration, ConfigPoint, Covariance, FACTORS, Factors, KnownRun, Label, Observation, Pair, PerFactor,
+    SOURCES,
 };
 
 /// Runs used: those that share most with the configuration. All of them, thousands, would take too long for a page.
@@ -20,19 +20,6 @@ pub struct Posterior {
     pub covariance: [PerFactor; FACTORS],
     /// Remaining fractions of the prior variances.
     pub left: PerFactor,
-}
-
-/// The measured runs behind a posterior.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Support {
-    /// Runs of the same model, on this engine and on any.
-    pub of_model_on_engine: u32,
-    pub of_model: u32,
-    /// Runs on the same GPU type with this engine.
-    pub of_gpu_on_engine: u32,
-    /// The visitor's own runs, not included in the others.
-    pub own: u32,
 }
 
 impl Posterior {
@@ -89,29 +76,39 @@ impl Joint {
 }
 
 /// A point with its sizes in doublings.
-type Sized<'a> = (&'a Point, [f64; 5]);
+type Sized<'a> = (&'a ConfigPoint, [f64; 5]);
 
 /// A run used for inference, and its covariance with each configuration.
 struct Near<'a> {
-    known: &'a Known,
+    known: &'a KnownRun,
     shared: Vec<PerFactor>,
 }
 
 impl Calibration {
     /// Posterior of a configuration given the runs accepted by `asked` and all of the visitor's `own`.
-    pub fn posterior(&self, at: &Point, own: &[Known], asked: impl Fn(&Point) -> bool) -> Posterior {
+    pub fn posterior(
+        &self,
+        at: &ConfigPoint,
+        own: &[KnownRun],
+        asked: impl Fn(&ConfigPoint) -> bool,
+    ) -> Posterior {
         self.joint(&[at], own, asked).of(0)
     }
 
     /// The same for several configurations jointly.
-    pub fn joint(&self, at: &[&Point], own: &[Known], asked: impl Fn(&Point) -> bool) -> Joint {
+    pub fn joint(
+        &self,
+        at: &[&ConfigPoint],
+        own: &[KnownRun],
+        asked: impl Fn(&ConfigPoint) -> bool,
+    ) -> Joint {
         let prior = self.prior.each_ref().map(Covariance::variance);
         let at: Vec<Sized<'_>> = at.iter().map(|point| (*point, point.doublings())).collect();
         self.conditioned(&at, prior, &self.nearest(&at, prior, own, ASKED, asked))
     }
 
     /// About what [`Self::posterior`] says without runs of the visitor's own, in a fraction of its time: for what is not shown.
-    pub fn roughly(&self, at: &Point) -> Factors {
+    pub fn roughly(&self, at: &ConfigPoint) -> Factors {
         let prior = self.prior.each_ref().map(Covariance::variance);
         let at = [(at, at.doublings())];
         self.conditioned(&at, prior, &self.nearest(&at, prior, &[], ASKED_ROUGHLY, |_| true)).of(0).factors()
@@ -129,15 +126,15 @@ impl Calibration {
         &'a self,
         at: &[Sized<'_>],
         prior: PerFactor,
-        own: &'a [Known],
+        own: &'a [KnownRun],
         most: usize,
-        asked: impl Fn(&Point) -> bool,
+        asked: impl Fn(&ConfigPoint) -> bool,
     ) -> Vec<Near<'a>> {
         let share =
             |shared: &PerFactor| shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum::<f64>();
         let mut all: Vec<Near<'_>> = Vec::new();
         let required = self.required();
-        let may_share = |known: &&Known| {
+        let may_share = |known: &&KnownRun| {
             at.iter().any(|(at, _)| required.iter().all(|&label| at.agrees(&known.point, label)))
         };
         let known = self.known.iter().filter(|known| asked(&known.point)).chain(own);
@@ -172,8 +169,8 @@ impl Calibration {
     /// The variance of [`Posterior::variance`] split by source, for each of `responses`.
     pub fn variance_by_source(
         &self,
-        at: &Point,
-        own: &[Known],
+        at: &ConfigPoint,
+        own: &[KnownRun],
         responses: &[PerFactor],
     ) -> Vec<[f64; SOURCES]> {
         let prior = self.prior.each_ref().map(Covariance::variance);
@@ -262,35 +259,6 @@ impl Calibration {
             shared + if one == other { own(one) } else { 0.0 }
         })
     }
-
-    /// The measured runs most similar to a configuration, each with the prior share (0..1) of the step-time error
-    /// common to both.
-    pub fn like(&self, at: &Point) -> Vec<(f64, &Known)> {
-        let at = (at, at.doublings());
-        let likeness = |known: &Known| {
-            let pair = Pair::sized(at, (&known.point, known.point.doublings()));
-            let [prefill, decode, _] = self.prior.each_ref().map(|of| of.between(&pair) / of.variance());
-            f64::midpoint(prefill, decode)
-        };
-        let all = self.known.iter().map(|known| (likeness(known), known));
-        let mut like: Vec<(f64, &Known)> = all.filter(|(likeness, _)| *likeness > 0.0).collect();
-        like.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-        like
-    }
-
-    /// How many runs support the prediction of a configuration.
-    pub fn support(&self, at: &Point, own: &[Known]) -> Support {
-        let count = |labels: &[Label]| {
-            let agrees = |known: &&Known| labels.iter().all(|&label| at.agrees(&known.point, label));
-            self.known.iter().filter(agrees).count() as u32
-        };
-        Support {
-            of_model_on_engine: count(&[Label::Shape, Label::Engine]),
-            of_model: count(&[Label::Shape]),
-            of_gpu_on_engine: count(&[Label::Gpu, Label::Engine]),
-            own: own.len() as u32,
-        }
-    }
 }
 
 /// All observations, each with the index of its run.
@@ -304,19 +272,19 @@ mod tests {
     use super::*;
     use crate::calibration::{Observed, shipped};
 
-    fn calibration(known: Vec<Known>) -> Calibration {
+    fn calibration(known: Vec<KnownRun>) -> Calibration {
         Calibration::of_engines([0.04, 0.01, 0.02], known)
     }
 
-    fn run(engine: &str, log_ratio: f64) -> Known {
+    fn run(engine: &str, log_ratio: f64) -> KnownRun {
         let observed =
             vec![Observation { metric: Observed::Tpot, log_ratio, response: [0.0, 1.0, 0.0], weight: 1.0 }];
-        Known { point: Point { engine: engine.into(), ..Point::default() }, observed }
+        KnownRun { point: ConfigPoint { engine: engine.into(), ..ConfigPoint::default() }, observed }
     }
 
     #[test]
     fn one_run_moves_its_like_by_the_share_that_is_not_noise() {
-        let at = Point { engine: "vllm".into(), ..Point::default() };
+        let at = ConfigPoint { engine: "vllm".into(), ..ConfigPoint::default() };
         let found = calibration(vec![run("vllm", 0.1)]).posterior(&at, &[], |_| true);
         assert!((found.mean[1] - 0.05).abs() < 1e-12 && found.mean[0] == 0.0, "{found:?}");
         assert!((found.left[1] - 0.5).abs() < 1e-12 && found.left[0] == 1.0);
@@ -324,11 +292,11 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_nothing_or_is_not_asked_moves_nothing() {
-        let at = Point { engine: "sglang".into(), ..Point::default() };
+    fn unrelated_or_excluded_runs_move_nothing() {
+        let at = ConfigPoint { engine: "sglang".into(), ..ConfigPoint::default() };
         let calibration = calibration(vec![run("vllm", 0.1)]);
         assert_eq!(calibration.posterior(&at, &[], |_| true).factors(), Factors::NONE);
-        let at = Point { engine: "vllm".into(), ..Point::default() };
+        let at = ConfigPoint { engine: "vllm".into(), ..ConfigPoint::default() };
         assert_eq!(calibration.posterior(&at, &[], |_| false).left, [1.0; FACTORS]);
     }
 

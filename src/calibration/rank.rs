@@ -1,20 +1,20 @@
 //! Which of two configurations measures lower, and how sure that is. Shared errors cancel.
 
 use super::band::probability;
-use super::{Calibration, Figure, Joint, Known, PerFactor, Point};
+use super::{Calibration, ConfigPoint, Joint, KnownRun, PerFactor, UncertainFigure};
 
 /// What comparing a calibrated prediction needs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Standing {
-    pub point: Point,
+    pub point: ConfigPoint,
     /// Log factors that the figures were computed at.
     pub at: PerFactor,
-    pub ttft: Option<Figure>,
+    pub ttft: Option<UncertainFigure>,
     /// `None` with one output token.
-    pub tpot: Option<Figure>,
-    pub e2e: Option<Figure>,
+    pub tpot: Option<UncertainFigure>,
+    pub e2e: Option<UncertainFigure>,
     /// Output tokens per second.
-    pub output: Option<Figure>,
+    pub output: Option<UncertainFigure>,
 }
 
 /// Two configurations, compared.
@@ -29,8 +29,8 @@ impl Calibration {
     pub fn versus<'a>(
         &self,
         of: [&'a Standing; 2],
-        own: &[Known],
-        asked: impl Fn(&Point) -> bool,
+        own: &[KnownRun],
+        asked: impl Fn(&ConfigPoint) -> bool,
     ) -> Versus<'a> {
         Versus { joint: self.joint(&of.map(|one| &one.point), own, asked), of }
     }
@@ -38,14 +38,14 @@ impl Calibration {
 
 impl Versus<'_> {
     /// The probability that a measurement of this figure is lower for the first configuration.
-    pub fn lower(&self, figures: [Figure; 2]) -> f64 {
+    pub fn lower(&self, figures: [UncertainFigure; 2]) -> f64 {
         let [first, second] = [0, 1].map(|one| self.expected(one, &figures[one]));
         probability(second - first, self.variance(&figures))
     }
 
     /// The share (0..1) of the ratio's standard deviation removed by measuring the first configuration, and the
     /// second.
-    pub fn narrowed(&self, figures: [Figure; 2]) -> [f64; 2] {
+    pub fn narrowed(&self, figures: [UncertainFigure; 2]) -> [f64; 2] {
         let before = self.variance(&figures);
         [0, 1].map(|measured| {
             let other = 1 - measured;
@@ -56,24 +56,24 @@ impl Versus<'_> {
     }
 
     /// Expected logarithm given the runs used.
-    fn expected(&self, one: usize, figure: &Figure) -> f64 {
+    fn expected(&self, one: usize, figure: &UncertainFigure) -> f64 {
         let posterior = self.joint.of(one);
         let at = self.of[one].at;
         let moved = figure.response.iter().zip(posterior.mean.iter().zip(at));
         figure.value.ln() + moved.map(|(by, (mean, at))| by * (mean - at)).sum::<f64>()
     }
 
-    fn own(&self, one: usize, figure: &Figure) -> f64 {
+    fn own(&self, one: usize, figure: &UncertainFigure) -> f64 {
         figure.width * (self.joint.of(one).variance(figure.response) + figure.noise)
     }
 
-    fn shared(&self, [first, second]: &[Figure; 2]) -> f64 {
+    fn shared(&self, [first, second]: &[UncertainFigure; 2]) -> f64 {
         let shared = self.joint.shared((0, first.response), (1, second.response));
         (first.width * second.width).sqrt() * shared
     }
 
     /// Variance of the log ratio.
-    fn variance(&self, figures: &[Figure; 2]) -> f64 {
+    fn variance(&self, figures: &[UncertainFigure; 2]) -> f64 {
         let own: f64 = [0, 1].iter().map(|&one| self.own(one, &figures[one])).sum();
         // Rounding must not make it negative.
         (own - 2.0 * self.shared(figures)).max(0.0)
@@ -91,16 +91,19 @@ mod tests {
     }
 
     fn standing(engine: &str) -> Standing {
-        Standing { point: Point { engine: engine.into(), ..Point::default() }, ..Standing::default() }
+        Standing {
+            point: ConfigPoint { engine: engine.into(), ..ConfigPoint::default() },
+            ..Standing::default()
+        }
     }
 
-    fn figure(value: f64) -> Figure {
-        Figure { value, response: [0.0, 1.0, 0.0], noise: 0.0001, width: 1.0 }
+    fn figure(value: f64) -> UncertainFigure {
+        UncertainFigure { value, response: [0.0, 1.0, 0.0], noise: 0.0001, width: 1.0 }
     }
 
     #[test]
     fn errors_that_are_shared_do_not_count() {
-        assert_eq!(calibration().posterior(&Point::default(), &[], |_| true).factors(), Factors::NONE);
+        assert_eq!(calibration().posterior(&ConfigPoint::default(), &[], |_| true).factors(), Factors::NONE);
         let sure = |other: &str| {
             let of = [&standing("vllm"), &standing(other)];
             calibration().versus(of, &[], |_| true).lower([figure(1.0), figure(1.1)])

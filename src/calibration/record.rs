@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Covariance, FACTORS, PerFactor, Point};
+use super::{ConfigPoint, Covariance, FACTORS, PerFactor};
 use crate::config::Arch;
 
 static SHIPPED: LazyLock<Option<Calibration>> = LazyLock::new(|| {
@@ -27,7 +27,7 @@ pub struct Calibration {
     /// By factor.
     pub prior: [Covariance; FACTORS],
     pub noise: Noise,
-    pub known: Vec<Known>,
+    pub known: Vec<KnownRun>,
     /// How well each measured configuration was predicted when left out.
     pub configurations: Vec<LeftOut>,
     /// How many configurations the fitted covariance counts as in [`Widths`](super::Widths).
@@ -48,7 +48,7 @@ pub struct Outliers {
 /// How far off a configuration was with its own runs left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
-    pub point: Point,
+    pub point: ConfigPoint,
     /// Mean squared deviation per metric, in variances; `None` if not measured.
     pub by: [Option<f64>; METRICS],
 }
@@ -116,21 +116,21 @@ pub struct Observation {
 
 /// A measured run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known {
-    pub point: Point,
+pub struct KnownRun {
+    pub point: ConfigPoint,
     pub observed: Vec<Observation>,
 }
 
 impl Calibration {
     /// Whether the calibration contains a run at `point` with these ratios.
-    pub fn knows(&self, point: &Point, ratios: impl Iterator<Item = (Observed, f64)> + Clone) -> bool {
-        let of = |known: &Known| ratios.clone().any(|(metric, ratio)| known.is(point, metric, ratio));
+    pub fn knows(&self, point: &ConfigPoint, ratios: impl Iterator<Item = (Observed, f64)> + Clone) -> bool {
+        let of = |known: &KnownRun| ratios.clone().any(|(metric, ratio)| known.is(point, metric, ratio));
         self.known.iter().any(of)
     }
 
     /// A calibration on these runs, with all configurations on an engine sharing their error.
     #[cfg(test)]
-    pub fn of_engines(prior: PerFactor, known: Vec<Known>) -> Self {
+    pub fn of_engines(prior: PerFactor, known: Vec<KnownRun>) -> Self {
         use super::{Label, Level};
         let shared = |variance| Covariance {
             levels: vec![Level { same: vec![Label::Engine], variance }],
@@ -146,12 +146,12 @@ impl Calibration {
 /// Tolerance: sizes are stored with three digits, ratios with two decimals.
 const ROUNDED: f64 = 6e-3;
 
-impl Known {
+impl KnownRun {
     /// Whether this is the run at `point` with this ratio, up to rounding.
-    pub fn is(&self, point: &Point, metric: Observed, log_ratio: f64) -> bool {
+    pub fn is(&self, point: &ConfigPoint, metric: Observed, log_ratio: f64) -> bool {
         let near = |one: f64, other: f64| (one / other - 1.0).abs() < ROUNDED;
-        let same = |other: &Point| {
-            let sizes = Point {
+        let same = |other: &ConfigPoint| {
+            let sizes = ConfigPoint {
                 in_flight: other.in_flight,
                 prompt: other.prompt,
                 output: other.output,
@@ -196,23 +196,23 @@ struct Build {
     gpu: String,
     format: String,
     drafted: f64,
-    layouts: Vec<Layout>,
+    layouts: Vec<StoredLayout>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Layout {
+struct StoredLayout {
     tp: f64,
     ep: f64,
     dp: f64,
     pp: f64,
     misses: [Option<f64>; METRICS],
-    runs: Vec<Run>,
+    runs: Vec<StoredRun>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Run {
+struct StoredRun {
     /// Requests in flight, prompt, output.
     at: [f64; 3],
     /// Each: log ratio, response to prefill and decode, weight.
@@ -227,7 +227,7 @@ impl File {
             return None;
         }
         let Self { release, prefill, decode, wait, noise, plain_counts, outliers, builds, .. } = self;
-        let (configurations, runs): (Vec<LeftOut>, Vec<Vec<Known>>) =
+        let (configurations, runs): (Vec<LeftOut>, Vec<Vec<KnownRun>>) =
             builds.into_iter().flat_map(Build::read).unzip();
         let known = runs.into_iter().flatten().collect();
         let prior = [prefill, decode, wait];
@@ -236,12 +236,22 @@ impl File {
 }
 
 impl Build {
-    fn read(self) -> Vec<(LeftOut, Vec<Known>)> {
+    fn read(self) -> Vec<(LeftOut, Vec<KnownRun>)> {
         let Self { engine, version, kind, shape, arch, gpu, format, drafted, layouts } = self;
-        let build = Point { engine, version, kind, shape, arch, gpu, format, drafted, ..Point::default() };
-        let of_layout = |layout: Layout| {
-            let Layout { tp, ep, dp, pp, misses, runs } = layout;
-            let point = Point { tp, ep, dp, pp, ..build.clone() };
+        let build = ConfigPoint {
+            engine,
+            version,
+            kind,
+            shape,
+            arch,
+            gpu,
+            format,
+            drafted,
+            ..ConfigPoint::default()
+        };
+        let of_layout = |layout: StoredLayout| {
+            let StoredLayout { tp, ep, dp, pp, misses, runs } = layout;
+            let point = ConfigPoint { tp, ep, dp, pp, ..build.clone() };
             let runs = runs.into_iter().map(|run| run.read(&point)).collect();
             (LeftOut { point, by: misses }, runs)
         };
@@ -249,8 +259,8 @@ impl Build {
     }
 }
 
-impl Run {
-    fn read(self, build: &Point) -> Known {
+impl StoredRun {
+    fn read(self, build: &ConfigPoint) -> KnownRun {
         let [in_flight, prompt, output] = self.at;
         let metrics = [
             (Observed::Ttft, self.ttft),
@@ -261,7 +271,10 @@ impl Run {
             let [log_ratio, prefill, decode, weight] = figures?;
             Some(Observation { metric, log_ratio, response: [prefill, decode, metric.waits()], weight })
         });
-        Known { point: Point { in_flight, prompt, output, ..build.clone() }, observed: observed.collect() }
+        KnownRun {
+            point: ConfigPoint { in_flight, prompt, output, ..build.clone() },
+            observed: observed.collect(),
+        }
     }
 }
 
@@ -270,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shipped_is_read_and_of_the_models_shipped_with_it() {
+    fn the_shipped_calibration_belongs_to_the_shipped_models() {
         let calibration = shipped().unwrap();
         let manifest: serde_json::Value =
             serde_json::from_str(include_str!("../../models/manifest.json")).unwrap();

@@ -1,5 +1,6 @@
 //! A chart's legend, and the chart with entries switched off. The page renders the legend as buttons.
 
+use super::roofline::has_room;
 use super::{Chart, Curves, Hues, Roofline, Tone};
 use crate::graph::Phase;
 
@@ -40,6 +41,8 @@ impl Swatch {
             Self::Line(Tone::Ink) => "line ink".into(),
             Self::Line(Tone::Muted) => "line muted".into(),
             Self::Line(Tone::Faint) => "line faint".into(),
+            // Always points.
+            Self::Line(Tone::Measured) => "disc measured".into(),
             Self::Part(place) => format!("part part-{place}"),
             Self::Resource(place) => format!("part resource-{place}"),
         }
@@ -100,7 +103,7 @@ fn of_roofline(chart: &Roofline) -> Vec<Key> {
     let phases = [(Phase::Prefill, Swatch::Disc), (Phase::Decode, Swatch::Diamond)];
     let drawn = phases.into_iter().filter(|(of, _)| chart.points.iter().any(|point| point.phase == *of));
     let mut keys: Vec<Key> = drawn.map(|(of, swatch)| Key::new(of.id(), swatch)).collect();
-    for roof in &chart.roofs {
+    for roof in chart.roofs.iter().filter(|roof| has_room(chart, roof)) {
         let tone = if roof.used { Tone::Ink } else { Tone::Faint };
         keys.push(Key::new(&roof.name, Swatch::Line(tone)));
     }

@@ -64,20 +64,30 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
         panels.push(times("TPOT, mean", |point| point.tpot, |around| around.tpot, setup.slos.tpot_ms));
     }
     panels.push(Panel {
-        y: Axis::new("Output, tok/s", Unit::Count, false),
+        y: Axis::new(
+            if setup.copies() > 1 { "Output, tok/s in all" } else { "Output, tok/s" },
+            Unit::Count,
+            false,
+        ),
         bands: around(points, |around| around.output_per_s),
         lines: vec![Line::marked("", Tone::Accent, output)],
         ..Panel::default()
     });
-    let (name, log, mark) = match setup.load {
-        Load::Rate(rate) | Load::ConstantRate(rate) => ("Requests/s", false, Some(rate)),
-        Load::SessionRate(rate) => ("Sessions/s", false, Some(rate)),
-        Load::Concurrency(clients) => ("Clients", true, Some(f64::from(clients))),
-        Load::Sessions(users) => ("Sessions at once", true, Some(f64::from(users))),
-        Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => ("Prompts", true, None),
-    };
+    let is_at_once = matches!(setup.load, Load::Burst(_) | Load::Offline(_) | Load::Batch(_));
     // A rate far beyond capacity would compress the curve.
     let last = points.last().map_or(0.0, |point| point.load);
-    let mark = mark.filter(|&mark| mark <= last);
-    Chart::Curves(Curves { x: Axis::new(name, Unit::Count, log), panels, mark })
+    let mark = Some(setup.load.amount()).filter(|&mark| !is_at_once && mark <= last);
+    let x = Axis::new(size_of(setup.load), Unit::Count, !setup.load.is_rate());
+    Chart::Curves(Curves { x, panels, mark })
+}
+
+/// What a load's size counts.
+pub fn size_of(load: Load) -> &'static str {
+    match load {
+        Load::Rate(_) | Load::ConstantRate(_) => "Requests/s",
+        Load::SessionRate(_) => "Sessions/s",
+        Load::Concurrency(_) => "Clients",
+        Load::Sessions(_) => "Sessions at once",
+        Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => "Prompts",
+    }
 }

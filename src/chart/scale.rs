@@ -37,14 +37,17 @@ impl Scale {
 
     /// The smallest range of 1-2-5 steps that covers all positive `values`, or `fallback` without any.
     pub fn log(values: impl Iterator<Item = f64>, fallback: (f64, f64), unit: Unit) -> Self {
-        let usable = values.filter(|value| value.is_finite() && *value > 0.0);
-        let (low, high) =
-            usable.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-        let (low, mut high) =
-            if low > high { fallback } else { (nice_floor(low), 1.0 / nice_floor(1.0 / high)) };
+        let around = |(low, high)| (nice_floor(low), 1.0 / nice_floor(1.0 / high));
+        let (low, mut high) = ends(values).map_or(fallback, around);
         if high <= low {
             high = low * 10.0;
         }
+        Self::between(low, high, unit)
+    }
+
+    /// From the least to the most of all positive `values`, to the point, or `fallback` without any.
+    pub fn fitted(values: impl Iterator<Item = f64>, fallback: (f64, f64), unit: Unit) -> Self {
+        let (low, high) = ends(values).filter(|(low, high)| low < high).unwrap_or(fallback);
         Self::between(low, high, unit)
     }
 
@@ -118,6 +121,12 @@ impl ValueFormatter<f64> for Scale {
     }
 }
 
+/// The least and the most of all positive values.
+fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let usable = values.filter(|value| value.is_finite() && *value > 0.0);
+    usable.map(|value| (value, value)).reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
+}
+
 /// The largest of 1, 2, 5 times a power of ten not above `value`.
 fn nice_floor(value: f64) -> f64 {
     let decade = 10f64.powf(value.log10().floor());
@@ -142,6 +151,8 @@ mod tests {
         assert_eq!((scale.low, scale.high), (1.0, 10.0));
         let scale = log(&[5.0]);
         assert!(scale.low < scale.high);
+        let scale = Scale::fitted([3.4, 870.0].into_iter(), (1.0, 10.0), Unit::Seconds);
+        assert_eq!((scale.low, scale.high), (3.4, 870.0));
     }
 
     #[test]

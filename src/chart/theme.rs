@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 
 use super::Tone;
 
-/// The colours of charts, each with one meaning: one accent, one per resource, the rest neutral.
+/// The colours of charts, each with one meaning: one accent, one for measurements, one per resource, the rest neutral.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
     /// Background.
@@ -20,6 +20,8 @@ pub struct Palette {
     pub ink: RGBColor,
     /// The result itself; prefill.
     pub accent: RGBColor,
+    /// Measured runs.
+    pub measured: RGBColor,
     /// Compute, memory, links, launch and host.
     pub resources: [RGBColor; 4],
 }
@@ -32,6 +34,7 @@ impl Palette {
         muted: hex(0x55_60_6a),
         ink: hex(0x15_1a_1e),
         accent: hex(0x0b_6e_85),
+        measured: hex(0x5a_7a_00),
         resources: [hex(0x4f_5b_b0), hex(0x96_5f_0c), hex(0xa8_3d_73), hex(0x66_70_7a)],
     };
 
@@ -42,6 +45,7 @@ impl Palette {
         muted: hex(0x9a_a6_b1),
         ink: hex(0xe6_ea_ee),
         accent: hex(0x56_c7_dd),
+        measured: hex(0xb5_d0_4a),
         resources: [hex(0x9d_a8_ff), hex(0xde_ae_5b), hex(0xe8_8c_ba), hex(0x9a_a4_ad)],
     };
 
@@ -55,11 +59,12 @@ impl Palette {
             Tone::Ink => self.ink,
             Tone::Muted => self.muted,
             Tone::Faint => self.faint,
+            Tone::Measured => self.measured,
         }
     }
 
     /// The colours with their CSS token names.
-    pub fn tokens(&self) -> [(&'static str, RGBColor); 10] {
+    pub fn tokens(&self) -> [(&'static str, RGBColor); 11] {
         let [compute, memory, links, host] = self.resources;
         [
             ("panel", self.panel),
@@ -68,6 +73,7 @@ impl Palette {
             ("muted", self.muted),
             ("ink", self.ink),
             ("accent", self.accent),
+            ("measured", self.measured),
             ("resource-compute", compute),
             ("resource-memory", memory),
             ("resource-links", links),

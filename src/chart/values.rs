@@ -1,6 +1,6 @@
 //! A chart's values as CSV, unrounded and in SI units.
 
-use super::{Bar, Chart, Point};
+use super::{Bar, Chart, KernelPoint};
 use crate::units::decimal;
 
 impl Chart {
@@ -17,7 +17,7 @@ impl Chart {
                     "share of step",
                     "limited by",
                 ];
-                let row = |point: &Point| {
+                let row = |point: &KernelPoint| {
                     let numbers = [point.intensity, point.reached.0, point.ceiling.0, point.share];
                     let [intensity, reached, ceiling, share] = numbers.map(decimal);
                     let (phase, limit) = (point.phase.id().to_owned(), point.limit.id().to_owned());

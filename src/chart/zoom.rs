@@ -22,12 +22,12 @@ impl Zoom {
         self.size >= 1.0
     }
 
-    /// Magnified by this factor around the centre.
+    /// Magnified by this factor around a place, in fractions of the visible part from the lower left.
     #[must_use]
-    pub fn by(self, factor: f64) -> Self {
+    pub fn by(self, factor: f64, (x, y): (f64, f64)) -> Self {
         let size = (self.size / factor).clamp(LEAST, 1.0);
-        let kept = (self.size - size) / 2.0;
-        Self { left: self.left + kept, bottom: self.bottom + kept, size }.within()
+        let cut = self.size - size;
+        Self { left: self.left + cut * x, bottom: self.bottom + cut * y, size }.within()
     }
 
     /// Moved right and up, in fractions of the visible part.
@@ -52,12 +52,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_stays_and_nothing_leaves_the_chart() {
-        let zoom = Zoom::default().by(2.0);
+    fn what_is_zoomed_at_stays_and_nothing_leaves_the_chart() {
+        let middle = (0.5, 0.5);
+        let zoom = Zoom::default().by(2.0, middle);
         assert_eq!(zoom.ends(), [(0.25, 0.75), (0.25, 0.75)]);
         assert_eq!(zoom.moved((1.0, -0.25)).ends(), [(0.5, 1.0), (0.125, 0.625)]);
-        assert_eq!(zoom.by(0.1), Zoom::default());
-        assert!(!zoom.by(1e3).shows_all());
-        assert!((zoom.by(1e3).size - LEAST).abs() < 1e-12);
+        assert_eq!(zoom.by(0.1, middle), Zoom::default());
+        assert_eq!(Zoom::default().by(2.0, (0.0, 1.0)).ends(), [(0.0, 0.5), (0.5, 1.0)]);
+        assert!(!zoom.by(1e3, middle).shows_all());
+        assert!((zoom.by(1e3, middle).size - LEAST).abs() < 1e-12);
     }
 }

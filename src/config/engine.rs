@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::kernels::{GemmChoice, KernelChoice, ProductChoice, VariantChoice};
 use super::versions::OlderExperts;
-use super::{Arch, Budget, ChatTemplate, Dtype, Figure, Gpu, Padding, VersionDefaults};
+use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
 use crate::units::GIB;
 
 /// How an engine mixes prefill and decode in a step.
@@ -117,73 +118,12 @@ pub struct HandOver {
     pub source: String,
 }
 
-/// An engine's default kernels on one GPU architecture.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KernelChoice {
-    pub arch: Arch,
-    /// The prefill attention kernel, named as in the measured tables.
-    pub attention_prefill: String,
-    pub attention_decode: String,
-    /// Fused-MoE kernels by expert format: the first one that fits the call.
-    pub moe: Vec<MoeKernel>,
-}
-
-/// A fused-MoE kernel for experts in one format.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MoeKernel {
-    pub weights: Dtype,
-    /// Named as in the measured tables.
-    pub kernel: String,
-    /// Used up to this many tokens.
-    pub most_tokens: Option<u32>,
-    /// Used for experts sharded over up to this many ranks.
-    pub most_ranks: Option<u32>,
-}
-
-impl KernelChoice {
-    /// The fused-MoE kernel for experts in `weights` sharded over `ranks`, for `tokens` over all ranks.
-    pub fn moe(&self, weights: Dtype, tokens: u64, ranks: u64) -> Option<&str> {
-        let within = |most: Option<u32>, number| most.is_none_or(|most| number <= u64::from(most));
-        let fits = |choice: &&MoeKernel| {
-            choice.weights == weights
-                && within(choice.most_tokens, tokens)
-                && within(choice.most_ranks, ranks)
-        };
-        self.moe.iter().find(fits).map(|choice| choice.kernel.as_str())
-    }
-}
-
-/// An engine's default kernels for latent, sparse and linear attention on one GPU architecture, named as in the
-/// measured tables; empty if none was measured.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct VariantChoice {
-    pub arch: Arch,
-    /// The standalone latent attention kernel, for prefill and for decode.
-    pub latent_prefill: String,
-    pub latent_decode: String,
-    /// The batched GEMMs of absorbed latent attention.
-    pub bmm: String,
-    pub bmm_fp8: String,
-    /// Whole latent attention blocks.
-    pub block_prefill: String,
-    pub block_decode: String,
-    /// Sparse blocks for prompts no longer than `topk`, and for all others.
-    pub sparse_short: String,
-    pub sparse: String,
-    /// The gated delta rule.
-    pub delta_prefill: String,
-    pub delta_decode: String,
-}
-
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Engine {
     pub id: String,
     pub name: String,
-    pub version: String,
+    pub version: Version,
     pub scheduler: Scheduler,
     /// Start-up memory by version, oldest first.
     pub budgets: Vec<Budget>,
@@ -204,6 +144,8 @@ pub struct Engine {
     pub copies_states: bool,
     /// Formats whose GEMMs were measured with extra launches that serving does not make.
     pub products: Vec<ProductChoice>,
+    /// The kernels of its GEMMs by format of the weights.
+    pub gemms: Vec<GemmChoice>,
     pub kernels: Vec<KernelChoice>,
     /// Expert kernels that older versions used instead.
     #[serde(default)]
@@ -218,17 +160,6 @@ pub struct Engine {
     pub versions: Vec<VersionDefaults>,
 }
 
-/// Which engine's measured GEMMs stand in for those of another.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ProductChoice {
-    pub weights: Dtype,
-    /// Architectures this holds for; all if empty.
-    pub archs: Vec<Arch>,
-    /// Catalog id of an engine.
-    pub measured_as: String,
-}
-
 impl Engine {
     /// The engine called in-process: no server in between, and no streaming.
     pub fn without_server(&self) -> Self {
@@ -241,62 +172,11 @@ impl Engine {
         }
         engine
     }
-
-    /// The engine whose measured GEMMs stand in for this one's with weights in this format.
-    pub fn products_as(&self, weights: Dtype, arch: Arch) -> &str {
-        let holds = |choice: &&ProductChoice| {
-            choice.weights == weights && (choice.archs.is_empty() || choice.archs.contains(&arch))
-        };
-        let choice = self.products.iter().find(holds);
-        choice.map_or(&self.id, |choice| &choice.measured_as)
-    }
-
-    /// The engine's default kernels on `arch`, if it runs there.
-    pub fn kernels_on(&self, arch: Arch) -> Option<&KernelChoice> {
-        self.kernels.iter().find(|choice| choice.arch == arch)
-    }
-
-    /// The format in which experts published in `weights` are multiplied on `arch`: MXFP4 weights use MXFP8
-    /// activations if the engine has a kernel for that.
-    pub fn experts_as(&self, weights: Dtype, arch: Arch) -> Dtype {
-        let narrow = Dtype::Mxfp4Mxfp8;
-        let has = |choice: &KernelChoice| choice.moe.iter().any(|kernel| kernel.weights == narrow);
-        match weights {
-            Dtype::Mxfp4 if self.kernels_on(arch).is_some_and(has) => narrow,
-            other => other,
-        }
-    }
-
-    /// The engine's default kernels of the attention variants on `arch`, if it runs there.
-    pub fn variants_on(&self, arch: Arch) -> Option<&VariantChoice> {
-        self.variants.iter().find(|choice| choice.arch == arch)
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{KernelChoice, MoeKernel};
     use crate::config::catalog::catalog;
-    use crate::config::{Arch, Dtype};
-
-    #[test]
-    fn moe_kernels_follow_format_tokens_and_ranks() {
-        let kernel = |engine: &str, weights, tokens, ranks| {
-            let engine = catalog().engine(engine).expect("in the catalog");
-            engine.kernels_on(Arch::Hopper).expect("served").moe(weights, tokens, ranks)
-        };
-        let weights = Dtype::Nvfp4;
-        let few = MoeKernel { weights, kernel: "few".into(), most_tokens: Some(128), ..MoeKernel::default() };
-        let any = MoeKernel { weights, kernel: "any".into(), ..MoeKernel::default() };
-        let choice = KernelChoice { moe: vec![few, any], ..KernelChoice::default() };
-        assert_eq!([128, 129].map(|tokens| choice.moe(weights, tokens, 8)), [Some("few"), Some("any")]);
-        assert_eq!(kernel("vllm", Dtype::Fp8Block, 1, 1), Some("vllm_fp8moe_triton_tritonexperts"));
-        assert_eq!(
-            kernel("vllm", Dtype::Fp8Block, 1, 8),
-            Some("vllm_fp8moe_flashinfer_cutlass_flashinferexperts")
-        );
-        assert_eq!(kernel("sglang", Dtype::Int8, 1, 1), None);
-    }
 
     #[test]
     fn defaults_follow_the_gpu() {

@@ -136,9 +136,17 @@ pub struct Gpu {
     pub compute_power: Figure,
     /// A typical price to rent one, in $ per GPU-hour; editable by the visitor.
     pub dollars_per_hour: Figure,
+    /// The catalog's GPU, if some figures are the visitor's.
+    #[serde(skip)]
+    pub edited_from: Option<Box<Gpu>>,
 }
 
 impl Gpu {
+    /// The measured GPU that this one stands for: itself, or the one it was edited from.
+    pub fn measured(&self) -> &Self {
+        self.edited_from.as_deref().unwrap_or(self)
+    }
+
     fn need(&self, figure: &Figure, name: &'static str) -> Result<f64, MissingFigure> {
         figure.0.ok_or_else(|| MissingFigure {
             gpu: self.name.clone(),

@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where_they_are() {
+    fn errors_report_their_position() {
         let fault = |text: &str| parse(text).expect_err(text);
         assert!(fault("{\"a\" 1}").starts_with("not JSON: expected `:` at line 1 column"));
         assert!(fault("{\n\"a\": [1 2]}").contains("at line 2 column"));
     }
 
     #[test]
-    fn a_second_object_is_told_apart() {
+    fn a_second_object_is_a_separate_value() {
         assert_eq!(first("{\"a\": 1}\n{\"b\": 2}"), ("{\"a\": 1}", "\n{\"b\": 2}"));
         for whole in ["{\"a\": 1}", "{\"a\"", "", "x {}"] {
             assert_eq!(first(whole), (whole, ""));

@@ -11,6 +11,7 @@ pub(crate) mod ids;
 pub mod inputs;
 mod issue;
 pub(crate) mod json;
+pub mod kernels;
 pub mod link;
 pub mod measured;
 pub mod model;
@@ -20,6 +21,8 @@ pub mod pasted;
 mod requests;
 mod scenario;
 mod setup;
+pub mod spec;
+mod version;
 mod versions;
 mod workload;
 
@@ -27,8 +30,7 @@ pub use budget::{Budget, Padding};
 pub use check::check;
 pub use dtype::Dtype;
 pub use engine::{
-    Batching, Engine, FirstToken, HandOver, HostTime, KernelChoice, MemoryShareOf, Scheduler,
-    SmallerDefaults, VariantChoice,
+    Batching, Engine, FirstToken, HandOver, HostTime, MemoryShareOf, Scheduler, SmallerDefaults,
 };
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
 pub use inputs::Field;
@@ -39,5 +41,7 @@ pub use model::Model;
 pub use requests::cached_tokens;
 pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
 pub use setup::{PrefillPool, Setup};
+pub use spec::SpecSheet;
+pub use version::Version;
 pub use versions::{ChatTemplate, VersionDefaults};
 pub use workload::{Bin, Drafts, Lengths, Load, Shape, Slos, Start, Turns, Workload};

@@ -45,7 +45,7 @@ mod tests {
         "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072}"#;
 
     #[test]
-    fn each_kind_of_text_is_told() {
+    fn each_kind_of_pasted_text_is_recognised() {
         assert_eq!(of("Qwen/Qwen3-8B-AWQ\n").0, "v=1&m=qwen3-8b&g=h200-sxm&tp=2&w=int4&isl=77");
         assert_eq!(of("vllm serve Qwen/Qwen3-8B -pp 2").0, "v=1&m=qwen3-8b&g=h200-sxm&pp=2&isl=77");
         let (form, _) = link::decode("m=Qwen/Qwen3-8B-AWQ&w=fp8");

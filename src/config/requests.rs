@@ -1,6 +1,6 @@
 //! Derived request properties of a setup: lengths, computed tokens, decode steps.
 
-use super::catalog::SHARE_GPT;
+use super::catalog::facts::{SHARE_GPT_OUTPUT_SPREAD, SHARE_GPT_PROMPT_SPREAD};
 use super::{Bin, Load, Setup, Shape, Turns, Workload};
 
 /// Log-normal lengths are truncated at this many standard deviations: one draw in 700 is beyond.
@@ -59,7 +59,7 @@ pub(super) fn log_spread(workload: &Workload) -> [f64; 2] {
         // A batch's prompts have fixed lengths.
         _ if matches!(workload.load, Load::Batch(_)) => [0.0; 2],
         None => [workload.log_spread; 2],
-        Some(Shape::Sharegpt) => SHARE_GPT,
+        Some(Shape::Sharegpt) => [SHARE_GPT_PROMPT_SPREAD, SHARE_GPT_OUTPUT_SPREAD],
     }
 }
 

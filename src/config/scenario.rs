@@ -1,7 +1,8 @@
 //! A scenario: the full content of a link, unchecked. `check` resolves it against the catalogs.
 
 use super::catalog::catalog;
-use super::{Dtype, Measured, Model, Workload};
+use super::model::Size;
+use super::{Dtype, Measured, Model, SpecSheet, Workload};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -85,6 +86,8 @@ impl Default for Prefill {
 pub struct Scenario {
     pub model: ModelChoice,
     pub gpu: String,
+    /// Figures in place of that GPU's.
+    pub spec: SpecSheet,
     pub engine: String,
     pub tp: u32,
     pub pp: u32,
@@ -121,6 +124,20 @@ impl Scenario {
         self.prefill.workers > 0
     }
 
+    /// A size of its model; `None` if the model has none such.
+    pub fn size(&self, size: Size) -> Option<f64> {
+        self.model.record()?.size(size).map(f64::from)
+    }
+
+    /// Edits a size of its model, which becomes one of the visitor's.
+    pub fn resize(&mut self, size: Size, value: f64) {
+        let Some(model) = self.model.record() else { return };
+        let own = model.resized(size, value as u32);
+        if own != *model {
+            self.model = ModelChoice::Custom(Box::new(own));
+        }
+    }
+
     /// Whether its model is a mixture of experts.
     pub fn has_experts(&self) -> bool {
         self.model.record().is_some_and(Model::has_experts)
@@ -133,6 +150,7 @@ impl Default for Scenario {
         Self {
             model: ModelChoice::Catalog("llama-3.1-8b".into()),
             gpu: "h100-sxm".into(),
+            spec: SpecSheet::default(),
             engine: "vllm".into(),
             tp: 1,
             pp: 1,

@@ -1,7 +1,7 @@
 //! A scenario resolved against the catalogs: the input of the rest of the core.
 
 use super::model::{Blocks, Formats};
-use super::{Batching, Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos, Start, Turns};
+use super::{Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos, Start, Turns};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
 #[derive(Debug, Clone)]
@@ -71,9 +71,6 @@ pub struct PrefillPool {
 }
 
 impl Setup {
-    /// Tokens of the largest CUDA graph captured by default.
-    pub const MAX_CUDAGRAPH_CAPTURE: u64 = 512;
-
     /// One whose requests end with their first token.
     pub fn of_prompts(mut self) -> Self {
         (self.osl, self.log_spread[1]) = (1, 0.0);
@@ -111,16 +108,6 @@ impl Setup {
     /// The layer that drafts, if tokens are drafted.
     pub fn drafting_layer(&self) -> Option<Blocks> {
         (self.drafts.drafted > 0).then(|| self.model.drafting_layer()).flatten()
-    }
-
-    /// Tokens of the largest prefill step that replays a CUDA graph: vLLM captures up to twice its sequences,
-    /// limited by [`Self::MAX_CUDAGRAPH_CAPTURE`], and pads all ranks to the busiest only in those steps (its pull
-    /// requests 34102 and 46428). The other engines launch such steps kernel by kernel.
-    pub fn mixed_graph(&self) -> u64 {
-        match self.engine.scheduler.batching {
-            Batching::MixedChunks => Self::MAX_CUDAGRAPH_CAPTURE.min(2 * u64::from(self.max_seqs)),
-            Batching::PrefillFirst | Batching::InFlight => 0,
-        }
     }
 
     /// GPUs of one stage: those that share its experts.

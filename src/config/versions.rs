@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::MoeKernel;
-use super::{Arch, Dtype, Engine, Figure};
+use super::kernels::{ExpertKernel, KernelName, MoeKernel};
+use super::{Arch, Dtype, Engine, Figure, Version};
 
 /// Defaults of a server from a version on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VersionDefaults {
     /// The first version that has them.
-    pub from: Vec<u32>,
+    pub from: Version,
     /// The same on AMD's GPUs, where it is a later one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub amd_from: Option<Vec<u32>>,
+    pub amd_from: Option<Version>,
     /// Prompts may be split over steps.
     pub chunked: bool,
     pub prefix_cache: bool,
@@ -31,9 +31,9 @@ pub struct VersionDefaults {
 #[serde(deny_unknown_fields)]
 pub struct ChatTemplate {
     /// The first version that does it.
-    pub from: Vec<u32>,
+    pub from: Version,
     /// The first that no longer does.
-    pub before: Vec<u32>,
+    pub before: Version,
     /// In µs a request.
     pub request_us: Figure,
 }
@@ -42,17 +42,17 @@ pub struct ChatTemplate {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OlderExperts {
-    /// The first version that launches what [`KernelChoice`](super::KernelChoice) says.
-    pub before: String,
+    /// The first version that launches what [`KernelChoice`](super::kernels::KernelChoice) says.
+    pub before: Version,
     pub arch: Arch,
     pub weights: Dtype,
-    pub kernel: String,
+    pub kernel: KernelName<ExpertKernel>,
     /// Id of a source.
     pub source: String,
 }
 
 impl VersionDefaults {
-    fn since(&self, arch: Arch) -> &[u32] {
+    fn since(&self, arch: Arch) -> &Version {
         match &self.amd_from {
             Some(later) if arch.is_amd() => later,
             _ => &self.from,
@@ -62,22 +62,21 @@ impl VersionDefaults {
 
 impl Engine {
     /// The defaults of a version on `arch`; none if they are not recorded.
-    pub fn version_defaults(&self, version: &[u32], arch: Arch) -> Option<&VersionDefaults> {
+    pub fn version_defaults(&self, version: &Version, arch: Arch) -> Option<&VersionDefaults> {
         self.versions.iter().rev().find(|defaults| defaults.since(arch) <= version)
     }
 
     /// What a server of this version works on the template of each chat request; none if nothing worth counting.
-    pub fn chat_template(&self, version: &[u32]) -> Option<&ChatTemplate> {
-        let does = |one: &&ChatTemplate| one.from.as_slice() <= version && version < one.before.as_slice();
+    pub fn chat_template(&self, version: &Version) -> Option<&ChatTemplate> {
+        let does = |one: &&ChatTemplate| one.from <= *version && *version < one.before;
         self.chat_templates.iter().find(does)
     }
 
-    /// Takes the kernels of experts that `version` launched, by the last record that holds of it; those it has if that is no
+    /// Takes the kernels of experts that `version` launched, by the last record that holds of it; those it has if that has no
     /// number.
-    pub fn launch_experts_of(&mut self, version: &str) {
-        let numbered = version.starts_with(|first: char| first.is_ascii_digit());
-        for older in self.older_experts.iter().filter(|_| numbered) {
-            if release(version) < release(&older.before) {
+    pub fn launch_experts_of(&mut self, version: &Version) {
+        for older in self.older_experts.iter().filter(|_| version.is_numbered()) {
+            if *version < older.before {
                 let kernel = MoeKernel {
                     weights: older.weights,
                     kernel: older.kernel.clone(),
@@ -90,19 +89,9 @@ impl Engine {
     }
 
     /// Every version is before none.
-    pub(super) fn is_before(&self, version: Option<&str>) -> bool {
-        version.is_none_or(|version| release(&self.version) < release(version))
+    pub(super) fn is_before(&self, version: Option<&Version>) -> bool {
+        version.is_none_or(|version| self.version < *version)
     }
-}
-
-/// `0.19.1rc1.dev71` as 0, 19, 1: release candidates count as what they lead to.
-pub(super) fn release(version: &str) -> [u32; 3] {
-    let mut numbers = [0; 3];
-    for (number, part) in numbers.iter_mut().zip(version.split('.')) {
-        let digits = part.len() - part.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
-        *number = part[..digits].parse().unwrap_or(0);
-    }
-    numbers
 }
 
 #[cfg(test)]
@@ -113,27 +102,28 @@ mod tests {
     #[test]
     fn defaults_follow_the_version() {
         let vllm = catalog().engine("vllm").expect("in the catalog");
-        let cached = |version: &[u32], arch| vllm.version_defaults(version, arch).map(|of| of.prefix_cache);
-        assert_eq!(cached(&[0, 9, 0, 1], Arch::Hopper), Some(true));
-        assert_eq!(cached(&[0, 9, 0, 1], Arch::Cdna3), Some(false));
-        assert_eq!(cached(&[0, 9, 1], Arch::Cdna3), Some(true));
-        assert_eq!(cached(&[0, 5], Arch::Cdna3), None);
+        let cached =
+            |version: &str, arch| vllm.version_defaults(&version.into(), arch).map(|of| of.prefix_cache);
+        assert_eq!(cached("0.9.0.1", Arch::Hopper), Some(true));
+        assert_eq!(cached("0.9.0.1", Arch::Cdna3), Some(false));
+        assert_eq!(cached("0.9.1", Arch::Cdna3), Some(true));
+        assert_eq!(cached("0.5", Arch::Cdna3), None);
     }
 
     #[test]
     fn one_release_parses_each_template_anew() {
         let vllm = catalog().engine("vllm").expect("in the catalog");
-        let parses = |version: &[u32]| vllm.chat_template(version).is_some();
-        assert!(parses(&[0, 11, 0]) && parses(&[0, 11]));
-        assert!(!parses(&[0, 10, 2]) && !parses(&[0, 11, 1]) && !parses(&[0, 24, 0]));
+        let parses = |version: &str| vllm.chat_template(&version.into()).is_some();
+        assert!(parses("0.11.0") && parses("0.11"));
+        assert!(!parses("0.10.2") && !parses("0.11.1") && !parses("0.24.0"));
     }
 
     #[test]
     fn older_versions_launch_other_experts() {
         let kernel = |version: &str, weights| {
             let mut vllm = catalog().engine("vllm").unwrap().clone();
-            vllm.launch_experts_of(version);
-            vllm.kernels_on(Arch::Blackwell).unwrap().moe(weights, 1, 8).map(str::to_owned)
+            vllm.launch_experts_of(&version.into());
+            vllm.kernels_on(Arch::Blackwell).unwrap().moe(weights, 1, 8).map(|named| named.name().to_owned())
         };
         let newest = kernel("0.24.0", Dtype::Bf16);
         assert_eq!(kernel("0.11.1", Dtype::Bf16).as_deref(), Some("sglang_fused_moe_triton"));
@@ -145,8 +135,8 @@ mod tests {
     fn vllm_0_14_to_0_16_run_flashinfer_experts_on_hopper_without_ep_too() {
         let kernel = |version: &str| {
             let mut vllm = catalog().engine("vllm").unwrap().clone();
-            vllm.launch_experts_of(version);
-            vllm.kernels_on(Arch::Hopper).unwrap().moe(Dtype::Fp8Block, 1, 1).map(str::to_owned).unwrap()
+            vllm.launch_experts_of(&version.into());
+            vllm.kernels_on(Arch::Hopper).unwrap().moe(Dtype::Fp8Block, 1, 1).unwrap().name().to_owned()
         };
         let triton = "vllm_fp8moe_triton_tritonexperts";
         assert_eq!([kernel("0.12.0"), kernel("0.18.0"), kernel("0.24.0")], [triton; 3]);

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_printed_so_that_they_are_read_alike() {
+    fn printed_values_round_trip() {
         let value = json!({"a": {"b": [1, "two", "3", {"c": true, "d": []}, "u\n  v"], "e": "x: y"}, "f": "p\nq\n", "g": {}});
         let text = "a:\n  b:\n    - 1\n    - two\n    - \"3\"\n    - c: true\n      d: []\n    - |\n      u\n        v\n  e: \"x: y\"\nf: |\n  p\n  q\ng: {}\n";
         assert_eq!(print(&[value]), text);

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_call_has_a_place_and_an_answer() {
+    fn every_call_has_a_row_and_an_answer() {
         let setup = check(&Scenario::default(), catalog()).0.expect("sound");
         let product = |m| Op::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 });
         let calls = [product(16), product(32), product(16)];

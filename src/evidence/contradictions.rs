@@ -5,15 +5,11 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use super::cases::ServedCase;
-use super::launch::{Layout, launch};
+use super::launch::{LaunchLayout, launch};
+use crate::config::Version;
+use crate::kernels::constants::constants;
 
-/// TPOT repeats within 2.7 % in nine of ten pairs, and among pairs with fewer and more clients only one in seven
-/// hundred is out of order by more than 5 %. Three times that is not noise.
-const TPOT_FACTOR: f64 = 1.15;
-/// TTFT repeats within 14 % in nine of ten pairs, and a single late burst can change its mean by half.
-const TTFT_FACTOR: f64 = 2.0;
-/// Runs more days apart than this may differ in ways that neither label nor image shows.
-const DAYS: i64 = 7;
+constants!("contradictions": tpot_factor, ttft_factor, physics_margin, days);
 
 /// A contradictory case, and why.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -69,13 +65,13 @@ fn below(case: &ServedCase, floor: f64) -> Option<String> {
 }
 
 /// Properties that comparable runs share: model, formats and engine, layout, lengths, and expert kernel.
-type Key = ([String; 5], [u32; 2], Option<(Layout, Option<String>)>);
+type Key = ([String; 5], [u32; 2], Option<(LaunchLayout, Option<String>)>);
 
 fn key(case: &ServedCase) -> Key {
     let run = launch(case).ok().map(|launch| (launch.layout, launch.moe));
     // The same runs appear under both names.
     let model = case.model.replace("DeepSeek-V3", "DeepSeek-R1");
-    let version = case.engine_version.clone().unwrap_or_default();
+    let version = case.engine_version.as_ref().map_or_else(String::new, Version::to_string);
     let text = [model, case.precision.clone(), case.gpu.clone(), case.engine.clone(), version];
     (text, [case.isl, case.osl], run)
 }
@@ -100,9 +96,9 @@ fn conflict(cases: &[&ServedCase], a: usize, b: usize) -> Option<Conflict> {
     let tpot = ratio(less.measured.tpot_ms, more.measured.tpot_ms);
     let ttft = ratio(less.measured.ttft_ms, more.measured.ttft_ms);
     if less.concurrency < more.concurrency {
-        let (what, factor) = if tpot > TPOT_FACTOR {
+        let (what, factor) = if tpot > constants().tpot_factor {
             ("TPOT", tpot)
-        } else if ttft > TTFT_FACTOR {
+        } else if ttft > constants().ttft_factor {
             ("TTFT", ttft)
         } else {
             return None;
@@ -114,7 +110,7 @@ fn conflict(cases: &[&ServedCase], a: usize, b: usize) -> Option<Conflict> {
         return Some(Conflict { slower: few, other: many, undecided: false, reason });
     }
     let apart = |ratio: f64, factor: f64| ratio > factor || ratio < 1.0 / factor;
-    if !apart(tpot, TPOT_FACTOR) && !apart(ttft, TTFT_FACTOR) {
+    if !apart(tpot, constants().tpot_factor) && !apart(ttft, constants().ttft_factor) {
         return None;
     }
     let (slower, other) = if tpot > 1.0 { (few, many) } else { (many, few) };
@@ -124,7 +120,7 @@ fn conflict(cases: &[&ServedCase], a: usize, b: usize) -> Option<Conflict> {
         "TPOT and TTFT of {} are {tpot:.2} and {ttft:.2} times those of {}, of the same configuration",
         cases[slower].id, cases[other].id
     );
-    Some(Conflict { slower, other, undecided: ttft < 1.0 / TTFT_FACTOR.sqrt(), reason })
+    Some(Conflict { slower, other, undecided: ttft < 1.0 / constants().ttft_factor.sqrt(), reason })
 }
 
 /// Repeatedly removes the run with most conflicts.
@@ -155,7 +151,7 @@ fn name(mut conflicts: Vec<Conflict>, reasons: &mut BTreeMap<usize, Vec<String>>
 fn near(a: &ServedCase, b: &ServedCase) -> bool {
     let day = |case: &ServedCase| case.measured_on.as_deref()?.parse::<NaiveDate>().ok();
     match (day(a), day(b)) {
-        (Some(a), Some(b)) => (a - b).num_days().abs() <= DAYS,
+        (Some(a), Some(b)) => (a - b).num_days().abs() <= constants().days as i64,
         _ => a.measured_on == b.measured_on,
     }
 }

@@ -49,7 +49,7 @@ pub struct Header {
     pub dtypes: Vec<String>,
     /// The first is the reference, one or more.
     pub sources: Vec<String>,
-    /// Shapes held out together, as `Measured::point` gives them.
+    /// Shapes held out together, as `MeasuredCall::point` gives them.
     pub shapes: Vec<[u64; 4]>,
     /// Rows of the tables that are not here for another reason than sampling, by reason.
     pub skipped: BTreeMap<String, usize>,
@@ -136,17 +136,17 @@ mod tests {
     use super::*;
     use crate::config::Dtype;
     use crate::config::catalog::{catalog, constants};
-    use crate::evidence::measured::{Measured, REFERENCE_SOURCE};
+    use crate::evidence::measured::{MeasuredCall, REFERENCE_SOURCE};
     use crate::kernels::{
-        Attention, Elementwise, ElementwiseKind, Gemm, Moe, Op, Part, Phase, Pool, Routing, Sequences,
+        Attention, Elementwise, ElementwiseKind, Gemm, Moe, MoePart, Op, Phase, Pool, Routing, Sequences,
     };
 
     fn physics() -> Physics {
         constants().physics().expect("complete")
     }
 
-    fn measured(op: Op) -> Measured {
-        Measured {
+    fn measured(op: Op) -> MeasuredCall {
+        MeasuredCall {
             source: REFERENCE_SOURCE.into(),
             gpu: "l40s".into(),
             engine: "sglang".into(),
@@ -159,11 +159,11 @@ mod tests {
         }
     }
 
-    fn gemm(m: u64) -> Measured {
+    fn gemm(m: u64) -> MeasuredCall {
         measured(Op::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 }))
     }
 
-    fn attention(phase: Phase, count: u64, new: u64, past: u64) -> Measured {
+    fn attention(phase: Phase, count: u64, new: u64, past: u64) -> MeasuredCall {
         let sequences = vec![Sequences { count, new, past }];
         let attention = Attention {
             phase,
@@ -177,16 +177,16 @@ mod tests {
         measured(Op::Attention(attention))
     }
 
-    fn add_norm() -> Measured {
+    fn add_norm() -> MeasuredCall {
         measured(Op::Elementwise(Elementwise { kind: ElementwiseKind::AddNorm, rows: 9, width: 4096 }))
     }
 
-    fn moe(tokens: u64, kernel: &str, weights: Dtype) -> Measured {
+    fn moe(tokens: u64, kernel: &str, weights: Dtype) -> MeasuredCall {
         let (experts, topk, ep) = (128, 8, 4);
         let load = Routing::PowerLaw(1.2).load(&Pool { tokens, experts, topk, ep });
-        let (hidden, inter, tp, gated, part) = (4096, 1536, 2, true, Part::Whole);
+        let (hidden, inter, tp, gated, part) = (4096, 1536, 2, true, MoePart::Whole);
         let moe = Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load };
-        Measured { kernel: kernel.into(), ..measured(Op::Moe(moe)) }
+        MeasuredCall { kernel: kernel.into(), ..measured(Op::Moe(moe)) }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::export::{Codes, ExportError, write};
-use super::measured::{Measured, Skipped, visit_power};
+use super::measured::{MeasuredCall, Skipped, visit_power};
 use crate::config::Dtype;
 use crate::config::catalog::Catalog;
 use crate::kernels::{Count, Family};
@@ -82,7 +82,7 @@ pub fn export_power(
 }
 
 /// A call with the columns of its work, its time and its watts.
-fn counted(call: Measured, catalog: &Catalog) -> Result<(Measured, [f32; 8]), Skipped> {
+fn counted(call: MeasuredCall, catalog: &Catalog) -> Result<(MeasuredCall, [f32; 8]), Skipped> {
     let gpu = catalog.gpu(&call.gpu).ok_or_else(|| format!("no record of {}", call.gpu))?;
     let watts = call.watts.ok_or("no watts")?;
     let count = call.op.count(gpu).map_err(|missing| missing.to_string())?;

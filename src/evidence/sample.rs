@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use super::measured::{Measured, REFERENCE_SOURCE, Row, SUSPECT, visit};
+use super::measured::{FeatureRow, MeasuredCall, REFERENCE_SOURCE, SUSPECT, visit};
 use super::tables::TableError;
 use crate::config::catalog::{Catalog, Physics};
 use crate::kernels::Family;
@@ -31,9 +31,9 @@ pub fn visit_sample(
     family: Family,
     data: &Path,
     selection: Selection,
-    wanted: &dyn Fn(&Measured) -> bool,
+    wanted: &dyn Fn(&MeasuredCall) -> bool,
     (catalog, physics): (&Catalog, &Physics),
-    take: &mut dyn FnMut(Measured, Row),
+    take: &mut dyn FnMut(MeasuredCall, FeatureRow),
 ) -> Result<BTreeMap<String, usize>, TableError> {
     let mut covered = Covered::default();
     let mut groups: HashMap<(String, String), f64> = HashMap::new();
@@ -86,8 +86,8 @@ struct Covered {
 impl Covered {
     fn check(
         &mut self,
-        measured: &Measured,
-        row: impl FnOnce() -> Result<Row, String>,
+        measured: &MeasuredCall,
+        row: impl FnOnce() -> Result<FeatureRow, String>,
     ) -> Result<(), String> {
         self.key.clear();
         for part in [&measured.gpu, &measured.engine, &measured.kernel, &measured.formats()] {
@@ -126,7 +126,7 @@ impl Shares {
         Self(rows.iter().map(share).collect())
     }
 
-    fn keeps(&self, measured: &Measured, seed: u64) -> bool {
+    fn keeps(&self, measured: &MeasuredCall, seed: u64) -> bool {
         let key = (measured.gpu.clone(), measured.source.clone());
         let share = self.0.get(&key).copied().unwrap_or(0.0);
         let point = measured.point();
@@ -147,8 +147,8 @@ mod tests {
     use crate::config::Dtype;
     use crate::kernels::{Gemm, Op};
 
-    fn gemm(m: u64) -> Measured {
-        Measured {
+    fn gemm(m: u64) -> MeasuredCall {
+        MeasuredCall {
             source: REFERENCE_SOURCE.into(),
             gpu: "l40s".into(),
             engine: "sglang".into(),
@@ -168,7 +168,7 @@ mod tests {
         let kept = (1..4001).filter(|&m| shares.keeps(&gemm(m), 7)).count();
         assert!((900..1100).contains(&kept), "{kept}");
         for m in 1..100 {
-            let other = Measured { engine: "vllm".into(), micros: 20.0, ..gemm(m) };
+            let other = MeasuredCall { engine: "vllm".into(), micros: 20.0, ..gemm(m) };
             assert_eq!(shares.keeps(&gemm(m), 7), shares.keeps(&other, 7));
         }
     }

@@ -8,7 +8,9 @@ use super::kernels::FamilyReport;
 use super::served::ranks::Ranks;
 use super::served::report::LoopReport;
 use crate::efficiency::Manifest;
-use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point, Ranked, Reliability, Skipped, Weights};
+use crate::study::accuracy::{
+    Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability, Skipped, Weights,
+};
 use crate::units::significant;
 
 /// Digits kept of times and of errors.
@@ -66,7 +68,7 @@ fn order(kind: &str, report: &Report) -> &'static [Metric] {
 const LOOP: [Metric; 2] = [Metric::Ttft, Metric::Tpot];
 
 /// A kind of served runs, all and by source.
-fn of_kind(title: &str, report: &Report) -> Vec<Group> {
+fn of_kind(title: &str, report: &Report) -> Vec<ErrorGroup> {
     let named = |name: String, metrics: &Metrics| group("outside", &name, metrics, report.metrics_of);
     let sources =
         report.by_source.iter().map(|(source, metrics)| named(format!("{title}: {source}"), metrics));
@@ -74,7 +76,7 @@ fn of_kind(title: &str, report: &Report) -> Vec<Group> {
     all.into_iter().chain(sources).collect()
 }
 
-fn loop_groups(report: &LoopReport) -> Vec<Group> {
+fn loop_groups(report: &LoopReport) -> Vec<ErrorGroup> {
     let LoopReport { all, without_inferred, few_clients, .. } = report;
     let named = [("engine", &all.by_engine), ("gpu", &all.by_gpu), ("model", &all.by_model)];
     let mut parts =
@@ -92,7 +94,7 @@ fn groups(
     order: &[Metric],
     parts: &[(&str, &Metrics)],
     named: &[(&str, &BTreeMap<String, Metrics>)],
-) -> Vec<Group> {
+) -> Vec<ErrorGroup> {
     let of = |kind: &str, name: &str, metrics: &Metrics| group(kind, name, metrics, order);
     let mut groups = vec![of("all", "", &report.metrics)];
     groups.extend(parts.iter().map(|(kind, metrics)| of(kind, "", metrics)));
@@ -106,11 +108,11 @@ fn groups(
     groups
 }
 
-fn group(of: &str, name: &str, metrics: &Metrics, order: &[Metric]) -> Group {
+fn group(of: &str, name: &str, metrics: &Metrics, order: &[Metric]) -> ErrorGroup {
     let errors: Vec<Option<&Errors>> = order.iter().map(|metric| metrics.get(metric)?.as_ref()).collect();
     let cases = errors.iter().flatten().map(|errors| errors.cases).max().unwrap_or(0) as u32;
     let errors = errors.into_iter().map(|errors| errors.map_or_else(Error::default, error));
-    Group { of: of.into(), name: name.into(), cases, errors: errors.collect() }
+    ErrorGroup { of: of.into(), name: name.into(), cases, errors: errors.collect() }
 }
 
 fn error(errors: &Errors) -> Error {
@@ -159,13 +161,13 @@ fn by_reason<'a>(left: impl Iterator<Item = &'a Left>) -> Vec<Skipped> {
     reasons.into_iter().map(|(reason, cases)| Skipped { cases, reason: reason.into() }).collect()
 }
 
-fn point(kind: &str, metrics: &[Metric], case: &Compared) -> Point {
+fn point(kind: &str, metrics: &[Metric], case: &Compared) -> CasePoint {
     let rounded = |times: &Times| {
         metrics.iter().map(|metric| significant(metric.of(times).unwrap_or(0.0), DIGITS)).collect()
     };
     // Traces stand under no model, engine or GPU.
     let own = |text: &String| if kind == "trace" { String::new() } else { text.clone() };
-    Point {
+    CasePoint {
         id: case.id.clone(),
         kind: kind.into(),
         model: own(&case.model),

@@ -28,16 +28,11 @@ pub struct Bound {
 
 // Smallest fractions of their ideals that decode steps, the prompts' share of a step, and a lone prompt take:
 // calibration multiplies learned times by factors, some below 1.
-constants!("bounds": least_decode, least_prefill, least_ttft);
+constants!(
+    "bounds":
+    least_decode, least_prefill, least_ttft, unequal, growth, exceptions, exceptions_last,
+);
 
-/// Fraction of an ideal that unequal lengths may reach: windows and tiles make some times concave in the length.
-const UNEQUAL: f64 = 0.8;
-/// Queue growth, relative to arrivals, below which a run is not called saturated.
-const GROWTH: f64 = 1.06;
-/// Largest share of requests that may exceed a TPOT limit for it to bound the batch.
-const EXCEPTIONS: f64 = 0.1;
-/// Factor by which those exceptions may lengthen the mean request beyond the limit.
-const EXCEPTIONS_LAST: f64 = 1.5;
 /// Bisection steps for the largest batch size that meets a TPOT limit.
 const REFINED: u32 = 3;
 
@@ -60,7 +55,7 @@ impl Bound {
         let missing =
             |missing: crate::config::MissingFigure| vec![Issue::error(Field::Gpu, missing.to_string())];
         let physics = catalog::constants().physics();
-        let &Constants { least_decode, least_prefill, least_ttft } = constants();
+        let &Constants { least_decode, least_prefill, least_ttft, .. } = constants();
         let physics = physics
             .ok_or_else(|| vec![Issue::error(Field::Data, "the catalog of constants is incomplete")])?;
         let work = RequestWork::of(setup);
@@ -112,7 +107,7 @@ impl Bound {
 
     /// Minimum number of replicas for the load.
     pub fn replicas(&self, setup: &Setup) -> u32 {
-        replicas(setup, self.per_request / GROWTH)
+        replicas(setup, self.per_request / constants().growth)
     }
 
     /// A limit that even a lone request misses, with its ideal in seconds.
@@ -140,7 +135,7 @@ pub(super) fn replicas(setup: &Setup, per_request: f64) -> u32 {
         Load::SessionRate(rate) => rate * f64::from(setup.turns.count),
         // Clients that all meet their limits return as soon as those allow.
         Load::Concurrency(clients) => match cycle(setup) {
-            Some(cycle) => f64::from(clients) / (cycle * EXCEPTIONS_LAST),
+            Some(cycle) => f64::from(clients) / (cycle * constants().exceptions_last),
             None => return 1,
         },
         // Others wait, so fewer replicas serve them too, only more slowly.
@@ -163,7 +158,7 @@ fn cycle(setup: &Setup) -> Option<f64> {
 
 /// Whether nearly all requests must meet each limit.
 fn asks_most(setup: &Setup) -> bool {
-    setup.histogram.is_empty() && setup.slos.share_of_each() >= 1.0 - EXCEPTIONS
+    setup.histogram.is_empty() && setup.slos.share_of_each() >= 1.0 - constants().exceptions
 }
 
 /// The work of a mean request.
@@ -215,7 +210,7 @@ impl RequestWork {
             most: most.floor().max(1.0),
             ranks: f64::from(setup.dp),
             step_limit: limit,
-            slack: if setup.varies() || setup.session().is_some() { UNEQUAL } else { 1.0 },
+            slack: if setup.varies() || setup.session().is_some() { constants().unequal } else { 1.0 },
         }
     }
 
@@ -305,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_lacks_something() {
+    fn layouts_that_do_not_fit_report_the_missing_memory() {
         let lacking = |link: &str| lacks(&setup(link)).expect("known");
         assert!(lacking("v=1&m=llama-3.3-70b-instruct&g=l4").is_some_and(|lacks| lacks > Bytes(1e11)));
         assert_eq!(lacking("v=1&m=llama-3.1-8b&g=h100-sxm"), None);

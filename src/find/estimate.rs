@@ -10,6 +10,7 @@ use crate::config::catalog::Physics;
 use crate::config::{Batching, Load, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::Batch;
+use crate::kernels::constants::constants;
 use crate::serving::run::factors;
 use crate::serving::step::PlannedStep;
 use crate::serving::table::octaves;
@@ -41,7 +42,7 @@ struct Decode {
 
 /// Step times of an [`Estimate`] in seconds.
 #[derive(Debug)]
-struct Times {
+struct StepTimes {
     prompts: f64,
     decodes: Vec<DecodeTimes>,
 }
@@ -73,10 +74,7 @@ struct Busiest {
 
 /// Batch sizes evaluated per octave.
 const SIZES: u32 = 1;
-/// Fraction of the estimate that plans always need: `plan --compare` loses no plan at this margin.
-const MARGIN: f64 = 0.85;
-/// Typical multiple of the estimate that plans need: replicas are not busy all the time.
-const BUSY: f64 = 1.1;
+constants!("estimates": margin, busy);
 
 impl Estimate {
     /// Also returns the rows for the models. `None` if a catalog lacks a figure: planning reports which.
@@ -115,12 +113,12 @@ impl Estimate {
         let factors = factors(setup, efficiencies, plain.in_flight);
         let Busiest { per_request, in_flight } = self.busiest(setup, &times, factors);
         Some(Expected {
-            least: replicas(setup, per_request * MARGIN),
+            least: replicas(setup, per_request * constants().margin),
             expected: match setup.load {
                 Load::Concurrency(clients) | Load::Sessions(clients) => {
                     (f64::from(clients) / in_flight).ceil() as u32
                 }
-                _ => replicas(setup, per_request * BUSY),
+                _ => replicas(setup, per_request * constants().busy),
             },
         })
     }
@@ -136,11 +134,11 @@ impl Estimate {
         let times = self.times(setup, physics, efficiencies)?;
         let Busiest { per_request, .. } = self.busiest(setup, &times, factors);
         let workers = |share: f64| replicas(whole, per_request * share);
-        Some(Expected { least: workers(MARGIN), expected: workers(BUSY) })
+        Some(Expected { least: workers(constants().margin), expected: workers(constants().busy) })
     }
 
     /// Seconds of each step, before calibration.
-    fn times(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Times> {
+    fn times(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<StepTimes> {
         let time = |step: &PlannedStep| Some(step.finish(setup, physics, efficiencies)?.time.total().0);
         let mixed = |step: &Option<PlannedStep>| match step {
             Some(step) => time(step).map(Some),
@@ -154,11 +152,11 @@ impl Estimate {
             })
         };
         let decodes: Option<Vec<_>> = self.decodes.iter().map(decode).collect();
-        Some(Times { prompts: time(&self.prompts.1)?, decodes: decodes? })
+        Some(StepTimes { prompts: time(&self.prompts.1)?, decodes: decodes? })
     }
 
     /// At step times multiplied by `factors`.
-    fn busiest(&self, setup: &Setup, times: &Times, factors: Factors) -> Busiest {
+    fn busiest(&self, setup: &Setup, times: &StepTimes, factors: Factors) -> Busiest {
         let prefill = times.prompts * factors.prefill / self.prompts.0;
         let parts = f64::from(setup.dp * setup.pp);
         let mut per_request = if self.decodes.is_empty() { prefill / parts } else { f64::INFINITY };

@@ -5,7 +5,7 @@ use crate::config::catalog::catalog;
 use crate::config::check::{KV_FORMATS, check_engine, check_gpu, weight_formats};
 use crate::config::inputs::Input;
 use crate::config::link::{Draft, Link, POOLED, VARIES};
-use crate::config::{Dtype, Field, Issue, Scenario};
+use crate::config::{Dtype, Field, Issue, Scenario, SpecSheet};
 
 /// Inputs with the values to try, as written in links.
 pub type Varied = Vec<(Field, Vec<String>)>;
@@ -140,5 +140,8 @@ impl Request {
 pub(super) fn set(scenario: &Scenario, input: &Input, text: &str) -> Option<Scenario> {
     let mut draft = Draft { link: Link::new(scenario.clone()), gpus: None };
     input.set(&mut draft, text).ok()?;
-    Some(draft.link.scenario)
+    let changed = draft.link.scenario;
+    // Edited figures are those of one GPU.
+    let spec = if changed.gpu == scenario.gpu { changed.spec } else { SpecSheet::default() };
+    Some(Scenario { spec, ..changed })
 }

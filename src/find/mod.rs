@@ -19,11 +19,11 @@ mod prices;
 mod probe;
 mod ranking;
 mod request;
-pub mod said;
+mod results;
 mod search;
+pub mod sentence;
 mod survey;
 mod table;
-mod taken;
 mod task;
 mod words;
 

@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_a_price_comes_first_then_the_cheaper() {
+    fn plans_with_a_price_come_first_cheapest_first() {
         let mut all = [Worth::Gpus(1.0), Worth::Dollars(9.0), Worth::Gpus(0.5), Worth::Dollars(2.0)];
         all.sort_by(|a, b| a.order(*b));
         assert_eq!(all, [Worth::Dollars(2.0), Worth::Dollars(9.0), Worth::Gpus(0.5), Worth::Gpus(1.0)]);

@@ -7,7 +7,7 @@ use super::bound::Bound;
 use super::estimate::Estimate;
 use super::plan::{Broken, Found, Worth, keeps};
 use super::words;
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::catalog::constants;
 use crate::config::{Field, Issue, Load, Scenario, Setup};
 use crate::efficiency::{Efficiencies, Rows};
@@ -16,7 +16,7 @@ use crate::serving::{plan, runner};
 
 /// A layout that passed the checks and fits in memory.
 #[derive(Debug, Clone)]
-pub struct Layout {
+pub struct BoundedLayout {
     pub scenario: Scenario,
     pub setup: Setup,
     /// Warnings of the check.
@@ -31,7 +31,7 @@ pub struct Layout {
     pub is_refined: bool,
 }
 
-impl Layout {
+impl BoundedLayout {
     /// A bound on all of its plans.
     pub fn worth(&self) -> Worth {
         Worth::of(&self.setup, self.least)
@@ -60,9 +60,9 @@ impl Layout {
 /// A layout being simulated, one slice at a time.
 #[derive(Debug, Clone)]
 pub struct Probe {
-    pub layout: Layout,
+    pub layout: BoundedLayout,
     /// Calibration points from the visitor's runs.
-    own: Arc<[Known]>,
+    own: Arc<[KnownRun]>,
     runner: Option<Runner>,
     /// Largest number of replicas known to miss the limits; fewer miss them too.
     pub low: u32,
@@ -104,7 +104,7 @@ const GROWTH: f64 = 1.4;
 
 impl Probe {
     /// `every`: without skipping any number of replicas.
-    pub fn new(layout: Layout, every: bool, own: Arc<[Known]>) -> Self {
+    pub fn new(layout: BoundedLayout, every: bool, own: Arc<[KnownRun]>) -> Self {
         let low = layout.least.min(layout.most).saturating_sub(1);
         Self {
             layout,
@@ -124,7 +124,7 @@ impl Probe {
     }
 
     /// For a layout that may miss the limits even for a lone request: that is tried first.
-    pub fn alone(layout: Layout, own: Arc<[Known]>) -> Self {
+    pub fn alone(layout: BoundedLayout, own: Arc<[KnownRun]>) -> Self {
         Self { alone_first: true, ..Self::new(layout, false, own) }
     }
 
@@ -231,7 +231,7 @@ impl Probe {
     }
 
     fn found(&self, replicas: u32, run: Run, one_less: Option<Broken>) -> Found {
-        let Layout { scenario, setup, issues, .. } = self.layout.clone();
+        let BoundedLayout { scenario, setup, issues, .. } = self.layout.clone();
         Found {
             scenario,
             setup,

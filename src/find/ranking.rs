@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::plan::{Found, Tried, Worth};
-use super::probe::Layout;
+use super::probe::BoundedLayout;
 use super::search::Phase;
 use super::{Search, words};
 use crate::config::Setup;
@@ -71,7 +71,7 @@ impl Search {
     }
 
     /// Records why a GPU has no plan when this layout cannot beat those found.
-    pub(super) fn outdone(&mut self, layout: &Layout, worth: Worth) {
+    pub(super) fn outdone(&mut self, layout: &BoundedLayout, worth: Worth) {
         if self.is_far(worth) {
             let name = words::name(&layout.setup, 1);
             let text = format!("{name}: more than {} times the best plan", fixed(FAR, 0));

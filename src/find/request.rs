@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::Fleet;
 use super::layouts::{self, Varied};
 use super::prices;
-use crate::config::inputs::{self, Input, Kind};
+use crate::config::inputs::{self, Input, InputKind};
 use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain};
 use crate::config::measured::given;
 use crate::config::{Field, Issue, Load, Scenario, excerpt, json};
@@ -114,7 +114,7 @@ pub(super) fn asked(link: &Link) -> Map<String, Value> {
     let mut vary = Map::new();
     for field in VARIES {
         let texts = find.list(field);
-        let is_number = !matches!(field.input().kind(), Kind::Id | Kind::Format);
+        let is_number = !matches!(field.input().kind(), InputKind::Id | InputKind::Format);
         if texts == [layouts::ALL] {
             vary.insert(field.id().into(), layouts::ALL.into());
             continue;
@@ -267,6 +267,10 @@ fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario
 /// Reports contradictions that no fleet or layout can satisfy.
 fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     let Request { base, gpus, fleet, .. } = request;
+    if !base.spec.is_empty() && request.types() != [base.gpu.as_str()] {
+        let text = "edited figures are those of one GPU: state it as `gpu`, and vary no others";
+        issues.push(Issue::error(Field::Gpu, text));
+    }
     if let Load::Batch(_) = base.workload.load {
         let text = "a static batch is not a serving load: give a rate, clients or sessions";
         issues.push(Issue::error(Field::Batch, text));

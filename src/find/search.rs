@@ -7,11 +7,11 @@ use super::answer::Counts;
 use super::headroom::Headroom;
 use super::plan::{Broken, Found, Tried, Worth};
 use super::pools::Pools;
-use super::probe::{Layout, Probe};
+use super::probe::{BoundedLayout, Probe};
 use super::ranking::Reason;
 use super::task::{Job, Loaded, Task};
 use super::{Fleet, Request};
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::Runner;
@@ -26,7 +26,7 @@ const EARLY: u32 = 3;
 const NEAREST: usize = 8;
 
 /// Layouts in the queue, boxed because they are large and sorted often.
-pub(super) type Layouts = VecDeque<Box<Layout>>;
+pub(super) type Layouts = VecDeque<Box<BoundedLayout>>;
 
 /// A search in progress.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub struct Search {
     pub(super) slow: Layouts,
     pub(super) phase: Phase,
     /// Calibration points of the visitor's runs, once known.
-    pub(super) own: Option<Arc<[Known]>>,
+    pub(super) own: Option<Arc<[KnownRun]>>,
     /// Issues with those runs.
     pub(super) of_runs: Vec<Issue>,
     pub(super) pools: Pools,
@@ -200,7 +200,7 @@ impl Search {
             if self.out > 0 || self.phase == Phase::Finished {
                 return None;
             }
-            self.go_on();
+            self.next_phase();
         }
     }
 
@@ -217,7 +217,7 @@ impl Search {
     }
 
     /// While there is nothing to show: the best layout estimated so far.
-    fn early(&mut self) -> Option<Box<Layout>> {
+    fn early(&mut self) -> Option<Box<BoundedLayout>> {
         if !self.found.is_empty() || self.counts.simulated >= EARLY {
             return None;
         }
@@ -226,7 +226,7 @@ impl Search {
     }
 
     /// The layout with the best bound among those that could still be shown.
-    fn promising(&mut self) -> Option<Box<Layout>> {
+    fn promising(&mut self) -> Option<Box<BoundedLayout>> {
         while let Some(layout) = self.layouts.pop_back() {
             if !self.is_outdone(&layout.setup, layout.worth()) {
                 return Some(layout);
@@ -238,13 +238,13 @@ impl Search {
     }
 
     /// The same, if its bound is from physics alone.
-    fn unrefined(&mut self) -> Option<Box<Layout>> {
+    fn unrefined(&mut self) -> Option<Box<BoundedLayout>> {
         let is_next = self.layouts.back().is_some_and(|layout| !layout.is_refined);
         if is_next { self.promising() } else { None }
     }
 
     /// Moves to the next phase.
-    fn go_on(&mut self) {
+    fn next_phase(&mut self) {
         let nothing = self.found.is_empty();
         let phase = self.phase;
         self.phase = match phase {
@@ -279,8 +279,9 @@ impl Search {
 
     /// Layouts that physics excludes by least: a lone request shows by how much.
     fn nearest_to_physics(&mut self) {
-        let excess =
-            |layout: &Layout| layout.bound.broken(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit);
+        let excess = |layout: &BoundedLayout| {
+            layout.bound.broken(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit)
+        };
         self.slow.make_contiguous().sort_by(|a, b| excess(a).total_cmp(&excess(b)));
         self.slow.truncate(NEAREST);
         self.layouts = std::mem::take(&mut self.slow);

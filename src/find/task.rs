@@ -8,9 +8,9 @@ use super::headroom::Headroom;
 use super::pair::Pair;
 use super::plan::{Broken, Found, keeps};
 use super::pools::Half;
-use super::probe::{Layout, Probe, Slice};
+use super::probe::{BoundedLayout, Probe, Slice};
 use super::{Request, words};
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
 use crate::config::{Issue, Scenario, check};
 use crate::efficiency::{Efficiencies, Rows};
@@ -23,7 +23,7 @@ pub struct Task(pub(super) Job);
 #[derive(Debug)]
 pub(super) enum Job {
     Screen(Arc<Request>, Vec<Scenario>, bool),
-    Refine(Vec<Layout>),
+    Refine(Vec<BoundedLayout>),
     Observe(Arc<Request>),
     Probe(Box<Probe>),
     Estimate(Vec<Half>),
@@ -38,8 +38,8 @@ pub struct Done(pub(super) Outcome);
 #[derive(Debug)]
 pub(super) enum Outcome {
     Screened(Vec<Screened>),
-    Refined(Vec<Layout>),
-    Observed(Arc<[Known]>, Vec<Issue>),
+    Refined(Vec<BoundedLayout>),
+    Observed(Arc<[KnownRun]>, Vec<Issue>),
     Probed(Box<Probe>, Slice),
     Estimated(Vec<Half>),
     Paired(Box<Pair>, Slice),
@@ -74,9 +74,9 @@ impl Loaded {
 pub(super) enum Screened {
     Refused { gpu: String, issue: Option<Issue> },
     TooLarge { gpu: String, lacks: f64, text: String },
-    TooSlow { layout: Box<Layout>, excess: f64, text: String },
-    BeyondFleet(Box<Layout>),
-    Open(Box<Layout>),
+    TooSlow { layout: Box<BoundedLayout>, excess: f64, text: String },
+    BeyondFleet(Box<BoundedLayout>),
+    Open(Box<BoundedLayout>),
 }
 
 impl Task {
@@ -153,8 +153,16 @@ fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened
         (least, most) = (setup.replicas, setup.replicas);
     }
     let broken = bound.broken(&setup);
-    let layout =
-        Box::new(Layout { scenario, setup, issues, bound, least, most, begin: None, is_refined: false });
+    let layout = Box::new(BoundedLayout {
+        scenario,
+        setup,
+        issues,
+        bound,
+        least,
+        most,
+        begin: None,
+        is_refined: false,
+    });
     let affordable = allowed >= least.max(1);
     match broken.filter(|_| !exhaustive) {
         Some((field, at, limit)) => {

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_that_is_missed_by_most_is_named() {
+    fn the_limit_missed_by_most_is_named() {
         let limits = vec![
             kept(Field::SloTtft, 0.9, 0.2),
             kept(Field::SloTpot, 0.8, 0.15),
@@ -181,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn what_prints_like_its_limit_is_a_share_above_it() {
+    fn a_value_that_prints_like_its_limit_is_given_as_a_share_above_it() {
         let text = limit(Field::SloTpot, 0.020_05, 0.02, 0.9);
         assert!(["0.25 %", "20.0\u{a0}ms", "P90"].iter().all(|part| text.contains(part)), "{text}");
     }
 
     #[test]
-    fn each_limit_may_be_kept_where_all_at_once_are_not() {
+    fn limits_met_one_by_one_may_fail_together() {
         let limits = vec![kept(Field::SloTtft, 0.99, 0.1), kept(Field::SloTpot, 0.99, 0.1)];
         let found = broken(&run(limits, 0.985), Load::Rate(1.0));
         assert_eq!(found.field, Field::SloShare);

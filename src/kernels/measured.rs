@@ -2,19 +2,20 @@
 
 use super::{Launch, Op};
 use crate::config::catalog::MEASURED_KERNELS;
-use crate::config::{Dtype, Engine, Gpu};
+use crate::config::{Engine, Gpu};
 use crate::units::Seconds;
 
 impl Op {
     /// Whether `engine`'s default kernel for the call was measured on `gpu`, launched by that engine.
     pub fn measured_with(&self, gpu: &Gpu, engine: &Engine) -> bool {
         let Some(family) = self.family() else { return false };
-        let launch = Launch { gpu, engine: &engine.id, kernel: "", math: Dtype::Bf16, floor: Seconds::ZERO };
+        let caller = engine.caller();
+        let launch = Launch { caller, ..Launch::on(gpu, Seconds::ZERO) };
         // Another engine's measurements that stand in for its own do not count.
-        let Some(launch) = self.served(engine, launch).filter(|launch| launch.engine == engine.id) else {
+        let Some(launch) = self.served(engine, launch).filter(|launch| launch.caller == caller) else {
             return false;
         };
-        let kernel = if launch.kernel.is_empty() { "-" } else { launch.kernel };
+        let kernel = if launch.name.is_empty() { "-" } else { launch.name };
         let sought = [family.id(), engine.id.as_str(), kernel, self.format().id()];
         MEASURED_KERNELS.lines().any(|line| {
             let mut words = line.split(' ');

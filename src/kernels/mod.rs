@@ -2,7 +2,6 @@
 //! engines launch for it.
 
 pub mod attention;
-mod caller;
 pub mod collective;
 pub(crate) mod constants;
 mod count;
@@ -23,15 +22,14 @@ mod sequences;
 pub const ACTIVATION_BYTES: f64 = 2.0;
 
 pub use attention::Attention;
-pub(crate) use caller::Caller;
 pub use collective::Collective;
 pub use count::{Count, Schedule};
-pub use elementwise::{Elementwise, Kind as ElementwiseKind};
+pub use elementwise::{Elementwise, ElementwiseKind};
 pub use gemm::Gemm;
 pub use latent::{
     BatchedGemm, Indexer, LatentAttention, LatentHeads, LatentModule, Reach, Scores, SparseModule,
 };
 pub use linear::{CausalConv, DeltaRule, Scan};
-pub use moe::{ExpertLoad, Moe, Part, Pool, Routing};
-pub use registry::{Family, FamilySpec, Kernel, Launch, Op, Point, Schema};
+pub use moe::{ExpertLoad, Moe, MoePart, Pool, Routing};
+pub use registry::{CallPoint, Family, FamilySpec, Kernel, Launch, Op, Schema};
 pub use sequences::{Phase, Sequences, number, tokens};

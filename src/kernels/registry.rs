@@ -18,7 +18,8 @@ use super::linear::{CausalConv, DeltaRule, Scan};
 use super::moe::Moe;
 use super::{Count, Schedule, attention, elementwise, features, gemm, latent, linear, moe};
 use crate::config::ids::ids;
-use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::config::kernels::{Caller, KernelId, KernelName};
+use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
 
 /// A call of any family.
@@ -46,6 +47,12 @@ pub trait Kernel {
     /// kernel with measurements.
     fn served<'a>(&self, _engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         Some(launch)
+    }
+
+    /// The kernel behind a name in the measured tables of the call's family, launched by `engine` on `arch`; `None` if
+    /// it has no learned model.
+    fn named(&self, _name: &str, _engine: Option<&Engine>, _arch: Arch) -> Option<KernelId> {
+        None
     }
 
     /// The feature vector of the call with this launch; `None` if the kernel has no learned model or there is
@@ -90,8 +97,8 @@ pub trait Kernel {
     }
 
     /// Coordinates that distinguish measured calls of the family.
-    fn point(&self) -> Point {
-        Point::default()
+    fn point(&self) -> CallPoint {
+        CallPoint::default()
     }
 
     /// The number formats as grouped in reports, with the phase if the family has both. `dtype` is the measured
@@ -105,19 +112,33 @@ pub trait Kernel {
 #[derive(Debug, Clone, Copy)]
 pub struct Launch<'a> {
     pub gpu: &'a Gpu,
-    /// Catalog id of the engine.
-    pub engine: &'a str,
-    /// The kernel, as named in tables and the engine catalog; empty if the engine alone determines it.
-    pub kernel: &'a str,
+    /// The engine, if it is among those whose launches were measured.
+    pub caller: Option<Caller>,
+    /// The kernel's name in tables and the engine's record; empty if it has none.
+    pub name: &'a str,
+    /// The kernel; `None` if it has no learned model, or the family but one.
+    pub kernel: Option<KernelId>,
     /// The format of the products, if the kernel leaves a choice.
     pub math: Dtype,
     /// The minimum duration of a launch.
     pub floor: Seconds,
 }
 
+impl<'a> Launch<'a> {
+    /// On `gpu`, nothing else known.
+    pub fn on(gpu: &'a Gpu, floor: Seconds) -> Self {
+        Self { gpu, caller: None, name: "", kernel: None, math: Dtype::Bf16, floor }
+    }
+
+    /// The same with the kernel that a record names.
+    pub fn with<K: Copy + Into<KernelId>>(self, named: &'a KernelName<K>) -> Self {
+        Self { name: named.name(), kernel: named.id().map(Into::into), ..self }
+    }
+}
+
 /// Coordinates that distinguish measured calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Point {
+pub struct CallPoint {
     /// Held out together: the weight shape, head layout, expert layer, or width of an operator; where models hardly
     /// differ in their heads, heads with number of sequences.
     pub shape: [u64; 4],
@@ -246,7 +267,7 @@ impl Op {
         engine: &Engine,
         floor: Seconds,
     ) -> Result<Option<Vec<f32>>, MissingFigure> {
-        let launch = Launch { gpu, engine: &engine.id, kernel: "", math: Dtype::Bf16, floor };
+        let launch = Launch { caller: engine.caller(), ..Launch::on(gpu, floor) };
         self.served(engine, launch).map_or(Ok(None), |launch| self.vector(&launch))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::catalog::{Physics, constants};
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, check};
 use crate::efficiency::Rows;
@@ -10,6 +10,7 @@ use crate::graph::{Batch, Phase, Sequences};
 
 use super::fit::{self, Demand};
 use super::memory::memory;
+use super::replica;
 use super::report::{Memory, PassReport};
 use super::run::{RunPlan, Trace};
 use super::step::PlannedStep;
@@ -47,7 +48,7 @@ impl Plan {
 
     /// Calibrates on these runs of the visitor's in addition to the shipped ones.
     #[must_use]
-    pub fn calibrated_on(mut self, own: &Arc<[Known]>) -> Self {
+    pub fn calibrated_on(mut self, own: &Arc<[KnownRun]>) -> Self {
         if let Some(Steps::Served(served)) = &mut self.steps {
             served.run.calibrate_on(own.clone());
         }
@@ -198,7 +199,7 @@ fn prompt_alone(setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Pla
     let cached = cached(setup, isl);
     let new = (isl - cached).min(u64::from(setup.token_budget).max(1));
     let batch = Batch::of(Sequences { count: 1, new, past: cached });
-    let ranks = if new <= setup.mixed_graph() { u64::from(setup.dp) } else { 1 };
+    let ranks = if new <= replica::mixed_graph(setup) { u64::from(setup.dp) } else { 1 };
     PlannedStep::new(setup, physics, batch.pooling(ranks * new), rows)
 }
 

@@ -7,7 +7,17 @@ use crate::config::{Batching, Figure, HostTime, Setup};
 use crate::kernels::constants::constants;
 use crate::units::Seconds;
 
-constants!("graphs": step);
+constants!("graphs": step, most_tokens);
+
+/// Tokens of the largest prefill step that replays a CUDA graph: vLLM captures up to twice its sequences, limited by
+/// the largest graph, and pads all ranks to the busiest only in those steps (its pull requests 34102 and 46428). The
+/// other engines launch such steps kernel by kernel.
+pub(super) fn mixed_graph(setup: &Setup) -> u64 {
+    match setup.engine.scheduler.batching {
+        Batching::MixedChunks => (constants().most_tokens as u64).min(2 * u64::from(setup.max_seqs)),
+        Batching::PrefillFirst | Batching::InFlight => 0,
+    }
+}
 
 /// The scheduler of one replica of `setup`, with the engine's rules and the KV cache size.
 ///

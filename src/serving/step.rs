@@ -1,11 +1,11 @@
 //! One engine step: planned as counted calls, finished as times.
 
 use crate::config::catalog::Physics;
+use crate::config::kernels::{KernelName, LatentKernel};
 use crate::config::model::Attention;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{self, Batch, Call, Layout, Scope, pass, pass_of};
-use crate::kernels::latent::absorbs_prompts;
 use crate::kernels::{Collective, Count, Op, Routing, collective};
 use crate::latency::{HostWork, Ideal, KernelTime, PowerModel, Provenance, Resource, StepTime};
 use crate::units::{Joules, Seconds, Watts};
@@ -177,7 +177,7 @@ pub fn layers(setup: &Setup, physics: &Physics, batch: &Batch) -> Vec<Vec<Call>>
 /// The layout of `setup` over its GPUs, and its engine's choices.
 fn layout(setup: &Setup, physics: &Physics) -> Layout {
     let variants = setup.engine.variants_on(setup.gpu.arch);
-    let kernel = variants.map_or("", |choice| choice.latent_prefill.as_str());
+    let latent = variants.map(|choice| &choice.latent_prefill).filter(|named| !named.is_empty());
     let block = variants.is_some_and(|choice| !choice.block_decode.is_empty());
     Layout {
         tp: setup.tp,
@@ -190,8 +190,8 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
         rope_in_attention: setup.engine.rope_in_attention,
         shared_beside_routed: setup.engine.shared_beside_routed,
         norm_in_all_reduce: setup.engine.norm_in_all_reduce,
-        latent_blocks: kernel.is_empty() && block,
-        absorbed_prompts: absorbs_prompts(kernel),
+        latent_blocks: latent.is_none() && block,
+        absorbed_prompts: latent.and_then(KernelName::id).is_some_and(LatentKernel::absorbs_prompts),
         drafted: setup.drafts.drafted,
         routing: Routing::PowerLaw(physics.expert_popularity),
     }

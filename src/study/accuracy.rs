@@ -11,14 +11,14 @@ pub struct Accuracy {
     /// SHA-256 of each model by family: other models make the report stale.
     pub models: Vec<Weights>,
     /// Errors of closed loops: TTFT, TPOT.
-    pub loops: Vec<Group>,
+    pub loops: Vec<ErrorGroup>,
     /// Errors of offline batches: prefill, decode step, total.
-    pub batches: Vec<Group>,
+    pub batches: Vec<ErrorGroup>,
     /// Errors of traces: TTFT, TPOT, output per second.
-    pub traces: Vec<Group>,
+    pub traces: Vec<ErrorGroup>,
     /// Errors of served runs that nothing was fitted on, by kind and source: TTFT, TPOT, output per second.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outside: Vec<Group>,
+    pub outside: Vec<ErrorGroup>,
     /// Errors of kernel times.
     pub kernels: Vec<Kernels>,
     /// Percentage of closed loops within their 80 % bands: TTFT, TPOT.
@@ -31,7 +31,7 @@ pub struct Accuracy {
     pub reliability: Vec<Reliability>,
     /// Cases left out, by reason.
     pub skipped: Vec<Skipped>,
-    pub points: Vec<Point>,
+    pub points: Vec<CasePoint>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub struct Weights {
 
 /// Cases of a kind.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Group {
+pub struct ErrorGroup {
     /// The grouping: `all`, `engine`, `gpu`, `model`, `clients`; whose errors: `physics` alone, `roofline`, a
     /// `peer`'s, or `ours` on that peer's cases; or what was left out in addition to the configuration: `without
     /// version`, `without model`, `without gpu`.
@@ -99,7 +99,7 @@ pub struct Skipped {
 
 /// One measured case: times in milliseconds, output in tokens per second, in the order of its kind's metrics.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct CasePoint {
     /// The id in its source table; the page is built without it.
     #[serde(default)]
     pub id: String,
@@ -148,7 +148,7 @@ impl Accuracy {
     }
 
     /// The group of this kind and name.
-    pub fn closed_loops(&self, of: &str, name: &str) -> Option<&Group> {
+    pub fn closed_loops(&self, of: &str, name: &str) -> Option<&ErrorGroup> {
         self.loops.iter().find(|group| group.of == of && group.name == name)
     }
 }
@@ -158,10 +158,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_reads() {
+    fn printed_documents_read_back() {
         let error = Error { mean: 12.5, median: 8.0 };
-        let group = Group { of: "engine".into(), name: "vllm".into(), cases: 3, errors: vec![error; 2] };
-        let point = Point { id: "a".into(), predicted: vec![1.5], measured: vec![2.0], ..Point::default() };
+        let group = ErrorGroup { of: "engine".into(), name: "vllm".into(), cases: 3, errors: vec![error; 2] };
+        let point =
+            CasePoint { id: "a".into(), predicted: vec![1.5], measured: vec![2.0], ..CasePoint::default() };
         let loops = vec![group; 2];
         let accuracy =
             Accuracy { loops, points: vec![point; 2], covered: vec![81.5, 79.25], ..Accuracy::default() };

@@ -3,7 +3,7 @@
 use super::metric::{self, Metric, change};
 use super::words::dtype;
 use super::{Block, Row, Span, Study, edit};
-use crate::calibration::{Observed, PerFactor, Point, Source, shipped};
+use crate::calibration::{ConfigPoint, Observed, PerFactor, Source, shipped};
 use crate::config::catalog::catalog;
 use crate::config::link::encode;
 use crate::config::model::Model;
@@ -89,7 +89,7 @@ fn said(source: Source) -> &'static str {
 }
 
 /// The nearest measured runs, compared with the physics.
-fn nearest(study: &Study, at: &Point) -> Vec<Block> {
+fn nearest(study: &Study, at: &ConfigPoint) -> Vec<Block> {
     let like = shipped().map(|known| known.like(at)).unwrap_or_default();
     if like.is_empty() {
         return Vec::new();
@@ -107,14 +107,12 @@ fn nearest(study: &Study, at: &Point) -> Vec<Block> {
     });
     let head = ["Measured run", "TTFT", "TPOT", "Output", "Shared error", "Engine", "Layout", "Load"];
     let table = Block::table("Nearest measured runs", &head, rows).called("nearest");
-    let text = "The nearest measured runs, and how far they came out from the physics alone. Shared error: the part \
-        of the error on step \
-                times that a run has in common with this configuration.";
+    let text = "The nearest measured runs, and how far they came out from the physics alone.";
     vec![Block::text(text), table]
 }
 
 /// Engine, layout and load of a measured run.
-fn described(point: &Point) -> [String; 3] {
+fn described(point: &ConfigPoint) -> [String; 3] {
     let engine = catalog().engine(&point.engine).map_or(&*point.engine, |engine| &engine.name);
     let degrees = [("TP", point.tp), ("EP", point.ep), ("DP", point.dp), ("PP", point.pp)];
     let layout = degrees.iter().filter(|(_, degree)| *degree > 1.0);
@@ -128,10 +126,11 @@ fn described(point: &Point) -> [String; 3] {
 }
 
 /// The model and GPU of a measured run, linked as closely as its calibration point allows.
-fn run(study: &Study, point: &Point) -> Span {
+fn run(study: &Study, point: &ConfigPoint) -> Span {
     let form = &study.own().scenario;
-    let is_its =
-        |model: &&Model| Point::shape_of(model) == point.shape && Point::kind_of(model) == point.kind;
+    let is_its = |model: &&Model| {
+        ConfigPoint::shape_of(model) == point.shape && ConfigPoint::kind_of(model) == point.kind
+    };
     let own = study.own().setup().map(|setup| &setup.model).filter(is_its);
     let model = own.or_else(|| catalog().models.models.iter().find(is_its));
     let (gpu, engine) = (catalog().gpu(&point.gpu), catalog().engine(&point.engine));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::metric::Metric;
 use super::rank::Beats;
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::catalog::Catalog;
 use crate::config::{Issue, Scenario, Setup, check};
 use crate::efficiency::{Efficiencies, Rows};
@@ -50,7 +50,7 @@ impl Case {
     pub(super) fn predict(
         &mut self,
         catalog: &Catalog,
-        own: &Arc<[Known]>,
+        own: &Arc<[KnownRun]>,
         ask: impl Fn(&Rows) -> Result<Efficiencies, String>,
         looks_elsewhere: bool,
     ) -> Result<(), String> {

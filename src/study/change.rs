@@ -5,7 +5,7 @@ use super::sweep::weights_of;
 use super::{Block, Case, Row, Study, edit};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
-use crate::config::{Drafts, Dtype, Load, Prefill, Scenario, check};
+use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, check};
 use crate::graph::Phase;
 use crate::study::words;
 use crate::units::{chance, count, fixed, percent};
@@ -131,8 +131,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.push(Block::text(
         "Each row applies one change to this configuration under the same load, simulated anew; percentages are relative \
          to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU. \
-         The chances that a measurement comes out cheaper, and meets the limits, follow from measured runs and from what the row \
-         shares with this configuration. Measured runs are those of this model on the row's engine that its numbers rest on.",
+         The chances follow from measured runs and from what the row shares with this configuration.",
     ));
     if left_out > 0 {
         let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };
@@ -155,7 +154,7 @@ fn rank(case: &Case) -> f64 {
 }
 
 fn limits(own: &Case) -> Vec<String> {
-    let mut lines: Vec<String> = own.issues().iter().map(|issue| issue.text.clone()).collect();
+    let mut lines: Vec<String> = own.issues().iter().map(Issue::sentence).collect();
     if let Some(memory) = own.report().map(|report| &report.memory) {
         let needed = memory.kv_needed.0 / memory.kv_room.0;
         if needed.is_finite() {
@@ -232,20 +231,23 @@ fn row(study: &Study, case: &Case) -> Row {
 
 /// Costs within this are equal, given the noise of a few hundred requests.
 const SAME: f64 = 0.01;
+/// Changes below this print as 0 %.
+const SHOWN: f64 = 0.005;
 /// Times longer than this multiple are no improvement, whatever they save.
 const TOO_SLOW: f64 = 3.0;
 
 /// Whether a change gives an answer where there was none, meets limits that were missed, or is better in some
 /// column without being far worse in any.
 fn is_worth_a_row(own: &Case, case: &Case) -> bool {
-    if own.headline().is_none() || case.meets_limits() == Some(true) {
+    let meets = |case: &Case| case.meets_limits() == Some(true);
+    if own.headline().is_none() || meets(case) && !meets(own) {
         return true;
     }
     let ratio = |metric: Metric| Some(metric.of(case)? / metric.of(own)?);
     let times = [TTFT, TPOT].map(ratio);
     let is_slow = times.into_iter().flatten().any(|ratio| ratio > TOO_SLOW);
-    let less = [TTFT, TPOT, COST].map(ratio).into_iter().flatten().any(|ratio| ratio < 1.0);
-    let more = [PER_GPU, OUTPUT].map(ratio).into_iter().flatten().any(|ratio| ratio > 1.0);
+    let less = [TTFT, TPOT, COST].map(ratio).into_iter().flatten().any(|ratio| ratio < 1.0 - SHOWN);
+    let more = [PER_GPU, OUTPUT].map(ratio).into_iter().flatten().any(|ratio| ratio > 1.0 + SHOWN);
     !is_slow && (less || more)
 }
 
@@ -261,7 +263,7 @@ mod tests {
     use crate::config::link::decode;
 
     #[test]
-    fn what_serving_is_tuned_by_is_tried() {
+    fn tuning_options_are_among_the_changes() {
         let tried = |link: &str| -> Vec<String> {
             cases(&decode(link).0, "").into_iter().map(|case| case.name).collect()
         };

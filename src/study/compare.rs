@@ -6,7 +6,7 @@ use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::inputs;
 use crate::config::link::{Link, MOST_COMPARED};
-use crate::config::{Dtype, Load, Scenario};
+use crate::config::{Dtype, Field, Load, Scenario};
 use crate::units::{chance, fixed, percent};
 
 /// Clients at which each configuration is predicted for the curves.
@@ -106,13 +106,24 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
     let links: Vec<Link> = columns.iter().map(|case| Link::new(case.scenario.clone())).collect();
     let mut rows = Vec::new();
     for input in inputs::in_links().filter(|input| input.in_json()) {
-        let values: Vec<String> =
-            links.iter().map(|link| input.get(link).unwrap_or_else(|| "–".into())).collect();
+        let value = |link: &Link| input.get(link).map_or_else(|| "–".into(), |id| named(input.field, id));
+        let values: Vec<String> = links.iter().map(value).collect();
         if values.windows(2).any(|pair| pair[0] != pair[1]) {
-            rows.push(row(&input.field.id().replace('_', " "), values));
+            rows.push(row(input.label, values));
         }
     }
     rows
+}
+
+/// A catalog's name for an id.
+fn named(field: Field, id: String) -> String {
+    let name = match field {
+        Field::Model => catalog().model(&id).map(|model| &model.name),
+        Field::Gpu => catalog().gpu(&id).map(|gpu| &gpu.name),
+        Field::Engine => catalog().engine(&id).map(|engine| &engine.name),
+        _ => None,
+    };
+    name.cloned().unwrap_or(id)
 }
 
 fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {
@@ -174,7 +185,7 @@ fn name_of(beats: &Beats) -> &'static str {
 }
 
 fn row(name: &str, cells: impl IntoIterator<Item = impl Into<Span>>) -> Row {
-    Row::new(std::iter::once(name.into()).chain(cells.into_iter().map(Into::into)).collect())
+    Row::new(std::iter::once(Span::term(name)).chain(cells.into_iter().map(Into::into)).collect())
 }
 
 /// Links that swap each of the others with the form, and that remove it.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::glossary;
 use crate::chart::{Bars, Chart};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -44,7 +45,8 @@ pub struct Span {
     pub text: String,
     /// A configuration's fragment with its `#`; a view of the page, as `view:explain`, or a fold in it, as
     /// `view:explain/ttft`; a form input, as `input:tp`; `mark:` and a fragment for a checkbox that marks that
-    /// configuration for comparison; `class:` and a page colour for coloured text; empty for plain text.
+    /// configuration for comparison; `class:` and a page colour for coloured text; `term:` and the text's meaning; empty for
+    /// plain text.
     pub link: String,
 }
 
@@ -59,6 +61,8 @@ pub struct Table {
     pub id: String,
     pub name: String,
     pub head: Vec<String>,
+    /// The meaning of each; empty for plain words.
+    pub help: Vec<String>,
     pub rows: Vec<Row>,
 }
 
@@ -147,6 +151,7 @@ impl Block {
             id: String::new(),
             name: name.into(),
             head: head.iter().map(|&name| name.into()).collect(),
+            help: head.iter().map(|name| glossary::meaning(name).into()).collect(),
             rows: rows.into_iter().map(Into::into).collect(),
         })
     }
@@ -203,6 +208,14 @@ impl Block {
 impl Span {
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), link: String::new() }
+    }
+
+    /// With its meaning, if the glossary has one.
+    pub fn term(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let meaning = glossary::meaning(&text);
+        let link = if meaning.is_empty() { String::new() } else { format!("term:{meaning}") };
+        Self { text, link }
     }
 
     /// `link` is a fragment with its `#`.

@@ -1,10 +1,11 @@
 //! Single changes of a configuration; each also resets settings that no longer apply.
 
-use crate::config::{Engine, Gpu, Lengths, Scenario};
+use crate::config::{Engine, Gpu, Lengths, Scenario, SpecSheet};
 
-/// A clock, power cap or price set by hand belonged to the other GPU.
+/// Figures, a clock, power cap or price set by hand belonged to the other GPU.
 pub fn gpu(scenario: &mut Scenario, gpu: &Gpu) {
     scenario.gpu.clone_from(&gpu.id);
+    scenario.spec = SpecSheet::default();
     let overrides = &mut scenario.overrides;
     (overrides.sustained, overrides.power_cap, overrides.price) = (None, None, None);
 }

@@ -5,7 +5,7 @@ use super::{Block, Row, Span, Study, behind};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::{Lengths, link};
-use crate::study::accuracy::{Accuracy, Error, Group, Kernels, Point, Ranked, Reliability};
+use crate::study::accuracy::{Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability};
 use crate::study::words;
 use crate::units::{count, fixed};
 
@@ -104,7 +104,8 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
 fn ranks(accuracy: &Accuracy) -> Vec<Block> {
     let percent = |value: f64| format!("{} %", fixed(value, 0));
     let row = |one: &Ranked| {
-        let what = format!("{}, {}", one.difference, one.metric);
+        let difference = if one.difference == "gpu" { "GPU" } else { &one.difference };
+        let what = format!("{difference}, {}", one.metric);
         [what, count(f64::from(one.pairs)), percent(one.right), percent(one.physics)]
     };
     let head = ["Runs that differ in", "Pairs", "Correct", "By the physics alone"];
@@ -134,7 +135,7 @@ fn reliability(accuracy: &Accuracy) -> Block {
         Panel { y, lines: vec![dots, line], ..Panel::default() }
     };
     let chart = Chart::Curves(Curves {
-        x: Axis::new("Said", Unit::Share, false),
+        x: Axis::new("Predicted", Unit::Share, false),
         panels: metrics.iter().map(|name| panel(name)).collect(),
         mark: None,
     });
@@ -187,9 +188,9 @@ fn kernels(accuracy: &Accuracy) -> Vec<Block> {
 
 /// Every case by model, GPU and engine, as links.
 fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
-    let mut groups: Vec<(String, Vec<&Point>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<&CasePoint>)> = Vec::new();
     for point in &accuracy.points {
-        let Point { model, gpu, engine, .. } = point;
+        let (model, gpu, engine) = (&point.model, gpu(&point.gpu), engine(&point.engine));
         let name = match point.kind.as_str() {
             "trace" => "Traces".to_owned(),
             "batch" => format!("{model}, {gpu}, {engine}, batches"),
@@ -205,7 +206,10 @@ fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
         !points.iter().any(|point| point.gpu == form.gpu && point.engine == form.engine)
     });
     let folds = groups.into_iter().enumerate().map(|(index, (name, points))| {
-        let name = format!("{name}: {} cases", points.len());
+        let name = match points.len() {
+            1 => format!("{name}: 1 case"),
+            many => format!("{name}: {many} cases"),
+        };
         Block::fold(format!("cases-{index}"), name, vec![case_table(&points)])
     });
     let text = "Measured cases by model, GPU and engine; those of this GPU and engine first. A click opens the case, \
@@ -213,7 +217,7 @@ fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
     std::iter::once(Block::text(text)).chain(folds).collect()
 }
 
-fn case_table(points: &[&Point]) -> Block {
+fn case_table(points: &[&CasePoint]) -> Block {
     let head: &[&str] = match points.first().map(|point| point.kind.as_str()) {
         Some("batch") => &["Case", "Prefill, ms", "", "Decode step, ms", "", "Total, ms", ""],
         Some("trace") => &["Case", "TTFT, ms", "", "TPOT, ms", "", "Output, tok/s", ""],
@@ -226,7 +230,7 @@ fn case_table(points: &[&Point]) -> Block {
 const HEAD_OF_LOOPS: [&str; 5] = ["Case", "TTFT, ms", "", "TPOT, ms", ""];
 
 /// Prediction and measurement of a case, with a link on its name.
-fn row_of(point: &Point, name: &str) -> Row {
+fn row_of(point: &CasePoint, name: &str) -> Row {
     let mut cells = vec![Span::link(name, format!("#{}", point.link))];
     for (predicted, measured) in point.predicted.iter().zip(&point.measured) {
         cells.push(format!("{} / {}", count(*predicted), count(*measured)).into());
@@ -236,7 +240,7 @@ fn row_of(point: &Point, name: &str) -> Row {
 }
 
 /// Lengths, load and TP of a case: `1024 in, 512 out, 8 clients, TP 2`.
-fn describe(point: &Point) -> String {
+fn describe(point: &CasePoint) -> String {
     let (link, _) = link::decode(&point.link);
     let (tp, workload) = (link.scenario.tp, link.scenario.workload);
     let isl = match workload.isl {
@@ -284,18 +288,26 @@ fn error(error: &Error) -> String {
 }
 
 /// One row per group of `kinds`: cases and error by metric.
-fn groups(name: &str, metrics: &[&str], all: &[Group], kinds: &[&str]) -> Block {
-    let row = |group: &Group| {
+fn groups(name: &str, metrics: &[&str], all: &[ErrorGroup], kinds: &[&str]) -> Block {
+    let row = |group: &ErrorGroup| {
         let errors = group.errors.iter().map(error);
         Row::texts([label(group), count(f64::from(group.cases))].into_iter().chain(errors))
     };
     let head: Vec<&str> = [name, "Cases"].into_iter().chain(metrics.iter().copied()).collect();
-    let few = |group: &Group| group.of == "clients" && group.cases < FEW;
+    let few = |group: &ErrorGroup| group.of == "clients" && group.cases < FEW;
     let shown = all.iter().filter(|group| kinds.contains(&&*group.of) && !few(group));
     Block::table(name, &head, shown.map(row))
 }
 
-fn label(group: &Group) -> String {
+fn gpu(id: &str) -> String {
+    catalog().gpu(id).map_or_else(|| id.into(), |gpu| gpu.name.clone())
+}
+
+fn engine(id: &str) -> String {
+    catalog().engine(id).map_or_else(|| id.into(), |engine| engine.name.clone())
+}
+
+fn label(group: &ErrorGroup) -> String {
     match group.of.as_str() {
         "all" => "Rooflight".into(),
         "known launch" => "Rooflight, server configuration fully known".into(),
@@ -306,20 +318,22 @@ fn label(group: &Group) -> String {
         "without gpu" => "No run on the same GPU asked".into(),
         "roofline" => "Plain roofline, same simulation".into(),
         "ours" => format!("Rooflight on the cases of {}", group.name),
+        "engine" => engine(&group.name),
+        "gpu" => gpu(&group.name),
         _ => group.name.clone(),
     }
 }
 
 /// Every case of a kind as a point, and the line where prediction equals measurement.
 fn scatter(accuracy: &Accuracy, kind: &str, metrics: &[&str]) -> Block {
-    let points: Vec<&Point> = accuracy.points.iter().filter(|point| point.kind == kind).collect();
+    let points: Vec<&CasePoint> = accuracy.points.iter().filter(|point| point.kind == kind).collect();
     let panel = |(index, name): (usize, &&str)| {
         let pairs = points.iter().filter_map(|point| {
             let (predicted, measured) =
                 (*point.predicted.get(index)? * 1e-3, *point.measured.get(index)? * 1e-3);
             (predicted > 0.0 && measured > 0.0).then_some((measured, predicted))
         });
-        let dots = Line { loose: true, ..Line::marked("", Tone::Accent, pairs) };
+        let dots = Line { loose: true, ..Line::marked("", Tone::Measured, pairs) };
         let values = dots.x.iter().chain(&dots.y).copied();
         let ends = [values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max)];
         let line = Line::new("", Tone::Ink, ends.map(|end| (end, end)));

@@ -1,11 +1,11 @@
 //! Measured numbers next to predicted ones.
 
-use super::accuracy::Point;
+use super::accuracy::{Accuracy, CasePoint};
 use super::sweep::weights_of;
 use super::{Block, Case, Study, metric};
 use crate::chart::{Line, Tone};
 use crate::config::link::decode;
-use crate::config::{Measured, Metric, Overrides, Scenario, Slos};
+use crate::config::{Measured, Metric, Overrides, Scenario, Setup, Slos};
 use crate::serving::measured::{Deviation, deviations, print};
 
 /// The numbers both measured and predicted.
@@ -48,6 +48,27 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     ]
 }
 
+/// Closed loops of the evidence like `scenario` except for the number of clients, limits and engine settings: that number, and the
+/// times in milliseconds.
+pub fn runs_like<'a>(accuracy: &'a Accuracy, setup: &Setup, scenario: &Scenario) -> Vec<(f64, &'a [f64])> {
+    let run = |point: &'a CasePoint| {
+        let theirs = decode(&point.link).0.scenario;
+        let load = theirs.workload.load;
+        let mut own = scenario.clone();
+        if load.size() == own.workload.load.size() {
+            own.workload.load = load;
+        }
+        (bare(&own) == bare(&theirs)).then(|| (load.amount(), &*point.measured))
+    };
+    accuracy.points.iter().filter(|point| is_loop_of(point, setup)).filter_map(run).collect()
+}
+
+/// Of the same model, GPU and engine.
+fn is_loop_of(point: &CasePoint, setup: &Setup) -> bool {
+    let own = [&setup.model.name, &setup.gpu.id, &setup.engine.id];
+    point.kind == "loop" && [&point.model, &point.gpu, &point.engine] == own
+}
+
 /// What was measured of `cases`, each with its place on the axis: the visitor's run of the form, and closed loops of the evidence
 /// that differ from a case in limits and engine settings at most. Of those, only times are known.
 pub fn dots<'a>(study: &Study, metric: metric::Metric, cases: impl Iterator<Item = (f64, &'a Case)>) -> Line {
@@ -61,17 +82,15 @@ pub fn dots<'a>(study: &Study, metric: metric::Metric, cases: impl Iterator<Item
         let others = of_evidence(study, case).filter_map(move |point| point.measured.get(index).copied());
         own.into_iter().chain(others).map(move |ms| (at, ms * 1e-3))
     });
-    Line { loose: true, ..Line::marked("measured", Tone::Ink, dots) }
+    Line { loose: true, ..Line::marked("measured", Tone::Measured, dots) }
 }
 
-fn of_evidence<'a>(study: &'a Study, case: &'a Case) -> impl Iterator<Item = &'a Point> {
+fn of_evidence<'a>(study: &'a Study, case: &'a Case) -> impl Iterator<Item = &'a CasePoint> {
     let same = bare(&case.scenario);
     let points = study.accuracy.iter().flat_map(|accuracy| &accuracy.points);
     points.filter(move |point| {
-        let is_near = case.setup().is_some_and(|setup| {
-            [&point.model, &point.gpu, &point.engine] == [&setup.model.name, &setup.gpu.id, &setup.engine.id]
-        });
-        is_near && point.kind == "loop" && bare(&decode(&point.link).0.scenario) == same
+        let is_near = case.setup().is_some_and(|setup| is_loop_of(point, setup));
+        is_near && bare(&decode(&point.link).0.scenario) == same
     })
 }
 

@@ -1,7 +1,7 @@
 //! Headline numbers as table columns and chart panels: name, unit and value, defined once.
 
 use super::Case;
-use crate::calibration::{Figure, Standing};
+use crate::calibration::{Standing, UncertainFigure};
 use crate::chart::{Axis, Line, Panel, Tone, Unit};
 use crate::serving::report::Headline;
 use crate::units::{count, fixed};
@@ -12,7 +12,7 @@ pub struct Metric {
     unit: Unit,
     value: fn(&Headline) -> Option<f64>,
     /// The figure that determines its uncertainty.
-    rests_on: fn(&Standing) -> Option<Figure>,
+    rests_on: fn(&Standing) -> Option<UncertainFigure>,
     /// Falls as that figure rises.
     inverse: bool,
     pub less_is_better: bool,
@@ -21,7 +21,7 @@ pub struct Metric {
 const fn time(
     name: &'static str,
     value: fn(&Headline) -> Option<f64>,
-    rests_on: fn(&Standing) -> Option<Figure>,
+    rests_on: fn(&Standing) -> Option<UncertainFigure>,
 ) -> Metric {
     Metric { name, unit: Unit::Seconds, value, rests_on, inverse: false, less_is_better: true }
 }
@@ -35,19 +35,19 @@ const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Metric
 pub const TTFT: Metric = time("TTFT", |headline| Some(headline.ttft.0), |of| of.ttft);
 pub const TPOT: Metric = time("TPOT", |headline| headline.tpot.map(|tpot| tpot.0), |of| of.tpot);
 pub const E2E: Metric = time("E2E", |headline| Some(headline.e2e.0), |of| of.e2e);
-pub const OUTPUT: Metric = rate("Output, tok/s", |headline| Some(headline.output_per_s));
+pub const OUTPUT: Metric = rate("Output, tok/s in all", |headline| Some(headline.output_per_s));
 pub const PER_GPU: Metric = rate("Output per GPU, tok/s", |headline| Some(headline.output_per_s_per_gpu));
 pub const PER_USER: Metric = Metric {
     rests_on: |of| of.tpot,
     inverse: true,
     ..rate("Output per user, tok/s", |headline| headline.output_per_s_per_user)
 };
-pub const REQUESTS: Metric = rate("Requests/s", |headline| Some(headline.requests_per_s));
+pub const REQUESTS: Metric = rate("Requests/s in all", |headline| Some(headline.requests_per_s));
 pub const COST: Metric = Metric {
     unit: Unit::Dollars,
     inverse: true,
     less_is_better: true,
-    ..rate("$ per M output tokens", |headline| headline.dollars_per_million.map(|dollars| dollars.0))
+    ..rate("Cost per M output tokens", |headline| headline.dollars_per_million.map(|dollars| dollars.0))
 };
 
 /// All metrics, in report order.
@@ -73,10 +73,10 @@ impl Metric {
     }
 
     /// Its value and uncertainty, if calibrated.
-    pub fn figure(&self, case: &Case) -> Option<Figure> {
+    pub fn figure(&self, case: &Case) -> Option<UncertainFigure> {
         let of = (self.rests_on)(&case.report()?.calibrated.as_ref()?.standing)?;
         let response = if self.inverse { of.response.map(|by| -by) } else { of.response };
-        Some(Figure { value: self.of(case)?, response, ..of })
+        Some(UncertainFigure { value: self.of(case)?, response, ..of })
     }
 
     /// A line through those of `cases` that have the number, each at its position on the axis.

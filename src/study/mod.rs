@@ -17,16 +17,19 @@ mod edit;
 mod evidence;
 mod explain;
 mod export;
+mod glossary;
 mod headroom;
 mod layers;
 mod markdown;
-mod measured;
+pub mod measured;
 mod metric;
 pub mod panel;
 pub mod pick;
 mod plans;
 mod rank;
 mod search;
+mod sensitivity;
+mod shape;
 mod share;
 mod sweep;
 mod tradeoff;
@@ -45,7 +48,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
 use crate::config::ids::ids;
 use crate::config::link::{self, Link};
@@ -64,7 +67,9 @@ pub enum Topic {
     Layers,
     Headroom,
     Explain,
+    Sensitivity,
     Change,
+    Shape,
     Compare,
     Sweep,
     Tradeoff,
@@ -105,12 +110,24 @@ const fn view(
 }
 
 /// One per topic, in their order.
-const VIEWS: [View; 14] = [
+const VIEWS: [View; 16] = [
     view("Where the time of a step goes", &[], ALONE, breakdown::blocks),
     view("The kernels of a layer, in order", &layers::CHOICES, ALONE, layers::blocks),
     view("Which kernel to tune first, and the optimum", &[], ALONE, headroom::blocks),
     view("The formula and values behind every number", &[], ALONE, explain::blocks),
+    view(
+        "What each figure of the GPU is worth",
+        &sensitivity::CHOICES,
+        Some(sensitivity::cases),
+        sensitivity::blocks,
+    ),
     view("Bottlenecks, and single changes", &[], Some(change::cases), change::blocks),
+    view(
+        "What another shape of the model buys at equal memory or speed",
+        &shape::CHOICES,
+        Some(shape::cases),
+        shape::blocks,
+    ),
     view("Up to four configurations side by side", &[], Some(compare::cases), compare::blocks),
     view("One setting varied", &sweep::CHOICES, Some(sweep::cases), sweep::blocks),
     view("Output per GPU against output per user (Pareto)", &[], Some(tradeoff::cases), tradeoff::blocks),
@@ -145,7 +162,7 @@ pub struct Study {
     /// Cache of the visitor's measured runs.
     own_runs: Rc<RefCell<OwnRuns>>,
     /// Calibration points of the link's runs; `None` until the first prediction.
-    calibrated_on: Option<Arc<[Known]>>,
+    calibrated_on: Option<Arc<[KnownRun]>>,
     /// The search for plans, if requested.
     plans: Option<Plans>,
 }

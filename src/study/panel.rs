@@ -36,10 +36,15 @@ pub const VIEWS: [View; 5] = [
             (Panel::Roofline, "Roofline"),
             (Panel::Study(Topic::Layers), "Layers"),
             (Panel::Study(Topic::Headroom), "Headroom"),
+            (Panel::Study(Topic::Sensitivity), "Hardware"),
             (Panel::Study(Topic::Explain), "Formulas"),
         ],
     ),
-    view("improve", "Improve", &[(Panel::Study(Topic::Change), "Improve")]),
+    view(
+        "improve",
+        "Improve",
+        &[(Panel::Study(Topic::Change), "Changes"), (Panel::Study(Topic::Shape), "Model shape")],
+    ),
     view(
         "compare",
         "Compare",

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_found() {
+    fn typed_words_are_found() {
         assert!(rows("model\nllama 70").iter().any(|row| row[0] == "Llama-3.3-70B-Instruct"));
         assert!(rows("model\nllama 70")[0][0].contains("70B"));
         assert_eq!(rows("gpu\nb200")[0][0], "B200");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_looked_at_last_comes_first_and_what_fits_is_marked() {
+    fn recent_choices_come_first_and_fitting_ones_are_marked() {
         let all = rows("gpu l4 h200-sxm\n");
         assert_eq!([&*all[0][0], &*all[1][0]], ["L4", "H200 SXM"]);
         assert_eq!([&*all[0][2], &*all[1][2]], ["recent, does not fit as laid out", "recent, fits"]);

@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::metric::{COST, E2E, Metric, PER_GPU, TPOT, TTFT};
-use crate::calibration::Known;
+use crate::calibration::KnownRun;
 use crate::serving::run::versus;
 
 /// Metrics in which configurations are compared.
@@ -22,7 +22,7 @@ pub struct Beats {
 }
 
 /// The probability that measurements of `case` are better in a metric than those of `other`.
-pub fn sure(other: &Case, case: &Case, metric: Metric, own: &[Known]) -> Option<f64> {
+pub fn sure(other: &Case, case: &Case, metric: Metric, own: &[KnownRun]) -> Option<f64> {
     beats(other, case, own)?
         .into_iter()
         .find(|beats| beats.metric.name == metric.name)
@@ -30,14 +30,14 @@ pub fn sure(other: &Case, case: &Case, metric: Metric, own: &[Known]) -> Option<
 }
 
 /// Sets how likely `case` beats `form`, given measured runs and the visitor's `own`.
-pub fn compare(form: &Case, case: &mut Case, own: &[Known]) {
+pub fn compare(form: &Case, case: &mut Case, own: &[KnownRun]) {
     let beats = beats(form, case, own).unwrap_or_default();
     if let Some(outcome) = &mut case.outcome {
         outcome.beats = beats;
     }
 }
 
-fn beats(form: &Case, case: &Case, own: &[Known]) -> Option<Vec<Beats>> {
+fn beats(form: &Case, case: &Case, own: &[KnownRun]) -> Option<Vec<Beats>> {
     let [a, b] = [form, case].map(|case| case.report()?.calibrated.as_ref());
     let versus = versus(a?, b?, own)?;
     let beats = |metric: Metric| {

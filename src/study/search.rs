@@ -1,61 +1,23 @@
 //! The page's search: models, GPUs, engines, presets, settings and views by name.
 
-use std::sync::LazyLock;
+mod entries;
 
-use serde::Deserialize;
+use entries::entries;
+pub use entries::{Entry, of_gpu, of_model};
 
-use super::panel::{self, Panel};
 use super::pick::{self, PICK};
-use super::{Block, Row, Span, Study, edit};
+use super::{Block, Study};
 use crate::config::catalog::catalog;
-use crate::config::model::Attention;
-use crate::config::{Dtype, Field, Gpu, Issue, Model, ModelChoice, Scenario, check, link, names};
+use crate::config::{Issue, ModelChoice, check, link, names};
 use crate::serving::memory_of;
 use crate::study::words;
-use crate::units::{Dollars, count, decimal};
 
 /// Maximum number of results.
 const MOST: usize = 24;
-const DEGREES: [u32; 4] = [1, 2, 4, 8];
 /// Kinds of entries that may prefix a search.
 const KINDS: [&str; 2] = ["model", "gpu"];
 /// Similarity at which words match if nothing matches literally.
 const SIMILAR: f64 = 0.88;
-
-/// `static/catalog/presets.json`.
-#[derive(Default, Deserialize)]
-struct Presets {
-    workloads: Vec<Workload>,
-    limits: Vec<Limits>,
-    configurations: Vec<Configuration>,
-}
-
-#[derive(Deserialize)]
-struct Configuration {
-    name: String,
-    link: String,
-    about: String,
-}
-
-#[derive(Deserialize)]
-struct Workload {
-    name: String,
-    isl: u32,
-    osl: u32,
-    source: String,
-}
-
-#[derive(Deserialize)]
-struct Limits {
-    name: String,
-    ttft_ms: f64,
-    tpot_ms: f64,
-    source: String,
-}
-
-static PRESETS: LazyLock<Presets> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../../static/catalog/presets.json")).unwrap_or_default()
-});
 
 /// Keyboard shortcuts, listed before anything is typed.
 const KEYS: [(&str, &str); 7] = [
@@ -67,20 +29,6 @@ const KEYS: [(&str, &str); 7] = [
     ("Ctrl Z, Ctrl Shift Z", "Undo and redo a change, outside text fields"),
     ("Arrows on a chart", "Read out its points"),
 ];
-
-/// A searchable entry.
-pub struct Entry {
-    pub kind: &'static str,
-    pub name: String,
-    pub facts: String,
-    pub link: String,
-}
-
-impl From<Entry> for Row {
-    fn from(entry: Entry) -> Self {
-        Self::new(vec![Span::link(entry.name, entry.link), entry.facts.into(), entry.kind.into()])
-    }
-}
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     const HEAD: [&str; 3] = ["Name", "Details", "Kind"];
@@ -97,7 +45,10 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     found.truncate(MOST);
     found.iter_mut().for_each(say_whether_it_fits);
     let mut blocks = match found.is_empty() {
-        true => vec![Block::text("No results.").called("no-results")],
+        true => vec![
+            Block::text("No results. Try a model, GPU, engine, workload, limit, setting or term.")
+                .called("no-results"),
+        ],
         false => vec![Block::table("Results", &HEAD, found)],
     };
     if more > 0 {
@@ -209,140 +160,10 @@ pub fn similar(entry: &Entry, words: &[&str]) -> bool {
     words.iter().all(|word| parts.iter().any(|part| strsim::jaro_winkler(part, word) >= SIMILAR))
 }
 
-fn entries(study: &Study) -> Vec<Entry> {
-    let with = |kind, name: &str, facts: String, edit: &dyn Fn(&mut Scenario)| {
-        let mut scenario = study.link.scenario.clone();
-        edit(&mut scenario);
-        Entry { kind, name: name.into(), facts, link: study.link_to(&scenario) }
-    };
-    let mut all = Vec::new();
-    for Workload { name, isl, osl, source } in &PRESETS.workloads {
-        all.push(with("Workload", name, format!("{isl} in, {osl} out. {source}"), &|scenario| {
-            edit::isl(scenario, *isl);
-            edit::osl(scenario, *osl);
-        }));
-    }
-    for Limits { name, ttft_ms, tpot_ms, source } in &PRESETS.limits {
-        let facts = format!("TTFT {} ms, TPOT {} ms. {source}", decimal(*ttft_ms), decimal(*tpot_ms));
-        all.push(with("Limits", name, facts, &|scenario| {
-            scenario.workload.slos.ttft_ms = Some(*ttft_ms);
-            scenario.workload.slos.tpot_ms = Some(*tpot_ms);
-        }));
-    }
-    for Configuration { name, link, about } in &PRESETS.configurations {
-        let (name, facts, link) = (name.clone(), about.clone(), format!("#{link}"));
-        all.push(Entry { kind: "Configuration", name, facts, link });
-    }
-    for (panel, name) in panel::all() {
-        let facts = match panel {
-            Panel::Overview => "Latency against load, memory, the simulated run",
-            Panel::Roofline => "Every kernel of prefill and decode under its roofs",
-            Panel::Study(topic) => topic.view().about,
-        };
-        let (facts, link) = (facts.into(), format!("view:{}", panel.id()));
-        all.push(Entry { kind: "View", name: name.into(), facts, link });
-    }
-    for model in &catalog().models.models {
-        all.push(with("Model", &model.name, of_model(model), &|scenario| {
-            scenario.model = ModelChoice::Catalog(model.id.clone());
-            scenario.weights = None;
-        }));
-    }
-    for gpu in &catalog().gpus.gpus {
-        all.push(with("GPU", &gpu.name, of_gpu(gpu), &|scenario| edit::gpu(scenario, gpu)));
-    }
-    for engine in &catalog().engines.engines {
-        let facts = format!("Defaults of {}", engine.version);
-        all.push(with("Engine", &engine.name, facts, &|scenario| edit::engine(scenario, engine)));
-    }
-    all.extend(terms());
-    for field in Field::ALL {
-        let input = field.input();
-        if input.place.is_some() && input.is_shown(&study.link.scenario) {
-            let (facts, link) = (input.help.into(), format!("input:{}", field.id()));
-            all.push(Entry { kind: "Input", name: input.label.into(), facts, link });
-        }
-    }
-    for tp in DEGREES {
-        let name = format!("Tensor parallel {tp}");
-        all.push(with("Setting", &name, "TP".into(), &|scenario| edit::tp(scenario, tp)));
-    }
-    all
-}
-
-/// The terms of `docs/glossary.md`, linked to where the page shows them.
-fn terms() -> impl Iterator<Item = Entry> {
-    let rows = include_str!("../../docs/glossary.md").lines().filter_map(|line| line.strip_prefix("| "));
-    let rows = rows.filter_map(|row| row.strip_suffix(" |")?.split_once(" | "));
-    // The first row is the header.
-    rows.skip(1).map(|(name, meaning)| {
-        let shown = match name {
-            "TTFT" => "explain/ttft",
-            "TPOT" | "ITL" => "explain/tpot",
-            "E2E" => "explain/e2e",
-            "cost per M output tokens" => "explain/cost",
-            "output" | "output per user" | "goodput" => "explain/throughput",
-            "KV cache" => "explain/memory",
-            "roofline" | "MFU" | "MBU" => "roofline",
-            "ceiling" | "efficiency" => "headroom",
-            "80 % band" => "evidence",
-            "prefill" | "decode" => "breakdown",
-            _ => "explain",
-        };
-        let link = format!("view:{shown}");
-        Entry { kind: "Term", name: name.into(), facts: meaning.into(), link }
-    })
-}
-
-/// `70.6 B, GQA, BF16, context 131072`.
-pub fn of_model(model: &Model) -> String {
-    let billions = |parameters: f64| format!("{} B", count(parameters / 1e9));
-    let mut facts = vec![billions(model.parameters())];
-    if model.has_experts() {
-        facts.push(format!("{} active", billions(model.active_parameters())));
-    }
-    let mut kinds: Vec<&str> = Vec::new();
-    for attention in model.attentions() {
-        let kind = match attention {
-            Attention::Gqa(_) => "GQA",
-            Attention::Mla(mla) if mla.indexer.is_some() => "sparse MLA",
-            Attention::Mla(_) => "MLA",
-            Attention::Delta(_) => "gated delta net",
-            Attention::Mamba(_) => "Mamba",
-            Attention::Compressed(_) => "compressed attention",
-        };
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    facts.push(kinds.join(" and "));
-    facts.push(words::dtype(model.weights).into());
-    facts.push(format!("context {}", model.max_context));
-    facts.join(", ")
-}
-
-/// `Hopper, 80.0 GiB, 3.35 TB/s, BF16 989 TFLOP/s, $2.50 per hour`.
-pub fn of_gpu(gpu: &Gpu) -> String {
-    let mut facts = vec![words::arch(gpu.arch).to_owned()];
-    facts.extend(gpu.memory().ok().map(|memory| memory.print().to_string()));
-    facts.extend(gpu.bandwidth().ok().map(|bandwidth| bandwidth.print().to_string()));
-    facts.extend(gpu.peak(Dtype::Bf16).ok().map(|peak| format!("BF16 {}", peak.print())));
-    facts.extend(gpu.dollars_per_hour.0.map(|price| format!("{} per hour", Dollars(price).print())));
-    facts.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::study::Topic;
-
-    #[test]
-    fn presets_read() {
-        assert!(PRESETS.workloads.len() > 3 && PRESETS.limits.len() > 3);
-        assert!(PRESETS.workloads.iter().all(|preset| !preset.source.is_empty()));
-        assert!(PRESETS.limits.iter().all(|preset| !preset.source.is_empty()));
-        assert!(PRESETS.configurations.iter().all(|preset| preset.link.starts_with("v=1&")));
-    }
 
     fn names(words: &str) -> Vec<String> {
         let study = Study::new(Topic::Find, words, "v=1", "");

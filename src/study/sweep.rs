@@ -2,7 +2,7 @@
 
 use super::metric::{self, COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::{Block, Case, Row, Study, edit, measured};
-use crate::chart::{Axis, Bar, Bars, Chart, Curves, Panel, Tone, Unit};
+use crate::chart::{Axis, Bar, Bars, Chart, Curves, Panel, Tone, Unit, runs};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::{Dtype, Lengths, Load, ModelChoice, Scenario};
@@ -129,7 +129,10 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if study.cases.len() == 1 {
         blocks.push(Block::text("Each prompt of this batch has its own length, so there is none to vary."));
     }
-    let setting = CHOICES.iter().find(|(id, _)| *id == study.chosen).map_or("", |(_, name)| name);
+    let setting = match CHOICES.iter().find(|(id, _)| *id == study.chosen) {
+        Some(("load", _)) => runs::size_of(own.scenario.workload.load),
+        found => found.map_or("", |(_, name)| name),
+    };
     if answered.len() > 1 {
         blocks.push(if numeric { curves(study, setting, &answered) } else { bars(study, &answered) });
     }
@@ -206,12 +209,11 @@ fn bars(study: &Study, cases: &[&Case]) -> Block {
 fn words(study: &Study, cases: &[&Case]) -> String {
     let sentence = |case: &&Case| {
         let tpot = TPOT.of(case).map_or_else(String::new, |_| format!(", TPOT {}", TPOT.print(case)));
-        format!(
-            "{}: TTFT {}{tpot}, {} tok/s per GPU",
-            label(study, case),
-            TTFT.print(case),
-            PER_GPU.print(case)
-        )
+        let setting = match study.chosen.as_str() {
+            "load" => words::load(case.scenario.workload.load),
+            _ => label(study, case),
+        };
+        format!("{setting}: TTFT {}{tpot}, {} tok/s per GPU", TTFT.print(case), PER_GPU.print(case))
     };
     let ends = [cases.first(), cases.last()];
     ends.into_iter().flatten().map(sentence).collect::<Vec<_>>().join("; ") + "."

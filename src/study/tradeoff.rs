@@ -14,7 +14,7 @@ const HEIGHT: u32 = 340;
 const COLUMNS: [Metric; 5] = [PER_USER, PER_GPU, TTFT, TPOT, COST];
 
 /// A configuration and its position in the chart.
-struct Point<'a> {
+struct FrontierPoint<'a> {
     case: &'a Case,
     per_user: f64,
     per_gpu: f64,
@@ -40,7 +40,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         "One replica, TP 1 to 8, 1 to 256 clients. Further right, each user gets tokens faster; further up, each GPU \
          yields more. On the Pareto frontier neither improves without the other getting worse.",
     )];
-    let points: Vec<Point<'_>> = study.others().iter().filter_map(point).collect();
+    let points: Vec<FrontierPoint<'_>> = study.others().iter().filter_map(point).collect();
     if points.is_empty() {
         let all = study.done == study.cases.len();
         blocks.extend(
@@ -56,7 +56,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     // While points are missing, their closest rivals may be too.
     let sure: Vec<Option<f64>> =
         best.iter().map(|point| all.then(|| ahead(study, point, &points)).flatten()).collect();
-    let row = |(point, sure): (&&Point<'_>, &Option<f64>)| {
+    let row = |(point, sure): (&&FrontierPoint<'_>, &Option<f64>)| {
         let case = point.case;
         let mut cells =
             vec![study.open(&case.name, case), count(case.scenario.workload.load.amount()).into()];
@@ -67,12 +67,6 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.push(Block::table("Pareto frontier", &head, best.iter().zip(&sure).map(row)));
     let known = best.iter().zip(&sure).filter_map(|(point, sure)| Some((*point, (*sure)?)));
     let closest = known.filter(|(_, sure)| *sure < SURE).min_by(|(_, one), (_, other)| one.total_cmp(other));
-    if all {
-        blocks.push(Block::text(
-            "Chance to lead: the probability that measurements put a point above the best other degree at the same \
-            speed per user.",
-        ));
-    }
     blocks.extend(closest.and_then(|(point, sure)| {
         let load = clients(point.case.scenario.workload.load.amount());
         let name = format!(
@@ -87,9 +81,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 
 /// How likely a frontier point yields more than the best other degree at the same speed per user. `None` without
 /// calibration or rival.
-/// calibration, or without a rival.
-fn ahead(study: &Study, point: &Point<'_>, points: &[Point<'_>]) -> Option<f64> {
-    let is_rival = |other: &&Point<'_>| {
+fn ahead(study: &Study, point: &FrontierPoint<'_>, points: &[FrontierPoint<'_>]) -> Option<f64> {
+    let is_rival = |other: &&FrontierPoint<'_>| {
         other.case.scenario.tp != point.case.scenario.tp && other.per_user >= point.per_user
     };
     let rival = points.iter().filter(is_rival).max_by(|a, b| a.per_gpu.total_cmp(&b.per_gpu))?;
@@ -97,26 +90,26 @@ fn ahead(study: &Study, point: &Point<'_>, points: &[Point<'_>]) -> Option<f64> 
     rank::sure(rival.case, point.case, PER_GPU, own)
 }
 
-fn point(case: &Case) -> Option<Point<'_>> {
-    Some(Point { case, per_user: PER_USER.of(case)?, per_gpu: PER_GPU.of(case)? })
+fn point(case: &Case) -> Option<FrontierPoint<'_>> {
+    Some(FrontierPoint { case, per_user: PER_USER.of(case)?, per_gpu: PER_GPU.of(case)? })
 }
 
 /// From the slowest user to the fastest.
-fn frontier<'a, 'b>(points: &'b [Point<'a>]) -> Vec<&'b Point<'a>> {
-    let dominated = |point: &Point<'_>| {
+fn frontier<'a, 'b>(points: &'b [FrontierPoint<'a>]) -> Vec<&'b FrontierPoint<'a>> {
+    let dominated = |point: &FrontierPoint<'_>| {
         points.iter().any(|other| {
             other.per_user >= point.per_user
                 && other.per_gpu >= point.per_gpu
                 && (other.per_user > point.per_user || other.per_gpu > point.per_gpu)
         })
     };
-    let mut best: Vec<&Point<'_>> = points.iter().filter(|point| !dominated(point)).collect();
+    let mut best: Vec<&FrontierPoint<'_>> = points.iter().filter(|point| !dominated(point)).collect();
     best.sort_by(|a, b| a.per_user.total_cmp(&b.per_user));
     best
 }
 
-fn chart(study: &Study, points: &[Point<'_>], best: &[&Point<'_>]) -> Block {
-    let at = |point: &Point<'_>| (point.per_user, point.per_gpu);
+fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>]) -> Block {
+    let at = |point: &FrontierPoint<'_>| (point.per_user, point.per_gpu);
     let degree = |tp: u32| {
         let own = points.iter().filter(|point| point.case.scenario.tp == tp);
         Line::marked(&format!("TP {tp}"), Tone::Faint, own.map(at))
@@ -125,7 +118,7 @@ fn chart(study: &Study, points: &[Point<'_>], best: &[&Point<'_>]) -> Block {
     lines.push(Line::marked("Frontier", Tone::Accent, best.iter().map(|point| at(point))));
     let y = Axis::new(PER_GPU.name, Unit::Count, false);
     let x = Axis::new(PER_USER.name, Unit::Count, false);
-    let end = |point: &&Point<'_>| {
+    let end = |point: &&FrontierPoint<'_>| {
         let (case, load) = (point.case, point.case.scenario.workload.load.amount());
         format!(
             "{} tok/s per GPU at {} tok/s per user ({}, {})",

@@ -178,7 +178,6 @@ pub fn significant(value: f64, digits: i32) -> f64 {
 
 /// A share in 0..1 as a percentage with two significant digits, since no prediction is more precise: `83 %`, `8.3
 /// %`, `0.4 %`, `100 %`. Shares close to 1 show what is missing: `99.8 %`.
-/// nearly all says what is missing: `99.8 %`.
 pub fn percent(share: f64) -> Printed {
     let value = share * 100.0;
     let places = usize::from(value != 0.0 && (value.abs() < 9.95 || (99.0..99.95).contains(&value)));

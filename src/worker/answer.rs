@@ -1,21 +1,25 @@
 //! Answers the page's question, then other loads one at a time.
 
 use super::protocol::{Answered, Ask, Swept};
-use super::view;
+use super::view::{self, Beside};
 use crate::config::catalog::catalog;
-use crate::config::{Issue, Measured, check, link};
+use crate::config::{Issue, Scenario, check, link};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Bands, OwnRuns, Run, Runner, Sweep, Trace};
 use crate::serving::{answer, plan, plan_replay};
+use crate::study::accuracy::Accuracy;
+use crate::study::measured::runs_like;
 
 /// The setup whose loads are swept.
 pub struct Loads {
     pub id: u32,
     runner: Runner,
-    /// Shown next to the prediction.
-    measured: Measured,
+    /// As asked, with the visitor's measurement.
+    scenario: Scenario,
     run: Option<(Run, Option<Bands>)>,
     sweep: Option<Sweep>,
+    /// No load is left to run.
+    over: bool,
 }
 
 /// Everything about the configuration that the page asks for. `models` answer rows.
@@ -51,26 +55,34 @@ pub fn of(
     let issues = [found, report.issues, of_runs].concat();
     let bands = report.calibrated.map(|calibrated| calibrated.bands);
     let run = report.run.map(|run| (run, bands));
-    let measured = link.scenario.measured;
-    let loads =
-        runner.filter(|_| run.is_some()).map(|runner| Loads { id, runner, measured, run, sweep: None });
+    let scenario = link.scenario;
+    let loads = runner.filter(|_| run.is_some()).map(|runner| Loads {
+        id,
+        runner,
+        scenario,
+        run,
+        sweep: None,
+        over: false,
+    });
     let answered = Answered { id, release, issues, answer: Some(shown), has_loads: loads.is_some() };
     Ok((answered, loads))
 }
 
 impl Loads {
-    /// Runs the next load; returns everything known so far.
-    pub fn step(&mut self) -> Swept {
-        let Self { id, runner, measured, run, sweep } = self;
+    /// Runs the next load, if any is left; returns everything known so far. `accuracy` has measured runs to show beside it.
+    pub fn step(&mut self, accuracy: Option<&Accuracy>) -> Swept {
+        let Self { id, runner, scenario, run, sweep, over } = self;
         let sweep = sweep.get_or_insert_with(|| Sweep::of(runner, run.take()));
         // A load that cannot be served ends the curve.
-        let ran = sweep.advance(runner).unwrap_or(false);
+        *over = *over || !sweep.advance(runner).unwrap_or(false);
+        let runs = accuracy.map(|accuracy| runs_like(accuracy, runner.setup(), scenario)).unwrap_or_default();
+        let measured = Beside { own: &scenario.measured, runs };
         Swept {
             id: *id,
             done: sweep.curve().len() as u32,
             total: sweep.total() as u32,
-            finished: !ran,
-            document: view::curve(runner.setup(), measured, sweep.curve(), sweep.largest(), !ran),
+            finished: *over,
+            document: view::curve(runner.setup(), &measured, sweep.curve(), sweep.largest(), *over),
         }
     }
 }

@@ -73,7 +73,7 @@ impl Client {
         let on_message = {
             let (worker, session, on_event) = (worker.clone(), session.clone(), on_event.clone());
             Closure::new(move |message: MessageEvent| {
-                let event = session.borrow_mut().hear(&worker, &message.data());
+                let event = session.borrow_mut().handle(&worker, &message.data());
                 if let Some(event) = event {
                     on_event(event);
                 }
@@ -150,7 +150,7 @@ impl Drop for Client {
 
 impl Session {
     /// Handles a message; returns the event for the page.
-    fn hear(&mut self, worker: &Worker, message: &JsValue) -> Option<Event> {
+    fn handle(&mut self, worker: &Worker, message: &JsValue) -> Option<Event> {
         let message = match unpack::<FromWorker>(message) {
             Ok(message) => message,
             Err(reason) => return Some(Event::Ended(reason)),

@@ -11,7 +11,9 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use super::answer::{self, Loads};
 use super::fetch;
-use super::protocol::{Answered, Ask, FromWorker, Studied, StudyAsked, ToWorker, VERSION, pack, unpack};
+use super::protocol::{
+    Answered, Ask, FromWorker, Studied, StudyAsked, Swept, ToWorker, VERSION, pack, unpack,
+};
 use super::texts;
 use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
@@ -62,6 +64,12 @@ impl Session {
         models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
     }
 
+    /// Runs the next load around the answer with this id, if it is still the last.
+    fn sweep(&self, id: u32) -> Option<Swept> {
+        let accuracy = self.accuracy.borrow().clone();
+        Some(self.loads.borrow_mut().as_mut().filter(|loads| loads.id == id)?.step(accuracy.as_deref()))
+    }
+
     /// Answers the last question.
     fn answer(&self) -> Option<FromWorker> {
         let asked = self.asked.borrow().clone()?;
@@ -87,7 +95,7 @@ pub fn listen() {
     let session = Session::default();
     let listening = scope.clone();
     let listen = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
-        hear(&listening, &session, &message.data());
+        handle(&listening, &session, &message.data());
     });
     scope.set_onmessage(Some(listen.as_ref().unchecked_ref()));
     // The worker ends with its page.
@@ -95,7 +103,7 @@ pub fn listen() {
     post(&scope, &FromWorker::Up { version: VERSION });
 }
 
-fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue) {
+fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue) {
     match unpack::<ToWorker>(message) {
         Ok(ToWorker::Load { models }) => {
             let (scope, session) = (scope.clone(), session.clone());
@@ -127,7 +135,7 @@ fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue
                 *session.trace.borrow_mut() = trace;
             }
         }
-        Ok(ToWorker::Sweep { id }) => go_on(scope, session, id),
+        Ok(ToWorker::Sweep { id }) => sweep_on(scope, session, id),
         Ok(ToWorker::Stop { id }) => {
             session.loads.borrow_mut().take_if(|loads| loads.id == id);
         }
@@ -163,20 +171,23 @@ fn hear(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsValue
 }
 
 /// Runs one more load of the sweep in a separate task: messages from the page come first.
-fn go_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
+fn sweep_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
     let (listening, session) = (scope.clone(), session.clone());
     later(scope, move || {
-        let swept = {
-            let mut loads = session.loads.borrow_mut();
-            let Some(loads) = loads.as_mut().filter(|loads| loads.id == id) else { return };
-            loads.step()
-        };
+        let Some(swept) = session.sweep(id) else { return };
         let finished = swept.finished;
-        post(&listening, &FromWorker::Swept(swept));
-        if finished {
-            session.loads.borrow_mut().take();
-        } else {
-            go_on(&listening, &session, id);
+        // Measured runs are shown last: until then nobody waits for them.
+        let is_last = finished && (session.accuracy.borrow().is_some() || session.models.borrow().is_none());
+        post(&listening, &FromWorker::Swept(Swept { finished: is_last, ..swept }));
+        if !finished {
+            sweep_on(&listening, &session, id);
+        } else if !is_last {
+            spawn_local(async move {
+                session.accuracy(&listening).await;
+                if let Some(swept) = session.sweep(id) {
+                    post(&listening, &FromWorker::Swept(swept));
+                }
+            });
         }
     });
 }

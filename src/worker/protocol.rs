@@ -1,6 +1,5 @@
 //! Messages between page and worker, with everything ready for display. They use postcard's format: code that reads
 //! fields by position is a third the size of code that reads them by name.
-//! that reads their fields by place is a third of that which reads them by name.
 
 use js_sys::Uint8Array;
 use serde::de::DeserializeOwned;
@@ -13,7 +12,7 @@ use crate::study::{Document, Topic};
 
 /// Incremented on every change of the messages: page and worker files are cached separately, and may differ in age
 /// after a deploy.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -164,6 +163,8 @@ pub struct Reading {
     pub value: f64,
     pub number: String,
     pub unit: String,
+    /// What it is of, with several replicas: "in all" or "per replica".
+    pub of: String,
     /// Its percentiles, or goodput; empty if there is nothing to add.
     pub spread: String,
     /// Its 80 % band; empty if not calibrated.

@@ -4,7 +4,7 @@ use super::protocol::{Read, Text};
 use crate::config::link::Link;
 use crate::config::measured::paste;
 use crate::config::{Bin, Field, Issue, Lengths, Load, Scenario, Workload, link, pasted};
-use crate::find::said;
+use crate::find::sentence;
 use crate::serving::run::{Trace, histogram};
 use crate::units::{count, significant};
 
@@ -24,12 +24,12 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
             None => {
                 let (trace, issues) = Trace::parse(&asked.text);
                 let read = of(trace.as_ref().map(of_trace), issues);
-                (Read { trace: trace.as_ref().map(said).unwrap_or_default(), ..read }, trace)
+                (Read { trace: trace.as_ref().map(summary).unwrap_or_default(), ..read }, trace)
             }
         },
         Field::Vary => {
             let (form, _) = link::decode(&asked.link);
-            let (link, issues) = match said::read(&asked.text, form) {
+            let (link, issues) = match sentence::read(&asked.text, form) {
                 Ok((link, issues)) => (link.encode(), issues),
                 Err(issue) => (String::new(), vec![issue]),
             };
@@ -96,7 +96,7 @@ fn means(trace: &Trace) -> (u32, u32) {
     (whole(prompt), whole(output))
 }
 
-fn said(trace: &Trace) -> String {
+fn summary(trace: &Trace) -> String {
     let ((isl, osl), (longest, most)) = (means(trace), trace.longest());
     let number = |value: u32| count(f64::from(value));
     format!(

@@ -233,6 +233,32 @@ export type Config = {
   power_overhead?: number;
   /** US dollars per GPU-hour. */
   price?: number;
+  /** Streaming multiprocessors of the GPU, or its compute units. */
+  sms?: number;
+  /** Clock at which the peak rates are quoted, in MHz. */
+  clock_mhz?: number;
+  /** Dense peak of BF16 products, in TFLOP/s; follows SMs and clock if empty. */
+  bf16_tflops?: number;
+  /** Dense peak of FP8 products, in TFLOP/s; follows SMs and clock if empty. */
+  fp8_tflops?: number;
+  /** Dense peak of FP4 products, in TFLOP/s; follows SMs and clock if empty. */
+  fp4_tflops?: number;
+  /** Dense peak of INT8 products, in TOP/s; follows SMs and clock if empty. */
+  int8_tflops?: number;
+  /** Device memory of a GPU, in GiB. */
+  memory_gib?: number;
+  /** Peak bandwidth of the device memory, in GB/s. */
+  bandwidth?: number;
+  /** Size of the L2 cache, in MiB. */
+  l2_mib?: number;
+  /** Read bandwidth of the L2 cache, in GB/s. */
+  l2_bandwidth?: number;
+  /** Bandwidth of a GPU to all others of its machine together, in GB/s per direction. */
+  link_rate?: number;
+  /** Bandwidth of a GPU's network port between machines, in GB/s per direction. */
+  network_rate?: number;
+  /** Power limit of a GPU's board, in watts. Clocks do not follow: set them too. */
+  power_limit?: number;
   /** Workers that only prefill and send the KV cache to the replicas, which then only decode (disaggregated serving); 0: each replica does both. */
   prefill_workers?: number;
   /** GPU of the prefill workers, by catalog id; the replicas' if left out. */
@@ -353,7 +379,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "most" | "day" | "plans" | "measured" | "compared" | "runs";
+export type Field = "link" | "version" | "model" | "layers" | "hidden" | "heads" | "kv_heads" | "head_dim" | "window" | "latent" | "mlp" | "experts" | "active_experts" | "expert_width" | "shared_width" | "vocab" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "sms" | "clock_mhz" | "bf16_tflops" | "fp8_tflops" | "fp4_tflops" | "int8_tflops" | "memory_gib" | "bandwidth" | "l2_mib" | "l2_bandwidth" | "link_rate" | "network_rate" | "power_limit" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "most" | "day" | "plans" | "measured" | "compared" | "runs";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;

@@ -43,14 +43,19 @@ addEventListener("click", ({ target }) => {
   }
 });
 
-/** Two fingers on a chart zoom it as a trackpad's do. */
+/** Two fingers on a chart zoom it as a trackpad's do, around their middle. */
 let apart = 0;
-addEventListener("touchmove", ({ target, touches: [one, other] }) => {
-  const now = other && target.matches("canvas") ? Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) : 0;
-  if (now && apart) target.dispatchEvent(new WheelEvent("wheel", { ctrlKey: true, deltaY: 100 * Math.log(apart / now) }));
+const pinch = (event) => {
+  const [one, other] = event.touches;
+  const now = other ? Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) : 0;
+  const middle = now && { clientX: (one.clientX + other.clientX) / 2, clientY: (one.clientY + other.clientY) / 2 };
+  if (now && apart) event.target.dispatchEvent(new WheelEvent("wheel", { ctrlKey: true, bubbles: true, deltaY: 100 * Math.log(apart / now), ...middle }));
   apart = now;
-});
-addEventListener("touchend", () => (apart = 0));
+  // Else the page would scroll, and take the fingers from the chart.
+  if (now) event.preventDefault();
+};
+addEventListener("touchstart", ({ target }) => target.matches("canvas") && target.addEventListener("touchmove", pinch, { passive: false }));
+for (const type of ["touchend", "touchcancel"]) addEventListener(type, () => (apart = 0));
 
 /** Shows the introduction on a page opened without a link, until the first change. */
 export function introduce() {

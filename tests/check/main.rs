@@ -209,7 +209,7 @@ fn loads_are_bounded() {
 }
 
 #[test]
-fn numbers_that_are_none_are_refused() {
+fn nan_and_infinity_are_refused() {
     for value in [f64::NAN, f64::INFINITY, -1.0] {
         refusal(Field::MemoryShare, |scenario| scenario.overrides.memory_share = Some(value));
         refusal(Field::Sustained, |scenario| scenario.overrides.sustained = Some(value));
@@ -236,7 +236,7 @@ fn a_power_cap_is_below_the_limit_and_leaves_a_clock() {
 }
 
 #[test]
-fn an_unmeasured_clock_is_said() {
+fn an_unmeasured_clock_has_a_warning() {
     let (setup, issues) = checked(|scenario| scenario.gpu = "rtx-6000-ada".into());
     assert_eq!(setup.map(|setup| setup.sustained), Some(0.72));
     assert_eq!((issues[0].field, issues[0].severity), (Field::Sustained, Severity::Warning));

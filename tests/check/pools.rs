@@ -29,7 +29,7 @@ fn without_workers_their_other_inputs_mean_nothing() {
 }
 
 #[test]
-fn what_is_wrong_with_workers_stands_beside_their_own_fields() {
+fn errors_of_prefill_workers_are_on_their_fields() {
     let refused = |field, change: fn(&mut Scenario)| {
         refusal(field, |scenario| {
             pools(scenario);

@@ -5,7 +5,7 @@ use rooflight::config::{Bin, Drafts, Field, Lengths, Load, Scenario, Severity, S
 use super::{checked, refusal};
 
 #[test]
-fn what_requests_are_like_is_bounded() {
+fn request_lengths_are_bounded() {
     refusal(Field::CachedShare, |scenario| scenario.workload.cached_share = 1.01);
     refusal(Field::LogSpread, |scenario| scenario.workload.log_spread = f64::NAN);
     refusal(Field::Burstiness, |scenario| {
@@ -124,7 +124,7 @@ fn sessions_grow_and_are_cut_to_the_context() {
 }
 
 #[test]
-fn what_is_not_counted_is_said_beside_its_field() {
+fn uncounted_inputs_have_a_warning_on_their_field() {
     let warned = |change: fn(&mut Scenario)| {
         let (setup, issues) = checked(change);
         assert!(setup.is_some(), "{issues:?}");

@@ -2,7 +2,7 @@
 
 use rooflight::config::Dtype;
 use rooflight::evidence::cases::ServedCase;
-use rooflight::evidence::launch::{self, BalanceWait, Graphs, LaunchSettings, Layout, Origin, Warmup};
+use rooflight::evidence::launch::{self, BalanceWait, Graphs, LaunchLayout, LaunchSettings, Origin, Warmup};
 use rooflight::serving::sim::BatchWait;
 
 fn launch(case: &ServedCase) -> LaunchSettings {
@@ -101,10 +101,10 @@ fn labels_that_multiply_degrees_twice_are_read_back() {
     let day = ("2026-02-03", "1.2.0rc6.post2");
     let inflated = launch(&case(DSR1_TRT, day.0, day.1, [64, 1, 8, 64], [1024, 1024, 256]));
     let plain = launch(&case(DSR1_TRT, day.0, day.1, [8, 1, 8, 8], [1024, 1024, 256]));
-    assert_eq!(inflated.layout, Layout { gpus: 8, tp: 1, ep: 8, attention_dp: 8 });
+    assert_eq!(inflated.layout, LaunchLayout { gpus: 8, tp: 1, ep: 8, attention_dp: 8 });
     assert_eq!(plain.layout, inflated.layout);
     let uneven = launch(&case(DSR1_TRT, day.0, day.1, [8, 1, 4, 8], [1024, 1024, 256]));
-    assert_eq!(uneven.layout, Layout { gpus: 8, tp: 1, ep: 4, attention_dp: 8 });
+    assert_eq!(uneven.layout, LaunchLayout { gpus: 8, tp: 1, ep: 4, attention_dp: 8 });
     assert_eq!((plain.doubts.len(), inflated.doubts.len()), (0, 1));
     assert_eq!(plain.balance_wait, Some(BalanceWait { iterations: 60, batching: 0 }));
     assert_eq!((plain.moe.as_deref(), plain.graph_batch), (Some("cutlass"), 64));
@@ -112,7 +112,7 @@ fn labels_that_multiply_degrees_twice_are_read_back() {
     let h100 = "MiniMaxAI/MiniMax-M2.5 fp8 h100-sxm vllm";
     let inflated = launch(&case(h100, "2026-03-28", "v0.18.0", [16, 4, 16, 4], [1024, 1024, 64]));
     let plain = launch(&case(h100, "2026-03-27", "v0.18.0", [4, 4, 4, 1], [1024, 1024, 64]));
-    assert_eq!(inflated.layout, Layout { gpus: 4, tp: 4, ep: 4, attention_dp: 1 });
+    assert_eq!(inflated.layout, LaunchLayout { gpus: 4, tp: 4, ep: 4, attention_dp: 1 });
     assert_eq!(plain.layout, inflated.layout);
     assert_eq!((plain.max_seqs, plain.graphs), (Some(256), Graphs::Piecewise));
 
@@ -121,15 +121,15 @@ fn labels_that_multiply_degrees_twice_are_read_back() {
         let what = format!("MiniMaxAI/MiniMax-M2.5 {precision} b200 vllm");
         launch(&case(&what, "2026-04-22", "v0.19.0-cu130", [4, 2, 4, 2], [1024, 1024, 512])).layout
     };
-    assert_eq!(layout("fp8"), Layout { gpus: 2, tp: 2, ep: 2, attention_dp: 1 });
-    assert_eq!(layout("nvfp4"), Layout { gpus: 2, tp: 1, ep: 2, attention_dp: 2 });
+    assert_eq!(layout("fp8"), LaunchLayout { gpus: 2, tp: 2, ep: 2, attention_dp: 1 });
+    assert_eq!(layout("nvfp4"), LaunchLayout { gpus: 2, tp: 1, ep: 2, attention_dp: 2 });
 }
 
 #[test]
-fn labels_lie_about_experts() {
+fn expert_labels_are_corrected() {
     let h200 = "MiniMaxAI/MiniMax-M2.5 fp8 h200-sxm vllm";
     let found = launch(&case(h200, "2026-03-27", "v0.18.0", [8, 8, 1, 1], [1024, 1024, 8]));
-    assert_eq!(found.layout, Layout { gpus: 8, tp: 8, ep: 8, attention_dp: 1 });
+    assert_eq!(found.layout, LaunchLayout { gpus: 8, tp: 8, ep: 8, attention_dp: 1 });
     assert!(found.doubts.iter().any(|doubt| doubt == "labelled EP 1, but the script ran EP 8"));
     assert!(!found.prefix_cache);
     let early = launch(&case(h200, "2026-03-01", "v0.16.0", [4, 4, 1, 1], [1024, 1024, 8]));
@@ -138,8 +138,8 @@ fn labels_lie_about_experts() {
     // Before the sweeps named it, the script decided by itself.
     let october =
         |clients| launch(&case(DSR1_TRT, "2025-11-02", "", [8, 8, 1, 1], [8192, 1024, clients])).layout;
-    assert_eq!(october(32), Layout { gpus: 8, tp: 8, ep: 1, attention_dp: 1 });
-    assert_eq!(october(64), Layout { gpus: 8, tp: 1, ep: 8, attention_dp: 8 });
+    assert_eq!(october(32), LaunchLayout { gpus: 8, tp: 8, ep: 1, attention_dp: 1 });
+    assert_eq!(october(64), LaunchLayout { gpus: 8, tp: 1, ep: 8, attention_dp: 8 });
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn some_runs_are_excluded() {
 }
 
 #[test]
-fn what_no_script_tells_is_the_engines_default() {
+fn settings_without_a_script_are_the_engines_defaults() {
     let nightly = "nightly-5b8c30d62b754b575e043ce2fc0dcbf8a64f6306";
     let what = "MiniMaxAI/MiniMax-M2.5 nvfp4 b200 vllm";
     let early = launch(&case(what, "2026-04-03", nightly, [4, 4, 1, 1], [1024, 1024, 64]));
@@ -297,14 +297,14 @@ fn what_no_script_tells_is_the_engines_default() {
     assert_eq!((found.length_range, found.warmup), (None, Warmup::Unknown));
     assert_eq!((found.token_budget, found.memory_share), (8192, None));
     assert_eq!(found.doubts.len(), 2);
-    own.engine_version = Some("0.5.1.post1".to_owned());
+    own.engine_version = Some("0.5.1.post1".into());
     let older = launch(&own);
     assert_eq!((older.max_prefill_tokens, older.mixed_chunk), (Some(16384), false));
-    own.engine_version = Some("0.5.6.post2".to_owned());
+    own.engine_version = Some("0.5.6.post2".into());
     let newer = launch(&own);
     assert_eq!((newer.max_prefill_tokens, newer.mixed_chunk), (Some(2524), true));
     own.engine = "trtllm".to_owned();
-    own.engine_version = Some("1.0.0rc3".to_owned());
+    own.engine_version = Some("1.0.0rc3".into());
     let found = launch(&own);
     assert_eq!((found.token_budget, found.async_scheduling), (16 + 1024 + 1500, false));
 }
@@ -313,7 +313,7 @@ fn what_no_script_tells_is_the_engines_default() {
 fn copies_of_the_scripts_runs_are_launched_as_they_were() {
     let mut copy = case("moonshotai/Kimi-K2.5 nvfp4 b200 vllm", "", "", [8, 8, 1, 1], [1024, 1024, 4]);
     copy.source = "aiconfigurator/nvidia_internal_gap_analysis".to_owned();
-    copy.engine_version = Some("0.17.0".to_owned());
+    copy.engine_version = Some("0.17.0".into());
     (copy.measured_on, copy.length_range) = (None, None);
     let found = launch(&copy);
     assert_eq!(found.origin, Origin::Recorded);
@@ -322,7 +322,7 @@ fn copies_of_the_scripts_runs_are_launched_as_they_were() {
     assert_eq!((found.token_budget, found.max_seqs), (8192, Some(4)));
     copy.model = "Qwen/Qwen3.5-397B-A17B".to_owned();
     (copy.precision, copy.engine) = ("bf16".to_owned(), "sglang".to_owned());
-    copy.engine_version = Some("nightly-dev".to_owned());
+    copy.engine_version = Some("nightly-dev".into());
     assert_eq!(launch(&copy).receive_interval, 10);
 }
 

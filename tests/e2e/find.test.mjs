@@ -82,7 +82,8 @@ pageTest("the most load, a day, and prefill apart are asked for in the form", { 
   await page.getByTestId("vary-day").fill("");
   await page.getByTestId("vary-day").press("Enter");
   await page.locator("label[for=vary-prefill_workers-all]").click();
-  await page.locator("[data-testid=plans-status][data-progress=running]").waitFor();
+  // A search of one layout runs too briefly to be seen running.
+  await plans(page).getByTestId("plans-pools").waitFor({ timeout: 60_000 });
   await found(page);
   assert.match(await plans(page).getByTestId("plans-pools").textContent(), /apart (do not )?(pay|make|meet)/);
 });
@@ -145,6 +146,9 @@ for (const [theme, viewport] of [["light", desktop], ["dark", phone]]) {
     await open(link);
     await found(page);
     if (viewport === phone) await page.getByTestId("configure").click();
+    // Beside the form the plans scroll on their own.
+    const { overflowY } = await page.getByTestId("plans").evaluate((plans) => getComputedStyle(plans));
+    assert.equal(overflowY, viewport === phone ? "visible" : "auto");
     for (const fold of ["vary-gpus", "vary-degrees", "vary-settings", "plan-1"]) await page.getByTestId(fold).locator("summary").click();
     await page.waitForFunction(() => [...document.querySelectorAll("#plans-document canvas")].every((canvas) => canvas.dataset.drawn === "" || !canvas.clientWidth));
     await page.screenshot({ path: `${screenshots}/find-${name}-${theme}.png`, fullPage: true });

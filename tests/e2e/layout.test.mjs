@@ -150,6 +150,27 @@ pageTest("bars hold whole words or none, and inputs say what they mean", { viewp
   await page.locator(".definition", { hasText: /prompt/i }).waitFor();
 });
 
+pageTest("heads of tables have a definition, and P99 is among a phone's numbers", { viewport: phone }, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b&tp=2&c=32");
+  await settled(page);
+  assert.match(await page.locator("[data-spread=ttft]").innerText(), /^P99 [\d.]+\s\w+$/);
+  assert.match(await page.locator("[data-spread=per-user]").textContent(), /^99 % get [\d.]+ or more$/);
+  await show(page, "headroom");
+  await page.getByTestId("headroom-decode").getByRole("button", { name: "Fastest elsewhere" }).click();
+  await page.locator(".definition", { hasText: "other engines' kernels" }).waitFor();
+});
+
+pageTest("tables of kernels fit a desktop, and an error on a first visit leaves no empty panel", {}, async ({ page, open }) => {
+  await open("v=1&isl=-5");
+  await page.locator("[data-testid=issue][data-field=isl]").first().waitFor();
+  assert.equal(await page.getByTestId("simulation").isVisible(), false);
+  await open("v=1&m=deepseek-r1&g=h200-sxm&tp=8&e=sglang&c=64");
+  await settled(page);
+  await charted(page);
+  const beyond = await page.locator(".kernels .scroll").evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
+  assert.deepEqual(beyond, [0, 0]);
+});
+
 pageTest("an error out of sight is listed with a way to its input, and every word can be read", { viewport: phone }, async ({ page, open }) => {
   await open(LIMITED);
   await settled(page);

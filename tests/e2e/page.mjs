@@ -17,7 +17,7 @@ export async function studied(page, options = {}) {
 
 /** The view that holds a panel; the others are opened from the header. */
 const VIEWS = {
-  overview: "answer", breakdown: "why", roofline: "why", layers: "why", headroom: "why", explain: "why", change: "improve", compare: "compare", sweep: "compare", tradeoff: "compare",
+  overview: "answer", breakdown: "why", roofline: "why", layers: "why", headroom: "why", sensitivity: "why", explain: "why", change: "improve", shape: "improve", compare: "compare", sweep: "compare", tradeoff: "compare",
   evidence: "evidence",
 };
 

@@ -63,6 +63,35 @@ pageTest("latencies by their spread, other loads and the largest within the limi
   for (const chart of ["timeline", "curve"]) await page.locator(`[data-testid=${chart}][data-drawn]`).waitFor();
 });
 
+pageTest("measured runs are drawn on the answer's own curve, fetched after it", {}, async ({ page, open }) => {
+  let answered = false;
+  const early = [];
+  page.on("request", (request) => {
+    if (!answered && request.url().endsWith("evidence.json")) early.push(request.url());
+  });
+  await page.addInitScript(() => {
+    window.shifts = [];
+    new PerformanceObserver((list) => window.shifts.push(...list.getEntries().map(({ value }) => value))).observe({ type: "layout-shift", buffered: true });
+  });
+  const measured = "v=1&m=minimax-m2.5&g=b200&tp=4&w=fp8_block&kv=fp8&isl=922&osl=922&rr=0.111&c=16";
+  await open(measured);
+  await settled(page);
+  answered = true;
+  await status(page, "done");
+  assert.deepEqual(early, []);
+  assert.match(await page.getByTestId("curve-summary").textContent(), /\d+ measured runs are drawn beside\.$/);
+  await page.locator("[data-testid=curve] ~ .chart-tools [data-key=measured]").waitFor();
+  const shifts = await page.evaluate(() => window.shifts);
+  assert.ok(shifts.reduce((sum, shift) => sum + shift, 0) < 0.01, `the page shifts by ${shifts}`);
+  // Of replicas nothing was measured; their totals say that they are.
+  await open(`${measured.replace("&c=16", "&c=32")}&n=8`);
+  await page.locator(".gauge", { has: page.getByTestId("throughput") }).filter({ hasText: "in all" }).waitFor();
+  await settled(page);
+  assert.match(await page.locator(".gauge", { has: page.getByTestId("running") }).textContent(), /per replica/);
+  await status(page, "done");
+  assert.equal(await page.locator("[data-key=measured]").count(), 0);
+});
+
 pageTest("a rate in place of clients, like the load shown, and its limits in the link", {}, async ({ page, open }) => {
   await open("v=1&isl=300&osl=64&c=4");
   await settled(page);

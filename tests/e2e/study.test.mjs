@@ -10,7 +10,7 @@ const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
 const screenshots = path("target/screenshots");
 mkdirSync(screenshots, { recursive: true });
 
-const topics = ["breakdown", "layers", "headroom", "explain", "change", "compare", "sweep", "tradeoff", "evidence", "share", "export"];
+const topics = ["breakdown", "layers", "headroom", "sensitivity", "explain", "change", "shape", "compare", "sweep", "tradeoff", "evidence", "share", "export"];
 const link = "v=1&m=qwen3-32b&tp=2&c=32&st=500&sp=25&vs=v~1~m~qwen3-32b~g~h200-sxm~tp~2~c~32";
 
 async function show(page, topic) {
@@ -294,21 +294,47 @@ pageTest("the roofline is zoomed by buttons and keys, dragged, and shown whole a
   await page.keyboard.press("0");
   assert.equal(await picture(), whole);
   assert.equal(await summary(), words);
-  // Two fingers, and a trackpad.
-  await chart.evaluate((target) => {
-    for (const apart of [50, 80, 120]) {
-      const touches = [-apart, apart].map((x, identifier) => new Touch({ identifier, target, clientX: 300 + x, clientY: 300 }));
-      target.dispatchEvent(new TouchEvent("touchmove", { bubbles: true, touches }));
-    }
-  });
-  await page.locator("[data-testid=roofline][data-zoomed]").waitFor();
-  await page.keyboard.press("0");
-  assert.equal(await picture(), whole);
+  // A trackpad.
   await page.keyboard.down("Control");
   await page.mouse.move(x + width / 2, y + height / 2);
   await page.mouse.wheel(0, -100);
   await page.keyboard.up("Control");
   await page.locator("[data-testid=roofline][data-zoomed]").waitFor();
+});
+
+pageTest("two fingers zoom the roofline, and one scrolls the page", { viewport: phone }, async ({ page, open }) => {
+  await open(link);
+  await settled(page);
+  await showPanel(page, "roofline");
+  const chart = page.getByTestId("roofline");
+  await page.locator("[data-testid=roofline][data-drawn]").waitFor();
+  await chart.evaluate((canvas) => canvas.scrollIntoView({ block: "center" }));
+  const { x, y, width, height } = await chart.boundingBox();
+  const [left, top] = [x + width / 2, y + height / 2];
+  const fingers = await page.context().newCDPSession(page);
+  const touch = (type, ...points) => fingers.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  // One after the other, as fingers come, and upright, so that the page could scroll.
+  await touch("touchStart", [left, top - 20]);
+  await touch("touchStart", [left, top - 20], [left, top + 20]);
+  for (const apart of [30, 45, 60, 75, 90]) {
+    await touch("touchMove", [left, top - apart], [left, top + apart]);
+    await page.waitForTimeout(30);
+  }
+  await touch("touchEnd");
+  await page.locator("[data-testid=roofline][data-zoomed]").waitFor();
+  const tools = page.locator("[data-testid=roofline] ~ .chart-tools");
+  await tools.getByRole("button", { name: "Show all" }).click();
+  await page.locator("[data-testid=roofline]:not([data-zoomed])").waitFor();
+  const scrolled = () => page.evaluate(() => document.scrollingElement.scrollTop);
+  const before = await scrolled();
+  await touch("touchStart", [left, top]);
+  for (const up of [20, 60, 100, 140]) {
+    await touch("touchMove", [left, top - up]);
+    await page.waitForTimeout(30);
+  }
+  await touch("touchEnd");
+  assert.ok((await scrolled()) > before, "one finger scrolls");
+  assert.equal(await page.locator("[data-testid=roofline][data-zoomed]").count(), 0);
 });
 
 pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, async ({ page, open }) => {

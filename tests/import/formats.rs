@@ -72,7 +72,7 @@ fn refused_with_record(record: &str) -> String {
 }
 
 #[test]
-fn layers_kept_in_bf16_are_said() {
+fn layers_kept_in_bf16_have_a_note() {
     let config = json!({
         "quant_method": "fp8",
         "modules_to_not_convert": ["lm_head", "model.layers.0.mlp.down_proj", "model.layers.0.input_layernorm"],

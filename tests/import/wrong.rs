@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{QWEN3, changed, refused};
 
 #[test]
-fn text_that_is_no_object_is_named() {
+fn text_that_is_not_an_object_is_refused() {
     let one = |text: &str, part: &str| {
         let texts = refused(text);
         assert!(texts.len() == 1 && texts[0].contains(part), "{part}: {texts:?}");
@@ -116,7 +116,7 @@ fn encoders_are_refused_by_name() {
 }
 
 #[test]
-fn python_numbers_are_read_as_what_they_are() {
+fn python_number_literals_are_read() {
     let text = QWEN3.replace("\"hidden_size\": 4096", "\"hidden_size\": NaN");
     assert!(refused(&text)[0].contains("`hidden_size` is \"NaN\""));
     let text = QWEN3.replace(
@@ -127,7 +127,7 @@ fn python_numbers_are_read_as_what_they_are() {
 }
 
 #[test]
-fn a_key_given_twice_is_said() {
+fn a_key_given_twice_is_reported() {
     let text = QWEN3.replace("\"hidden_size\": 4096,", "\"hidden_size\": 1024, \"hidden_size\": 4096,");
     let (model, issues) = import(&text, None);
     assert_eq!(model.map(|model| model.hidden), Some(4096));

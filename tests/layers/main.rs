@@ -91,7 +91,7 @@ fn sources() -> Vec<SourceFile> {
 }
 
 #[test]
-fn modules_use_only_what_stands_before_them() {
+fn modules_use_only_earlier_folders() {
     let found: Vec<String> = sources().iter().flat_map(violations).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

@@ -8,7 +8,7 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::link::{FRESH, Link, decode, encode, grammar, keys_script};
 use rooflight::config::{
     Bin, Drafts, Dtype, Field, Issue, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Prefill,
-    Scenario, Severity, Slos, Workload,
+    Scenario, Severity, Slos, SpecSheet, Workload,
 };
 
 fn scenario_of(link: &str) -> Scenario {
@@ -216,6 +216,7 @@ fn catalog_scenarios_stay_short() {
             let scenario = Scenario {
                 model: ModelChoice::Catalog(model.id.clone()),
                 gpu: gpu.id.clone(),
+                spec: SpecSheet::default(),
                 engine: "trtllm".into(),
                 tp: 128,
                 pp: 128,
@@ -307,7 +308,7 @@ fn every_catalog_model_travels_shorter_than_its_json() {
 }
 
 #[test]
-fn what_is_written_from_the_table_is_current() {
+fn generated_documentation_is_up_to_date() {
     for (name, text) in [("docs/links.md", grammar()), ("static/boot/keys.js", keys_script())] {
         let path = format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("ROOFLIGHT_WRITE").is_some() {

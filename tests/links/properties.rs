@@ -6,7 +6,7 @@ use rooflight::config::link::{Link, VERSION, decode, encode};
 use rooflight::config::model::Attention;
 use rooflight::config::{
     Bin, Drafts, Dtype, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Prefill, Scenario, Shape,
-    Slos, Start, Turns, Workload,
+    Slos, SpecSheet, Start, Turns, Workload,
 };
 
 fn lengths() -> impl Strategy<Value = Lengths> {
@@ -90,6 +90,21 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn spec()(
+        sms in any::<Option<u32>>(),
+        (clock_mhz, bf16_tflops, fp8_tflops, fp4_tflops, int8_tflops) in
+            (number(), number(), number(), number(), number()),
+        (memory_gib, bandwidth, l2_mib, l2_bandwidth) in (number(), number(), number(), number()),
+        (link, network, power_w) in (number(), number(), number()),
+    ) -> SpecSheet {
+        SpecSheet {
+            sms, clock_mhz, bf16_tflops, fp8_tflops, fp4_tflops, int8_tflops, memory_gib, bandwidth, l2_mib,
+            l2_bandwidth, link, network, power_w,
+        }
+    }
+}
+
+prop_compose! {
     fn scenario()(
         model in model_choice(),
         gpu in ".{1,30}",
@@ -106,11 +121,11 @@ prop_compose! {
         (cached_share, drafted, accepted) in (decimal(), any::<u32>(), decimal()),
         (ttft_ms, tpot_ms, e2e_ms, percentile, share) in (number(), number(), number(), number(), number()),
         (token_budget, max_seqs) in (any::<Option<u32>>(), any::<Option<u32>>()),
-        ((memory_share, sustained, power_cap, power_overhead, price), measured, prefill) in
-            ((number(), number(), number(), number(), number()), measured(), prefill()),
+        ((memory_share, sustained, power_cap, power_overhead, price), measured, prefill, spec) in
+            ((number(), number(), number(), number(), number()), measured(), prefill(), spec()),
     ) -> Scenario {
         Scenario {
-            model, gpu, engine, tp, pp, dp, ep, replicas, prefill, weights, kv,
+            model, gpu, spec, engine, tp, pp, dp, ep, replicas, prefill, weights, kv,
             workload: Workload {
                 isl, osl, spread, log_spread, shape, histogram, load, burstiness, start, requests, max_in_flight, turns,
                 cached_share,

@@ -62,7 +62,7 @@ fn the_hook_fails_where_a_limit_of_any_file_is_broken() {
 }
 
 #[test]
-fn the_manual_names_what_there_is() {
+fn the_manual_lists_every_option() {
     for input in ["config", "limits", "base", "badge"] {
         assert!(
             ACTION.contains(&format!("\n  {input}:\n")) && MANUAL.contains(&format!("{input}: ")),

@@ -38,7 +38,7 @@ fn every_format_has_the_same_numbers() {
 
 /// Programs read these.
 #[test]
-fn the_columns_stay() {
+fn csv_columns_are_stable() {
     let (_, csv) = run(&[LINK, "--format", "csv"]);
     insta::assert_snapshot!(text(&csv).lines().next().unwrap());
 }

@@ -49,7 +49,7 @@ fn an_answer_comes_before_the_next_line_is_asked() {
 }
 
 #[test]
-fn a_reader_that_leaves_ends_it_quietly() {
+fn a_closed_pipe_ends_it_quietly() {
     let mut child = predict(&["--jsonl", "--roofline"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

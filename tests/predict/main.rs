@@ -137,7 +137,7 @@ fn a_failure_exits_with_1() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_failure() {
+fn a_closed_pipe_is_no_failure() {
     let mut child =
         predict(&[LINK, "--sweep"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Longer than a pipe holds, so that the rest meets a closed one.
@@ -155,7 +155,7 @@ fn a_scenario_from_standard_input() {
 }
 
 #[test]
-fn its_version() {
+fn it_prints_its_version() {
     let (code, output) = run(&["--version"]);
     assert_eq!(code, 0);
     assert!(String::from_utf8_lossy(&output.stdout).contains(env!("CARGO_PKG_VERSION")));

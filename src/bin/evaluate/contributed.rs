@@ -115,7 +115,7 @@ fn as_json(run: &Predicted) -> Value {
         "file": run.file,
         "run": run.number,
         "contributor": run.contributor,
-        "engine_version": run.version,
+        "engine_version": run.version.text(),
         "link": run.compared.link,
         "calibrated_on": run.is_known,
         "figures": run.figures().map(figure).collect::<Vec<_>>(),

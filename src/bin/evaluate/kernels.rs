@@ -9,7 +9,7 @@ use rooflight::evidence::errors::Errors;
 use rooflight::evidence::kernels::{Comparison, FamilyReport, compare, compare_collectives};
 use rooflight::evidence::models::{open_models, shipped_models};
 
-use super::serving::cell;
+use super::tables::cell;
 
 pub fn run(
     data: &Path,

@@ -5,6 +5,7 @@ mod kernels;
 mod memory;
 mod serving;
 mod summary;
+mod tables;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

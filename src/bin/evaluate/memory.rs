@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use rooflight::config::catalog::Catalog;
 use rooflight::evidence::compared::Skipped;
-use rooflight::evidence::memory::report::{Group, StartReport};
+use rooflight::evidence::memory::report::{MemoryGroup, StartReport};
 use rooflight::evidence::memory::{ComparedStart, compare, read};
 
-use super::serving::{cell, engines_of, in_file, read as read_file};
+use super::serving::{engines_of, in_file, read as read_file};
+use super::tables::cell;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -64,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-fn line(name: &str, group: &Group) {
+fn line(name: &str, group: &MemoryGroup) {
     let room = group.kv_available_gib.as_ref().map_or("–".into(), |room| {
         format!(
             "{:.2}, {:.1} / {:.1}, {:+.2}, {:.2}",

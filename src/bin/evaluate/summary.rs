@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use rooflight::config::catalog::catalog;
-use rooflight::evidence::cases::Kind;
+use rooflight::evidence::cases::LoadKind;
 use rooflight::evidence::contributed::report;
 use rooflight::evidence::kernels::Comparison;
 use rooflight::evidence::models::open_models;
 use rooflight::evidence::served::calibrated::Leave;
 use rooflight::evidence::summary::{Reports, summary};
 
-use super::serving::{found, title};
+use super::serving::found;
+use super::tables::title;
 
 /// Files of measured runs that nothing was fitted on, if present.
 const OTHERS: [&str; 3] = ["more_closed_loops.jsonl", "independent.jsonl", "energy.jsonl"];
@@ -25,7 +26,7 @@ pub fn run((data, runs): (&Path, &Path), comparison: &Comparison<'_>, folder: &P
     let others: Vec<PathBuf> =
         OTHERS.iter().map(|name| measured.join(name)).filter(|path| path.exists()).collect();
     let outside = super::serving::found(&others, None, (1, &[]), &models, catalog())?.served;
-    let closed = (title(Kind::ClosedLoop), &outside.closed_loops.all);
+    let closed = (title(LoadKind::ClosedLoop), &outside.closed_loops.all);
     let contributed = super::contributed::sound(&[runs.to_path_buf()], &models)?;
     let contributed = (!contributed.is_empty()).then(|| ("Contributed", report(&contributed)));
     let outside: Vec<_> = [closed]

@@ -19,6 +19,8 @@ pub enum Tone {
     Ink,
     Muted,
     Faint,
+    /// Only what was measured.
+    Measured,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use plotters::element::{Circle, PathElement, Polygon};
 use plotters::prelude::{Color, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Point, Roof, Roofline};
+use super::{KernelPoint, Roof, Roofline};
 use crate::chart::labels::{Area, LabelSpace};
 use crate::chart::plot::{Plot, pixel, undrawn};
 use crate::chart::reading::Reading;
@@ -48,7 +48,10 @@ pub fn draw(area: &Sheet<'_>, chart: &Roofline, theme: Theme) -> DrawResult {
     for Mark { point, at, radius, .. } in &marks {
         space.block(Area::around(at.0, at.1, *radius));
         let ceiling = plot.at(point.intensity, point.ceiling.0).1;
-        space.block_line(*at, (at.0, ceiling), theme.px(4.0));
+        // Only where a stem is drawn.
+        if at.1 - ceiling > *radius {
+            space.block_line(*at, (at.0, ceiling), theme.px(4.0));
+        }
     }
     for Roofed { from, to, .. } in &roofs {
         space.block_line(*from, *to, theme.px(4.0));
@@ -75,13 +78,20 @@ fn axes(chart: &Roofline) -> [Scale; 2] {
     let roofs: Vec<&Roof> = chart.roofs.iter().filter(|roof| roof.used).collect();
     let roofs = if roofs.is_empty() { chart.main_roof().into_iter().collect() } else { roofs };
     // With room to the right of ridge points, and above roofs for labels.
-    let points = weighty().flat_map(|point| [point.intensity * 0.7, point.intensity * 1.4]);
-    let ridges = roofs.iter().flat_map(|roof| [chart.ridge(roof) * 0.5, chart.ridge(roof) * 4.0]);
-    let x = Scale::log(points.chain(ridges), (1.0, 1000.0), Unit::Count);
-    let points = weighty().flat_map(|point| [point.reached.0 * 0.6, point.ceiling.0]);
-    let tops = roofs.iter().flat_map(|roof| [roof.peak.0 * 0.2, roof.peak.0 * 1.6]);
-    let y = Scale::log(points.chain(tops), (1e12, 1e15), Unit::Rate);
+    let points = weighty().flat_map(|point| [point.intensity * 0.75, point.intensity * 1.4]);
+    let before = if weighty().next().is_some() { 0.7 } else { 0.05 };
+    let ridges = roofs.iter().flat_map(|roof| [before, 1.6].map(|factor| chart.ridge(roof) * factor));
+    let x = Scale::fitted(points.chain(ridges), (1.0, 1000.0), Unit::Count);
+    let points = weighty().flat_map(|point| [point.reached.0 * 0.7, point.ceiling.0]);
+    let tops = roofs.iter().flat_map(|roof| [before, 1.4].map(|factor| roof.peak.0 * factor));
+    let y = Scale::fitted(points.chain(tops), (1e12, 1e15), Unit::Rate);
     [x, y]
+}
+
+/// Whether `roof` is within the axes.
+pub fn has_room(chart: &Roofline, roof: &Roof) -> bool {
+    let [x, y] = axes(chart);
+    roof.peak.0 < y.high && chart.ridge(roof) < x.high
 }
 
 /// Every kernel, from the largest share of time to the smallest.
@@ -114,7 +124,7 @@ struct Roofed {
 
 /// A point as drawn: moved aside if a larger one occupies its position.
 struct Mark<'a> {
-    point: &'a Point,
+    point: &'a KernelPoint,
     at: Pixel,
     radius: f64,
 }
@@ -134,8 +144,8 @@ impl Drawing<'_, '_, '_> {
             Roofed { name, from: (x, y), to: (self.plot.frame.right, y), used: roof.used }
         };
         let (x, y) = (self.plot.x(), self.plot.y());
-        let [all_x, all_y] = axes(chart);
-        let inside = |roof: &&Roof| roof.peak.0 < all_y.high && chart.ridge(roof) < all_x.high;
+        let [_, all_y] = axes(chart);
+        let inside = |roof: &&Roof| has_room(chart, roof);
         let top = chart.roofs.iter().filter(inside).map(|roof| roof.peak.0).fold(0.0, f64::max);
         let top = if top > 0.0 { top } else { all_y.high };
         let in_view = |roof: &&Roof| (y.low..y.high).contains(&roof.peak.0) && chart.ridge(roof) < x.high;
@@ -223,7 +233,7 @@ impl Drawing<'_, '_, '_> {
     }
 
     /// Area proportional to the share of time.
-    fn radius(&self, point: &Point) -> f64 {
+    fn radius(&self, point: &KernelPoint) -> f64 {
         let largest = (self.css_width() / WIDTH_PER_RADIUS).clamp(LARGEST.0, LARGEST.1);
         self.theme.px((largest * point.share.clamp(0.0, 1.0).sqrt()).max(SMALLEST))
     }

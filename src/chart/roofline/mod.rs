@@ -5,7 +5,7 @@ mod draw;
 mod summary;
 
 #[cfg(feature = "chart")]
-pub use draw::{draw, readings};
+pub use draw::{draw, has_room, readings};
 pub use summary::{apart, summary};
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Roof {
 
 /// One kernel of one pass.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct KernelPoint {
     /// Shared with its row and explanation: `kernel-decode-3`.
     pub id: String,
     pub phase: Phase,
@@ -53,7 +53,7 @@ pub struct Roofline {
     /// Sorted, lowest first.
     pub roofs: Vec<Roof>,
     /// By share of time, largest first: small points are drawn over large ones.
-    pub points: Vec<Point>,
+    pub points: Vec<KernelPoint>,
     #[serde(skip)]
     pub zoom: Zoom,
 }
@@ -65,7 +65,7 @@ impl Roofline {
     /// `None` for a GPU without a published memory bandwidth.
     pub fn new(gpu: &Gpu, passes: &[PassReport]) -> Option<Self> {
         let bandwidth = gpu.bandwidth().ok()?;
-        let mut points: Vec<Point> = Vec::new();
+        let mut points: Vec<KernelPoint> = Vec::new();
         for point in passes.iter().flat_map(points_of) {
             let at = points.partition_point(|other| other.share >= point.share);
             points.insert(at, point);
@@ -94,21 +94,20 @@ impl Roofline {
     }
 }
 
-fn points_of(pass: &PassReport) -> impl Iterator<Item = Point> {
+fn points_of(pass: &PassReport) -> impl Iterator<Item = KernelPoint> {
     let phase = pass.phase;
-    pass.kernels
-        .iter()
-        .enumerate()
-        .filter_map(move |(index, kernel)| Some(Point { id: pass.kernel_id(index), ..point(phase, kernel)? }))
+    pass.kernels.iter().enumerate().filter_map(move |(index, kernel)| {
+        Some(KernelPoint { id: pass.kernel_id(index), ..point(phase, kernel)? })
+    })
 }
 
 /// `None` for a kernel without FLOP or time, which has no place on a roofline.
-fn point(phase: Phase, kernel: &KernelLine) -> Option<Point> {
+fn point(phase: Phase, kernel: &KernelLine) -> Option<KernelPoint> {
     let intensity = kernel.intensity.filter(|value| value.is_finite() && *value > 0.0)?;
     let rate = |time: Seconds| FlopsPerSecond(kernel.flops.0 / time.0);
     let (reached, ceiling) = (rate(kernel.time), rate(kernel.ceiling));
     let drawable = |rate: FlopsPerSecond| rate.0.is_finite() && rate.0 > 0.0;
-    (drawable(reached) && drawable(ceiling)).then(|| Point {
+    (drawable(reached) && drawable(ceiling)).then(|| KernelPoint {
         id: String::new(),
         phase,
         name: kernel.name.into(),

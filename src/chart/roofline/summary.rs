@@ -1,6 +1,6 @@
 //! The chart in words, for screen readers.
 
-use super::{Point, Roofline, point};
+use super::{KernelPoint, Roofline, point};
 use crate::graph::Phase;
 use crate::latency::Resource;
 use crate::serving::report::PassReport;
@@ -52,7 +52,7 @@ pub fn summary(chart: &Roofline) -> String {
     text
 }
 
-fn sentence(phase: &str, point: &Point) -> String {
+fn sentence(phase: &str, point: &KernelPoint) -> String {
     let bound = match point.limit {
         Resource::Compute => "compute-bound",
         Resource::Memory => "memory-bound",

@@ -22,7 +22,6 @@ pub struct Constants {
     pub context_gib: Figure,
     /// Exponent of the power law of expert popularity.
     pub expert_popularity: Figure,
-    /// Latency of one message between machines, in µs.
     pub network_latency_us: Figure,
     /// Fraction of its network port's rate that a GPU reaches.
     pub network_share: Figure,
@@ -55,8 +54,6 @@ pub struct Physics {
     pub context: Bytes,
     /// Exponent of the power law of expert popularity.
     pub expert_popularity: f64,
-    /// Latency of one message between machines.
-    pub network_latency: Seconds,
     pub network_share: f64,
     pub score_share: f64,
 }
@@ -116,7 +113,6 @@ impl Constants {
             streaming_latency: Seconds::from_micros(self.streaming_latency_us.0?),
             context: Bytes(self.context_gib.0? * GIB),
             expert_popularity: self.expert_popularity.0?,
-            network_latency: Seconds::from_micros(self.network_latency_us.0?),
             network_share: self.network_share.0?,
             score_share: self.score_share.0?,
         })

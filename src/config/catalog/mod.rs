@@ -88,8 +88,10 @@ pub fn catalog() -> &'static Catalog {
 pub const WORKLOADS: &[(&str, &str, u32, u32, f64, u32)] =
     include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
 
-/// Standard deviations of the logarithm of ShareGPT's prompts and outputs: `data_sets` of [`constants`].
-pub const SHARE_GPT: [f64; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt.rs"));
+/// Those of [`constants`] that checking a form takes.
+pub mod facts {
+    include!(concat!(env!("OUT_DIR"), "/facts.rs"));
+}
 
 /// The constants of kernels and engines. Separate, like the next ones, because the page does not need them.
 pub fn constants() -> &'static Constants {

@@ -1,6 +1,7 @@
 //! Number formats against what the GPU supports and what has kernels in this release.
 
 use super::parallel::Degrees;
+use crate::config::catalog::facts::{FP8_ATTENTION, WEIGHT_BLOCK};
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Arch, Dtype, Field, Gpu, Issue, MissingFigure, Model};
 
@@ -17,12 +18,6 @@ pub fn of_weights(model: &Model) -> &'static [Dtype] {
 
 /// KV cache formats with a learned kernel model.
 pub const KV: [Dtype; 2] = [Dtype::Bf16, Dtype::Fp8];
-
-/// The lowest compute capability whose attention kernels read FP8.
-const FP8_SM: u32 = 89;
-
-/// Side of a weight block that shares one scale.
-const BLOCK: u32 = 128;
 
 pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) {
     let known = of_weights(model);
@@ -57,7 +52,7 @@ pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
     if !KV.contains(&dtype) {
         let text = format!("there are no kernels for a KV cache in {}; {}", name(dtype), list(&KV));
         issues.push(Issue::error(Field::Kv, text));
-    } else if dtype == Dtype::Fp8 && gpu.sm < FP8_SM {
+    } else if dtype == Dtype::Fp8 && f64::from(gpu.sm) < FP8_ATTENTION {
         let text = format!(
             "an FP8 KV cache needs compute capability 8.9 (Ada) or later, {} has {}.{}; choose bf16",
             gpu.name,
@@ -73,12 +68,13 @@ pub fn blocks_divide(dtype: Dtype, model: &Model, degrees: Degrees, issues: &mut
     if dtype != Dtype::Fp8Block || degrees.tp == 0 {
         return;
     }
+    let block = WEIGHT_BLOCK as u32;
     for blocks in &model.blocks {
         let shards = blocks.attention.iter().flat_map(|attention| attention_shards(attention, degrees.tp));
         let shards = shards.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shards(ffn, degrees)));
-        for (what, ranks, share) in shards.filter(|(_, _, share)| !share.is_multiple_of(BLOCK)) {
+        for (what, ranks, share) in shards.filter(|(_, _, share)| !share.is_multiple_of(block)) {
             let text = format!(
-                "{share} {what} per GPU over {ranks} GPUs: {BLOCK}x{BLOCK} weight blocks need a multiple of {BLOCK}"
+                "{share} {what} per GPU over {ranks} GPUs: {block}x{block} weight blocks need a multiple of {block}"
             );
             issues.push(Issue::error(Field::Tp, text));
         }

@@ -1,7 +1,8 @@
 //! Checks that the engine has a measured kernel for each kind of layer on this GPU architecture.
 
+use crate::config::kernels::VariantChoice;
 use crate::config::model::{Attention, Ffn, Formats};
-use crate::config::{Dtype, Engine, Field, Gpu, Issue, Model, VariantChoice};
+use crate::config::{Dtype, Engine, Field, Gpu, Issue, Model};
 
 /// Warns about each layer for which the engine has no measured kernel: its time is estimated from bytes or peak
 /// rates.
@@ -30,34 +31,30 @@ pub fn measured(
         missing(Field::Weights, &format!("experts in {}", formats.weights.id()));
     }
     let variants = engine.variants_on(gpu.arch);
-    let named = |names: &[fn(&VariantChoice) -> &String]| {
-        variants.is_some_and(|choice| names.iter().all(|name| !name(choice).is_empty()))
-    };
+    let lacks = |kernel: fn(&VariantChoice) -> bool| variants.is_none_or(kernel);
     for attention in model.attentions() {
         match attention {
-            Attention::Mla(mla) if mla.indexer.is_some() => {
-                let known = named(&[|choice| &choice.sparse_short, |choice| &choice.sparse]);
-                if !known {
-                    missing(Field::Engine, "sparse attention");
-                }
+            Attention::Mla(mla)
+                if mla.indexer.is_some()
+                    && lacks(|of| of.sparse_short.is_empty() || of.sparse.is_empty()) =>
+            {
+                missing(Field::Engine, "sparse attention");
             }
-            Attention::Mla(_) => {
-                let kernel = named(&[|choice| &choice.latent_prefill, |choice| &choice.latent_decode]);
-                if !kernel && !named(&[|choice| &choice.block_prefill, |choice| &choice.block_decode]) {
+            Attention::Mla(mla) if mla.indexer.is_none() => {
+                let no_kernel = lacks(|of| of.latent_prefill.is_empty() || of.latent_decode.is_empty());
+                if no_kernel && lacks(|of| of.block_prefill.is_empty() || of.block_decode.is_empty()) {
                     missing(Field::Engine, "latent attention");
-                } else if kernel
+                } else if !no_kernel
                     && formats.attention.math() == Dtype::Fp8
-                    && !named(&[|choice| &choice.bmm_fp8])
+                    && lacks(|of| of.bmm_fp8.is_empty())
                 {
                     missing(Field::Weights, "the FP8 GEMMs around latent attention");
                 }
             }
-            Attention::Compressed(_) if !named(&[|choice| &choice.latent_decode]) => {
+            Attention::Compressed(_) if lacks(|of| of.latent_decode.is_empty()) => {
                 missing(Field::Engine, "attention over compressed keys");
             }
-            Attention::Delta(_)
-                if !named(&[|choice| &choice.delta_prefill, |choice| &choice.delta_decode]) =>
-            {
+            Attention::Delta(_) if lacks(|of| of.delta_prefill.is_empty() || of.delta_decode.is_empty()) => {
                 missing(Field::Engine, "delta rules");
             }
             Attention::Mamba(_) => missing(Field::Model, "the Mamba scan"),

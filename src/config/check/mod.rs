@@ -38,6 +38,9 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let degrees = Degrees { tp, pp, dp, ep };
     let model = lookup::model(&scenario.model, catalog, issues);
     let gpu = lookup::gpu(&scenario.gpu, catalog, issues);
+    issues.extend(gpu.into_iter().flat_map(|gpu| scenario.spec.issues(gpu)));
+    let gpu = gpu.map(|gpu| scenario.spec.apply(gpu));
+    let gpu = gpu.as_deref();
     let engine = lookup::engine(&scenario.engine, catalog, issues);
     issues.extend(check_ranges(scenario));
     let out_of_range = |issue: &Issue| parallel::FIELDS.contains(&issue.field);

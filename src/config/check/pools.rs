@@ -2,7 +2,7 @@
 
 use super::resolve;
 use crate::config::catalog::Catalog;
-use crate::config::{Field, Issue, Load, Overrides, Prefill, PrefillPool, Scenario};
+use crate::config::{Field, Issue, Load, Overrides, Prefill, PrefillPool, Scenario, SpecSheet};
 
 /// Replica inputs and the worker inputs that replace them.
 const INSTEAD: [(Field, Field); 7] = [
@@ -41,6 +41,7 @@ pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> 
     let given = &scenario.overrides;
     let worker = Scenario {
         gpu: gpu.clone().unwrap_or_else(|| scenario.gpu.clone()),
+        spec: if same { scenario.spec.clone() } else { SpecSheet::default() },
         tp: *tp,
         pp: *pp,
         dp: *dp,

@@ -76,7 +76,7 @@ fn containers_are_read() {
 }
 
 #[test]
-fn what_is_not_understood_is_listed() {
+fn unrecognised_options_are_listed() {
     let issues = |text: &str| read_link(text).map(|(_, issues)| issues).unwrap_or_default();
     assert_eq!(
         issues("VLLM_USE_V1=1 vllm serve Qwen/Qwen3-8B --enforce-eager --cpu-offload-gb 4 stray"),
@@ -107,7 +107,7 @@ fn workload_and_gpu_stay() {
 }
 
 #[test]
-fn options_that_the_text_writes_are_read() {
+fn options_written_in_other_forms_are_read() {
     let text = "printf 'kv_cache_config:\\n  enable_block_reuse: true\\n  dtype: fp8\\nenable_attention_dp: true\\n' > options.yaml\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --ep_size 8 --extra_llm_api_options options.yaml";
     let (scenario, _) = read(text, &Scenario::default()).unwrap();
     let scenario = scenario.unwrap();

@@ -1,7 +1,7 @@
 //! How a row is written: its columns, and values that a field of the scenario holds.
 
 use super::number::Range;
-use super::place::{Group, Place};
+use super::place::{FormPlace, Group};
 use super::{Input, Number, Stops, Text};
 use crate::config::{Engine, Field, Gpu, Scenario};
 
@@ -32,7 +32,7 @@ impl Input {
     }
 
     pub const fn at(self, group: Group, order: u8) -> Self {
-        Self { place: Some(Place(group, order)), ..self }
+        Self { place: Some(FormPlace(group, order)), ..self }
     }
 
     pub const fn when(self, applies: fn(&Scenario) -> bool) -> Self {
@@ -165,12 +165,30 @@ macro_rules! start {
     };
 }
 
+/// The row of a size of the model, which links hold with the model.
+macro_rules! size {
+    ($order:literal, $size:ident, $number:expr, $label:literal, $help:literal) => {
+        Input { help: $help, ..named($label) }
+            .at(Architecture, $order)
+            .when(|scenario| scenario.size(Size::$size).is_some())
+            .number(Number {
+                read: |scenario| scenario.size(Size::$size),
+                write: |scenario, value| {
+                    if let Some(value) = value {
+                        scenario.resize(Size::$size, value);
+                    }
+                },
+                ..$number
+            })
+    };
+}
+
 /// The text in a field of a link: how it is read and written. `Some(field)` need not be set, and `field or none` is not
 /// where it is written as an empty text.
 macro_rules! text {
     ($kind:ident, $read:expr, Some($at:ident$(.$of:ident)*), $write:expr) => {
         Text {
-            kind: Kind::$kind,
+            kind: InputKind::$kind,
             get: |link| link.$at$(.$of)*.as_ref().map($write),
             set: |draft, text| $read(text).map(|value| draft.link.$at$(.$of)* = Some(value)),
         }
@@ -183,7 +201,7 @@ macro_rules! text {
     };
     ($kind:ident, $read:expr, $at:ident$(.$of:ident)*, $write:expr) => {
         Text {
-            kind: Kind::$kind,
+            kind: InputKind::$kind,
             get: |link| Some($write(&link.$at$(.$of)*)),
             set: |draft, text| $read(text).map(|value| draft.link.$at$(.$of)* = value),
         }

@@ -124,7 +124,7 @@ impl Form {
     }
 
     /// Shows issues until their field is edited.
-    pub fn say(&mut self, issues: Vec<Issue>) {
+    pub fn show_issues(&mut self, issues: Vec<Issue>) {
         self.issues.extend(issues);
     }
 
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_text_stays_and_the_last_good_number_stands() {
+    fn invalid_text_stays_in_the_box_and_the_last_valid_number_applies() {
         let mut form = Form::from_link("");
         form.type_text(isl(), "2048".into());
         form.type_text(isl(), "2048x".into());
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn leaving_a_box_tidies_a_good_number() {
+    fn leaving_a_box_normalises_a_valid_number() {
         let mut form = Form::from_link("");
         form.type_text(isl(), " 4 096".into());
         assert_eq!(form.text(isl()), " 4 096");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn choosing_resets_what_it_rules_out_and_says_so() {
+    fn a_choice_resets_excluded_inputs_with_a_note() {
         let mut form = Form::from_link("#m=qwen3-30b-a3b&tp=4&ep=4&dp=x");
         assert!(form.shows(Field::Ep) && form.shows(Field::Dp) && form.has_bad_draft());
         form.choose(Field::Model, |scenario| scenario.model = ModelChoice::Catalog("qwen3-32b".into()));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_shown_where_it_can_be_changed() {
+    fn unreadable_values_are_shown_at_their_input() {
         let form = Form::from_link("#r=1,5&bu=x&ep=y");
         for field in [Field::Rate, Field::Burstiness, Field::Ep, Field::Concurrency] {
             assert!(form.shows(field), "{field:?}");

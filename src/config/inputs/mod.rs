@@ -13,7 +13,7 @@ mod table;
 
 pub use form::Form;
 pub use number::{Number, Range, check_ranges};
-pub use place::{Group, Place, shown};
+pub use place::{FormPlace, Group, shown};
 pub use reset::reset;
 pub use stops::{Stops, round};
 pub use table::{Field, INPUTS};
@@ -32,7 +32,7 @@ pub struct Input {
     /// Its meaning, for the documentation and the label's tooltip.
     pub help: &'static str,
     /// The position of its control in the form, if any.
-    pub place: Option<Place>,
+    pub place: Option<FormPlace>,
     /// Whether a scenario uses it. If not, the form shows it only so that it can be reset.
     pub applies: fn(&Scenario) -> bool,
     pub number: Option<Number>,
@@ -47,7 +47,7 @@ pub struct Input {
 /// How links write an input.
 #[derive(Debug)]
 pub struct Text {
-    pub kind: Kind,
+    pub kind: InputKind,
     /// `None` if the scenario does not set it.
     pub get: fn(&Link) -> Option<String>,
     /// Returns what is wrong with text that cannot be read.
@@ -56,7 +56,7 @@ pub struct Text {
 
 /// The kind of value, in links and in the JSON form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum InputKind {
     Id,
     Whole,
     Real,
@@ -95,17 +95,18 @@ impl Field {
 }
 
 impl Input {
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> InputKind {
         match (&self.text, &self.number) {
             (Some(text), _) => text.kind,
-            (None, Some(number)) if number.whole => Kind::Whole,
-            (None, _) => Kind::Real,
+            (None, Some(number)) if number.whole => InputKind::Whole,
+            (None, _) => InputKind::Real,
         }
     }
 
     /// Whether the JSON form holds it as text or a number.
     pub fn in_json(&self) -> bool {
-        !self.key.is_empty() && !matches!(self.kind(), Kind::Packed | Kind::Links | Kind::Wishes)
+        !self.key.is_empty()
+            && !matches!(self.kind(), InputKind::Packed | InputKind::Links | InputKind::Wishes)
     }
 
     /// Its value as written in links; `None` if the scenario does not set it.

@@ -145,7 +145,7 @@ impl<T: Slot + Default> Slot for Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Field;
+    use super::super::{Field, Group};
     use super::*;
 
     fn numbers() -> impl Iterator<Item = (&'static Input, &'static Number)> {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn stops_rise_are_found_again_and_are_allowed() {
+    fn slider_stops_ascend_round_trip_and_are_in_range() {
         for (input, number) in numbers() {
             let stops = number.stops.values();
             assert!(stops.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", input.field);
@@ -165,11 +165,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_parses_and_what_is_written_reads() {
+    fn printed_values_parse_and_written_values_read_back() {
         for (input, number) in numbers() {
             for stop in number.stops.values() {
                 assert_eq!(input.typed(&number.print(stop)), Ok(Some(stop)), "{:?}", input.field);
                 let mut scenario = Scenario::default();
+                // The default model has no experts to count.
+                if input.group() == Some(Group::Architecture) && !(input.applies)(&scenario) {
+                    continue;
+                }
                 (number.write)(&mut scenario, Some(stop));
                 assert_eq!((number.read)(&scenario), Some(stop), "{:?}", input.field);
             }
@@ -177,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_text_is_read_generously_and_refused_clearly() {
+    fn typed_numbers_are_parsed_leniently_with_clear_errors() {
         let isl = Field::Isl.input();
         assert_eq!(isl.typed(" 4 096 "), Ok(Some(4096.0)));
         assert_eq!(isl.typed("4,096"), Ok(Some(4096.0)));

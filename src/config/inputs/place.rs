@@ -5,7 +5,7 @@ use crate::config::Scenario;
 
 /// A group of the form, and the position in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(pub Group, pub u8);
+pub struct FormPlace(pub Group, pub u8);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
@@ -19,6 +19,10 @@ pub enum Group {
     Requests,
     Engine,
     Rates,
+    /// The GPU's figures.
+    Hardware,
+    /// The model's sizes.
+    Architecture,
 }
 
 impl Group {
@@ -37,7 +41,7 @@ pub fn shown(scenario: &Scenario) -> impl Iterator<Item = Field> {
 
 impl Input {
     pub fn group(&self) -> Option<Group> {
-        self.place.map(|Place(group, _)| group)
+        self.place.map(|FormPlace(group, _)| group)
     }
 
     /// Whether the form has a control for `scenario`. A number not at its default has one even where it has no

@@ -3,7 +3,7 @@
 use super::{Field, INPUTS, Input};
 use crate::config::catalog::catalog;
 use crate::config::check::{check_kv, check_weights};
-use crate::config::{Dtype, Issue, Lengths, Load, Scenario};
+use crate::config::{Dtype, Issue, Lengths, Load, Scenario, SpecSheet};
 use crate::units::decimal;
 
 /// Resets what the new value of `chosen` rules out. Notes on `chosen` say what was reset and why.
@@ -11,6 +11,10 @@ pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
     let mut texts = match chosen {
         Field::Model => numbers(scenario, "model"),
         Field::Load => numbers(scenario, "kind of load"),
+        Field::Gpu if !scenario.spec.is_empty() => {
+            scenario.spec = SpecSheet::default();
+            vec!["Edited GPU figures were reset: they were those of the other GPU".into()]
+        }
         _ => Vec::new(),
     };
     match chosen {

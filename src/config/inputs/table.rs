@@ -5,12 +5,18 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::columns::{named, real, row, whole};
 use super::number::Slot;
-use super::place::Group::{Engine, Formats, Gpu, Layout, Model, Rates, Requests, Slos, Workload};
+use super::place::Group::{
+    Architecture, Engine, Formats, Gpu, Hardware, Layout, Model, Rates, Requests, Slos, Workload,
+};
 use super::stops::Stops::{self, Decades, Doubling, Even, Quarters};
-use super::{Input, Kind, Number, Text};
+use super::{Input, InputKind, Number, Text};
+use crate::config::catalog::catalog;
 use crate::config::ids::ids;
 use crate::config::link::{self, Find, compared, custom, values};
+use crate::config::model::Size;
+use crate::config::spec::tflops;
 use crate::config::{Dtype, Load, ModelChoice, Scenario, Shape, Start};
+use crate::units::{GIB, MIB};
 
 const DEGREES: Stops = Doubling { low: 1, high: 16 };
 const SIZES: Stops = Quarters { low: 1, high: 4096 };
@@ -22,6 +28,15 @@ const DEGREE: Number = whole(1.0, 128.0, DEGREES);
 const EXPERT_RANKS: Number = whole(1.0, 128.0, Doubling { low: 1, high: 64 }).unit("GPUs");
 const LENGTH: f64 = 100_000_000.0;
 const PER_SECOND: Number = real(0.001, 1_000_000.0, Decades { low: -2, high: 3 });
+
+const WIDTHS: Stops = Quarters { low: 64, high: 65_536 };
+const PEAK: Number = real(0.01, 1_000_000.0, Quarters { low: 16, high: 32_768 }).unit("TFLOP/s");
+const PER_LINK: Number = real(0.1, 100_000.0, Quarters { low: 8, high: 8192 }).unit("GB/s");
+
+/// Whether the scenario's GPU multiplies this format.
+fn multiplies(scenario: &Scenario, dtype: Dtype) -> bool {
+    catalog().gpu(&scenario.gpu).is_some_and(|gpu| gpu.supports(dtype))
+}
 
 fn of_pooled_experts(scenario: &Scenario) -> bool {
     scenario.has_pools() && scenario.has_experts()
@@ -36,15 +51,29 @@ inputs! {
     #[default]
     Link = named("Link"),
     Version = row("v", "Link version", "Link schema version; 1 if left out.").aside()
-        .text(Text { kind: Kind::Whole, get: |_| Some(link::VERSION.to_string()), set: link::set_version }),
+        .text(Text { kind: InputKind::Whole, get: |_| Some(link::VERSION.to_string()), set: link::set_version }),
     Model = row("m", "Model", "Model, by catalog id.").at(Model, 0).text(Text {
-        kind: Kind::Id,
+        kind: InputKind::Id,
         get: |link| match &link.scenario.model {
             ModelChoice::Catalog(id) => Some(id.clone()),
             ModelChoice::Custom(_) => None,
         },
         set: |draft, text| values::id(text).map(|id| draft.link.scenario.model = ModelChoice::Catalog(id)),
     }),
+    Layers = size!(0, Layers, whole(1.0, 1_000.0, Quarters { low: 1, high: 256 }), "Layers", "Decoder blocks; kinds of blocks keep their proportions."),
+    Hidden = size!(1, Hidden, whole(1.0, 1_000_000.0, WIDTHS), "Hidden size", "Width of the residual stream."),
+    Heads = size!(2, Heads, whole(1.0, 10_000.0, SIZES), "Heads", "Query heads of a layer."),
+    KvHeads = size!(3, KvHeads, whole(1.0, 10_000.0, DEGREES), "KV heads", "Heads of keys and values that a layer caches."),
+    HeadDim = size!(4, HeadDim, whole(1.0, 10_000.0, Doubling { low: 32, high: 512 }), "Head size", "Width of a head."),
+    Window = size!(5, Window, whole(1.0, LENGTH, Quarters { low: 64, high: 131_072 }).unit("tokens"), "Window",
+        "Keys that a layer with sliding-window attention sees."),
+    Latent = size!(6, Latent, whole(1.0, 100_000.0, WIDTHS), "Latent size", "Width of the latent vector cached per token."),
+    Mlp = size!(7, Mlp, whole(1.0, 10_000_000.0, WIDTHS), "MLP width", "Width of the dense MLPs."),
+    Experts = size!(8, Experts, whole(1.0, 100_000.0, SIZES), "Experts", "Routed experts of a layer."),
+    ActiveExperts = size!(9, Active, whole(1.0, 10_000.0, DEGREES), "Active experts", "Routed experts that each token visits."),
+    ExpertWidth = size!(10, ExpertWidth, whole(1.0, 1_000_000.0, WIDTHS), "Expert width", "Width of one routed expert."),
+    SharedWidth = size!(11, SharedWidth, whole(1.0, 1_000_000.0, WIDTHS), "Shared width", "Total width of the shared experts."),
+    Vocab = size!(12, Vocab, whole(1.0, 100_000_000.0, Quarters { low: 8192, high: 262_144 }), "Vocabulary", "Tokens of the vocabulary."),
     Gpu = row("g", "GPU", "GPU, by catalog id.")
         .at(Gpu, 0).text(text!(Id, values::id, scenario.gpu, String::clone)),
     Gpus = row("n", "Replicas",
@@ -52,7 +81,7 @@ inputs! {
         multiple of TP x DP x PP.").at(Gpu, 1)
         .number(held!(replicas, whole(1.0, 10_000.0, Doubling { low: 1, high: 64 }).unit("copies")))
         .text(Text {
-            kind: Kind::Whole,
+            kind: InputKind::Whole,
             get: link::all_gpus,
             set: |draft, text| values::whole(text).map(|gpus| draft.gpus = Some(gpus)),
         }),
@@ -220,6 +249,43 @@ inputs! {
         .number(held!(overrides.price,
             real(0.0, 10_000.0, Even { low: 0.1, high: 20.0, step: 0.1 }).unit("$ / GPU-h")
                 .or(|_, gpu| gpu.dollars_per_hour.0))),
+    Sms = row("hsm", "SMs", "Streaming multiprocessors of the GPU, or its compute units.").at(Hardware, 0).later()
+        .number(held!(spec.sms, whole(1.0, 10_000.0, Quarters { low: 16, high: 1024 }).unit("SMs").or(|_, gpu| gpu.sms.0))),
+    ClockMhz = row("hck", "Boost clock", "Clock at which the peak rates are quoted, in MHz.").at(Hardware, 1).later()
+        .number(held!(spec.clock_mhz,
+            real(100.0, 20_000.0, Even { low: 500.0, high: 4000.0, step: 50.0 }).unit("MHz").or(|_, gpu| gpu.clock_mhz.0))),
+    Bf16Tflops = row("hbf", "BF16 peak", "Dense peak of BF16 products, in TFLOP/s; follows SMs and clock if empty.")
+        .at(Hardware, 2).later().number(held!(spec.bf16_tflops, PEAK.or(|_, gpu| tflops(gpu, Dtype::Bf16)))),
+    Fp8Tflops = row("hf8", "FP8 peak", "Dense peak of FP8 products, in TFLOP/s; follows SMs and clock if empty.")
+        .at(Hardware, 3).later().when(|scenario| multiplies(scenario, Dtype::Fp8))
+        .number(held!(spec.fp8_tflops, PEAK.or(|_, gpu| tflops(gpu, Dtype::Fp8)))),
+    Fp4Tflops = row("hf4", "FP4 peak", "Dense peak of FP4 products, in TFLOP/s; follows SMs and clock if empty.")
+        .at(Hardware, 4).later().when(|scenario| multiplies(scenario, Dtype::Nvfp4))
+        .number(held!(spec.fp4_tflops, PEAK.or(|_, gpu| tflops(gpu, Dtype::Nvfp4)))),
+    Int8Tflops = row("hi8", "INT8 peak", "Dense peak of INT8 products, in TOP/s; follows SMs and clock if empty.")
+        .at(Hardware, 5).later().when(|scenario| multiplies(scenario, Dtype::W8a8))
+        .number(held!(spec.int8_tflops, PEAK.unit("TOP/s").or(|_, gpu| tflops(gpu, Dtype::W8a8)))),
+    MemoryGib = row("hmg", "GPU memory", "Device memory of a GPU, in GiB.").at(Hardware, 6).later()
+        .number(held!(spec.memory_gib,
+            real(1.0, 100_000.0, Quarters { low: 8, high: 2048 }).unit("GiB")
+                .or(|_, gpu| gpu.memory_bytes.0.map(|bytes| bytes / GIB)))),
+    Bandwidth = row("hbw", "Memory bandwidth", "Peak bandwidth of the device memory, in GB/s.").at(Hardware, 7).later()
+        .number(held!(spec.bandwidth,
+            real(1.0, 1_000_000.0, Quarters { low: 128, high: 65_536 }).unit("GB/s").or(|_, gpu| gpu.memory_gb_per_s.0))),
+    L2Mib = row("hl2", "L2 cache", "Size of the L2 cache, in MiB.").at(Hardware, 8).later()
+        .number(held!(spec.l2_mib,
+            real(0.1, 100_000.0, Quarters { low: 4, high: 1024 }).unit("MiB").or(|_, gpu| gpu.l2_bytes.0.map(|bytes| bytes / MIB)))),
+    L2Bandwidth = row("hlb", "L2 bandwidth", "Read bandwidth of the L2 cache, in GB/s.").at(Hardware, 9).later()
+        .number(held!(spec.l2_bandwidth,
+            real(1.0, 10_000_000.0, Quarters { low: 512, high: 131_072 }).unit("GB/s").or(|_, gpu| gpu.l2_gb_per_s.0))),
+    LinkRate = row("hln", "GPU link", "Bandwidth of a GPU to all others of its machine together, in GB/s per direction.")
+        .at(Hardware, 10).later().number(held!(spec.link, PER_LINK.or(|_, gpu| gpu.link.gb_per_s.0))),
+    NetworkRate = row("hnw", "Network", "Bandwidth of a GPU's network port between machines, in GB/s per direction.")
+        .at(Hardware, 11).later().number(held!(spec.network, PER_LINK.or(|_, gpu| gpu.link.network_gb_per_s.0))),
+    PowerLimit = row("hpw", "Power limit", "Power limit of a GPU's board, in watts. Clocks do not follow: set them too.")
+        .at(Hardware, 12).later()
+        .number(held!(spec.power_w,
+            real(1.0, 20_000.0, Even { low: 50.0, high: 3000.0, step: 50.0 }).unit("W").or(|_, gpu| gpu.power_w.0))),
     PrefillWorkers = row("pw", "Prefill workers",
         "Workers that only prefill and send the KV cache to the replicas, which then only decode (disaggregated \
         serving); 0: each replica does both.").at(Layout, 10).later()
@@ -276,7 +342,7 @@ inputs! {
         "Measured runs of your own, up to 100, that predictions are calibrated on: configurations with their \
          measurements.").aside().text(text!(Links, compared::read_runs, runs or none, compared::encode)),
     ; also row("x", "Custom model", "Your own model, instead of one from the catalog.").of(Field::Model).text(Text {
-        kind: Kind::Packed,
+        kind: InputKind::Packed,
         get: |link| match &link.scenario.model {
             ModelChoice::Catalog(_) => None,
             ModelChoice::Custom(model) => Some(custom::encode(model)),

@@ -7,7 +7,7 @@
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 
 use super::{Draft, ESCAPED, Link, VERSION, split};
-use crate::config::inputs::{self, Kind};
+use crate::config::inputs::{self, InputKind};
 use crate::config::issue::excerpt;
 use crate::config::{Issue, Scenario};
 
@@ -70,8 +70,8 @@ fn decode(text: &str, most: usize) -> Result<Vec<Scenario>, String> {
                 return Err(format!("configuration {number}: `{}` has no value", excerpt(name)));
             };
             // Additions of a newer version are dropped.
-            if let Some(input) =
-                inputs::by_key(name).filter(|input| !matches!(input.kind(), Kind::Links | Kind::Wishes))
+            if let Some(input) = inputs::by_key(name)
+                .filter(|input| !matches!(input.kind(), InputKind::Links | InputKind::Wishes))
             {
                 draft.read(input, &split::decode(value), &mut issues);
             }

@@ -1,14 +1,14 @@
 //! Files generated from the table of inputs: `docs/links.md`, and the keys that scripts on other pages use.
 
 use super::{Link, VERSION, split};
-use crate::config::inputs::{self, Input, Kind};
+use crate::config::inputs::{self, Input, InputKind};
 use crate::config::{Dtype, Field, Load, Scenario};
 use crate::units::decimal;
 
 /// `static/boot/keys.js`.
 pub fn keys_script() -> String {
     let is_key = |input: &&Input| {
-        !matches!(input.kind(), Kind::Packed | Kind::Wishes) && input.field != Field::Version
+        !matches!(input.kind(), InputKind::Packed | InputKind::Wishes) && input.field != Field::Version
     };
     let keys: String = inputs::in_links()
         .filter(is_key)
@@ -114,16 +114,16 @@ wish     = field \"~\" value *( \",\" value )   ; owned~h100-sxm,16 is 16 of thi
 /// The grammar production of a value, and its bounds.
 fn value(input: &Input) -> String {
     let production = match input.kind() {
-        Kind::Id => "id",
-        Kind::Whole => "whole",
-        Kind::Real => "real",
-        Kind::Format => "format",
-        Kind::Lengths => "lengths",
-        Kind::Histogram => "bins",
-        Kind::Measured => "measured",
-        Kind::Packed => "packed",
-        Kind::Links => "links",
-        Kind::Wishes => "wishes",
+        InputKind::Id => "id",
+        InputKind::Whole => "whole",
+        InputKind::Real => "real",
+        InputKind::Format => "format",
+        InputKind::Lengths => "lengths",
+        InputKind::Histogram => "bins",
+        InputKind::Measured => "measured",
+        InputKind::Packed => "packed",
+        InputKind::Links => "links",
+        InputKind::Wishes => "wishes",
     };
     match &input.number {
         // Links hold all GPUs; the number is that of replicas.

@@ -105,8 +105,10 @@ impl Find {
 
     /// Whether a search chooses this input instead of the configuration: hardware, layout, engine and formats.
     pub fn chooses(field: Field) -> bool {
-        matches!(field.input().group(), Some(Group::Gpu | Group::Layout | Group::Formats))
-            || matches!(field, Field::Engine | Field::PrefillGpu | Field::Price)
+        matches!(
+            field.input().group(),
+            Some(Group::Gpu | Group::Layout | Group::Formats | Group::Hardware | Group::Architecture)
+        ) || matches!(field, Field::Engine | Field::PrefillGpu | Field::Price)
     }
 
     pub(in crate::config) fn encode(&self) -> String {
@@ -145,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wishes_survive_their_link() {
+    fn search_options_round_trip_through_the_link() {
         for text in ["all", "gpu~h100-sxm,b200~weights~fp8,nvfp4~budget_gpus~16", "owned~h100-sxm,16,b200,8"]
         {
             assert_eq!(Find::decode(text).expect(text).encode(), text);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Draft, Link, topic, values};
-use crate::config::inputs::{self, Kind};
+use crate::config::inputs::{self, InputKind};
 use crate::config::issue::excerpt;
 use crate::config::measured::paste;
 use crate::config::{Field, Issue, Lengths, Measured, Metric, ModelChoice, Scenario, json};
@@ -97,12 +97,12 @@ fn unknown(name: &str) -> Issue {
 }
 
 /// A JSON value as link text, or what it must be instead.
-pub(crate) fn plain(value: &Value, kind: Kind) -> Result<String, &'static str> {
+pub(crate) fn plain(value: &Value, kind: InputKind) -> Result<String, &'static str> {
     let number = |value: &Value| value.as_f64().map(decimal);
     match kind {
-        Kind::Whole => number(value).ok_or("a whole number"),
-        Kind::Real => number(value).ok_or("a number"),
-        Kind::Lengths => match value {
+        InputKind::Whole => number(value).ok_or("a whole number"),
+        InputKind::Real => number(value).ok_or("a number"),
+        InputKind::Lengths => match value {
             Value::Array(items) => {
                 let items = items.iter().map(|item| values::whole(&number(item)?).ok());
                 let all = items.collect::<Option<_>>().ok_or("a whole number or a list of them")?;
@@ -110,24 +110,32 @@ pub(crate) fn plain(value: &Value, kind: Kind) -> Result<String, &'static str> {
             }
             value => number(value).ok_or("a whole number or a list of them"),
         },
-        Kind::Measured => value.as_str().map(str::to_owned).ok_or("an object or text"),
-        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links | Kind::Wishes => {
-            value.as_str().map(str::to_owned).ok_or("text")
-        }
+        InputKind::Measured => value.as_str().map(str::to_owned).ok_or("an object or text"),
+        InputKind::Id
+        | InputKind::Format
+        | InputKind::Histogram
+        | InputKind::Packed
+        | InputKind::Links
+        | InputKind::Wishes => value.as_str().map(str::to_owned).ok_or("text"),
     }
 }
 
-fn typed(text: &str, kind: Kind) -> Value {
+fn typed(text: &str, kind: InputKind) -> Value {
     match kind {
-        Kind::Whole => text.parse::<u64>().map_or(Value::Null, Value::from),
-        Kind::Real => values::real(text).map_or(Value::Null, Value::from),
-        Kind::Lengths => match values::lengths(text) {
+        InputKind::Whole => text.parse::<u64>().map_or(Value::Null, Value::from),
+        InputKind::Real => values::real(text).map_or(Value::Null, Value::from),
+        InputKind::Lengths => match values::lengths(text) {
             Ok(Lengths::Fixed(length)) => length.into(),
             Ok(Lengths::Each(all)) => all.into(),
             Err(_) => Value::Null,
         },
-        Kind::Measured => values::measured(text).map_or(Value::Null, |measured| named(&measured)),
-        Kind::Id | Kind::Format | Kind::Histogram | Kind::Packed | Kind::Links | Kind::Wishes => text.into(),
+        InputKind::Measured => values::measured(text).map_or(Value::Null, |measured| named(&measured)),
+        InputKind::Id
+        | InputKind::Format
+        | InputKind::Histogram
+        | InputKind::Packed
+        | InputKind::Links
+        | InputKind::Wishes => text.into(),
     }
 }
 

@@ -5,11 +5,13 @@ mod compressed;
 mod ffn;
 pub mod import;
 pub mod limits;
+mod resize;
 mod shape;
 mod tensors;
 
 pub use attention::{Attention, Delta, Gates, Gqa, GqaTrait, Indexer, Mamba, Mla};
 pub use compressed::{Compressed, KeyBlocks};
 pub use ffn::{Dense, Ffn, Moe};
+pub use resize::Size;
 pub use shape::{Blocks, Formats, Model, Norms};
 pub use tensors::{Class, Sharding, Tensor};

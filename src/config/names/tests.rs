@@ -214,7 +214,7 @@ fn published_names_stand_for_their_architecture() {
 }
 
 #[test]
-fn what_is_not_known_is_refused_with_what_is_near() {
+fn unknown_names_are_refused_with_suggestions() {
     for (name, part) in REFUSED {
         let reason = found(name).expect_err(name);
         assert!(reason.contains(part), "{name}: {reason}");
@@ -222,7 +222,7 @@ fn what_is_not_known_is_refused_with_what_is_near() {
 }
 
 #[test]
-fn what_was_taken_for_what_is_said() {
+fn the_resolved_model_is_reported() {
     let texts =
         |name: &str| resolve(name).unwrap().issues.into_iter().map(|issue| issue.text).collect::<Vec<_>>();
     assert_eq!(

@@ -4,10 +4,11 @@ use serde::Deserialize;
 
 use super::{Ask, dtype, model, texts};
 use crate::config::catalog::Catalog;
-use crate::config::{Lengths, Load, ModelChoice, Scenario, Setup, VersionDefaults, Workload, check, link};
+use crate::config::{
+    Lengths, Load, ModelChoice, Scenario, Setup, Version, VersionDefaults, Workload, check, link,
+};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
-use crate::evidence::launch::version_numbers;
 use crate::evidence::served::sequence_us;
 use crate::kernels::Phase;
 use crate::serving::{Report, finish, plan};
@@ -23,7 +24,7 @@ pub struct BatchCase {
     pub tp: u32,
     pub pp: u32,
     pub precision: String,
-    pub engine_version: Option<String>,
+    pub engine_version: Option<Version>,
     /// The command, where the source prints it.
     #[serde(default)]
     pub launch: String,
@@ -75,8 +76,8 @@ impl BatchCase {
 
     /// What the recorded version does by default.
     fn defaults<'a>(&self, catalog: &'a Catalog) -> Option<&'a VersionDefaults> {
-        let version = version_numbers(self.engine_version.as_deref().filter(|version| !version.is_empty())?);
-        catalog.engine(&self.engine)?.version_defaults(&version, catalog.gpu(&self.gpu)?.arch)
+        let version = self.engine_version.as_ref().filter(|version| !version.text().is_empty())?;
+        catalog.engine(&self.engine)?.version_defaults(version, catalog.gpu(&self.gpu)?.arch)
     }
 
     /// The setup with what the recorded version does otherwise than the catalog's.

@@ -14,7 +14,7 @@ use crate::efficiency::{Learned, Rows};
 
 pub use batch::BatchCase;
 pub use pools::{PoolCase, Workers};
-pub use served::{Kind, LengthSource, Published, ServedCase};
+pub use served::{LengthSource, LoadKind, Published, ServedCase};
 pub use trace::{TraceCase, TracedRequest};
 
 /// A case of any supported kind.
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_read_and_what_is_not_is_named() {
+    fn every_kind_of_case_is_read_and_others_are_named() {
         let text = concat!(
             r#"{"kind":"batch","id":"a","source":"s","model":"m","engine":"e","gpu":"g","tp":1,"pp":1,"precision":"bf16","prompt_lens":[3,4],"output_len":5,"measured":{"prefill_ms":6.5}}"#,
             "\n",

@@ -3,7 +3,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::served::{Kind, ServedCase};
+use crate::config::Version;
+
+use super::served::{LoadKind, ServedCase};
 use crate::evidence::compared::Times;
 
 /// A closed loop against two pools of workers.
@@ -48,7 +50,7 @@ struct Line {
     model: String,
     engine: String,
     runtime: Option<String>,
-    runtime_version: Option<String>,
+    runtime_version: Option<Version>,
     gpu: String,
     precision: String,
     moe_precision: Option<String>,
@@ -152,7 +154,7 @@ impl TryFrom<Line> for PoolCase {
         };
         let served = ServedCase {
             id: line.id,
-            kind: Kind::ClosedLoop,
+            kind: LoadKind::ClosedLoop,
             source: line.source,
             model: line.model,
             engine: line.engine,

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::config::Version;
 use crate::config::ids::ids;
 use crate::evidence::compared::{Metric, Times};
 
@@ -22,7 +23,7 @@ use crate::evidence::compared::{Metric, Times};
     VariantArray
 )]
 #[strum(serialize_all = "snake_case")]
-pub enum Kind {
+pub enum LoadKind {
     /// Clients that each send their next request when the previous one ends.
     #[default]
     ClosedLoop,
@@ -36,7 +37,7 @@ pub enum Kind {
     SteadyState,
 }
 
-ids!(Kind);
+ids!(LoadKind);
 
 /// A run of a server.
 ///
@@ -45,12 +46,12 @@ ids!(Kind);
 #[serde(try_from = "Line")]
 pub struct ServedCase {
     pub id: String,
-    pub kind: Kind,
+    pub kind: LoadKind,
     /// Who measured it: the table and its part.
     pub source: String,
     pub model: String,
     pub engine: String,
-    pub engine_version: Option<String>,
+    pub engine_version: Option<Version>,
     pub gpu: String,
     pub gpus: u32,
     pub tp: u32,
@@ -138,7 +139,7 @@ struct Line {
     source: String,
     model: String,
     engine: String,
-    engine_version: Option<String>,
+    engine_version: Option<Version>,
     gpu: String,
     gpus: u32,
     tp: u32,
@@ -195,8 +196,8 @@ impl TryFrom<Line> for ServedCase {
 
     fn try_from(line: Line) -> Result<Self, String> {
         let kind = match line.kind.as_str() {
-            "open_loop_constant" => Kind::OpenLoop,
-            name => Kind::from_id(name).ok_or("not a run of a server")?,
+            "open_loop_constant" => LoadKind::OpenLoop,
+            name => LoadKind::from_id(name).ok_or("not a run of a server")?,
         };
         let shares = |value: &Value| -> Option<[f64; 2]> { serde_json::from_value(value.clone()).ok() };
         let length_range = line.length_range.as_ref().and_then(shares);

@@ -7,15 +7,13 @@ use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
+use crate::kernels::constants::constants;
 use crate::serving::sim::{Arrivals, Limits, Request, metrics, simulate};
 use crate::serving::table::{StepTable, TablePlan};
 use crate::serving::{memory_of, replica};
 use crate::units::significant;
 
-/// Per-rank limits in LLMServingSim's record of its runs (`bench/examples`, `vllm/meta.json`). The RTX 4090,
-/// started with twice as many sequences, has memory for fifty.
-const MAX_SEQS: u32 = 128;
-const TOKEN_BUDGET: u32 = 2048;
+constants!("recorded_servers": max_seqs, token_budget);
 
 /// A server serving recorded requests.
 #[derive(Debug, Clone, Deserialize)]
@@ -168,8 +166,8 @@ impl TraceCase {
                 ..Workload::default()
             },
             overrides: Overrides {
-                token_budget: Some(TOKEN_BUDGET),
-                max_seqs: Some(MAX_SEQS),
+                token_budget: Some(constants().token_budget as u32),
+                max_seqs: Some(constants().max_seqs as u32),
                 ..Overrides::default()
             },
             ..Scenario::default()

@@ -3,7 +3,7 @@
 use regex_lite::Regex;
 use serde_json::{Map, Value, json};
 
-use crate::config::inputs::{self, Input, Kind};
+use crate::config::inputs::{self, Input, InputKind};
 use crate::config::{Field, Metric, excerpt, json as text};
 
 /// The version of the form.
@@ -215,14 +215,14 @@ fn scenario() -> Value {
 
 fn of_input(input: &Input) -> Value {
     let mut schema = match (input.kind(), &input.number) {
-        (kind @ (Kind::Whole | Kind::Real), Some(number)) => json!({
-            "type": if kind == Kind::Whole { "integer" } else { "number" },
+        (kind @ (InputKind::Whole | InputKind::Real), Some(number)) => json!({
+            "type": if kind == InputKind::Whole { "integer" } else { "number" },
             "minimum": number.range.min, "maximum": number.range.max,
         }),
-        (Kind::Whole, None) => json!({ "type": "integer" }),
-        (Kind::Real, None) => json!({ "type": "number" }),
-        (Kind::Lengths, _) => json!({ "type": ["integer", "array"] }),
-        (Kind::Measured, _) => {
+        (InputKind::Whole, None) => json!({ "type": "integer" }),
+        (InputKind::Real, None) => json!({ "type": "number" }),
+        (InputKind::Lengths, _) => json!({ "type": ["integer", "array"] }),
+        (InputKind::Measured, _) => {
             let names = Metric::ALL.iter().map(|metric| json!({ "required": [metric.key(false)] }));
             json!({ "type": "object", "anyOf": names.collect::<Vec<_>>() })
         }

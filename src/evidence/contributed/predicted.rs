@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::read::{Contributed, Contribution};
-use crate::calibration::{Band, Factors, Known, Point, minor, shipped};
-use crate::config::{self, Issue, Load, Measured, link};
+use crate::calibration::{Band, ConfigPoint, Factors, KnownRun, shipped};
+use crate::config::{self, Issue, Load, Measured, Version, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::cases::{Ask, texts};
 use crate::evidence::compared::{Compared, Metric, Times};
@@ -22,9 +22,9 @@ pub struct Predicted {
     pub file: String,
     pub number: u32,
     pub contributor: String,
-    pub version: String,
+    pub version: Version,
     /// What it says of the factors.
-    pub known: Known,
+    pub known: KnownRun,
     /// The shipped calibration holds it.
     pub is_known: bool,
     pub compared: Compared,
@@ -60,10 +60,10 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
     let roofline = simulate(&ideal, Factors::NONE)?;
     let mut known = learned.observed(setup.load, measured, Some(&roofline))?;
     // The physics are those of the catalog's version; what is learned belongs to the version that ran.
-    known.point.version = minor(version);
+    known.point.version = version.minor();
     let ratios = known.observed.iter().map(|one| (one.metric, one.log_ratio));
     let is_known = calibration.knows(&known.point, ratios);
-    let asked = |other: &Point| !is_known || !Leave::Configuration.is_of(&known.point, other);
+    let asked = |other: &ConfigPoint| !is_known || !Leave::Configuration.is_of(&known.point, other);
     let closed = matches!(setup.load, Load::Concurrency(_)).then(|| f64::from(setup.osl));
     let real = measured_times(measured);
     let (calibrated, bands) = corrected(

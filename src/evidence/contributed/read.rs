@@ -7,7 +7,7 @@ use super::{Finding, commands};
 use crate::config::catalog::Catalog;
 use crate::config::link::Link;
 use crate::config::measured::paste;
-use crate::config::{Field, Issue, Metric, Scenario, Setup, Severity, check, json};
+use crate::config::{Field, Issue, Metric, Scenario, Setup, Severity, Version, check, json};
 
 /// A file of measured runs.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub struct Contributed {
     /// Its number in the file, from 1.
     pub number: u32,
     /// Exact engine version.
-    pub version: String,
+    pub version: Version,
     /// Including the measurements.
     pub scenario: Scenario,
     pub setup: Setup,
@@ -79,12 +79,8 @@ fn run(object: &Map<String, Value>, number: u32, catalog: &Catalog) -> (Option<C
     issues.extend(commands::launch(text("launch"), &scenario));
     issues.extend(commands::benchmark(text("benchmark"), &scenario));
     let sound = !issues.iter().any(Issue::is_error);
-    let run = setup.map(|setup| Contributed {
-        number,
-        version: text("engine_version").to_owned(),
-        scenario,
-        setup,
-    });
+    let run =
+        setup.map(|setup| Contributed { number, version: text("engine_version").into(), scenario, setup });
     (run.filter(|_| sound), issues)
 }
 

@@ -1,7 +1,7 @@
 //! Checks contributed runs against each other.
 
 use super::{Finding, Predicted};
-use crate::calibration::{Known, shipped};
+use crate::calibration::{KnownRun, shipped};
 use crate::config::{Field, Issue};
 use crate::serving::run::weigh;
 
@@ -12,7 +12,7 @@ pub fn repeated(all: &mut Vec<Predicted>) -> Vec<Finding> {
     for run in all.drain(..) {
         let same = |other: &&Predicted| {
             // The link holds both configuration and measurements.
-            other.compared.link == run.compared.link && other.version == run.version
+            other.compared.link == run.compared.link && other.version.text() == run.version.text()
         };
         match kept.iter().find(same) {
             Some(first) => {
@@ -30,7 +30,7 @@ pub fn repeated(all: &mut Vec<Predicted>) -> Vec<Finding> {
 /// Warnings about runs far from what other measured runs suggest, contributed or not.
 pub fn contradicting(all: &[Predicted]) -> Vec<Finding> {
     let Some(calibration) = shipped() else { return Vec::new() };
-    let mut known: Vec<(u32, Known)> = (0_u32..).zip(all.iter().map(|run| run.known.clone())).collect();
+    let mut known: Vec<(u32, KnownRun)> = (0_u32..).zip(all.iter().map(|run| run.known.clone())).collect();
     let found = weigh(calibration, &mut known);
     let named = |(index, text): (u32, String)| {
         let run = all.get(index as usize)?;

@@ -9,7 +9,7 @@ pub use collectives::compare_collectives;
 pub use report::FamilyReport;
 use report::{ComparedCall, report};
 
-use super::measured::{Measured, Row};
+use super::measured::{FeatureRow, MeasuredCall};
 use super::sample::{Selection, visit_sample};
 use super::tables::TableError;
 use crate::config::catalog::{Catalog, Physics};
@@ -50,8 +50,8 @@ pub fn compare(
     comparison: &Comparison<'_>,
     core: (&Catalog, &Physics),
 ) -> Result<Option<FamilyReport>, EvaluationError> {
-    let mut taken: Vec<(Measured, Row)> = Vec::new();
-    let wanted = |measured: &Measured| !comparison.excluded.contains(&measured.gpu);
+    let mut taken: Vec<(MeasuredCall, FeatureRow)> = Vec::new();
+    let wanted = |measured: &MeasuredCall| !comparison.excluded.contains(&measured.gpu);
     let skipped = visit_sample(family, data, comparison.selection, &wanted, core, &mut |measured, row| {
         taken.push((measured, row));
     })?;
@@ -71,7 +71,7 @@ pub fn compare(
     Ok(report(&compared, skipped))
 }
 
-fn compared_call(measured: Measured, ideal: f64, answer: Answer) -> ComparedCall {
+fn compared_call(measured: MeasuredCall, ideal: f64, answer: Answer) -> ComparedCall {
     let predicted = ideal * f64::from(-answer.ln_efficiency).exp();
     let off = (measured.micros / predicted).ln().abs();
     let within = answer.ln_bound.map(|bound| off <= f64::from(bound));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::evidence::errors::Errors;
-use crate::evidence::measured::{Measured, REFERENCE_SOURCE};
+use crate::evidence::measured::{MeasuredCall, REFERENCE_SOURCE};
 
 /// Upper ends of the size classes, in µs measured.
 const SIZES: [f64; 3] = [20.0, 100.0, 1000.0];
@@ -39,7 +39,7 @@ pub struct FamilyReport {
 
 /// A measured call beside its prediction, in µs.
 pub(super) struct ComparedCall {
-    pub measured: Measured,
+    pub measured: MeasuredCall,
     pub predicted: f64,
     pub ideal: f64,
     /// Whether the bounds hold; none without bounds.
@@ -70,7 +70,7 @@ pub(super) fn report(compared: &[ComparedCall], skipped: BTreeMap<String, usize>
         with_suspect: Errors::of(&pairs(&all))?,
         by_gpu: by(&counted, |row| row.gpu.clone()),
         by_engine: by(&counted, |row| row.engine.clone()),
-        by_dtype: by(&counted, Measured::formats),
+        by_dtype: by(&counted, MeasuredCall::formats),
         by_kernel: by(&counted, |row| row.kernel.clone()),
         by_size: by(&counted, |row| size_class(row.micros)),
         by_source: by(&compared.iter().filter(|row| !row.measured.suspect).collect::<Vec<_>>(), |row| {
@@ -80,7 +80,7 @@ pub(super) fn report(compared: &[ComparedCall], skipped: BTreeMap<String, usize>
     })
 }
 
-fn by(rows: &[&ComparedCall], key: impl Fn(&Measured) -> String) -> BTreeMap<String, Errors> {
+fn by(rows: &[&ComparedCall], key: impl Fn(&MeasuredCall) -> String) -> BTreeMap<String, Errors> {
     let mut groups: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for row in rows {
         groups.entry(key(&row.measured)).or_default().push((row.predicted, row.measured.micros));
@@ -103,7 +103,7 @@ mod tests {
     use crate::kernels::{Gemm, Op};
 
     fn row(source: &str, micros: f64, predicted: f64) -> ComparedCall {
-        let measured = Measured {
+        let measured = MeasuredCall {
             source: source.into(),
             gpu: "l40s".into(),
             engine: "vllm".into(),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_compared_is_no_report() {
+    fn no_comparison_gives_no_report() {
         assert!(report(&[], BTreeMap::new()).is_none());
     }
 }

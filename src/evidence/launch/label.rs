@@ -4,7 +4,7 @@ use crate::evidence::cases::ServedCase;
 
 /// How the model lay on the GPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Layout {
+pub struct LaunchLayout {
     /// GPUs of the one node.
     pub gpus: u32,
     /// GPUs that share each attention head group.
@@ -44,7 +44,7 @@ pub(super) fn read_label(case: &ServedCase) -> Label {
 }
 
 /// Where the labels of the case say something else than what ran.
-pub(super) fn disagreements(case: &ServedCase, label: Label, layout: Layout) -> Vec<String> {
+pub(super) fn disagreements(case: &ServedCase, label: Label, layout: LaunchLayout) -> Vec<String> {
     let ServedCase { gpus, tp, ep, dp_attention, .. } = case;
     let mut doubts = Vec::new();
     if label.gpus != *gpus {

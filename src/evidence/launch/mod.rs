@@ -16,8 +16,7 @@ use super::cases::ServedCase;
 use crate::config::{Drafts, Dtype};
 use crate::serving::sim::BatchWait;
 
-pub use self::label::Layout;
-pub use self::plan::numbers as version_numbers;
+pub use self::label::LaunchLayout;
 
 /// Where the settings come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,7 +41,7 @@ pub struct LaunchSettings {
     pub origin: Origin,
     /// What really ran, whatever the labels of the case.
     #[serde(skip)]
-    pub layout: Layout,
+    pub layout: LaunchLayout,
     /// Attention DP over all GPUs; none if the label is right.
     pub(super) attention_dp: Option<bool>,
     ep: ExpertRanks,
@@ -232,7 +231,7 @@ pub fn launch(case: &ServedCase) -> Result<LaunchSettings, String> {
         ExpertRanks::GpusIfLabelled if label.ep > 1 => label.gpus,
         ExpertRanks::GpusIfLabelled | ExpertRanks::Label => label.ep,
     };
-    launch.layout = Layout { gpus: label.gpus, tp: label.gpus / ranks, ep, attention_dp: ranks };
+    launch.layout = LaunchLayout { gpus: label.gpus, tp: label.gpus / ranks, ep, attention_dp: ranks };
     launch.doubts.extend(disagreements(case, label, launch.layout));
     launch.length_range = case.length_range.or(launch.length_range);
     if plan.drafts.made(case, label) {

@@ -8,20 +8,21 @@ use serde_json::{Map, Value};
 
 use super::LaunchSettings;
 use super::label::Label;
+use crate::config::Version;
 use crate::evidence::cases::ServedCase;
 
-static PLAN: LazyLock<Result<Plan, String>> = LazyLock::new(|| {
+static PLAN: LazyLock<Result<LaunchPlan, String>> = LazyLock::new(|| {
     let text = include_str!("../../../training/launch_plan.json");
     serde_json::from_str(text).map_err(|error| format!("the plan of launches: {error}"))
 });
 
 /// The plan of this release.
-pub(super) fn plan() -> Result<&'static Plan, String> {
+pub(super) fn plan() -> Result<&'static LaunchPlan, String> {
     PLAN.as_ref().map_err(String::clone)
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Plan {
+pub(super) struct LaunchPlan {
     /// Nominal prompt and answer, in tokens, that the scripts run at all.
     pub lengths: Vec<[u32; 2]>,
     /// The day to which rows without one are put that copy runs of the scripts: the last of the visible ones.
@@ -65,7 +66,7 @@ impl DraftedRuns {
     /// Whether `case` is one of these runs.
     pub fn made(&self, case: &ServedCase, label: Label) -> bool {
         let name = case.model.rsplit_once('/').map_or("", |(_, name)| name);
-        let (day, version) = (case.measured_on.as_deref(), case.engine_version.as_deref());
+        let (day, version) = (case.measured_on.as_deref(), case.engine_version.as_ref().map(Version::text));
         self.batches.iter().any(|batch| {
             batch.models.iter().any(|model| model == name)
                 && batch.engine == case.engine
@@ -146,8 +147,8 @@ pub(super) struct RunKey<'a> {
 impl When {
     fn covers(&self, place: &RunKey) -> bool {
         let RunKey { case, label, day } = place;
-        let version = case.engine_version.as_deref().map(numbers).unwrap_or_default();
-        let newest = vec![u32::MAX];
+        let version = case.engine_version.as_ref().filter(|version| version.is_numbered());
+        let numbers = version.map_or_else(|| vec![u32::MAX], |version| version.numbers().to_vec());
         let named = |names: &Option<Vec<String>>, is: &dyn Fn(&str) -> bool| {
             names.as_ref().is_none_or(|names| names.iter().any(|name| is(name)))
         };
@@ -159,7 +160,7 @@ impl When {
             && within(&self.ep, &label.ep)
             && within(&self.clients, &case.concurrency)
             && within(&self.day, &day.unwrap_or("unknown").to_owned())
-            && within(&self.version, if version.is_empty() { &newest } else { &version })
+            && within(&self.version, &numbers)
     }
 }
 
@@ -167,11 +168,6 @@ fn within<T: PartialOrd>(range: &Range<T>, value: &T) -> bool {
     range.as_ref().is_none_or(|(from, before)| {
         from.as_ref().is_none_or(|from| value >= from) && before.as_ref().is_none_or(|before| value < before)
     })
-}
-
-/// The leading numbers of a version; none of a name.
-pub fn numbers(version: &str) -> Vec<u32> {
-    version.trim_start_matches('v').split('.').map_while(|part| part.parse().ok()).collect()
 }
 
 /// An amount that follows the clients and the prompt.

@@ -4,17 +4,17 @@
 use serde_json::Value;
 
 use super::bench::{constants, engine_settings};
-use super::plan::{Plan, numbers};
-use super::{Graphs, KvCache, LaunchSettings, Layout, Origin};
+use super::plan::LaunchPlan;
+use super::{Graphs, KvCache, LaunchLayout, LaunchSettings, Origin};
 use crate::config::catalog::catalog;
 use crate::config::command::{Flag, Setting, flags, setting};
-use crate::config::{Drafts, Engine, VersionDefaults};
+use crate::config::{Drafts, Engine, Version, VersionDefaults};
 use crate::evidence::cases::{Published, ServedCase};
 
 /// # Errors
 /// Where the engine, its version or the GPU is not in the catalog.
 pub(super) fn launch(
-    plan: &Plan,
+    plan: &LaunchPlan,
     case: &ServedCase,
     published: &Published,
 ) -> Result<LaunchSettings, String> {
@@ -22,12 +22,11 @@ pub(super) fn launch(
     let gpu = catalog()
         .gpu(&case.gpu)
         .ok_or_else(|| format!("{} is not among the GPUs of the catalog", case.gpu))?;
-    let (defaults, doubts) =
-        match case.engine_version.as_deref().map(numbers).filter(|version| !version.is_empty()) {
-            Some(version) => (engine.version_defaults(&version, gpu.arch), Vec::new()),
-            None => (engine.versions.last(), vec!["the engine's version is not recorded".to_owned()]),
-        };
-    let version = case.engine_version.as_deref().unwrap_or_default();
+    let (defaults, doubts) = match case.engine_version.as_ref().filter(|version| version.is_numbered()) {
+        Some(version) => (engine.version_defaults(version, gpu.arch), Vec::new()),
+        None => (engine.versions.last(), vec!["the engine's version is not recorded".to_owned()]),
+    };
+    let version = case.engine_version.as_ref().map_or("", Version::text);
     let defaults =
         defaults.ok_or_else(|| format!("the defaults of {} {version} are not recorded", engine.name))?;
     let (budget, seqs) = engine.scheduler.limits_on(gpu);
@@ -73,8 +72,8 @@ pub(super) fn launch(
 /// Prompts of gpt-oss are rendered without a template.
 fn template_s(engine: &Engine, case: &ServedCase, published: &Published) -> f64 {
     let chat = published.client.contains("chat") && !case.model.contains("gpt-oss");
-    let version = case.engine_version.as_deref().map(numbers).filter(|_| chat);
-    let template = version.and_then(|version| engine.chat_template(&version));
+    let version = case.engine_version.as_ref().filter(|_| chat);
+    let template = version.and_then(|version| engine.chat_template(version));
     template.and_then(|template| template.request_us.0).unwrap_or(0.0) * 1e-6
 }
 
@@ -108,13 +107,13 @@ fn with_defaults(
 }
 
 /// vLLM spreads experts over all GPUs that also split attention; the tables then name EP only.
-fn layout(case: &ServedCase) -> Result<Layout, String> {
+fn layout(case: &ServedCase) -> Result<LaunchLayout, String> {
     let stage = case.gpus / case.pp.max(1);
     let ranks = case.dp_attention.max(1);
     if stage == 0 || !stage.is_multiple_of(ranks) {
         return Err(format!("{} GPUs do not divide into {} stages of {ranks} ranks", case.gpus, case.pp));
     }
-    Ok(Layout { gpus: stage, tp: stage / ranks, ep: case.ep.max(1), attention_dp: ranks })
+    Ok(LaunchLayout { gpus: stage, tp: stage / ranks, ep: case.ep.max(1), attention_dp: ranks })
 }
 
 /// Settings of one engine that the tables hold as fields of their own, and those that change little.
@@ -180,7 +179,7 @@ fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
 /// Tokens drafted in each step, and accepted: what the run printed, or else what runs like it had.
 fn drafts(
     launch: &mut LaunchSettings,
-    plan: &Plan,
+    plan: &LaunchPlan,
     case: &ServedCase,
     published: &Published,
     given: &[Flag],

@@ -1,8 +1,9 @@
 //! Which recorded launch script a case ran.
 
 use super::label::Label;
-use super::plan::{Plan, RunKey, Script};
+use super::plan::{LaunchPlan, RunKey, Script};
 use super::{LaunchSettings, Origin};
+use crate::config::Version;
 use crate::evidence::cases::ServedCase;
 
 /// The launch of a case as its script, or else the defaults of its engine, give it.
@@ -10,7 +11,7 @@ use crate::evidence::cases::ServedCase;
 /// Every visible row of NVIDIA's own part that has the lengths of the scripts repeats the times of one of their runs, with
 /// the same labels, rounded to two decimals of a millisecond. So these are copies, and the fixed lengths that the
 /// table states for that part do not hold for them.
-pub(super) fn launch(plan: &Plan, case: &ServedCase, label: Label) -> Result<LaunchSettings, String> {
+pub(super) fn launch(plan: &LaunchPlan, case: &ServedCase, label: Label) -> Result<LaunchSettings, String> {
     let of_nvidia = case.source.ends_with("nvidia_internal_gap_analysis");
     let scripts: Vec<&Script> = plan.scripts.iter().filter(|script| script.runs(case)).collect();
     let copied = of_nvidia && plan.lengths.contains(&[case.isl, case.osl]) && !scripts.is_empty();
@@ -45,7 +46,7 @@ const COPIED: &str =
 /// A script, and what is uncertain about the choice; or why there is none.
 type Found<'a> = Result<(&'a Script, Vec<String>), String>;
 
-fn find<'a>(plan: &Plan, scripts: &[&'a Script], place: &RunKey) -> Found<'a> {
+fn find<'a>(plan: &LaunchPlan, scripts: &[&'a Script], place: &RunKey) -> Found<'a> {
     let ServedCase { model, precision, gpu, engine, isl, osl, image, .. } = place.case;
     if image.as_deref().is_some_and(|image| image.contains("ai-dynamo/")) {
         Err("the image is Dynamo's, which no recorded script of one node starts".to_owned())
@@ -106,6 +107,7 @@ fn by_day_and_image<'a>(scripts: &[&'a Script], tag: Option<&str>, day: Option<&
 /// The tag of the image, or else the engine's version; none if the case has neither.
 fn image_tag(case: &ServedCase) -> Option<&str> {
     let image = case.image.as_deref().filter(|image| image.contains('/'));
-    let tag = image.and_then(|image| image.rsplit(':').next()).or(case.engine_version.as_deref());
+    let tag =
+        image.and_then(|image| image.rsplit(':').next()).or(case.engine_version.as_ref().map(Version::text));
     tag.map(|tag| tag.trim_start_matches('v'))
 }

@@ -5,9 +5,10 @@ use serde::Deserialize;
 use super::Visitor;
 use super::rows::visit;
 use crate::config::Dtype;
+use crate::config::kernels::ElementwiseKernel;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::Op;
-use crate::kernels::elementwise::{EARLIER, Elementwise, Kind};
+use crate::kernels::elementwise::{Elementwise, ElementwiseKind};
 
 /// The source that timed the kernels of an earlier engine. What it lists as `add_rmsnorm` is the second
 /// norm of a layer, without the add: it takes as long as `rmsnorm` (within 1 %), adds are rows of their own,
@@ -35,18 +36,18 @@ pub(super) fn visit_rows(table: &Table, visitor: &mut Visitor<'_>) -> Result<(),
             return Err(format!("another operator of Phi-2 listed as {op}"));
         }
         let kind = match op {
-            "rmsnorm" => Kind::Norm,
-            "add_rmsnorm" if earlier => Kind::Norm,
-            "add_rmsnorm" => Kind::AddNorm,
-            "add" => Kind::Add,
-            "qk_norm" => Kind::QkNorm,
-            "silu_and_mul" => Kind::SiluMul,
-            "rope" => Kind::Rope,
-            "embedding" => Kind::Embedding,
+            "rmsnorm" => ElementwiseKind::Norm,
+            "add_rmsnorm" if earlier => ElementwiseKind::Norm,
+            "add_rmsnorm" => ElementwiseKind::AddNorm,
+            "add" => ElementwiseKind::Add,
+            "qk_norm" => ElementwiseKind::QkNorm,
+            "silu_and_mul" => ElementwiseKind::SiluMul,
+            "rope" => ElementwiseKind::Rope,
+            "embedding" => ElementwiseKind::Embedding,
             other => return Err(format!("element-wise {other}")),
         };
         if earlier {
-            run.kernel = EARLIER.into();
+            run.kernel = <&str>::from(ElementwiseKernel::Earlier).into();
         }
         Ok((Dtype::Bf16, Op::Elementwise(Elementwise { kind, rows, width }), run))
     })

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Visitor;
 use super::attention::past;
-use super::rows::{Run, visit, visit_siblings};
+use super::rows::{RowSource, visit, visit_siblings};
 use super::siblings::point;
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
@@ -66,9 +66,6 @@ impl Published {
     }
 }
 
-/// An engine whose shortest kernel on a GPU is so much longer than another's was timed launch by launch.
-const EAGER: f64 = 8.0;
-
 #[derive(Deserialize)]
 struct Row<'t> {
     dtype: &'t str,
@@ -85,15 +82,15 @@ struct Row<'t> {
 /// launch: what the host adds there is no kernel's time.
 pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     let mut shortest: HashMap<&str, HashMap<&str, f64>> = HashMap::new();
-    for row in table.rows::<Run, Row>() {
+    for row in table.rows::<RowSource, Row>() {
         let (run, _) = row?;
         let least = shortest.entry(run.gpu).or_default().entry(run.engine).or_insert(run.latency_us);
         *least = least.min(run.latency_us);
     }
-    let eager = |run: &Run| {
+    let eager = |run: &RowSource| {
         let engines = &shortest[run.gpu];
         let least = engines.values().copied().fold(f64::INFINITY, f64::min);
-        engines[run.engine] > EAGER * least
+        engines[run.engine] > super::constants().eager * least
     };
     visit(table.rows(), visitor, |run, row| {
         let Row { dtype, kv_dtype, batch, q_len, kv_len, step, heads } = row;
@@ -160,7 +157,7 @@ impl BlockRow<'_> {
 /// Visits the rows of one phase of dense or sparse blocks.
 pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     // Models of one shape are one point.
-    let shared = |run: &Run, row: &BlockRow| {
+    let shared = |run: &RowSource, row: &BlockRow| {
         let formats = [row.dtype, row.kv_dtype, row.gemm_dtype];
         let sizes = [row.batch, row.heads, row.q_len];
         let hidden = Published::of(row.model).map(|published| published.hidden);

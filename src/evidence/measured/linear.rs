@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::rows::{Run, visit_siblings};
+use super::rows::{RowSource, visit_siblings};
 use super::siblings::point;
 use super::{Skipped, Visitor};
 use crate::config::Dtype;
@@ -72,7 +72,7 @@ pub(super) fn visit_mamba(table: &Table, visitor: &mut Visitor<'_>) -> Result<()
 
 /// Phase and sequences of a row, with the kernel named as the models know it.
 fn start(
-    run: &mut Run<'_>,
+    run: &mut RowSource<'_>,
     version: &str,
     phase: &str,
     batch: u64,
@@ -92,9 +92,9 @@ fn start(
 fn visit_calls<'t, R: Deserialize<'t>>(
     table: &'t Table,
     visitor: &mut Visitor<'_>,
-    read: impl Fn(&mut Run<'t>, &R) -> Result<Op, Skipped>,
+    read: impl Fn(&mut RowSource<'t>, &R) -> Result<Op, Skipped>,
 ) -> Result<(), TableError> {
-    let shared = |run: &Run<'t>, row: &R| {
+    let shared = |run: &RowSource<'t>, row: &R| {
         let mut run = run.clone();
         let op = read(&mut run, row).map(|op| (op.point().shape, op.point().size));
         point((run.engine, &run.kernel, op))

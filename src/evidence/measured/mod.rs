@@ -16,11 +16,14 @@ use std::path::Path;
 
 use super::tables::{Table, TableError};
 use crate::config::Dtype;
-use crate::kernels::{Family, Op, Phase, Point};
+use crate::kernels::constants::constants;
+use crate::kernels::{CallPoint, Family, Op, Phase};
 
 pub use collective::{NCCL, visit_collectives};
-pub use row::Row;
+pub use row::FeatureRow;
 pub use siblings::SUSPECT;
+
+constants!("tables": eager, siblings);
 
 /// The source that efficiencies are on the scale of, where it has a table; others carry a bias.
 pub const REFERENCE_SOURCE: &str = "aiconfigurator";
@@ -38,7 +41,7 @@ pub fn reference_sources(family: Family) -> &'static [&'static str] {
 
 /// One measured call.
 #[derive(Debug, Clone)]
-pub struct Measured {
+pub struct MeasuredCall {
     pub source: String,
     pub gpu: String,
     /// Catalog id; empty where a source names none.
@@ -55,9 +58,9 @@ pub struct Measured {
     pub suspect: bool,
 }
 
-impl Measured {
+impl MeasuredCall {
     /// What identifies the call: its shape, which is held out whole, and its size within the shape.
-    pub fn point(&self) -> Point {
+    pub fn point(&self) -> CallPoint {
         self.op.point()
     }
 
@@ -71,7 +74,7 @@ impl Measured {
 pub type Skipped = String;
 
 /// Takes each row of a table.
-pub type Visitor<'a> = dyn FnMut(Result<Measured, Skipped>) + 'a;
+pub type Visitor<'a> = dyn FnMut(Result<MeasuredCall, Skipped>) + 'a;
 
 /// Visits the rows of one table.
 type Reader = fn(&Table, &mut Visitor<'_>) -> Result<(), TableError>;

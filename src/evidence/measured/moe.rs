@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 use super::Visitor;
 use super::gate::through_gate;
-use super::rows::{Run, visit, visit_siblings};
+use super::rows::{RowSource, visit, visit_siblings};
 use super::siblings::point;
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
-use crate::kernels::{ExpertLoad, Moe, Op, Part, Pool, Routing};
+use crate::kernels::{ExpertLoad, Moe, MoePart, Op, Pool, Routing};
 
 /// The name by which the features know the Triton kernel of SGLang, which PipeWeave timed.
 const PIPEWEAVE_KERNEL: &str = "sglang_fused_moe_triton";
@@ -31,7 +31,7 @@ struct Row<'t> {
 /// Visits the rows of the reference source's table. Siblings tell where a kernel's tuner fell back on one GPU: a whole layer then
 /// takes several times as long as on the others.
 pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let shared = |run: &Run, row: &Row| {
+    let shared = |run: &RowSource, row: &Row| {
         let Row { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = *row;
         let sizes = [tokens, hidden, inter, topk, experts, tp, ep];
         point((run.engine, &run.kernel, dtype, distribution, sizes))
@@ -49,7 +49,7 @@ pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(
             false => routing.load(&pool),
         });
         let gated = !WITHOUT_GATE_PROJECTION.contains(&shape);
-        let part = Part::Whole;
+        let part = MoePart::Whole;
         let moe = Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load };
         Ok((weights, Op::Moe(moe), run))
     })
@@ -112,7 +112,7 @@ pub(super) fn visit_first(table: &Table, visitor: &mut Visitor<'_>) -> Result<()
         }
         (run.engine, run.kernel) = ("sglang", PIPEWEAVE_KERNEL.into());
         let load = Routing::Even.load(&Pool { tokens, experts, topk, ep: 1 });
-        let (tp, ep, gated, part) = (1, 1, true, Part::First);
+        let (tp, ep, gated, part) = (1, 1, true, MoePart::First);
         let weights = Dtype::Bf16;
         let moe = Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load };
         Ok((weights, Op::Moe(moe), run))

@@ -1,36 +1,39 @@
 //! The feature row of a measured call.
 
-use super::Measured;
+use super::MeasuredCall;
 use crate::config::MissingFigure;
 use crate::config::catalog::{Catalog, Physics};
+use crate::config::kernels::Caller;
 use crate::kernels::Launch;
 use crate::units::Seconds;
 
 /// A call's features as the measuring loop launched it, and its ideal time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct FeatureRow {
     pub features: Vec<f32>,
     pub ideal: Seconds,
 }
 
-impl Measured {
+impl MeasuredCall {
     /// # Errors
     /// The reason why no model covers the call: a GPU without a record, or one that lacks a figure; a
     /// format or kernel nobody learned.
-    pub fn row(&self, catalog: &Catalog, physics: &Physics) -> Result<Row, String> {
+    pub fn row(&self, catalog: &Catalog, physics: &Physics) -> Result<FeatureRow, String> {
         let gpu = catalog.gpu(&self.gpu).ok_or_else(|| format!("no record of {}", self.gpu))?;
+        // Sources that name no engine called the library, as vLLM does.
+        let engine = catalog.engine(if self.engine.is_empty() { "vllm" } else { &self.engine });
         let launch = Launch {
-            gpu,
-            engine: &self.engine,
-            kernel: &self.kernel,
+            caller: Caller::from_id(&self.engine),
+            name: &self.kernel,
+            kernel: self.op.named(&self.kernel, engine, gpu.arch),
             math: self.dtype,
-            floor: physics.launch_floor,
+            ..Launch::on(gpu, physics.launch_floor)
         };
         let missing = |error: MissingFigure| error.to_string();
         let row = self.op.vector(&launch).map_err(missing)?;
         let features = row.ok_or_else(|| format!("no model for {} by {}", self.formats(), self.kernel))?;
         let count = self.op.count(gpu).map_err(missing)?;
         let ideal = count.ideal(gpu, physics.launch_floor).map_err(missing)?;
-        Ok(Row { features, ideal })
+        Ok(FeatureRow { features, ideal })
     }
 }

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::siblings::Siblings;
-use super::{Measured, REFERENCE_SOURCE, Skipped, Visitor};
+use super::{MeasuredCall, REFERENCE_SOURCE, Skipped, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::Op;
 
 /// What tables say of a row beside the call itself. The reference source's name engines, those of others their source.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Run<'t> {
+pub(super) struct RowSource<'t> {
     #[serde(default = "reference")]
     pub source: &'t str,
     pub gpu: &'t str,
@@ -31,16 +31,16 @@ fn reference() -> &'static str {
 }
 
 /// A call, the format its table gives, and its run as it is to be known; or why it is left out.
-pub(super) type Call<'t> = Result<(Dtype, Op, Run<'t>), Skipped>;
+pub(super) type Call<'t> = Result<(Dtype, Op, RowSource<'t>), Skipped>;
 
 /// Visits rows as `call` reads them.
 ///
 /// # Errors
 /// Where a row does not read.
 pub(super) fn visit<'t, R: Deserialize<'t>>(
-    rows: impl Iterator<Item = Result<(Run<'t>, R), TableError>>,
+    rows: impl Iterator<Item = Result<(RowSource<'t>, R), TableError>>,
     visitor: &mut Visitor<'_>,
-    mut call: impl FnMut(Run<'t>, R) -> Call<'t>,
+    mut call: impl FnMut(RowSource<'t>, R) -> Call<'t>,
 ) -> Result<(), TableError> {
     for row in rows {
         let (run, own) = row?;
@@ -56,8 +56,8 @@ pub(super) fn visit<'t, R: Deserialize<'t>>(
 pub(super) fn visit_siblings<'t, R: Deserialize<'t>>(
     table: &'t Table,
     visitor: &mut Visitor<'_>,
-    point: impl Fn(&Run<'t>, &R) -> u64,
-    mut call: impl FnMut(Run<'t>, R) -> Call<'t>,
+    point: impl Fn(&RowSource<'t>, &R) -> u64,
+    mut call: impl FnMut(RowSource<'t>, R) -> Call<'t>,
 ) -> Result<(), TableError> {
     let mut siblings = Siblings::default();
     for row in table.rows() {
@@ -66,12 +66,12 @@ pub(super) fn visit_siblings<'t, R: Deserialize<'t>>(
     }
     visit(table.rows(), visitor, |run, own| {
         let suspect = !siblings.agree(point(&run, &own), run.gpu, run.latency_us);
-        call(run, own).map(|(dtype, op, run)| (dtype, op, Run { suspect, ..run }))
+        call(run, own).map(|(dtype, op, run)| (dtype, op, RowSource { suspect, ..run }))
     })
 }
 
-fn measured((dtype, op, run): (Dtype, Op, Run<'_>)) -> Measured {
-    Measured {
+fn measured((dtype, op, run): (Dtype, Op, RowSource<'_>)) -> MeasuredCall {
+    MeasuredCall {
         source: run.source.into(),
         gpu: run.gpu.into(),
         engine: run.engine.into(),

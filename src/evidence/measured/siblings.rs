@@ -11,9 +11,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::config::catalog::catalog;
 use crate::config::{Arch, Dtype, Gpu};
 
-/// How far equal kernels lie apart on equal silicon: clocks, power and cooling.
-const TOLERANCE: f64 = 1.35;
-
 /// What a suspect row is called where rows are counted.
 pub const SUSPECT: &str = "suspect: sibling GPUs contradict it beyond what their records explain";
 
@@ -54,7 +51,7 @@ impl Siblings {
 /// Whether two times of one call differ by no more than the records of the GPUs and the tolerance.
 fn explain(a: (&Gpu, f64), b: (&Gpu, f64)) -> bool {
     let (slow, fast) = if a.1 > b.1 { (a, b) } else { (b, a) };
-    slow.1 <= fast.1 * TOLERANCE * advantage(fast.0, slow.0)
+    slow.1 <= fast.1 * super::constants().siblings * advantage(fast.0, slow.0)
 }
 
 /// How much faster `fast` may be than `slow` by their records, at least 1.

@@ -7,6 +7,7 @@ pub mod report;
 mod tests;
 mod version;
 
+use crate::config::Version;
 use serde::{Deserialize, Serialize};
 
 pub use case::compare;
@@ -18,7 +19,7 @@ pub struct StartCase {
     /// The thread or repository the log is from.
     pub source: String,
     pub engine: String,
-    pub engine_version: Option<String>,
+    pub engine_version: Option<Version>,
     pub model: String,
     pub gpu: String,
     pub tp: u32,

@@ -35,7 +35,7 @@ pub struct Verdict {
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Group {
+pub struct MemoryGroup {
     pub cases: usize,
     pub kv_available_gib: Option<Room>,
     /// Tokens of caches whose layers all keep the same length.
@@ -49,13 +49,13 @@ pub struct Group {
 #[derive(Debug, Clone, Serialize)]
 pub struct StartReport {
     #[serde(flatten)]
-    pub all: Group,
+    pub all: MemoryGroup,
     pub skipped: Vec<Skipped>,
     /// Logs whose parts cannot all be true; counted all the same.
     pub contradictions: Vec<Skipped>,
-    pub without_contradictions: Group,
-    pub by_engine: BTreeMap<String, Group>,
-    pub by_model: BTreeMap<String, Group>,
+    pub without_contradictions: MemoryGroup,
+    pub by_engine: BTreeMap<String, MemoryGroup>,
+    pub by_model: BTreeMap<String, MemoryGroup>,
 }
 
 impl StartReport {
@@ -63,24 +63,24 @@ impl StartReport {
         let by = |key: &dyn Fn(&ComparedStart) -> &String| {
             let mut groups: BTreeMap<String, Vec<&ComparedStart>> = BTreeMap::new();
             compared.iter().for_each(|one| groups.entry(key(one).clone()).or_default().push(one));
-            groups.into_iter().map(|(name, group)| (name, Group::of(&group))).collect()
+            groups.into_iter().map(|(name, group)| (name, MemoryGroup::of(&group))).collect()
         };
         let sound: Vec<_> = compared.iter().filter(|one| one.contradiction.is_none()).collect();
         let contradiction = |one: &ComparedStart| {
             one.contradiction.clone().map(|reason| Skipped { id: one.id.clone(), reason })
         };
         Self {
-            all: Group::of(&compared.iter().collect::<Vec<_>>()),
+            all: MemoryGroup::of(&compared.iter().collect::<Vec<_>>()),
             skipped,
             contradictions: compared.iter().filter_map(contradiction).collect(),
-            without_contradictions: Group::of(&sound),
+            without_contradictions: MemoryGroup::of(&sound),
             by_engine: by(&|one| &one.engine),
             by_model: by(&|one| &one.model),
         }
     }
 }
 
-impl Group {
+impl MemoryGroup {
     fn of(group: &[&ComparedStart]) -> Self {
         let pairs = |of: fn(&Sizes) -> Option<f64>, hybrid: Option<bool>| -> Vec<(f64, f64)> {
             let chosen = group.iter().filter(|one| hybrid.is_none_or(|hybrid| one.hybrid_kv == hybrid));

@@ -14,14 +14,14 @@ fn compared(case: &StartCase) -> ComparedStart {
 }
 
 #[test]
-fn a_line_that_is_no_case_is_named() {
+fn invalid_lines_are_named() {
     let error = read("\n{}\n").unwrap_err();
     assert!(error.starts_with("line 2: missing field `id`"), "{error}");
     assert_eq!(read(" \n").unwrap().len(), 0);
 }
 
 #[test]
-fn what_a_log_leaves_open_is_said() {
+fn assumptions_about_a_log_are_reported() {
     let one = compared(&start());
     assert_eq!(one.assumed, ["share 0.9: the default of version 0.11.0"]);
     assert!(one.predicted.starts && one.logged.starts && !one.near_edge && one.contradiction.is_none());

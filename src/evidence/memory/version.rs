@@ -1,6 +1,7 @@
 //! The version an engine had, where its log does not print one.
 
 use super::StartCase;
+use crate::config::Version;
 
 /// First numbers of threads after a release, by repository.
 const THREADS: [(&str, &[(u32, &str)]); 2] = [
@@ -19,7 +20,7 @@ const THREADS: [(&str, &[(u32, &str)]); 2] = [
 ];
 
 /// The version, and how it is known if the log does not print it; none if nothing tells.
-pub fn version(case: &StartCase) -> Option<(String, Option<String>)> {
+pub fn version(case: &StartCase) -> Option<(Version, Option<String>)> {
     if let Some(printed) = &case.engine_version {
         return Some((printed.clone(), None));
     }

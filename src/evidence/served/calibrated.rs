@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Run, response::point};
+use super::{ServedRun, response::point};
 use crate::calibration::{
-    Band, Calibration, FACTORS, Factors, Label, Observed, Point, Posterior, Responses, Standing,
+    Band, Calibration, ConfigPoint, FACTORS, Factors, Label, Observed, Posterior, Responses, Standing,
 };
-use crate::evidence::cases::{Kind, ServedCase};
+use crate::evidence::cases::{LoadKind, ServedCase};
 use crate::evidence::compared::{Metric, Times};
 use crate::evidence::coverage::Calibrated;
 use crate::serving::table::Hosted;
@@ -41,7 +41,7 @@ impl Leave {
     }
 
     /// Whether a known run is left out when predicting a run at `at`.
-    pub fn is_of(self, at: &Point, known: &Point) -> bool {
+    pub fn is_of(self, at: &ConfigPoint, known: &ConfigPoint) -> bool {
         self.labels().iter().all(|&label| at.agrees(known, label))
     }
 
@@ -59,7 +59,7 @@ impl Leave {
 /// A run to predict: its calibration point, and the physics' prediction.
 pub struct RunPoint<'a> {
     pub case: &'a ServedCase,
-    pub run: &'a Run,
+    pub run: &'a ServedRun,
     pub hosted: Hosted<'a>,
     pub physics: Times,
     pub in_flight: f64,
@@ -78,11 +78,11 @@ pub fn predict(place: &RunPoint<'_>, calibration: &Calibration, leave: Leave) ->
     let at = point(place.case, place.run, place.in_flight);
     let measured = place.case.measured;
     let known = leave != Leave::Configuration || knows(calibration, &at, &place.physics, &measured);
-    let others = |one: &Point| !known || !leave.is_of(&at, one);
+    let others = |one: &ConfigPoint| !known || !leave.is_of(&at, one);
     let simulate = |factors: Factors| {
         place.run.simulate(&place.hosted.times(factors), factors.wait).map(|(times, _)| times)
     };
-    let closed = (place.case.kind == Kind::ClosedLoop).then(|| f64::from(place.case.osl));
+    let closed = (place.case.kind == LoadKind::ClosedLoop).then(|| f64::from(place.case.osl));
     Ok(corrected(calibration, (&at, others), simulate, (closed, &measured))?.0)
 }
 
@@ -93,7 +93,7 @@ pub fn predict(place: &RunPoint<'_>, calibration: &Calibration, leave: Leave) ->
 /// Errors of `simulate`.
 pub fn corrected(
     calibration: &Calibration,
-    (at, asked): (&Point, impl Fn(&Point) -> bool + Copy),
+    (at, asked): (&ConfigPoint, impl Fn(&ConfigPoint) -> bool + Copy),
     simulate: impl Fn(Factors) -> Result<Times, String>,
     (closed, measured): (Option<f64>, &Times),
 ) -> Result<(Calibrated, BTreeMap<Metric, Band>), String> {
@@ -117,7 +117,7 @@ pub fn corrected(
 }
 
 /// Whether the calibration contains this run.
-fn knows(calibration: &Calibration, at: &Point, physics: &Times, measured: &Times) -> bool {
+fn knows(calibration: &Calibration, at: &ConfigPoint, physics: &Times, measured: &Times) -> bool {
     let ratio = |(metric, observed): &(Metric, Observed)| {
         Some((*observed, (metric.of(measured)? / metric.of(physics)?).ln()))
     };

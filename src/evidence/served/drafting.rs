@@ -5,7 +5,7 @@ use crate::config::{Dtype, MissingFigure, Setup};
 use crate::kernels::constants::constants;
 use crate::units::{Bytes, Seconds};
 
-constants!("drafting": eagle_vocab);
+constants!("drafting": recipe_drafts, eagle_vocab);
 
 /// Seconds of `passes` passes over one token of each sequence: the bytes of one decoder layer as wide as the model's last and of
 /// the draft's own head, in 16 bits and split over the GPUs as the model is. Few tokens leave it bound by these.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::sent::SentRequests;
-use super::cases::{Ask, Kind, ServedCase, texts};
+use super::cases::{Ask, LoadKind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, LaunchSettings, launch};
 use crate::config::catalog::{Catalog, Physics, constants};
@@ -28,12 +28,9 @@ use crate::serving::sim::{
 use crate::serving::table::{Extent, StepTable, TablePlan};
 use crate::serving::{memory_of, replica};
 
-/// Requests of each client before the measured ones, where prompts are sent again.
-const WARMUP_ROUNDS: f64 = 2.0;
-
 /// A case ready to be simulated.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct ServedRun {
     pub setup: Setup,
     pub launch: LaunchSettings,
     pub policy: Policy,
@@ -45,7 +42,7 @@ pub struct Run {
     pub link: String,
 }
 
-impl Run {
+impl ServedRun {
     /// # Errors
     /// Why the case cannot be run again.
     pub fn of(case: &ServedCase, catalog: &Catalog) -> Result<Self, String> {
@@ -58,7 +55,7 @@ impl Run {
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
         let mut setup = with_kernels(setup, &launch, case);
-        if case.kind == Kind::Offline && !launch.async_scheduling {
+        if case.kind == LoadKind::Offline && !launch.async_scheduling {
             setup.engine.host.sequence_us = sequence_us(&case.engine, catalog);
         }
         let physics = constants().physics().ok_or("the catalog of constants lacks a figure")?;
@@ -285,7 +282,7 @@ fn cached_share(policy: &Policy, launch: &LaunchSettings, case: &ServedCase) -> 
     let running = clients * f64::from(case.osl);
     let room = policy.kv_tokens as f64 * f64::from(policy.ranks) - running;
     let held = (room / (distinct * f64::from(case.isl))).clamp(0.0, 1.0);
-    let first = (distinct - WARMUP_ROUNDS * clients).max(0.0);
+    let first = (distinct - sent::constants().warmup_rounds * clients).max(0.0);
     held * (1.0 - first / f64::from(launch.requests(case.concurrency))).max(0.0)
 }
 
@@ -300,14 +297,18 @@ pub struct Tables {
 ///
 /// # Errors
 /// Where a catalog record lacks a figure, or the models do not answer.
-pub fn tables(runs: &[&Run], physics: &Physics, ask: &Ask<'_>) -> Result<BTreeMap<String, Tables>, String> {
-    let mut wanted: BTreeMap<String, (&Run, Extent)> = BTreeMap::new();
+pub fn tables(
+    runs: &[&ServedRun],
+    physics: &Physics,
+    ask: &Ask<'_>,
+) -> Result<BTreeMap<String, Tables>, String> {
+    let mut wanted: BTreeMap<String, (&ServedRun, Extent)> = BTreeMap::new();
     for run in runs {
         let (_, extent) = wanted.entry(run.table_key()).or_insert((run, run.extent));
         *extent = extent.joined(&run.extent);
     }
-    let wanted: Vec<(String, (&Run, Extent))> = wanted.into_iter().collect();
-    let table = |(key, (run, extent)): &(String, (&Run, Extent))| {
+    let wanted: Vec<(String, (&ServedRun, Extent))> = wanted.into_iter().collect();
+    let table = |(key, (run, extent)): &(String, (&ServedRun, Extent))| {
         let plan = TablePlan::new(&run.setup, physics, extent).map_err(|missing| missing.to_string())?;
         let unanswered = "the models did not answer every row";
         let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);

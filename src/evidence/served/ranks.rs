@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::calibrated::Leave;
 use super::on_all_cores;
-use crate::calibration::{Calibration, Figure, Label, Point, Standing};
+use crate::calibration::{Calibration, ConfigPoint, Label, Standing, UncertainFigure};
 use crate::evidence::compared::{Compared, Metric};
 use crate::evidence::coverage::{Calibrated, PREDICTED};
 
@@ -163,8 +163,9 @@ fn difference(one: &Calibrated, other: &Calibrated) -> Option<&'static str> {
 /// Compares a pair with the runs of both configurations left out.
 fn rank(difference: &'static str, pair: &[Predicted<'_>; 2], calibration: &Calibration) -> Vec<Ranked> {
     let standings = pair.map(|(_, calibrated)| &calibrated.standing);
-    let others =
-        |known: &Point| standings.iter().all(|standing| !Leave::Configuration.is_of(&standing.point, known));
+    let others = |known: &ConfigPoint| {
+        standings.iter().all(|standing| !Leave::Configuration.is_of(&standing.point, known))
+    };
     let versus = calibration.versus(standings, &[], others);
     let of_metric = |metric: Metric| {
         let [a, b] = pair.map(|(case, _)| case);
@@ -177,6 +178,6 @@ fn rank(difference: &'static str, pair: &[Predicted<'_>; 2], calibration: &Calib
     METRICS.into_iter().filter_map(of_metric).filter(|one| one.measured != 0.0).collect()
 }
 
-fn figure(standing: &Standing, metric: Metric) -> Option<Figure> {
+fn figure(standing: &Standing, metric: Metric) -> Option<UncertainFigure> {
     if metric == Metric::Ttft { standing.ttft } else { standing.tpot }
 }

@@ -6,19 +6,17 @@ use serde::Serialize;
 
 use super::calibrated::{Leave, RunPoint, predict};
 use super::ranks::Ranks;
-use super::{Run, Tables, on_all_cores, tables};
+use super::{ServedRun, Tables, on_all_cores, tables};
 use crate::calibration::shipped;
 use crate::config::catalog::{Catalog, Physics};
-use crate::evidence::cases::{Ask, Kind, ServedCase};
+use crate::evidence::cases::{Ask, LoadKind, ServedCase};
 use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, Skipped, Times, errors, grouped};
-use crate::evidence::contradictions::{Contradiction, contradictions};
+use crate::evidence::contradictions::{Contradiction, constants, contradictions};
 use crate::evidence::coverage::PREDICTED;
 use crate::serving::table::StepTable;
 
 /// Maximum clients at which queueing is negligible.
 const FEW_CLIENTS: u32 = 4;
-/// Measured means repeat within 2.7 % in nine of ten pairs.
-const PHYSICS_MARGIN: f64 = 0.97;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct LoopReport {
@@ -45,13 +43,13 @@ pub struct LoopReport {
 pub struct ServedReports {
     pub closed_loops: LoopReport,
     /// Of every other kind.
-    pub others: BTreeMap<Kind, Report>,
+    pub others: BTreeMap<LoadKind, Report>,
 }
 
 /// A case ready for replay.
 struct Ready<'a> {
     case: &'a ServedCase,
-    run: Run,
+    run: ServedRun,
 }
 
 /// Replays every case: the physics alone, and calibrated, by which runs are left out.
@@ -66,15 +64,15 @@ pub fn served_reports(
     leaves: &[Leave],
 ) -> Result<ServedReports, String> {
     let (mut ready, mut skipped) = (Vec::new(), Vec::new());
-    for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| Run::of(case, catalog))) {
+    for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| ServedRun::of(case, catalog))) {
         match run {
             Ok(run) => ready.push(Ready { case, run }),
             Err(reason) => skipped.push((case.kind, Skipped { id: case.id.clone(), reason })),
         }
     }
-    let runs: Vec<&Run> = ready.iter().map(|one| &one.run).collect();
+    let runs: Vec<&ServedRun> = ready.iter().map(|one| &one.run).collect();
     let tables = tables(&runs, physics, ask)?;
-    let mut compared: BTreeMap<Kind, Vec<Compared>> = BTreeMap::new();
+    let mut compared: BTreeMap<LoadKind, Vec<Compared>> = BTreeMap::new();
     for (one, pair) in
         ready.iter().zip(on_all_cores(&ready, |one| compare(one.case, &one.run, &tables, leaves)))
     {
@@ -83,15 +81,15 @@ pub fn served_reports(
             Err(reason) => skipped.push((one.case.kind, Skipped { id: one.case.id.clone(), reason })),
         }
     }
-    let report = |kind: Kind, compared: Vec<Compared>| {
+    let report = |kind: LoadKind, compared: Vec<Compared>| {
         let skipped = skipped.iter().filter(|(of, _)| *of == kind).map(|(_, one)| one.clone()).collect();
         Report::of(&ServedCase::METRICS, compared, skipped, peers)
     };
-    let closed = compared.remove(&Kind::ClosedLoop).unwrap_or_default();
-    let others = Kind::ALL.iter().copied().filter(|kind| *kind != Kind::ClosedLoop);
+    let closed = compared.remove(&LoadKind::ClosedLoop).unwrap_or_default();
+    let others = LoadKind::ALL.iter().copied().filter(|kind| *kind != LoadKind::ClosedLoop);
     let others =
         others.map(|kind| (kind, report(kind, compared.remove(&kind).unwrap_or_default()))).collect();
-    let all = report(Kind::ClosedLoop, closed);
+    let all = report(LoadKind::ClosedLoop, closed);
     Ok(ServedReports { closed_loops: loop_report(&ready, all, &tables), others })
 }
 
@@ -99,7 +97,7 @@ pub fn served_reports(
 fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Tables>) -> LoopReport {
     let recorded: Vec<&Ready> = ready
         .iter()
-        .filter(|one| one.case.kind == Kind::ClosedLoop && one.case.published.is_none())
+        .filter(|one| one.case.kind == LoadKind::ClosedLoop && one.case.published.is_none())
         .collect();
     let cases: Vec<&ServedCase> = recorded.iter().map(|one| one.case).collect();
     let by_id: BTreeMap<&str, &ServedCase> = cases.iter().map(|case| (case.id.as_str(), *case)).collect();
@@ -125,7 +123,7 @@ fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Table
         }
     }
     let (mut inferred, mut guessed): (BTreeMap<String, usize>, BTreeSet<&str>) = Default::default();
-    for one in ready.iter().filter(|one| one.case.kind == Kind::ClosedLoop) {
+    for one in ready.iter().filter(|one| one.case.kind == LoadKind::ClosedLoop) {
         let inferences = &one.run.launch.inferred;
         inferences.iter().for_each(|what| *inferred.entry(what.clone()).or_default() += 1);
         if !inferences.is_empty() {
@@ -161,7 +159,7 @@ fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Table
 fn faster_than_physics(case: &Compared, osl: u32) -> Option<String> {
     let whole = |times: &Times| Some(times.ttft_ms? + (f64::from(osl) - 1.0) * times.tpot_ms?);
     let (measured, least) = (whole(&case.measured)?, whole(&case.roofline)?);
-    (measured < least * PHYSICS_MARGIN).then(|| {
+    (measured < least * constants().physics_margin).then(|| {
         format!(
             "a request takes {measured:.0} ms, and its kernels alone, at peak rates, {least:.0} ms: not all of \
              its work was done"
@@ -171,7 +169,7 @@ fn faster_than_physics(case: &Compared, osl: u32) -> Option<String> {
 
 fn compare(
     case: &ServedCase,
-    run: &Run,
+    run: &ServedRun,
     tables: &BTreeMap<String, Tables>,
     leaves: &[Leave],
 ) -> Result<Compared, String> {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Run, Tables, on_all_cores, tables};
-use crate::calibration::{Factors, Point, Responses, minor};
+use super::{ServedRun, Tables, on_all_cores, tables};
+use crate::calibration::{ConfigPoint, Factors, Responses};
+use crate::config::Version;
 use crate::config::catalog::{Catalog, Physics};
 use crate::evidence::cases::{Ask, ServedCase};
 use crate::evidence::compared::{Skipped, Times};
@@ -16,7 +17,7 @@ pub struct Response {
     pub id: String,
     pub kind: &'static str,
     pub source: String,
-    pub point: Point,
+    pub point: ConfigPoint,
     pub factors: Factors,
     pub measured: Times,
     /// By the physics alone.
@@ -39,15 +40,15 @@ pub fn responses(
 ) -> Result<(Vec<Response>, Vec<Skipped>), String> {
     let skip = |case: &ServedCase, reason| Skipped { id: case.id.clone(), reason };
     let (mut ready, mut skipped) = (Vec::new(), Vec::new());
-    for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| Run::of(case, catalog))) {
+    for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| ServedRun::of(case, catalog))) {
         match run {
             Ok(run) => ready.push((case, run)),
             Err(reason) => skipped.push(skip(case, reason)),
         }
     }
-    let runs: Vec<&Run> = ready.iter().map(|(_, run)| run).collect();
+    let runs: Vec<&ServedRun> = ready.iter().map(|(_, run)| run).collect();
     let tables = tables(&runs, physics, ask)?;
-    let of = |(case, run): &(&ServedCase, Run)| {
+    let of = |(case, run): &(&ServedCase, ServedRun)| {
         response(case, run, &tables, factors.get(&case.id).copied().unwrap_or_default())
     };
     let mut found = Vec::new();
@@ -62,7 +63,7 @@ pub fn responses(
 
 fn response(
     case: &ServedCase,
-    run: &Run,
+    run: &ServedRun,
     tables: &BTreeMap<String, Tables>,
     factors: Factors,
 ) -> Result<Response, String> {
@@ -88,12 +89,12 @@ fn response(
 
 /// Where a measured run stands: its version is that of its engine and not of the catalog's, its lengths are those
 /// that were sent.
-pub fn point(case: &ServedCase, run: &Run, in_flight: f64) -> Point {
+pub fn point(case: &ServedCase, run: &ServedRun, in_flight: f64) -> ConfigPoint {
     let (prompt, output) = run.sent.means();
-    Point {
-        version: case.engine_version.as_deref().map(minor).unwrap_or_default(),
+    ConfigPoint {
+        version: case.engine_version.as_ref().map(Version::minor).unwrap_or_default(),
         prompt: f64::from(prompt),
         output: f64::from(output),
-        ..Point::of(&run.setup, in_flight)
+        ..ConfigPoint::of(&run.setup, in_flight)
     }
 }

@@ -3,7 +3,7 @@
 use super::sent::SentRequests;
 use crate::config::names::Resolved;
 use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
-use crate::evidence::cases::{Kind, ServedCase, dtype, model};
+use crate::evidence::cases::{LoadKind, ServedCase, dtype, model};
 use crate::evidence::launch::LaunchSettings;
 use crate::units::significant;
 
@@ -28,7 +28,7 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
             isl: Lengths::Fixed(isl),
             osl,
             load: match case.kind {
-                Kind::Offline => Load::Offline(sent.at_once),
+                LoadKind::Offline => Load::Offline(sent.at_once),
                 _ => sent.load(),
             },
             drafts: launch.drafts,

@@ -2,15 +2,17 @@
 
 use super::numpy;
 use crate::config::Load;
-use crate::evidence::cases::{Kind, LengthSource, Published, ServedCase};
+use crate::evidence::cases::{LengthSource, LoadKind, Published, ServedCase};
 use crate::evidence::launch::LaunchSettings;
 use crate::kernels::constants::constants;
 use crate::kernels::random::SplitMix64;
-use crate::serving::run::log_normal;
+use crate::serving::run::{self, log_normal};
 use crate::serving::sim::{Arrivals, Policy, Request, Served};
 
 constants!(
     "data_sets":
+    sglang_seed,
+    warmup_rounds,
     share_gpt_prompt_spread,
     share_gpt_output_spread,
     share_gpt_longest_prompt,
@@ -27,12 +29,6 @@ constants!(
     fim_spread,
     fim_longest
 );
-
-/// Seed of NumPy's generator in SGLang's benchmark; in that of InferenceX it is 0.
-const SGLANG_SEED: u32 = 1;
-/// Requests of a run that does not say how many, for each client, and of an offline one.
-const PER_CLIENT: u32 = 10;
-const OFFLINE: u32 = 1000;
 
 /// The requests of a run.
 #[derive(Debug, Clone)]
@@ -89,25 +85,27 @@ impl SentRequests {
             let at_once = case.concurrency;
             return Ok(Self { requests, arrivals, at_once, full: None, prefixes: None, sampling_ns: 0.0 });
         };
-        let full = (case.kind == Kind::SteadyState).then_some(published.max_num_seqs).flatten();
+        let full = (case.kind == LoadKind::SteadyState).then_some(published.max_num_seqs).flatten();
         let count = match (published.prompts, &published.lengths, full) {
             (_, LengthSource::Histogram { counts, .. }, Some(places)) => {
                 // The last of them only empty the places.
                 counts.iter().sum::<u32>().max(places.saturating_add(2))
             }
             (Some(prompts), ..) => prompts,
-            (None, ..) if case.kind == Kind::Offline => OFFLINE,
-            (None, ..) => case.concurrency.saturating_mul(PER_CLIENT),
+            (None, ..) if case.kind == LoadKind::Offline => run::constants().at_rate as u32,
+            (None, ..) => case.concurrency.saturating_mul(run::constants().per_client as u32),
         };
         if count == 0 {
             return Err("neither requests nor clients are recorded".into());
         }
         let clients = full.unwrap_or(if case.concurrency > 0 { case.concurrency.min(count) } else { count });
         let arrivals = match published.rate.filter(|rate| rate.is_finite()) {
-            Some(rate) if case.kind == Kind::OpenLoop && published.client.contains("constant") => {
+            Some(rate) if case.kind == LoadKind::OpenLoop && published.client.contains("constant") => {
                 Arrivals::Times((0..count).map(|index| f64::from(index) / rate).collect())
             }
-            Some(per_s) if case.kind == Kind::OpenLoop => Arrivals::Rate { per_s, burstiness: 1.0, seed: 0 },
+            Some(per_s) if case.kind == LoadKind::OpenLoop => {
+                Arrivals::Rate { per_s, burstiness: 1.0, seed: 0 }
+            }
             _ if clients < count => Arrivals::Closed { clients },
             _ => Arrivals::AtOnce,
         };
@@ -152,7 +150,7 @@ fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<R
     let nominal = (case.isl.max(1), case.osl.max(1));
     Ok(match &published.lengths {
         LengthSource::Nominal => match case.length_range {
-            Some(range) => numpy::requests(count, nominal, range, SGLANG_SEED),
+            Some(range) => numpy::requests(count, nominal, range, constants().sglang_seed as u32),
             None => vec![Request { prompt: nominal.0, output: nominal.1 }; count as usize],
         },
         LengthSource::ShareGpt => {

@@ -1,6 +1,6 @@
 //! Attention over keys and values, and over latents.
 
-use super::{Calls, Kind, phases};
+use super::{Calls, ElementwiseKind, phases};
 use crate::config::model::{self, GqaTrait};
 use crate::graph::{Batch, Block, Scope};
 use crate::kernels::{
@@ -29,7 +29,7 @@ impl Calls<'_> {
         let columns = qk_width + values + gate + index;
         self.gemm(Block::Attention, "qkv_proj", count, columns, self.hidden, weights);
         if gqa.qk_norm {
-            self.element(Block::Attention, "qk_norm", count, Kind::QkNorm, qk_width + index);
+            self.element(Block::Attention, "qk_norm", count, ElementwiseKind::QkNorm, qk_width + index);
             if gqa.has(GqaTrait::NormOverHeads) && self.layout.tp > 1 {
                 let bytes = Bytes(rows as f64 * SUMS_BYTES);
                 let ranks = self.layout.tp;
@@ -37,7 +37,7 @@ impl Calls<'_> {
             }
         }
         if !self.layout.rope_in_attention {
-            self.element(Block::Attention, "rope", count, Kind::Rope, qk_width + index);
+            self.element(Block::Attention, "rope", count, ElementwiseKind::Rope, qk_width + index);
         }
         for (phase, sequences) in phases(batch) {
             self.scope = Scope::Lengths(phase);
@@ -57,7 +57,7 @@ impl Calls<'_> {
         }
         self.scope = self.base;
         if gate > 0 {
-            self.element(Block::Attention, "output_gate", count, Kind::SiluMul, gate);
+            self.element(Block::Attention, "output_gate", count, ElementwiseKind::SiluMul, gate);
         }
         self.gemm(Block::Attention, "o_proj", count, self.hidden, heads * value_dim, weights);
     }
@@ -79,7 +79,7 @@ impl Calls<'_> {
             let width = heads.heads * heads.value;
             let weights = self.formats.attention;
             self.gemm(Block::Attention, "gate_proj", count, width, self.hidden, weights);
-            self.element(Block::Attention, "output_gate", count, Kind::SiluMul, width);
+            self.element(Block::Attention, "output_gate", count, ElementwiseKind::SiluMul, width);
         }
     }
 
@@ -120,7 +120,7 @@ impl Calls<'_> {
         match mla.query_rank.map(u64::from) {
             Some(rank) => {
                 self.gemm(of, "qkv_a_proj", count, rank + heads.cached(), hidden, weights);
-                self.element(of, "q_a_norm", count, Kind::Norm, rank);
+                self.element(of, "q_a_norm", count, ElementwiseKind::Norm, rank);
                 self.gemm(of, "q_b_proj", count, queries, rank, weights);
             }
             None => {
@@ -128,8 +128,8 @@ impl Calls<'_> {
                 self.gemm(of, "kv_a_proj", count, heads.cached(), hidden, weights);
             }
         }
-        self.element(of, "kv_a_norm", count, Kind::Norm, heads.latent);
-        self.element(of, "rope", count, Kind::Rope, (heads.heads + 1) * heads.rope);
+        self.element(of, "kv_a_norm", count, ElementwiseKind::Norm, heads.latent);
+        self.element(of, "rope", count, ElementwiseKind::Rope, (heads.heads + 1) * heads.rope);
         for (phase, sequences) in phases(batch) {
             self.scope = Scope::Lengths(phase);
             self.latent_phase(phase, sequences, heads, count);

@@ -3,7 +3,7 @@
 //! The kernels are those that engines launch: projections of queries and entry, the indexer, compression, attention,
 //! the result in two steps (`DeepseekV4Attention` in Hugging Face transformers, vLLM's and SGLang's layers).
 
-use super::{Calls, Kind, phases};
+use super::{Calls, ElementwiseKind, phases};
 use crate::config::{Dtype, model};
 use crate::graph::{Batch, Block, Scope};
 use crate::kernels::{LatentAttention, LatentHeads, Phase, Reach, Scores, Sequences, tokens};
@@ -18,11 +18,11 @@ impl Calls<'_> {
         let heads = u64::from(compressed.heads).div_ceil(tp);
         let queries = heads * head_dim;
         self.gemm(of, "qkv_a_proj", count, rank + head_dim, hidden, weights);
-        self.element(of, "q_a_norm", count, Kind::Norm, rank);
+        self.element(of, "q_a_norm", count, ElementwiseKind::Norm, rank);
         self.gemm(of, "q_b_proj", count, queries, rank, weights);
-        self.element(of, "q_norm", count, Kind::QkNorm, queries);
-        self.element(of, "kv_norm", count, Kind::Norm, head_dim);
-        self.element(of, "rope", count, Kind::Rope, (heads + 1) * rope);
+        self.element(of, "q_norm", count, ElementwiseKind::QkNorm, queries);
+        self.element(of, "kv_norm", count, ElementwiseKind::Norm, head_dim);
+        self.element(of, "rope", count, ElementwiseKind::Rope, (heads + 1) * rope);
         if compressed.ratio.is_some() {
             self.compression(compressed, count);
         }
@@ -44,7 +44,7 @@ impl Calls<'_> {
         }
         self.scope = self.base;
         // Values are keys, rotary part included: the rotation is undone on the output.
-        self.element(of, "output_rope", count, Kind::Rope, heads * rope);
+        self.element(of, "output_rope", count, ElementwiseKind::Rope, heads * rope);
         let [groups, output_rank] = [compressed.groups, compressed.output_rank].map(u64::from);
         let group = groups.div_ceil(tp);
         let k = (queries / group).max(1);
@@ -59,14 +59,14 @@ impl Calls<'_> {
         let weights = self.formats.attention;
         let width = u64::from(compressed.compressor());
         self.gemm(of, "compressor_proj", count, width, hidden, Dtype::Bf16);
-        self.element(of, "compress", count, Kind::SiluMul, width / 2);
+        self.element(of, "compress", count, ElementwiseKind::SiluMul, width / 2);
         let Some(indexer) = compressed.indexer else { return };
         let width = u64::from(compressed.index_compressor());
         self.gemm(of, "index_compressor_proj", count, width, hidden, Dtype::Bf16);
-        self.element(of, "index_compress", count, Kind::SiluMul, width / 2);
+        self.element(of, "index_compress", count, ElementwiseKind::SiluMul, width / 2);
         let queries = u64::from(indexer.heads) * u64::from(indexer.head_dim);
         self.gemm(of, "index_q_proj", count, queries, u64::from(compressed.query_rank), weights);
-        self.element(of, "index_rope", count, Kind::Rope, queries);
+        self.element(of, "index_rope", count, ElementwiseKind::Rope, queries);
         self.gemm(of, "index_weights_proj", count, u64::from(indexer.heads), hidden, Dtype::Bf16);
     }
 
@@ -75,14 +75,14 @@ impl Calls<'_> {
         let streams = u64::from(streams);
         self.gemm(block, "mhc_weights", count, (streams + 2) * streams, streams * self.hidden, Dtype::Bf16);
         // All streams in, one out.
-        self.element(block, name, count, Kind::Mix, (streams + 1) * self.hidden);
+        self.element(block, name, count, ElementwiseKind::Mix, (streams + 1) * self.hidden);
     }
 
     /// Mixes the streams and adds the part's output to each.
     pub(super) fn spread(&mut self, block: Block, name: &'static str, count: u64, streams: u32) {
         let streams = u64::from(streams);
         // All streams and the result in, all streams out.
-        self.element(block, name, count, Kind::Mix, (2 * streams + 1) * self.hidden);
+        self.element(block, name, count, ElementwiseKind::Mix, (2 * streams + 1) * self.hidden);
     }
 
     /// The scores MiniMax-M3 uses to select blocks of keys.

@@ -5,7 +5,7 @@
 //! further draft is a pass over one token per sequence. Prompts get their first drafts one step later. Engines
 //! reuse one layer for all drafts; models with several have identical ones.
 
-use super::{Calls, Kind, of_phase};
+use super::{Calls, ElementwiseKind, of_phase};
 use crate::config::model::Blocks;
 use crate::config::{Dtype, Model};
 use crate::graph::{Batch, Block, Scope};
@@ -41,7 +41,7 @@ impl Calls<'_> {
     fn predict(&mut self, layer: &Blocks, batch: &Batch, count: u64) {
         let width = self.hidden;
         let of = Block::Drafting;
-        self.element(of, "embedding", count, Kind::Embedding, width);
+        self.element(of, "embedding", count, ElementwiseKind::Embedding, width);
         self.all_reduce(count);
         self.plain_norm(of, "embedding_norm", count);
         self.plain_norm(of, "hidden_norm", count);

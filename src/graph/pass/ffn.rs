@@ -1,13 +1,13 @@
 //! MLPs and mixtures of experts.
 
-use super::{ACTIVATION_BYTES, Calls, Kind};
+use super::{ACTIVATION_BYTES, Calls, ElementwiseKind};
 use crate::config::{Dtype, model};
 use crate::graph::{Block, Scope};
-use crate::kernels::{Collective, Moe, Part, Pool, Routing};
+use crate::kernels::constants::constants;
+use crate::kernels::{Collective, Moe, MoePart, Pool, Routing};
 use crate::units::Bytes;
 
-/// GPUs per machine for most types.
-const GATHERING_RANKS: u32 = 8;
+constants!("expert_exchange": gathering_ranks);
 
 impl Calls<'_> {
     /// An MLP, its calls named in order.
@@ -21,8 +21,11 @@ impl Calls<'_> {
         let (hidden, tp) = (self.hidden, u64::from(self.layout.tp));
         let [into, activation, out] = names;
         let width = u64::from(dense.intermediate).div_ceil(tp);
-        let (columns, kind) =
-            if dense.gated() { (2 * width, Kind::SiluMul) } else { (width, Kind::Activation) };
+        let (columns, kind) = if dense.gated() {
+            (2 * width, ElementwiseKind::SiluMul)
+        } else {
+            (width, ElementwiseKind::Activation)
+        };
         self.gemm(Block::Mlp, into, count, columns, hidden, weights);
         self.element(Block::Mlp, activation, count, kind, width);
         self.gemm(Block::Mlp, out, count, hidden, width, weights);
@@ -45,7 +48,7 @@ impl Calls<'_> {
         }
         let experts = u64::from(moe.experts);
         self.gemm(of, "router", count, experts, hidden, Dtype::Bf16);
-        self.element(of, "topk", count, Kind::Sampling, experts);
+        self.element(of, "topk", count, ElementwiseKind::Sampling, experts);
         if moe.latent.is_some() {
             self.gemm(of, "latent_in_proj", count, width, hidden, formats.shared);
         }
@@ -88,7 +91,7 @@ impl Calls<'_> {
             ep,
             gated: moe.gated(),
             weights: self.formats.weights,
-            part: Part::Whole,
+            part: MoePart::Whole,
             load: routing.load(&Pool { tokens, experts, topk, ep }),
         };
         self.add(Block::Experts, "fused_moe", count, call);
@@ -104,7 +107,7 @@ impl Calls<'_> {
     /// there in the GEMM's format, back in bf16. Within eight GPUs engines always gather.
     fn exchange(&self, elements: u64, topk: u64) -> [Collective; 2] {
         let ranks = self.layout.expert_ranks();
-        if ranks <= GATHERING_RANKS || u64::from(self.layout.ep) <= topk {
+        if f64::from(ranks) <= constants().gathering_ranks || u64::from(self.layout.ep) <= topk {
             let bytes = Bytes(elements as f64 * ACTIVATION_BYTES);
             return [Collective::AllGather { ranks, bytes }, Collective::ReduceScatter { ranks, bytes }];
         }

@@ -1,6 +1,6 @@
 //! Recurrences instead of attention: delta rules and Mamba.
 
-use super::{Calls, Kind, phases};
+use super::{Calls, ElementwiseKind, phases};
 use crate::config::Dtype;
 use crate::config::model::{self, Gates};
 use crate::graph::{Batch, Block, Scope};
@@ -40,7 +40,7 @@ impl Calls<'_> {
             self.add(of, phase.choose("delta_rule_prefill", "delta_rule_decode"), count, delta);
         }
         self.scope = self.base;
-        self.element(of, "gated_norm", count, Kind::SiluMul, values);
+        self.element(of, "gated_norm", count, ElementwiseKind::SiluMul, values);
         self.gemm(of, "out_proj", count, hidden, values, weights);
     }
 
@@ -65,7 +65,7 @@ impl Calls<'_> {
                 let ranks = self.layout.tp;
                 self.collective("all_reduce", count, Collective::AllReduce { ranks, bytes });
             }
-            self.element(of, "select_norm", count, Kind::Norm, selected);
+            self.element(of, "select_norm", count, ElementwiseKind::Norm, selected);
             self.gemm(of, "dt_proj", count, width, u64::from(rank), weights);
         }
         for (phase, sequences) in phases(batch) {
@@ -79,7 +79,7 @@ impl Calls<'_> {
         self.scope = self.base;
         // The scan of Mamba-1 applies the gate.
         if mamba.rank.is_none() {
-            self.element(of, "gated_norm", count, Kind::SiluMul, width);
+            self.element(of, "gated_norm", count, ElementwiseKind::SiluMul, width);
         }
         self.gemm(of, "out_proj", count, hidden, width, weights);
     }

@@ -11,7 +11,7 @@ use super::{Batch, Block, Call, Scope};
 use crate::config::model::Formats;
 use crate::config::{Dtype, Model, model};
 use crate::kernels::{
-    ACTIVATION_BYTES, Collective, Elementwise, ElementwiseKind as Kind, Gemm, Op, Phase, Sequences,
+    ACTIVATION_BYTES, Collective, Elementwise, ElementwiseKind, Gemm, Op, Phase, Sequences,
 };
 use crate::units::Bytes;
 
@@ -100,7 +100,7 @@ impl<'a> Calls<'a> {
 impl Calls<'_> {
     /// The part before the first layer.
     fn embed(&mut self) {
-        self.element(Block::Embedding, "embedding", 1, Kind::Embedding, self.hidden);
+        self.element(Block::Embedding, "embedding", 1, ElementwiseKind::Embedding, self.hidden);
         self.all_reduce(1);
     }
 
@@ -124,7 +124,7 @@ impl Calls<'_> {
     }
 
     /// Over all tokens of the step.
-    fn element(&mut self, block: Block, name: &'static str, count: u64, kind: Kind, width: u64) {
+    fn element(&mut self, block: Block, name: &'static str, count: u64, kind: ElementwiseKind, width: u64) {
         self.add(block, name, count, Elementwise { kind, rows: self.tokens, width });
     }
 
@@ -219,12 +219,12 @@ impl Calls<'_> {
         let fused = self.layout.norm_in_all_reduce && self.layout.tp > 1;
         let count = if fused { unreduced } else { count };
         if count > 0 {
-            self.element(block, name, count, Kind::AddNorm, self.hidden);
+            self.element(block, name, count, ElementwiseKind::AddNorm, self.hidden);
         }
     }
 
     fn plain_norm(&mut self, block: Block, name: &'static str, count: u64) {
-        self.element(block, name, count, Kind::Norm, self.hidden);
+        self.element(block, name, count, ElementwiseKind::Norm, self.hidden);
     }
 
     /// Stage transfers, then the final norm, the logits of each position, and sampling.
@@ -259,7 +259,12 @@ impl Calls<'_> {
             let bytes = Bytes((rows * vocab) as f64 * ACTIVATION_BYTES);
             self.collective("all_gather", count, Collective::AllGather { ranks: tp, bytes });
         }
-        self.add(Block::Head, "sampling", count, Elementwise { kind: Kind::Sampling, rows, width: vocab });
+        self.add(
+            Block::Head,
+            "sampling",
+            count,
+            Elementwise { kind: ElementwiseKind::Sampling, rows, width: vocab },
+        );
     }
 }
 

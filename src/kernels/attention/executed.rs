@@ -1,7 +1,7 @@
 //! Work that attention kernels execute beyond the useful work: masked keys, and keys loaded repeatedly.
 
-use super::kernel::AttentionKernel;
 use super::{causal_pairs, constants};
+use crate::config::kernels::AttentionKernel;
 use crate::kernels::features::{DeviceSpec, Equivalent};
 use crate::kernels::{Attention, Phase, Sequences};
 

@@ -1,64 +1,10 @@
-//! Attention kernels, named as in the measured tables and the engine catalog.
+//! What is known of each attention kernel.
 
 use super::constants;
-use crate::config::{Arch, Dtype, Gpu};
-use crate::kernels::{Attention, Phase};
-
-/// Kernels by code base, regardless of the engine that launches them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttentionKernel {
-    /// FlashInfer's FlashAttention-2, as SGLang launches it.
-    FlashInfer,
-    /// FlashInfer's FlashAttention-2, as vLLM launches it.
-    VllmFlashInfer,
-    /// FlashAttention-2, as vLLM launches it.
-    Fa2,
-    /// FlashAttention-3, as SGLang launches it.
-    Fa3,
-    /// The same built for Ampere: reaches about half of the memory bandwidth, FlashAttention-2 four fifths.
-    Fa3Ampere,
-    /// FlashAttention-3, as vLLM launches it.
-    VllmFa3,
-    /// TensorRT-LLM's kernels for sm100, as SGLang launches them.
-    TrtllmMha,
-    /// TensorRT-LLM's kernels for sm100, as vLLM launches them.
-    VllmTrtllm,
-    /// TensorRT-LLM's own attention, with the rotary embedding fused.
-    Trtllm,
-    /// FlashInfer, as TensorRT-LLM launches it.
-    TrtllmFlashInfer,
-    /// FlashAttention's next version, as vLLM launches it for heads of 512.
-    VllmFa4,
-    /// SGLang's Triton kernels.
-    Triton,
-    /// vLLM's Triton kernels.
-    VllmTriton,
-}
+use crate::config::kernels::AttentionKernel;
+use crate::config::{Arch, Dtype};
 
 impl AttentionKernel {
-    /// By its name in tables and catalog; `None` for kernels without a learned model.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "flashinfer" | "FlashInfer decode" => Self::FlashInfer,
-            // SGLang 0.5.10 on A100 names the backend only.
-            "flash_attention" => Self::Fa3Ampere,
-            "vllm_flashinfer_fidecode" | "vllm_flashinfer_fiprefill" => Self::VllmFlashInfer,
-            "vllm_flash_attn_fa2" | "vllm_flash_attn" | "vllm0.19 default attn" | "FLASH_ATTENTION" => {
-                Self::Fa2
-            }
-            "fa3" | "FA3 prefill" => Self::Fa3,
-            "vllm_flash_attn_fa3" => Self::VllmFa3,
-            "trtllm_mha" => Self::TrtllmMha,
-            "vllm_flashinfer_trtllmprefill" | "vllm_flashinfer_trtllmdecode" => Self::VllmTrtllm,
-            "torch_flow" => Self::Trtllm,
-            "torch_flow_flashinfer" => Self::TrtllmFlashInfer,
-            "vllm_flash_attn_fa4" => Self::VllmFa4,
-            "triton" => Self::Triton,
-            "vllm_triton_attn" => Self::VllmTriton,
-            _ => return None,
-        })
-    }
-
     /// Whether prefill skips keys outside the sliding window. One measured kernel does not: with a window of 128 it
     /// takes as long as without.
     pub fn skips_hidden(self) -> bool {
@@ -121,27 +67,9 @@ impl AttentionKernel {
     }
 }
 
-/// The format of query-key products of `kernel` on `gpu`, as engines set it up.
-pub fn math(attention: &Attention, gpu: &Gpu, kernel: &str) -> Dtype {
-    let Some(kernel) = AttentionKernel::from_name(kernel) else { return Dtype::Bf16 };
-    let wanted = kernel.math(attention.kv, attention.phase == Phase::Prefill);
-    gpu.math_or_bf16(wanted)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
-
-    #[test]
-    fn every_kernel_of_the_catalog_is_learned() {
-        for engine in &catalog().engines.engines {
-            for choice in &engine.kernels {
-                assert!(AttentionKernel::from_name(&choice.attention_prefill).is_some(), "{choice:?}");
-                assert!(AttentionKernel::from_name(&choice.attention_decode).is_some(), "{choice:?}");
-            }
-        }
-    }
 
     #[test]
     fn only_some_prefill_multiplies_in_fp8() {

@@ -9,7 +9,8 @@ pub use vector::{DECODE, PREFILL};
 
 use super::constants::constants;
 use super::sequences::{first_group, lengths};
-use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
+use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
+use crate::config::kernels::KernelId;
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
@@ -74,8 +75,14 @@ impl Kernel for Attention {
 
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         let choice = engine.kernels_on(launch.gpu.arch)?;
-        let kernel = self.phase.choose(&choice.attention_prefill, &choice.attention_decode);
-        Some(Launch { kernel, math: kernel::math(self, launch.gpu, kernel), ..launch })
+        let named = self.phase.choose(&choice.attention_prefill, &choice.attention_decode);
+        let wanted = named.id().map(|kernel| kernel.math(self.kv, self.phase == Phase::Prefill));
+        let math = wanted.map_or(Dtype::Bf16, |wanted| launch.gpu.math_or_bf16(wanted));
+        Some(Launch { math, ..launch.with(named) })
+    }
+
+    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
+        name.parse().ok().map(KernelId::Attention)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
@@ -86,10 +93,10 @@ impl Kernel for Attention {
         if gpu.arch == Arch::Xe2 { closed::time(self, gpu).map(Some) } else { Ok(None) }
     }
 
-    fn point(&self) -> Point {
+    fn point(&self) -> CallPoint {
         let others = self.sequences.iter().skip(1).map(|group| group.count * (group.past + group.new)).sum();
         let [count, new, past, _] = first_group(&self.sequences);
-        Point {
+        CallPoint {
             shape: [self.heads, self.kv_heads, self.head_dim, 0],
             size: [count, new, past, self.window.unwrap_or(others)],
         }
@@ -145,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_in_a_window_are_those_of_a_walk() {
+    fn pairs_in_a_window_agree_with_brute_force() {
         for (new, past, window) in [(7, 0, 3), (7, 2, 5), (7, 9, 5), (1, 4, 5), (9, 3, 100)] {
             let walk: u64 = (0..new).map(|token| (past + token + 1).min(window)).sum();
             assert_eq!(causal_pairs(new, past, Some(window)), walk as f64, "{new} {past} {window}");

@@ -1,8 +1,8 @@
 //! The feature vectors of attention, for prefill and for decode.
 
 use super::executed::{TILE_ROWS, alone, elements, executed_pairs};
-use super::kernel::AttentionKernel;
 use super::{Attention, constants};
+use crate::config::kernels::{AttentionKernel, KernelId};
 use crate::config::{Dtype, MissingFigure};
 use crate::kernels::features::{
     DeviceSpec, Equivalent, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector,
@@ -44,7 +44,7 @@ struct Attended {
 
 /// The vector of one call; `None` if the kernel has no learned model or there is nothing to attend to.
 pub fn of(attention: &Attention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let Some(kernel) = AttentionKernel::from_name(launch.kernel) else { return Ok(None) };
+    let Some(KernelId::Attention(kernel)) = launch.kernel else { return Ok(None) };
     let Some(batch) = Equivalent::of(attention) else { return Ok(None) };
     let call = Attended::new(attention, batch, kernel, launch)?;
     Ok(Some(vector(attention.phase.choose(PREFILL_COLUMNS, DECODE_COLUMNS), &call, &call.device)))
@@ -235,15 +235,14 @@ mod tests {
         Attention { phase, sequences, heads: 32, kv_heads: 8, head_dim: 128, kv: Dtype::Bf16, window: None }
     }
 
-    fn on(gpu: &str, kernel: &str, attention: &Attention) -> Option<Vec<f32>> {
+    fn on(gpu: &str, kernel: Option<AttentionKernel>, attention: &Attention) -> Option<Vec<f32>> {
         let gpu = catalog().gpu(gpu).expect("in the catalog");
-        let floor = Seconds(1.5e-6);
-        let launch = Launch { gpu, engine: "sglang", kernel, math: Dtype::Bf16, floor };
-        attention.vector(&launch).expect("complete record")
+        let kernel = kernel.map(KernelId::Attention);
+        attention.vector(&Launch { kernel, ..Launch::on(gpu, Seconds(1.5e-6)) }).expect("complete record")
     }
 
     fn h100(attention: &Attention) -> Vec<f32> {
-        on("h100-sxm", "fa3", attention).expect("learned kernel")
+        on("h100-sxm", Some(AttentionKernel::Fa3), attention).expect("learned kernel")
     }
 
     #[test]
@@ -277,7 +276,7 @@ mod tests {
     #[test]
     fn unknown_kernels_and_empty_batches_have_no_row() {
         let some = call(Phase::Decode, &[(1, 1, 9)]);
-        assert_eq!(on("h100-sxm", "no such kernel", &some), None);
-        assert_eq!(on("h100-sxm", "fa3", &call(Phase::Decode, &[])), None);
+        assert_eq!(on("h100-sxm", None, &some), None);
+        assert_eq!(on("h100-sxm", Some(AttentionKernel::Fa3), &call(Phase::Decode, &[])), None);
     }
 }

@@ -18,7 +18,7 @@ use crate::units::{Bytes, Seconds};
 
 /// A collective across nodes, in phases.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group {
+pub struct AcrossNodes {
     /// Collectives within each node, before and after.
     inside: Vec<Collective>,
     /// Bytes each GPU sends over its NIC.
@@ -28,7 +28,7 @@ pub struct Group {
 }
 
 /// The phases of `collective`; `None` if it stays within a node.
-pub fn of(collective: &Collective, gpu: &Gpu) -> Option<Group> {
+pub fn of(collective: &Collective, gpu: &Gpu) -> Option<AcrossNodes> {
     let spread = |ranks: u32| {
         let own = gpu.in_one_node(ranks);
         let nodes = ranks.div_ceil(own.max(1));
@@ -45,31 +45,33 @@ pub fn of(collective: &Collective, gpu: &Gpu) -> Option<Group> {
             let gather = Collective::AllGather { ranks: own, bytes };
             // Up and down a tree of nodes.
             let steps = 2 * nodes.next_power_of_two().ilog2();
-            Group { inside: vec![scatter, gather], sent: others(bytes, own, nodes) * 2.0, steps }
+            AcrossNodes { inside: vec![scatter, gather], sent: others(bytes, own, nodes) * 2.0, steps }
         }
         Collective::AllGather { ranks, bytes } => {
             let (own, nodes) = spread(ranks)?;
             let gather = Collective::AllGather { ranks: own, bytes };
-            Group { inside: vec![gather], sent: others(bytes, own, nodes), steps: nodes - 1 }
+            AcrossNodes { inside: vec![gather], sent: others(bytes, own, nodes), steps: nodes - 1 }
         }
         Collective::ReduceScatter { ranks, bytes } => {
             let (own, nodes) = spread(ranks)?;
             let scatter = Collective::ReduceScatter { ranks: own, bytes };
-            Group { inside: vec![scatter], sent: others(bytes, own, nodes), steps: nodes - 1 }
+            AcrossNodes { inside: vec![scatter], sent: others(bytes, own, nodes), steps: nodes - 1 }
         }
         Collective::AllToAll { ranks, bytes } => {
             let (own, nodes) = spread(ranks)?;
             // The fraction of each GPU's parts that stays in its node.
             let stays = f64::from(own) / f64::from(own * nodes);
             let inside = Collective::AllToAll { ranks: own, bytes: bytes * stays };
-            Group { inside: vec![inside], sent: bytes * (1.0 - stays), steps: 1 }
+            AcrossNodes { inside: vec![inside], sent: bytes * (1.0 - stays), steps: 1 }
         }
-        Collective::SendRecv { bytes, across: true } => Group { inside: Vec::new(), sent: bytes, steps: 1 },
+        Collective::SendRecv { bytes, across: true } => {
+            AcrossNodes { inside: Vec::new(), sent: bytes, steps: 1 }
+        }
         Collective::SendRecv { across: false, .. } => return None,
     })
 }
 
-impl Group {
+impl AcrossNodes {
     /// Lower bound from link and network.
     ///
     /// # Errors
@@ -160,7 +162,7 @@ mod tests {
     /// DeepEP's low-latency kernels on H800: 128 tokens of 7168 elements to 8 experts each, there in FP8 and back
     /// in bf16 (docs/legacy.md of its repository).
     #[test]
-    fn published_latencies_of_experts_over_nodes_are_met() {
+    fn published_multi_node_expert_latencies_are_reproduced() {
         let published = [
             (16, [118.0, 195.0]),
             (32, [155.0, 273.0]),

@@ -2,10 +2,11 @@
 
 mod vector;
 
-pub use vector::{EARLIER, FAMILY};
+pub use vector::FAMILY;
 
-use super::{Count, Family, Kernel, Launch, Point};
-use crate::config::{Gpu, MissingFigure};
+use super::{CallPoint, Count, Family, Kernel, Launch};
+use crate::config::kernels::KernelId;
+use crate::config::{Arch, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops};
 
 const BF16_BYTES: f64 = 2.0;
@@ -14,13 +15,13 @@ const F32_BYTES: f64 = 4.0;
 /// `rows` rows of `width` elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Elementwise {
-    pub kind: Kind,
+    pub kind: ElementwiseKind,
     pub rows: u64,
     pub width: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ElementwiseKind {
     /// RMSNorm alone: read, write.
     Norm,
     /// Residual add and RMSNorm: two reads, two writes.
@@ -43,7 +44,7 @@ pub enum Kind {
     Activation,
 }
 
-impl Kind {
+impl ElementwiseKind {
     /// Bytes moved per element of the row.
     fn bytes_per_element(self) -> f64 {
         match self {
@@ -61,7 +62,7 @@ impl Kernel for Elementwise {
     /// the previous kernel.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let bytes = self.rows as f64 * self.width as f64 * self.kind.bytes_per_element();
-        let cold = if self.kind == Kind::Embedding { bytes / 2.0 } else { 0.0 };
+        let cold = if self.kind == ElementwiseKind::Embedding { bytes / 2.0 } else { 0.0 };
         Count::new(Flops::ZERO, None, Bytes(cold), Bytes(bytes - cold), gpu)
     }
 
@@ -73,12 +74,16 @@ impl Kernel for Elementwise {
         Some(Family::Elementwise)
     }
 
+    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
+        name.parse().ok().map(KernelId::Elementwise)
+    }
+
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         vector::of(self, launch)
     }
 
-    fn point(&self) -> Point {
-        Point { shape: [self.kind as u64, self.width, 0, 0], size: [self.rows, 0, 0, 0] }
+    fn point(&self) -> CallPoint {
+        CallPoint { shape: [self.kind as u64, self.width, 0, 0], size: [self.rows, 0, 0, 0] }
     }
 }
 
@@ -87,7 +92,7 @@ mod tests {
     use super::*;
     use crate::config::catalog::catalog;
 
-    fn on_h100(kind: Kind, rows: u64) -> Count {
+    fn on_h100(kind: ElementwiseKind, rows: u64) -> Count {
         let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
         Elementwise { kind, rows, width: 4096 }.count(gpu).expect("complete record")
     }
@@ -96,23 +101,23 @@ mod tests {
     fn bytes_by_hand() {
         // 10 rows of 4096 elements: 81,920 bytes a tensor.
         let tensor = 81_920.0;
-        assert_eq!(on_h100(Kind::Norm, 10).operands.0, 2.0 * tensor);
-        assert_eq!(on_h100(Kind::AddNorm, 10).operands.0, 4.0 * tensor);
-        assert_eq!(on_h100(Kind::Add, 10).operands.0, 3.0 * tensor);
-        assert_eq!(on_h100(Kind::SiluMul, 10).operands.0, 3.0 * tensor);
-        assert_eq!(on_h100(Kind::Sampling, 10).operands.0, 2.0 * tensor);
+        assert_eq!(on_h100(ElementwiseKind::Norm, 10).operands.0, 2.0 * tensor);
+        assert_eq!(on_h100(ElementwiseKind::AddNorm, 10).operands.0, 4.0 * tensor);
+        assert_eq!(on_h100(ElementwiseKind::Add, 10).operands.0, 3.0 * tensor);
+        assert_eq!(on_h100(ElementwiseKind::SiluMul, 10).operands.0, 3.0 * tensor);
+        assert_eq!(on_h100(ElementwiseKind::Sampling, 10).operands.0, 2.0 * tensor);
     }
 
     #[test]
     fn only_the_embedding_table_is_cold() {
-        let embedding = on_h100(Kind::Embedding, 10);
+        let embedding = on_h100(ElementwiseKind::Embedding, 10);
         assert_eq!((embedding.stored.0, embedding.bytes.0), (81_920.0, 81_920.0));
-        assert_eq!(on_h100(Kind::Rope, 10).bytes.0, 0.0);
+        assert_eq!(on_h100(ElementwiseKind::Rope, 10).bytes.0, 0.0);
     }
 
     #[test]
     fn what_the_l2_cannot_hold_is_compulsory() {
         // 536.9 MB read and written, an L2 of 52.4 MB.
-        assert_eq!(on_h100(Kind::Norm, 32_768).bytes.0, 536_870_912.0 - 52_428_800.0);
+        assert_eq!(on_h100(ElementwiseKind::Norm, 32_768).bytes.0, 536_870_912.0 - 52_428_800.0);
     }
 }

@@ -1,7 +1,8 @@
 //! The feature vector of element-wise kernels.
 
-use super::{Elementwise, Kind};
+use super::{Elementwise, ElementwiseKind};
 use crate::config::MissingFigure;
+use crate::config::kernels::ElementwiseKernel;
 use crate::kernels::constants::constants;
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
@@ -15,15 +16,11 @@ constants!(
     shortest_cycles, shortest_add_cycles, hit_half, hit_power, full_threads, qk_norm_pace, norm_pace, activation_pace, copy_pace, block_elements, few_rows,
 );
 
-/// Kernel name for engines of 2023, before fused and vectorised norms: those that Vidur measured in Sarathi-Serve.
-/// No catalog engine uses them; they show how GPUs compare.
-pub const EARLIER: &str = "sarathi";
-
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
 struct Streamed {
     device: DeviceSpec,
-    kind: Kind,
+    kind: ElementwiseKind,
     earlier: bool,
     rows: f64,
     width: f64,
@@ -40,7 +37,8 @@ struct Streamed {
 /// The vector of one launch; `None` for kinds nobody measured: sampling, mixing of residual streams, and ungated
 /// activations.
 pub fn of(call: &Elementwise, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let measured = !matches!(call.kind, Kind::Mix | Kind::Sampling | Kind::Activation);
+    let measured =
+        !matches!(call.kind, ElementwiseKind::Mix | ElementwiseKind::Sampling | ElementwiseKind::Activation);
     if !measured || call.rows * call.width == 0 {
         return Ok(None);
     }
@@ -49,12 +47,17 @@ pub fn of(call: &Elementwise, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, M
 }
 
 /// Elements that one SM completes per clock when not limited by memory or L2: read off rows that fit in L2.
-fn elements_per_clock(kind: Kind) -> f64 {
+fn elements_per_clock(kind: ElementwiseKind) -> f64 {
     match kind {
-        Kind::QkNorm => constants().qk_norm_pace,
-        Kind::Norm | Kind::AddNorm => constants().norm_pace,
-        Kind::SiluMul | Kind::Rope | Kind::Activation => constants().activation_pace,
-        Kind::Add | Kind::Embedding | Kind::Mix | Kind::Sampling => constants().copy_pace,
+        ElementwiseKind::QkNorm => constants().qk_norm_pace,
+        ElementwiseKind::Norm | ElementwiseKind::AddNorm => constants().norm_pace,
+        ElementwiseKind::SiluMul | ElementwiseKind::Rope | ElementwiseKind::Activation => {
+            constants().activation_pace
+        }
+        ElementwiseKind::Add
+        | ElementwiseKind::Embedding
+        | ElementwiseKind::Mix
+        | ElementwiseKind::Sampling => constants().copy_pace,
     }
 }
 
@@ -71,7 +74,7 @@ impl Streamed {
         Ok(Self {
             device,
             kind: call.kind,
-            earlier: kernel == EARLIER,
+            earlier: kernel == Some(ElementwiseKernel::Earlier.into()),
             rows,
             width,
             bytes,
@@ -84,7 +87,7 @@ impl Streamed {
 
     fn shortest(&self) -> f64 {
         let cycles = match self.kind {
-            Kind::Add => constants().shortest_add_cycles,
+            ElementwiseKind::Add => constants().shortest_add_cycles,
             _ => constants().shortest_cycles,
         };
         cycles / self.device.clock
@@ -120,33 +123,36 @@ const TERMS: &[Term<Streamed>] = &[
     // Share of the operands, in [0, 1].
     ("l2_hits", |l| l.hits),
     ("over_l2", |l| (l.bytes / l.device.l2).ln()),
-    ("add_norm", |l| flag(l.kind == Kind::AddNorm)),
-    ("add", |l| flag(l.kind == Kind::Add)),
-    ("qk_norm", |l| flag(l.kind == Kind::QkNorm)),
-    ("silu_mul", |l| flag(l.kind == Kind::SiluMul)),
-    ("rope", |l| flag(l.kind == Kind::Rope)),
-    ("embedding", |l| flag(l.kind == Kind::Embedding)),
-    ("few_embedded", |l| flag(l.kind == Kind::Embedding && l.rows <= constants().few_rows)),
+    ("add_norm", |l| flag(l.kind == ElementwiseKind::AddNorm)),
+    ("add", |l| flag(l.kind == ElementwiseKind::Add)),
+    ("qk_norm", |l| flag(l.kind == ElementwiseKind::QkNorm)),
+    ("silu_mul", |l| flag(l.kind == ElementwiseKind::SiluMul)),
+    ("rope", |l| flag(l.kind == ElementwiseKind::Rope)),
+    ("embedding", |l| flag(l.kind == ElementwiseKind::Embedding)),
+    ("few_embedded", |l| flag(l.kind == ElementwiseKind::Embedding && l.rows <= constants().few_rows)),
     ("earlier", |l| flag(l.earlier)),
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Dtype;
     use crate::config::catalog::catalog;
     use crate::units::Seconds;
 
-    fn on_h100(kind: Kind, rows: u64, width: u64) -> Option<Vec<f32>> {
+    fn on_h100(kind: ElementwiseKind, rows: u64, width: u64) -> Option<Vec<f32>> {
         let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
-        let launch = Launch { gpu, engine: "vllm", kernel: "", math: Dtype::Bf16, floor: Seconds(1.5e-6) };
+        let launch = Launch::on(gpu, Seconds(1.5e-6));
         Elementwise { kind, rows, width }.vector(&launch).expect("complete record")
     }
 
     #[test]
     fn rows_are_finite_and_as_wide_as_the_schema() {
         for rows in [1, 131, 60_000] {
-            for (kind, width) in [(Kind::Norm, 4096), (Kind::AddNorm, 5120), (Kind::Embedding, 8192)] {
+            for (kind, width) in [
+                (ElementwiseKind::Norm, 4096),
+                (ElementwiseKind::AddNorm, 5120),
+                (ElementwiseKind::Embedding, 8192),
+            ] {
                 let row = on_h100(kind, rows, width).expect("learned");
                 assert_eq!(row.len(), Family::Elementwise.schema().names.len());
                 assert!(row.iter().all(|value| value.is_finite()), "{kind:?} {row:?}");
@@ -155,8 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_measured_has_no_row() {
-        assert_eq!(on_h100(Kind::Sampling, 8, 32_000), None);
-        assert_eq!(on_h100(Kind::Norm, 0, 4096), None);
+    fn unmeasured_kinds_have_no_row() {
+        assert_eq!(on_h100(ElementwiseKind::Sampling, 8, 32_000), None);
+        assert_eq!(on_h100(ElementwiseKind::Norm, 0, 4096), None);
     }
 }

@@ -49,11 +49,21 @@ pub struct DeviceSpec {
     /// Board power limit, in watts.
     power: f64,
     pub arch: Arch,
-    measured: bool,
+    identity: [f32; IDENTITY.len()],
 }
 
 impl DeviceSpec {
     pub fn new(gpu: &Gpu, family: Family) -> Result<Self, MissingFigure> {
+        let spec = Self::of(gpu)?;
+        if !family.measured_on().any(|id| id == gpu.id) {
+            return Ok(spec);
+        }
+        // A GPU with edited figures has the kernels of the one it was edited from.
+        let chip = Self::of(gpu.measured())?;
+        Ok(Self { identity: IDENTITY.map(|(_, value)| value(&chip) as f32), ..spec })
+    }
+
+    fn of(gpu: &Gpu) -> Result<Self, MissingFigure> {
         let (sms, clock) = (gpu.sm_count()?, gpu.clock_hz()? * 1e-6);
         let l2_bandwidth = gpu.l2_gb_per_s.0.map(|gb| gb * 1e3);
         Ok(Self {
@@ -69,7 +79,7 @@ impl DeviceSpec {
             fma: gpu.fma()?,
             power: gpu.power()?.0,
             arch: gpu.arch,
-            measured: family.measured_on().any(|id| id == gpu.id),
+            identity: [0.0; IDENTITY.len()],
         })
     }
 
@@ -128,15 +138,14 @@ impl DeviceSpec {
         self.read(bytes, 0.0) - self.read(bytes, self.resident(bytes * rounds))
     }
 
-    /// The identity columns.
-    pub fn identity(&self) -> impl Iterator<Item = f32> + '_ {
-        let filled = if self.measured { 1.0 } else { 0.0 };
-        IDENTITY.iter().map(move |(_, value)| value(self) as f32 * filled)
+    /// The identity columns: zero where the family was not measured on this GPU.
+    pub fn identity(&self) -> impl Iterator<Item = f32> {
+        self.identity.into_iter()
     }
 }
 
 /// Columns that identify a GPU, centred on a mid-size data-centre GPU.
-const IDENTITY: &[Term<DeviceSpec>] = &[
+const IDENTITY: [Term<DeviceSpec>; 12] = [
     ("measured", |_| 1.0),
     ("ln_sms", |s| (s.sms / 132.0).ln()),
     ("ln_sm_flops", |s| (s.rate * s.clock / 4e6).ln()),

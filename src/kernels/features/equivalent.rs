@@ -1,7 +1,7 @@
 //! The uniform batch equivalent to a ragged one: models have only seen measured, uniform batches.
 
 use crate::kernels::attention::{causal_pairs, visible_past};
-use crate::kernels::latent::Span;
+use crate::kernels::latent::AttendedSpan;
 use crate::kernels::{Attention, Phase, Reach, Sequences};
 
 /// Totals of an attention call, and the lengths of the uniform batch with the same totals. Keys outside a window do
@@ -48,7 +48,7 @@ impl Equivalent {
     }
 
     /// The same if queries see what `reach` says, with totals in `span`.
-    pub fn of_reach(sequences: &[Sequences], reach: Reach, span: Span) -> Option<Self> {
+    pub fn of_reach(sequences: &[Sequences], reach: Reach, span: AttendedSpan) -> Option<Self> {
         let all = Self::of_sequences(sequences)?;
         let past = |group: &Sequences| reach.keys(group.past + 1).saturating_sub(1) as f64;
         let weighed = |group: &Sequences| group.count as f64 * group.new as f64;

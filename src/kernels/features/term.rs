@@ -1,12 +1,12 @@
 //! Named features: each name is on the same line as its formula, so they cannot drift apart.
 
 use super::DeviceSpec;
+use crate::kernels::constants::constants;
 
 /// One feature of `T`.
 pub type Term<T> = (&'static str, fn(&T) -> f64);
 
-/// Floor of ratios before the logarithm: anything a thousand times shorter than the reference is negligible.
-const NEGLIGIBLE: f64 = 1e-3;
+constants!("features": negligible);
 
 /// The quantities a family's columns are computed from: one launch, in elements, bytes and µs.
 pub trait Inputs {
@@ -38,7 +38,7 @@ pub fn vector<T>(tables: &[&[Term<T>]], of: &T, device: &DeviceSpec) -> Vec<f32>
 
 /// ln of `part` over `whole`, floored at a thousandth.
 fn ln_share(part: f64, whole: f64) -> f64 {
-    (part / whole + NEGLIGIBLE).ln()
+    (part / whole + constants().negligible).ln()
 }
 
 /// Slowdown of `tasks` equal tasks on `slots` slots compared with an even split, as a logarithm.
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn negligible_shares_are_alike() {
+    fn negligible_shares_get_the_same_feature() {
         assert!((ln_share(1e-9, 1.0) - ln_share(1e-7, 1.0)).abs() < 1e-3);
         assert!((ln_share(1.0, 1.0)).abs() < 1e-2);
     }

@@ -62,7 +62,7 @@ mod tests {
     use crate::config::catalog::catalog;
 
     #[test]
-    fn tuned_products_are_met() {
+    fn closed_form_times_agree_with_tuned_gemms() {
         let micros = |gpu: &str, weights, [m, n, k]: [u64; 3]| {
             let gpu = catalog().gpu(gpu).expect("in the catalog");
             time(&Gemm { m, n, k, weights }, gpu).expect("complete").micros()

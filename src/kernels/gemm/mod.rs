@@ -6,8 +6,9 @@ mod vector;
 pub use vector::FAMILY;
 
 use super::reference::{self, Record};
-use super::{Count, Family, Kernel, Launch, Point, Schedule};
-use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
+use crate::config::kernels::KernelId;
+use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
 
@@ -59,7 +60,15 @@ impl Kernel for Gemm {
     }
 
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
-        Some(Launch { engine: engine.products_as(self.weights, launch.gpu.arch), ..launch })
+        let arch = launch.gpu.arch;
+        let measured = engine.products_as(self.weights, arch);
+        let kernel = measured.gemm(self.weights, arch).map(KernelId::Gemm);
+        Some(Launch { caller: measured.caller(), kernel, ..launch })
+    }
+
+    /// Tables name the engine at most.
+    fn named(&self, _: &str, engine: Option<&Engine>, arch: Arch) -> Option<KernelId> {
+        engine?.gemm(self.weights, arch).map(KernelId::Gemm)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
@@ -74,13 +83,13 @@ impl Kernel for Gemm {
     /// previous kernel, the quantisation launch of the benchmark is gone.
     fn in_service(&self, stored: Bytes, gpu: &Gpu, engine: &Engine) -> Result<Seconds, MissingFigure> {
         let device = super::features::DeviceSpec::new(gpu, Family::Gemm)?;
-        let copies = vector::rotated_weights(engine.products_as(self.weights, gpu.arch));
+        let copies = vector::rotated_weights(engine.products_as(self.weights, gpu.arch).caller());
         let saved = if engine.quantises_before { vector::quantising(self, &device) } else { 0.0 };
         Ok(Seconds::from_micros(device.missed(stored.0, copies) - saved))
     }
 
-    fn point(&self) -> Point {
-        Point { shape: [self.n, self.k, 0, 0], size: [self.m, 0, 0, 0] }
+    fn point(&self) -> CallPoint {
+        CallPoint { shape: [self.n, self.k, 0, 0], size: [self.m, 0, 0, 0] }
     }
 }
 

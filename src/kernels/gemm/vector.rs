@@ -1,10 +1,11 @@
 //! The feature vector of a GEMM.
 
 use super::Gemm;
+use crate::config::kernels::{Caller, GemmKernel, KernelId};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::constants::constants;
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
-use crate::kernels::{Caller, Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), measured: MEASURED };
 
@@ -16,18 +17,14 @@ constants!(
     library_cycles, deep_gemm_cycles, scaled_fp8_cycles, fp4_cycles, deep_gemm_packed_cycles, tensor_fp8_cycles, rotated_weights, trtllm_rotated_weights,
 );
 
-/// Formats with a learned model.
-const LEARNED: [Dtype; 7] =
-    [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Int8, Dtype::Int4, Dtype::W8a8];
-
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
 struct Product {
     device: DeviceSpec,
     weights: Dtype,
     arch: Arch,
-    caller: Caller,
-    backend: Backend,
+    caller: Option<Caller>,
+    kernel: GemmKernel,
     m: f64,
     n: f64,
     k: f64,
@@ -41,67 +38,21 @@ struct Product {
     activation_bytes: f64,
 }
 
-/// Kernels by code and preceding launches, as engines choose them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Backend {
-    /// The vendor's library, 16 bits.
-    Library,
-    /// Per-token quantisation, then a scaled GEMM.
-    ScaledFp8,
-    /// TensorRT-LLM's per-tensor quantisation: several launches before the GEMM.
-    TensorFp8,
-    /// Block-scaled, TensorRT-LLM's own.
-    Blocks,
-    /// Block-scaled, by DeepGEMM on Hopper.
-    DeepGemm,
-    /// Block-scaled, by DeepGEMM on sm100, which also packs the scales.
-    DeepGemmPacked,
-    /// Block-scaled, by DeepGEMM with TensorRT-LLM's quantisation.
-    TrtllmDeepGemm,
-    /// FlashInfer's CuTe DSL FP4 GEMM, as SGLang and vLLM use it.
-    CuteDsl,
-    /// FlashInfer's CUTLASS FP4 GEMM.
-    CutlassFp4,
-    /// TensorRT-LLM's choice among its FP4 GEMMs.
-    TrtllmFp4,
-    /// TensorRT plugins that widen integer weights, or multiply 8-bit integers.
-    Plugin,
-}
-
 /// The vector of one GEMM; `None` if its format, or the engine's GEMMs, have no learned model.
 pub fn of(gemm: &Gemm, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let caller = caller(launch.engine).filter(|_| LEARNED.contains(&gemm.weights));
-    let Some(caller) = caller else { return Ok(None) };
-    let inputs = Product::new(gemm, caller, launch)?;
+    let Some(KernelId::Gemm(kernel)) = launch.kernel else { return Ok(None) };
+    let inputs = Product::new(gemm, kernel, launch)?;
     Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
-impl Backend {
-    fn of(weights: Dtype, caller: Caller, arch: Arch) -> Self {
-        let packed = arch == Arch::Blackwell;
-        match (weights, caller) {
-            (Dtype::Fp8, Caller::Trtllm) => Self::TensorFp8,
-            (Dtype::Fp8, _) => Self::ScaledFp8,
-            (Dtype::Fp8Block, Caller::Trtllm) if packed => Self::TrtllmDeepGemm,
-            (Dtype::Fp8Block, Caller::Trtllm) => Self::Blocks,
-            (Dtype::Fp8Block, _) if packed => Self::DeepGemmPacked,
-            (Dtype::Fp8Block, _) if arch == Arch::Hopper => Self::DeepGemm,
-            (Dtype::Fp8Block, _) => Self::Blocks,
-            (Dtype::Nvfp4, Caller::Trtllm) => Self::TrtllmFp4,
-            (Dtype::Nvfp4, _) if packed => Self::CuteDsl,
-            (Dtype::Nvfp4, _) => Self::CutlassFp4,
-            (Dtype::Int8 | Dtype::Int4 | Dtype::W8a8, _) => Self::Plugin,
-            (Dtype::Bf16 | Dtype::Mxfp4 | Dtype::Mxfp4Mxfp8, _) => Self::Library,
-        }
-    }
-
+impl GemmKernel {
     /// Fixed cycles of every launch, activation quantisation included: the shortest measured GEMMs, which agree
     /// across GPUs.
     fn shortest_cycles(self) -> f64 {
         match self {
             Self::Library => constants().library_cycles,
             Self::DeepGemm => constants().deep_gemm_cycles,
-            Self::ScaledFp8 | Self::Blocks | Self::TrtllmDeepGemm => constants().scaled_fp8_cycles,
+            Self::ScaledFp8 | Self::BlockScaled | Self::TrtllmDeepGemm => constants().scaled_fp8_cycles,
             Self::CuteDsl | Self::CutlassFp4 | Self::TrtllmFp4 | Self::Plugin => constants().fp4_cycles,
             Self::DeepGemmPacked => constants().deep_gemm_packed_cycles,
             Self::TensorFp8 => constants().tensor_fp8_cycles,
@@ -115,39 +66,34 @@ pub fn quantising(gemm: &Gemm, device: &DeviceSpec) -> f64 {
     if gemm.weights != Dtype::Fp8 {
         return 0.0;
     }
-    let cycles = Backend::ScaledFp8.shortest_cycles() - Backend::Library.shortest_cycles();
+    let cycles = GemmKernel::ScaledFp8.shortest_cycles() - GemmKernel::Library.shortest_cycles();
     let bytes = gemm.m as f64 * gemm.k as f64 * (Dtype::Bf16.bytes() + Dtype::Fp8.bytes());
     cycles / device.clock + device.read(bytes, device.resident(bytes))
 }
 
-/// Sources that name no engine called the library, as vLLM does.
-fn caller(engine: &str) -> Option<Caller> {
-    if engine.is_empty() { Some(Caller::Vllm) } else { Caller::of(engine) }
-}
-
 /// Copies of the weights that the benchmark cycled through to keep them cold: read off the size at which GEMMs stop
 /// exceeding memory bandwidth (16 MB with 101 MB of L2, 24 MB with 134 MB; TensorRT-LLM: 24 and 32 MB).
-pub fn rotated_weights(engine: &str) -> f64 {
-    match caller(engine) {
+pub fn rotated_weights(caller: Option<Caller>) -> f64 {
+    match caller {
         Some(Caller::Trtllm) => constants().trtllm_rotated_weights,
         _ => constants().rotated_weights,
     }
 }
 
 impl Product {
-    fn new(gemm: &Gemm, caller: Caller, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
-        let &Launch { gpu, engine, floor, .. } = launch;
+    fn new(gemm: &Gemm, kernel: GemmKernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
+        let &Launch { gpu, caller, floor, .. } = launch;
         let device = DeviceSpec::new(gpu, Family::Gemm)?;
         let count = gemm.count(gpu)?;
         let at_peak = (count.flops / gpu.peak(gemm.weights)?).micros();
         let (weights, activations) = (count.stored.0, (count.operands - count.stored).0);
-        let hits = device.resident(weights * rotated_weights(engine));
+        let hits = device.resident(weights * rotated_weights(caller));
         Ok(Self {
             device,
             weights: gemm.weights,
             arch: gpu.arch,
             caller,
-            backend: Backend::of(gemm.weights, caller, gpu.arch),
+            kernel,
             m: gemm.m as f64,
             n: gemm.n as f64,
             k: gemm.k as f64,
@@ -160,7 +106,7 @@ impl Product {
     }
 
     fn shortest(&self) -> f64 {
-        self.backend.shortest_cycles() / self.device.clock
+        self.kernel.shortest_cycles() / self.device.clock
     }
 
     fn tiles(&self, tile: Tile) -> f64 {
@@ -237,18 +183,21 @@ const TERMS: &[Term<Product>] = &[
     ("int8_weights", |l| flag(l.weights == Dtype::Int8)),
     ("int4_weights", |l| flag(l.weights == Dtype::Int4)),
     ("w8a8", |l| flag(l.weights == Dtype::W8a8)),
-    ("tensor_fp8", |l| flag(l.backend == Backend::TensorFp8)),
+    ("tensor_fp8", |l| flag(l.kernel == GemmKernel::TensorFp8)),
     ("deep_gemm", |l| {
-        flag(matches!(l.backend, Backend::DeepGemm | Backend::DeepGemmPacked | Backend::TrtllmDeepGemm))
+        flag(matches!(
+            l.kernel,
+            GemmKernel::DeepGemm | GemmKernel::DeepGemmPacked | GemmKernel::TrtllmDeepGemm
+        ))
     }),
-    ("packed_scales", |l| flag(matches!(l.backend, Backend::DeepGemmPacked | Backend::TrtllmDeepGemm))),
-    ("cute_dsl", |l| flag(l.backend == Backend::CuteDsl)),
-    ("cutlass_fp4", |l| flag(l.backend == Backend::CutlassFp4)),
+    ("packed_scales", |l| flag(matches!(l.kernel, GemmKernel::DeepGemmPacked | GemmKernel::TrtllmDeepGemm))),
+    ("cute_dsl", |l| flag(l.kernel == GemmKernel::CuteDsl)),
+    ("cutlass_fp4", |l| flag(l.kernel == GemmKernel::CutlassFp4)),
     // Engines use separate FP8 kernels on GPUs without the data-centre tensor instructions.
     ("fp8_ada", |l| l.fp8_on(Arch::Ada)),
     ("fp8_blackwell_rtx", |l| l.fp8_on(Arch::BlackwellRtx)),
-    ("sglang", |l| flag(l.caller == Caller::Sglang)),
-    ("trtllm", |l| flag(l.caller == Caller::Trtllm)),
+    ("sglang", |l| flag(l.caller == Some(Caller::Sglang))),
+    ("trtllm", |l| flag(l.caller == Some(Caller::Trtllm))),
 ];
 
 #[cfg(test)]
@@ -259,8 +208,9 @@ mod tests {
 
     fn on(gpu: &str, engine: &str, gemm: Gemm) -> Option<Vec<f32>> {
         let gpu = catalog().gpu(gpu).expect("in the catalog");
-        let (math, floor) = (gemm.weights.math(), Seconds(1.5e-6));
-        let launch = Launch { gpu, engine, kernel: "", math, floor };
+        let engine = catalog().engine(engine).expect("in the catalog");
+        let kernel = gemm.named("", Some(engine), gpu.arch);
+        let launch = Launch { caller: engine.caller(), kernel, ..Launch::on(gpu, Seconds(1.5e-6)) };
         of(&gemm, &launch).expect("complete record")
     }
 
@@ -276,7 +226,8 @@ mod tests {
     #[test]
     fn rows_are_finite_and_as_wide_as_the_schema() {
         for m in [1, 2, 63, 4096, 60_000] {
-            for weights in LEARNED {
+            for weights in [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Int4, Dtype::W8a8]
+            {
                 let gemm = Gemm { m, n: 8192, k: 8192, weights };
                 let row = on("b200", "sglang", gemm).expect("learned format");
                 assert_eq!(row.len(), Family::Gemm.schema().names.len());
@@ -312,12 +263,6 @@ mod tests {
         };
         // 8 MB and 67 MB of weights, six copies, against 101 MB of L2.
         assert!(hits(4096) > 0.9 && hits(32_768) < 0.1);
-    }
-
-    #[test]
-    fn an_unknown_engine_has_no_row() {
-        let gemm = Gemm { m: 8, n: 1024, k: 1024, weights: Dtype::Bf16 };
-        assert_eq!(on("b200", "some other engine", gemm), None);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Whole blocks of latent attention, launch by launch.
 
 use super::INDEX_SCALE_BYTES;
-use super::{BatchedGemm, Form, LatentHeads, Span, attention, block_vector, point, shape};
-use crate::config::{Dtype, Engine, Gpu, MissingFigure};
-use crate::kernels::{Count, Family, Gemm, Kernel, Launch, Phase, Point, Sequences};
+use super::{AttendedSpan, BatchedGemm, Form, LatentHeads, attention, block_vector, point, shape};
+use crate::config::kernels::KernelId;
+use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
+use crate::kernels::{CallPoint, Count, Family, Gemm, Kernel, Launch, Phase, Sequences};
 use crate::units::{Bytes, Flops};
 
 /// A whole block of latent attention: projections, norms, rotary embedding, KV write, attention.
@@ -63,14 +64,18 @@ impl Kernel for LatentModule {
 
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         let choice = engine.variants_on(launch.gpu.arch)?;
-        Some(Launch { kernel: self.phase.choose(&choice.block_prefill, &choice.block_decode), ..launch })
+        Some(launch.with(self.phase.choose(&choice.block_prefill, &choice.block_decode)))
+    }
+
+    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
+        name.parse().ok().map(KernelId::Latent)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         block_vector::of_dense(self, launch)
     }
 
-    fn point(&self) -> Point {
+    fn point(&self) -> CallPoint {
         point(&self.sequences, &self.heads, self.phase)
     }
 
@@ -110,14 +115,18 @@ impl Kernel for SparseModule {
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         let choice = engine.variants_on(launch.gpu.arch)?;
         let short = self.module.phase == Phase::Prefill && self.keeps_all();
-        Some(Launch { kernel: if short { &choice.sparse_short } else { &choice.sparse }, ..launch })
+        Some(launch.with(if short { &choice.sparse_short } else { &choice.sparse }))
+    }
+
+    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
+        name.parse().ok().map(KernelId::Latent)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         block_vector::of_sparse(self, launch)
     }
 
-    fn point(&self) -> Point {
+    fn point(&self) -> CallPoint {
         self.module.point()
     }
 
@@ -134,13 +143,13 @@ impl SparseModule {
     }
 }
 
-fn sum(parts: Vec<Part>) -> Count {
+fn sum(parts: Vec<BlockPart>) -> Count {
     parts.into_iter().fold(Count::nothing(), |sum, part| sum.then(part.count))
 }
 
 /// The role of a launch in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PartKind {
     Projection,
     /// The absorbed expansion, applied to queries or results.
     Absorption,
@@ -151,23 +160,23 @@ pub enum Kind {
 
 /// One launch in a block.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    pub kind: Kind,
+pub struct BlockPart {
+    pub kind: PartKind,
     pub count: Count,
 }
 
 /// The launches of a block: one down-projection of queries and latents, the up-projection of queries, the expansion
 /// or its absorbed GEMMs, attention, output. Norms, rotary embedding and quantisation, which engines fuse
 /// differently, are left out.
-pub fn parts(module: &LatentModule, form: Form, gpu: &Gpu) -> Result<Vec<Part>, MissingFigure> {
-    block(module, Span::dense(&module.sequences), form, gpu)
+pub fn parts(module: &LatentModule, form: Form, gpu: &Gpu) -> Result<Vec<BlockPart>, MissingFigure> {
+    block(module, AttendedSpan::dense(&module.sequences), form, gpu)
 }
 
 /// The launches of a sparse block: those of a dense one over the selected tokens, and the indexer's: projections
 /// for every token, and scores if there is something to select.
-pub fn sparse_parts(sparse: &SparseModule, form: Form, gpu: &Gpu) -> Result<Vec<Part>, MissingFigure> {
+pub fn sparse_parts(sparse: &SparseModule, form: Form, gpu: &Gpu) -> Result<Vec<BlockPart>, MissingFigure> {
     let SparseModule { module, indexer, indexes } = sparse;
-    let span = Span::sparse(&module.sequences, indexer.topk);
+    let span = AttendedSpan::sparse(&module.sequences, indexer.topk);
     let mut parts = block(module, span, form, gpu)?;
     if !indexes {
         return Ok(parts);
@@ -177,26 +186,31 @@ pub fn sparse_parts(sparse: &SparseModule, form: Form, gpu: &Gpu) -> Result<Vec<
     // Queries, keys, and a weight per head.
     for (n, k) in [(width, module.query_rank), (indexer.head_dim + indexer.heads, module.hidden)] {
         let gemm = Gemm { m, n, k, weights: module.weights };
-        parts.push(Part { kind: Kind::Projection, count: gemm.count(gpu)? });
+        parts.push(BlockPart { kind: PartKind::Projection, count: gemm.count(gpu)? });
     }
-    parts.push(Part { kind: Kind::Scores, count: scores(&module.sequences, indexer, gpu)? });
+    parts.push(BlockPart { kind: PartKind::Scores, count: scores(&module.sequences, indexer, gpu)? });
     Ok(parts)
 }
 
-fn block(module: &LatentModule, span: Span, form: Form, gpu: &Gpu) -> Result<Vec<Part>, MissingFigure> {
+fn block(
+    module: &LatentModule,
+    span: AttendedSpan,
+    form: Form,
+    gpu: &Gpu,
+) -> Result<Vec<BlockPart>, MissingFigure> {
     let heads = &module.heads;
     let weights = module.weights;
     let m = span.new as u64;
-    let projection = |m: u64, n: u64, k: u64| -> Result<Part, MissingFigure> {
+    let projection = |m: u64, n: u64, k: u64| -> Result<BlockPart, MissingFigure> {
         let count = Gemm { m, n, k, weights }.count(gpu)?;
-        Ok(Part { kind: Kind::Projection, count })
+        Ok(BlockPart { kind: PartKind::Projection, count })
     };
-    let absorption = |n: u64, k: u64| -> Result<Part, MissingFigure> {
+    let absorption = |n: u64, k: u64| -> Result<BlockPart, MissingFigure> {
         let count = BatchedGemm { count: heads.heads, m, n, k, weights }.count(gpu)?;
-        Ok(Part { kind: Kind::Absorption, count })
+        Ok(BlockPart { kind: PartKind::Absorption, count })
     };
     let attention = attention(heads, span, module.kv, form, gpu)?;
-    let attention = Part { kind: Kind::Attention, count: attention };
+    let attention = BlockPart { kind: PartKind::Attention, count: attention };
     let mut parts = vec![
         projection(m, module.query_rank + heads.cached(), module.hidden)?,
         projection(m, heads.heads * heads.key(), module.query_rank)?,
@@ -222,7 +236,7 @@ fn block(module: &LatentModule, span: Span, form: Form, gpu: &Gpu) -> Result<Vec
 fn scores(sequences: &[Sequences], indexer: &Indexer, gpu: &Gpu) -> Result<Count, MissingFigure> {
     let longer: Vec<Sequences> =
         sequences.iter().copied().filter(|group| group.past + group.new > indexer.topk).collect();
-    let span = Span::dense(&longer);
+    let span = AttendedSpan::dense(&longer);
     let (heads, width) = (indexer.heads as f64, indexer.head_dim as f64);
     let math = gpu.math_or_bf16(Dtype::Fp8);
     let key = width * Dtype::Fp8.bytes() + INDEX_SCALE_BYTES;

@@ -2,8 +2,8 @@
 
 use super::Form;
 use super::block_vector::Inside;
-use super::kernel::LatentKernel;
 use super::vector::query_tiles;
+use crate::config::kernels::LatentKernel;
 use crate::config::{Arch, Dtype};
 use crate::kernels::features::{Inputs, Term, flag, ln_rounding, names};
 use crate::kernels::{FamilySpec, Phase};

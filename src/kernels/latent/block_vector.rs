@@ -1,10 +1,10 @@
 //! Quantities behind the columns of whole blocks, dense and sparse.
 
-use super::block::{Kind, LatentModule, Part, SparseModule, parts, sparse_parts};
+use super::block::{BlockPart, LatentModule, PartKind, SparseModule, parts, sparse_parts};
 use super::block_columns::{DENSE_COLUMNS, SPARSE_COLUMNS};
-use super::kernel::LatentKernel;
-use super::times::{BlockWork, Times};
-use super::{Form, Span};
+use super::times::{BlockTimes, BlockWork};
+use super::{AttendedSpan, Form};
+use crate::config::kernels::{KernelId, LatentKernel};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, Term, vector};
 use crate::kernels::{Family, Kernel as _, Launch, Phase};
@@ -33,7 +33,7 @@ pub struct Inside {
     pub kept: f64,
     /// Runs an indexer.
     pub indexes: bool,
-    pub times: Times,
+    pub times: BlockTimes,
     /// Share of weights and cache that stays in L2 between launches.
     pub hits: f64,
     pub ideal: f64,
@@ -41,7 +41,7 @@ pub struct Inside {
 
 /// The vector of a dense block; `None` if the kernel has no learned model or there is nothing to do.
 pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let Some(kernel) = LatentKernel::from_name(launch.kernel) else { return Ok(None) };
+    let Some(KernelId::Latent(kernel)) = launch.kernel else { return Ok(None) };
     let form = kernel.form(module.phase);
     let block = Block {
         module,
@@ -57,7 +57,7 @@ pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec
 
 /// The vector of a sparse block; `None` if the kernel has no learned model or there is nothing to do.
 pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let Some(kernel) = LatentKernel::from_name(launch.kernel) else { return Ok(None) };
+    let Some(KernelId::Latent(kernel)) = launch.kernel else { return Ok(None) };
     // Blocks without a kernel for short prompts attend to the latents of all tokens.
     let form = if kernel == LatentKernel::SglangDense { Form::Expanded } else { Form::Absorbed };
     // SGLang's dense blocks never run the indexer.
@@ -80,7 +80,7 @@ struct Block<'a> {
     sparse: Option<&'a SparseModule>,
     kernel: LatentKernel,
     form: Form,
-    parts: Vec<Part>,
+    parts: Vec<BlockPart>,
     ideal: f64,
     family: Family,
 }
@@ -106,8 +106,8 @@ impl Block<'_> {
         };
         let math = gpu.math_or_bf16(wanted);
         let span = match self.sparse {
-            Some(sparse) => Span::sparse(&module.sequences, sparse.indexer.topk),
-            None => Span::dense(&module.sequences),
+            Some(sparse) => AttendedSpan::sparse(&module.sequences, sparse.indexer.topk),
+            None => AttendedSpan::dense(&module.sequences),
         };
         let round: f64 = self.parts.iter().map(|part| part.count.operands.0).sum();
         let hits = device.resident(round);
@@ -124,7 +124,7 @@ impl Block<'_> {
             batch,
         };
         let heads = module.heads.heads as f64;
-        let attention = self.parts.iter().find(|part| part.kind == Kind::Attention);
+        let attention = self.parts.iter().find(|part| part.kind == PartKind::Attention);
         let flops = attention.map_or(0.0, |part| part.count.flops.0);
         Ok(Inside {
             device,
@@ -143,7 +143,7 @@ impl Block<'_> {
             pair: flops / (heads * span.pairs),
             kept: span.pairs / batch.pairs,
             indexes,
-            times: Times::of(&work, &device, gpu)?,
+            times: BlockTimes::of(&work, &device, gpu)?,
             hits,
             ideal: self.ideal,
         })
@@ -180,9 +180,9 @@ mod tests {
         }
     }
 
-    fn launch<'a>(kernel: &'a str) -> Launch<'a> {
+    fn launch(kernel: LatentKernel) -> Launch<'static> {
         let gpu = catalog().gpu("b200").expect("in the catalog");
-        Launch { gpu, engine: "", kernel, math: Dtype::Bf16, floor: Seconds(1.5e-6) }
+        Launch { kernel: Some(kernel.into()), ..Launch::on(gpu, Seconds(1.5e-6)) }
     }
 
     fn reference(family: Family, row: &[f32]) -> f32 {
@@ -199,9 +199,9 @@ mod tests {
         for (phase, group) in calls {
             for weights in [Dtype::Bf16, Dtype::Fp8Block, Dtype::Nvfp4] {
                 let module = module(phase, group, weights);
-                let dense = module.vector(&launch("default")).expect("complete");
+                let dense = module.vector(&launch(LatentKernel::Trtllm)).expect("complete");
                 let sparse = SparseModule { module, indexer: INDEXER, indexes: true };
-                let sparse = sparse.vector(&launch("default")).expect("complete");
+                let sparse = sparse.vector(&launch(LatentKernel::Trtllm)).expect("complete");
                 for (family, row) in [(Family::MlaModule, dense), (Family::DsaModule, sparse)] {
                     let row = row.expect("learned");
                     assert_eq!(row.len(), family.schema().names.len());
@@ -212,11 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_that_takes_the_choice_of_another_is_shorter() {
+    fn a_layer_that_borrows_the_selection_of_another_is_faster() {
         let of = |indexes| {
             let module = module(Phase::Decode, (64, 1, 65_536), Dtype::Bf16);
             let sparse = SparseModule { module, indexer: INDEXER, indexes };
-            let row = sparse.vector(&launch("sglang_dsa_indexer_trtllm"));
+            let row = sparse.vector(&launch(LatentKernel::SglangSparse));
             reference(Family::DsaModule, &row.expect("complete").expect("learned"))
         };
         assert!(of(true) > of(false) + 0.5);

@@ -1,9 +1,10 @@
 //! The batched GEMMs that absorb the expansion of latent attention.
 
 use super::{ACTIVATION_BYTES, constants};
+use crate::config::kernels::{BmmKernel, KernelId};
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
-use crate::kernels::{Count, Family, FamilySpec, Kernel, Launch, Point};
+use crate::kernels::{CallPoint, Count, Family, FamilySpec, Kernel, Launch};
 use crate::units::{Bytes, Flops};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
@@ -45,47 +46,24 @@ impl Kernel for BatchedGemm {
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         let choice = engine.variants_on(launch.gpu.arch)?;
         let fp8 = self.weights.math() == Dtype::Fp8;
-        Some(Launch { kernel: if fp8 { &choice.bmm_fp8 } else { &choice.bmm }, ..launch })
+        Some(launch.with(if fp8 { &choice.bmm_fp8 } else { &choice.bmm }))
+    }
+
+    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
+        name.parse().ok().map(KernelId::Bmm)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-        let Some(kernel) = BmmKernel::from_name(launch.kernel, self.weights) else { return Ok(None) };
+        let Some(KernelId::Bmm(kernel)) = launch.kernel else { return Ok(None) };
+        if kernel == BmmKernel::TrtllmUnnamed && self.weights != Dtype::Bf16 {
+            return Ok(None);
+        }
         let inputs = Products::new(self, kernel, launch)?;
         Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
     }
 
-    fn point(&self) -> Point {
-        Point { shape: [self.count, self.m, 0, 0], size: [self.n, self.k, 0, 0] }
-    }
-}
-
-/// How it is launched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BmmKernel {
-    /// The library's batched GEMM.
-    Library,
-    /// TensorRT-LLM's, which also calls the library.
-    Trtllm,
-    /// FP8 with separate activation quantisation, as SGLang launches it.
-    SglangFp8,
-    /// FP8 with block scales, quantisation included.
-    TrtllmBlock,
-    /// FP8 weights widened in advance: a bf16 GEMM.
-    TrtllmWidened,
-}
-
-impl BmmKernel {
-    fn from_name(name: &str, weights: Dtype) -> Option<Self> {
-        Some(match name {
-            "sglang_torch_bmm" | "vllm_torch_bmm" => Self::Library,
-            "trtllm_bmm_out" => Self::Trtllm,
-            "sglang_sgl_kernel_bmm_fp8" => Self::SglangFp8,
-            "trtllm_fp8_block_scaling_bmm_out" => Self::TrtllmBlock,
-            "trtllm_bmm_out_dequant_bf16" => Self::TrtllmWidened,
-            // A100, for which versions name no kernel.
-            "default" if weights == Dtype::Bf16 => Self::Trtllm,
-            _ => return None,
-        })
+    fn point(&self) -> CallPoint {
+        CallPoint { shape: [self.count, self.m, 0, 0], size: [self.n, self.k, 0, 0] }
     }
 }
 
@@ -189,7 +167,7 @@ const TERMS: &[Term<Products>] = &[
     ("l2_hits", |l| l.hits),
     ("into_latents", |l| flag(l.n > l.k)),
     ("fp8", |l| flag(l.fp8)),
-    ("trtllm", |l| flag(l.kernel == BmmKernel::Trtllm)),
+    ("trtllm", |l| flag(matches!(l.kernel, BmmKernel::Trtllm | BmmKernel::TrtllmUnnamed))),
     ("sglang_fp8", |l| flag(l.kernel == BmmKernel::SglangFp8)),
     ("trtllm_block", |l| flag(l.kernel == BmmKernel::TrtllmBlock)),
     ("trtllm_widened", |l| flag(l.kernel == BmmKernel::TrtllmWidened)),
@@ -205,9 +183,9 @@ mod tests {
 
     fn on(kernel: &str, m: u64, weights: Dtype) -> Option<Vec<f32>> {
         let gpu = catalog().gpu("b200").expect("in the catalog");
-        let floor = Seconds(1.5e-6);
-        let launch = Launch { gpu, engine: "", kernel, math: Dtype::Bf16, floor };
-        BatchedGemm { count: 16, m, n: 512, k: 128, weights }.vector(&launch).expect("complete record")
+        let bmm = BatchedGemm { count: 16, m, n: 512, k: 128, weights };
+        let kernel = bmm.named(kernel, None, gpu.arch);
+        bmm.vector(&Launch { kernel, ..Launch::on(gpu, Seconds(1.5e-6)) }).expect("complete record")
     }
 
     #[test]

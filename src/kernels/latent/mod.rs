@@ -21,16 +21,16 @@ mod vector;
 pub use block::{Indexer, LatentModule, SparseModule};
 pub use block_columns::{DENSE_BLOCK, SPARSE_BLOCK};
 pub use bmm::{BatchedGemm, FAMILY as BMM};
-pub use kernel::absorbs_prompts;
 pub use reach::Reach;
 pub use scores::Scores;
-pub use span::Span;
+pub use span::AttendedSpan;
 pub use vector::FAMILY as ATTENTION;
 
 use super::constants::constants;
 use super::sequences::{first_group, lengths, number};
-use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
-use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
+use crate::config::kernels::{KernelId, LatentKernel};
+use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops};
 
@@ -40,7 +40,7 @@ constants!(
 );
 
 /// The measured kernel over latents in prefill: FlashAttention-3.
-const ABSORBED_PROMPTS: &str = "flash_attention";
+const ABSORBED_PROMPTS: (&str, LatentKernel) = ("flash_attention", LatentKernel::SglangFa3);
 
 /// The f32 scale of an FP8 index key.
 pub const INDEX_SCALE_BYTES: f64 = 4.0;
@@ -102,7 +102,7 @@ impl Form {
 impl Kernel for LatentAttention {
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let form = if self.reach.is_some() { Form::Absorbed } else { Form::of(self.phase) };
-        attention(&self.heads, Span::of_call(self), self.kv, form, gpu)
+        attention(&self.heads, AttendedSpan::of_call(self), self.kv, form, gpu)
     }
 
     fn format(&self) -> Dtype {
@@ -128,17 +128,25 @@ impl Kernel for LatentAttention {
     /// No kernel over compressed keys was measured: one over latents stands in for it.
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         let choice = engine.variants_on(launch.gpu.arch)?;
-        let own: &str = self.phase.choose(&choice.latent_prefill, &choice.latent_decode);
+        let own = self.phase.choose(&choice.latent_prefill, &choice.latent_decode);
         let compressed = self.reach.is_some() && self.phase == Phase::Prefill;
-        let stands = !compressed || own.is_empty() || absorbs_prompts(own);
-        Some(Launch { kernel: if stands { own } else { ABSORBED_PROMPTS }, ..launch })
+        let absorbs = own.id().is_some_and(LatentKernel::absorbs_prompts);
+        if !compressed || own.is_empty() || absorbs {
+            return Some(launch.with(own));
+        }
+        let (name, kernel) = ABSORBED_PROMPTS;
+        Some(Launch { name, kernel: Some(kernel.into()), ..launch })
+    }
+
+    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
+        name.parse().ok().map(KernelId::Latent)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         vector::of(self, launch)
     }
 
-    fn point(&self) -> Point {
+    fn point(&self) -> CallPoint {
         point(&self.sequences, &self.heads, self.phase)
     }
 
@@ -151,15 +159,15 @@ fn shape(sequences: &[Sequences], heads: &LatentHeads) -> String {
     format!("{}, {} heads × {}", lengths(sequences), heads.heads, heads.cached())
 }
 
-fn point(sequences: &[Sequences], heads: &LatentHeads, phase: Phase) -> Point {
-    Point { shape: [heads.heads, number(sequences), phase as u64, 0], size: first_group(sequences) }
+fn point(sequences: &[Sequences], heads: &LatentHeads, phase: Phase) -> CallPoint {
+    CallPoint { shape: [heads.heads, number(sequences), phase as u64, 0], size: first_group(sequences) }
 }
 
 /// The attention kernel with the write of the new latents: `2 (key + value)` FLOP per head and pair expanded, `2 (2
 /// latent + rope)` absorbed; the past's latents are read from the KV cache once for all heads.
 fn attention(
     heads: &LatentHeads,
-    span: Span,
+    span: AttendedSpan,
     kv: Dtype,
     form: Form,
     gpu: &Gpu,
@@ -207,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_stop_at_what_is_kept() {
+    fn pairs_are_capped_at_topk() {
         // Of 5 tokens with topk 3: 1 + 2 + 3 + 3 + 3; after 2 more, each has 3.
         assert_eq!(kept_pairs(5, 0, 3), 12.0);
         assert_eq!(kept_pairs(5, 2, 3), 15.0);

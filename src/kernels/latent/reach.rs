@@ -1,6 +1,6 @@
 //! Which compressed keys a query sees.
 
-use super::Span;
+use super::AttendedSpan;
 use super::span::kept_pairs;
 use crate::kernels::Sequences;
 
@@ -28,8 +28,8 @@ impl Reach {
     }
 
     /// Totals over the sequences of a call.
-    pub fn span(&self, sequences: &[Sequences]) -> Span {
-        sequences.iter().fold(Span::default(), |sum, group| {
+    pub fn span(&self, sequences: &[Sequences]) -> AttendedSpan {
+        sequences.iter().fold(AttendedSpan::default(), |sum, group| {
             let (count, end) = (group.count as f64, group.past + group.new);
             let compressed = self.ratio.map_or(0.0, |ratio| {
                 let kept = self.topk.unwrap_or(u64::MAX);
@@ -39,7 +39,7 @@ impl Reach {
             let stored = self.ratio.map_or(0, |ratio| group.past / ratio.max(1));
             let read = self.topk.map_or(stored, |topk| stored.min(topk.saturating_mul(group.new)));
             let window = group.past.min(self.window.saturating_sub(1));
-            Span {
+            AttendedSpan {
                 new: sum.new + count * group.new as f64,
                 past: sum.past + count * (window + read) as f64,
                 pairs: sum.pairs + count * (kept_pairs(group.new, group.past, self.window) + compressed),

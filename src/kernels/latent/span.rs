@@ -6,7 +6,7 @@ use crate::kernels::attention::causal_pairs;
 
 /// Totals over the sequences of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Span {
+pub struct AttendedSpan {
     /// New tokens.
     pub new: f64,
     /// Past tokens whose latents are read.
@@ -15,7 +15,7 @@ pub struct Span {
     pub pairs: f64,
 }
 
-impl Span {
+impl AttendedSpan {
     /// Each new token attends to all preceding ones and itself.
     pub fn dense(sequences: &[Sequences]) -> Self {
         Self::of(sequences, u64::MAX)

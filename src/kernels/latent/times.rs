@@ -1,11 +1,11 @@
 //! Times of a block's launches, each by its limiting pipe.
 
-use super::block::{Kind, LatentModule, Part};
-use super::kernel::LatentKernel;
-use super::{Span, constants};
+use super::block::{BlockPart, LatentModule, PartKind};
+use super::{AttendedSpan, constants};
+use crate::config::kernels::{Caller, LatentKernel};
 use crate::config::{Dtype, Gpu, MissingFigure};
+use crate::kernels::Phase;
 use crate::kernels::features::{DeviceSpec, Equivalent};
-use crate::kernels::{Caller, Phase};
 
 /// Scores are f32, written by the indexer and read by the selection.
 const SCORE_BYTES: f64 = 2.0 * 4.0;
@@ -16,7 +16,7 @@ const ELEMENT_BYTES: f64 = 2.0 * 2.0;
 pub struct BlockWork<'a> {
     pub module: &'a LatentModule,
     pub kernel: LatentKernel,
-    pub parts: &'a [Part],
+    pub parts: &'a [BlockPart],
     /// Attends to selected tokens only.
     pub sparse: bool,
     /// Runs an indexer.
@@ -26,13 +26,13 @@ pub struct BlockWork<'a> {
     /// Share of weights and cache in L2.
     pub hits: f64,
     /// Pairs that are computed.
-    pub span: Span,
+    pub span: AttendedSpan,
     pub batch: Equivalent,
 }
 
 /// Sums over the launches of a block.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Times {
+pub struct BlockTimes {
     /// Each GEMM at the longer of its tensor and memory time.
     pub projections: f64,
     pub projection_compute: f64,
@@ -54,7 +54,7 @@ pub struct Times {
     pub dispatch: f64,
 }
 
-impl Times {
+impl BlockTimes {
     /// # Errors
     /// If the GPU's record lacks a figure.
     pub fn of(work: &BlockWork<'_>, device: &DeviceSpec, gpu: &Gpu) -> Result<Self, MissingFigure> {
@@ -67,14 +67,14 @@ impl Times {
                 device.read(count.stored.0, hits) + device.read(activations, device.resident(activations));
             let compute = count.compute(gpu)?.micros() / device.sustained;
             match part.kind {
-                Kind::Projection => {
+                PartKind::Projection => {
                     times.projections += compute.max(memory);
                     times.projection_compute += compute;
                     times.projection_memory += memory;
                 }
-                Kind::Absorption => times.absorption += compute.max(memory),
-                Kind::Scores => times.scores += compute.max(memory),
-                Kind::Attention => {
+                PartKind::Absorption => times.absorption += compute.max(memory),
+                PartKind::Scores => times.scores += compute.max(memory),
+                PartKind::Attention => {
                     let peak = (count.flops / gpu.peak(math)?).micros();
                     times.attention_compute = peak / device.sustained;
                     times.attention_memory = memory;

@@ -1,7 +1,7 @@
 //! The feature vector of the latent attention kernel, for prefill and decode.
 
-use super::kernel::LatentKernel;
-use super::{Form, LatentAttention, Span, attention, constants};
+use super::{AttendedSpan, Form, LatentAttention, attention, constants};
+use crate::config::kernels::{KernelId, LatentKernel};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, REFERENCE, Term, flag, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel as _, Launch, Phase};
@@ -46,9 +46,9 @@ struct Attended {
 
 /// The vector of one call; `None` if the kernel has no learned model or there is nothing to attend to.
 pub fn of(call: &LatentAttention, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let Some(kernel) = LatentKernel::from_name(launch.kernel) else { return Ok(None) };
+    let Some(KernelId::Latent(kernel)) = launch.kernel else { return Ok(None) };
     let batch = match call.reach {
-        Some(reach) => Equivalent::of_reach(&call.sequences, reach, Span::of_call(call)),
+        Some(reach) => Equivalent::of_reach(&call.sequences, reach, AttendedSpan::of_call(call)),
         None => Equivalent::of_sequences(&call.sequences),
     };
     let Some(batch) = batch else { return Ok(None) };
@@ -76,7 +76,7 @@ impl Attended {
         let form = if call.reach.is_some() { Form::Absorbed } else { kernel.form(call.phase) };
         let math = gpu.math_or_bf16(kernel.math(call.kv));
         let rate = gpu.peak(math)?.0 * 1e-6 * device.sustained;
-        let count = attention(&call.heads, Span::of_call(call), call.kv, form, gpu)?;
+        let count = attention(&call.heads, AttendedSpan::of_call(call), call.kv, form, gpu)?;
         let hits = device.resident(count.operands.0);
         let heads = call.heads.heads as f64;
         let cached = call.heads.cached() as f64 * call.kv.bytes();
@@ -201,9 +201,8 @@ mod tests {
         let sequences = vec![Sequences { count, new, past }];
         let call = LatentAttention { phase, sequences, heads: HEADS, kv, reach: None };
         let gpu = catalog().gpu(gpu).expect("in the catalog");
-        let floor = Seconds(1.5e-6);
-        let launch = Launch { gpu, engine: "", kernel, math: Dtype::Bf16, floor };
-        call.vector(&launch).expect("complete record")
+        let kernel = call.named(kernel, None, gpu.arch);
+        call.vector(&Launch { kernel, ..Launch::on(gpu, Seconds(1.5e-6)) }).expect("complete record")
     }
 
     fn column(name: &str) -> usize {

@@ -7,8 +7,9 @@ pub use vector::FAMILY;
 
 use super::constants::constants;
 use super::sequences::{first_group, lengths, number, tokens};
-use super::{Count, Family, Kernel, Launch, Phase, Point, Sequences};
-use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
+use crate::config::kernels::{KernelId, LinearKernel};
+use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops};
 
 const BF16_BYTES: f64 = 2.0;
@@ -17,7 +18,7 @@ const F32_BYTES: f64 = 4.0;
 
 constants!(
     "linear":
-    launch_cycles, chunked_launches, chunk_cycles, state_columns, conv_tile_tokens, conv_tile_channels, conv_tile_cycles, conv_step, conv_step_cycles, chunk, scan_chunk,
+    passed_rows, launch_cycles, chunked_launches, chunk_cycles, state_columns, conv_tile_tokens, conv_tile_channels, conv_tile_cycles, conv_step, conv_step_cycles, chunk, scan_chunk,
 );
 
 /// A depthwise causal convolution along the sequence, with activation: each channel over its last `taps` tokens,
@@ -87,16 +88,21 @@ impl Kernel for CausalConv {
     /// All engines use the same names for convolutions.
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         engine.variants_on(launch.gpu.arch)?;
-        Some(Launch { kernel: self.phase.choose("causal_conv1d_fn", "causal_conv1d_update"), ..launch })
+        let name = self.phase.choose("causal_conv1d_fn", "causal_conv1d_update");
+        Some(Launch { name, kernel: Some(LinearKernel::Own.into()), ..launch })
+    }
+
+    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
+        name.parse().ok().map(KernelId::Linear)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         vector::of_conv(self, launch)
     }
 
-    fn point(&self) -> Point {
+    fn point(&self) -> CallPoint {
         let shape = [self.channels, 0, number(&self.sequences), self.phase as u64];
-        Point { shape, size: first_group(&self.sequences) }
+        CallPoint { shape, size: first_group(&self.sequences) }
     }
 
     fn formats(&self, _: Dtype) -> String {
@@ -143,16 +149,20 @@ impl Kernel for DeltaRule {
 
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         let choice = engine.variants_on(launch.gpu.arch)?;
-        Some(Launch { kernel: self.phase.choose(&choice.delta_prefill, &choice.delta_decode), ..launch })
+        Some(launch.with(self.phase.choose(&choice.delta_prefill, &choice.delta_decode)))
+    }
+
+    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
+        name.parse().ok().map(KernelId::Linear)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         vector::of_delta(self, launch)
     }
 
-    fn point(&self) -> Point {
+    fn point(&self) -> CallPoint {
         let shape = [self.key_heads, self.value_heads, number(&self.sequences), self.phase as u64];
-        Point { shape, size: first_group(&self.sequences) }
+        CallPoint { shape, size: first_group(&self.sequences) }
     }
 
     fn formats(&self, _: Dtype) -> String {

@@ -1,47 +1,12 @@
 //! The feature vector of linear attention: convolutions, and the gated delta rule.
 
 use super::{BF16_BYTES, CausalConv, DeltaRule, F32_BYTES, constants, totals};
+use crate::config::kernels::{Caller, KernelId, LinearKernel};
 use crate::config::{Arch, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{Caller, Family, FamilySpec, Launch, Phase, Sequences};
+use crate::kernels::{Family, FamilySpec, Launch, Phase, Sequences};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
-
-/// Value-wide tensors per token that the chunked kernels pass on, written and read: corrected keys and values, and
-/// the residual after the state.
-const PASSED_ROWS: f64 = 3.0 * 2.0;
-
-/// How it is launched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LinearKernel {
-    /// Triton kernels of vLLM and SGLang.
-    Triton,
-    /// FlashInfer's chunked rule, as vLLM launches it.
-    FlashInfer,
-    /// TensorRT-LLM's.
-    Trtllm,
-    /// SGLang's earlier CUDA convolution: a thread block per channel and sequence, like TensorRT-LLM's.
-    Cuda,
-}
-
-impl LinearKernel {
-    fn from_name(name: &str, engine: &str) -> Option<Self> {
-        Some(match name {
-            "chunk_gated_delta_rule_flashinfer" => Self::FlashInfer,
-            "causal_conv1d_fn_cuda" | "causal_conv1d_update_cuda" => Self::Cuda,
-            "causal_conv1d_fn"
-            | "causal_conv1d_update"
-            | "chunk_gated_delta_rule"
-            | "chunk_gated_delta_rule_triton"
-            | "fused_recurrent_gated_delta_rule"
-            | "fused_recurrent_gated_delta_rule_packed_decode" => match Caller::of(engine)? {
-                Caller::Trtllm => Self::Trtllm,
-                Caller::Vllm | Caller::Sglang => Self::Triton,
-            },
-            _ => return None,
-        })
-    }
-}
 
 /// One call, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +14,7 @@ struct Stateful {
     device: DeviceSpec,
     arch: Arch,
     kernel: LinearKernel,
-    sglang: bool,
+    caller: Option<Caller>,
     phase: Phase,
     convolution: bool,
     sequences: f64,
@@ -77,7 +42,7 @@ pub fn of_conv(conv: &CausalConv, launch: &Launch<'_>) -> Result<Option<Vec<f32>
     let Some(mut call) = Stateful::new(conv, &conv.sequences, conv.phase, launch)? else { return Ok(None) };
     call.convolution = true;
     call.width = conv.channels as f64;
-    let cycles = if matches!(call.kernel, LinearKernel::Trtllm | LinearKernel::Cuda) {
+    let cycles = if call.in_cuda() {
         call.tasks = call.sequences * call.width;
         (call.new_tokens() / constants().conv_step).ceil() * constants().conv_step_cycles
     } else {
@@ -109,7 +74,7 @@ pub fn of_delta(delta: &DeltaRule, launch: &Launch<'_>) -> Result<Option<Vec<f32
         } else {
             let state = value * delta.key_dim as f64 * 2.0 * BF16_BYTES;
             let inverse = constants().chunk * constants().chunk * 2.0 * F32_BYTES;
-            let rows = constants().chunk * value * PASSED_ROWS * BF16_BYTES;
+            let rows = constants().chunk * value * constants().passed_rows * BF16_BYTES;
             moved += call.sequences * chunks * heads * (state + inverse + rows);
             call.launches *= constants().chunked_launches;
         }
@@ -127,8 +92,11 @@ impl Stateful {
         phase: Phase,
         launch: &Launch<'_>,
     ) -> Result<Option<Self>, MissingFigure> {
-        let &Launch { gpu, floor, engine, .. } = launch;
-        let Some(kernel) = LinearKernel::from_name(launch.kernel, engine) else { return Ok(None) };
+        let &Launch { gpu, floor, caller, .. } = launch;
+        let Some(KernelId::Linear(kernel)) = launch.kernel else { return Ok(None) };
+        if kernel == LinearKernel::Own && caller.is_none() {
+            return Ok(None);
+        }
         let (sequences, tokens) = totals(sequences);
         if tokens <= 0.0 {
             return Ok(None);
@@ -139,7 +107,7 @@ impl Stateful {
             device,
             arch: gpu.arch,
             kernel,
-            sglang: Caller::of(engine) == Some(Caller::Sglang),
+            caller,
             phase,
             convolution: false,
             sequences,
@@ -163,6 +131,16 @@ impl Stateful {
         self.hits = self.device.resident(moved);
         self.memory = self.device.read(moved, self.hits);
         vector(&[TERMS], &self, &self.device)
+    }
+
+    /// TensorRT-LLM's own code.
+    fn trtllm(&self) -> bool {
+        self.kernel == LinearKernel::Own && self.caller == Some(Caller::Trtllm)
+    }
+
+    /// A convolution in CUDA: a thread block per channel and sequence.
+    fn in_cuda(&self) -> bool {
+        self.trtllm() || self.kernel == LinearKernel::Cuda
     }
 
     fn new_tokens(&self) -> f64 {
@@ -200,9 +178,9 @@ const TERMS: &[Term<Stateful>] = &[
     ("convolution", |l| flag(l.convolution)),
     ("decode", |l| flag(l.phase == Phase::Decode)),
     ("conv_prefill", |l| flag(l.convolution && l.phase == Phase::Prefill)),
-    ("sglang", |l| flag(l.sglang)),
-    ("trtllm", |l| flag(l.kernel == LinearKernel::Trtllm)),
-    ("cuda_conv", |l| flag(matches!(l.kernel, LinearKernel::Trtllm | LinearKernel::Cuda) && l.convolution)),
+    ("sglang", |l| flag(l.caller == Some(Caller::Sglang))),
+    ("trtllm", |l| flag(l.trtllm())),
+    ("cuda_conv", |l| flag(l.in_cuda() && l.convolution)),
     ("flashinfer", |l| flag(l.kernel == LinearKernel::FlashInfer)),
     ("flashinfer_on_hopper", |l| flag(l.kernel == LinearKernel::FlashInfer && l.arch == Arch::Hopper)),
     ("on_hopper", |l| flag(l.arch == Arch::Hopper)),
@@ -212,16 +190,15 @@ const TERMS: &[Term<Stateful>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Dtype;
     use crate::config::catalog::catalog;
     use crate::kernels::Kernel;
     use crate::units::Seconds;
 
     fn on(call: &dyn Kernel, kernel: &str) -> Option<Vec<f32>> {
         let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
-        let floor = Seconds(1.5e-6);
-        let launch = Launch { gpu, engine: "sglang", kernel, math: Dtype::Bf16, floor };
-        call.vector(&launch).expect("complete record")
+        let kernel = call.named(kernel, None, gpu.arch);
+        let caller = Some(Caller::Sglang);
+        call.vector(&Launch { caller, kernel, ..Launch::on(gpu, Seconds(1.5e-6)) }).expect("complete record")
     }
 
     fn sequences(count: u64, new: u64) -> Vec<Sequences> {

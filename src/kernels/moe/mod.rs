@@ -8,8 +8,9 @@ pub use routing::{ExpertLoad, Pool, Routing};
 pub use vector::FAMILY;
 
 use super::constants::constants;
-use super::{Count, Family, Kernel, Launch, Point, Schedule};
-use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
+use crate::config::kernels::KernelId;
+use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops};
 use routing::TILE_ROWS;
@@ -41,14 +42,14 @@ pub struct Moe {
     pub gated: bool,
     /// Weight format of the experts; FP8 and FP4 kernels also quantise the activations.
     pub weights: Dtype,
-    pub part: Part,
+    pub part: MoePart,
     /// The load of the rank, the busiest of its group.
     pub load: ExpertLoad,
 }
 
 /// Which part of the layer one call computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum MoePart {
     /// All of it.
     Whole,
     /// Only the grouped gate and up projection.
@@ -68,8 +69,8 @@ impl Kernel for Moe {
         let tokens = load.pairs.min(self.tokens as f64);
         let hidden = self.hidden as f64;
         let elements = match self.part {
-            Part::Whole => 2.0 * tokens * hidden,
-            Part::First => tokens * hidden + load.pairs * self.first_columns() as f64,
+            MoePart::Whole => 2.0 * tokens * hidden,
+            MoePart::First => tokens * hidden + load.pairs * self.first_columns() as f64,
         };
         let activations = Bytes(elements * ACTIVATION_BYTES);
         let math = Some(self.weights.math());
@@ -99,16 +100,20 @@ impl Kernel for Moe {
     }
 
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
-        let kernel = engine.kernels_on(launch.gpu.arch)?.moe(self.weights, self.tokens, self.ep)?;
-        Some(Launch { kernel, math: self.weights.math(), ..launch })
+        let named = engine.kernels_on(launch.gpu.arch)?.moe(self.weights, self.tokens, self.ep)?;
+        Some(Launch { math: self.weights.math(), ..launch.with(named) })
+    }
+
+    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
+        name.parse().ok().map(KernelId::Experts)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         vector::of(self, launch)
     }
 
-    fn point(&self) -> Point {
-        Point {
+    fn point(&self) -> CallPoint {
+        CallPoint {
             shape: [self.hidden, self.inter, self.topk, self.experts],
             size: [self.tokens, self.tp, self.ep, 0],
         }
@@ -134,8 +139,8 @@ impl Moe {
     /// Weights per expert on this rank that the call uses.
     pub fn expert_weights(&self) -> u64 {
         let down = match self.part {
-            Part::Whole => self.width(),
-            Part::First => 0,
+            MoePart::Whole => self.width(),
+            MoePart::First => 0,
         };
         self.hidden * (self.first_columns() + down)
     }
@@ -175,7 +180,7 @@ mod tests {
         let (experts, topk) = (8, 2);
         let load = Routing::Even.load(&Pool { tokens, experts, topk, ep });
         let (hidden, inter, tp) = (1024, 512, 2);
-        let (gated, weights, part) = (true, Dtype::Bf16, Part::Whole);
+        let (gated, weights, part) = (true, Dtype::Bf16, MoePart::Whole);
         Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load }
     }
 
@@ -195,7 +200,7 @@ mod tests {
         let half = count_on_h100(&moe(4, 2));
         assert_eq!((half.flops, half.stored), (Flops(8.0 * weights), Bytes(8.0 * weights)));
         // The first product alone: two thirds of the weights, and its result is written.
-        let first = count_on_h100(&Moe { part: Part::First, ..moe(4, 1) });
+        let first = count_on_h100(&Moe { part: MoePart::First, ..moe(4, 1) });
         assert_eq!(first.flops, Flops(2.0 * 8.0 * weights * 2.0 / 3.0));
         assert_eq!(first.operands - first.stored, Bytes((4.0 * 1024.0 + 8.0 * 512.0) * 2.0));
     }

@@ -1,19 +1,20 @@
 //! The feature vector of fused mixtures of experts.
 
-use super::kernel::{Code, ExpertKernel, Wrapper};
 use super::routing::TILE_ROWS;
-use super::{Moe, Part, constants};
+use super::{Moe, MoePart, constants};
+use crate::config::kernels::{Caller, ExpertCode, ExpertKernel, ExpertWrapper, KernelId};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{ACTIVATION_BYTES, Caller, Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{ACTIVATION_BYTES, Family, FamilySpec, Kernel, Launch};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
 
 /// The vector of one call; `None` if the kernel has no learned model or nothing is routed to the rank.
 pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let kernel = ExpertKernel::from_name(launch.kernel, launch.gpu.arch, moe.weights);
-    let Some(kernel) = kernel.filter(|_| moe.load.pairs > 0.0) else { return Ok(None) };
-    let inputs = Experts::new(moe, kernel, launch)?;
+    let Some(KernelId::Experts(kernel)) = launch.kernel.filter(|_| moe.load.pairs > 0.0) else {
+        return Ok(None);
+    };
+    let inputs = Experts::new(moe, kernel.on(launch.gpu.arch, moe.weights), launch)?;
     Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
@@ -50,8 +51,8 @@ impl Experts {
         let hits = device.resident(weight_bytes);
         let (hidden, width) = (moe.hidden as f64, moe.width() as f64);
         let a_pair = match moe.part {
-            Part::Whole => 2.0 * moe.first_columns() as f64 + 2.0 * width + 3.0 * hidden,
-            Part::First => moe.first_columns() as f64 + hidden,
+            MoePart::Whole => 2.0 * moe.first_columns() as f64 + 2.0 * width + 3.0 * hidden,
+            MoePart::First => moe.first_columns() as f64 + hidden,
         };
         let activation_bytes = (load.pairs * a_pair + 2.0 * moe.tokens as f64 * hidden) * ACTIVATION_BYTES;
         let empty_pairs = match kernel.carries_all_pairs() {
@@ -166,7 +167,7 @@ const TERMS: &[Term<Experts>] = &[
     // Share of the weights, in [0, 1].
     ("l2_hits", |l| l.hits),
     ("activations_over_l2", |l| (l.activation_bytes / l.device.l2).ln()),
-    ("first_alone", |l| flag(l.moe.part == Part::First)),
+    ("first_alone", |l| flag(l.moe.part == MoePart::First)),
     ("gated", |l| flag(l.moe.gated)),
     ("fp8", |l| flag(l.moe.weights == Dtype::Fp8)),
     ("fp8_block", |l| flag(l.moe.weights == Dtype::Fp8Block)),
@@ -174,16 +175,16 @@ const TERMS: &[Term<Experts>] = &[
     ("mxfp4", |l| flag(l.moe.weights == Dtype::Mxfp4)),
     ("mxfp4_mxfp8", |l| flag(l.moe.weights == Dtype::Mxfp4Mxfp8)),
     ("int4", |l| flag(l.moe.weights == Dtype::Int4)),
-    ("triton", |l| flag(l.kernel.code == Code::Triton)),
-    ("openai_triton", |l| flag(l.kernel.code == Code::OpenAiTriton)),
-    ("cutlass", |l| flag(l.kernel.code == Code::Cutlass)),
-    ("generated", |l| flag(l.kernel.code == Code::Generated)),
-    ("deep_gemm", |l| flag(l.kernel.code == Code::DeepGemm)),
-    ("marlin", |l| flag(l.kernel.code == Code::Marlin)),
+    ("triton", |l| flag(l.kernel.code == ExpertCode::Triton)),
+    ("openai_triton", |l| flag(l.kernel.code == ExpertCode::OpenAiTriton)),
+    ("cutlass", |l| flag(l.kernel.code == ExpertCode::Cutlass)),
+    ("generated", |l| flag(l.kernel.code == ExpertCode::Generated)),
+    ("deep_gemm", |l| flag(l.kernel.code == ExpertCode::DeepGemm)),
+    ("marlin", |l| flag(l.kernel.code == ExpertCode::Marlin)),
     ("sglang", |l| flag(l.kernel.caller == Caller::Sglang)),
     ("vllm", |l| flag(l.kernel.caller == Caller::Vllm)),
-    ("low_latency", |l| flag(l.kernel.wrapper == Wrapper::LowLatency)),
-    ("modular", |l| flag(l.kernel.wrapper == Wrapper::Modular)),
+    ("low_latency", |l| flag(l.kernel.wrapper == ExpertWrapper::LowLatency)),
+    ("modular", |l| flag(l.kernel.wrapper == ExpertWrapper::Modular)),
     // Tensor core instructions: sm80's if neither applies.
     ("wgmma", |l| flag(l.arch == Arch::Hopper)),
     ("tcgen05", |l| flag(l.arch == Arch::Blackwell)),
@@ -201,15 +202,14 @@ mod tests {
     fn moe(tokens: u64, ep: u64, weights: Dtype) -> Moe {
         let (experts, topk) = (128, 8);
         let load = Routing::PowerLaw(1.2).load(&Pool { tokens, experts, topk, ep });
-        let (hidden, inter, tp, gated, part) = (4096, 1536, 1, true, Part::Whole);
+        let (hidden, inter, tp, gated, part) = (4096, 1536, 1, true, MoePart::Whole);
         Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load }
     }
 
     fn on(gpu: &str, kernel: &str, moe: &Moe) -> Option<Vec<f32>> {
         let gpu = catalog().gpu(gpu).expect("in the catalog");
-        let (math, floor) = (moe.weights.math(), Seconds(1.5e-6));
-        let launch = Launch { gpu, engine: "sglang", kernel, math, floor };
-        moe.vector(&launch).expect("complete record")
+        let kernel = moe.named(kernel, None, gpu.arch);
+        moe.vector(&Launch { kernel, ..Launch::on(gpu, Seconds(1.5e-6)) }).expect("complete record")
     }
 
     fn column(name: &str) -> usize {

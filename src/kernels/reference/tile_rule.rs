@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn between_the_least_ideal_time_is_taken() {
+    fn medium_shapes_take_the_tile_with_the_least_ideal_time() {
         for id in ["a100-sxm-80gb", "l20", "h800"] {
             let (shape, record) = ([128, 8192, 4096], record(id));
             let ideal = |choice: &TileChoice| Ideal::of(shape, choice, &record).rank().0;

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{Run, Runner};
 use crate::calibration::{
-    Band, Calibration, Factors, Known, Observed, Point, Posterior, Responses, Standing, Support, Versus,
-    shipped,
+    Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Standing, Support,
+    Versus, shipped,
 };
 use crate::config::{Field, Issue, Load, Setup};
 use crate::efficiency::Efficiencies;
@@ -19,7 +19,7 @@ pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Cal
 
 /// Approximate step-time factors for a setup with this many requests in flight per replica.
 pub fn factors(setup: &Setup, efficiencies: &Efficiencies, in_flight: f64) -> Factors {
-    let roughly = |known: &Calibration| known.roughly(&Point::of(setup, in_flight));
+    let roughly = |known: &Calibration| known.roughly(&ConfigPoint::of(setup, in_flight));
     calibration_of(efficiencies).map_or(Factors::NONE, roughly)
 }
 
@@ -73,7 +73,7 @@ pub struct Calibrated {
 }
 
 /// Compares `one` with `other`, given measured runs and the visitor's `own`; `None` without calibration.
-pub fn versus<'a>(one: &'a Calibrated, other: &'a Calibrated, own: &[Known]) -> Option<Versus<'a>> {
+pub fn versus<'a>(one: &'a Calibrated, other: &'a Calibrated, own: &[KnownRun]) -> Option<Versus<'a>> {
     Some(shipped()?.versus([&one.standing, &other.standing], own, |_| true))
 }
 
@@ -91,7 +91,7 @@ impl Runner {
         let simulated = |factors: Factors| self.simulated(setup, load, factors);
         let physics = simulated(Factors::NONE)?;
         let Some(calibration) = self.calibration else { return Ok((physics, None)) };
-        let point = Point::of(setup, physics.metrics.in_flight);
+        let point = ConfigPoint::of(setup, physics.metrics.in_flight);
         let posterior = calibration.posterior(&point, &self.own, |_| true);
         let without_own = match self.own.is_empty() {
             true => None,
@@ -123,7 +123,7 @@ impl Runner {
             return self.simulated(setup, load, Factors::NONE);
         };
         let physics = self.served(setup, load, Factors::NONE).map_err(|error| self.issue(load, &error))?;
-        let point = Point::of(setup, in_flight(&physics.outcome.requests));
+        let point = ConfigPoint::of(setup, in_flight(&physics.outcome.requests));
         self.simulated(setup, load, calibration.posterior(&point, &self.own, |_| true).factors())
     }
 }
@@ -131,7 +131,7 @@ impl Runner {
 /// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band.
 fn bands(
     calibration: &Calibration,
-    (point, posterior): (&Point, &Posterior),
+    (point, posterior): (&ConfigPoint, &Posterior),
     responses: &Responses<Run>,
     load: Load,
 ) -> Option<(Bands, Standing)> {

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_room_above_the_mean_all_are_alike() {
+    fn lengths_are_equal_if_the_mean_is_the_maximum() {
         let lengths = log_normal(100, 0.5, 100, 100, &mut SplitMix64::new(7));
         assert!(lengths.iter().all(|&tokens| tokens == 100), "{lengths:?}");
     }

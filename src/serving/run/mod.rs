@@ -34,20 +34,19 @@ use super::sim::{
     Arrivals, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
 };
 use super::table::{Extent, Phases, StepTable, TablePlan};
-use crate::calibration::{Calibration, Factors, Known};
+use crate::calibration::{Calibration, Factors, KnownRun};
 use crate::config::catalog::Physics;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
+use crate::kernels::constants::constants;
 use pools::{PrefillPlan, PrefillRunner};
 
-/// Requests per client in a closed loop, as in InferenceX's measured runs.
-const REQUESTS_PER_CLIENT: u32 = 10;
+constants!("requests": per_client, at_rate);
+
 /// Minimum number of requests, for meaningful percentiles.
 const LEAST_REQUESTS: u32 = 100;
 /// Maximum number of requests, unless there are more clients: keeps a run to about a second.
 const MOST_REQUESTS: u32 = 50_000;
-/// Default number of requests at a rate, as in `vllm bench serve`.
-const REQUESTS_AT_RATE: u32 = 1000;
 /// Fixed seed.
 const SEED: u64 = 0;
 /// Approximate number of points in the timeline.
@@ -63,7 +62,7 @@ pub struct RunPlan {
     table: TablePlan,
     prefill: Option<PrefillPlan>,
     trace: Option<Trace>,
-    own: Arc<[Known]>,
+    own: Arc<[KnownRun]>,
 }
 
 /// The simulated part of a load: one of `replicas` identical ones, with its KV cache tokens.
@@ -83,7 +82,7 @@ pub struct Runner {
     trace: Option<Trace>,
     calibration: Option<&'static Calibration>,
     /// The visitor's measurements.
-    own: Arc<[Known]>,
+    own: Arc<[KnownRun]>,
 }
 
 impl RunPlan {
@@ -123,7 +122,7 @@ impl RunPlan {
     }
 
     /// Calibrates on the visitor's measurements in addition to the shipped ones.
-    pub(super) fn calibrate_on(&mut self, own: Arc<[Known]>) {
+    pub(super) fn calibrate_on(&mut self, own: Arc<[KnownRun]>) {
         self.own = own;
     }
 
@@ -321,11 +320,11 @@ fn requests_of(setup: &Setup, load: Load) -> u32 {
     let of_clients = |clients: u32| {
         let (clients, busy) = clients_per_copy(setup, clients);
         let clients = clients.ceil() as u32;
-        let requests = clients.saturating_mul(REQUESTS_PER_CLIENT).max(LEAST_REQUESTS);
+        let requests = clients.saturating_mul(constants().per_client as u32).max(LEAST_REQUESTS);
         let asked = asked.map(|requests| requests.div_ceil(busy as u32));
         asked.unwrap_or_else(|| requests.min(MOST_REQUESTS.max(clients)))
     };
-    let at_rate = || asked.map_or(REQUESTS_AT_RATE, |requests| requests.div_ceil(replicas));
+    let at_rate = || asked.map_or(constants().at_rate as u32, |requests| requests.div_ceil(replicas));
     // Sessions are complete.
     let whole = |requests: u32| requests.div_ceil(setup.turns.count.max(1)).saturating_mul(setup.turns.count);
     match load {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::{Run, Runner};
-use crate::calibration::{Calibration, Factors, Known, Observation, Observed, Point, Responses, shipped};
+use crate::calibration::{
+    Calibration, ConfigPoint, Factors, KnownRun, Observation, Observed, Responses, shipped,
+};
 use crate::config::catalog::Catalog;
 use crate::config::{Field, Issue, Load, Measured, Metric, Scenario, check};
 use crate::efficiency::{Efficiencies, Rows};
@@ -17,11 +19,11 @@ use crate::units::{fixed, percent};
 pub struct OwnRuns {
     observed: Vec<(Scenario, Observing)>,
     /// Their last joint result.
-    said: Option<(Arc<[Known]>, Vec<Issue>)>,
+    said: Option<(Arc<[KnownRun]>, Vec<Issue>)>,
 }
 
 /// A run's calibration point, or why it cannot be used.
-type Observing = Result<Known, String>;
+type Observing = Result<KnownRun, String>;
 
 impl OwnRuns {
     /// Calibration points for `runs`, given the models behind `ask`, and issues. Runs that cannot be used are
@@ -34,7 +36,7 @@ impl OwnRuns {
         runs: &[Scenario],
         catalog: &Catalog,
         ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
-    ) -> Result<(Arc<[Known]>, Vec<Issue>), E> {
+    ) -> Result<(Arc<[KnownRun]>, Vec<Issue>), E> {
         let is_same = self.observed.iter().map(|(run, _)| run).eq(runs);
         if let Some(said) = self.said.as_ref().filter(|_| is_same) {
             return Ok(said.clone());
@@ -111,7 +113,7 @@ impl Runner {
     ///
     /// # Errors
     /// Why nothing can be learned from it.
-    pub fn observed(&self, load: Load, measured: &Measured, ideal: Option<&Run>) -> Result<Known, String> {
+    pub fn observed(&self, load: Load, measured: &Measured, ideal: Option<&Run>) -> Result<KnownRun, String> {
         let responses = Responses::of(Factors::NONE, |factors| self.simulated(&self.setup, load, factors))
             .map_err(|issue| issue.sentence())?;
         let furthest = self.calibration.map(|calibration| calibration.outliers.furthest);
@@ -151,7 +153,7 @@ impl Runner {
                     .into(),
             );
         }
-        Ok(Known { point: Point::of(&self.setup, responses.at.metrics.in_flight), observed })
+        Ok(KnownRun { point: ConfigPoint::of(&self.setup, responses.at.metrics.in_flight), observed })
     }
 }
 
@@ -192,11 +194,11 @@ impl Run {
 const CONTRADICTS: f64 = 3.0;
 
 /// Gives poorly fitting runs a small weight, and describes contradictions, by run number.
-pub fn weigh(calibration: &Calibration, known: &mut [(u32, Known)]) -> Vec<(u32, String)> {
-    let all: Vec<Known> = known.iter().map(|(_, one)| one.clone()).collect();
+pub fn weigh(calibration: &Calibration, known: &mut [(u32, KnownRun)]) -> Vec<(u32, String)> {
+    let all: Vec<KnownRun> = known.iter().map(|(_, one)| one.clone()).collect();
     let mut found = Vec::new();
     for (index, (number, one)) in known.iter_mut().enumerate() {
-        let others: Vec<Known> =
+        let others: Vec<KnownRun> =
             all.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, one)| one.clone()).collect();
         let posterior = calibration.posterior(&one.point, &others, |_| true);
         for observation in &mut one.observed {

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_were_measured_at_is_said_and_banded_wider() {
+    fn borrowed_power_figures_are_marked_with_a_wider_band() {
         let setup = |gpu: &str| {
             let scenario = Scenario { gpu: gpu.into(), ..Scenario::default() };
             check(&scenario, catalog()).0.expect("sound")

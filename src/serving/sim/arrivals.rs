@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_without_meaning_are_errors() {
+    fn invalid_rates_are_errors() {
         for rate in [0.0, -1.0, f64::NAN, 1e-320] {
             assert!(drawn(rate, 1.0, 0, 3).is_err(), "{rate}");
         }

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_session_used_least_recently_gives_way_from_its_end() {
+    fn the_least_recently_used_session_is_evicted_from_its_end() {
         let mut prefixes = Prefixes::default();
         [0, 1, 2].into_iter().for_each(|session| prefixes.keep(session, 10));
         prefixes.keep(0, 12);

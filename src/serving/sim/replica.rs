@@ -1,5 +1,8 @@
 //! One replica: reads requests, schedules steps, and emits tokens.
 
+mod shortcut;
+mod waiting;
+
 use std::collections::VecDeque;
 
 use super::hand_over::{Event, Token};
@@ -165,37 +168,6 @@ impl<'a> Replica<'a> {
         }
     }
 
-    /// A shortcut for a step that starts before `until` and only decodes, with no request to read and no sequence ending: the
-    /// same result as `step`, without scheduling. Returns the time of its decision, or `None` if the shortcut does not apply.
-    ///
-    /// Events elsewhere while it runs do not affect it.
-    pub fn decode_on(&mut self, until: f64) -> Option<f64> {
-        let decided = self.now.max(self.stages[0]);
-        let alone = self.stages.len() == 1 && self.policy.balance_wait.is_none();
-        let quiet = alone && !self.stalled && decided < until && self.in_flight.is_empty();
-        let reads = self.receive_count >= self.policy.receive_interval;
-        let seen = if self.policy.ahead { self.began } else { decided };
-        let heard = reads && self.unread.front().is_some_and(|&(time, _)| time <= seen);
-        let decodes_on = quiet && !heard && self.ranks.iter_mut().all(Rank::decodes_on);
-        if !decodes_on || self.scheduled(0).all(Scheduled::is_empty) {
-            return None;
-        }
-        let Spent { seconds, joules } = self.cost_of(0, false);
-        // `step` reports invalid times.
-        if !(seconds.is_finite() && seconds >= 0.0) {
-            return None;
-        }
-        let end = decided + seconds;
-        self.joules += joules;
-        self.steps += 1;
-        (self.began, self.now, self.stages[0]) = (decided, end, end);
-        self.receive_count = if reads { 1 } else { self.receive_count.saturating_add(1) };
-        for rank in &mut self.ranks {
-            rank.decode_on(end, &mut self.gaps);
-        }
-        Some(decided)
-    }
-
     fn decide(&mut self, requests: &mut [RequestState], tokens: &mut Vec<Token>) -> Result<(), SimError> {
         self.read();
         loop {
@@ -266,39 +238,6 @@ impl<'a> Replica<'a> {
         } else {
             self.ranks.iter_mut().for_each(|rank| rank.start_candidates(micro, requests));
         }
-    }
-
-    /// Whether new prompts wait for more of them.
-    fn hold(&mut self, micro: usize) -> bool {
-        if let Some(wait) = self.policy.balance_wait.filter(|_| self.policy.ranks > 1) {
-            let all_prompts = self.scheduled(micro).all(|rank| !rank.candidates.is_empty());
-            let all_decode = self.scheduled(micro).all(|rank| rank.decoding > 0);
-            let free_slots = self.scheduled(micro).all(|rank| rank.decoding < self.policy.slots());
-            if all_prompts && free_slots {
-                self.unbalanced = 0;
-                let hold = all_decode && self.gathered < wait.gather;
-                self.gathered = if hold { self.gathered + 1 } else { 0 };
-                return hold;
-            }
-            self.unbalanced += 1;
-            let hold = all_decode && self.unbalanced < wait.iterations;
-            self.unbalanced = if hold { self.unbalanced } else { 0 };
-            return hold;
-        }
-        let (Some(wait), [rank]) = (self.policy.batch_wait, self.ranks.as_slice()) else { return false };
-        let scheduled = &rank.micro_batches[micro].scheduled;
-        if scheduled.candidates.is_empty() || scheduled.decoding == 0 {
-            return false;
-        }
-        let prompts = scheduled.candidates.iter().map(|candidate| candidate.1);
-        let prompts: u64 = prompts.chain(scheduled.chunks.iter().map(|chunk| chunk.new)).map(u64::from).sum();
-        let decode = u64::from(scheduled.decoding) * u64::from(self.policy.drafts.drafted + 1);
-        if self.held >= wait.iterations || prompts + decode >= u64::from(wait.tokens) {
-            self.held = 0;
-            return false;
-        }
-        self.held += 1;
-        true
     }
 
     /// What the step of a micro-batch takes.

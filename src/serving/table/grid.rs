@@ -4,7 +4,7 @@ use crate::serving::sim::Spent;
 
 /// A position between two neighbours of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Place {
+struct GridPlace {
     /// Index of the lower neighbour.
     low: usize,
     /// Fraction of the way to the next, in [0, 1].
@@ -27,14 +27,14 @@ impl Axis {
     }
 
     /// Constant below the first point; extrapolates the last step beyond the last point.
-    fn place(&self, at: f64) -> Place {
+    fn place(&self, at: f64) -> GridPlace {
         let at = (at + self.offset).ln();
         let last = self.points.len().saturating_sub(1);
         let after = self.points.partition_point(|&point| point <= at).clamp(1, last.max(1));
         let low = after - 1;
         match (self.points.get(low), self.points.get(after)) {
-            (Some(&from), Some(&to)) => Place { low, share: ((at - from) / (to - from)).max(0.0) },
-            _ => Place { low: 0, share: 0.0 },
+            (Some(&from), Some(&to)) => GridPlace { low, share: ((at - from) / (to - from)).max(0.0) },
+            _ => GridPlace { low: 0, share: 0.0 },
         }
     }
 }
@@ -81,7 +81,7 @@ impl Grid {
     /// The cost at `at`, one coordinate per axis.
     pub fn at(&self, at: &[f64]) -> Spent {
         // Each axis is looked up once, for all neighbours.
-        let mut places = [Place { low: 0, share: 0.0 }; MOST_AXES];
+        let mut places = [GridPlace { low: 0, share: 0.0 }; MOST_AXES];
         for ((place, axis), &coordinate) in places.iter_mut().zip(&self.axes).zip(at) {
             *place = axis.place(coordinate);
         }
@@ -108,7 +108,8 @@ impl Grid {
     }
 
     fn near(&self, [across, along]: [&Axis; 2], [first, second]: [f64; 2]) -> Near {
-        let (Place { low: row, share }, Place { low, .. }) = (across.place(first), along.place(second));
+        let (GridPlace { low: row, share }, GridPlace { low, .. }) =
+            (across.place(first), along.place(second));
         let columns = along.points.len();
         let high = (low + 1).min(columns.saturating_sub(1));
         let rows = [row, (row + 1).min(across.points.len().saturating_sub(1))];
@@ -124,8 +125,9 @@ impl Grid {
         }
     }
 
-    fn within(&self, axes: &[Axis], at: &[Place], offset: usize) -> [f64; 2] {
-        let (Some((_, rest)), Some((&Place { low, share }, others))) = (axes.split_first(), at.split_first())
+    fn within(&self, axes: &[Axis], at: &[GridPlace], offset: usize) -> [f64; 2] {
+        let (Some((_, rest)), Some((&GridPlace { low, share }, others))) =
+            (axes.split_first(), at.split_first())
         else {
             return self.values.get(offset).copied().unwrap_or_default();
         };

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alike_prompts_stay_what_they_are() {
+    fn equal_prompts_stay_equal() {
         let found = Prompts::of([(512.0, 100.0), (512.0, 100.0)]);
         assert_eq!(found, Some(Prompts { count: 2.0, new: 512.0, past: 100.0 }));
         assert_eq!(Prompts::of([]), None);

@@ -11,6 +11,7 @@ mod lengths;
 mod rows;
 mod work;
 
+use super::replica::mixed_graph;
 use super::sim::Spent;
 use super::step::PlannedStep;
 use crate::config::catalog::Physics;
@@ -112,7 +113,7 @@ pub struct StepTable {
     launches: f64,
     /// Extra time per sequence that decodes next to prompts.
     copies: Seconds,
-    /// As [`Setup::mixed_graph`].
+    /// As [`mixed_graph`].
     mixed_graph: f64,
     /// GPUs of a stage, and their maximum total power beyond idle.
     gpus: f64,
@@ -202,7 +203,7 @@ impl TablePlan {
         };
         let gpus = f64::from(self.setup.tp * self.setup.dp);
         let room = PowerModel::of(&self.setup).map_or(0.0, |draw| draw.room().0 * gpus);
-        let mixed_graph = self.setup.mixed_graph() as f64;
+        let mixed_graph = mixed_graph(&self.setup) as f64;
         let copies = match efficiencies {
             Efficiencies::Roofline => Seconds::ZERO,
             Efficiencies::Learned(_) => self.copies,

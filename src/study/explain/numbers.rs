@@ -5,7 +5,7 @@ use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::{Headline, Memory, PassReport};
 use crate::serving::sim::{Metrics, Stats};
-use crate::study::accuracy::{Accuracy, Group};
+use crate::study::accuracy::{Accuracy, ErrorGroup};
 use crate::study::{Block, Row};
 use crate::units::{Bytes, Dollars, Flops, Seconds, count, decimal, fixed, percent};
 
@@ -217,7 +217,7 @@ pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
         (&*setup.engine.name, accuracy.closed_loops("engine", &setup.engine.id)),
         (&*setup.gpu.name, accuracy.closed_loops("gpu", &setup.gpu.id)),
     ];
-    let row = |(name, group): (&str, Option<&Group>)| {
+    let row = |(name, group): (&str, Option<&ErrorGroup>)| {
         let group = group?;
         let errors = group.errors.iter().map(|error| format!("{} %", fixed(error.median, 0)));
         Some(Row::texts([name.to_owned(), count(f64::from(group.cases))].into_iter().chain(errors)))

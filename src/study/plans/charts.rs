@@ -30,7 +30,7 @@ pub fn blocks(tried: &[Tried]) -> Vec<Block> {
             tried,
             cost,
             seconds,
-            Axis::new("$ per M output tokens", Unit::Dollars, false),
+            Axis::new("Cost per M output tokens", Unit::Dollars, false),
             better_below,
         ),
     ]

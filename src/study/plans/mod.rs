@@ -14,9 +14,8 @@ use crate::units::{Dollars, Printed, Seconds, chance, count, fixed, percent};
 /// The search for a link's plans.
 #[derive(Debug)]
 pub struct Plans {
-    /// None if the link cannot be searched for: the issues say why.
-    search: Option<(Survey, Search)>,
     /// `None` if the link cannot be searched for; the issues say why.
+    search: Option<(Survey, Search)>,
     done: bool,
     issues: Vec<Issue>,
 }
@@ -80,19 +79,37 @@ impl Plans {
         blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
         let shown: Vec<&Plan> = match &answer.nearest {
             Some(Nearest { plan, .. }) => vec![plan],
-            None => answer.plans.iter().collect(),
+            None => answer.plans.iter().filter(|plan| is_affordable(plan, answer.plans.first())).collect(),
         };
         if !shown.is_empty() {
             blocks.push(table(&shown).called("plans-table"));
-            blocks.push(Block::text(COLUMNS));
         }
-        let plans = answer.plans.iter().enumerate();
-        blocks.extend(plans.map(|(index, plan)| details(index, plan, page)));
+        if answer.nearest.is_none() {
+            blocks.extend(left_out(answer.plans.len() - shown.len()));
+            blocks.extend(shown.iter().enumerate().map(|(index, plan)| details(index, plan, page)));
+        }
         blocks.extend(charts::blocks(search.tried()));
         blocks.extend(others(&answer));
         blocks.push(counts(&answer));
         Document { blocks, ..Document::default() }
     }
+}
+
+/// Plans that cost more times the best one's price are not worth a row.
+const TOO_DEAR: f64 = 5.0;
+
+fn is_affordable(plan: &Plan, best: Option<&Plan>) -> bool {
+    let prices = best.and_then(|best| best.dollars_per_hour).zip(plan.dollars_per_hour);
+    prices.is_none_or(|(best, own)| own <= best * TOO_DEAR)
+}
+
+fn left_out(plans: usize) -> Option<Block> {
+    let plans = match plans {
+        0 => return None,
+        1 => "1 plan is".to_owned(),
+        many => format!("{many} plans are"),
+    };
+    Some(Block::text(format!("{plans} left out: over {} times the price of the best.", fixed(TOO_DEAR, 0))))
 }
 
 /// The most load, and what a day costs.
@@ -152,10 +169,6 @@ fn open(plan: &Plan) -> Span {
     Span::link(&plan.name, format!("#{}", plan.link))
 }
 
-/// Explains the columns.
-const COLUMNS: &str = "$/h: of all GPUs. TTFT and TPOT: mean (P99). In limits: share of requests. Sure: the chance that a \
-    measurement meets all limits. Headroom: how many times the load the same replicas take. N+1: with a spare \
-    replica, so the limits hold while one is down.";
 const DASH: &str = "–";
 
 fn dollars(value: Option<f64>) -> Span {

@@ -12,6 +12,8 @@ use crate::chart::surface::sheet;
 use crate::chart::{Chart, Palette, Theme, Zoom, draw};
 use crate::ui::state::State;
 
+/// Of a chart's frame.
+const CENTRE: (f64, f64) = (0.5, 0.5);
 /// Distance from a point within which the pointer selects it, in CSS pixels.
 const REACH: f64 = 60.0;
 
@@ -148,7 +150,13 @@ impl Drawing {
 
     /// Zooms by `factor` around the centre; 0 shows everything.
     pub fn zoom(self, factor: f64) {
-        self.zoom.update(|zoom| *zoom = if factor > 0.0 { zoom.by(factor) } else { Zoom::default() });
+        self.zoom.update(|zoom| *zoom = if factor > 0.0 { zoom.by(factor, CENTRE) } else { Zoom::default() });
+    }
+
+    /// Zooms by `factor` around a position in CSS pixels.
+    pub fn zoom_at(self, factor: f64, at: (f64, f64)) {
+        let at = self.within_frame(at);
+        self.zoom.update(|zoom| *zoom = zoom.by(factor, at));
     }
 
     /// Moves what was at `from` to `to`, in CSS pixels.
@@ -158,7 +166,7 @@ impl Drawing {
     }
 
     fn within_frame(self, at: (f64, f64)) -> (f64, f64) {
-        let Some(canvas) = self.canvas() else { return (0.5, 0.5) };
+        let Some(canvas) = self.canvas() else { return CENTRE };
         within_frame(at, (f64::from(canvas.client_width()), f64::from(canvas.client_height())))
     }
 

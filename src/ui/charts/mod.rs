@@ -49,11 +49,15 @@ pub fn ChartView(
     // Where a press started or was dragged to, and whether it was dragged: a drag opens nothing.
     let pressed = StoredValue::new(None);
     let dragged = StoredValue::new(false);
+    // The second finger of a pinch drags nothing.
     let press = move |event: PointerEvent| {
-        dragged.set_value(false);
-        pressed.set_value(Some(place(&event)));
+        dragged.set_value(!event.is_primary());
+        pressed.set_value(Some(place(&event)).filter(|_| event.is_primary()));
     };
     let point = move |event: PointerEvent| {
+        if !event.is_primary() {
+            return;
+        }
         let at = place(&event);
         match pressed.get_value().filter(|_| drawing.is_zoomed()) {
             Some(from) => {
@@ -91,7 +95,7 @@ pub fn ChartView(
     let pinch = move |event: WheelEvent| {
         if event.ctrl_key() && drawing.zooms() {
             event.prevent_default();
-            drawing.zoom((-event.delta_y() / PINCH).exp());
+            drawing.zoom_at((-event.delta_y() / PINCH).exp(), place(&event));
         }
     };
     let summary = format!(

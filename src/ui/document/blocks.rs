@@ -69,6 +69,9 @@ fn span(span: Span) -> AnyView {
     if link.starts_with('#') {
         return view! { <a href=link>{text}</a> }.into_any();
     }
+    if let Some(meaning) = link.strip_prefix("term:") {
+        return term(text, meaning.into());
+    }
     let class = link.strip_prefix("class:").map(str::to_owned);
     if link.is_empty() || class.is_some() {
         return view! { <span class=class>{text}</span> }.into_any();
@@ -104,9 +107,15 @@ fn mark(name: String, plan: String) -> AnyView {
 /// The first cell of each row names it.
 fn table(of: Table) -> AnyView {
     // A head without a name is one to those who see it.
-    let head = of.head.into_iter().map(|name| {
-        let (class, name) = if name.is_empty() { ("unseen", "Name".into()) } else { ("", name) };
-        view! { <th scope="col"><span class=class>{name}</span></th> }
+    let head = of.head.into_iter().zip(of.help).map(|(name, help)| {
+        let name = if name.is_empty() {
+            view! { <span class="unseen">"Name"</span> }.into_any()
+        } else if help.is_empty() {
+            name.into_any()
+        } else {
+            term(name, help)
+        };
+        view! { <th scope="col">{name}</th> }
     });
     let head = head.collect_view();
     let row = |Row { cells, own }: Row| {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::controls;
 use super::options;
 use crate::config::inputs::{Form, Group, Input};
-use crate::config::{Field, Issue};
+use crate::config::{Field, Issue, Model};
 use crate::ui::state::State;
 
 /// Tests find it as `{id}-fold`.
@@ -33,6 +33,10 @@ pub fn fold(state: State, group: Group, id: &'static str, name: &'static str) ->
 
 /// `TP 4, EP 4`: what differs from the defaults, and always the engine.
 fn summary(form: &Form, group: Group) -> String {
+    if group == Group::Architecture {
+        let edited = form.scenario().model.record().is_some_and(Model::is_edited);
+        return if edited { "edited" } else { "as published" }.into();
+    }
     let mut set: Vec<String> =
         group.inputs().into_iter().filter_map(|input| said(form, input, group)).collect();
     if set.is_empty() || group == Group::Engine && set.len() == 1 {

@@ -30,11 +30,16 @@ fn entry(issue: Issue) -> AnyView {
         Severity::Warning => ("warning", "▲", "Warning: "),
         Severity::Note => ("note", "•", "Note: "),
     };
+    // These have no input.
+    let shown = !matches!(issue.field, Field::Link | Field::Data);
+    let show = shown.then(|| {
+        view! { <button type="button" class="go">{format!("Show {}", issue.field.input().label)}</button> }
+    });
     view! {
         <li class="issue" data-testid="issue" data-field=issue.field.id() data-severity=severity>
             <span class="mark" aria-hidden="true">{mark}</span>
             <span><span class="unseen">{name}</span>{issue.sentence()}</span>
-            <button type="button" class="go">{format!("Show {}", issue.field.input().label)}</button>
+            {show}
         </li>
     }
     .into_any()

@@ -80,6 +80,8 @@ fn system(state: State) -> AnyView {
         {fold(state, Group::Layout, "layout", "Layout")}
         {fold(state, Group::Formats, "formats", "Formats")}
         {fold(state, Group::Engine, "engine", "Engine")}
+        {fold(state, Group::Hardware, "hardware", "GPU figures")}
+        {fold(state, Group::Architecture, "architecture", "Model sizes")}
     }
     .into_any()
 }

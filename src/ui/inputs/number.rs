@@ -18,13 +18,14 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
         state.form.with(|form| {
             let scenario = form.scenario();
             let (engine, gpu) = (catalog().engine(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
-            number.catalog?(engine, gpu)
+            number.catalog?(engine, &scenario.spec.apply(gpu))
         })
     };
     let value = move || state.form.with(|form| (number.read)(form.scenario())).or_else(default);
     let position = move || value().map_or(0, |value| number.stops.nearest(value));
     let print = |value: Option<f64>| value.map(|value| number.print(value)).unwrap_or_default();
-    let spoken = move || format!("{} {}", print(value()), number.unit);
+    let unit = move || of_one(number.unit, value());
+    let spoken = move || format!("{} {}", print(value()), unit());
     let choose = move |index: usize| {
         if let Some(stop) = stops.with_value(|stops| stops.get(index).copied()) {
             state.choose(id, |form| form.set(field, stop));
@@ -72,10 +73,21 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
                     on:change=move |_| state.form.update(|form| form.leave(input))
                     on:keydown=step
                 />
-                <label class="unit" for=id aria-hidden="true">{number.unit}</label>
+                <label class="unit" for=id aria-hidden="true">{unit}</label>
             </span>
         </div>
         <Issues fields=std::slice::from_ref(&input.field) />
+    }
+}
+
+/// `1 GPU`, `2 GPUs`; `1 ms` and `1 of prompts` stay as they are.
+fn of_one(unit: &str, value: Option<f64>) -> String {
+    if value != Some(1.0) || unit.len() < 3 || unit.contains([' ', '/']) {
+        return unit.into();
+    }
+    match unit.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => unit.strip_suffix('s').unwrap_or(unit).into(),
     }
 }
 
@@ -91,7 +103,17 @@ fn stop_beside(stops: &[f64], value: f64, by: i32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::stop_beside;
+    use super::{of_one, stop_beside};
+
+    #[test]
+    fn one_is_no_plural() {
+        let units = ["copies", "GPUs", "ms", "requests/s", "of the GPUs"];
+        assert_eq!(
+            units.map(|unit| of_one(unit, Some(1.0))),
+            ["copy", "GPU", "ms", "requests/s", "of the GPUs"]
+        );
+        assert_eq!(of_one("GPUs", Some(2.0)), "GPUs");
+    }
 
     #[test]
     fn arrow_keys_go_to_the_next_stop() {

@@ -41,7 +41,7 @@ fn controls(state: State) -> AnyView {
     let of = |field| allowed(field, &find, &scenario);
     let apart = tick(Field::PrefillWorkers, &find, "", "all", "Try prefill and decode apart");
     let pools = row(Field::PrefillWorkers, &format!("<span class=segments>{apart}</span>"));
-    let most = tick(Field::Most, &find, "", "yes", "In place of its size");
+    let most = tick(Field::Most, &find, "", "yes", "Find what the limits allow");
     let capacity =
         row(Field::Most, &format!("<span class=segments>{most}</span>")) + &wish(Field::Day, &find);
     let parts: [(String, &'static [Field]); 9] = [

@@ -29,8 +29,12 @@ pub fn Gauge(
     };
     let number = move || reading.with(|one| one.as_ref().map_or("–".into(), |one| one.number.clone()));
     let spread = spread.then(|| {
-        let percentiles = show(|reading| reading.spread.clone());
-        view! { <dd class="spread" data-spread=id>{percentiles}</dd> }
+        // On phones only the P99.
+        let more = show(|reading| reading.spread.split_once("P99").unwrap_or_default().0.to_owned());
+        let last = show(|reading| {
+            reading.spread.find("P99").map_or(&*reading.spread, |at| &reading.spread[at..]).to_owned()
+        });
+        view! { <dd class="spread" data-spread=id><span class="more">{more}</span>{last}</dd> }
     });
     let band = spread.is_some().then(|| {
         let between = show(|reading| reading.band.clone());
@@ -38,7 +42,7 @@ pub fn Gauge(
     });
     view! {
         <div class="gauge">
-            <dt>{term(name.into(), help.into())}<span class="plain">{plain}</span></dt>
+            <dt>{term(name.into(), help.into())}<span class="plain">{plain}</span>" "{show(|reading| reading.of.clone())}</dt>
             <dd data-testid=id data-value=show(|reading| decimal(reading.value))>
                 <button
                     type="button" class="why" data-testid=format!("explain-{id}") title="Formula and values"

@@ -73,9 +73,9 @@ pub fn RatesView() -> impl IntoView {
     view! {
         <section class="panel rates" aria-label="Rates and queue">
             <dl class="gauges minor">
-                <Gauge id="e2e" name="E2E" help="Request arrival to last output token, mean" />
+                <Gauge id="e2e" name="E2E" spread=true help="Request arrival to last output token, mean" />
                 <Gauge id="per-gpu" name="Output per GPU" help="Output tokens per second and GPU" />
-                <Gauge id="per-user" name="Output per user" help="1 / TPOT" />
+                <Gauge id="per-user" name="Output per user" spread=true help="1 / TPOT" />
                 <Gauge
                     id="total" name="Input and output"
                     help="Prompt and output tokens per second, whole system"

@@ -35,11 +35,13 @@ pub fn Results() -> impl IntoView {
     // A warm worker answers before anyone notices dimmed numbers, and dimming restyles half the page twice: only an
     // answer that will not be updated is dimmed.
     let dimmed = move || state.stale.get() && state.has_errors();
+    // Nothing to show before an error on a first visit is mended.
+    let bare = move || state.has_errors() && state.answer.with(Option::is_none);
     let hides = move |panel: Panel| move || state.study.with(|study| study.panel != panel);
     view! {
         <section
             class="results" id="results" tabindex="-1" data-testid="results" aria-label="Prediction"
-            class:stale=dimmed
+            class:stale=dimmed class:bare=bare
             aria-busy=move || state.stale.get().to_string()
         >
             <div class="panel answer"><HeadlineView /></div>

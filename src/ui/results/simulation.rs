@@ -24,7 +24,10 @@ pub fn LoadsView() -> impl IntoView {
     let progress = move || state.sweep.with(|sweep| sweep.progress);
     let due = move || progress() == Progress::Due;
     let idle = move || progress() != Progress::Running;
-    let status = move || state.sweep.with(|sweep| said(sweep.progress, sweep.curve.as_ref()));
+    let status = move || match (progress(), state.has_errors()) {
+        (Progress::Due, true) => "Runs once the marked inputs are fixed".into(),
+        (progress, _) => state.sweep.with(|sweep| said(progress, sweep.curve.as_ref())),
+    };
     let curve = Memo::new(move |_| {
         state.sweep.with(|sweep| sweep.curve.as_ref().map(|curve| curve.document.clone())).unwrap_or_default()
     });
@@ -32,6 +35,7 @@ pub fn LoadsView() -> impl IntoView {
     // What is no longer so takes no room; before the first answer its place is kept.
     let nothing = move || match progress() {
         Progress::None => state.answer.with(Option::is_some),
+        Progress::Due => state.has_errors() && no_curve(),
         progress => progress == Progress::Done && no_curve(),
     };
     view! {
@@ -66,6 +70,8 @@ fn said(progress: Progress, curve: Option<&Swept>) -> String {
         (Progress::Running, Some(curve)) => format!("{} of {}", curve.done, curve.total),
         (Progress::Running, None) => "Running".into(),
         (Progress::Stopped, _) => "Stopped".into(),
-        (Progress::Done, _) => String::new(),
+        (Progress::Done, curve) => {
+            curve.map_or_else(String::new, |curve| format!("{} loads run", curve.done))
+        }
     }
 }

@@ -50,7 +50,7 @@ pub fn heard(state: State, read: Read) {
             form.choose(field, |scenario| {
                 (scenario.model, scenario.weights) = (link.scenario.model, link.scenario.weights);
             });
-            form.say(said);
+            form.show_issues(said);
         });
     }
     found(state, field, said);

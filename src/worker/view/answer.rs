@@ -15,7 +15,7 @@ use crate::worker::protocol::{Answer, Reading};
 /// The report of `setup`, compared with `measured`; `traced` if a trace was replayed.
 pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool) -> Answer {
     let roofline = Roofline::new(&setup.gpu, &report.passes);
-    let readings = report.headline.as_ref().map(|headline| readings(report, headline, measured));
+    let readings = report.headline.as_ref().map(|headline| readings(setup, report, headline, measured));
     Answer {
         fits: !report.passes.is_empty(),
         verdict: verdict::of(setup, report),
@@ -35,7 +35,7 @@ pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool)
 }
 
 /// The available headline numbers: no TPOT for a single token, no cost without a price.
-fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Reading> {
+fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Measured) -> Vec<Reading> {
     let run = report.run.as_ref();
     let spread = |stats: Option<Stats>| stats.map(percentiles).unwrap_or_default();
     let metrics = run.map(|run| &run.metrics);
@@ -50,7 +50,7 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
     let goodput = run.and_then(|run| {
         let good = run.goodput_per_s?;
         let share = percent(good / run.metrics.requests_per_s);
-        Some(format!("goodput {} requests/s, {share}", count(good)))
+        Some(format!("goodput {}/s, {share}", count(good)))
     });
     let (cost, power) = (headline.dollars_per_million, headline.power);
     let watts = |power: Power| Some(Band { low: power.band[0], high: power.band[1], noise_share: 0.0 });
@@ -66,14 +66,24 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
     };
     let ttft =
         time("ttft", headline.ttft, metrics.map(|metrics| metrics.ttft), bands.map(|bands| &bands.ttft));
-    let tpot = headline.tpot.map(|tpot| {
-        let band = bands.and_then(|bands| bands.tpot.as_ref());
-        time("tpot", tpot, metrics.and_then(|metrics| metrics.tpot), band)
-    });
+    let (tpots, tpot_band) =
+        (metrics.and_then(|metrics| metrics.tpot), bands.and_then(|bands| bands.tpot.as_ref()));
+    let tpot = headline.tpot.map(|tpot| time("tpot", tpot, tpots, tpot_band));
+    let least = tpots.map(|tpots| format!("99 % get {} or more", count(1.0 / tpots.p99)));
+    let speed = |value: f64| Printed { number: count(value), unit: "tok/s" };
+    let per_user = |value: f64| Reading {
+        spread: least.clone().unwrap_or_default(),
+        band: between(
+            tpot_band.map(|tpot| Band { low: 1.0 / tpot.mean.high, high: 1.0 / tpot.mean.low, ..tpot.mean }),
+            speed,
+        ),
+        ..rate("per-user", value, "tok/s")
+    };
     let e2e = time("e2e", headline.e2e, metrics.map(|metrics| metrics.e2e), bands.map(|bands| &bands.e2e));
     let throughput = Reading {
-        spread: goodput.unwrap_or_default(),
-        band: between(output, |value| Printed { number: count(value), unit: "tok/s" }),
+        // Without limits, what users get.
+        spread: goodput.or_else(|| Some(format!("{} per user", least.as_ref()?))).unwrap_or_default(),
+        band: between(output, speed),
         ..rate("throughput", headline.output_per_s, "tok/s")
     };
     let all = [
@@ -82,7 +92,7 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         Some(with_measured(Metric::E2e, e2e)),
         Some(with_measured(Metric::Output, throughput)),
         Some(rate("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
-        headline.output_per_s_per_user.map(|value| rate("per-user", value, "tok/s")),
+        headline.output_per_s_per_user.map(per_user),
         Some(with_measured(Metric::Total, rate("total", headline.total_per_s, "tok/s"))),
         Some(with_measured(Metric::Requests, rate("request-rate", headline.requests_per_s, "/s"))),
         cost.map(|dollars| Reading {
@@ -101,7 +111,14 @@ fn readings(report: &Report, headline: &Headline, measured: &Measured) -> Vec<Re
         Some(rate("running", headline.running, "")),
         Some(rate("waiting", headline.waiting, "")),
     ];
-    all.into_iter().flatten().collect()
+    let several = setup.copies() > 1;
+    let of = |id: &str| match id {
+        _ if !several => "",
+        "throughput" | "total" | "request-rate" => "in all",
+        "running" | "waiting" => "per replica",
+        _ => "",
+    };
+    all.into_iter().flatten().map(|one| Reading { of: of(&one.id).into(), ..one }).collect()
 }
 
 /// The runs behind the bands, and the physics alone.

@@ -1,6 +1,6 @@
 //! Other loads around the requested one.
 
-use super::{HEIGHT, round};
+use super::{HEIGHT, in_all, round};
 use crate::chart::{Chart, Line, Tone, runs};
 use crate::config::{Load, Measured, Metric, Setup};
 use crate::serving::run::Point;
@@ -8,10 +8,18 @@ use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, to_measure, words as named};
 use crate::units::{Seconds, chance, count};
 
-/// The curve so far, with what was `measured` at the requested load. `over`: no load is left to run.
+/// What was measured, to be shown beside the prediction.
+pub struct Beside<'a> {
+    /// By the visitor, at the requested load.
+    pub own: &'a Measured,
+    /// By others: the load, and TTFT and TPOT in milliseconds.
+    pub runs: Vec<(f64, &'a [f64])>,
+}
+
+/// The curve so far, with what was `measured`. `over`: no load is left to run.
 pub fn curve(
     setup: &Setup,
-    measured: &Measured,
+    measured: &Beside<'_>,
     points: &[Point],
     largest: Option<f64>,
     over: bool,
@@ -20,17 +28,12 @@ pub fn curve(
         return Document::default();
     }
     let head = [
-        match setup.load {
-            Load::Rate(_) | Load::ConstantRate(_) => "Requests per s",
-            Load::SessionRate(_) => "Sessions per s",
-            Load::Sessions(_) => "Sessions",
-            _ => "Clients",
-        },
+        runs::size_of(setup.load),
         "TTFT mean",
         "TTFT P99",
         "TPOT mean",
         "TPOT P99",
-        "Output tok/s",
+        &format!("Output, tok/s{}", in_all(setup)),
     ];
     let time = |value: f64| Seconds(value).print().to_string();
     let rows = points.iter().map(|point| {
@@ -47,8 +50,11 @@ pub fn curve(
         blocks.push(Block::text(&*largest).called("largest"));
     }
     let name = "Latency and throughput against load";
-    let chart = with_measured(measured, setup, runs::loads(setup, points));
-    blocks.push(Block::figure(name, HEIGHT, chart, words(setup, points)).called("curve"));
+    let end = points.last().map_or(0.0, |point| point.load);
+    let runs: Vec<_> = measured.runs.iter().filter(|(load, _)| *load <= end).copied().collect();
+    let said = words(setup, points) + &number_of(runs.len());
+    let chart = with_measured(&Beside { runs, ..*measured }, setup, runs::loads(setup, points));
+    blocks.push(Block::figure(name, HEIGHT, chart, said).called("curve"));
     if !largest.is_empty() {
         blocks.extend(unsettled(setup, points));
     }
@@ -56,16 +62,36 @@ pub fn curve(
     Document { blocks, ..Document::default() }
 }
 
+fn number_of(runs: usize) -> String {
+    match runs {
+        0 => String::new(),
+        1 => " One measured run is drawn beside.".into(),
+        many => format!(" {many} measured runs are drawn beside."),
+    }
+}
+
 /// `chart` with a dot for each measured number.
-fn with_measured(measured: &Measured, setup: &Setup, mut chart: Chart) -> Chart {
+fn with_measured(measured: &Beside<'_>, setup: &Setup, mut chart: Chart) -> Chart {
     let Chart::Curves(curves) = &mut chart else { return chart };
     let metrics = [Metric::Ttft, Metric::Tpot, Metric::Output];
     // With a single output token there is no TPOT, and no panel for it.
     let metrics = metrics.into_iter().filter(|metric| setup.osl > 1 || *metric != Metric::Tpot);
     for (metric, panel) in metrics.zip(&mut curves.panels) {
         let scale = if metric.is_time() { 1e-3 } else { 1.0 };
-        let dot = measured.of(metric).value().map(|value| (setup.load.amount(), value * scale));
-        panel.lines.extend(dot.map(|dot| Line::marked("measured", Tone::Ink, [dot])));
+        let own = measured.own.of(metric).value().map(|value| (setup.load.amount(), value));
+        let times = measured.runs.iter().filter_map(|(load, times)| {
+            Some((
+                *load,
+                *times.get(match metric {
+                    Metric::Ttft => 0,
+                    Metric::Tpot => 1,
+                    _ => return None,
+                })?,
+            ))
+        });
+        let dots = own.into_iter().chain(times).map(|(load, value)| (load, value * scale));
+        let dots = Line { loose: true, ..Line::marked("measured", Tone::Measured, dots) };
+        panel.lines.extend(Some(dots).filter(|dots| !dots.x.is_empty()));
     }
     chart
 }
@@ -85,9 +111,10 @@ fn words(setup: &Setup, points: &[Point]) -> String {
         text += &format!(", mean TPOT {} to {}", time(low.mean), time(high.mean));
     }
     text += &format!(
-        ", output {} to {} tok/s.",
+        ", output {} to {} tok/s{}.",
         count(round(first.output_per_s)),
-        count(round(last.output_per_s))
+        count(round(last.output_per_s)),
+        in_all(setup)
     );
     if points.iter().any(|point| point.bands.is_some()) {
         text += " Of measurements, 80 % are expected within the shaded areas.";

@@ -5,7 +5,7 @@ use crate::units::{Bytes, count};
 use crate::worker::protocol::{MemoryShown, Part};
 
 pub fn shown(memory: &Memory, fits: bool) -> MemoryShown {
-    let parts = parts(memory);
+    let parts: Vec<_> = parts(memory).into_iter().filter(|(_, _, size)| size.0 > 0.0).collect();
     // Widths are shares of device memory, or of the need if larger; a mark shows the end of memory.
     let whole = memory.total.max(parts.iter().map(|(_, _, size)| *size).sum());
     let width = |size: Bytes| (size / whole * 100.0).clamp(0.0, 100.0);

@@ -7,7 +7,7 @@ mod passes;
 mod verdict;
 
 pub use answer::answer;
-pub use curve::curve;
+pub use curve::{Beside, curve};
 
 use crate::chart::runs;
 use crate::config::{Load, Setup, Start};
@@ -39,9 +39,14 @@ fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
     let blocks = vec![
         Block::text(what).called("simulation-what"),
         Block::table("Latencies of the run", &head, rows).called("latencies"),
-        Block::Facts(Facts { id: "simulation-facts".into(), facts: facts(run) }),
-        Block::figure("The replica over time", HEIGHT, runs::timeline(run), timeline_words(run))
-            .called("timeline"),
+        Block::Facts(Facts { id: "simulation-facts".into(), facts: facts(setup, run) }),
+        Block::figure(
+            if setup.copies() > 1 { "One replica over time" } else { "The replica over time" },
+            HEIGHT,
+            runs::timeline(run),
+            timeline_words(run),
+        )
+        .called("timeline"),
         Block::fold(
             "measure",
             "Measure it yourself",
@@ -138,9 +143,10 @@ fn replayed(setup: &Setup, run: &Run) -> String {
     )
 }
 
-fn facts(run: &Run) -> Vec<Fact> {
+fn facts(setup: &Setup, run: &Run) -> Vec<Fact> {
     let metrics = &run.metrics;
-    let per_s = |value: f64, unit: &str| format!("{} {unit}", count(value));
+    let in_all = in_all(setup);
+    let per_s = |value: f64, unit: &str| format!("{} {unit}{in_all}", count(value));
     let mut facts = vec![
         Fact::new("duration", Seconds(metrics.duration).print().to_string(), "First arrival to last token"),
         Fact::new("output", per_s(metrics.output_per_s, "tok/s"), "Output tokens per second over the run"),
@@ -156,7 +162,7 @@ fn facts(run: &Run) -> Vec<Fact> {
         ),
         Fact::new(
             "in flight",
-            count(round(metrics.in_flight)),
+            count(round(metrics.in_flight)) + if setup.copies() > 1 { " per replica" } else { "" },
             "Requests in the system, on average, per replica",
         ),
     ];
@@ -185,6 +191,11 @@ fn timeline_words(run: &Run) -> String {
 
 fn spread(stats: Stats) -> Vec<String> {
     [stats.mean, stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print().to_string()).into()
+}
+
+/// What rates of the whole system are of, with several replicas.
+fn in_all(setup: &Setup) -> &'static str {
+    if setup.copies() > 1 { " in all" } else { "" }
 }
 
 /// A number of tokens or requests, rounded if large.

@@ -22,8 +22,10 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         return verdict("unfit", words, said.trim_start_matches("Does not fit: ").to_owned());
     };
     let run = report.run.as_ref();
-    if let Some(saturation) = run.and_then(|run| run.saturation) {
-        let (offered, served) = (count(saturation.offered_per_s), count(saturation.served_per_s));
+    if let Some((run, saturation)) = run.and_then(|run| Some((run, run.saturation?))) {
+        // What was asked for, not what came in this run.
+        let asked = run.load * f64::from(setup.session().map_or(1, |turns| turns.count));
+        let (offered, served) = (count(asked), count(saturation.served_per_s));
         let reason = format!("{offered} requests/s arrive, {served} can be served");
         return verdict("misses", "Overloaded", reason);
     }

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_saved_is_read_again_whatever_stands_on_the_form() {
+    fn saved_runs_are_read_back_independently_of_the_form() {
         let text = "concurrency,isl,mean_ttft_ms,mean_tpot_ms\n8,1024,154,16.5\n128,2000,682,42.3\n";
         let base = link::decode("v=1&m=qwen3-32b&g=h200-sxm&tp=2&w=fp8").0.scenario;
         let (measured, _) = runs(text, &base);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_says_nothing_is_named_and_the_others_count() {
+    fn runs_without_measurements_are_named_and_the_others_used() {
         let (found, issues) = read("concurrency,mean_tpot_ms\n8,nothing\n16,17.5\n");
         assert_eq!(found.len(), 1);
         assert!(

@@ -89,7 +89,7 @@ fn of_default(text: &str) -> (String, Vec<String>) {
 }
 
 #[test]
-fn what_vllm_and_sglang_print_and_save_is_read_without_a_word() {
+fn reports_of_vllm_and_sglang_are_read_without_warnings() {
     let wanted = "ttft-123.46-118.02,tpot-5.51-5.49,throughput-2785.4,requests-5.44,total-8356.3";
     assert_eq!(of_default(VLLM), (wanted.into(), vec![]));
     assert_eq!(of_default(SAVED), (wanted.into(), vec![]));
@@ -135,7 +135,7 @@ Average time-per-output-token [TPOT] (ms):        18.25";
 }
 
 #[test]
-fn a_run_of_another_load_is_said() {
+fn a_run_of_another_load_gets_a_warning() {
     for (fragment, expected) in [
         ("c=32", "with 16 concurrent requests, configured with 32 clients"),
         ("r=5", "with 16 concurrent requests, configured with a request rate"),

@@ -2,7 +2,7 @@
 
 use super::family::{Family, Mixers, QkNorm, QkvBias};
 use super::fields::Fields;
-use super::layers::Kind;
+use super::layers::LayerKind;
 use super::{layers, single, sparse};
 use crate::config::model::limits::{
     HEAD_DIM, HEADS, INDEX_DIM, INDEX_HEADS, INDEX_TOPK, KV_HEADS, LATENT, LINEAR_KEY_DIM, LINEAR_KEY_HEADS,
@@ -38,10 +38,10 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: 
         _ => full.clone(),
     };
     let kinds = layers::kinds(fields, family, window, layers);
-    let of = |kind: Kind| match kind {
-        Kind::Full => full.clone(),
-        Kind::Local => local.clone(),
-        Kind::Linear => linear.clone(),
+    let of = |kind: LayerKind| match kind {
+        LayerKind::Full => full.clone(),
+        LayerKind::Local => local.clone(),
+        LayerKind::Linear => linear.clone(),
     };
     let mut attentions: Vec<Attention> = kinds.into_iter().map(of).collect();
     borrow(fields, &mut attentions);

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_for_what_is_below_them() {
+    fn a_module_name_covers_its_submodules() {
         assert!(finds("model.layers.3.self_attn.q_a_proj", "layers.3.self_attn.q_a_proj"));
         assert!(finds("model.layers.*.self_attn", "layers.11.self_attn.q_proj"));
         assert!(finds("self_attn", "layers.11.self_attn.q_proj"));

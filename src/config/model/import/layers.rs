@@ -20,7 +20,7 @@ pub struct Layer {
 
 /// The token mixer of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum LayerKind {
     Full,
     Local,
     Linear,
@@ -90,8 +90,8 @@ pub fn window(fields: &mut Fields<'_>, family: &Family) -> Option<u32> {
 }
 
 /// The kind of each layer.
-pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, layers: usize) -> Vec<Kind> {
-    let local = |is: bool| if is { Kind::Local } else { Kind::Full };
+pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, layers: usize) -> Vec<LayerKind> {
+    let local = |is: bool| if is { LayerKind::Local } else { LayerKind::Full };
     if fields.get("layer_types").is_some() && family.mixers != Mixers::Latent {
         return by_name(fields, family, layers);
     }
@@ -116,7 +116,7 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
         Mixers::DeltaHeads => {
             let every = fields.count_or(Limit { key: "full_attention_interval", ..LAYERS }, 4) as usize;
             let full = |layer: usize| (layer + 1).is_multiple_of(every);
-            (0..layers).map(|layer| if full(layer) { Kind::Full } else { Kind::Linear }).collect()
+            (0..layers).map(|layer| if full(layer) { LayerKind::Full } else { LayerKind::Linear }).collect()
         }
         Mixers::DeltaLatent => delta_latent(fields, layers),
         // Jamba: one in so many attends.
@@ -124,11 +124,11 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
             let every = fields.count_as("attn_layer_period", LAYERS) as usize;
             let first = fields.some_of("attn_layer_offset", LAYERS) as usize;
             let full = |layer: usize| every > 0 && layer % every == first;
-            (0..layers).map(|layer| if full(layer) { Kind::Full } else { Kind::Linear }).collect()
+            (0..layers).map(|layer| if full(layer) { LayerKind::Full } else { LayerKind::Linear }).collect()
         }
         Mixers::Lightning => {
             let full = fields.marks("attn_type_list", layers).into_iter();
-            full.map(|full| if full { Kind::Full } else { Kind::Linear }).collect()
+            full.map(|full| if full { LayerKind::Full } else { LayerKind::Linear }).collect()
         }
         // Only in `layer_types`, which was read above.
         Mixers::MambaHeads => {
@@ -144,21 +144,21 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
             (0..layers).map(|layer| local(window.is_some() && layer >= from)).collect()
         }
         Mixers::Latent | Mixers::Single | Mixers::Listed | Mixers::Compressed | Mixers::MambaBeside => {
-            vec![Kind::Full; layers]
+            vec![LayerKind::Full; layers]
         }
     }
 }
 
 /// Every n-th layer is global (Gemma, Command R), or a repeating letter pattern gives the kinds (EXAONE).
-fn by_pattern(fields: &mut Fields<'_>, layers: usize) -> Vec<Kind> {
+fn by_pattern(fields: &mut Fields<'_>, layers: usize) -> Vec<LayerKind> {
     let every = match fields.get(PATTERN) {
         Some(Value::String(letters)) => {
             let kind = |letter| match letter {
-                'L' => Some(Kind::Local),
-                'G' => Some(Kind::Full),
+                'L' => Some(LayerKind::Local),
+                'G' => Some(LayerKind::Full),
                 _ => None,
             };
-            let turn: Option<Vec<Kind>> = letters.chars().map(kind).collect();
+            let turn: Option<Vec<LayerKind>> = letters.chars().map(kind).collect();
             if let Some(turn) = turn.filter(|turn| !turn.is_empty()) {
                 return (0..layers).map(|layer| turn[layer % turn.len()]).collect();
             }
@@ -168,10 +168,10 @@ fn by_pattern(fields: &mut Fields<'_>, layers: usize) -> Vec<Kind> {
         _ => fields.count(Limit { key: PATTERN, ..LAYERS }) as usize,
     };
     let full = |layer: usize| every > 0 && (layer + 1).is_multiple_of(every);
-    (0..layers).map(|layer| if full(layer) { Kind::Full } else { Kind::Local }).collect()
+    (0..layers).map(|layer| if full(layer) { LayerKind::Full } else { LayerKind::Local }).collect()
 }
 
-fn by_name(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<Kind> {
+fn by_name(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<LayerKind> {
     let linear = matches!(family.mixers, Mixers::DeltaHeads | Mixers::DeltaLatent);
     let mamba = family.mixers == Mixers::MambaHeads;
     let wanted = match (linear, mamba) {
@@ -181,20 +181,20 @@ fn by_name(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<Kind>
     };
     fields.skip(&[PATTERN, "full_attention_interval"]);
     fields.per_layer("layer_types", layers, wanted, |_, name| match name.as_str()? {
-        "full_attention" | "attention" => Some(Kind::Full),
-        "sliding_attention" | "chunked_attention" if !linear && !mamba => Some(Kind::Local),
-        "mamba" if mamba => Some(Kind::Linear),
-        "linear_attention" if linear => Some(Kind::Linear),
+        "full_attention" | "attention" => Some(LayerKind::Full),
+        "sliding_attention" | "chunked_attention" if !linear && !mamba => Some(LayerKind::Local),
+        "mamba" if mamba => Some(LayerKind::Linear),
+        "linear_attention" if linear => Some(LayerKind::Linear),
         _ => None,
     })
 }
 
 /// Kimi lists its layers by one-based number.
-fn delta_latent(fields: &mut Fields<'_>, layers: usize) -> Vec<Kind> {
+fn delta_latent(fields: &mut Fields<'_>, layers: usize) -> Vec<LayerKind> {
     const LINEAR: &str = "linear_attn_config.kda_layers";
     const FULL: &str = "linear_attn_config.full_attn_layers";
-    let mut kinds: Vec<Option<Kind>> = vec![None; layers];
-    for (key, kind) in [(LINEAR, Kind::Linear), (FULL, Kind::Full)] {
+    let mut kinds: Vec<Option<LayerKind>> = vec![None; layers];
+    for (key, kind) in [(LINEAR, LayerKind::Linear), (FULL, LayerKind::Full)] {
         for number in fields.layers(key) {
             let place = (number.fract() == 0.0 && number >= 1.0).then(|| number as usize - 1);
             match place.and_then(|place| kinds.get_mut(place)) {

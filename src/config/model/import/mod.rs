@@ -1,5 +1,6 @@
 //! Import of a Hugging Face `config.json`: an architecture, or the reason against it.
 
+mod aliases;
 mod attention;
 mod classic;
 mod context;

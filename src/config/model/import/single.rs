@@ -12,7 +12,7 @@ use crate::config::model::limits::{
 use crate::config::model::{Attention, Ffn, Mamba};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SingleLayer {
     Mamba,
     Attention,
     Mlp,
@@ -22,37 +22,40 @@ enum Kind {
 pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {
     let kinds = kinds(fields);
     // Only what the layers use is required.
-    let mut of = |kind: Kind| {
+    let mut of = |kind: SingleLayer| {
         if !kinds.contains(&kind) {
             return Layer::default();
         }
         match kind {
-            Kind::Mamba => Layer { attention: Some(Attention::Mamba(mamba(fields, hidden))), ffn: None },
-            Kind::Attention => {
+            SingleLayer::Mamba => {
+                Layer { attention: Some(Attention::Mamba(mamba(fields, hidden))), ffn: None }
+            }
+            SingleLayer::Attention => {
                 let heads = attention::heads(fields, family, hidden);
                 Layer { attention: Some(Attention::Gqa(heads)), ffn: None }
             }
-            Kind::Mlp => {
+            SingleLayer::Mlp => {
                 let mlp = ffn::dense(fields, family, INTERMEDIATE.key);
                 Layer { attention: None, ffn: Some(Ffn::Dense(mlp)) }
             }
-            Kind::Experts => {
+            SingleLayer::Experts => {
                 let moe = family.experts.map(|experts| ffn::mixture(fields, family, experts));
                 Layer { attention: None, ffn: moe.map(Ffn::Moe) }
             }
         }
     };
-    let layers = [Kind::Mamba, Kind::Attention, Kind::Mlp, Kind::Experts].map(&mut of);
+    let layers =
+        [SingleLayer::Mamba, SingleLayer::Attention, SingleLayer::Mlp, SingleLayer::Experts].map(&mut of);
     kinds.iter().map(|kind| layers[*kind as usize].clone()).collect()
 }
 
 /// From a letter or a name per layer.
-fn kinds(fields: &mut Fields<'_>) -> Vec<Kind> {
+fn kinds(fields: &mut Fields<'_>) -> Vec<SingleLayer> {
     const LETTERS: &str = "hybrid_override_pattern";
     const NAMES: &str = "layers_block_type";
     let (key, kinds) = match (fields.get(LETTERS), fields.get(NAMES)) {
         (Some(Value::String(pattern)), _) => {
-            let kinds: Vec<Kind> = pattern.chars().map_while(letter).collect();
+            let kinds: Vec<SingleLayer> = pattern.chars().map_while(letter).collect();
             if kinds.len() < pattern.chars().count() {
                 fields.error(format!("`{LETTERS}` has an unknown letter: expected M, E, * and -"));
             }
@@ -85,22 +88,22 @@ fn kinds(fields: &mut Fields<'_>) -> Vec<Kind> {
     kinds
 }
 
-fn letter(letter: char) -> Option<Kind> {
+fn letter(letter: char) -> Option<SingleLayer> {
     match letter {
-        'M' => Some(Kind::Mamba),
-        '*' => Some(Kind::Attention),
-        '-' => Some(Kind::Mlp),
-        'E' => Some(Kind::Experts),
+        'M' => Some(SingleLayer::Mamba),
+        '*' => Some(SingleLayer::Attention),
+        '-' => Some(SingleLayer::Mlp),
+        'E' => Some(SingleLayer::Experts),
         _ => None,
     }
 }
 
-fn name(name: &Value) -> Option<Kind> {
+fn name(name: &Value) -> Option<SingleLayer> {
     match name.as_str()? {
-        "mamba" => Some(Kind::Mamba),
-        "attention" => Some(Kind::Attention),
-        "mlp" => Some(Kind::Mlp),
-        "moe" => Some(Kind::Experts),
+        "mamba" => Some(SingleLayer::Mamba),
+        "attention" => Some(SingleLayer::Attention),
+        "mlp" => Some(SingleLayer::Mlp),
+        "moe" => Some(SingleLayer::Experts),
         _ => None,
     }
 }

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_decoder_is_read_and_said_to_be() {
+    fn unlisted_plain_decoders_are_imported_with_a_note() {
         let (billions, said) = read(&json!({}));
         assert!((billions.unwrap_or_default() - 8.03).abs() < 0.01);
         assert!(

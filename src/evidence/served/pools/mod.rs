@@ -4,7 +4,7 @@ mod recipe;
 pub mod report;
 
 use self::recipe::{Recipe, Started, recipe};
-use super::{numpy, scenario};
+use super::{drafting, numpy, scenario};
 use crate::config::catalog::Catalog;
 use crate::config::{
     Batching, Drafts, Dtype, Lengths, Load, ModelChoice, Overrides, Prefill, PrefillPool, Scenario, Setup,
@@ -13,17 +13,13 @@ use crate::config::{
 use crate::evidence::cases::{PoolCase, Workers, model, texts};
 use crate::evidence::compared::Times;
 use crate::evidence::launch::accepted;
-use crate::serving::run::pools;
+use crate::serving::run::{constants, pools};
 use crate::serving::sim::{
     Arrivals, Limits, Policy, Pool, Request, StepCost, Transfer, metrics, simulate_disaggregated,
 };
 use crate::serving::table::{Extent, Phases};
 use crate::serving::{memory_of, replica};
 use crate::units::significant;
-
-/// Requests of each client, as all clients of InferenceX send, and tokens drafted where no recipe says how many.
-const REQUESTS_PER_CLIENT: u32 = 10;
-const DRAFTED: u32 = 3;
 
 /// A case ready to be simulated.
 #[derive(Debug, Clone)]
@@ -164,7 +160,7 @@ fn labelled(case: &PoolCase, workers: &Workers, decodes: bool) -> Result<Started
         // TensorRT-LLM's checkpoints for it carry scales for an FP8 cache.
         kv_fp8: case.served.engine == "trtllm",
         overlap: decodes || case.served.engine != "trtllm",
-        drafted: if case.drafting == Some(true) { DRAFTED } else { 0 },
+        drafted: if case.drafting == Some(true) { drafting::constants().recipe_drafts as u32 } else { 0 },
         ..Started::default()
     })
 }
@@ -236,7 +232,7 @@ fn started(policy: Policy, started: &Started) -> Policy {
 
 fn requests(case: &PoolCase) -> Vec<Request> {
     let run = &case.served;
-    let count = case.prompts.unwrap_or(REQUESTS_PER_CLIENT.saturating_mul(run.concurrency));
+    let count = case.prompts.unwrap_or(run.concurrency.saturating_mul(constants().per_client as u32));
     match run.length_range {
         Some(range) => numpy::requests(count, (run.isl, run.osl), range, 0),
         None => vec![Request { prompt: run.isl, output: run.osl }; count as usize],

@@ -10,13 +10,13 @@ use serde::Deserialize;
 
 use crate::evidence::cases::{PoolCase, Workers};
 
-static PLAN: LazyLock<Result<Plan, String>> = LazyLock::new(|| {
+static PLAN: LazyLock<Result<Recipes, String>> = LazyLock::new(|| {
     let text = include_str!("../../../../training/pool_plan.json");
     serde_json::from_str(text).map_err(|error| format!("the plan of pools: {error}"))
 });
 
 #[derive(Debug, Deserialize)]
-struct Plan {
+struct Recipes {
     recipes: Vec<Recipe>,
 }
 

@@ -142,7 +142,7 @@ fn caches_drafts_and_bursts_have_their_flags() {
 }
 
 #[test]
-fn a_name_cannot_leave_its_word() {
+fn model_names_are_quoted_in_commands() {
     let hostile = commands(|scenario| {
         let mut model = catalog().model("qwen3-8b").expect("known").clone();
         model.name = "x; rm -rf ~ $(id) 'y'".into();

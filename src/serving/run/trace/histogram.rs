@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn traces_are_none() {
+    fn histograms_reject_traces() {
         for text in [
             "arrival,prompt,output\n0,1,1\n",
             "arrival_ms,prompt,output\n",

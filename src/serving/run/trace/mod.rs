@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_out_of_order_are_sorted_and_said_to_be() {
+    fn out_of_order_requests_are_sorted_with_a_note() {
         let (trace, issues) = Trace::parse("arrival,prompt,output\n9,2,2\n4,1,1\n");
         let trace = trace.expect("sound");
         assert_eq!((trace.arrivals[1], trace.requests[0].prompt), (5.0, 1));

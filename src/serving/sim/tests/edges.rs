@@ -11,7 +11,7 @@ fn run(policy: &Policy, lengths: &[(u32, u32)], arrivals: &Arrivals) -> Result<O
 }
 
 #[test]
-fn what_can_never_be_served_is_named() {
+fn requests_that_can_never_be_served_are_named() {
     let policy = vllm(8, 4, 64);
     let at_once = &Arrivals::AtOnce;
     assert_eq!(run(&policy, &[], at_once), Err(SimError::NoRequests));
@@ -38,7 +38,7 @@ fn what_can_never_be_served_is_named() {
 }
 
 #[test]
-fn policies_without_sense_are_errors() {
+fn invalid_policies_are_errors() {
     let sound = vllm(8, 4, 64);
     let broken = [
         Policy { token_budget: 0, ..sound.clone() },
@@ -62,7 +62,7 @@ fn policies_without_sense_are_errors() {
 }
 
 #[test]
-fn arrivals_without_sense_are_errors() {
+fn invalid_arrivals_are_errors() {
     let policy = vllm(8, 4, 64);
     for arrivals in [
         Arrivals::Closed { clients: 0 },
@@ -114,7 +114,7 @@ fn a_queue_that_grows_is_named() {
 }
 
 #[test]
-fn many_requests_and_the_timeline_stays_short() {
+fn the_timeline_stays_short_with_many_requests() {
     let lengths = vec![(100, 1); 100_000];
     let limits = Limits { steps: 1_000_000, moments: 100 };
     let policy = vllm(8192, 512, 1 << 20);

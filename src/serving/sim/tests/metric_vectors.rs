@@ -69,7 +69,7 @@ fn quantiles_are_numpys() {
 }
 
 #[test]
-fn goodput_counts_those_that_keep_every_limit() {
+fn goodput_counts_requests_that_meet_every_limit() {
     let requests =
         vec![served(0.1, 11, 0.01), served(0.4, 11, 0.01), served(0.1, 11, 0.09), served(0.1, 1, 0.0)];
     let run = outcome(requests, Gaps::default());

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn vllm_preempts_the_latest_and_computes_it_anew() {
+fn vllm_preempts_the_latest_request_and_recomputes_it() {
     let tight = Policy { kv_block: 1, ..vllm(8, 4, 12) };
     let (steps, outcome) = record(&tight, &[(4, 6), (4, 6)], &Arrivals::AtOnce);
     // 8, 10 and 12 tokens are held after three steps. The second gives way with 3 tokens made; its 4 + 3
@@ -17,7 +17,7 @@ fn vllm_preempts_the_latest_and_computes_it_anew() {
 }
 
 #[test]
-fn what_is_preempted_finds_in_the_prefix_cache_what_nobody_took() {
+fn preempted_requests_reuse_what_remains_in_the_prefix_cache() {
     let tight = Policy { kv_block: 1, history_cached: 1.0, ..vllm(8, 4, 12) };
     let (steps, outcome) = record(&tight, &[(4, 6), (4, 6)], &Arrivals::AtOnce);
     // Of its six tokens three are left when the first has ended.
@@ -26,7 +26,7 @@ fn what_is_preempted_finds_in_the_prefix_cache_what_nobody_took() {
 }
 
 #[test]
-fn trtllm_starts_only_what_will_fit_to_its_end() {
+fn trtllm_starts_only_requests_that_will_fit_until_they_end() {
     let tight = Policy { kv_block: 1, ..trtllm(8, 4, 19) };
     let (steps, outcome) = record(&tight, &[(4, 6), (4, 6)], &Arrivals::AtOnce);
     assert_eq!(steps[..2], ["4+0|0/0", "|1/5"]);
@@ -71,7 +71,7 @@ fn sglang_decodes_beside_mixed_chunks() {
 }
 
 #[test]
-fn a_step_decided_ahead_misses_what_arrives_meanwhile() {
+fn a_step_decided_ahead_misses_later_arrivals() {
     let ahead = Policy { ahead: true, ..vllm(8, 4, 1 << 20) };
     let arrivals = Arrivals::Times(vec![0.0, 0.5, 7.5]);
     let (steps, outcome) = record(&ahead, &[(4, 4), (4, 1), (4, 1)], &arrivals);

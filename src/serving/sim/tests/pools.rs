@@ -38,7 +38,7 @@ fn every_request_is_served_once_and_every_token_counted() {
 }
 
 #[test]
-fn a_transfer_is_waited_for_and_a_port_sends_one_prompt_after_another() {
+fn decode_waits_for_transfers_which_a_port_sends_in_sequence() {
     let policy = vllm(20, 8, 1 << 20);
     let slow = Transfer { seconds: 0.5, seconds_per_token: 0.2, ..FREE };
     // Both prompts end after two seconds; each takes two to be sent, and half a one to be agreed on.

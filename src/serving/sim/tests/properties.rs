@@ -90,7 +90,7 @@ impl StepCost for Checked<'_> {
 }
 
 #[test]
-fn whatever_the_policy_every_request_is_served_within_its_rules() {
+fn every_policy_serves_all_requests_within_its_rules() {
     // Of the first 400,000, seed 13,838 had two batches take memory from each other endlessly.
     for seed in (0..4000).chain([13_838]) {
         let (policy, requests, arrivals) = scenario(seed);
@@ -133,7 +133,7 @@ fn whatever_the_policy_every_request_is_served_within_its_rules() {
 }
 
 #[test]
-fn the_same_run_twice_is_the_same() {
+fn runs_are_deterministic() {
     for seed in 0..50 {
         let (policy, requests, arrivals) = scenario(seed);
         let run = || {
@@ -145,7 +145,7 @@ fn the_same_run_twice_is_the_same() {
 }
 
 #[test]
-fn steps_that_only_decode_are_as_if_each_were_scheduled() {
+fn the_decode_shortcut_equals_scheduling_each_step() {
     for seed in 0..3000 {
         let (policy, requests, arrivals) = scenario(seed);
         if policy.batching == Batching::PrefillFirst || policy.ranks > 1 {

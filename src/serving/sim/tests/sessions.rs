@@ -25,7 +25,7 @@ fn a_turn_computes_what_is_new_and_the_rest_of_a_block() {
 }
 
 #[test]
-fn what_others_need_is_not_found_again() {
+fn evicted_prefixes_are_recomputed() {
     // The third request takes all but one of six blocks while the session thinks.
     let lengths = [TWO[0], TWO[1], (18, 1), (4, 1)];
     let arrivals = sessions(2, 8.0, Arrivals::Times(vec![0.0, 5.0]));

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_said() {
+    fn unknown_words_are_reported() {
         let (_, issues) = said("20 rps, cheap, please");
         assert!(issues[0].text.contains("`cheap`, `please`") && issues[0].field == Field::Vary);
         let none = read("hello", Link::new(Scenario::default()));

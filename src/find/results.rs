@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::plan::Found;
-use super::probe::{Layout, Probe, Slice};
+use super::probe::{BoundedLayout, Probe, Slice};
 use super::search::Phase;
 use super::task::{Done, Outcome, Screened};
 use super::{Search, words};
@@ -70,7 +70,7 @@ impl Search {
         }
     }
 
-    fn refined(&mut self, layout: Layout) {
+    fn refined(&mut self, layout: BoundedLayout) {
         if layout.least <= layout.most {
             let at = self.layouts.partition_point(|other| other.worth().order(layout.worth()).is_ge());
             self.layouts.insert(at, Box::new(layout));
@@ -100,7 +100,7 @@ impl Search {
                 let bounded = self.request.gpus.is_none() && !self.request.fleet.is_unbounded();
                 // More replicas than the fleet has might suffice.
                 if self.phase == Phase::Plans && bounded && probe.alone != Some(false) {
-                    let more = Layout { least: probe.layout.most + 1, ..probe.layout };
+                    let more = BoundedLayout { least: probe.layout.most + 1, ..probe.layout };
                     self.beyond.push_back(Box::new(more));
                 }
                 if self.missed.as_ref().is_none_or(|(_, known)| excess < words::excess(known)) {

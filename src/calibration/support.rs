@@ -1,0 +1,49 @@
+//! The measured runs that a prediction rests on.
+
+use serde::Serialize;
+
+use super::{Calibration, ConfigPoint, KnownRun, Label, Pair};
+
+/// The measured runs behind a posterior.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Support {
+    /// Runs of the same model, on this engine and on any.
+    pub of_model_on_engine: u32,
+    pub of_model: u32,
+    /// Runs on the same GPU type with this engine.
+    pub of_gpu_on_engine: u32,
+    /// The visitor's own runs, not included in the others.
+    pub own: u32,
+}
+
+impl Calibration {
+    /// The measured runs most similar to a configuration, each with the prior share (0..1) of the step-time error
+    /// common to both.
+    pub fn like(&self, at: &ConfigPoint) -> Vec<(f64, &KnownRun)> {
+        let at = (at, at.doublings());
+        let likeness = |known: &KnownRun| {
+            let pair = Pair::sized(at, (&known.point, known.point.doublings()));
+            let [prefill, decode, _] = self.prior.each_ref().map(|of| of.between(&pair) / of.variance());
+            f64::midpoint(prefill, decode)
+        };
+        let all = self.known.iter().map(|known| (likeness(known), known));
+        let mut like: Vec<(f64, &KnownRun)> = all.filter(|(likeness, _)| *likeness > 0.0).collect();
+        like.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        like
+    }
+
+    /// How many runs support the prediction of a configuration.
+    pub fn support(&self, at: &ConfigPoint, own: &[KnownRun]) -> Support {
+        let count = |labels: &[Label]| {
+            let agrees = |known: &&KnownRun| labels.iter().all(|&label| at.agrees(&known.point, label));
+            self.known.iter().filter(agrees).count() as u32
+        };
+        Support {
+            of_model_on_engine: count(&[Label::Shape, Label::Engine]),
+            of_model: count(&[Label::Shape]),
+            of_gpu_on_engine: count(&[Label::Gpu, Label::Engine]),
+            own: own.len() as u32,
+        }
+    }
+}

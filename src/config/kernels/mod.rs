@@ -1,0 +1,228 @@
+//! The kernels that an engine launches by default, as its record names them. Each name becomes the kernel's id once, when
+//! the record is read.
+
+mod experts;
+mod names;
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+pub use experts::{ExpertCode, ExpertKernel, ExpertWrapper};
+pub use names::{
+    AttentionKernel, BmmKernel, Caller, ElementwiseKernel, GemmKernel, KernelId, LatentKernel, LinearKernel,
+    VariantChoice,
+};
+
+use super::catalog::catalog;
+use super::{Arch, Dtype, Engine};
+
+/// A kernel by name, with its id if it has a learned model. The name is empty if no kernel was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String", bound(serialize = "K: Clone", deserialize = "K: FromStr"))]
+pub struct KernelName<K> {
+    name: String,
+    id: Option<K>,
+}
+
+impl<K> KernelName<K> {
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.name.is_empty()
+    }
+}
+
+impl<K: Copy> KernelName<K> {
+    pub fn id(&self) -> Option<K> {
+        self.id
+    }
+}
+
+impl<K> Default for KernelName<K> {
+    fn default() -> Self {
+        Self { name: String::new(), id: None }
+    }
+}
+
+impl<K: FromStr> From<&str> for KernelName<K> {
+    fn from(name: &str) -> Self {
+        name.to_owned().into()
+    }
+}
+
+impl<K: FromStr> From<String> for KernelName<K> {
+    fn from(name: String) -> Self {
+        let id = name.parse().ok();
+        Self { name, id }
+    }
+}
+
+impl<K> From<KernelName<K>> for String {
+    fn from(named: KernelName<K>) -> Self {
+        named.name
+    }
+}
+
+/// An engine's default kernels on one GPU architecture, named as in the measured tables.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelChoice {
+    pub arch: Arch,
+    pub attention_prefill: KernelName<AttentionKernel>,
+    pub attention_decode: KernelName<AttentionKernel>,
+    /// Fused-MoE kernels by expert format: the first one that fits the call.
+    pub moe: Vec<MoeKernel>,
+}
+
+/// A fused-MoE kernel for experts in one format.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MoeKernel {
+    pub weights: Dtype,
+    pub kernel: KernelName<ExpertKernel>,
+    /// Used up to this many tokens.
+    pub most_tokens: Option<u32>,
+    /// Used for experts sharded over up to this many ranks.
+    pub most_ranks: Option<u32>,
+}
+
+/// The GEMM kernel for weights in some formats: the first rule that holds applies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GemmChoice {
+    pub weights: Vec<Dtype>,
+    /// Architectures this holds for; all if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub archs: Vec<Arch>,
+    pub kernel: GemmKernel,
+}
+
+/// Which engine's measured GEMMs stand in for those of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProductChoice {
+    pub weights: Dtype,
+    /// Architectures this holds for; all if empty.
+    pub archs: Vec<Arch>,
+    pub measured_as: Caller,
+}
+
+fn applies(archs: &[Arch], arch: Arch) -> bool {
+    archs.is_empty() || archs.contains(&arch)
+}
+
+impl KernelChoice {
+    /// The fused-MoE kernel for experts in `weights` sharded over `ranks`, for `tokens` over all ranks.
+    pub fn moe(&self, weights: Dtype, tokens: u64, ranks: u64) -> Option<&KernelName<ExpertKernel>> {
+        let within = |most: Option<u32>, number| most.is_none_or(|most| number <= u64::from(most));
+        let fits = |choice: &&MoeKernel| {
+            choice.weights == weights
+                && within(choice.most_tokens, tokens)
+                && within(choice.most_ranks, ranks)
+        };
+        self.moe.iter().find(fits).map(|choice| &choice.kernel)
+    }
+}
+
+impl Engine {
+    /// Itself among the engines whose launches were measured.
+    pub fn caller(&self) -> Option<Caller> {
+        Caller::from_id(&self.id)
+    }
+
+    /// The engine whose measured GEMMs stand in for this one's with weights in this format; often itself.
+    pub fn products_as(&self, weights: Dtype, arch: Arch) -> &Self {
+        let holds = |choice: &&ProductChoice| choice.weights == weights && applies(&choice.archs, arch);
+        let other =
+            self.products.iter().find(holds).and_then(|choice| catalog().engine(choice.measured_as.id()));
+        other.unwrap_or(self)
+    }
+
+    /// The kernel of its GEMMs with weights in this format; none if nobody measured it.
+    pub fn gemm(&self, weights: Dtype, arch: Arch) -> Option<GemmKernel> {
+        let holds = |choice: &&GemmChoice| choice.weights.contains(&weights) && applies(&choice.archs, arch);
+        self.gemms.iter().find(holds).map(|choice| choice.kernel)
+    }
+
+    /// The engine's default kernels on `arch`, if it runs there.
+    pub fn kernels_on(&self, arch: Arch) -> Option<&KernelChoice> {
+        self.kernels.iter().find(|choice| choice.arch == arch)
+    }
+
+    /// The format in which experts published in `weights` are multiplied on `arch`: MXFP4 weights use MXFP8
+    /// activations if the engine has a kernel for that.
+    pub fn experts_as(&self, weights: Dtype, arch: Arch) -> Dtype {
+        let narrow = Dtype::Mxfp4Mxfp8;
+        let has = |choice: &KernelChoice| choice.moe.iter().any(|kernel| kernel.weights == narrow);
+        match weights {
+            Dtype::Mxfp4 if self.kernels_on(arch).is_some_and(has) => narrow,
+            other => other,
+        }
+    }
+
+    /// The engine's default kernels of the attention variants on `arch`, if it runs there.
+    pub fn variants_on(&self, arch: Arch) -> Option<&VariantChoice> {
+        self.variants.iter().find(|choice| choice.arch == arch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moe_kernels_follow_format_tokens_and_ranks() {
+        let kernel = |engine: &str, weights, tokens, ranks| {
+            let engine = catalog().engine(engine).expect("in the catalog");
+            let choice = engine.kernels_on(Arch::Hopper).expect("served");
+            choice.moe(weights, tokens, ranks).map(KernelName::name)
+        };
+        let weights = Dtype::Nvfp4;
+        let few = MoeKernel { weights, kernel: "few".into(), most_tokens: Some(128), ..MoeKernel::default() };
+        let any = MoeKernel { weights, kernel: "any".into(), ..MoeKernel::default() };
+        let choice = KernelChoice { moe: vec![few, any], ..KernelChoice::default() };
+        let chosen = [128, 129].map(|tokens| choice.moe(weights, tokens, 8).map(KernelName::name));
+        assert_eq!(chosen, [Some("few"), Some("any")]);
+        assert_eq!(kernel("vllm", Dtype::Fp8Block, 1, 1), Some("vllm_fp8moe_triton_tritonexperts"));
+        assert_eq!(
+            kernel("vllm", Dtype::Fp8Block, 1, 8),
+            Some("vllm_fp8moe_flashinfer_cutlass_flashinferexperts")
+        );
+        assert_eq!(kernel("sglang", Dtype::Int8, 1, 1), None);
+    }
+
+    #[test]
+    fn every_kernel_that_a_record_names_is_known() {
+        fn known<K: Copy>(named: &KernelName<K>) -> bool {
+            named.is_empty() || named.id().is_some()
+        }
+        for engine in &catalog().engines.engines {
+            for choice in &engine.kernels {
+                let attention = [&choice.attention_prefill, &choice.attention_decode];
+                assert!(attention.iter().all(|named| named.id().is_some()), "{} {choice:?}", engine.id);
+                assert!(choice.moe.iter().all(|moe| moe.kernel.id().is_some()), "{} {choice:?}", engine.id);
+            }
+            for choice in &engine.variants {
+                let latent = [&choice.latent_prefill, &choice.latent_decode, &choice.sparse];
+                let blocks = [&choice.block_prefill, &choice.block_decode, &choice.sparse_short];
+                let linear = [&choice.delta_prefill, &choice.delta_decode];
+                let all = latent.into_iter().chain(blocks).all(known)
+                    && [&choice.bmm, &choice.bmm_fp8].into_iter().all(known)
+                    && linear.into_iter().all(known);
+                assert!(all, "{} {choice:?}", engine.id);
+            }
+        }
+    }
+
+    #[test]
+    fn gemms_follow_format_and_architecture() {
+        let of = |id: &str, weights, arch| catalog().engine(id).expect("in the catalog").gemm(weights, arch);
+        assert_eq!(of("vllm", Dtype::Fp8Block, Arch::Hopper), Some(GemmKernel::DeepGemm));
+        assert_eq!(of("vllm", Dtype::Fp8Block, Arch::Ada), Some(GemmKernel::BlockScaled));
+        assert_eq!(of("trtllm", Dtype::Fp8Block, Arch::Blackwell), Some(GemmKernel::TrtllmDeepGemm));
+        assert_eq!(of("sglang", Dtype::Mxfp4, Arch::Hopper), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! How much each figure of the GPU matters: one of them changed at a time.
+
+use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
+use super::{Block, Case, Row, Span, Study};
+use crate::config::catalog::catalog;
+use crate::config::inputs::{Group, Input, round};
+use crate::config::link::Link;
+use crate::config::{Field, Scenario};
+use crate::units::{count, significant};
+
+/// The default first.
+pub const CHOICES: [(&str, &str); 3] = [("tenth", "10 % more"), ("twice", "Twice"), ("half", "Half")];
+
+const COLUMNS: [Metric; 5] = [TTFT, TPOT, PER_GPU, OUTPUT, COST];
+/// Changes below this are rounding and the noise of a run's arrivals.
+const SAME: f64 = 0.001;
+/// Significant digits of a changed figure.
+const DIGITS: i32 = 4;
+
+fn factor(chosen: &str) -> f64 {
+    match chosen {
+        "twice" => 2.0,
+        "half" => 0.5,
+        _ => 1.1,
+    }
+}
+
+/// A case for each figure that the GPU has.
+pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
+    let base = &link.scenario;
+    let inputs = Group::Hardware.inputs().into_iter().filter(|input| (input.applies)(base));
+    let changed = inputs.filter_map(|input| {
+        let value = changed(input, base, factor(chosen))?;
+        Some(Case::edited(input.field.id(), base, |scenario| {
+            if let Some(number) = &input.number {
+                (number.write)(scenario, Some(value));
+            }
+        }))
+    });
+    changed.collect()
+}
+
+/// The figure as the scenario has it: given, or the catalog's.
+fn now(input: &Input, scenario: &Scenario) -> Option<f64> {
+    let number = input.number.as_ref()?;
+    let (engine, gpu) = (catalog().engine(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
+    (number.read)(scenario).or_else(|| number.catalog?(engine, &scenario.spec.apply(gpu)))
+}
+
+fn changed(input: &Input, scenario: &Scenario, factor: f64) -> Option<f64> {
+    let value = now(input, scenario)? * factor;
+    let value = if input.number.as_ref()?.whole { value.round() } else { round(significant(value, DIGITS)) };
+    input.check(value).is_none().then_some(value)
+}
+
+pub fn blocks(study: &Study) -> Vec<Block> {
+    let own = study.own();
+    if own.outcome.is_some() && own.headline().is_none() {
+        return super::refused(own.issues());
+    }
+    let mut rows: Vec<(f64, &Input, &Case)> = Vec::new();
+    let mut idle: Vec<&str> = Vec::new();
+    for case in study.others() {
+        let Some(input) = Field::from_id(&case.name).map(Field::input) else { continue };
+        match effect(own, case) {
+            Some(effect) if effect < SAME => idle.push(input.label),
+            effect => rows.push((effect.unwrap_or(f64::INFINITY), input, case)),
+        }
+    }
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut blocks = vec![Block::text(
+        "Each row changes one figure of the GPU and simulates the same load anew; percentages are relative to this \
+         configuration, largest effect first. Peaks follow SMs and clock. Kernels keep the efficiency they have on \
+         this GPU: a real chip with such figures would differ.",
+    )];
+    if !rows.is_empty() {
+        let head: Vec<&str> =
+            ["Figure", "Now", "Then"].into_iter().chain(COLUMNS.iter().map(|metric| metric.name)).collect();
+        let rows = rows.into_iter().map(|(_, input, case)| row(study, input, case));
+        blocks.push(Block::table("Effect of each figure", &head, rows));
+    }
+    if !idle.is_empty() {
+        blocks.push(Block::text(format!("Without effect here: {}.", idle.join(", "))));
+    }
+    blocks
+}
+
+/// The largest relative change of a latency or of the output; `None` if there is no answer.
+fn effect(own: &Case, case: &Case) -> Option<f64> {
+    case.headline()?;
+    let change = |metric: &Metric| Some((metric.of(case)? / metric.of(own)?).ln().abs());
+    Some([TTFT, TPOT, PER_GPU].iter().filter_map(change).fold(0.0, f64::max))
+}
+
+fn row(study: &Study, input: &Input, case: &Case) -> Row {
+    let unit = input.number.as_ref().map_or("", |number| number.unit);
+    let print =
+        |scenario| now(input, scenario).map_or("–".into(), |value| format!("{} {unit}", count(value)));
+    let mut cells: Vec<Span> = vec![study.open(input.label, case)];
+    cells.push(print(&study.own().scenario).into());
+    cells.push(print(&case.scenario).into());
+    match case.headline() {
+        Some(_) => cells.extend(COLUMNS.map(|metric| metric.print_change(case, study.own()).into())),
+        None => {
+            cells.push(case.reason().into());
+            cells.extend(COLUMNS[1..].iter().map(|_| "–".into()));
+        }
+    }
+    Row::new(cells)
+}

@@ -1,0 +1,50 @@
+//! Searches that a link asks for.
+
+use rooflight::config::Field;
+use rooflight::config::link::Link;
+use rooflight::find::{Question, Request};
+
+use super::{capacity, finish, roofline, small};
+
+#[test]
+fn links_can_ask_for_the_most_load_or_a_day() {
+    let asked = |link: &str| Question::from_link(&Link::read(link).0.expect("a link"));
+    let limits = "v=1&m=llama-3.1-8b&isl=512&osl=64&np=200&g=h100-sxm&st=1000&sp=30&r=3";
+    let (request, question, issues) =
+        asked(&format!("{limits}&f=gpu~h100-sxm~engine~vllm~tp~1~pp~1~budget_gpus~2~most~yes"));
+    assert_eq!(question, Question::Most(Field::Rate), "{issues:?}");
+    let found = question.answer(request.expect("bounded"), |search| Ok::<_, ()>(finish(search, roofline)));
+    let most = found.expect("an answer").most.expect("some load");
+    let native = capacity(&small(
+        r#""rate": "most", "slo_ttft": 1000, "slo_tpot": 30, "gpu": "h100-sxm", "tp": 1, "budget_gpus": 2"#,
+    ));
+    assert_eq!(Some(most), native.most);
+    let rates = (1..=24).map(|rate| rate.to_string()).collect::<Vec<_>>().join(",");
+    let (_, question, issues) = asked(&format!("{limits}&f=day~{rates}"));
+    assert_eq!(question, Question::Day((1..=24).map(f64::from).collect()), "{issues:?}");
+    let (request, _, issues) = asked(&format!("{limits}&f=day~1,2"));
+    assert!(request.is_none() && issues.iter().any(|issue| issue.field == Field::Day), "{issues:?}");
+}
+
+#[test]
+fn links_can_ask_for_prefill_pools() {
+    let link = Link::read("v=1&m=llama-3.1-8b&r=4&sp=30&f=gpu~b200~prefill_workers~all~prefill_gpu~l40s").0;
+    let (request, issues) = Request::from_link(&link.expect("a link"));
+    let request = request.unwrap_or_else(|| panic!("{issues:?}"));
+    assert_eq!(request.values(Field::PrefillWorkers), Some(&[][..]));
+    assert_eq!(request.values(Field::PrefillGpu), Some(&["l40s".to_owned()][..]));
+}
+
+#[test]
+fn links_hold_prices_by_gpu_and_contract() {
+    let price = |find: &str, gpu: &str| {
+        let link =
+            Link::read(&format!("v=1&m=llama-3.1-8b&r=4&sp=30&f=gpu~b200,l4~{find}")).0.expect("a link");
+        let (request, issues) = Request::from_link(&link);
+        request.unwrap_or_else(|| panic!("{find}: {issues:?}")).fleet.price(gpu)
+    };
+    assert_eq!(price("prices~reserved", "b200"), Some(5.1));
+    assert_eq!(price("prices~reserved", "l4"), Some(0.44));
+    assert_eq!(price("prices~l4,0.3,b200,reserved", "b200"), Some(5.1));
+    assert_eq!(price("prices~l4,0.3,b200,reserved", "l4"), Some(0.3));
+}

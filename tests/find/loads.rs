@@ -1,0 +1,58 @@
+//! The most load that a fleet takes, and the replicas of a day.
+
+use rooflight::config::Field;
+
+use super::{capacity, plan, small};
+
+#[test]
+fn the_most_load_of_a_fleet_or_budget_is_found() {
+    let limits = r#""slo_ttft": 1000, "slo_tpot": 30, "gpu": "h100-sxm", "tp": 1"#;
+    let with = |load: &str, fleet: &str| capacity(&small(&format!("{load}, {limits}, {fleet}")));
+    let found = with(r#""rate": "most""#, r#""owned": {"h100-sxm": 2}"#);
+    let most = found.most.expect("some load is taken");
+    let breaks = most.breaks_at.expect("there is an end");
+    assert!(most.load > 1.0 && breaks > most.load && breaks <= most.load * 1.031, "{most:?}");
+    let best = &found.answer.plans[0];
+    assert!(best.gpus <= 2 && best.config["rate"].as_f64() == Some(most.load), "{}", best.config);
+    let fits = |rate: f64| {
+        !plan(&small(&format!(r#""rate": {rate}, {limits}, "owned": {{"h100-sxm": 2}}"#))).plans.is_empty()
+    };
+    assert!(fits(most.load) && !fits(breaks));
+    // Dollars for two GPUs buy what two GPUs take; for one, about half of it.
+    let two = with(r#""rate": "most""#, r#""budget_dollars": 5.4"#).most.expect("some").load;
+    let one = with(r#""rate": "most""#, r#""budget_dollars": 2.7"#).most.expect("some").load;
+    assert!((two / most.load - 1.0).abs() < 1e-9 && (0.4..0.6).contains(&(one / two)), "{one} {two}");
+    let clients = with(r#""concurrency": "most""#, r#""budget_gpus": 1"#).most.expect("some");
+    assert!(
+        clients.load.fract() == 0.0 && clients.field == Field::Concurrency && clients.load > 1.0,
+        "{clients:?}"
+    );
+    // No load at all keeps to these.
+    let none = capacity(&small(r#""rate": "most", "slo_tpot": 0.1, "gpu": "h100-sxm", "budget_gpus": 1"#));
+    assert!(none.most.is_none() && none.answer.plans.is_empty() && none.answer.nearest.is_some());
+}
+
+#[test]
+fn replicas_follow_the_rates_of_a_day() {
+    let rates: Vec<f64> = (0..24).map(|hour| if hour < 8 { 0.0 } else { f64::from(hour) * 12.0 }).collect();
+    let limits = r#""slo_ttft": 1000, "slo_tpot": 30, "gpu": "h100-sxm", "tp": 1, "plans": 1"#;
+    let found = capacity(&small(&format!(r#""day": {rates:?}, {limits}"#)));
+    let (day, peak) = (&found.days[0], &found.answer.plans[0]);
+    assert_eq!((day.hours.len(), day.link.as_str()), (24, peak.link.as_str()));
+    let replicas: Vec<u32> = day.hours.iter().map(|hour| hour.replicas).collect();
+    assert!(
+        replicas.is_sorted() && replicas[7] == 0 && replicas[23] == peak.replicas && replicas[8] > 0,
+        "{replicas:?}"
+    );
+    assert!(replicas[8] < replicas[23], "{replicas:?}");
+    assert_eq!(day.hours.iter().map(|hour| hour.step).sum::<i64>(), 0);
+    assert_eq!(day.hours[0].step, -i64::from(peak.replicas));
+    let gpus: u32 = day.hours.iter().map(|hour| hour.gpus).sum();
+    let (cost, all_day) =
+        (day.dollars_per_day.expect("a price"), day.dollars_per_day_at_peak.expect("a price"));
+    assert!((cost - f64::from(gpus) * 2.69).abs() < 1e-6 && (day.gpu_hours - f64::from(gpus)).abs() < 1e-9);
+    assert!((all_day - 24.0 * peak.dollars_per_hour.expect("a price")).abs() < 1e-9 && cost < all_day);
+    // An hour's replicas are those of a plan for its rate.
+    let alone = plan(&small(&format!(r#""rate": {}, {limits}"#, rates[12])));
+    assert_eq!(alone.plans[0].replicas, replicas[12]);
+}

@@ -1,0 +1,62 @@
+//! Searches: requests as JSON, what comes of those that have no plan, and the best plan against a search without bounds.
+#![cfg(feature = "tools")]
+
+mod links;
+mod loads;
+mod plans;
+mod pools;
+mod requests;
+
+use std::sync::LazyLock;
+
+use rooflight::config::Field;
+use rooflight::efficiency::onnx::Models;
+use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::evidence::models::shipped_models;
+use rooflight::find::{Answer, Capacity, Question, Request, Search};
+
+static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the shipped models load"));
+
+fn roofline(_: &Rows) -> Result<Efficiencies, String> {
+    Ok(Efficiencies::Roofline)
+}
+
+fn learned(rows: &Rows) -> Result<Efficiencies, String> {
+    MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
+}
+
+fn request(text: &str) -> Request {
+    let (request, issues) = Request::from_json(text);
+    request.unwrap_or_else(|| panic!("{text}: {issues:?}"))
+}
+
+fn finish(mut search: Search, ask: fn(&Rows) -> Result<Efficiencies, String>) -> Answer {
+    while search.step(ask, || "the models did not answer every row".to_owned()).expect("an answer") {}
+    search.answer()
+}
+
+fn plan(text: &str) -> Answer {
+    finish(Search::new(request(text)), roofline)
+}
+
+/// The errors of a request that cannot be searched, or of an answer without plans.
+fn errors(text: &str) -> Vec<(Field, String)> {
+    let (request, issues) = Request::from_json(text);
+    let issues = request.map_or(issues, |request| finish(Search::new(request), roofline).issues);
+    issues.into_iter().filter(|issue| issue.is_error()).map(|issue| (issue.field, issue.text)).collect()
+}
+
+const SMALL: &str =
+    r#""model": "llama-3.1-8b", "isl": 512, "osl": 64, "requests": 200, "engine": "vllm", "pp": 1"#;
+
+fn small(more: &str) -> String {
+    format!("{{{SMALL}, {more}}}")
+}
+
+/// The answer to a request that asks for more than plans.
+fn capacity(text: &str) -> Capacity {
+    let (request, question, issues) = Question::from_json(text);
+    let request = request.unwrap_or_else(|| panic!("{text}: {issues:?}"));
+    let found = question.answer(request, |search| Ok::<_, ()>(finish(search, roofline)));
+    found.expect("an answer")
+}

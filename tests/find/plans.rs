@@ -1,0 +1,212 @@
+//! Plans: their order, prices and figures, and what stands in for them where there are none.
+
+use rooflight::api::{Options, ParsedScenario};
+use rooflight::config::Field;
+use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::find::{Answer, Request, Search};
+
+use super::{MODELS, finish, learned, plan, request, roofline, small};
+
+#[test]
+fn plans_are_ranked_by_cost_with_a_reason_for_each_but_the_first() {
+    let answer = plan(&small(
+        r#""rate": 8, "slo_ttft": 1000, "slo_tpot": 30, "vary": {"gpu": ["l40s", "h100-sxm", "gb300"]}"#,
+    ));
+    assert!(answer.finished && answer.nearest.is_none() && answer.counts.remaining == 0);
+    let costs: Vec<f64> =
+        answer.plans.iter().map(|plan| plan.dollars_per_hour.unwrap_or(f64::INFINITY)).collect();
+    assert!(costs.is_sorted() && answer.plans.len() > 1, "{costs:?}");
+    let gpus: Vec<&str> = answer.plans.iter().map(|plan| plan.gpu.as_str()).collect();
+    for gpu in ["l40s", "h100-sxm", "gb300"] {
+        assert!(gpus.contains(&gpu) || answer.others.iter().any(|other| other.gpu == gpu), "{gpus:?}");
+    }
+    assert!(answer.plans.iter().skip(1).all(|plan| plan.behind.is_some()));
+    assert!(answer.plans[0].behind.is_none() && answer.plans[0].headroom.is_some_and(|times| times >= 1.0));
+    let unpriced = answer.plans.iter().find(|plan| plan.gpu == "gb300").expect("shown");
+    assert!(unpriced.behind.as_ref().is_some_and(|text| text.contains("no known price")));
+    // Loads the last does not take are not shown as taken.
+    assert!(answer.plans.iter().all(|plan| plan.goodput_share.is_some_and(|share| share >= 0.99)));
+}
+
+#[test]
+fn prices_may_be_on_demand_reserved_given_or_for_owned_hardware() {
+    let best = |prices: &str| {
+        let more = format!(r#""rate": 4, "slo_tpot": 30, "gpu": "h100-sxm", "tp": 1, "prices": {prices}"#);
+        plan(&small(&more)).plans.remove(0)
+    };
+    let cost = |prices: &str, from: &str, dollars: f64| {
+        let plan = best(prices);
+        assert!(plan.price_from.as_ref().is_some_and(|text| text.starts_with(from)), "{:?}", plan.price_from);
+        let hourly = plan.dollars_per_hour.expect("a price") / f64::from(plan.gpus);
+        assert!((hourly / dollars - 1.0).abs() < 1e-9, "{prices}: {hourly}");
+        let per_million = |tokens: f64| hourly * f64::from(plan.gpus) / 3600.0 / tokens * 1e6;
+        let close = |found: Option<f64>, tokens: f64| {
+            (found.expect("a price") / per_million(tokens) - 1.0).abs() < 1e-9
+        };
+        assert!(close(plan.dollars_per_million_total, plan.total_per_s));
+        assert!(close(plan.dollars_per_million_output, plan.output_per_s));
+        assert!(close(plan.dollars_per_million_input, plan.total_per_s - plan.output_per_s));
+    };
+    cost(r#""on_demand""#, "on demand: runpod", 2.69);
+    cost(r#""reserved""#, "reserved: Hyperstack", 2.72);
+    cost(r#"{"h100-sxm": "reserved"}"#, "reserved: Hyperstack", 2.72);
+    cost(r#"{"h100-sxm": 1.5}"#, "given", 1.5);
+    // $30,000 over 4 years, 1 kW at 10 cents, $73.05 a month.
+    let own = r#"{"h100-sxm": {"purchase_dollars": 30000, "years": 4, "watts": 1000, "dollars_per_kwh": 0.1,
+        "hosting_dollars_per_month": 73.05}}"#;
+    cost(own, "own hardware", 30_000.0 / 35_064.0 + 0.1 + 0.1);
+    let (_, issues) = Request::from_json(
+        r#"{"rate": 1, "slo_tpot": 30, "vary": {"gpu": ["t4", "b200"]}, "prices": "reserved"}"#,
+    );
+    assert!(
+        issues.iter().any(|issue| issue.field == Field::Prices && issue.text.contains("t4")),
+        "{issues:?}"
+    );
+}
+
+#[test]
+fn a_plan_has_the_same_figures_as_its_link() {
+    let answer = finish(
+        Search::new(request(&small(
+            r#""rate": 150, "slo_tpot": 20, "gpu": "h100-sxm", "prices": {"h100-sxm": 2}"#,
+        ))),
+        learned,
+    );
+    let plan = &answer.plans[0];
+    let asked = ParsedScenario::read(&plan.link);
+    let ask = |rows: &Rows| Ok(Efficiencies::Learned(MODELS.answer(rows).expect("an answer")));
+    let report = asked.predict(&Options::default(), ask).report.expect("an answer");
+    let (run, headline) = (report.run.expect("a run"), report.headline.expect("served"));
+    assert_eq!(run.metrics.ttft, plan.ttft);
+    assert_eq!(run.metrics.tpot, plan.tpot);
+    assert_eq!(run.limits, plan.limits);
+    assert!(plan.replicas > 1 && plan.dollars_per_hour == Some(2.0 * f64::from(plan.gpus)));
+    let per_million = headline.dollars_per_million.expect("a price").0;
+    assert!((per_million / plan.dollars_per_million_output.expect("a price") - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn unmet_limits_report_the_binding_one_and_the_nearest_plan() {
+    let answer = plan(&small(r#""rate": 8, "slo_tpot": 0.5, "vary": {"gpu": ["l40s", "h100-sxm"]}"#));
+    let nearest = answer.nearest.expect("something comes nearest");
+    let broken = nearest.broken.expect("a limit");
+    assert!(answer.plans.is_empty() && broken.field == Field::SloTpot && broken.at > broken.limit);
+    assert_eq!(answer.issues.last().map(|issue| issue.field), Some(Field::SloTpot));
+    assert!(nearest.text.contains("times"), "{}", nearest.text);
+}
+
+#[test]
+fn a_fleet_that_is_too_small_reports_how_many_gpus_would_suffice() {
+    for (fleet, field) in [
+        (r#""budget_gpus": 1"#, Field::BudgetGpus),
+        (r#""budget_dollars": 3"#, Field::BudgetDollars),
+        (r#""owned": {"h100-sxm": 1}"#, Field::Owned),
+    ] {
+        let answer = plan(&small(&format!(
+            r#""rate": 400, "slo_ttft": 1000, "slo_tpot": 30, "gpu": "h100-sxm", {fleet}"#
+        )));
+        assert!(answer.plans.is_empty(), "{fleet}");
+        let nearest = answer.nearest.expect("more GPUs do");
+        assert!(nearest.broken.is_none() && nearest.plan.gpus > 1, "{fleet}: {}", nearest.text);
+        assert_eq!(answer.issues.last().map(|issue| issue.field), Some(field), "{}", nearest.text);
+    }
+}
+
+#[test]
+fn a_model_that_fits_no_gpu_reports_the_missing_memory() {
+    let answer =
+        plan(r#"{"model": "deepseek-r1", "rate": 1, "slo_tpot": 50, "vary": {"gpu": ["l4", "rtx-4090"]}}"#);
+    assert!(answer.plans.is_empty() && answer.nearest.is_none());
+    let issue = answer.issues.last().expect("a reason");
+    assert_eq!(issue.field, Field::Gpu);
+    assert!(issue.text.contains("lacks"), "{}", issue.text);
+}
+
+#[test]
+fn a_stopped_search_counts_the_remaining_layouts() {
+    let mut search = Search::new(request(&small(r#""rate": 8, "slo_tpot": 30"#)));
+    let step = |search: &mut Search| search.step(roofline, String::new).expect("an answer");
+    assert!(step(&mut search));
+    let begun = search.answer();
+    assert!(!begun.finished && begun.counts.remaining > 0);
+    search.stop();
+    assert!(!step(&mut search) && !search.answer().finished);
+}
+
+/// Fleets whose best plan a search without bounds confirms.
+const TASKS: [&str; 6] = [
+    r#""rate": 12, "slo_ttft": 800, "slo_tpot": 25, "vary": {"gpu": ["l40s", "h100-sxm", "a100-sxm-80gb"]}"#,
+    r#""rate": 20, "slo_e2e": 2500, "vary": {"gpu": ["l4", "h100-sxm"], "weights": ["bf16", "fp8"]}"#,
+    r#""concurrency": 96, "slo_tpot": 15, "vary": {"gpu": ["l40s", "h200-sxm"]}"#,
+    r#""rate": 10, "slo_tpot": 20, "slo_percentile": 90, "spread": 0.5, "vary": {"gpu": ["l40s", "rtx-4090"]}"#,
+    r#""sessions": 40, "turns": 3, "slo_ttft": 500, "slo_share": 0.9, "vary": {"gpu": ["l40s", "h100-sxm"]}"#,
+    r#""rate": 10, "slo_tpot": 30, "budget_gpus": 6, "vary": {"gpu": ["l4", "l40s"]}"#,
+];
+
+#[test]
+fn the_best_plan_is_the_same_without_bounds() {
+    for ask in [roofline, learned] {
+        for task in TASKS {
+            let request = request(&small(task));
+            let (found, all) =
+                (finish(Search::new(request.clone()), ask), finish(Search::exhaustive(request), ask));
+            let cost = |answer: &Answer| answer.plans.first().and_then(|plan| plan.dollars_per_hour);
+            assert_eq!(cost(&found), cost(&all), "{task}");
+        }
+    }
+}
+
+#[test]
+fn own_measurements_calibrate_plans() {
+    let of = |measured: &str| {
+        format!(
+            r#"{{"model": "qwen3-32b", "gpu": "h100-sxm", "engine": "vllm", "tp": 2, "concurrency": 32, "osl": 128,
+            "slo_tpot": 60, "plans": 1{measured}}}"#
+        )
+    };
+    let slow = r#", "measured": [{"concurrency": 8, "measured": {"mean_tpot_ms": 21}}, {"concurrency": 8}]"#;
+    let (without, with) = (finish(Search::new(request(&of(""))), learned), {
+        let (found, issues) = Request::from_json(&of(slow));
+        assert!(issues.iter().any(|issue| issue.text.starts_with("run 2 ")), "{issues:?}");
+        finish(Search::new(found.unwrap_or_else(|| panic!("{issues:?}"))), learned)
+    });
+    let tpot = |answer: &Answer| answer.plans[0].tpot.expect("several tokens").mean * 1e3;
+    assert!(
+        tpot(&with) > 1.05 * tpot(&without),
+        "{} ms without, {} ms with: {:?}",
+        tpot(&without),
+        tpot(&with),
+        with.issues
+    );
+    let opened = ParsedScenario::read(&with.plans[0].link).predict(&Options::default(), |rows| {
+        MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| {
+            rooflight::api::Failure::new(rooflight::api::FailureKind::Models, error.to_string())
+        })
+    });
+    let run = opened.report.and_then(|report| report.run).expect("a run");
+    let opened = run.metrics.tpot.expect("several tokens").mean * 1e3;
+    assert!(
+        (opened / tpot(&with) - 1.0).abs() < 1e-3,
+        "{opened} ms where the link opens, {} ms of the plan",
+        tpot(&with)
+    );
+}
+
+#[test]
+fn plans_report_power_and_may_vary_its_cap() {
+    let text = r#""rate": 40, "slo_tpot": 60, "gpu": "h100-sxm", "tp": 1, "gpus": 1, "vary": {"power_cap": [350, 700]}"#;
+    let found = plan(&small(text));
+    let watts = |cap: f64| {
+        let of = found.plans.iter().find(|plan| plan.config["power_cap"].as_f64() == Some(cap));
+        let of = of.unwrap_or_else(|| panic!("{cap}: {:?}", found.plans));
+        (of.power.expect("an H100's power is known"), of.requests_per_s, of.output_per_s)
+    };
+    let ((capped, _, _), (full, requests, output)) = (watts(350.0), watts(700.0));
+    assert!(
+        capped.watts_per_gpu <= 350.0 && full.watts_per_gpu > capped.watts_per_gpu,
+        "{capped:?} {full:?}"
+    );
+    assert!((full.joules_per_output_token * output / full.watts - 1.0).abs() < 1e-9);
+    assert!((full.joules_per_request * requests / full.watts - 1.0).abs() < 1e-9);
+    assert!(found.plans.iter().any(|plan| plan.name.ends_with(", 350 W")), "{:?}", found.plans[0].name);
+}

@@ -1,0 +1,54 @@
+//! Prefill and decode on workers of their own.
+
+use rooflight::api::{Options, ParsedScenario};
+use rooflight::config::link::Link;
+use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::find::{Plan, Search};
+
+use super::{MODELS, finish, learned, request};
+
+/// What a link's run comes to.
+fn opened(link: &str) -> rooflight::serving::run::Run {
+    let ask = |rows: &Rows| Ok(Efficiencies::Learned(MODELS.answer(rows).expect("an answer")));
+    let report = ParsedScenario::read(link).predict(&Options::default(), ask).report.expect("an answer");
+    report.run.expect("a run")
+}
+
+#[test]
+fn pools_have_the_fewest_workers_that_meet_the_limits() {
+    let found = |more: &str| {
+        let text = format!(
+            r#"{{"model": "llama-3.1-8b", "engine": "vllm", "gpu": "h100-sxm", "tp": 1, "pp": 1, "rate": 40, "isl": 2048,
+            "osl": 64, "requests": 300, "slo_ttft": 1000, "slo_tpot": 12, "plans": 1, "vary": {{{more}}}}}"#
+        );
+        finish(Search::new(request(&text)), learned)
+    };
+    let answer = found(r#""prefill_workers": "all""#);
+    let workers = |plan: &Plan| plan.config["prefill_workers"].as_u64().unwrap_or(0);
+    let plan = answer.plans.iter().find(|plan| workers(plan) > 0).expect("pools");
+    let text = answer.pools.as_ref().expect("whether they pay");
+    assert!(text.contains(&plan.name) && text.contains("physics alone"), "{text}");
+    assert!(answer.plans.iter().any(|plan| workers(plan) == 0), "replicas that do both are shown too");
+    assert_eq!(u64::from(plan.gpus), workers(plan) + u64::from(plan.replicas));
+    let each = plan.dollars_per_hour.expect("a price") / f64::from(plan.gpus);
+    assert!(
+        (plan.dollars_per_hour_with_spare.expect("a price") / (f64::from(plan.gpus + 2) * each) - 1.0).abs()
+            < 1e-9
+    );
+
+    let run = opened(&plan.link);
+    assert_eq!((run.metrics.ttft, run.metrics.tpot), (plan.ttft, plan.tpot));
+    assert_eq!(run.limits, plan.limits);
+    let scenario = Link::read(&plan.link).0.expect("a link").scenario;
+    let mut fewer = [scenario.clone(), scenario];
+    fewer[0].prefill.workers -= 1;
+    fewer[1].replicas -= 1;
+    for scenario in fewer.into_iter().filter(|fewer| fewer.prefill.workers > 0 && fewer.replicas > 0) {
+        assert_eq!(opened(&Link::new(scenario).encode()).keeps(), Some(false));
+    }
+
+    let other = found(r#""prefill_workers": [3, 5], "prefill_gpu": ["h200-sxm"]"#);
+    let plan =
+        other.plans.iter().find(|plan| workers(plan) > 0).unwrap_or_else(|| panic!("{:?}", other.pools));
+    assert!(plan.config["prefill_gpu"] == "h200-sxm" && [3, 5].contains(&workers(plan)), "{}", plan.name);
+}

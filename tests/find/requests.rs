@@ -1,0 +1,92 @@
+//! Requests that cannot be searched, and what they leave open.
+
+use rooflight::config::Field;
+use rooflight::find::Question;
+
+use super::{errors, request, small};
+
+#[test]
+fn each_invalid_request_has_an_error_on_its_field() {
+    for (text, field) in [
+        (r#"{"rate": 1, "slo_tpot": 30"#, Field::Link),
+        (r#"{"rate": 1, "nope": 1}"#, Field::Link),
+        (r#"{"rate": 1, "rate": 2}"#, Field::Link),
+        (r#"{"rate": 1, "vary": {"isl": [1, 2]}}"#, Field::Vary),
+        (r#"{"rate": 1, "vary": {"tp": []}}"#, Field::Tp),
+        (r#"{"rate": 1, "vary": {"tp": [3]}}"#, Field::Tp),
+        (r#"{"rate": 1, "tp": 2, "vary": {"tp": [1]}}"#, Field::Tp),
+        (r#"{"rate": 1, "vary": {"gpu": ["h1000"]}}"#, Field::Gpu),
+        (r#"{"rate": 1, "vary": {"weights": ["fp9"]}}"#, Field::Weights),
+        (r#"{"rate": 1, "vary": {"max_seqs": "all"}}"#, Field::MaxSeqs),
+        (r#"{"rate": 1, "owned": {"h1000": 4}}"#, Field::Owned),
+        (r#"{"rate": 1, "owned": {"h100-sxm": 0.5}}"#, Field::Owned),
+        (r#"{"rate": 1, "owned": {"l4": 8}, "gpu": "h100-sxm"}"#, Field::Owned),
+        (r#"{"rate": 1, "budget_gpus": 0}"#, Field::BudgetGpus),
+        (r#"{"rate": 1, "budget_gpus": 4, "gpus": 8}"#, Field::BudgetGpus),
+        (r#"{"rate": 1, "budget_dollars": 0.1}"#, Field::BudgetDollars),
+        (r#"{"rate": 1, "budget_dollars": 10, "gpu": "gb300"}"#, Field::BudgetDollars),
+        (r#"{"rate": 1, "price": 2}"#, Field::Price),
+        (r#"{"rate": 1, "prices": {"b200": "cheap"}}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": "2.5"}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": 2.5}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": {"b200": "2.5"}}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": {"t4": "reserved"}}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": {"b200": {"purchase_dollars": 40000}}}"#, Field::Prices),
+        (r#"{"rate": 1, "prices": {"b200": {"purchase": 40000}}}"#, Field::Prices),
+        (r#"{"rate": 1, "plans": 0}"#, Field::Plans),
+        (r#"{"batch": 8}"#, Field::Batch),
+        (r#"{"rate": 1, "vary": {"drafted": [0, 1]}}"#, Field::Accepted),
+        (r#"{"rate": 1, "prefill_workers": 2}"#, Field::PrefillWorkers),
+        (r#"{"rate": 1, "gpus": 8, "vary": {"prefill_workers": "all"}}"#, Field::PrefillWorkers),
+        (r#"{"offline": 8, "vary": {"prefill_tp": [1]}}"#, Field::PrefillWorkers),
+        (r#"{"rate": 1, "vary": {"prefill_gpu": ["h1000"]}}"#, Field::PrefillGpu),
+    ] {
+        let found = errors(text);
+        assert!(found.iter().any(|(of, _)| *of == field), "{text}: {found:?}");
+        assert!(found.iter().all(|(_, text)| !text.is_empty()));
+    }
+}
+
+#[test]
+fn given_fields_are_fixed_and_the_others_vary() {
+    let layouts = |more: &str| request(&small(more)).layouts();
+    let fixed = layouts(r#""rate": 4, "gpu": "l40s", "tp": 2, "gpus": 8"#);
+    assert_eq!(fixed.len(), 1);
+    assert_eq!((fixed[0].tp, fixed[0].replicas), (2, 4));
+    let open = layouts(r#""rate": 4, "gpu": "l40s""#);
+    assert_eq!(open.iter().map(|layout| layout.tp).collect::<Vec<_>>(), [1, 2, 4, 8]);
+    assert!(open.iter().all(|layout| layout.weights.is_none()), "formats are the visitor's to allow");
+    let owned = layouts(r#""rate": 4, "tp": 1, "owned": {"l4": 8, "l40s": 2}"#);
+    assert_eq!(owned.iter().map(|layout| layout.gpu.as_str()).collect::<Vec<_>>(), ["l4", "l40s"]);
+    let varied = layouts(
+        r#""rate": 4, "gpu": "l40s", "tp": 1, "vary": {"weights": ["bf16", "fp8"], "max_seqs": [64, 128]}"#,
+    );
+    assert_eq!(varied.len(), 4);
+    // Eight GPUs do not divide by sixteen.
+    assert_eq!(layouts(r#""rate": 4, "gpu": "l40s", "gpus": 4"#).len(), 3);
+}
+
+#[test]
+fn each_invalid_capacity_question_has_an_error_on_its_field() {
+    let day = |count: usize| format!("{:?}", vec![1; count]);
+    for (text, field, part) in [
+        (format!(r#"{{"day": {}}}"#, day(23)), Field::Day, "not 23"),
+        (format!(r#"{{"day": {}, "rate": 3}}"#, day(24)), Field::Day, "not both"),
+        (format!(r#"{{"day": {}, "rate": "most"}}"#, day(24)), Field::Rate, "leave out"),
+        (format!(r#"{{"day": {}}}"#, day(24).replacen('1', "-1", 1)), Field::Day, "-1"),
+        (format!(r#"{{"day": {}}}"#, day(24).replacen('1', "\"x\"", 1)), Field::Day, "x"),
+        (format!(r#"{{"day": {}}}"#, day(24).replace('1', "0")), Field::Day, "no requests"),
+        (r#"{"day": 5}"#.into(), Field::Day, "24 rates"),
+        (r#"{"rate": "most", "slo_tpot": 30}"#.into(), Field::Rate, "needs a bound"),
+        (r#"{"rate": "much", "slo_tpot": 30}"#.into(), Field::Rate, ""),
+        (r#"{"rate": "most", "rate": "most", "budget_gpus": 1}"#.into(), Field::Link, "twice"),
+        (r#"{"rate": "most", "budget_dollars": 0.1}"#.into(), Field::BudgetDollars, "less than one GPU"),
+    ] {
+        let (request, _, issues) = Question::from_json(&text);
+        assert!(request.is_none(), "{text}");
+        assert!(
+            issues.iter().any(|issue| issue.field == field && issue.text.contains(part)),
+            "{text}: {issues:?}"
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! Single changes, and the best of them.
+
+use rooflight::study::{Block, Span, Topic};
+
+use super::{LINKS, output, report, spans, study, tables};
+
+#[test]
+fn a_change_shows_its_effect_on_output() {
+    let document = study(Topic::Change, "", LINKS[1]);
+    let base = output(LINKS[1]).unwrap();
+    for row in tables(&document).iter().flat_map(|table| &table.rows) {
+        let said = &row.cells[4].text;
+        let change = (output(&row.cells[0].link).unwrap() / base - 1.0) * 100.0;
+        let sign = match change.round() {
+            0.0 => "",
+            rounded if rounded > 0.0 => "+",
+            _ => "−",
+        };
+        let wanted = format!("({sign}{:.0} %)", change.abs());
+        assert!(said.ends_with(&wanted), "{}: {said} is not {wanted}", row.cells[0].text);
+    }
+}
+
+#[test]
+fn the_suggested_change_is_cheaper_and_meets_the_limits() {
+    let cost = |link: &str| {
+        let report = report(link).unwrap();
+        (report.headline.unwrap().dollars_per_million.unwrap().0, report.run.unwrap().keeps())
+    };
+    let link = "v=1&m=llama-3.3-70b-instruct&tp=8&r=2&st=2000&sp=60";
+    let document = study(Topic::Better, "", link);
+    let Block::Text(text) = &document.blocks[0] else { panic!("{document:?}") };
+    assert_eq!(text.id, "better");
+    let apply = text.spans.iter().find(|span| span.text == "Apply").unwrap();
+    let ((now, _), (then, keeps)) = (cost(link), cost(apply.link.trim_start_matches('#')));
+    assert!(then < now * 0.95 && keeps == Some(true), "{then} after {now}");
+    let nothing = study(Topic::Better, "", "v=1&m=llama-3.3-70b-instruct&g=l4&st=1&sp=1");
+    assert!(matches!(&nothing.blocks[0], Block::Text(text) if text.id.is_empty()), "{nothing:?}");
+}
+
+#[test]
+fn changes_that_only_make_things_worse_are_omitted() {
+    let document = study(Topic::Change, "", LINKS[1]);
+    let (of, base) =
+        (|link: &str| report(link).unwrap().headline.unwrap(), report(LINKS[1]).unwrap().headline.unwrap());
+    for row in tables(&document).iter().flat_map(|table| &table.rows) {
+        let then = of(row.cells[0].link.trim_start_matches('#'));
+        assert!(then.ttft.0 <= base.ttft.0 * 3.0, "{}", row.cells[0].text);
+    }
+}
+
+#[test]
+fn a_configuration_that_does_not_fit_gets_one_that_does() {
+    for link in [LINKS[4], LINKS[5]] {
+        assert_eq!(output(link), None);
+        let document = study(Topic::Change, "", link);
+        let offers: Vec<&Span> = spans(&document).into_iter().filter(|span| !span.link.is_empty()).collect();
+        assert!(output(&offers[0].link).is_some(), "{link}: {:?}", offers[0]);
+    }
+}

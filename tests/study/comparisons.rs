@@ -1,0 +1,91 @@
+//! Several configurations side by side.
+
+use rooflight::chart::Chart;
+use rooflight::config::catalog::catalog;
+use rooflight::config::{check, link};
+use rooflight::efficiency::Efficiencies;
+use rooflight::serving::{finish, plan};
+use rooflight::study::{Span, Topic};
+
+use super::{LINKS, charts, spans, study, tables};
+
+#[test]
+fn a_sweep_varies_the_chosen_input() {
+    for of in ["load", "isl", "osl", "tp", "gpu", "engine", "weights", "token_budget", "max_seqs"] {
+        let document = study(Topic::Sweep, of, LINKS[1]);
+        assert_eq!(document.chosen, of);
+        let table = tables(&document)[0];
+        assert_eq!(table.rows.iter().filter(|row| row.own).count(), 1, "{of}");
+        let mut names: Vec<&str> = table.rows.iter().map(|row| &*row.cells[0].text).collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert!(all > 1 && names.len() == all, "{of}: {names:?}");
+    }
+    assert_eq!(study(Topic::Sweep, "nonsense", LINKS[0]).chosen, "load");
+}
+
+#[test]
+fn no_point_of_the_frontier_dominates_another() {
+    let document = study(Topic::Tradeoff, "", LINKS[1]);
+    let number =
+        |span: &Span| -> f64 { span.text.trim_end_matches(" tok/s").replace(' ', "").parse().unwrap() };
+    let points: Vec<(f64, f64)> =
+        tables(&document)[0].rows.iter().map(|row| (number(&row.cells[2]), number(&row.cells[3]))).collect();
+    assert!(points.len() > 2);
+    for pair in points.windows(2) {
+        assert!(pair[0].0 <= pair[1].0 && pair[0].1 >= pair[1].1, "{points:?}");
+    }
+}
+
+#[test]
+fn compared_configurations_can_be_added_swapped_and_removed() {
+    let alone = study(Topic::Compare, "", LINKS[1]);
+    let offer = spans(&alone).into_iter().find(|span| span.text == "H200 SXM").unwrap();
+    let both = study(Topic::Compare, "", &offer.link);
+    let [table] = tables(&both)[..] else { panic!("one table") };
+    assert_eq!(
+        table.rows[0].cells.iter().map(|cell| &*cell.text).collect::<Vec<_>>(),
+        ["GPU", "H100 SXM", "H200 SXM"]
+    );
+    assert_eq!(table.head, ["", "This", "A"]);
+    assert!(table.rows.iter().any(|row| row.cells[0].text == "TPOT" && row.cells[1] != row.cells[2]));
+    let removed = spans(&both).into_iter().find(|span| span.text == "remove").unwrap();
+    assert_eq!(link::decode(&removed.link).0, link::decode(LINKS[1]).0);
+    let swapped = spans(&both).into_iter().find(|span| span.text == "to the form").unwrap();
+    assert_eq!(link::decode(&swapped.link).0.scenario.gpu, "h200-sxm");
+    assert_eq!(link::decode(&swapped.link).0.compared[0].gpu, "h100-sxm");
+}
+
+#[test]
+fn a_comparison_starts_with_another_gpu_and_another_engine() {
+    let document = study(Topic::Compare, "", LINKS[1]);
+    let [table] = tables(&document)[..] else { panic!("one table") };
+    assert_eq!(table.head, ["", "This", "A", "B"]);
+    let row = |name: &str| table.rows.iter().find(|row| row.cells[0].text == name).expect("a row");
+    let [gpu, engine] = [row("GPU"), row("Engine")];
+    assert!(gpu.cells[1] != gpu.cells[2] && gpu.cells[1] == gpu.cells[3], "{gpu:?}");
+    assert!(engine.cells[1] == engine.cells[2] && engine.cells[1] != engine.cells[3], "{engine:?}");
+    assert!(row("TPOT").cells[2].text.ends_with("%)"), "differences, not numbers alone");
+    let removed = spans(&document).into_iter().find(|span| span.text == "remove").expect("a link");
+    assert_eq!(link::decode(&removed.link).0.compared.len(), 1);
+}
+
+#[test]
+fn bars_add_up_to_the_step_time() {
+    let document = study(Topic::Breakdown, "", LINKS[1]);
+    let (plan, _) = plan(&check(&link::decode(LINKS[1]).0.scenario, catalog()).0.unwrap()).unwrap();
+    let passes = finish(&plan, &Efficiencies::Roofline).unwrap().passes;
+    let charts = charts(&document);
+    for (index, pass) in passes.iter().enumerate() {
+        let sums: Vec<f64> = charts[2 * index..2 * index + 2]
+            .iter()
+            .map(|chart| match chart {
+                Chart::Bars(bars) => bars.bars.iter().map(rooflight::chart::Bar::sum).sum(),
+                _ => panic!("bars"),
+            })
+            .collect();
+        assert!((sums[0] / pass.time.0 - 1.0).abs() < 1e-6, "{sums:?} of {:?}", pass.time);
+        assert!((sums[1] / (pass.time - pass.host).0 - 1.0).abs() < 1e-6, "{sums:?} of {:?}", pass.time);
+    }
+}

@@ -1,0 +1,50 @@
+//! The page's search for plans.
+
+use rooflight::config::{Field, Issue};
+use rooflight::study::{Block, Study, Topic};
+
+use super::{PAGE, charts, flat, output, study, tables};
+
+#[test]
+fn plans_link_to_their_configuration_and_give_reasons() {
+    let link = "v=1&isl=512&osl=64&np=100&r=8&sp=30&f=gpu~l40s,h100-sxm~engine~vllm~weights~bf16,fp8";
+    let document = study(Topic::Plans, "", link);
+    let table = tables(&document)[0];
+    assert!(table.rows.len() > 1 && table.rows.iter().all(|row| output(&row.cells[0].link).is_some()));
+    assert!(
+        table.rows.iter().all(|row| row.cells.last().is_some_and(|mark| mark.link.starts_with("mark:v=1")))
+    );
+    let folds: Vec<&str> = flat(&document.blocks)
+        .into_iter()
+        .filter_map(|block| if let Block::Fold(fold) = block { Some(fold.name.as_str()) } else { None })
+        .collect();
+    assert!(folds[1].starts_with("2. ") && folds[1].contains(": costs"), "{folds:?}");
+    assert_eq!(charts(&document).len(), 2);
+    // The choices of the link are gone from those of the plans.
+    assert!(!table.rows[0].cells[0].link.contains("&f="));
+}
+
+#[test]
+fn each_invalid_search_option_has_an_error_on_its_field() {
+    let fields = |wishes: &str| -> Vec<Field> {
+        let study = Study::new(Topic::Plans, "", &format!("v=1&r=2&sp=30&f={wishes}"), PAGE);
+        study.issues().into_iter().filter(Issue::is_error).map(|issue| issue.field).collect()
+    };
+    for (wishes, field) in [
+        ("gpu~h1000", Field::Gpu),
+        ("tp~3", Field::Tp),
+        ("tp~two", Field::Tp),
+        ("weights~fp9", Field::Weights),
+        ("budget_gpus~x", Field::BudgetGpus),
+        ("budget_gpus~0", Field::BudgetGpus),
+        ("budget_dollars~0.1", Field::BudgetDollars),
+        ("owned~h100-sxm,x", Field::Owned),
+        ("owned~h100-sxm", Field::Owned),
+        ("gpu~l4~owned~h100-sxm,4", Field::Owned),
+        ("prices~b200,cheap", Field::Prices),
+        ("max_seqs~0", Field::MaxSeqs),
+    ] {
+        assert_eq!(fields(wishes), [field], "{wishes}");
+    }
+    assert_eq!(fields("gpu~h100-sxm,l4~owned~h100-sxm,4"), []);
+}
