@@ -1,5 +1,5 @@
 //! Prepares what a build carries of `static/catalog`: gpus.json and engines.json without their sources and published peaks, which nothing
-//! but `tests/catalog` reads, of constants.json the figures that checking a form takes, of presets.json the workloads that have a button, and as
+//! but `tests/catalog` reads, of constants.json the numbers, and once more those that checking a form takes, of presets.json the workloads that have a button, and as
 //! plain lists which kernels were measured and what is popular. The page is smaller by the rest.
 
 use std::error::Error;
@@ -16,6 +16,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let constants: Value = serde_json::from_str(&read("constants.json")?)?;
     fs::write(out.join("facts.rs"), facts(&constants)?)?;
+    fs::write(
+        out.join("constants.json"),
+        numbers(constants).ok_or("constants.json: a constant has no number")?,
+    )?;
     let presets: Value = serde_json::from_str(&read("presets.json")?)?;
     fs::write(
         out.join("workloads.rs"),
@@ -43,6 +47,17 @@ fn facts(constants: &Value) -> Result<String, String> {
         Ok(format!("/// {what}.\npub const {}: f64 = {value:?};\n", name.to_uppercase()))
     };
     read.into_iter().map(fact).collect()
+}
+
+/// The constants without what is said of them: docs/constants.md lists that.
+fn numbers(mut constants: Value) -> Option<String> {
+    constants.as_object_mut()?.remove("sources")?;
+    for part in constants["kernels"].as_object_mut()?.values_mut() {
+        for constant in part.as_object_mut()?.values_mut() {
+            *constant = constant.get("value").filter(|value| value.is_number())?.clone();
+        }
+    }
+    Some(constants.to_string())
 }
 
 /// A line for each measured kernel: its family, engine, kernel and format, then the GPUs.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rooflight::config::catalog::{Catalog, catalog, collectives, prices, sources};
+use rooflight::config::catalog::{Catalog, Recorded, catalog, collectives, prices};
 use rooflight::config::{Arch, Dtype, Gpu, LinkKind};
 use serde_json::Value;
 
@@ -328,7 +328,8 @@ fn collective_curves_rise_and_belong_to_known_gpus() {
 
 #[test]
 fn every_constant_of_the_kernels_is_listed_with_its_source() {
-    let listed = sources();
+    let recorded: Recorded = serde_json::from_str(CONSTANTS).expect("it reads");
+    let listed = recorded.listed();
     assert!(listed.len() > 60, "{}", listed.len());
     for constant in &listed {
         assert!(is_address(&constant.url) && !constant.source.is_empty(), "{constant:?}");

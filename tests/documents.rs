@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use rooflight::config::catalog::Recorded;
 use rooflight::study::accuracy::{Accuracy, ErrorGroup};
 use serde::Deserialize;
 
@@ -177,4 +178,48 @@ fn tables_are_those_of_the_evidence() {
         }
         assert_eq!(&text[from..from + fresh.len().min(text.len() - from)], fresh, "{name}, {mark}: stale");
     }
+}
+
+/// The list of constants that nobody keeps by hand.
+fn constants() -> String {
+    let recorded: Recorded = serde_json::from_str(&read("static/catalog/constants.json")).expect("it reads");
+    let mut text = String::from(
+        "# Constants\n\n<!-- Written from static/catalog/constants.json: `ROOFLIGHT_WRITE=1 cargo test --test documents` \
+         renews it. -->\n\nThe constants of kernels, features and serving, with what they mean and where they come from. \
+         Figures of GPUs and engines are in static/catalog, each with its source.\n",
+    );
+    let mut part = String::new();
+    for constant in recorded.listed() {
+        let (of, name) = constant.name.split_once('.').expect("a part and a name");
+        if of != part {
+            text += &format!(
+                "\n## {of}\n\n| constant | value | unit | meaning | source | fitted on |\n|---|---|---|---|---|---|\n"
+            );
+            part = of.to_owned();
+        }
+        let address = if constant.url.starts_with("docs/") {
+            constant.url.replacen("docs/", "", 1)
+        } else {
+            constant.url
+        };
+        let cells = [
+            name.to_owned(),
+            constant.value.to_string(),
+            constant.unit,
+            constant.what,
+            format!("[{}]({address})", constant.source),
+            constant.fitted_on.unwrap_or_default(),
+        ];
+        text += &format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+    }
+    text
+}
+
+#[test]
+fn the_list_of_constants_is_that_of_the_catalog() {
+    let (name, fresh) = ("docs/constants.md", constants());
+    if std::env::var_os("ROOFLIGHT_WRITE").is_some() {
+        fs::write(file(name), &fresh).expect("a document");
+    }
+    assert!(read(name) == fresh, "{name} is stale");
 }

@@ -11,7 +11,6 @@ use crate::units::{Bytes, GIB, Seconds};
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constants {
-    pub sources: Sources,
     /// Shortest duration of a kernel inside a CUDA graph, in µs.
     pub launch_floor_us: Figure,
     /// Fraction of the memory bandwidth reached by kernels without a learned model.
@@ -28,6 +27,13 @@ pub struct Constants {
     /// Fraction of the dense peak reached by indexer scoring, top-k selection included.
     pub score_share: Figure,
     /// Facts about kernels and serving, and constants fitted for features, by module and name.
+    pub kernels: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+/// The part of constants.json that says where the numbers come from; no build carries it.
+#[derive(Debug, Deserialize)]
+pub struct Recorded {
+    pub sources: Sources,
     pub kernels: BTreeMap<String, BTreeMap<String, Constant>>,
 }
 
@@ -72,9 +78,9 @@ pub struct Listed {
     pub url: String,
 }
 
-impl Constants {
+impl Recorded {
     /// Every constant of kernels and their features, with its source.
-    pub fn sources(&self) -> Vec<Listed> {
+    pub fn listed(&self) -> Vec<Listed> {
         let listed = |part: &str, name: &str, constant: &Constant| {
             let source = self.sources.get(&constant.source);
             Listed {
@@ -92,7 +98,9 @@ impl Constants {
         };
         self.kernels.iter().flat_map(of_part).collect()
     }
+}
 
+impl Constants {
     /// The constants of one module, each in the field of the same name.
     ///
     /// # Errors
@@ -101,7 +109,7 @@ impl Constants {
         let none = BTreeMap::new();
         let named = self.kernels.get(part).unwrap_or(&none).iter();
         let values: serde_json::Map<String, serde_json::Value> =
-            named.map(|(name, constant)| (name.clone(), constant.value.into())).collect();
+            named.map(|(name, value)| (name.clone(), (*value).into())).collect();
         serde_json::from_value(values.into()).map_err(|fault| format!("constants.json, {part}: {fault}"))
     }
 

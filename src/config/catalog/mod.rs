@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use build::{BuildError, ConfigFile, build, id_of, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
-pub use constants::{Constant, Constants, Listed, Physics};
+pub use constants::{Constant, Constants, Listed, Physics, Recorded};
 
 use super::{Engine, Figure, Gpu, Model};
 
@@ -95,7 +95,8 @@ pub mod facts {
 
 /// The constants of kernels and engines. Separate, like the next ones, because the page does not need them.
 pub fn constants() -> &'static Constants {
-    static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| sound(shipped!("constants.json")));
+    static CONSTANTS: LazyLock<Constants> =
+        LazyLock::new(|| sound(shipped!("constants.json", concat!(env!("OUT_DIR"), "/constants.json"))));
     &CONSTANTS
 }
 
@@ -127,11 +128,6 @@ pub const MEASURED_KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/measu
 
 /// Model and GPU ids offered first when nothing is typed, from `popular.json`.
 pub const POPULAR: [&[&str]; 2] = include!(concat!(env!("OUT_DIR"), "/popular.rs"));
-
-/// Every constant of kernels and their features, with its unit, its source and what it was fitted on.
-pub fn sources() -> Vec<Listed> {
-    constants().sources()
-}
 
 impl Catalog {
     /// Reads the compiled-in files.
