@@ -1,5 +1,5 @@
 //! Prepares what a build carries of `static/catalog`: gpus.json and engines.json without their sources and published peaks, which nothing
-//! but `tests/catalog` reads, of constants.json the numbers, and once more those that checking a form takes, of presets.json the workloads that have a button, and as
+//! but `tests/catalog` reads, of the engines what a form says of them, of constants.json the numbers, and once more those that checking a form takes, of presets.json the workloads that have a button, and as
 //! plain lists which kernels were measured and what is popular. The page is smaller by the rest.
 
 use std::error::Error;
@@ -14,6 +14,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for file in ["gpus.json", "engines.json"] {
         fs::write(out.join(file), without_sources(&read(file)?).ok_or(format!("{file} lists no sources"))?)?;
     }
+    let engines: Value = serde_json::from_str(&read("engines.json")?)?;
+    fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
     let constants: Value = serde_json::from_str(&read("constants.json")?)?;
     fs::write(out.join("facts.rs"), facts(&constants)?)?;
     fs::write(
@@ -30,6 +32,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let popular: Value = serde_json::from_str(&read("popular.json")?)?;
     fs::write(out.join("popular.rs"), format!("[&{}, &{}]", popular["models"], popular["gpus"]))?;
     Ok(())
+}
+
+/// What a form says of each engine.
+fn offered(engines: &Value) -> Option<String> {
+    let part = |engine: &Value| {
+        let parts = ["id", "name", "version", "scheduler"].into_iter();
+        parts.map(|key| Some((key.to_owned(), engine.get(key)?.clone()))).collect::<Option<Value>>()
+    };
+    let all: Option<Value> = engines["engines"].as_array()?.iter().map(part).collect();
+    Some(all?.to_string())
 }
 
 /// The constants that checking a form takes, as Rust's.

@@ -7,6 +7,7 @@ use super::{
     Calibration, ConfigPoint, Covariance, FACTORS, Factors, KnownRun, Label, Observation, Pair, PerFactor,
     SOURCES,
 };
+use crate::units::Order;
 
 /// Runs used: those that share most with the configuration. All of them, thousands, would take too long for a page.
 const ASKED: usize = 80;
@@ -158,7 +159,7 @@ impl Calibration {
                 .map(|(index, near)| (share(&near.shared[of]), index))
                 .filter(|(share, _)| *share > 0.0)
                 .collect();
-            order.sort_by(|one, other| other.0.total_cmp(&one.0));
+            order.order_by(|one, other| other.0.total_cmp(&one.0));
             order.iter().take(most).for_each(|(_, index)| chosen[*index] = true);
         }
         let mut chosen = chosen.into_iter();

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Calibration, ConfigPoint, KnownRun, Label, Pair};
+use crate::units::Order;
 
 /// The measured runs behind a posterior.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,7 +30,7 @@ impl Calibration {
         };
         let all = self.known.iter().map(|known| (likeness(known), known));
         let mut like: Vec<(f64, &KnownRun)> = all.filter(|(likeness, _)| *likeness > 0.0).collect();
-        like.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        like.order_by(|(one, _), (other, _)| other.total_cmp(one));
         like
     }
 

@@ -109,7 +109,7 @@ pub struct Scenario {
 impl Scenario {
     /// GPUs of one replica.
     pub fn gpus_per_replica(&self) -> u64 {
-        [self.tp, self.dp, self.pp].map(u64::from).into_iter().product()
+        [self.tp, self.dp, self.pp].map(u64::from).into_iter().fold(1, u64::saturating_mul)
     }
 
     /// GPUs of all replicas and prefill workers.

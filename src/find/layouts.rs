@@ -6,6 +6,7 @@ use crate::config::check::{KV_FORMATS, check_engine, check_gpu, weight_formats};
 use crate::config::inputs::Input;
 use crate::config::link::{Draft, Link, POOLED, VARIES};
 use crate::config::{Dtype, Field, Issue, Scenario, SpecSheet};
+use crate::units::Order;
 
 /// Inputs with the values to try, as written in links.
 pub type Varied = Vec<(Field, Vec<String>)>;
@@ -79,7 +80,7 @@ pub fn open(request: &mut Request, stated: &[Field]) {
             values.retain(|id| Dtype::from_id(id).is_some_and(|dtype| known.contains(&dtype)));
         }
     }
-    request.varied.sort_by_key(|(field, _)| VARIES.iter().position(|known| known == field));
+    request.varied.order_by_key(|(field, _)| VARIES.iter().position(|known| known == field));
 }
 
 impl Request {

@@ -20,7 +20,7 @@ use crate::config::link::{POOLED, encode};
 use crate::config::{Field, Scenario, Setup, check};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::Runner;
-use crate::units::fixed;
+use crate::units::{Order, fixed};
 
 /// Layouts that one task estimates.
 const ESTIMATED: usize = 4;
@@ -199,7 +199,7 @@ impl Search {
             (dollars.map_or(Worth::Gpus(gpus), Worth::Dollars), one, other)
         };
         let mut pairs: Vec<_> = all.filter(paired).map(worth).collect();
-        pairs.sort_by(|a, b| b.0.order(a.0));
+        pairs.order_by(|a, b| b.0.order(a.0));
         pairs
     }
 

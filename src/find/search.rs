@@ -15,6 +15,7 @@ use crate::calibration::KnownRun;
 use crate::config::{Issue, Scenario};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::Runner;
+use crate::units::Order;
 
 /// Layouts checked and bounded per task: some milliseconds.
 const SCREENED: usize = 16;
@@ -282,7 +283,7 @@ impl Search {
         let excess = |layout: &BoundedLayout| {
             layout.bound.broken(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit)
         };
-        self.slow.make_contiguous().sort_by(|a, b| excess(a).total_cmp(&excess(b)));
+        self.slow.make_contiguous().order_by(|a, b| excess(a).total_cmp(&excess(b)));
         self.slow.truncate(NEAREST);
         self.layouts = std::mem::take(&mut self.slow);
         for layout in &mut self.layouts {
@@ -307,7 +308,7 @@ impl Search {
 
     /// Most promising last.
     pub(super) fn sort(&mut self) {
-        self.layouts.make_contiguous().sort_by(|a, b| b.worth().order(a.worth()));
+        self.layouts.make_contiguous().order_by(|a, b| b.worth().order(a.worth()));
     }
 
     /// Every plan found so far, in order of discovery.

@@ -6,6 +6,7 @@ use super::capacity::{Capacity, Day, HOURS, Hour, Most, Question};
 use super::{Answer, Fleet, Plan, Request, Search};
 use crate::config::link::Link;
 use crate::config::{Field, Load, Scenario};
+use crate::units::Order;
 
 /// A question while it is answered.
 #[derive(Debug)]
@@ -116,7 +117,7 @@ impl Survey {
         }
         let worth = |day: &Day| (day.dollars_per_day.unwrap_or(f64::INFINITY), day.gpu_hours);
         let order = |a: (f64, f64), b: (f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
-        self.capacity.days.sort_by(|a, b| order(worth(a), worth(b)));
+        self.capacity.days.order_by(|a, b| order(worth(a), worth(b)));
         None
     }
 }

@@ -6,7 +6,7 @@ use crate::graph;
 use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
-use crate::units::{Seconds, percent};
+use crate::units::{Order, Seconds, percent};
 
 /// Number of kernels with their own bar; the others share one.
 const KERNELS: usize = 9;
@@ -64,7 +64,7 @@ fn by_part(pass: &PassReport) -> [Block; 2] {
 /// The longest kernels: textbook roofline, tile and wave quantisation, and the rest.
 fn by_kernel(pass: &PassReport) -> [Block; 2] {
     let mut kernels: Vec<&KernelLine> = pass.kernels.iter().collect();
-    kernels.sort_by(|a, b| b.share.total_cmp(&a.share));
+    kernels.order_by(|a, b| b.share.total_cmp(&a.share));
     let parts = |kernel: &KernelLine| {
         let launches = kernel.count as f64;
         let (roofline, ceiling, time) = (kernel.roofline.0, ceiling(kernel).0, kernel.time.0);

@@ -8,7 +8,7 @@ use crate::config::link::Link;
 use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, check};
 use crate::graph::Phase;
 use crate::study::words;
-use crate::units::{chance, count, fixed, percent};
+use crate::units::{Order, chance, count, fixed, percent};
 
 /// Every single change worth trying. Those refused by the checks are not shown.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
@@ -105,7 +105,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let mut blocks = vec![Block::heading("Bottlenecks")];
     blocks.extend(limits(own).into_iter().map(Block::text));
     let mut answered: Vec<&Case> = study.others().iter().filter(|case| case.headline().is_some()).collect();
-    answered.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+    answered.order_by(|a, b| rank(a).total_cmp(&rank(b)));
     blocks.extend(advice(study, &answered));
     let tried = answered.len();
     answered.retain(|case| is_worth_a_row(own, case));

@@ -7,7 +7,7 @@ use crate::config::catalog::catalog;
 use crate::config::{Lengths, link};
 use crate::study::accuracy::{Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability};
 use crate::study::words;
-use crate::units::{count, fixed};
+use crate::units::{Order, count, fixed};
 
 pub const CHOICES: [(&str, &str); 7] = [
     ("this", "This answer"),
@@ -202,7 +202,7 @@ fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
         }
     }
     let form = &study.link.scenario;
-    groups.sort_by_key(|(_, points)| {
+    groups.order_by_key(|(_, points)| {
         !points.iter().any(|point| point.gpu == form.gpu && point.engine == form.engine)
     });
     let folds = groups.into_iter().enumerate().map(|(index, (name, points))| {

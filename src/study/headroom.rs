@@ -9,7 +9,7 @@ use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::serving::{Alternative, Report};
 use crate::study::words;
-use crate::units::{Bytes, Flops, Seconds, count, percent};
+use crate::units::{Bytes, Flops, Order, Seconds, count, percent};
 
 /// Savings below this share of a step are not visible in the printed digits.
 const LEAST: f64 = 1e-3;
@@ -59,7 +59,7 @@ fn ranked<'a>(pass: &'a PassReport, others: &'a [Alternative]) -> Vec<Gain<'a>> 
     };
     let all = pass.kernels.iter().enumerate().map(gain);
     let mut all: Vec<Gain<'_>> = all.filter(|gain| gain.saved.0 >= LEAST * pass.time.0).collect();
-    all.sort_by(|a, b| b.saved.0.total_cmp(&a.saved.0));
+    all.order_by(|a, b| b.saved.0.total_cmp(&a.saved.0));
     all
 }
 

@@ -5,7 +5,7 @@ use super::{Block, Row, Span, Study, edit};
 use crate::config::catalog::{POPULAR, catalog};
 use crate::config::{ModelChoice, Scenario, check};
 use crate::serving::memory_of;
-use crate::units::Bytes;
+use crate::units::{Bytes, Order};
 
 /// Prefix of a request for such a list.
 pub const PICK: &str = "pick:";
@@ -53,7 +53,7 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
         (rank, place(&option.id), fit, option)
     };
     let mut rows: Vec<(u8, MatchOrder, Fit, Candidate)> = found.into_iter().map(fitted).collect();
-    rows.sort_by_key(|(rank, place, fit, _)| (*rank, *place, *fit));
+    rows.order_by_key(|(rank, place, fit, _)| (*rank, *place, *fit));
     let row = |(_, place, fit, Candidate { id, entry, .. }): (u8, MatchOrder, Fit, Candidate)| {
         let name = Span::link(entry.name, format!("{PICK}{id}"));
         Row::new(vec![name, entry.facts.into(), format!("{}{}", place.words(), fit.words()).into()])

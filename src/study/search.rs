@@ -11,6 +11,7 @@ use crate::config::catalog::catalog;
 use crate::config::{Issue, ModelChoice, check, link, names};
 use crate::serving::memory_of;
 use crate::study::words;
+use crate::units::Order;
 
 /// Maximum number of results.
 const MOST: usize = 24;
@@ -89,7 +90,7 @@ fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
     let best = |entries: Vec<Entry>, rank: &dyn Fn(&Entry) -> Option<u8>| {
         let mut found: Vec<(u8, Entry)> =
             entries.into_iter().filter_map(|entry| Some((rank(&entry)?, entry))).collect();
-        found.sort_by_key(|(rank, _)| *rank);
+        found.order_by_key(|(rank, _)| *rank);
         found.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>()
     };
     // `gpu b200`: a leading kind excludes the others.

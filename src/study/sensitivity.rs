@@ -2,11 +2,11 @@
 
 use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::{Block, Case, Row, Span, Study};
-use crate::config::catalog::catalog;
+use crate::config::catalog::{Offered, catalog};
 use crate::config::inputs::{Group, Input, round};
 use crate::config::link::Link;
 use crate::config::{Field, Scenario};
-use crate::units::{count, significant};
+use crate::units::{Order, count, significant};
 
 /// The default first.
 pub const CHOICES: [(&str, &str); 3] = [("tenth", "10 % more"), ("twice", "Twice"), ("half", "Half")];
@@ -43,8 +43,8 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
 /// The figure as the scenario has it: given, or the catalog's.
 fn now(input: &Input, scenario: &Scenario) -> Option<f64> {
     let number = input.number.as_ref()?;
-    let (engine, gpu) = (catalog().engine(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
-    (number.read)(scenario).or_else(|| number.catalog?(engine, &scenario.spec.apply(gpu)))
+    let (engine, gpu) = (Offered::of(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
+    (number.read)(scenario).or_else(|| number.catalog?(&engine.scheduler, &scenario.spec.apply(gpu)))
 }
 
 fn changed(input: &Input, scenario: &Scenario, factor: f64) -> Option<f64> {
@@ -67,7 +67,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
             effect => rows.push((effect.unwrap_or(f64::INFINITY), input, case)),
         }
     }
-    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    rows.order_by(|a, b| b.0.total_cmp(&a.0));
     let mut blocks = vec![Block::text(
         "Each row changes one figure of the GPU and simulates the same load anew; percentages are relative to this \
          configuration, largest effect first. Peaks follow SMs and clock. Kernels keep the efficiency they have on \

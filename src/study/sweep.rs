@@ -7,7 +7,7 @@ use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::{Dtype, Lengths, Load, ModelChoice, Scenario};
 use crate::study::words;
-use crate::units::{chance, count, decimal};
+use crate::units::{Order, chance, count, decimal};
 
 /// Settings that can be varied; the load first.
 pub const CHOICES: [(&str, &str); 9] = [
@@ -122,7 +122,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     // If a setting is left to the engine, one of the others may equal its default.
     let others = study.others().iter().filter(|case| !numeric || at(case) != at(own));
     let mut cases: Vec<&Case> = std::iter::once(own).chain(others).collect();
-    cases.sort_by(|a, b| at(a).unwrap_or(0.0).total_cmp(&at(b).unwrap_or(0.0)));
+    cases.order_by(|a, b| at(a).unwrap_or(0.0).total_cmp(&at(b).unwrap_or(0.0)));
     let answered: Vec<&Case> = cases.iter().copied().filter(|case| case.headline().is_some()).collect();
     let refused = cases.iter().filter(|case| case.outcome.is_some() && case.headline().is_none()).count();
     let mut blocks = Vec::new();
@@ -197,7 +197,7 @@ fn curves(study: &Study, setting: &str, cases: &[&Case]) -> Block {
 fn bars(study: &Study, cases: &[&Case]) -> Block {
     let output = |case: &Case| PER_GPU.of(case).unwrap_or(0.0);
     let mut sorted = cases.to_vec();
-    sorted.sort_by(|a, b| output(b).total_cmp(&output(a)));
+    sorted.order_by(|a, b| output(b).total_cmp(&output(a)));
     let bars =
         sorted.iter().map(|case| Bar { name: label(study, case), parts: vec![output(case)] }).collect();
     let legend = vec![PER_GPU.name.into()];

@@ -6,7 +6,7 @@ use super::{Block, Case, Row, Study, edit, to_measure};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::Load;
 use crate::config::link::Link;
-use crate::units::{chance, count};
+use crate::units::{Order, chance, count};
 
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -104,7 +104,7 @@ fn frontier<'a, 'b>(points: &'b [FrontierPoint<'a>]) -> Vec<&'b FrontierPoint<'a
         })
     };
     let mut best: Vec<&FrontierPoint<'_>> = points.iter().filter(|point| !dominated(point)).collect();
-    best.sort_by(|a, b| a.per_user.total_cmp(&b.per_user));
+    best.order_by(|a, b| a.per_user.total_cmp(&b.per_user));
     best
 }
 

@@ -1,6 +1,7 @@
 //! Physical quantities as types, and the one formatter that prints them.
 
 mod format;
+mod order;
 mod quantity;
 
 /// Bytes.
@@ -8,4 +9,5 @@ pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;
 
 pub use format::{Printed, chance, count, decimal, fixed, percent, ratio, significant};
+pub use order::Order;
 pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Quantity, Seconds, Watts};

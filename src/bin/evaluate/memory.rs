@@ -30,7 +30,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let mut catalog = Catalog::shipped()?;
     if let Some(path) = &arguments.engines {
-        catalog.engines = engines_of(path)?;
+        catalog.engines = engines_of(path)?.into();
     }
     let (mut compared, mut skipped) = (Vec::new(), Vec::new());
     for path in &arguments.cases {

@@ -121,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         models.as_deref().map_or_else(shipped_models, open_models).map_err(|error| error.to_string())?;
     let mut catalog = Catalog::shipped()?;
     if let Some(path) = engines {
-        catalog.engines = engines_of(path)?;
+        catalog.engines = engines_of(path)?.into();
     }
     if let Some(path) = responses {
         return write_responses(path, factors.as_deref(), (cases, *every), &models, &catalog);

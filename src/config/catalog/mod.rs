@@ -1,20 +1,5 @@
 //! The catalogs: the JSON files of `static/catalog`, prepared by `build.rs`, compiled in, and parsed once.
 
-mod build;
-mod collectives;
-mod constants;
-
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
-use serde::{Deserialize, Serialize};
-
-pub use build::{BuildError, ConfigFile, build, id_of, print};
-pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
-pub use constants::{Constant, Constants, Listed, Physics, Recorded};
-
-use super::{Engine, Figure, Gpu, Model};
-
 macro_rules! shipped {
     ($file:literal) => {
         shipped!($file, concat!("../../../static/catalog/", $file))
@@ -24,6 +9,24 @@ macro_rules! shipped {
             .map_err(|fault| format!("static/catalog/{}: {fault}", $file))
     };
 }
+
+mod build;
+mod collectives;
+mod constants;
+mod offered;
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::{LazyLock, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+pub use build::{BuildError, ConfigFile, build, id_of, print};
+pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
+pub use constants::{Constant, Constants, Listed, Physics, Recorded};
+pub use offered::{Offered, offered};
+
+use super::{Engine, Figure, Gpu, Model};
 
 /// Sources of a file's figures, by the id they are cited by.
 pub type Sources = BTreeMap<String, Source>;
@@ -47,6 +50,24 @@ pub struct EngineCatalog {
     pub engines: Vec<Engine>,
 }
 
+/// The engines, read when first asked for: the page asks only for what [`offered`] says of them.
+#[derive(Debug, Default, PartialEq)]
+pub struct Engines(OnceLock<EngineCatalog>);
+
+impl Deref for Engines {
+    type Target = EngineCatalog;
+
+    fn deref(&self) -> &EngineCatalog {
+        self.0.get_or_init(|| sound(shipped!("engines.json", concat!(env!("OUT_DIR"), "/engines.json"))))
+    }
+}
+
+impl From<EngineCatalog> for Engines {
+    fn from(engines: EngineCatalog) -> Self {
+        Self(engines.into())
+    }
+}
+
 /// A published model that the importer refuses, with the reason shown next to its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,7 +89,7 @@ pub struct ModelCatalog {
 #[derive(Debug, PartialEq)]
 pub struct Catalog {
     pub gpus: GpuCatalog,
-    pub engines: EngineCatalog,
+    pub engines: Engines,
     pub models: ModelCatalog,
 }
 
@@ -137,7 +158,7 @@ impl Catalog {
     pub fn shipped() -> Result<Self, String> {
         Ok(Self {
             gpus: shipped!("gpus.json", concat!(env!("OUT_DIR"), "/gpus.json"))?,
-            engines: shipped!("engines.json", concat!(env!("OUT_DIR"), "/engines.json"))?,
+            engines: Engines::default(),
             models: shipped!("models.json")?,
         })
     }

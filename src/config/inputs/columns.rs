@@ -3,7 +3,7 @@
 use super::number::Range;
 use super::place::{FormPlace, Group};
 use super::{Input, Number, Stops, Text};
-use crate::config::{Engine, Field, Gpu, Scenario};
+use crate::config::{Field, Gpu, Scenario, Scheduler};
 
 /// An input that links hold: its key, its label and what it means.
 pub const fn row(key: &'static str, label: &'static str, help: &'static str) -> Input {
@@ -84,7 +84,7 @@ impl Number {
     }
 
     /// The catalog's figure where the scenario sets none.
-    pub const fn or(self, figure: fn(&Engine, &Gpu) -> Option<f64>) -> Self {
+    pub const fn or(self, figure: fn(&Scheduler, &Gpu) -> Option<f64>) -> Self {
         Self { catalog: Some(figure), ..self }
     }
 

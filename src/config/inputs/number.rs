@@ -4,7 +4,7 @@ use super::stops::{Stops, round};
 use super::{INPUTS, Input};
 use crate::config::issue::excerpt;
 use crate::config::link::{real, whole};
-use crate::config::{Engine, Gpu, Issue, Scenario};
+use crate::config::{Gpu, Issue, Scenario, Scheduler};
 use crate::units::decimal;
 
 /// The range of a number, and its box and slider in the form.
@@ -16,7 +16,7 @@ pub struct Number {
     pub power_of_two: bool,
     pub stops: Stops,
     /// The catalog's figure if the scenario sets none; `None` for numbers that are always set.
-    pub catalog: Option<fn(&Engine, &Gpu) -> Option<f64>>,
+    pub catalog: Option<fn(&Scheduler, &Gpu) -> Option<f64>>,
     pub read: fn(&Scenario) -> Option<f64>,
     /// `None` resets to the catalog's figure, if there is one.
     pub write: fn(&mut Scenario, Option<f64>),

@@ -223,14 +223,14 @@ inputs! {
             real(0.01, 1.0, Even { low: 0.5, high: 1.0, step: 0.01 }).unit("of requests").optional())),
     TokenBudget = row("tb", "Token budget", "Tokens that one engine step may process.").at(Engine, 1)
         .number(held!(overrides.token_budget,
-            whole(1.0, 1_048_576.0, BUDGETS).unit("per step").or(|engine, gpu| engine.scheduler.limits_on(gpu).0.0))),
+            whole(1.0, 1_048_576.0, BUDGETS).unit("per step").or(|scheduler, gpu| scheduler.limits_on(gpu).0.0))),
     MaxSeqs = row("ms", "Sequences", "Sequences the engine runs at once.").at(Engine, 2)
         .number(held!(overrides.max_seqs,
-            whole(1.0, 65_536.0, SIZES).unit("at most").or(|engine, gpu| engine.scheduler.limits_on(gpu).1.0))),
+            whole(1.0, 65_536.0, SIZES).unit("at most").or(|scheduler, gpu| scheduler.limits_on(gpu).1.0))),
     MemoryShare = row("mem", "Memory share", "Fraction of GPU memory the engine may use.").at(Engine, 3)
         .number(held!(overrides.memory_share,
             real(0.1, 0.98, Even { low: 0.3, high: 0.98, step: 0.01 }).unit("of the GPU")
-                .or(|engine, _| engine.scheduler.memory_share.0))),
+                .or(|scheduler, _| scheduler.memory_share.0))),
     Sustained = row("clk", "Sustained clock", "Fraction of the boost clock the GPU sustains under load.").at(Rates, 0)
         .number(held!(overrides.sustained,
             real(0.3, 1.0, Even { low: 0.5, high: 1.0, step: 0.01 }).unit("of boost")

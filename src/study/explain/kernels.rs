@@ -6,7 +6,7 @@ use crate::serving::Report;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
 use crate::study::{Block, Row};
-use crate::units::{Seconds, count, decimal, percent, ratio};
+use crate::units::{Order, Seconds, count, decimal, percent, ratio};
 
 /// Savings below this share of a step are not visible in the printed digits.
 const LEAST: f64 = 1e-3;
@@ -15,7 +15,7 @@ const LEAST: f64 = 1e-3;
 pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> {
     let phase = words::phase(pass.phase).to_ascii_lowercase();
     let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
-    kernels.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
+    kernels.order_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
     let fold = |(index, kernel): (usize, &KernelLine)| {
         let name = format!("{}, {} of {phase}", kernel.name, percent(kernel.share));
         let table =

@@ -4,7 +4,7 @@ use gloo::utils::window;
 use serde::{Deserialize, Serialize};
 use web_sys::Storage;
 
-use crate::config::catalog::catalog;
+use crate::config::catalog::{Offered, catalog};
 use crate::config::{Lengths, ModelChoice, Scenario};
 use crate::study::words;
 use crate::ui::state::address;
@@ -74,7 +74,7 @@ fn name(scenario: &Scenario) -> String {
         ModelChoice::Custom(model) => &model.name,
     };
     let gpu = catalog().gpu(&scenario.gpu).map_or(&scenario.gpu, |gpu| &gpu.name);
-    let engine = catalog().engine(&scenario.engine).map_or(&scenario.engine, |engine| &engine.name);
+    let engine = Offered::of(&scenario.engine).map_or(&scenario.engine, |engine| &engine.name);
     let workload = &scenario.workload;
     let load = words::load(workload.load);
     let Scenario { tp, pp, replicas, .. } = scenario;

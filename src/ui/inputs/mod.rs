@@ -16,7 +16,7 @@ mod varies;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::config::catalog::catalog;
+use crate::config::catalog::{Offered, catalog};
 use crate::config::inputs::{Form, Group, Input};
 use crate::config::link::Find;
 use crate::config::{Field, Lengths, Scenario};
@@ -93,7 +93,7 @@ fn in_words(form: &Form) -> String {
     let name = scenario.model.record().map_or(scenario.model.id(), |model| &model.name);
     let model = name.rsplit('/').next().unwrap_or(name);
     let gpu = catalog().gpu(&scenario.gpu).map_or(&*scenario.gpu, |gpu| &gpu.name);
-    let engine = catalog().engine(&scenario.engine).map_or(&*scenario.engine, |engine| &engine.name);
+    let engine = Offered::of(&scenario.engine).map_or(&*scenario.engine, |engine| &engine.name);
     let (prompt, output) = (form.text(Field::Isl.input()), form.text(Field::Osl.input()));
     let (gpus, load) = (scenario.gpus(), words::load(workload.load));
     // In Find mode the hardware is to be found.

@@ -4,7 +4,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
-use crate::config::catalog::catalog;
+use crate::config::catalog::{Offered, catalog};
 use crate::config::inputs::{Input, Number};
 use crate::ui::state::State;
 
@@ -17,8 +17,8 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
     let default = move || {
         state.form.with(|form| {
             let scenario = form.scenario();
-            let (engine, gpu) = (catalog().engine(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
-            number.catalog?(engine, &scenario.spec.apply(gpu))
+            let (engine, gpu) = (Offered::of(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
+            number.catalog?(&engine.scheduler, &scenario.spec.apply(gpu))
         })
     };
     let value = move || state.form.with(|form| (number.read)(form.scenario())).or_else(default);

@@ -1,6 +1,6 @@
 //! Options of lists: models, formats, engines, GPUs.
 
-use crate::config::catalog::catalog;
+use crate::config::catalog::{catalog, offered};
 use crate::config::{Arch, Dtype, Field, ModelChoice, Scenario, Shape, check};
 use crate::study::words;
 
@@ -126,7 +126,7 @@ fn shapes(_: &Scenario) -> Vec<Heading> {
 }
 
 fn engines(_: &Scenario) -> Vec<Heading> {
-    let engines = catalog().engines.engines.iter();
+    let engines = offered().iter();
     let entries = engines.map(|engine| Entry::new(&engine.id, format!("{} {}", engine.name, engine.version)));
     vec![("", entries.collect())]
 }

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use web_sys::{Event, HtmlInputElement};
 
 use super::issues::{issue_list, list_id};
-use crate::config::catalog::catalog;
+use crate::config::catalog::{catalog, offered};
 use crate::config::check::{KV_FORMATS, weight_formats};
 use crate::config::link::Find;
 use crate::config::{Dtype, Field, Scenario};
@@ -122,7 +122,7 @@ fn values(field: Field, scenario: &Scenario) -> Vec<(String, String)> {
     };
     match field {
         Field::Engine => {
-            let engines = catalog().engines.engines.iter();
+            let engines = offered().iter();
             engines.map(|engine| (engine.id.clone(), engine.name.clone())).collect()
         }
         Field::Weights => formats(scenario.model.record().map_or(&[][..], weight_formats)),

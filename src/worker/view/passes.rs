@@ -3,7 +3,7 @@
 use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
-use crate::units::{Seconds, count, fixed, percent};
+use crate::units::{Order, Seconds, count, fixed, percent};
 use crate::worker::protocol::{KernelRow, Part, Pass};
 
 pub fn shown(pass: &PassReport) -> Pass {
@@ -40,7 +40,7 @@ fn times(pass: &PassReport) -> Vec<Part> {
 /// The kernels by time, then the host and the total.
 fn rows(pass: &PassReport) -> Vec<KernelRow> {
     let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
-    kernels.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
+    kernels.order_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
     let row = |(index, kernel): (usize, &KernelLine)| KernelRow {
         fold: pass.kernel_id(index),
         cells: cells(kernel),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::config::{Field, Issue, Load, Setup, excerpt, json};
 use crate::serving::sim::Request;
-use crate::units::count;
+use crate::units::{Order, count};
 use column::{Column, Columns};
 
 /// Maximum requests per trace: keeps a replay to about a second.
@@ -52,7 +52,7 @@ impl Trace {
         }
         let mut notes = Vec::new();
         if !lines.is_sorted_by(|one, other| one.arrival <= other.arrival) {
-            lines.sort_by(|one, other| one.arrival.total_cmp(&other.arrival));
+            lines.order_by(|one, other| one.arrival.total_cmp(&other.arrival));
             notes.push(Issue::note(
                 Field::Trace,
                 "the requests were not in the order of their arrivals and have been sorted",
