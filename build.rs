@@ -1,6 +1,10 @@
-//! Prepares what a build carries of `static/catalog`: gpus.json and engines.json without their sources and published peaks, which nothing
-//! but `tests/catalog` reads, of the engines what a form says of them, of constants.json the numbers, and once more those that checking a form takes, of presets.json the workloads that have a button, and as
-//! plain lists which kernels were measured and what is popular. The page is smaller by the rest.
+//! Prepares what a build carries of `static/catalog`, so that visitors download no more than it reads:
+//!
+//! * gpus.json and engines.json without sources and published peaks
+//! * offered.json: the parts of the engines that the form shows
+//! * constants.json: the numbers alone, and facts.rs: those that checks use
+//! * workloads.rs: the workloads with a button
+//! * measured.txt and popular.rs: plain lists
 
 use std::error::Error;
 use std::path::PathBuf;

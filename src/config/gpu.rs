@@ -162,7 +162,7 @@ impl Gpu {
     /// Memory that a server may use at most: all of it but what the host is known to hold.
     pub fn free_memory(&self) -> Result<Bytes, MissingFigure> {
         let host = self.host_bytes.as_ref().and_then(|figure| figure.0);
-        Ok(self.memory()? - Bytes(host.unwrap_or(0.0)))
+        Ok(Bytes((self.memory()?.0 - host.unwrap_or(0.0)).max(0.0)))
     }
 
     pub fn bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {

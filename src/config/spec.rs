@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Dtype, Field, Figure, Gpu, Issue};
-use crate::units::{GIB, MIB};
+use crate::units::{Bytes, GIB, MIB};
 
 /// Source id of figures given with the configuration.
 pub const GIVEN: &str = "given";
@@ -86,24 +86,33 @@ impl SpecSheet {
             return Vec::new();
         }
         let peaks = [
-            (Field::Fp8Tflops, self.fp8_tflops, Dtype::Fp8),
-            (Field::Fp4Tflops, self.fp4_tflops, Dtype::Nvfp4),
-            (Field::Int8Tflops, self.int8_tflops, Dtype::W8a8),
+            (Field::Bf16Tflops, self.bf16_tflops, Dtype::Bf16, "BF16"),
+            (Field::Fp8Tflops, self.fp8_tflops, Dtype::Fp8, "FP8"),
+            (Field::Fp4Tflops, self.fp4_tflops, Dtype::Nvfp4, "FP4"),
+            (Field::Int8Tflops, self.int8_tflops, Dtype::W8a8, "INT8"),
         ];
         // Kernels are chosen by architecture: a rate alone gives a GPU no kernels.
-        let foreign = peaks.into_iter().filter(|(_, given, dtype)| given.is_some() && !gpu.supports(*dtype));
+        let foreign =
+            peaks.into_iter().filter(|(_, given, dtype, _)| given.is_some() && !gpu.supports(*dtype));
         let mut issues: Vec<Issue> = foreign
-            .map(|(field, _, dtype)| {
+            .map(|(field, _, _, name)| {
                 let text = format!(
-                    "the tensor cores of {} do not multiply {}: leave the rate empty, or start from a GPU whose do",
-                    gpu.name,
-                    dtype.id()
+                    "the tensor cores of {} have no {name} mode: leave the rate empty, or start from a GPU that has one",
+                    gpu.name
                 );
                 Issue::error(field, text)
             })
             .collect();
+        let host = gpu.host_bytes.as_ref().and_then(|figure| figure.0);
+        if let Some((host, given)) = host.zip(self.memory_gib)
+            && given * GIB <= host
+        {
+            let text =
+                format!("the host of {} holds {} of its memory: give more", gpu.name, Bytes(host).print());
+            issues.push(Issue::error(Field::MemoryGib, text));
+        }
         let text = format!(
-            "no GPU with these figures was measured: kernels keep the efficiency they have on {}, and bands are its",
+            "nothing was measured with these figures: kernel efficiencies and 80 % bands are those of {}",
             gpu.name
         );
         issues.push(Issue::warning(Field::Gpu, text));

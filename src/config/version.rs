@@ -33,7 +33,7 @@ impl Version {
 
     /// `0.11` of `0.11.1rc2`: what calibration tells versions apart by.
     pub fn minor(&self) -> String {
-        self.text.split('.').take(2).collect::<Vec<_>>().join(".")
+        self.text.trim_start_matches('v').split('.').take(2).collect::<Vec<_>>().join(".")
     }
 }
 
@@ -41,8 +41,9 @@ fn numbers(text: &str) -> Vec<u32> {
     let mut numbers = Vec::new();
     for part in text.trim_start_matches('v').split('.') {
         let digits = part.bytes().take_while(u8::is_ascii_digit).count();
-        numbers.extend(part[..digits].parse::<u32>());
-        if digits == 0 || digits < part.len() {
+        let Ok(number) = part[..digits].parse() else { break };
+        numbers.push(number);
+        if digits < part.len() {
             break;
         }
     }
@@ -112,6 +113,7 @@ mod tests {
     #[test]
     fn the_minor_version_is_that_of_the_text() {
         assert_eq!(Version::from("0.11.1rc2").minor(), "0.11");
+        assert_eq!(Version::from("v0.10.1").minor(), "0.10");
         assert_eq!(Version::from("1.0").minor(), "1.0");
         assert_eq!(Version::from("nightly-dev").minor(), "nightly-dev");
     }

@@ -268,7 +268,7 @@ fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario
 fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     let Request { base, gpus, fleet, .. } = request;
     if !base.spec.is_empty() && request.types() != [base.gpu.as_str()] {
-        let text = "edited figures are those of one GPU: state it as `gpu`, and vary no others";
+        let text = "edited figures apply to one GPU: name it as `gpu`, and do not vary GPUs";
         issues.push(Issue::error(Field::Gpu, text));
     }
     if let Load::Batch(_) = base.workload.load {

@@ -4,9 +4,9 @@ use super::rank::{Beats, COMPARED, SURE};
 use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure};
 use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
-use crate::config::inputs;
+use crate::config::inputs::{self, Group};
 use crate::config::link::{Link, MOST_COMPARED};
-use crate::config::{Dtype, Field, Load, Scenario};
+use crate::config::{Dtype, Field, Load, ModelChoice, Scenario};
 use crate::units::{chance, fixed, percent};
 
 /// Clients at which each configuration is predicted for the curves.
@@ -87,7 +87,7 @@ fn offers(study: &Study) -> Block {
     }
     offered.retain(|case| !link.compared.contains(&case.scenario));
     let begin = match link.compared.is_empty() {
-        true => "Shown are another GPU and another engine, to begin with. Compare with ",
+        true => "To start with, this compares another GPU and another engine. Add ",
         false => "Compare with ",
     };
     let mut spans: Vec<Span> = Vec::new();
@@ -105,11 +105,17 @@ fn offers(study: &Study) -> Block {
 fn differences(columns: &[&Case]) -> Vec<Row> {
     let links: Vec<Link> = columns.iter().map(|case| Link::new(case.scenario.clone())).collect();
     let mut rows = Vec::new();
-    for input in inputs::in_links().filter(|input| input.in_json()) {
-        let value = |link: &Link| input.get(link).map_or_else(|| "–".into(), |id| named(input.field, id));
+    let edited = |link: &Link| matches!(link.scenario.model, ModelChoice::Custom(_));
+    let sizes = if links.iter().any(edited) { Group::Architecture.inputs() } else { Vec::new() };
+    for input in inputs::in_links().filter(|input| input.in_json()).chain(sizes) {
+        let value = |link: &Link| match (&link.scenario.model, input.field) {
+            (ModelChoice::Custom(model), Field::Model) => model.name.clone(),
+            _ => input.get(link).map_or_else(|| "–".into(), |id| named(input.field, id)),
+        };
         let values: Vec<String> = links.iter().map(value).collect();
         if values.windows(2).any(|pair| pair[0] != pair[1]) {
-            rows.push(row(input.label, values));
+            let label = Span { text: input.label.into(), link: format!("term:{}", input.help) };
+            rows.push(Row::new(std::iter::once(label).chain(values.into_iter().map(Into::into)).collect()));
         }
     }
     rows

@@ -29,7 +29,7 @@ const LIMITS: [&str; 5] = [
      exchange between nodes and no replica across several was measured.",
     "Attention of DeepSeek-V4 and MiniMax-M3 has no published measurements: its work is counted, and timed like the \
     most similar measured attention.",
-    "Host times of the engines were fitted on closed loops with few clients, so those runs are not unseen.",
+    "Host times of the engines were fitted on closed loops with few clients, so those runs were not held out.",
     "TTFT under load depends on how requests line up: clients with equal lengths that start together stay in \
     lockstep longer in the simulation than behind a real server's front end.",
     "Step times of simulated runs are interpolated between tabulated points.",
@@ -313,9 +313,9 @@ fn label(group: &ErrorGroup) -> String {
         "known launch" => "Rooflight, server configuration fully known".into(),
         "few clients" => "Rooflight, at most 4 clients".into(),
         "physics" => "The physics alone, without calibration".into(),
-        "without version" => "No run of the same engine version asked".into(),
-        "without model" => "No run of the same model asked".into(),
-        "without gpu" => "No run on the same GPU asked".into(),
+        "without version" => "Without runs of the same engine version".into(),
+        "without model" => "Without runs of the same model".into(),
+        "without gpu" => "Without runs on the same GPU".into(),
         "roofline" => "Plain roofline, same simulation".into(),
         "ours" => format!("Rooflight on the cases of {}", group.name),
         "engine" => engine(&group.name),

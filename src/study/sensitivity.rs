@@ -1,6 +1,6 @@
 //! How much each figure of the GPU matters: one of them changed at a time.
 
-use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
+use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT};
 use super::{Block, Case, Row, Span, Study};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::inputs::{Group, Input, round};
@@ -11,7 +11,7 @@ use crate::units::{Order, count, significant};
 /// The default first.
 pub const CHOICES: [(&str, &str); 3] = [("tenth", "10 % more"), ("twice", "Twice"), ("half", "Half")];
 
-const COLUMNS: [Metric; 5] = [TTFT, TPOT, PER_GPU, OUTPUT, COST];
+const COLUMNS: [Metric; 4] = [TTFT, TPOT, PER_GPU, COST];
 /// Changes below this are rounding and the noise of a run's arrivals.
 const SAME: f64 = 0.001;
 /// Significant digits of a changed figure.
@@ -69,18 +69,20 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     rows.order_by(|a, b| b.0.total_cmp(&a.0));
     let mut blocks = vec![Block::text(
-        "Each row changes one figure of the GPU and simulates the same load anew; percentages are relative to this \
-         configuration, largest effect first. Peaks follow SMs and clock. Kernels keep the efficiency they have on \
+        "Each row changes one figure of the GPU and simulates the same load again; percentages are relative to this \
+         configuration, largest effect first. Peaks that are not set follow SMs and clock. Kernels keep the efficiency they have on \
          this GPU: a real chip with such figures would differ.",
     )];
     if !rows.is_empty() {
-        let head: Vec<&str> =
-            ["Figure", "Now", "Then"].into_iter().chain(COLUMNS.iter().map(|metric| metric.name)).collect();
+        let head: Vec<&str> = ["Figure", "Now", "Changed to"]
+            .into_iter()
+            .chain(COLUMNS.iter().map(|metric| metric.name))
+            .collect();
         let rows = rows.into_iter().map(|(_, input, case)| row(study, input, case));
         blocks.push(Block::table("Effect of each figure", &head, rows));
     }
     if !idle.is_empty() {
-        blocks.push(Block::text(format!("Without effect here: {}.", idle.join(", "))));
+        blocks.push(Block::text(format!("No effect on this configuration: {}.", idle.join(", "))));
     }
     blocks
 }

@@ -14,8 +14,9 @@ const TIME: &str = "latency";
 const COLUMNS: [Metric; 4] = [TTFT, TPOT, PER_GPU, COST];
 /// Widths tried for one of equal TPOT, as multiples of that of equal memory.
 const TRIED: [f64; 3] = [0.7, 1.0, 1.4];
-/// Matrix products are laid out in tiles of so many columns, and block-scaled formats in blocks.
-const TILE: f64 = 128.0;
+/// Matrix products are laid out in tiles of so many columns, and block-scaled formats in blocks; narrower shards than the
+/// published ones need no wider tiles.
+const TILES: [f64; 4] = [128.0, 64.0, 32.0, 16.0];
 
 /// Sizes set together, each as a multiple of what it is.
 struct Move {
@@ -58,7 +59,7 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
     let moved = MOVES.iter().filter_map(|step| Some((step.name, step.of(model)?)));
     let cases = moved.flat_map(|(name, moved)| {
         let equal = at_equal_memory(&moved, model, balance);
-        let sized = widths.iter().filter_map(move |times| whole_tiles(equal? * times, base));
+        let sized = widths.iter().filter_map(move |times| whole_tiles(equal? * times, base, balance));
         let case = move |width: u32| {
             Case::edited(name, base, |scenario| put(scenario, moved.resized(balance, width)))
         };
@@ -96,9 +97,10 @@ fn at_equal_memory(moved: &Model, model: &Model, balance: Size) -> Option<f64> {
 }
 
 /// The nearest width whose shards are whole tiles; `None` if that is none.
-fn whole_tiles(width: f64, scenario: &Scenario) -> Option<u32> {
-    let ranks = f64::from(super::edit::stage(scenario)) / f64::from(scenario.ep.max(1));
-    let tile = TILE * ranks.max(1.0);
+fn whole_tiles(width: f64, scenario: &Scenario, balance: Size) -> Option<u32> {
+    let ranks = (f64::from(super::edit::stage(scenario)) / f64::from(scenario.ep.max(1))).max(1.0);
+    let shard = scenario.size(balance)? / ranks;
+    let tile = TILES.into_iter().find(|tile| shard % tile == 0.0).unwrap_or(1.0) * ranks;
     let whole = (width / tile).round() * tile;
     (whole >= tile && whole < f64::from(u32::MAX)).then_some(whole as u32)
 }
@@ -128,9 +130,8 @@ fn owners(balance: Size) -> &'static str {
 
 fn of_equal_memory(study: &Study, balance: Size) -> Vec<Block> {
     let intro = format!(
-        "Each row changes the model's shape and sets the width of its {} so that the parameters stay the same, then simulates the \
-         same load anew; percentages are relative to this configuration. What a shape is worth in quality is not \
-         predicted.",
+        "Each row changes the model's shape and sets the width of its {} so that the parameters stay as nearly the same as whole tiles allow, then simulates the \
+         same load again; percentages are relative to this configuration. Effects on model quality are not predicted.",
         owners(balance)
     );
     let mut blocks = vec![Block::text(intro)];
@@ -164,17 +165,19 @@ fn of_equal_memory(study: &Study, balance: Size) -> Vec<Block> {
 
 fn at_equal_tpot(study: &Study, balance: Size) -> Vec<Block> {
     let intro = format!(
-        "Each row changes the model's shape and sets the width of its {} so that TPOT stays the same. \
-         The width is interpolated between three simulated ones; open a row to simulate it. What a shape is worth \
-         in quality is not predicted.",
+        "Each row changes the model's shape and sets the width of its {} so that TPOT stays as nearly the same as whole tiles allow. \
+         The width is interpolated between three simulated ones; open a row to simulate it. Effects on model quality are not predicted.",
         owners(balance)
     );
-    let mut blocks = vec![Block::text(intro)];
     let own = study.own();
+    if own.headline().is_some() && tpot(own).is_none() {
+        return vec![Block::text("There is no TPOT with one output token.")];
+    }
+    let mut blocks = vec![Block::text(intro)];
     let mut rows = Vec::new();
-    for tried in study.others().chunk_by(|a, b| a.name == b.name).filter(|tried| tried.len() == TRIED.len()) {
+    for tried in study.others().chunk_by(|a, b| a.name == b.name).filter(|tried| tried.len() > 1) {
         let found = tpot(own).and_then(|tpot| width_at(tpot, tried, balance));
-        let moved = found.and_then(|width| whole_tiles(width, &own.scenario)).and_then(|width| {
+        let moved = found.and_then(|width| whole_tiles(width, &own.scenario, balance)).and_then(|width| {
             let model = tried[0].scenario.model.record()?.resized(balance, width);
             Some(Case::edited(&*tried[0].name, &tried[0].scenario, |scenario| put(scenario, model)))
         });
@@ -183,7 +186,7 @@ fn at_equal_tpot(study: &Study, balance: Size) -> Vec<Block> {
                 study.open(&case.name, &case),
                 count(case.scenario.size(balance).unwrap_or_default()).into(),
                 parameters(own, &case).unwrap_or_default().into(),
-                kv(own, &tried[1]).into(),
+                kv(own, &tried[0]).into(),
             ]),
             None => {
                 let reason = tried.iter().map(Case::reason).find(|reason| !reason.is_empty());

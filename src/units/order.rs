@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-/// Stable sorting of short lists of anything.
+/// Stable sorting of lists of anything.
 pub trait Order<T> {
     fn order_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);
 
@@ -14,14 +14,17 @@ pub trait Order<T> {
 
 impl<T> Order<T> for [T] {
     fn order_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
-        let order = positions(self.len(), &mut |a, b| compare(&self[a], &self[b]));
-        for at in 0..self.len() {
-            // What belongs here was moved if its own place has been filled.
-            let mut from = order[at];
-            while from < at {
-                from = order[from];
+        let mut order = positions(self.len(), &mut |a, b| compare(&self[a], &self[b]));
+        for start in 0..order.len() {
+            // Follow each cycle once; what is in its place points to itself.
+            let mut to = start;
+            while order[to] != start {
+                let from = order[to];
+                self.swap(to, from);
+                order[to] = to;
+                to = from;
             }
-            self.swap(at, from);
+            order[to] = to;
         }
     }
 }

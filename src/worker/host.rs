@@ -176,18 +176,18 @@ fn sweep_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
     later(scope, move || {
         let Some(swept) = session.sweep(id) else { return };
         let finished = swept.finished;
-        // Measured runs are shown last: until then nobody waits for them.
-        let is_last = finished && (session.accuracy.borrow().is_some() || session.models.borrow().is_none());
-        post(&listening, &FromWorker::Swept(Swept { finished: is_last, ..swept }));
-        if !finished {
-            sweep_on(&listening, &session, id);
-        } else if !is_last {
-            spawn_local(async move {
+        post(&listening, &FromWorker::Swept(swept));
+        let is_bare = session.accuracy.borrow().is_none() && session.models.borrow().is_some();
+        match finished {
+            false => sweep_on(&listening, &session, id),
+            // Measured runs follow when they are here: nobody waits for them.
+            true if is_bare => spawn_local(async move {
                 session.accuracy(&listening).await;
-                if let Some(swept) = session.sweep(id) {
+                if let Some(swept) = session.sweep(id).filter(|_| session.accuracy.borrow().is_some()) {
                     post(&listening, &FromWorker::Swept(swept));
                 }
-            });
+            }),
+            true => {}
         }
     });
 }

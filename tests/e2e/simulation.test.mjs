@@ -79,8 +79,8 @@ pageTest("measured runs are drawn on the answer's own curve, fetched after it", 
   answered = true;
   await status(page, "done");
   assert.deepEqual(early, []);
-  assert.match(await page.getByTestId("curve-summary").textContent(), /\d+ measured runs are drawn beside\.$/);
   await page.locator("[data-testid=curve] ~ .chart-tools [data-key=measured]").waitFor();
+  assert.match(await page.getByTestId("curve-summary").textContent(), /\d+ measured runs are shown for comparison\.$/);
   const shifts = await page.evaluate(() => window.shifts);
   assert.ok(shifts.reduce((sum, shift) => sum + shift, 0) < 0.01, `the page shifts by ${shifts}`);
   // Of replicas nothing was measured; their totals say that they are.

@@ -51,7 +51,7 @@ pub struct Constant {
     pub what: String,
 }
 
-/// The same, with units.
+/// The figures of [`Constants`], with units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Physics {
     pub launch_floor: Seconds,

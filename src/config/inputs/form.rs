@@ -1,8 +1,8 @@
 //! The content of the page's form: a scenario, and text that is not a valid number yet.
 
-use super::Input;
+use super::{Group, Input};
 use crate::config::link::{self, Find, Link};
-use crate::config::{Field, Issue, Load, Scenario};
+use crate::config::{Field, Issue, Load, ModelChoice, Scenario};
 
 /// The form's content. Text that does not parse stays here as typed, and the scenario keeps its last
 /// good number.
@@ -14,6 +14,8 @@ pub struct Form {
     drafts: Vec<(Field, String)>,
     /// Problems with the link or a draft. Editing the field clears them.
     issues: Vec<Issue>,
+    /// The size being edited, and the model before: each keystroke sizes that one anew, or rounding would add up.
+    sized: Option<(Field, ModelChoice)>,
 }
 
 impl Form {
@@ -22,7 +24,7 @@ impl Form {
         let (link, issues) = link::decode(address);
         let given = |issue: &Issue| issue.given.clone().map(|given| (issue.field, given));
         let drafts = issues.iter().filter(|issue| issue.is_error()).filter_map(given).collect();
-        Self { link, drafts, issues }
+        Self { link, drafts, issues, sized: None }
     }
 
     /// From the address of a freshly opened page: without a link it shows [`link::FRESH`].
@@ -131,6 +133,7 @@ impl Form {
     /// Handles a choice from a list. Inputs it rules out are reset, with notes.
     pub fn choose(&mut self, field: Field, change: impl FnOnce(&mut Scenario)) {
         self.forget(field);
+        self.sized = None;
         change(&mut self.link.scenario);
         self.issues.extend(super::reset(&mut self.link.scenario, field));
         let ruled_out = |of: &Field| !of.input().is_shown(&self.link.scenario);
@@ -161,6 +164,14 @@ impl Form {
     }
 
     fn write(&mut self, field: Field, value: Option<f64>) {
+        let model = &mut self.link.scenario.model;
+        match &self.sized {
+            Some((of, before)) if *of == field => model.clone_from(before),
+            _ if field.input().group() == Some(Group::Architecture) => {
+                self.sized = Some((field, model.clone()))
+            }
+            _ => self.sized = None,
+        }
         if let Some(number) = &field.input().number {
             (number.write)(&mut self.link.scenario, value);
         }
@@ -189,7 +200,6 @@ impl Form {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ModelChoice;
 
     fn isl() -> &'static Input {
         Field::Isl.input()

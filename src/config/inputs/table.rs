@@ -13,7 +13,7 @@ use super::{Input, InputKind, Number, Text};
 use crate::config::catalog::catalog;
 use crate::config::ids::ids;
 use crate::config::link::{self, Find, compared, custom, values};
-use crate::config::model::Size;
+use crate::config::model::{Size, limits};
 use crate::config::spec::tflops;
 use crate::config::{Dtype, Load, ModelChoice, Scenario, Shape, Start};
 use crate::units::{GIB, MIB};
@@ -28,6 +28,11 @@ const DEGREE: Number = whole(1.0, 128.0, DEGREES);
 const EXPERT_RANKS: Number = whole(1.0, 128.0, Doubling { low: 1, high: 64 }).unit("GPUs");
 const LENGTH: f64 = 100_000_000.0;
 const PER_SECOND: Number = real(0.001, 1_000_000.0, Decades { low: -2, high: 3 });
+
+/// A size of a model, which cannot be larger than the limit says.
+const fn up_to(limit: limits::Limit, stops: Stops) -> Number {
+    whole(limit.min as f64, limit.max as f64, stops)
+}
 
 const WIDTHS: Stops = Quarters { low: 64, high: 65_536 };
 const PEAK: Number = real(0.01, 1_000_000.0, Quarters { low: 16, high: 32_768 }).unit("TFLOP/s");
@@ -60,20 +65,22 @@ inputs! {
         },
         set: |draft, text| values::id(text).map(|id| draft.link.scenario.model = ModelChoice::Catalog(id)),
     }),
-    Layers = size!(0, Layers, whole(1.0, 1_000.0, Quarters { low: 1, high: 256 }), "Layers", "Decoder blocks; kinds of blocks keep their proportions."),
-    Hidden = size!(1, Hidden, whole(1.0, 1_000_000.0, WIDTHS), "Hidden size", "Width of the residual stream."),
-    Heads = size!(2, Heads, whole(1.0, 10_000.0, SIZES), "Heads", "Query heads of a layer."),
-    KvHeads = size!(3, KvHeads, whole(1.0, 10_000.0, DEGREES), "KV heads", "Heads of keys and values that a layer caches."),
-    HeadDim = size!(4, HeadDim, whole(1.0, 10_000.0, Doubling { low: 32, high: 512 }), "Head size", "Width of a head."),
-    Window = size!(5, Window, whole(1.0, LENGTH, Quarters { low: 64, high: 131_072 }).unit("tokens"), "Window",
-        "Keys that a layer with sliding-window attention sees."),
-    Latent = size!(6, Latent, whole(1.0, 100_000.0, WIDTHS), "Latent size", "Width of the latent vector cached per token."),
-    Mlp = size!(7, Mlp, whole(1.0, 10_000_000.0, WIDTHS), "MLP width", "Width of the dense MLPs."),
-    Experts = size!(8, Experts, whole(1.0, 100_000.0, SIZES), "Experts", "Routed experts of a layer."),
-    ActiveExperts = size!(9, Active, whole(1.0, 10_000.0, DEGREES), "Active experts", "Routed experts that each token visits."),
-    ExpertWidth = size!(10, ExpertWidth, whole(1.0, 1_000_000.0, WIDTHS), "Expert width", "Width of one routed expert."),
-    SharedWidth = size!(11, SharedWidth, whole(1.0, 1_000_000.0, WIDTHS), "Shared width", "Total width of the shared experts."),
-    Vocab = size!(12, Vocab, whole(1.0, 100_000_000.0, Quarters { low: 8192, high: 262_144 }), "Vocabulary", "Tokens of the vocabulary."),
+    Layers = size!(0, Layers, up_to(limits::LAYERS, Quarters { low: 1, high: 256 }), "Layers",
+        "Decoder layers; kinds of layers keep their proportions."),
+    Hidden = size!(1, Hidden, up_to(limits::HIDDEN, WIDTHS), "Hidden size", "Width of the residual stream."),
+    Heads = size!(2, Heads, up_to(limits::HEADS, Quarters { low: 1, high: 1024 }), "Heads", "Query heads of a layer."),
+    KvHeads = size!(3, KvHeads, up_to(limits::KV_HEADS, DEGREES), "KV heads", "Key and value heads of a layer."),
+    HeadDim = size!(4, HeadDim, up_to(limits::HEAD_DIM, Doubling { low: 32, high: 512 }), "Head size", "Dimension of a head."),
+    Window = size!(5, Window, up_to(limits::WINDOW, Quarters { low: 64, high: 131_072 }).unit("tokens"), "Window",
+        "Tokens that a sliding-window layer attends to."),
+    Latent = size!(6, Latent, up_to(limits::LATENT, Quarters { low: 64, high: 8192 }), "Latent size",
+        "Width of the latent vector cached per token."),
+    Mlp = size!(7, Mlp, up_to(limits::INTERMEDIATE, WIDTHS), "MLP width", "Width of the dense MLPs."),
+    Experts = size!(8, Experts, up_to(limits::EXPERTS, SIZES), "Experts", "Routed experts of a layer."),
+    ActiveExperts = size!(9, Active, up_to(limits::TOPK, DEGREES), "Active experts", "Routed experts that each token visits."),
+    ExpertWidth = size!(10, ExpertWidth, up_to(limits::EXPERT_WIDTH, WIDTHS), "Expert width", "Width of one routed expert."),
+    SharedWidth = size!(11, SharedWidth, up_to(limits::EXPERT_WIDTH, WIDTHS), "Shared width", "Total width of the shared experts."),
+    Vocab = size!(12, Vocab, up_to(limits::VOCAB, Quarters { low: 8192, high: 262_144 }), "Vocabulary", "Tokens of the vocabulary."),
     Gpu = row("g", "GPU", "GPU, by catalog id.")
         .at(Gpu, 0).text(text!(Id, values::id, scenario.gpu, String::clone)),
     Gpus = row("n", "Replicas",
@@ -254,15 +261,16 @@ inputs! {
     ClockMhz = row("hck", "Boost clock", "Clock at which the peak rates are quoted, in MHz.").at(Hardware, 1).later()
         .number(held!(spec.clock_mhz,
             real(100.0, 20_000.0, Even { low: 500.0, high: 4000.0, step: 50.0 }).unit("MHz").or(|_, gpu| gpu.clock_mhz.0))),
-    Bf16Tflops = row("hbf", "BF16 peak", "Dense peak of BF16 products, in TFLOP/s; follows SMs and clock if empty.")
-        .at(Hardware, 2).later().number(held!(spec.bf16_tflops, PEAK.or(|_, gpu| tflops(gpu, Dtype::Bf16)))),
-    Fp8Tflops = row("hf8", "FP8 peak", "Dense peak of FP8 products, in TFLOP/s; follows SMs and clock if empty.")
+    Bf16Tflops = row("hbf", "BF16 peak", "Dense BF16 peak of the tensor cores, in TFLOP/s; follows SMs and clock if empty.")
+        .at(Hardware, 2).later().when(|scenario| multiplies(scenario, Dtype::Bf16))
+        .number(held!(spec.bf16_tflops, PEAK.or(|_, gpu| tflops(gpu, Dtype::Bf16)))),
+    Fp8Tflops = row("hf8", "FP8 peak", "Dense FP8 peak of the tensor cores, in TFLOP/s; follows SMs and clock if empty.")
         .at(Hardware, 3).later().when(|scenario| multiplies(scenario, Dtype::Fp8))
         .number(held!(spec.fp8_tflops, PEAK.or(|_, gpu| tflops(gpu, Dtype::Fp8)))),
-    Fp4Tflops = row("hf4", "FP4 peak", "Dense peak of FP4 products, in TFLOP/s; follows SMs and clock if empty.")
+    Fp4Tflops = row("hf4", "FP4 peak", "Dense FP4 peak of the tensor cores, in TFLOP/s; follows SMs and clock if empty.")
         .at(Hardware, 4).later().when(|scenario| multiplies(scenario, Dtype::Nvfp4))
         .number(held!(spec.fp4_tflops, PEAK.or(|_, gpu| tflops(gpu, Dtype::Nvfp4)))),
-    Int8Tflops = row("hi8", "INT8 peak", "Dense peak of INT8 products, in TOP/s; follows SMs and clock if empty.")
+    Int8Tflops = row("hi8", "INT8 peak", "Dense INT8 peak of the tensor cores, in TOP/s; follows SMs and clock if empty.")
         .at(Hardware, 5).later().when(|scenario| multiplies(scenario, Dtype::W8a8))
         .number(held!(spec.int8_tflops, PEAK.unit("TOP/s").or(|_, gpu| tflops(gpu, Dtype::W8a8)))),
     MemoryGib = row("hmg", "GPU memory", "Device memory of a GPU, in GiB.").at(Hardware, 6).later()
@@ -278,11 +286,11 @@ inputs! {
     L2Bandwidth = row("hlb", "L2 bandwidth", "Read bandwidth of the L2 cache, in GB/s.").at(Hardware, 9).later()
         .number(held!(spec.l2_bandwidth,
             real(1.0, 10_000_000.0, Quarters { low: 512, high: 131_072 }).unit("GB/s").or(|_, gpu| gpu.l2_gb_per_s.0))),
-    LinkRate = row("hln", "GPU link", "Bandwidth of a GPU to all others of its machine together, in GB/s per direction.")
+    LinkRate = row("hln", "GPU link", "Bandwidth from a GPU to all others in its machine combined, in GB/s per direction.")
         .at(Hardware, 10).later().number(held!(spec.link, PER_LINK.or(|_, gpu| gpu.link.gb_per_s.0))),
     NetworkRate = row("hnw", "Network", "Bandwidth of a GPU's network port between machines, in GB/s per direction.")
         .at(Hardware, 11).later().number(held!(spec.network, PER_LINK.or(|_, gpu| gpu.link.network_gb_per_s.0))),
-    PowerLimit = row("hpw", "Power limit", "Power limit of a GPU's board, in watts. Clocks do not follow: set them too.")
+    PowerLimit = row("hpw", "Power limit", "Power limit of a GPU's board, in watts. Clocks do not change with it: set them too.")
         .at(Hardware, 12).later()
         .number(held!(spec.power_w,
             real(1.0, 20_000.0, Even { low: 50.0, high: 3000.0, step: 50.0 }).unit("W").or(|_, gpu| gpu.power_w.0))),

@@ -1,5 +1,6 @@
 //! The sizes of an architecture that can be edited one by one.
 
+use super::limits::NAME_BYTES;
 use super::{Attention, Blocks, Ffn, Model};
 
 /// What an edited model's name and id end with.
@@ -59,12 +60,13 @@ impl Model {
     }
 
     /// The model with this size. Where blocks differ in it, the others keep their proportion to the first; layers keep
-    /// the proportions of their kinds. A window is given to all attention layers if none had one.
+    /// the proportions of their kinds, of which the rarest go where there are fewer layers than kinds.
     #[must_use]
     pub fn resized(&self, size: Size, value: u32) -> Self {
         let mut own = self.clone();
         let scale = |old: u32, first: u32| {
-            (f64::from(old) * f64::from(value) / f64::from(first.max(1))).round().max(1.0) as u32
+            let scaled = f64::from(old) * f64::from(value) / f64::from(first.max(1));
+            scaled.round().max(f64::from(value.min(1))) as u32
         };
         match (size, self.size(size)) {
             (Size::Hidden, _) => own.hidden = value,
@@ -72,13 +74,6 @@ impl Model {
             (Size::Layers, Some(layers)) => {
                 own.blocks.iter_mut().for_each(|blocks| blocks.count = scale(blocks.count, layers));
                 own.settle_layers(value);
-            }
-            (Size::Window, None) => {
-                for blocks in &mut own.blocks {
-                    if let Some(Attention::Gqa(gqa)) = &mut blocks.attention {
-                        gqa.window = Some(value);
-                    }
-                }
             }
             (_, Some(first)) => {
                 for blocks in &mut own.blocks {
@@ -90,18 +85,29 @@ impl Model {
             (_, None) => {}
         }
         if own != *self && !own.name.ends_with(EDITED.0) {
-            own.name += EDITED.0;
-            own.id += EDITED.1;
+            own.name = marked(&own.name, EDITED.0);
+            own.id = marked(&own.id, EDITED.1);
         }
         own
     }
 
-    /// Gives the largest group what rounding left over of `layers`.
+    /// Makes them so many `layers`: rounding left the sum a little off.
     fn settle_layers(&mut self, layers: u32) {
-        let others = |blocks: &Blocks, sum: u32| sum.saturating_sub(blocks.count);
-        let sum = self.layers();
+        while self.blocks.len() > layers.max(1) as usize {
+            let rarest = (0..self.blocks.len()).min_by_key(|at| self.blocks[*at].count).unwrap_or(0);
+            self.blocks.remove(rarest);
+        }
+        while let Some(over) = self.layers().checked_sub(layers).filter(|over| *over > 0) {
+            let Some(largest) = self.blocks.iter_mut().max_by_key(|blocks| blocks.count) else { return };
+            let less = over.min(largest.count.saturating_sub(layers.min(1)));
+            if less == 0 {
+                return;
+            }
+            largest.count -= less;
+        }
+        let under = layers.saturating_sub(self.layers());
         if let Some(largest) = self.blocks.iter_mut().max_by_key(|blocks| blocks.count) {
-            largest.count = layers.saturating_sub(others(largest, sum)).max(1);
+            largest.count = largest.count.saturating_add(under);
         }
     }
 
@@ -109,6 +115,15 @@ impl Model {
     pub fn is_edited(&self) -> bool {
         self.name.ends_with(EDITED.0)
     }
+}
+
+/// `name` with this end, and no longer than a name may be.
+fn marked(name: &str, end: &str) -> String {
+    let mut most = NAME_BYTES - end.len();
+    while !name.is_char_boundary(most.min(name.len())) {
+        most -= 1;
+    }
+    format!("{}{end}", &name[..most.min(name.len())])
 }
 
 #[cfg(test)]
@@ -129,7 +144,6 @@ mod tests {
             (Size::Heads, 64),
             (Size::KvHeads, 4),
             (Size::HeadDim, 64),
-            (Size::Window, 4096),
             (Size::Mlp, 16_384),
             (Size::Vocab, 64_000),
         ] {
@@ -146,6 +160,11 @@ mod tests {
         assert_eq!(half.layers(), mixed.layers() / 2);
         assert_eq!(half.blocks.len(), mixed.blocks.len());
         assert!(half.blocks.iter().all(|blocks| blocks.count > 0));
+        for model in &catalog().models.models {
+            for layers in [0, 1, 2, 4, 7, 100, 10_000] {
+                assert_eq!(model.resized(Size::Layers, layers).layers(), layers, "{}", model.id);
+            }
+        }
     }
 
     #[test]

@@ -118,7 +118,9 @@ pub fn time(collective: &Collective, gpu: &Gpu, engine: &str) -> Result<Collecti
         return group.time(gpu);
     }
     let known = collectives();
-    let faster = gpu.link_bandwidth()? / gpu.measured().link_bandwidth()?;
+    // Without a link of its own, the GPU it was edited from has no curves either.
+    let faster =
+        gpu.measured().link_bandwidth().map_or(Ok(1.0), |was| gpu.link_bandwidth().map(|now| now / was))?;
     let read = |curve: Curve<'_>| over_links(read(curve, bytes), curve, faster);
     if let Some(own) = known.curve(&gpu.id, name, ranks, engine) {
         return Ok(read(own));

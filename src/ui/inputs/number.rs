@@ -82,7 +82,7 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
 
 /// `1 GPU`, `2 GPUs`; `1 ms` and `1 of prompts` stay as they are.
 fn of_one(unit: &str, value: Option<f64>) -> String {
-    if value != Some(1.0) || unit.len() < 3 || unit.contains([' ', '/']) {
+    if value != Some(1.0) || unit.chars().count() < 3 || unit.contains([' ', '/']) {
         return unit.into();
     }
     match unit.strip_suffix("ies") {

@@ -81,7 +81,7 @@ pub fn stop(state: State) {
 
 pub fn swept(state: State, curve: Swept) {
     state.sweep.update(|sweep| {
-        if curve.id != sweep.id || sweep.progress != Progress::Running {
+        if curve.id != sweep.id || !matches!(sweep.progress, Progress::Running | Progress::Done) {
             return;
         }
         if curve.finished {

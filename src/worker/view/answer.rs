@@ -101,7 +101,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         }),
         power.map(|power| Reading {
             band: between(watts(power), |value| Watts(value).print()),
-            spread: if power.measured { String::new() } else { "by other GPUs' power".into() },
+            spread: if power.measured { String::new() } else { "estimated from other GPUs".into() },
             ..reading("power", power.watts_per_gpu, Watts(power.watts_per_gpu).print())
         }),
         power.map(|power| {

@@ -65,8 +65,8 @@ pub fn curve(
 fn number_of(runs: usize) -> String {
     match runs {
         0 => String::new(),
-        1 => " One measured run is drawn beside.".into(),
-        many => format!(" {many} measured runs are drawn beside."),
+        1 => " One measured run is shown for comparison.".into(),
+        many => format!(" {many} measured runs are shown for comparison."),
     }
 }
 
@@ -117,7 +117,7 @@ fn words(setup: &Setup, points: &[Point]) -> String {
         in_all(setup)
     );
     if points.iter().any(|point| point.bands.is_some()) {
-        text += " Of measurements, 80 % are expected within the shaded areas.";
+        text += " 80 % of measurements are expected within the shaded areas.";
     }
     if points.iter().any(|point| point.saturated) {
         text += " Beyond capacity TTFT grows without bound.";
@@ -133,14 +133,15 @@ fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>, over: bool
     }
     let end = points.last().map_or(0.0, |point| point.load);
     let load = |most| named::load(Load::of(setup.load.size(), most));
+    let share = count(setup.slos.share_of_each() * 100.0);
     match largest {
-        None => "Not even the smallest load keeps 99 % of requests within the limits.".into(),
+        None => format!("Not even the smallest load keeps {share} % of requests within the limits."),
         Some(most) if most >= end => {
             let all = if over { "All loads" } else { "So far all loads" };
             format!("{all} up to {} meet the limits.", load(end))
         }
         Some(most) => {
-            let text = format!("Up to {} keep 99 % of requests within the limits", load(most));
+            let text = format!("Up to {} keep {share} % of requests within the limits", load(most));
             let sure = surely_within(points).filter(|sure| *sure < most);
             let sure = sure.map(|sure| format!("; {} do so with a probability of 90 %", load(sure)));
             text + &sure.unwrap_or_default() + "."

@@ -68,8 +68,11 @@ fn launch(setup: &Setup) -> Shell {
     }
 }
 
-/// The name quoted as one shell word.
+/// The name quoted as one shell word; an edited model has none.
 fn model(setup: &Setup) -> String {
+    if setup.model.is_edited() {
+        return "MODEL".into();
+    }
     shlex::try_quote(&setup.model.name).map_or_else(|_| "MODEL".into(), |quoted| quoted.into_owned())
 }
 
