@@ -237,13 +237,13 @@ export type Config = {
   sms?: number;
   /** Clock at which the peak rates are quoted, in MHz. */
   clock_mhz?: number;
-  /** Dense peak of BF16 products, in TFLOP/s; follows SMs and clock if empty. */
+  /** Dense BF16 peak of the tensor cores, in TFLOP/s; follows SMs and clock if empty. */
   bf16_tflops?: number;
-  /** Dense peak of FP8 products, in TFLOP/s; follows SMs and clock if empty. */
+  /** Dense FP8 peak of the tensor cores, in TFLOP/s; follows SMs and clock if empty. */
   fp8_tflops?: number;
-  /** Dense peak of FP4 products, in TFLOP/s; follows SMs and clock if empty. */
+  /** Dense FP4 peak of the tensor cores, in TFLOP/s; follows SMs and clock if empty. */
   fp4_tflops?: number;
-  /** Dense peak of INT8 products, in TOP/s; follows SMs and clock if empty. */
+  /** Dense INT8 peak of the tensor cores, in TOP/s; follows SMs and clock if empty. */
   int8_tflops?: number;
   /** Device memory of a GPU, in GiB. */
   memory_gib?: number;
@@ -253,11 +253,11 @@ export type Config = {
   l2_mib?: number;
   /** Read bandwidth of the L2 cache, in GB/s. */
   l2_bandwidth?: number;
-  /** Bandwidth of a GPU to all others of its machine together, in GB/s per direction. */
+  /** Bandwidth from a GPU to all others in its machine combined, in GB/s per direction. */
   link_rate?: number;
   /** Bandwidth of a GPU's network port between machines, in GB/s per direction. */
   network_rate?: number;
-  /** Power limit of a GPU's board, in watts. Clocks do not follow: set them too. */
+  /** Power limit of a GPU's board, in watts. Clocks do not change with it: set them too. */
   power_limit?: number;
   /** Workers that only prefill and send the KV cache to the replicas, which then only decode (disaggregated serving); 0: each replica does both. */
   prefill_workers?: number;
