@@ -16,7 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=static/catalog");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     for file in ["gpus.json", "engines.json"] {
-        fs::write(out.join(file), without_sources(&read(file)?).ok_or(format!("{file} lists no sources"))?)?;
+        let records = without_sources(&read(file)?).ok_or(format!("{file} lists no sources"))?;
+        fs::write(out.join(file), uncited(&records))?;
     }
     let engines: Value = serde_json::from_str(&read("engines.json")?)?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
@@ -112,6 +113,19 @@ fn workloads(presets: &Value) -> Option<String> {
 fn read(file: &str) -> Result<String, String> {
     let path = format!("static/catalog/{file}");
     fs::read_to_string(&path).map_err(|fault| format!("{path}: {fault}"))
+}
+
+/// The figures without the ids of their sources, but for estimates, which the form names as such.
+fn uncited(records: &str) -> String {
+    let cited = |figure: &str| {
+        let (value, source) = figure.split_once(',')?;
+        value.trim().parse::<f64>().ok()?;
+        let (id, rest) = source.trim_start().strip_prefix('"')?.split_once('"')?;
+        (id != "sibling" && rest.starts_with(']')).then(|| format!("[{value},\"\"{rest}"))
+    };
+    let mut parts = records.split('[');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + &cited(part).unwrap_or_else(|| format!("[{part}")))
 }
 
 /// The lines stay, so that what is wrong with a record is found in the file by its line.
