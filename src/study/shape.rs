@@ -213,7 +213,7 @@ fn width_at(wanted: f64, tried: &[Case], balance: Size) -> Option<f64> {
     points.windows(2).find_map(|pair| {
         let [(a, at_a), (b, at_b)] = [pair[0], pair[1]];
         let share = (wanted - at_a) / (at_b - at_a);
-        (0.0..=1.0).contains(&share).then(|| a + (b - a) * share)
+        (0.0..=1.0).contains(&share).then_some(a + (b - a) * share)
     })
 }
 
