@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let records = without_sources(&read(file)?).ok_or(format!("{file} lists no sources"))?;
         fs::write(out.join(file), uncited(&records))?;
     }
-    let engines: Value = serde_json::from_str(&read("engines.json")?)?;
+    let engines: Value = serde_json::from_str(&uncited(&read("engines.json")?))?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
     let constants: Value = serde_json::from_str(&read("constants.json")?)?;
     fs::write(out.join("facts.rs"), facts(&constants)?)?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use rooflight::config::catalog::{Catalog, Recorded, catalog, collectives, prices};
-use rooflight::config::{Arch, Dtype, Gpu, LinkKind};
+use rooflight::config::{Arch, Dtype, ESTIMATE, Gpu, LinkKind};
 use serde_json::Value;
 
 const GPUS: &str = include_str!("../static/catalog/gpus.json");
@@ -282,23 +282,23 @@ fn the_records_hold_what_the_files_say() {
     for gpu in gpus.as_array_mut().expect("a list") {
         gpu.as_object_mut().expect("a record").remove("published_tflops");
     }
-    assert_eq!(printed(serde_json::to_value(&read.gpus.gpus)), numbers_as_floats(gpus));
+    assert_eq!(printed(serde_json::to_value(&read.gpus.gpus)), as_carried(gpus));
     assert_eq!(printed(serde_json::to_value(&read.models.models)), file(MODELS, "models"));
     assert_eq!(printed(serde_json::to_value(&read.models.refused)), file(MODELS, "refused"));
 }
 
-/// Figures are floats in the records, and may be written as whole numbers in the file.
-fn numbers_as_floats(value: Value) -> Value {
+/// Figures are floats in the records, and may be written as whole numbers in the file. Of their sources a build carries
+/// only that of estimates.
+fn as_carried(value: Value) -> Value {
     match value {
         Value::Array(items) => match items.as_slice() {
             [Value::Number(number), source @ Value::String(_)] => {
+                let source = if source == ESTIMATE { ESTIMATE } else { "" };
                 serde_json::json!([number.as_f64(), source])
             }
-            _ => items.into_iter().map(numbers_as_floats).collect(),
+            _ => items.into_iter().map(as_carried).collect(),
         },
-        Value::Object(fields) => {
-            fields.into_iter().map(|(key, field)| (key, numbers_as_floats(field))).collect()
-        }
+        Value::Object(fields) => fields.into_iter().map(|(key, field)| (key, as_carried(field))).collect(),
         other => other,
     }
 }
