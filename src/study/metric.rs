@@ -1,6 +1,6 @@
 //! Headline numbers as table columns and chart panels: name, unit and value, defined once.
 
-use super::Case;
+use super::{Case, Span};
 use crate::calibration::{Standing, UncertainFigure};
 use crate::chart::{Axis, Line, Panel, Tone, Unit};
 use crate::serving::report::Headline;
@@ -95,6 +95,13 @@ impl Metric {
 /// `1 client`, `8 clients`.
 pub fn clients(number: f64) -> String {
     format!("{} client{}", count(number), if number == 1.0 { "" } else { "s" })
+}
+
+/// The cells of `columns` in a row: each value with its change from `base`, or why there is no answer.
+pub fn changes(columns: &[Metric], case: &Case, base: &Case) -> Vec<Span> {
+    let first = case.headline().is_none().then(|| case.reason().into());
+    let rest = columns.iter().skip(usize::from(first.is_some()));
+    first.into_iter().chain(rest.map(|metric| metric.print_change(case, base).into())).collect()
 }
 
 /// `+12 %`: the change from `was` to `value`, `0 %` if it rounds to zero; `None` if undefined.

@@ -1,6 +1,6 @@
 //! How much each figure of the GPU matters: one of them changed at a time.
 
-use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT};
+use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, changes};
 use super::{Block, Case, Row, Span, Study};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::inputs::{Group, Input, round};
@@ -101,12 +101,6 @@ fn row(study: &Study, input: &Input, case: &Case) -> Row {
     let mut cells: Vec<Span> = vec![study.open(input.label, case)];
     cells.push(print(&study.own().scenario).into());
     cells.push(print(&case.scenario).into());
-    match case.headline() {
-        Some(_) => cells.extend(COLUMNS.map(|metric| metric.print_change(case, study.own()).into())),
-        None => {
-            cells.push(case.reason().into());
-            cells.extend(COLUMNS[1..].iter().map(|_| "–".into()));
-        }
-    }
+    cells.extend(changes(&COLUMNS, case, study.own()));
     Row::new(cells)
 }

@@ -1,6 +1,6 @@
 //! What a change of the model's shape buys: moves at equal memory, and at equal TPOT.
 
-use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, change};
+use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, change, changes};
 use super::{Block, Case, Row, Span, Study};
 use crate::config::link::Link;
 use crate::config::model::{Model, Size};
@@ -143,13 +143,7 @@ fn of_equal_memory(study: &Study, balance: Size) -> Vec<Block> {
             cells.push(count(case.scenario.size(balance)?).into());
             cells.push(parameters(study.own(), case)?.into());
             cells.push(kv(study.own(), case).into());
-            match case.headline() {
-                Some(_) => cells.extend(COLUMNS.map(|metric| metric.print_change(case, study.own()).into())),
-                None => {
-                    cells.push(case.reason().into());
-                    cells.extend(COLUMNS[1..].iter().map(|_| "–".into()));
-                }
-            }
+            cells.extend(changes(&COLUMNS, case, study.own()));
             Some(Row::new(cells))
         })
         .collect();

@@ -1,5 +1,5 @@
-//! Sorting without a copy of the standard library's sort for every type: it sorts positions, then moves the items.
-//! Each copy would cost a visitor some kilobytes, and there would be thirty.
+//! Sorting that compiles the standard library's sort once instead of once per type: it sorts indices, then moves the
+//! items. Each copy adds kilobytes to the download, and there would be thirty.
 
 use std::cmp::Ordering;
 

@@ -200,7 +200,7 @@ pub enum LinearKernel {
     Cuda,
 }
 
-/// Element-wise kernels that are told apart.
+/// Element-wise kernels that differ from the current ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 pub enum ElementwiseKernel {
     /// Those of engines of 2023, before fused and vectorised norms: those that Vidur measured in Sarathi-Serve. No engine
