@@ -115,7 +115,8 @@ fn read(file: &str) -> Result<String, String> {
     fs::read_to_string(&path).map_err(|fault| format!("{path}: {fault}"))
 }
 
-/// The figures without the ids of their sources, but for estimates, which the form names as such.
+/// The figures without the ids of their sources, but for estimates, which the form names as such, and prices, which plans
+/// name the source of.
 fn uncited(records: &str) -> String {
     let cited = |figure: &str| {
         let (value, source) = figure.split_once(',')?;
@@ -125,7 +126,10 @@ fn uncited(records: &str) -> String {
     };
     let mut parts = records.split('[');
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + &cited(part).unwrap_or_else(|| format!("[{part}")))
+    parts.fold(first, |text, part| {
+        let kept = text.ends_with("\"dollars_per_hour\":");
+        text + &cited(part).filter(|_| !kept).unwrap_or_else(|| format!("[{part}"))
+    })
 }
 
 /// The lines stay, so that what is wrong with a record is found in the file by its line.
