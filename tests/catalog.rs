@@ -288,7 +288,7 @@ fn the_records_hold_what_the_files_say() {
 }
 
 /// Figures are floats in the records, and may be written as whole numbers in the file. Of their sources a build carries
-/// only that of estimates.
+/// only that of estimates and of prices.
 fn as_carried(value: Value) -> Value {
     match value {
         Value::Array(items) => match items.as_slice() {
@@ -298,7 +298,13 @@ fn as_carried(value: Value) -> Value {
             }
             _ => items.into_iter().map(as_carried).collect(),
         },
-        Value::Object(fields) => fields.into_iter().map(|(key, field)| (key, as_carried(field))).collect(),
+        Value::Object(fields) => {
+            let carried = |(key, field)| match key {
+                key if key == "dollars_per_hour" => (key, field),
+                key => (key, as_carried(field)),
+            };
+            fields.into_iter().map(carried).collect()
+        }
         other => other,
     }
 }
