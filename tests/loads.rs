@@ -117,6 +117,22 @@ fn sessions_that_outgrow_the_cache_are_computed_anew() {
 }
 
 #[test]
+fn the_host_keeps_sessions_that_outgrow_the_cache() {
+    for engine in ENGINES {
+        let lost = Setup { prompts: vec![4000], ..setup(engine, Load::Sessions(400)) };
+        let with = |host_gib: f64| {
+            let turns = Turns { host_gib, ..lost.turns };
+            run(&Setup { turns, ..lost.clone() }).metrics.ttft.mean
+        };
+        let (none, little, much) = (with(0.0), with(8.0), with(512.0));
+        assert!(much < 0.7 * none && little > much, "{engine}: {none} {little} {much}");
+        // With its prefix cache off an engine writes nothing there.
+        let off = Turns { host_gib: 512.0, history_cached: 0.0, ..lost.turns };
+        assert_eq!(Setup { turns: off, ..lost.clone() }.host_gib(), 0.0);
+    }
+}
+
+#[test]
 fn drawn_sessions_keep_their_means_and_grow() {
     let plain = setup("vllm", Load::Sessions(4));
     for varied in

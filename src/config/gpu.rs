@@ -74,6 +74,9 @@ pub struct Link {
     pub pcie: Option<[u32; 2]>,
     /// GB/s per GPU and direction, to all other GPUs of the domain together.
     pub gb_per_s: Figure,
+    /// GB/s per GPU and direction to the host's memory, where that is another link; PCIe cards reach both over theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_gb_per_s: Option<Figure>,
     /// How many GPUs it joins: those of a machine, or of a rack.
     pub domain: u32,
     /// GB/s per GPU and direction of the network between such domains.
@@ -266,7 +269,13 @@ impl Gpu {
         self.need(&self.link.gb_per_s, "link bandwidth").map(|gb| BytesPerSecond(gb * 1e9))
     }
 
-    /// The same among `ranks` GPUs of a machine: with point-to-point links, those to other GPUs are idle.
+    /// Bandwidth of the link to the host's memory, per direction.
+    pub fn host_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
+        let figure = self.link.host_gb_per_s.as_ref().unwrap_or(&self.link.gb_per_s);
+        self.need(figure, "bandwidth to the host").map(|gb| BytesPerSecond(gb * 1e9))
+    }
+
+    /// Bandwidth among `ranks` GPUs of a machine: with point-to-point links, those to other GPUs are idle.
     pub fn link_among(&self, ranks: u32) -> Result<BytesPerSecond, MissingFigure> {
         let all = self.link_bandwidth()?;
         let peers = |gpus: u32| f64::from(gpus.saturating_sub(1).max(1));

@@ -120,6 +120,11 @@ impl Setup {
         self.cached_share > 0.0 || self.session().is_some_and(|turns| turns.history_cached > 0.0)
     }
 
+    /// GiB of host memory per GPU that keep the histories of sessions; 0 if none does.
+    pub fn host_gib(&self) -> f64 {
+        self.session().filter(|turns| turns.history_cached > 0.0).map_or(0.0, |turns| turns.host_gib)
+    }
+
     /// Tokens per KV block.
     pub fn kv_block(&self) -> u32 {
         self.engine.scheduler.kv_block_tokens.0.unwrap_or(1.0) as u32

@@ -109,6 +109,8 @@ pub struct Turns {
     pub think_s: f64,
     /// Fraction of the history that the prefix cache may serve, 0..1: 0 if it is off.
     pub history_cached: f64,
+    /// GiB of host memory for each GPU that keep the histories too, longer than its own memory does.
+    pub host_gib: f64,
 }
 
 /// A named length distribution, scaled to the workload's means.
@@ -296,7 +298,7 @@ impl Default for Workload {
             max_in_flight: None,
             // Close to the example of vLLM's multi-turn benchmark: 12 to 18 messages per side, 120 to 160 tokens
             // per user message, no pauses.
-            turns: Turns { count: 8, message: 140, think_s: 0.0, history_cached: 1.0 },
+            turns: Turns { count: 8, message: 140, think_s: 0.0, history_cached: 1.0, host_gib: 0.0 },
             cached_share: 0.0,
             drafts: Drafts::default(),
             slos: Slos::default(),

@@ -24,6 +24,9 @@ pub fn name(setup: &Setup, replicas: u32) -> String {
         None => degrees(setup),
     });
     parts.extend(setup.power_cap.map(|watts| format!("{} W", count(watts))));
+    let (drafted, host) = (setup.drafts.drafted, setup.host_gib());
+    parts.extend((drafted > 0).then(|| format!("{drafted} drafted")));
+    parts.extend((host > 0.0).then(|| format!("{} GiB host cache", count(host))));
     parts.join(", ")
 }
 

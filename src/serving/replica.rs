@@ -1,11 +1,11 @@
 //! A setup's replica as input to the simulator.
 
 use super::report::Memory;
-use super::sim::{Policy, Preempt};
+use super::sim::{HostCache, Policy, Preempt};
 use super::table::{Extent, Phases};
 use crate::config::{Batching, Figure, HostTime, Setup};
 use crate::kernels::constants::constants;
-use crate::units::Seconds;
+use crate::units::{GIB, Seconds};
 
 constants!("graphs": step, most_tokens);
 
@@ -41,12 +41,20 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         },
         cached_share: setup.cached_share,
         history_cached: setup.turns.history_cached,
+        host: host_cache(setup, memory),
         drafts: setup.drafts,
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         admission_interval: frontend(&setup.engine.host).0,
         graph_sizes: Some(graph_sizes(setup.max_seqs)),
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
     }
+}
+
+/// Each GPU keeps and reads its part of the cache, all of them at once, at the rate published for the link.
+fn host_cache(setup: &Setup, memory: &Memory) -> HostCache {
+    let block = memory.kv_per_token * f64::from(setup.kv_block());
+    let Ok(bandwidth) = setup.gpu.host_bandwidth() else { return HostCache::default() };
+    HostCache { blocks: (setup.host_gib() * GIB / block.0) as u64, seconds_per_block: (block / bandwidth).0 }
 }
 
 /// Whether steps are scheduled asynchronously: without pipeline stages, all engines do so by default.

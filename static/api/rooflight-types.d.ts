@@ -203,6 +203,8 @@ export type Config = {
   think_time?: number;
   /** Fraction of a session's history that the prefix cache may serve while it holds it; 0 if it is off. */
   history_cached?: number;
+  /** Host memory per GPU to which the KV cache of sessions is written, and from which it is read again when the GPU no longer holds it; 0 if it is off. */
+  host_cache?: number;
   /** Seconds over which clients start, evenly spaced; empty for all at once. */
   ramp?: number;
   /** Seconds between client starts, instead of a ramp; empty for all at once. */
@@ -379,7 +381,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "layers" | "hidden" | "heads" | "kv_heads" | "head_dim" | "window" | "latent" | "mlp" | "experts" | "active_experts" | "expert_width" | "shared_width" | "vocab" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "sms" | "clock_mhz" | "bf16_tflops" | "fp8_tflops" | "fp4_tflops" | "int8_tflops" | "memory_gib" | "bandwidth" | "l2_mib" | "l2_bandwidth" | "link_rate" | "network_rate" | "power_limit" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "most" | "day" | "plans" | "measured" | "compared" | "runs";
+export type Field = "link" | "version" | "model" | "layers" | "hidden" | "heads" | "kv_heads" | "head_dim" | "window" | "latent" | "mlp" | "experts" | "active_experts" | "expert_width" | "shared_width" | "vocab" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "host_cache" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "sms" | "clock_mhz" | "bf16_tflops" | "fp8_tflops" | "fp4_tflops" | "int8_tflops" | "memory_gib" | "bandwidth" | "l2_mib" | "l2_bandwidth" | "link_rate" | "network_rate" | "power_limit" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "most" | "day" | "plans" | "measured" | "compared" | "runs";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;
@@ -888,6 +890,7 @@ export type PlanRequest = Config & {
     power_cap?: "all" | Array<number>;
     cached_share?: "all" | Array<number>;
     history_cached?: "all" | Array<number>;
+    host_cache?: "all" | Array<number>;
     drafted?: "all" | Array<number>;
     accepted?: "all" | Array<number>;
     prefill_workers?: "all" | Array<number>;

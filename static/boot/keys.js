@@ -35,6 +35,7 @@ export const KEYS = {
   message: "um",
   think_time: "tt",
   history_cached: "hc",
+  host_cache: "hm",
   ramp: "ru",
   stagger: "sg",
   requests: "np",

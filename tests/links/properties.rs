@@ -40,9 +40,9 @@ fn start() -> impl Strategy<Value = Start> {
 prop_compose! {
     fn turns()(
         (count, message) in any::<(u32, u32)>(),
-        (think_s, history_cached) in (decimal(), decimal()),
+        (think_s, history_cached, host_gib) in (decimal(), decimal(), decimal()),
     ) -> Turns {
-        Turns { count, message, think_s, history_cached }
+        Turns { count, message, think_s, history_cached, host_gib }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Request properties other than mean lengths: distributions, arrivals, drafts.
 
 use super::workload::{MAX_BINS, NO_SPREAD};
-use crate::config::{Field, Issue, Load, Model, Scenario, Workload};
+use crate::config::{Field, Gpu, Issue, Load, Model, Scenario, Turns, Workload};
 use crate::units::decimal;
 
 pub fn check(scenario: &Scenario, issues: &mut Vec<Issue>) {
@@ -53,13 +53,14 @@ fn one_distribution(workload: &Workload, issues: &mut Vec<Issue>) {
 }
 
 /// Inputs that apply only to some kinds of load.
-const OF_LOADS: [Field; 9] = [
+const OF_LOADS: [Field; 10] = [
     Field::Burstiness,
     Field::MaxInFlight,
     Field::Turns,
     Field::Message,
     Field::ThinkTime,
     Field::HistoryCached,
+    Field::HostCache,
     Field::Ramp,
     Field::Stagger,
     Field::Requests,
@@ -83,6 +84,31 @@ fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
         );
         issues.push(Issue::warning(Field::Requests, text));
     }
+}
+
+/// What keeping histories in the host's memory takes.
+pub fn host_cache(gpu: &Gpu, workload: &Workload, issues: &mut Vec<Issue>) {
+    let Turns { host_gib, history_cached, .. } = workload.turns;
+    if host_gib == 0.0 || !workload.load.is_sessions() {
+        return;
+    }
+    issues.push(match gpu.host_bandwidth() {
+        Err(missing) => {
+            let text = format!("{missing}. No KV cache can move there: enter 0");
+            Issue::error(Field::HostCache, text).with_given(decimal(host_gib))
+        }
+        Ok(_) if history_cached == 0.0 => Issue::warning(
+            Field::HostCache,
+            "the prefix cache is off, so the host keeps nothing either: raise the cached history above 0",
+        ),
+        Ok(bandwidth) => Issue::note(
+            Field::HostCache,
+            format!(
+                "the cache is read back at the {} published for the link to the host; no measured run did so",
+                bandwidth.print()
+            ),
+        ),
+    });
 }
 
 pub fn drafts_of(model: &Model, workload: &Workload, issues: &mut Vec<Issue>) {

@@ -6,12 +6,13 @@ use super::{Setting, setting};
 use crate::config::issue::excerpt;
 use crate::config::names::settle;
 use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Scenario};
+use crate::units::GIB;
 
 /// How many unrecognised arguments a warning lists.
 const NAMED: usize = 20;
 
 /// Flags that affect neither time nor memory, besides those of [`Setting::Idle`].
-const IDLE: [&str; 25] = [
+const IDLE: [&str; 27] = [
     "tokenizer",
     "tokenizer_path",
     "tokenizer_mode",
@@ -36,6 +37,8 @@ const IDLE: [&str; 25] = [
     "enable_prefix_caching",
     "no_enable_prefix_caching",
     "disable_radix_cache",
+    "enable_hierarchical_cache",
+    "kv_offloading_backend",
     "extra_llm_api_options",
 ];
 
@@ -49,6 +52,8 @@ struct Rest {
     dp_attention: bool,
     ep: Option<u32>,
     ep_over_all: bool,
+    /// GiB of host memory for KV cache: of each GPU, or of all that share the layers.
+    host: Option<f64>,
 }
 
 pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
@@ -76,6 +81,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
             .issues
             .push(Issue::error(Field::Model, "the command names no model: give it as `--model NAME`")),
     }
+    scenario.workload.turns.host_gib = 0.0;
     flags_given.iter().for_each(|flag| rest.set(&mut scenario, flag));
     flags(&launch.options.join("\n")).iter().for_each(|option| rest.option(&mut scenario, option));
     rest.unknown.extend(others.map(str::to_owned));
@@ -84,6 +90,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
         rest.issues.extend(settle(&mut scenario));
     }
     rest.quantised(&mut scenario);
+    rest.host_cache(&mut scenario);
     rest.ranks(&mut scenario);
     rest.issues.extend(listed(&rest.unknown));
     if launch.others > 0 {
@@ -128,6 +135,10 @@ impl Rest {
                 None => self.bad(Field::MemoryShare, flag, "a share of memory such as 0.9"),
             },
             Setting::KvFormat => self.kv(scenario, flag),
+            Setting::HostCache => match flag.number().filter(|size| size.is_finite() && *size >= 0.0) {
+                Some(size) => self.host = Some(size),
+                None => self.bad(Field::HostCache, flag, "an amount of memory such as 64"),
+            },
         }
     }
 
@@ -137,6 +148,9 @@ impl Rest {
             ("dtype", _) => self.kv(scenario, option),
             ("enable_attention_dp", _) => self.dp_attention = option.on(),
             ("enable_block_reuse", _) | (_, None) => {}
+            ("host_cache_size", Some(bytes)) if bytes.parse::<f64>().is_ok() => {
+                self.host = option.number().map(|bytes| bytes / GIB);
+            }
             _ => self.unknown(option),
         }
     }
@@ -158,6 +172,16 @@ impl Rest {
             (Some(Dtype::Bf16), _) => self.unknown(&flag),
             _ => {}
         }
+    }
+
+    /// vLLM counts the GiB of all GPUs that share its layers, SGLang the GB of each GPU.
+    fn host_cache(&self, scenario: &mut Scenario) {
+        let Some(size) = self.host else { return };
+        scenario.workload.turns.host_gib = match &*scenario.engine {
+            "vllm" => size / f64::from(scenario.tp.max(1)),
+            "sglang" => size * 1e9 / GIB,
+            _ => size,
+        };
     }
 
     /// Degrees of parallelism that several flags determine together.

@@ -20,6 +20,8 @@ pub enum Setting {
     MaxSeqs,
     MemoryShare,
     KvFormat,
+    /// Host memory for KV cache.
+    HostCache,
     /// Affects no time.
     Idle,
 }
@@ -45,6 +47,7 @@ const NAMES: &[(Setting, &[&str])] = &[
         ],
     ),
     (Setting::KvFormat, &["kv_cache_dtype"]),
+    (Setting::HostCache, &["kv_offloading_size", "hicache_size"]),
     (
         Setting::Idle,
         &[

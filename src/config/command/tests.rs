@@ -30,6 +30,14 @@ fn commands_of_each_engine_are_read() {
             "python3 -m vllm.entrypoints.openai.api_server --model=RedHatAI/Qwen3-32B-quantized.w4a16 --kv-cache-dtype fp8 --gpu-memory-utilization 0.85",
             "v=1&m=qwen3-32b&w=int4&kv=fp8&mem=0.85",
         ),
+        (
+            "vllm serve Qwen/Qwen3-32B -tp=4 --kv-offloading-backend native --kv-offloading-size 256",
+            "v=1&m=qwen3-32b&tp=4&hm=64",
+        ),
+        (
+            "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --enable-hierarchical-cache --hicache-size 1073.741824",
+            "v=1&m=qwen3-8b&e=sglang&hm=1000",
+        ),
         ("vllm serve Qwen/Qwen3-32B --quantization fp8", "v=1&m=qwen3-32b&w=fp8"),
         ("vllm serve Qwen/Qwen3-32B-AWQ --quantization awq_marlin", "v=1&m=qwen3-32b&w=int4"),
         ("vllm serve Qwen/Qwen3-32B --data-parallel-size 2", "v=1&m=qwen3-32b&n=2"),

@@ -195,13 +195,17 @@ inputs! {
         "Fraction of a session's history that the prefix cache may serve while it holds it; 0 if it is off.")
         .at(Requests, 19).later().when(of_sessions)
         .number(held!(workload.turns.history_cached, real(0.0, 1.0, SHARES).unit("of history"))),
-    Ramp = start!(Ramp, 20, 86_400.0, row("ru", "Ramp",
+    HostCache = row("hm", "Host cache",
+        "Host memory per GPU to which the KV cache of sessions is written, and from which it is read again when the GPU no \
+        longer holds it; 0 if it is off.").at(Requests, 20).later().when(of_sessions)
+        .number(held!(workload.turns.host_gib, real(0.0, 16_384.0, Quarters { low: 16, high: 4096 }).unit("GiB"))),
+    Ramp = start!(Ramp, 21, 86_400.0, row("ru", "Ramp",
         "Seconds over which clients start, evenly spaced; empty for all at once.")),
-    Stagger = start!(Stagger, 21, 3_600.0, row("sg", "Stagger",
+    Stagger = start!(Stagger, 22, 3_600.0, row("sg", "Stagger",
         "Seconds between client starts, instead of a ramp; empty for all at once.")),
     Requests = row("np", "Requests",
         "Requests in the simulated run (`--num-prompts`), in whole sessions. Empty: ten per client but at least 100, \
-        or 1,000 at a rate.").at(Requests, 22).later()
+        or 1,000 at a rate.").at(Requests, 23).later()
         .when(|scenario| !matches!(scenario.workload.load, Load::Burst(_) | Load::Offline(_) | Load::Batch(_)))
         .number(held!(workload.requests,
             whole(1.0, 100_000.0, Quarters { low: 16, high: 16_384 }).unit("in all").optional())),

@@ -9,7 +9,7 @@ use crate::config::inputs::Group;
 use crate::config::issue::excerpt;
 
 /// Inputs that may vary, outermost loop first.
-pub const VARIES: [Field; 19] = [
+pub const VARIES: [Field; 20] = [
     Field::Gpu,
     Field::Engine,
     Field::Weights,
@@ -24,6 +24,7 @@ pub const VARIES: [Field; 19] = [
     Field::PowerCap,
     Field::CachedShare,
     Field::HistoryCached,
+    Field::HostCache,
     Field::Drafted,
     Field::Accepted,
     Field::PrefillWorkers,

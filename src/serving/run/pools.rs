@@ -8,7 +8,7 @@ use crate::kernels::constants::constants;
 use crate::kernels::{Collective, collective};
 use crate::serving::replica;
 use crate::serving::report::Memory;
-use crate::serving::sim::{Policy, Preempt, Transfer};
+use crate::serving::sim::{HostCache, Policy, Preempt, Transfer};
 use crate::serving::table::{Extent, Phases, StepTable, TablePlan};
 use crate::units::{Bytes, Seconds};
 
@@ -93,6 +93,7 @@ pub fn decode_policy(setup: &Setup, memory: &Memory) -> Policy {
     Policy {
         cached_share: 0.0,
         history_cached: 0.0,
+        host: HostCache::default(),
         admission_delay: 0.0,
         admission_interval: 0.0,
         batch_wait: None,

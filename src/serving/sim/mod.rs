@@ -38,7 +38,7 @@ pub use cost::{Chunk, RankStep, Spent, StepCost};
 pub use error::SimError;
 pub use metrics::{Kept, Metrics, Stats, goodput, in_flight, kept, metrics};
 pub use outcome::{Counts, Gap, Gaps, Moment, Outcome, Saturation, Served};
-pub use policy::{BalanceWait, BatchWait, Policy, Preempt};
+pub use policy::{BalanceWait, BatchWait, HostCache, Policy, Preempt};
 pub use request::Request;
 pub use system::Limits;
 

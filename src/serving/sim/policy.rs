@@ -52,6 +52,8 @@ pub struct Policy {
     /// sequences need the memory; 0 without prefix caching.
     pub history_cached: f64,
     /// Speculative decoding: a step yields a mean of `1 + accepted` tokens per sequence, the same for all.
+    /// Where the histories of sessions are kept besides.
+    pub host: HostCache,
     pub drafts: Drafts,
     /// Seconds from a request's arrival until the scheduler sees it.
     pub admission_delay: f64,
@@ -62,6 +64,17 @@ pub struct Policy {
     pub admission_together: bool,
     /// Seconds from the end of a step until the client sees its tokens.
     pub output_delay: f64,
+}
+
+/// Host memory for KV cache. Whatever a turn leaves is written to it as well, as vLLM's and SGLang's do it; a turn that
+/// could start and finds more there than on the GPU waits until that has been read, while others go on. A rank reads for
+/// one turn after the other.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct HostCache {
+    /// KV blocks of one rank; 0 if there is none.
+    pub blocks: u64,
+    /// Seconds to read one.
+    pub seconds_per_block: f64,
 }
 
 /// TensorRT-LLM's batch waiting: while sequences decode, prompts wait until a step would have `tokens` (prompts and
@@ -123,6 +136,7 @@ impl Policy {
             graph_sizes: None,
             cached_share: 0.0,
             history_cached: 0.0,
+            host: HostCache::default(),
             drafts: Drafts::default(),
             admission_delay: 0.0,
             admission_interval: 0.0,
@@ -192,6 +206,7 @@ impl Policy {
                 "accepted tokens must be 0 to the number drafted",
             ),
             (drafted <= 65_536, "at most 65536 tokens can be drafted"),
+            (delay(self.host.seconds_per_block), "reading the host's memory must take a finite time"),
             (delay(conservativeness), "the conservativeness must be finite and not negative"),
             (
                 delay(self.admission_delay) && delay(self.admission_interval) && delay(self.output_delay),

@@ -62,12 +62,16 @@ impl MicroBatch {
 pub(super) struct Rank<'a> {
     pub policy: &'a Policy,
     pub waiting: VecDeque<u32>,
+    /// Requests whose history is being read from the host, by the time that is done, ascending.
+    pub reading: VecDeque<(f64, u32)>,
     /// Sequences with a slot, over all micro-batches.
     pub running: u32,
     /// Free KV blocks.
     pub free: u64,
     /// Session prefixes within those.
     prefixes: Prefixes,
+    /// What the host's memory holds of them.
+    host: Prefixes,
     /// Fraction of the outstanding outputs that SGLang keeps free.
     pub share: f64,
     pub micro_batches: Vec<MicroBatch>,
@@ -79,9 +83,11 @@ impl<'a> Rank<'a> {
         Self {
             policy,
             waiting: VecDeque::new(),
+            reading: VecDeque::new(),
             running: 0,
             free: policy.blocks(),
             prefixes: Prefixes::default(),
+            host: Prefixes::default(),
             share: first_share(policy.preempt),
             micro_batches: (0..policy.stages).map(|_| MicroBatch::new(policy)).collect(),
             preemptions: 0,
@@ -90,13 +96,38 @@ impl<'a> Rank<'a> {
 
     /// Unfinished requests here.
     pub fn load(&self) -> usize {
-        self.waiting.len() + self.running as usize
+        self.waiting.len() + self.reading.len() + self.running as usize
+    }
+
+    /// Blocks of a waiting request's history that only the host holds.
+    pub fn only_on_host(&self, request: &RequestState) -> u64 {
+        if self.policy.host.blocks == 0 || request.is_ready() {
+            return 0;
+        }
+        let here = self.prefixes.blocks_of(request.session).max(request.read);
+        self.host.blocks_of(request.session).saturating_sub(here)
+    }
+
+    /// Starts to read that for the first waiting request, which others pass meanwhile.
+    pub fn read_from_host(&mut self, id: u32, request: &mut RequestState, now: f64) {
+        let used = self.only_on_host(request) as f64 * self.policy.history_cached;
+        request.read = self.host.blocks_of(request.session);
+        self.waiting.pop_front();
+        let begin = self.reading.back().map_or(now, |&(time, _)| time.max(now));
+        self.reading.push_back((begin + used * self.policy.host.seconds_per_block, id));
+    }
+
+    /// Those that have been read by `now` are next.
+    pub fn end_reading(&mut self, now: f64) {
+        let done = self.reading.partition_point(|&(time, _)| time <= now);
+        self.reading.drain(..done).rev().for_each(|(_, id)| self.waiting.push_front(id));
     }
 
     /// Gives `id` a slot and the blocks of its cached tokens (all blocks if reserved).
     pub fn start(&mut self, micro: usize, id: u32, request: &mut RequestState) {
         if !request.is_ready() {
             request.filled = self.cached(request);
+            request.read = 0;
             request.session.into_iter().for_each(|session| self.prefixes.take(session));
         }
         let blocks = match self.policy.preempt {
@@ -121,7 +152,8 @@ impl<'a> Rank<'a> {
 
     /// Prompt tokens of a waiting request that need not be computed.
     pub fn cached(&self, request: &RequestState) -> u32 {
-        self.policy.cached(request.prompt, self.prefixes.blocks_of(request.session))
+        let kept = self.prefixes.blocks_of(request.session).max(request.read);
+        self.policy.cached(request.prompt, kept)
     }
 
     /// The first running request if several micro-batches share the memory: they could otherwise keep taking it
@@ -147,7 +179,12 @@ impl<'a> Rank<'a> {
     pub fn end(&mut self, micro: usize, request: &mut RequestState, kv: u64) {
         self.release(micro, request, kv);
         if let Some(session) = request.session {
-            self.prefixes.keep(session, kv / u64::from(self.policy.kv_block.max(1)));
+            let blocks = kv / u64::from(self.policy.kv_block.max(1));
+            self.prefixes.keep(session, blocks);
+            if self.policy.host.blocks > 0 {
+                self.host.keep(session, blocks);
+                self.host.give_way(self.policy.host.blocks);
+            }
         }
     }
 

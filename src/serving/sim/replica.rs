@@ -136,12 +136,15 @@ impl<'a> Replica<'a> {
         if self.idle.is_empty() {
             return f64::INFINITY;
         }
-        let ready = if !self.stalled && self.has_work() {
-            self.now
-        } else {
-            self.unread.front().map_or(f64::INFINITY, |&(time, _)| time.max(self.now))
-        };
+        let ready =
+            if !self.stalled && self.has_work() { self.now } else { self.next_request().max(self.now) };
         ready.max(self.stages[0])
+    }
+
+    /// When the next request can be scheduled that now cannot.
+    fn next_request(&self) -> f64 {
+        let read = self.ranks.iter().filter_map(|rank| rank.reading.front());
+        self.unread.front().into_iter().chain(read).fold(f64::INFINITY, |first, &(time, _)| first.min(time))
     }
 
     fn has_work(&self) -> bool {
@@ -227,6 +230,7 @@ impl<'a> Replica<'a> {
                 rank.waiting.push_back(id);
             }
         }
+        self.ranks.iter_mut().for_each(|rank| rank.end_reading(seen));
     }
 
     fn plan(&mut self, micro: usize, requests: &mut [RequestState]) {

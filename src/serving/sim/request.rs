@@ -28,6 +28,8 @@ pub(super) struct RequestState {
     pub reserved: u64,
     /// Its session, if any: the KV cache left by the session's earlier requests is its history.
     pub session: Option<u32>,
+    /// Blocks of that history that were read from the host's memory for it.
+    pub read: u64,
     /// Time of its last token; while decoding, of the one it started with. Infinite if that is when it gets its
     /// slot, NaN if there was none.
     pub last: f64,

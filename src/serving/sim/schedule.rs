@@ -54,6 +54,7 @@ impl Rank<'_> {
         batch.scheduled.clear();
         batch.tidy(requests);
         self.join_ready(micro, requests, now);
+        self.fetch_histories(micro, requests, now);
         match self.policy.batching {
             Batching::PrefillFirst if !self.policy.mixed_chunk => self.prefill_or_decode(micro, requests),
             Batching::PrefillFirst | Batching::MixedChunks | Batching::InFlight => {
@@ -98,6 +99,20 @@ impl Rank<'_> {
             batch.decoding.join(id, request);
             batch.joined.push(id);
             batch.fresh.push(id);
+        }
+    }
+
+    /// Requests that could start, but for a history that the host has to give back first.
+    fn fetch_histories(&mut self, micro: usize, requests: &mut [RequestState], now: f64) {
+        while let Some(&id) = self.waiting.front()
+            && self.only_on_host(&requests[id as usize]) > 0
+            && self.free_slots(micro) as usize > self.reading.len()
+        {
+            let request = &requests[id as usize];
+            if !Claims::default().admit(self, requests, request, request.fill) {
+                break;
+            }
+            self.read_from_host(id, &mut requests[id as usize], now);
         }
     }
 
@@ -162,7 +177,7 @@ impl Rank<'_> {
         let mut candidates = std::mem::take(&mut self.micro_batches[micro].scheduled.candidates);
         for &id in self.waiting.iter().take(self.free_slots(micro) as usize) {
             let request = &requests[id as usize];
-            if budget == 0 || input == 0 || request.is_ready() {
+            if budget == 0 || input == 0 || request.is_ready() || self.only_on_host(request) > 0 {
                 break;
             }
             let cached = self.cached(request);

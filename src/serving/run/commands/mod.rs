@@ -8,7 +8,7 @@ mod tests;
 use serde::Serialize;
 
 use crate::config::{Batching, Dtype, Load, Setup, Start};
-use crate::units::decimal;
+use crate::units::{GIB, decimal};
 use shell::Shell;
 
 /// For one replica. Flags are those of the engine version in the catalog; every setting is explicit, so other
@@ -110,7 +110,7 @@ fn quantised(setup: &Setup) -> Option<&'static str> {
 }
 
 fn vllm(command: &str, setup: &Setup) -> Shell {
-    let drafted = setup.drafts.drafted;
+    let (drafted, host) = (setup.drafts.drafted, setup.host_gib());
     let by = if drafts_itself(setup) { ("method", "mtp") } else { ("model", DRAFT_MODEL) };
     let drafts = format!("'{{\"{}\": \"{}\", \"num_speculative_tokens\": {drafted}}}'", by.0, by.1);
     Shell::new(&format!("{command} {}", model(setup)))
@@ -127,11 +127,13 @@ fn vllm(command: &str, setup: &Setup) -> Shell {
             if setup.keeps_prefixes() { "--enable-prefix-caching" } else { "--no-enable-prefix-caching" },
             "",
         )
+        // The option counts the memory of all GPUs of the server's tensor parallelism.
+        .only_if(host > 0.0, "--kv-offloading-size", decimal(host * f64::from(setup.tp)))
         .only_if(drafted > 0, "--speculative-config", drafts)
 }
 
 fn sglang(command: &str, setup: &Setup) -> Shell {
-    let (drafted, own) = (setup.drafts.drafted, drafts_itself(setup));
+    let (drafted, own, host) = (setup.drafts.drafted, drafts_itself(setup), setup.host_gib());
     Shell::new(&format!("{command} {}", model(setup)))
         .flag("--tp-size", setup.gpus_per_stage())
         .only_if(setup.pp > 1, "--pp-size", setup.pp)
@@ -144,6 +146,9 @@ fn sglang(command: &str, setup: &Setup) -> Shell {
         .flag("--max-running-requests", setup.max_seqs)
         .flag("--mem-fraction-static", decimal(setup.memory_share))
         .only_if(!setup.keeps_prefixes(), "--disable-radix-cache", "")
+        .only_if(host > 0.0, "--enable-hierarchical-cache", "")
+        // Of each GPU, in GB.
+        .only_if(host > 0.0, "--hicache-size", (host * GIB / 1e9).round())
         .only_if(drafted > 0, "--speculative-algorithm", if own { "EAGLE" } else { "EAGLE3" })
         .only_if(drafted > 0 && !own, "--speculative-draft-model-path", DRAFT_MODEL)
         .only_if(drafted > 0, "--speculative-num-steps", drafted)
@@ -155,6 +160,9 @@ fn trtllm(command: &str, setup: &Setup) -> Shell {
     let mut options = format!("kv_cache_config:\\n  enable_block_reuse: {}\\n", setup.keeps_prefixes());
     if setup.kv == Dtype::Fp8 {
         options += "  dtype: fp8\\n";
+    }
+    if setup.host_gib() > 0.0 {
+        options += &format!("  host_cache_size: {:.0}\\n", setup.host_gib() * GIB);
     }
     if setup.dp > 1 {
         options += "enable_attention_dp: true\\n";

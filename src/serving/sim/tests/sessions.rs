@@ -34,6 +34,32 @@ fn evicted_prefixes_are_recomputed() {
 }
 
 #[test]
+fn evicted_prefixes_are_read_from_the_host() {
+    // As above, but the host has room for both sessions: reading the block that was evicted takes 1.5 s.
+    let lengths = [TWO[0], TWO[1], (18, 1), (4, 1)];
+    let arrivals = sessions(2, 8.0, Arrivals::Times(vec![0.0, 5.0]));
+    let host = HostCache { blocks: 8, seconds_per_block: 1.5 };
+    let (steps, outcome) = record(&Policy { host, ..keeping(24) }, &lengths, &arrivals);
+    assert!(steps.contains(&"8+8|0/0".to_owned()), "{steps:?}");
+    let (_, without) = record(&keeping(24), &lengths, &arrivals);
+    assert_eq!(firsts(&outcome)[1], firsts(&without)[1] + 1.5);
+    // With room for one block it holds the last session only.
+    let host = HostCache { blocks: 1, seconds_per_block: 1.5 };
+    assert_eq!(firsts(&record(&Policy { host, ..keeping(24) }, &lengths, &arrivals).1), firsts(&without));
+}
+
+#[test]
+fn others_go_on_while_the_host_is_read() {
+    // The second session fills the GPU just before the second turn of the first, and its own second turn goes on meanwhile.
+    let lengths = [TWO[0], TWO[1], (20, 1), (1, 1)];
+    let arrivals = sessions(2, 8.0, Arrivals::Times(vec![0.0, 11.5]));
+    let host = HostCache { blocks: 8, seconds_per_block: 3.0 };
+    let (steps, outcome) = record(&Policy { host, ..keeping(24) }, &lengths, &arrivals);
+    assert_eq!(steps[4..6], ["20+0|0/0", "8+8|0/0"], "{steps:?}");
+    assert!(firsts(&outcome)[2] < firsts(&outcome)[1]);
+}
+
+#[test]
 fn turns_of_a_session_never_overlap_and_all_are_served() {
     for seed in 0..200u64 {
         let mut random = crate::kernels::random::SplitMix64::new(seed);
