@@ -59,7 +59,7 @@ impl DeviceSpec {
             return Ok(spec);
         }
         // A GPU with edited figures has the kernels of the one it was edited from.
-        let chip = Self::of(gpu.measured())?;
+        let chip = gpu.edited_from.as_deref().map_or(Ok(spec), Self::of)?;
         Ok(Self { identity: IDENTITY.map(|(_, value)| value(&chip) as f32), ..spec })
     }
 

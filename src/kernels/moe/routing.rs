@@ -1,5 +1,9 @@
 //! How many tokens each expert gets, in the layer and on the busiest expert-parallel rank.
 
+use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
+
 use crate::kernels::random::SplitMix64;
 
 /// Row tile heights of grouped GEMMs, in tokens.
@@ -8,6 +12,15 @@ pub const TILE_ROWS: [u64; 5] = [8, 16, 32, 64, 128];
 /// Number of random routings a load is averaged over.
 const DRAWS: u64 = 8;
 const SEED: u64 = 0x5EED;
+
+/// Loads kept at most: a few of the largest plans' tables.
+const MOST_KEPT: usize = 4096;
+
+thread_local! {
+    /// Random loads by pool and exponent. A plan has many steps with as many tokens, and the next plan the same ones: drawing
+    /// them anew took half of a plan's time.
+    static DRAWN: RefCell<FxHashMap<(Pool, u64), ExpertLoad>> = RefCell::default();
+}
 
 /// A routing problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,6 +84,17 @@ impl ExpertLoad {
 impl Routing {
     /// The load of the busiest rank.
     pub fn load(self, pool: &Pool) -> ExpertLoad {
+        let Self::PowerLaw(exponent) = self else { return self.mean(pool) };
+        let key = (*pool, exponent.to_bits());
+        DRAWN.with_borrow_mut(|drawn| {
+            if drawn.len() >= MOST_KEPT {
+                drawn.clear();
+            }
+            *drawn.entry(key).or_insert_with(|| self.mean(pool))
+        })
+    }
+
+    fn mean(self, pool: &Pool) -> ExpertLoad {
         let draws = self.draws(pool);
         let local = pool.local_experts();
         ExpertLoad::mean(draws.iter().map(|tokens| &tokens[..local.min(tokens.len())]))
