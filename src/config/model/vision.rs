@@ -40,7 +40,8 @@ pub struct Vision {
 impl Vision {
     /// Values of a patch: three colours per pixel and frame.
     pub fn values(&self) -> u64 {
-        3 * u64::from(self.frames) * u64::from(self.patch).pow(2)
+        // Saturating: a hostile config may claim any size until its limits are checked.
+        (3 * u64::from(self.frames)).saturating_mul(u64::from(self.patch).pow(2))
     }
 
     /// Parameters that every patch passes through.
