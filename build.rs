@@ -56,6 +56,7 @@ fn facts(constants: &Value) -> Result<String, String> {
         ("data_sets", "share_gpt_output_spread"),
         ("formats", "fp8_attention"),
         ("formats", "weight_block"),
+        ("images", "image_tokens"),
     ];
     let fact = |(part, name): (&str, &str)| {
         let constant = &constants["kernels"][part][name];

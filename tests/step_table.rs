@@ -50,6 +50,7 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
             let batch = Batch { sequences: chunk.into_iter().chain(decode).collect(), drafted, pooled: None };
             let direct = direct(setup, &physics, &models, batch);
             let work = Work {
+                begun: 0.0,
                 prompts: prompts.and_then(|(count, new, past)| {
                     Prompts::of((0..count).map(|_| (new as f64, past as f64)))
                 }),

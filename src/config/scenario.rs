@@ -142,6 +142,11 @@ impl Scenario {
     pub fn has_experts(&self) -> bool {
         self.model.record().is_some_and(Model::has_experts)
     }
+
+    /// Whether the shape of its model's vision encoder is known.
+    pub fn has_encoder(&self) -> bool {
+        self.model.record().is_some_and(|model| model.vision.is_some())
+    }
 }
 
 impl Default for Scenario {

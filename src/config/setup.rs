@@ -46,6 +46,9 @@ pub struct Setup {
     /// Fraction of each prompt found in the prefix cache.
     pub cached_share: f64,
     pub drafts: Drafts,
+    /// Images in each prompt, 0 if the model has no known encoder, and the tokens of one.
+    pub images: u32,
+    pub image_tokens: u32,
     pub slos: Slos,
     pub token_budget: u32,
     pub max_seqs: u32,

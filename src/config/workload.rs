@@ -179,6 +179,10 @@ pub struct Workload {
     /// Fraction of each prompt found in the prefix cache, 0..1.
     pub cached_share: f64,
     pub drafts: Drafts,
+    /// Images in each prompt.
+    pub images: u32,
+    /// Tokens of an image in the prompt; `None` for the model's number, or else a typical one.
+    pub image_tokens: Option<u32>,
     pub slos: Slos,
 }
 
@@ -301,6 +305,8 @@ impl Default for Workload {
             turns: Turns { count: 8, message: 140, think_s: 0.0, history_cached: 1.0, host_gib: 0.0 },
             cached_share: 0.0,
             drafts: Drafts::default(),
+            images: 0,
+            image_tokens: None,
             slos: Slos::default(),
         }
     }

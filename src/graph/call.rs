@@ -17,6 +17,8 @@ pub enum Block {
     /// The layer that drafts tokens.
     Drafting,
     Communication,
+    /// The vision encoder and its projector, whose collectives are among them.
+    Encoder,
 }
 
 /// Which property of a step a call's time depends on.

@@ -7,4 +7,4 @@ mod pass;
 pub use crate::kernels::{Phase, Sequences};
 pub use batch::Batch;
 pub use call::{Block, Call, Scope};
-pub use pass::{Layout, layers, pass, pass_of};
+pub use pass::{Layout, encoder, layers, pass, pass_of};

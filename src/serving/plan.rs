@@ -176,7 +176,7 @@ fn offline(setup: &Setup, physics: &Physics, size: u32, rows: &mut Rows) -> Resu
     }
     let all = fit::prompts_of_one_replica(setup);
     let computed: u64 = all.iter().map(|&prompt| u64::from(prompt) - cached(setup, u64::from(prompt))).sum();
-    let prefill = PlannedStep::new(setup, physics, first.pooling(computed), rows)?;
+    let prefill = PlannedStep::beginning(setup, physics, first.pooling(computed), rows)?;
     let verified = all.len() as u64 * u64::from(setup.tokens_verified());
     let last = u64::from(setup.osl.saturating_sub(1));
     let decode = samples(last, DECODE_SAMPLES)
@@ -200,7 +200,7 @@ fn prompt_alone(setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Pla
     let new = (isl - cached).min(u64::from(setup.token_budget).max(1));
     let batch = Batch::of(Sequences { count: 1, new, past: cached });
     let ranks = if new <= replica::mixed_graph(setup) { u64::from(setup.dp) } else { 1 };
-    PlannedStep::new(setup, physics, batch.pooling(ranks * new), rows)
+    PlannedStep::beginning(setup, physics, batch.pooling(ranks * new), rows)
 }
 
 /// Decode steps half-way through the output, for up to `running` sequences.

@@ -5,7 +5,7 @@ use crate::config::kernels::{KernelName, LatentKernel};
 use crate::config::model::Attention;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::graph::{self, Batch, Call, Layout, Scope, pass, pass_of};
+use crate::graph::{self, Batch, Block, Call, Layout, Scope, pass, pass_of};
 use crate::kernels::{Collective, Count, Op, Routing, collective};
 use crate::latency::{HostWork, Ideal, KernelTime, PowerModel, Provenance, Resource, StepTime};
 use crate::units::{Joules, Seconds, Watts};
@@ -88,6 +88,11 @@ impl PlannedStep {
         Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
+    /// Kernels that it launches without a CUDA graph.
+    pub fn own_launches(&self) -> f64 {
+        launches(self.calls.iter().map(|call| &call.call))
+    }
+
     /// Kernels that a pass launches without a CUDA graph, for any batch.
     pub fn launches(setup: &Setup, physics: &Physics) -> f64 {
         launches(&pass(&setup.model, &layout(setup, physics), &Batch::prefill(&[1])))
@@ -135,9 +140,8 @@ impl PlannedStep {
             Efficiencies::Roofline => StepTime::of_kernels(kernels),
             Efficiencies::Learned(_) => {
                 let prefill = self.batch.sequences.iter().any(|group| !group.decodes());
-                let launches = || launches(self.calls.iter().map(|call| &call.call));
                 let work = HostWork {
-                    launches: prefill.then(launches),
+                    launches: prefill.then(|| self.own_launches()),
                     sequences: self.batch.sequences.iter().map(|group| group.count as f64).sum(),
                     ahead: decides_ahead(setup),
                 };
@@ -219,7 +223,7 @@ impl PlannedCall {
     }
 
     /// Timed by the model of another kind of attention: latent for compressed keys, windowed for selected blocks of
-    /// keys.
+    /// keys, causal for an encoder's.
     fn unmeasured(&self, setup: &Setup) -> bool {
         let chosen = |attention: &Attention| match attention {
             Attention::Gqa(gqa) => gqa.blocks.map(|blocks| u64::from(blocks.keys())),
@@ -227,6 +231,7 @@ impl PlannedCall {
         };
         match &self.call.op {
             Op::LatentAttention(call) => call.reach.is_some(),
+            Op::Attention(_) if self.call.block == Block::Encoder => true,
             Op::Attention(call) => {
                 call.window.is_some() && setup.model.attentions().any(|one| chosen(one) == call.window)
             }
@@ -314,5 +319,6 @@ fn collective_time(
     })
 }
 
+mod images;
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,8 @@ const KERNELS: usize = 9;
 const DISTINCT: f64 = 1.005;
 
 const RESOURCES: [Resource; 4] = [Resource::Compute, Resource::Memory, Resource::Network, Resource::Launch];
-const PARTS: [graph::Block; 7] = [
+const PARTS: [graph::Block; 8] = [
+    graph::Block::Encoder,
     graph::Block::Embedding,
     graph::Block::Attention,
     graph::Block::Mlp,

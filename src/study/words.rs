@@ -71,6 +71,7 @@ pub fn block(block: Block) -> &'static str {
         Block::Head => "Head",
         Block::Drafting => "Drafting",
         Block::Communication => "Links",
+        Block::Encoder => "Image encoder",
     }
 }
 

@@ -52,7 +52,7 @@ export type Basis = {
 };
 
 /** The part of the model a call belongs to, as a profile groups them. */
-export type Block = "embedding" | "attention" | "mlp" | "experts" | "head" | "drafting" | "communication";
+export type Block = "embedding" | "attention" | "mlp" | "experts" | "head" | "drafting" | "communication" | "encoder";
 
 /** `count` identical decoder blocks, anywhere in the model. */
 export type Blocks = {
@@ -175,6 +175,10 @@ export type Config = {
   drafted?: number;
   /** Speculative decoding: draft tokens accepted per step, on average. */
   accepted?: number;
+  /** Images in each prompt. The input length counts all tokens of a prompt, those of its images included. */
+  images?: number;
+  /** Tokens that each image takes in the prompt. If left out: as many as the model makes of every image (Gemma 3: 256), or else 1,024, a typical choice and no fact of the model. */
+  image_tokens?: number;
   /** Clients that each send their next request when the previous one ends. */
   concurrency?: number;
   /** Requests per second, arriving independently (Poisson) however many are waiting. */
@@ -381,7 +385,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "layers" | "hidden" | "heads" | "kv_heads" | "head_dim" | "window" | "latent" | "mlp" | "experts" | "active_experts" | "expert_width" | "shared_width" | "vocab" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "host_cache" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "sms" | "clock_mhz" | "bf16_tflops" | "fp8_tflops" | "fp4_tflops" | "int8_tflops" | "memory_gib" | "bandwidth" | "l2_mib" | "l2_bandwidth" | "link_rate" | "network_rate" | "power_limit" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "most" | "day" | "plans" | "measured" | "compared" | "runs";
+export type Field = "link" | "version" | "model" | "layers" | "hidden" | "heads" | "kv_heads" | "head_dim" | "window" | "latent" | "mlp" | "experts" | "active_experts" | "expert_width" | "shared_width" | "vocab" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "images" | "image_tokens" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "host_cache" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "sms" | "clock_mhz" | "bf16_tflops" | "fp8_tflops" | "fp4_tflops" | "int8_tflops" | "memory_gib" | "bandwidth" | "l2_mib" | "l2_bandwidth" | "link_rate" | "network_rate" | "power_limit" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "most" | "day" | "plans" | "measured" | "compared" | "runs";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;
@@ -663,6 +667,8 @@ export type Model = {
   mtp?: number;
   /** Parameters of the vision encoder and its projector, which engines load beside the language model. */
   encoder?: number;
+  /** The shape of that encoder, with which images have a time; `None` if only its size is known. */
+  vision?: Vision;
   /** Rows of the learned position table; `None` if positions are rotary or biases. */
   positions?: number;
 };
@@ -1072,6 +1078,35 @@ export type Timeline = {
   waiting: Array<number>;
   /** Fraction of the KV cache in use, 0..1. */
   kv: Array<number>;
+};
+
+/**
+ * A transformer over the patches of images, and the projector that makes tokens of them.
+ * Left out of its work: biases and position embeddings, which are a thousandth of the rest.
+ */
+export type Vision = {
+  layers: number;
+  hidden: number;
+  heads: number;
+  /** Width of the MLPs. */
+  intermediate: number;
+  /** The MLPs have no gate projection. */
+  ungated?: boolean;
+  /** Side of a patch, in pixels. */
+  patch: number;
+  /** Video frames of a patch; an image is repeated to fill them. */
+  frames: number;
+  /** Patches that become one token. */
+  merge: number;
+  /** Widths of the projector's matrices, from its input to the language model's hidden size. */
+  projector: Array<number>;
+  /** Projectors: one, and another for each layer whose result is used besides the last. */
+  projectors: number;
+  /** Patches that attend to each other, in `windowed` layers; in the others those of an image do. */
+  window?: number;
+  windowed?: number;
+  /** Tokens that the processor makes of every image; `None` if they depend on its size. */
+  tokens?: number;
 };
 
 /** Power, in watts. */

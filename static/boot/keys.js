@@ -21,6 +21,8 @@ export const KEYS = {
   cached_share: "pc",
   drafted: "sd",
   accepted: "sa",
+  images: "im",
+  image_tokens: "it",
   concurrency: "c",
   rate: "r",
   constant_rate: "rc",

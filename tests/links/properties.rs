@@ -118,7 +118,8 @@ prop_compose! {
         (shape, requests, max_in_flight) in
             (prop::option::of(prop::sample::select(Shape::ALL)), any::<Option<u32>>(), any::<Option<u32>>()),
         (log_spread, histogram, burstiness) in (decimal(), histogram(), decimal()),
-        (cached_share, drafted, accepted) in (decimal(), any::<u32>(), decimal()),
+        (cached_share, drafted, accepted, images, image_tokens) in
+            (decimal(), any::<u32>(), decimal(), any::<u32>(), any::<Option<u32>>()),
         (ttft_ms, tpot_ms, e2e_ms, percentile, share) in (number(), number(), number(), number(), number()),
         (token_budget, max_seqs) in (any::<Option<u32>>(), any::<Option<u32>>()),
         ((memory_share, sustained, power_cap, power_overhead, price), measured, prefill, spec) in
@@ -130,6 +131,7 @@ prop_compose! {
                 isl, osl, spread, log_spread, shape, histogram, load, burstiness, start, requests, max_in_flight, turns,
                 cached_share,
                 drafts: Drafts { drafted, accepted },
+                images, image_tokens,
                 slos: Slos { ttft_ms, tpot_ms, e2e_ms, percentile, share },
             },
             overrides: Overrides {

@@ -1,6 +1,7 @@
 //! Resolves a scenario against the catalogs, or reports everything that is wrong with it.
 
 mod formats;
+mod images;
 mod kernels;
 mod lookup;
 mod parallel;
@@ -90,6 +91,9 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             workload::fits_context(&longest(model, prompts), workload, model, issues);
         }
     }
+    let (images, image_tokens) = model.map_or((0, 0), |model| {
+        images::images(model, workload, prompts.as_deref().unwrap_or_default(), issues)
+    });
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, catalog, issues);
     let settings = settings::settings(&scenario.overrides, engine, gpu, issues);
@@ -127,6 +131,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         turns: workload.turns,
         cached_share: workload.cached_share,
         drafts: workload.drafts,
+        images,
+        image_tokens,
         slos: workload.slos,
         token_budget: settings.token_budget,
         max_seqs: settings.max_seqs,

@@ -149,6 +149,14 @@ inputs! {
         .at(Requests, 32).later()
         .number(held!(workload.drafts.accepted,
             real(0.0, 64.0, Even { low: 0.0, high: 16.0, step: 0.1 }).unit("tokens"))),
+    Images = row("im", "Images", "Images in each prompt. The input length counts all tokens of a prompt, those of its images included.")
+        .at(Workload, 12).later().when(Scenario::has_encoder)
+        .number(held!(workload.images, whole(0.0, 1_000.0, Even { low: 0.0, high: 16.0, step: 1.0 }).unit("per prompt"))),
+    ImageTokens = row("it", "Image tokens",
+        "Tokens that each image takes in the prompt. If left out: as many as the model makes of every image (Gemma 3: 256), \
+        or else 1,024, a typical choice and no fact of the model.").at(Workload, 13).later().when(Scenario::has_encoder)
+        .number(held!(workload.image_tokens,
+            whole(1.0, 1_000_000.0, Quarters { low: 16, high: 16_384 }).unit("per image").optional())),
     /// The kind of load; its sizes follow.
     Load = row("", "Load",
         "How requests arrive: from clients that wait for each answer, at a rate, all at once, from the engine's own \

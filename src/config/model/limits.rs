@@ -1,7 +1,7 @@
 //! Limits on an architecture's size, and consistency of its parts. The same checks apply to a pasted `config.json`
 //! and to a custom model from a link.
 
-use super::{Attention, Ffn, Indexer, Model};
+use super::{Attention, Ffn, Indexer, Model, Vision};
 use crate::units::decimal;
 
 /// The allowed range of one count, under its name in `config.json`.
@@ -73,6 +73,9 @@ pub const TAPS: Limit = Limit::new("conv_kernel", 64);
 pub const EXPERTS: Limit = Limit::new("num_experts", 8_192);
 pub const TOPK: Limit = Limit::new("num_experts_per_tok", 1_024);
 pub const EXPERT_WIDTH: Limit = Limit::new("moe_intermediate_size", 262_144);
+/// Of an encoder: its patch's side in pixels, the frames of one, and the patches of a token or window.
+pub const PATCH: Limit = Limit::new("patch_size", 1_024);
+pub const PATCHES: Limit = Limit::new("spatial_merge_size", 65_536);
 pub const CONTEXT: Limit = Limit::new("max_position_embeddings", 100_000_000);
 
 /// Attention kernels need head dimensions in multiples of this (16-byte loads of 16-bit values).
@@ -94,6 +97,7 @@ impl Model {
         check(LAYERS, layers);
         self.mtp.into_iter().for_each(|layers| check(MTP, layers));
         self.positions.into_iter().for_each(|rows| check(CONTEXT, rows));
+        self.vision.iter().for_each(|vision| vision_counts(vision, &mut check));
         for blocks in &self.blocks {
             blocks.attention.iter().for_each(|attention| attention_counts(attention, &mut check));
             blocks.ffn.iter().for_each(|ffn| ffn_counts(ffn, &mut check));
@@ -114,6 +118,20 @@ impl Model {
         }
         found
     }
+}
+
+fn vision_counts(vision: &Vision, check: &mut dyn FnMut(Limit, u32)) {
+    check(LAYERS, vision.layers);
+    check(HIDDEN, vision.hidden);
+    check(HEADS, vision.heads);
+    check(INTERMEDIATE, vision.intermediate);
+    check(PATCH, vision.patch);
+    check(PATCH, vision.frames);
+    check(PATCHES, vision.merge);
+    check(LAYERS, vision.projectors);
+    vision.projector.iter().for_each(|&width| check(INTERMEDIATE, width));
+    vision.window.into_iter().for_each(|patches| check(CONTEXT, patches));
+    vision.tokens.into_iter().for_each(|tokens| check(CONTEXT, tokens));
 }
 
 fn attention_counts(attention: &Attention, check: &mut dyn FnMut(Limit, u32)) {

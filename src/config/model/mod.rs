@@ -8,6 +8,7 @@ pub mod limits;
 mod resize;
 mod shape;
 mod tensors;
+mod vision;
 
 pub use attention::{Attention, Delta, Gates, Gqa, GqaTrait, Indexer, Mamba, Mla};
 pub use compressed::{Compressed, KeyBlocks};
@@ -15,3 +16,4 @@ pub use ffn::{Dense, Ffn, Moe};
 pub use resize::Size;
 pub use shape::{Blocks, Formats, Model, Norms};
 pub use tensors::{Class, Sharding, Tensor};
+pub use vision::Vision;

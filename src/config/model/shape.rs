@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attention, Ffn};
+use super::{Attention, Ffn, Vision};
 use crate::config::Dtype;
 
 /// A decoder-only language model.
@@ -37,6 +37,9 @@ pub struct Model {
     /// Parameters of the vision encoder and its projector, which engines load beside the language model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoder: Option<u32>,
+    /// The shape of that encoder, with which images have a time; `None` if only its size is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vision: Option<Vision>,
     /// Rows of the learned position table; `None` if positions are rotary or biases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<u32>,

@@ -71,6 +71,8 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
         turns: Workload::default().turns,
         cached_share: 0.0,
         drafts: Drafts::default(),
+        images: 0,
+        image_tokens: 0,
         slos: Slos::default(),
         token_budget,
         max_seqs,

@@ -193,7 +193,7 @@ fn prompts_of(task: &str, count: u32) -> Result<Vec<u32>, String> {
         }
         "sourcegraph-fim" => Ok(drawn(constants.fim_prompt, constants.fim_spread, constants.fim_longest)),
         "image-chat" | "video-chat" => {
-            Err("images or videos in the prompts: their encoder is not modelled".into())
+            Err("images or videos in the prompts: their numbers and sizes are not read".into())
         }
         other => Err(format!("the lengths of the prompts of {other} are not recorded")),
     }

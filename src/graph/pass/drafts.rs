@@ -19,7 +19,7 @@ impl Calls<'_> {
             return;
         }
         let Some(layer) = model.drafting_layer() else { return };
-        self.drafting = true;
+        self.within = Some(Block::Drafting);
         self.formats = self.layout.formats.of_drafting();
         self.scope = self.base;
         self.predict(&layer, batch, 1);

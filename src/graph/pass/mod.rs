@@ -3,6 +3,7 @@
 mod attention;
 mod compressed;
 mod drafts;
+mod encoder;
 mod ffn;
 mod layout;
 mod linear;
@@ -15,6 +16,7 @@ use crate::kernels::{
 };
 use crate::units::Bytes;
 
+pub use encoder::encoder;
 pub use layout::Layout;
 
 /// All calls of one pass of `batch`, in order, all pipeline stages one after another.
@@ -72,8 +74,8 @@ struct Calls<'a> {
     overlapped: bool,
     /// The previous part ended in an all-reduce.
     reduced: bool,
-    /// The next calls added belong to the drafting layer.
-    drafting: bool,
+    /// What the next calls added belong to as a whole: the drafting layer, or the encoder.
+    within: Option<Block>,
 }
 
 impl<'a> Calls<'a> {
@@ -92,7 +94,7 @@ impl<'a> Calls<'a> {
             scope: Scope::Tokens,
             overlapped: false,
             reduced: false,
-            drafting: false,
+            within: None,
         }
     }
 }
@@ -105,7 +107,7 @@ impl Calls<'_> {
     }
 
     fn add(&mut self, block: Block, name: &'static str, count: u64, op: impl Into<Op>) {
-        let block = if self.drafting { Block::Drafting } else { block };
+        let block = self.within.unwrap_or(block);
         if self.wanted() {
             self.list.push(Call {
                 block,

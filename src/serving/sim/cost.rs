@@ -13,6 +13,8 @@ pub struct Chunk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankStep<'a> {
     pub chunks: &'a [Chunk],
+    /// Prompts among them that begin, with no earlier turn of their session in the KV cache.
+    pub begun: u32,
     /// Decoding sequences, padded to a graph size if the step runs in a CUDA graph.
     pub decoding: u32,
     /// KV cache tokens of all of them, including one new token each; padding has none.

@@ -156,6 +156,11 @@ impl<'a> Rank<'a> {
         self.policy.cached(request.prompt, kept)
     }
 
+    /// Whether the KV cache holds earlier turns of the request's session, or its own from before a preemption.
+    pub fn resumes(&self, request: &RequestState) -> bool {
+        self.policy.history_cached > 0.0 && self.prefixes.blocks_of(request.session) > 0
+    }
+
     /// The first running request if several micro-batches share the memory: they could otherwise keep taking it
     /// from each other.
     pub fn spared(&self, requests: &[RequestState]) -> Option<u32> {

@@ -18,6 +18,8 @@ pub(super) struct Scheduled {
     pub chunks: Vec<Chunk>,
     /// The requests they belong to.
     pub prefilling: Vec<u32>,
+    /// How many of them begin, with no earlier turn of their session in the KV cache.
+    begun: u32,
     pub decoding: u32,
     pub decoding_kv: u64,
     /// KV blocks that decoding takes in a shortcut step.
@@ -33,14 +35,15 @@ impl Scheduled {
 
     /// The step as the cost model sees it, decoding padded to at least `padded` sequences.
     pub fn step(&self, padded: u32, drafted: u32) -> RankStep<'_> {
-        let &Self { ref chunks, decoding, decoding_kv, .. } = self;
-        RankStep { chunks, decoding: decoding.max(padded), decoding_kv, drafted }
+        let &Self { ref chunks, begun, decoding, decoding_kv, .. } = self;
+        RankStep { chunks, begun, decoding: decoding.max(padded), decoding_kv, drafted }
     }
 
     fn clear(&mut self) {
         self.chunks.clear();
         self.prefilling.clear();
         self.candidates.clear();
+        self.begun = 0;
         self.decoding = 0;
         self.decoding_kv = 0;
     }
@@ -69,6 +72,8 @@ impl Rank<'_> {
             let (id, tokens) = self.micro_batches[micro].scheduled.candidates[index];
             let request = &mut requests[id as usize];
             self.waiting.pop_front();
+            let begins = !self.resumes(request);
+            self.micro_batches[micro].scheduled.begun += u32::from(begins);
             self.start(micro, id, request);
             self.take(self.blocks_to_fill(request, tokens));
             self.add_chunk(micro, id, request, tokens);

@@ -77,7 +77,14 @@ impl<'a> Hosted<'a> {
     /// The same, with energy. A step calibrated to be shorter cannot draw more than the GPUs' limit.
     fn spent_on(&self, ranks: &[Work]) -> Option<Spent> {
         let (whole, joules) = self.physical(ranks)?;
-        let seconds = self.corrected(ranks, whole)?.0;
+        let seconds = if self.table.image_launches > 0.0 && ranks.iter().any(|work| work.begun > 0.0) {
+            // No measured run has images: calibration is of the rest.
+            let others = ranks.iter().map(|work| Work { begun: 0.0, ..*work }).collect::<Vec<_>>();
+            let without = self.physical(&others)?.0;
+            (self.corrected(&others, without)? + (whole - without)).0
+        } else {
+            self.corrected(ranks, whole)?.0
+        };
         Some(Spent { seconds, joules: joules.min(self.table.room * seconds) })
     }
 
@@ -107,8 +114,11 @@ impl<'a> Hosted<'a> {
         let kernels = Seconds(seconds);
         let prefill = ranks.iter().any(|work| work.prompts.is_some());
         let sequences = |work: &Work| work.prompts.map_or(0.0, |prompts| prompts.count) + work.decoding;
+        // The images of all prompts are encoded together.
+        let begins = ranks.iter().any(|work| work.begun > 0.0);
+        let images = if begins { self.table.image_launches } else { 0.0 };
         let work = HostWork {
-            launches: prefill.then_some(self.table.launches),
+            launches: prefill.then_some(self.table.launches + images),
             sequences: ranks.iter().map(sequences).fold(0.0, f64::max),
             ahead: self.ahead,
         };

@@ -95,6 +95,8 @@ pub struct TablePlan {
     physics: Physics,
     parts: Parts<Points>,
     rows: Rows,
+    /// The images of a prompt.
+    images: PlannedStep,
     launches: f64,
     copies: Seconds,
 }
@@ -111,6 +113,9 @@ struct Points {
 pub struct StepTable {
     parts: Parts<Grid>,
     launches: f64,
+    /// Encoding the images of a prompt that begins, on one GPU, and the kernels launched for it.
+    images: Spent,
+    image_launches: f64,
     /// Extra time per sequence that decodes next to prompts.
     copies: Seconds,
     /// As [`mixed_graph`].
@@ -173,7 +178,8 @@ impl TablePlan {
         };
         let launches = PlannedStep::launches(setup, physics);
         let copies = copies(setup, physics)?;
-        Ok(Self { setup: setup.clone(), physics: *physics, parts, rows, launches, copies })
+        let images = PlannedStep::of_images(setup, physics, &mut rows)?;
+        Ok(Self { setup: setup.clone(), physics: *physics, parts, rows, images, launches, copies })
     }
 
     /// The rows for the models.
@@ -208,7 +214,9 @@ impl TablePlan {
             Efficiencies::Roofline => Seconds::ZERO,
             Efficiencies::Learned(_) => self.copies,
         };
-        Some(StepTable { parts, launches: self.launches, copies, mixed_graph, gpus, room })
+        let images = self.images.spent(&self.setup, &self.physics, efficiencies)?;
+        let (launches, image_launches) = (self.launches, self.images.own_launches());
+        Some(StepTable { parts, launches, images, image_launches, copies, mixed_graph, gpus, room })
     }
 }
 
@@ -275,7 +283,12 @@ impl StepTable {
             attention += one.joules / ranks.len() as f64;
         }
         let alike = self.alike([tokens, logits, pooled, decoding], recent);
-        Spent { seconds: alike.seconds + slowest, joules: (alike.joules + attention) * self.gpus }
+        let begun = most(&|work| work.begun);
+        let each = ranks.iter().map(|work| work.begun).sum::<f64>() / ranks.len() as f64;
+        Spent {
+            seconds: alike.seconds + slowest + self.images.seconds * begun,
+            joules: (alike.joules + attention + self.images.joules * each) * self.gpus,
+        }
     }
 
     /// All but attention, by the numbers of tokens, of positions that one is chosen at, of tokens that experts take and of

@@ -7,6 +7,8 @@ use crate::serving::sim::RankStep;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Work {
     pub prompts: Option<Prompts>,
+    /// Prompts that begin in the step: their images are encoded.
+    pub begun: f64,
     /// Decoding sequences, and their total KV cache tokens.
     pub decoding: f64,
     pub decoding_kv: f64,
@@ -19,6 +21,7 @@ impl Work {
         let chunks = rank.chunks.iter().map(|chunk| (f64::from(chunk.new), f64::from(chunk.past)));
         Self {
             prompts: Prompts::of(chunks),
+            begun: f64::from(rank.begun),
             decoding: f64::from(rank.decoding),
             decoding_kv: rank.decoding_kv as f64,
             drafted: f64::from(rank.drafted),

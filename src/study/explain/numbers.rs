@@ -1,9 +1,9 @@
 //! The headline numbers and the memory, formula by formula.
 
 use crate::config::{Load, MemoryShareOf, Setup};
-use crate::graph::Phase;
+use crate::graph::{self, Phase};
 use crate::serving::Report;
-use crate::serving::report::{Headline, Memory, PassReport};
+use crate::serving::report::{Headline, KernelLine, Memory, PassReport};
 use crate::serving::sim::{Metrics, Stats};
 use crate::study::accuracy::{Accuracy, ErrorGroup};
 use crate::study::{Block, Row};
@@ -41,6 +41,17 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, spread
         "From a request's arrival at the server to its first token, queueing included, network excluded. Mean over \
         requests, as in vllm bench serve.",
     )];
+    let images = prefill.map_or(Seconds::ZERO, |pass| encoder(pass, |line| line.time));
+    if let Some(pass) = prefill.filter(|_| images > Seconds::ZERO) {
+        blocks.push(Block::text(format!(
+            "Before the first tokens of a prompt the vision encoder runs over {} × {} image tokens: {}, and {} with every \
+             kernel at the textbook roofline. No measured run has images, so nothing calibrates it.",
+            pass.sequences * u64::from(setup.images),
+            count(f64::from(setup.image_tokens)),
+            images.print(),
+            encoder(pass, |line| line.roofline).print(),
+        )));
+    }
     if let Load::Batch(_) = setup.load {
         blocks.push(Block::text(format!("TTFT = prefill of the whole batch = {}", alone.print())));
         return Block::fold("ttft", name, blocks);
@@ -59,15 +70,26 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, spread
     let in_flight = headline.running + headline.waiting;
     let queue = headline.e2e * (headline.waiting / in_flight);
     let shared = (headline.ttft - alone - queue).max(Seconds::ZERO);
+    let first = (images > Seconds::ZERO).then_some(("Image encoder", images));
     let rows = [
-        ("Its own prompt, in a step alone", alone),
+        ("Its own prompt, in a step alone", alone - images),
         ("Steps in progress, and prompts of other requests", shared),
         ("Queueing for a slot", queue),
     ];
     let share = |time: Seconds| percent(time.0 / headline.ttft.0).to_string();
     let row = |(name, time): (&str, Seconds)| [name.to_owned(), time.print().to_string(), share(time)];
-    blocks.push(Block::table("Parts of TTFT", &["Part", "Time", "Share"], rows.map(row)));
+    blocks.push(Block::table(
+        "Parts of TTFT",
+        &["Part", "Time", "Share"],
+        first.into_iter().chain(rows).map(row),
+    ));
     Block::fold("ttft", name, blocks)
+}
+
+/// All launches of the vision encoder in a step.
+fn encoder(pass: &PassReport, of: fn(&KernelLine) -> Seconds) -> Seconds {
+    let lines = pass.kernels.iter().filter(|line| line.block == graph::Block::Encoder);
+    lines.map(|line| of(line) * line.count as f64).sum()
 }
 
 fn tpot(

@@ -1,11 +1,14 @@
-//! The weights of a vision encoder and of what projects its result: patches, blocks, positions, and the projection.
+//! The vision encoder and what projects its result: patches, blocks, positions, and the projection.
 
 use serde_json::Value;
 
-/// Parameters, by `vision_config`; none without one, or of a kind that is not known.
+use crate::config::model::Vision;
+
+/// Parameters by `vision_config`, and the shape if they give it too; none without a config, or of a kind that is
+/// not known.
 ///
 /// Biases and norms are left out: less than 0.1 % of any.
-pub fn parameters(top: &Value, text_hidden: u32) -> Option<u32> {
+pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
     let (owner, vision) = [top, &top["thinker_config"]].into_iter().find_map(|owner| {
         Some((owner, Some(&owner["vision_config"]).filter(|vision| vision.is_object())?))
     })?;
@@ -17,46 +20,73 @@ pub fn parameters(top: &Value, text_hidden: u32) -> Option<u32> {
     );
     let inner = number(&["intermediate_size", "vt_intermediate_size"]);
     let inner = inner.or_else(|| Some(number(&["mlp_ratio"])? * width))?;
-    let projections = if vision["hidden_act"] == "silu" { 3.0 } else { 2.0 };
     let places = number(&["image_size"]).map(|size| (size / patch).powi(2));
-    // Patches that become one token, side by side.
-    let merged = |side: f64| width * side * side;
     let text = f64::from(text_hidden);
     let kind = vision["model_type"].as_str().or(owner["model_type"].as_str())?;
-    let (positions, projector) = match kind {
+    let mut shape = Vision {
+        layers: layers as u32,
+        hidden: width as u32,
+        heads: number(&["num_heads", "vt_num_attention_heads", "num_attention_heads"]).unwrap_or(0.0) as u32,
+        intermediate: inner as u32,
+        ungated: (vision["hidden_act"] != "silu").then_some(true),
+        patch: patch as u32,
+        frames: number(&["temporal_patch_size"]).unwrap_or(1.0) as u32,
+        projectors: 1,
+        ..Vision::default()
+    };
+    // Patches that become one token side by side, and the widths that it passes.
+    let (side, widths) = match kind {
         // A merger, and one more for each layer whose result is used besides.
         _ if kind.starts_with("qwen") => {
-            let further = vision["deepstack_visual_indexes"].as_array().map_or(0, Vec::len);
-            let from = merged(number(&["spatial_merge_size"])?);
+            shape.projectors += vision["deepstack_visual_indexes"].as_array().map_or(0, Vec::len) as u32;
+            let side = number(&["spatial_merge_size"])?;
             let to = number(&["out_hidden_size"]).or_else(|| number(&["hidden_size"]))?;
-            (number(&["num_position_embeddings"]).unwrap_or(0.0), (1.0 + further as f64) * from * (from + to))
+            (side, vec![width * side * side, width * side * side, to])
         }
-        "kimi_k25" => {
-            let grid = number(&["init_pos_emb_height"])? * number(&["init_pos_emb_width"])?;
-            (grid, merged(2.0) * (merged(2.0) + text))
+        "kimi_k25" => (2.0, vec![width * 4.0, width * 4.0, text]),
+        // Means of as many patches as leave this number of tokens.
+        "siglip_vision_model" => {
+            let tokens = owner["mm_tokens_per_image"].as_f64();
+            shape.tokens = tokens.map(|tokens| tokens as u32);
+            (tokens.map_or(0.0, |tokens| (places.unwrap_or(0.0) / tokens).sqrt()), vec![width, text])
         }
-        "siglip_vision_model" => (places?, width * text),
         "pixtral" => {
-            let from = merged(owner["spatial_merge_size"].as_f64().unwrap_or(1.0));
-            (0.0, from * width + width * text + text * text)
+            let side = owner["spatial_merge_size"].as_f64().unwrap_or(1.0);
+            (side, vec![width * side * side, width, text, text])
         }
         "llama4_vision_model" => {
             let (from, to) = (number(&["projector_input_dim"])?, number(&["projector_output_dim"])?);
-            (places? + 1.0, merged(2.0) * from + from * to + to * text)
+            (2.0, vec![width * 4.0, from, to, text])
         }
         _ => return None,
     };
-    let frames = number(&["temporal_patch_size"]).unwrap_or(1.0);
-    let blocks = layers * (4.0 * width * width + projections * width * inner);
-    let all = 3.0 * frames * patch * patch * width + blocks + positions * width + projector;
-    (1e6..4e9).contains(&all).then_some(all as u32)
+    shape.merge = (side * side).round() as u32;
+    shape.projector = widths.into_iter().map(|width| width as u32).collect();
+    let positions = match kind {
+        "kimi_k25" => number(&["init_pos_emb_height"])? * number(&["init_pos_emb_width"])?,
+        "siglip_vision_model" => places?,
+        "pixtral" => 0.0,
+        "llama4_vision_model" => places? + 1.0,
+        _ => number(&["num_position_embeddings"]).unwrap_or(0.0),
+    };
+    // Images and tiles of one size are encoded apart; Qwen2.5-VL has windows, but for some layers.
+    let all = vision["fullatt_block_indexes"].as_array().map(|whole| layers - whole.len() as f64);
+    let (window, windowed) = match kind {
+        "siglip_vision_model" | "llama4_vision_model" => (places, Some(layers)),
+        _ => (all.and(number(&["window_size"])).map(|side| (side / patch).powi(2)), all),
+    };
+    shape.window = window.map(|patches| patches as u32);
+    shape.windowed = shape.window.and(windowed).map(|layers| layers as u32);
+    let all = shape.per_patch() + shape.per_token() + positions * width;
+    let is_whole = shape.heads > 0 && shape.merge > 0;
+    (1e6..4e9).contains(&all).then_some((all as u32, Some(shape).filter(|_| is_whole)))
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::parameters;
+    use super::read;
 
     #[test]
     fn encoders_have_their_published_sizes() {
@@ -73,16 +103,42 @@ mod tests {
             [(qwen3, 4096, 577.0), (qwen2, 3584, 675.0), (gemma3, 5376, 423.0), (mistral3, 5120, 439.0)]
         {
             let top = json!({"vision_config": vision, "spatial_merge_size": 2});
-            let found = f64::from(parameters(&top, text).expect("known")) / 1e6;
+            let found = f64::from(read(&top, text).expect("known").0) / 1e6;
             assert!((found / published - 1.0).abs() < 0.005, "{found} of {published}: {top}");
         }
-        assert_eq!(parameters(&Value::Null, 1), None);
+        assert_eq!(read(&Value::Null, 1), None);
         assert_eq!(
-            parameters(
+            read(
                 &json!({"vision_config": {"model_type": "new", "depth": 1, "hidden_size": 1, "patch_size": 1}}),
                 1
             ),
             None
         );
+    }
+
+    #[test]
+    fn the_shape_is_read_where_all_of_it_is_given() {
+        let text = "{\"vision_config\": {\"model_type\": \"qwen2_5_vl\", \"depth\": 32, \"hidden_act\": \"silu\", \"hidden_size\": 1280, \
+            \"intermediate_size\": 3420, \"num_heads\": 16, \"out_hidden_size\": 3584, \"patch_size\": 14, \"spatial_merge_size\": 2, \
+            \"temporal_patch_size\": 2, \"window_size\": 112, \"fullatt_block_indexes\": [7, 15, 23, 31]}}";
+        let mut top: Value = serde_json::from_str(text).expect("JSON");
+        let (all, vision) = read(&top, 3584).expect("known");
+        let vision = vision.expect("a shape");
+        // Windows of 8 x 8 patches in all layers but four.
+        assert_eq!(
+            (vision.window, vision.windowed, vision.merge, vision.tokens),
+            (Some(64), Some(28), 4, None)
+        );
+        assert_eq!(vision.projector, [5120, 5120, 3584]);
+        assert_eq!(f64::from(all), vision.per_patch() + vision.per_token());
+        top["vision_config"]["num_heads"] = Value::Null;
+        assert_eq!(read(&top, 3584), Some((all, None)));
+
+        let tower = json!({"model_type": "siglip_vision_model", "hidden_size": 1152, "image_size": 896, "intermediate_size": 4304,
+            "num_hidden_layers": 27, "patch_size": 14, "num_attention_heads": 16});
+        let gemma3 = json!({"vision_config": tower, "mm_tokens_per_image": 256});
+        let vision = read(&gemma3, 5376).and_then(|(_, vision)| vision).expect("a shape");
+        assert_eq!((vision.window, vision.merge, vision.tokens), (Some(4096), 16, Some(256)));
+        assert_eq!(read(&json!({"vision_config": tower}), 5376).map(|(_, vision)| vision), Some(None));
     }
 }

@@ -167,8 +167,9 @@ fn architecture(
         return None;
     }
     let (formats, rounded) = quantization.formats(&modules::of(&layers, family));
-    let encoder = encoder::parameters(top, hidden);
-    let mut notes = notes::of(top, fields.object(), family, encoder);
+    let (encoder, vision) = encoder::read(top, hidden).unzip();
+    let vision = vision.flatten();
+    let mut notes = notes::of(top, fields.object(), family, encoder, vision.is_some());
     notes.extend(rounded);
     let blocks = layers::group(&layers, family.norms).into_iter();
     let mut model = Model {
@@ -184,6 +185,7 @@ fn architecture(
         notes,
         mtp,
         encoder,
+        vision,
         positions: family.positions.map(|further| max_context.saturating_add(further)),
     };
     if formats.weights == Dtype::W8a8 && model.has_experts() {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::family::{Family, Mixers};
 use crate::units::{decimal, fixed};
 
-pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>) -> Vec<String> {
+pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>, shaped: bool) -> Vec<String> {
     const COMPRESSED: &str = "No kernel for attention over compressed keys was measured: it is timed as latent attention \
          over the same number of keys, and key selection by counted work.";
     const BLOCKS: &str = "No kernel for block-sparse attention was measured: it is timed as sliding-window attention over \
@@ -16,11 +16,12 @@ pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>) -> V
     let vision = encoder.map_or_else(
         || unknown("vision", "image"),
         |parameters| {
-            let billions = fixed(f64::from(parameters) / 1e9, 2);
-            format!(
-                "Of the vision encoder the memory is counted ({billions} B parameters in 16 bits), its time is not; count image \
-                 tokens as prompt tokens."
-            )
+            let counted = format!("memory is counted ({} B parameters in 16 bits)", fixed(f64::from(parameters) / 1e9, 2));
+            if shaped {
+                format!("Image tokens are counted in the prompt; the vision encoder's {counted}, and its time for the images you state.")
+            } else {
+                format!("The vision encoder's {counted}, its time is not; count image tokens as prompt tokens.")
+            }
         },
     );
     let chunks = "Chunked attention is modelled as a sliding window of one chunk.";

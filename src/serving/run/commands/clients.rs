@@ -37,10 +37,12 @@ pub fn serve(setup: &Setup) -> Shell {
     limits.extend(setup.slos.ttft_ms.map(|limit| format!("ttft:{}", decimal(limit))));
     limits.extend(setup.slos.tpot_ms.map(|limit| format!("tpot:{}", decimal(limit))));
     limits.extend(setup.slos.e2e_ms.map(|limit| format!("e2el:{}", decimal(limit))));
-    let command = Shell::new("vllm bench serve --backend openai --endpoint /v1/completions")
-        .flag("--base-url", server(setup))
-        .flag("--model", model(setup));
-    lengths(setup, command)
+    let client = match setup.images {
+        0 => "vllm bench serve --backend openai --endpoint /v1/completions",
+        _ => "vllm bench serve --backend openai-chat --endpoint /v1/chat/completions",
+    };
+    let command = Shell::new(client).flag("--base-url", server(setup)).flag("--model", model(setup));
+    with_images(setup, lengths(setup, command, setup.images))
         .flag("--request-rate", rate)
         .given("--burstiness", burstiness)
         .given("--max-concurrency", clients)
@@ -50,15 +52,30 @@ pub fn serve(setup: &Setup) -> Shell {
         .flag("--ignore-eos", "")
 }
 
-/// Random prompts, as in `vllm bench serve` and `vllm bench throughput`.
-fn lengths(setup: &Setup, command: Shell) -> Shell {
+/// Square images that the encoder makes the stated number of tokens of, or the next larger square number.
+fn with_images(setup: &Setup, command: Shell) -> Shell {
+    let Some(vision) = setup.model.vision.as_ref().filter(|_| setup.images > 0) else { return command };
+    let side = f64::from(setup.image_tokens).sqrt().ceil()
+        * f64::from(vision.merge).sqrt()
+        * f64::from(vision.patch);
+    let images = setup.images;
+    command
+        .flag("--random-mm-base-items-per-request", images)
+        .flag("--random-mm-limit-mm-per-prompt", format!("'{{\"image\": {images}, \"video\": 0}}'"))
+        .flag("--random-mm-bucket-config", format!("'{{({side}, {side}, 1): 1.0}}'"))
+}
+
+/// Random prompts, as in `vllm bench serve` and `vllm bench throughput`, with the tokens of this many images beside
+/// their text.
+fn lengths(setup: &Setup, command: Shell, images: u32) -> Shell {
     // A prefix shared by all prompts is what the cache finds of each.
     let prompt = setup.mean_prompt().round() as u32;
     let prefix = setup.cached(prompt);
+    let text = (prompt - prefix).saturating_sub(images * setup.image_tokens);
     command
-        .flag("--dataset-name", "random")
+        .flag("--dataset-name", if images > 0 { "random-mm" } else { "random" })
         .only_if(prefix > 0, "--random-prefix-len", prefix)
-        .flag("--random-input-len", prompt - prefix)
+        .flag("--random-input-len", if images > 0 { text.max(1) } else { text })
         .flag("--random-output-len", setup.osl)
         .only_if(setup.spread > 0.0, "--random-range-ratio", decimal(setup.spread))
         .flag("--num-prompts", requests_of(setup, setup.load))
@@ -69,7 +86,7 @@ pub fn offline(setup: &Setup) -> String {
     let requests = requests_of(setup, setup.load);
     let (prompt, output) = (setup.mean_prompt().round() as u32, setup.osl);
     let command = match setup.engine.scheduler.batching {
-        Batching::MixedChunks => lengths(setup, vllm("vllm bench throughput --model", setup)),
+        Batching::MixedChunks => lengths(setup, vllm("vllm bench throughput --model", setup), 0),
         Batching::PrefillFirst => sglang("python -m sglang.bench_offline_throughput --model-path", setup)
             .flag("--dataset-name", "random")
             .flag("--random-input-len", prompt)

@@ -43,6 +43,11 @@ impl Commands {
         if setup.start != Start::AtOnce && !setup.load.is_rate() {
             notes += "# All clients start at once: it has no ramp.\n";
         }
+        if setup.images > 0
+            && matches!(setup.load, Load::Offline(_) | Load::Sessions(_) | Load::SessionRate(_))
+        {
+            notes += "# Text only: it sends no images.\n";
+        }
         let bench = match setup.load {
             Load::Offline(_) => clients::offline(setup),
             Load::Sessions(_) | Load::SessionRate(_) => clients::sessions(setup),

@@ -207,3 +207,27 @@ fn both_pools_have_a_command_and_the_load_is_of_all() {
     assert!(commands.launch.contains("--tensor-parallel-size 2"), "{}", commands.launch);
     assert!(commands.bench.contains("--max-concurrency 64"), "{}", commands.bench);
 }
+
+#[test]
+fn the_benchmark_sends_images_of_the_stated_tokens() {
+    let with_images = |load| {
+        commands(|scenario| {
+            scenario.model = ModelChoice::Catalog("gemma-3-4b-it".into());
+            (scenario.workload.load, scenario.workload.images) = (load, 2);
+        })
+    };
+    let bench = with_images(Load::Rate(2.5)).bench;
+    // Of 1,024 tokens, 512 are images of 896 x 896 pixels.
+    for flag in [
+        "--backend openai-chat --endpoint /v1/chat/completions",
+        "--dataset-name random-mm",
+        "--random-input-len 512",
+        "--random-mm-base-items-per-request 2",
+        "--random-mm-limit-mm-per-prompt '{\"image\": 2, \"video\": 0}'",
+        "--random-mm-bucket-config '{(896, 896, 1): 1.0}'",
+    ] {
+        assert!(bench.contains(flag), "{flag} in {bench}");
+    }
+    let offline = with_images(Load::Offline(100)).bench;
+    assert!(offline.contains("# Text only") && offline.contains("--random-input-len 1024"), "{offline}");
+}

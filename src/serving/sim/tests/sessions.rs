@@ -60,6 +60,28 @@ fn others_go_on_while_the_host_is_read() {
 }
 
 #[test]
+fn a_prompt_begins_once_and_again_where_its_session_was_lost() {
+    let begun = |policy: &Policy, lengths: &[(u32, u32)], arrivals: &Arrivals| {
+        let total = RefCell::new(0);
+        let cost = |ranks: &[RankStep<'_>]| {
+            *total.borrow_mut() += ranks.iter().map(|rank| rank.begun).sum::<u32>();
+            1.0
+        };
+        simulate(policy, &requests(lengths), arrivals, &cost, Limits::default()).expect("it can be served");
+        total.into_inner()
+    };
+    // In chunks of four tokens.
+    assert_eq!(begun(&vllm(4, 2, 1 << 10), &[(10, 3), (9, 2)], &Arrivals::AtOnce), 2);
+    let two = sessions(2, 2.5, Arrivals::AtOnce);
+    assert_eq!(begun(&keeping(1 << 10), &TWO, &two), 1);
+    assert_eq!(begun(&Policy { history_cached: 0.0, ..keeping(1 << 10) }, &TWO, &two), 2);
+    // The third request takes all but one of the blocks while the session thinks, or all of them.
+    let evicting = sessions(2, 8.0, Arrivals::Times(vec![0.0, 5.0]));
+    let then = |third| begun(&keeping(24), &[TWO[0], TWO[1], third, (4, 1)], &evicting);
+    assert_eq!([then((18, 1)), then((22, 1))], [2, 3]);
+}
+
+#[test]
 fn turns_of_a_session_never_overlap_and_all_are_served() {
     for seed in 0..200u64 {
         let mut random = crate::kernels::random::SplitMix64::new(seed);
