@@ -1,10 +1,10 @@
 //! A scenario resolved against the catalogs: the input of the rest of the core.
 
 use super::model::{Blocks, Formats};
-use super::{Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos, Start, Turns};
+use super::{Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos, Start, Turns, Workload};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
     pub model: Model,
     pub gpu: Gpu,
@@ -64,7 +64,7 @@ pub struct Setup {
 }
 
 /// Workers that prefill prompts and send the KV cache on.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PrefillPool {
     /// The setup of one worker, whose requests end with their first token; its replicas are the workers.
     pub setup: Setup,
@@ -79,6 +79,31 @@ impl Setup {
         (self.osl, self.log_spread[1]) = (1, 0.0);
         self.histogram.iter_mut().for_each(|bin| bin.output = 1);
         self
+    }
+
+    /// What a step's time depends on: the same for all requests, any number of replicas and any price.
+    pub fn without_requests(&self) -> Self {
+        let Workload { load, burstiness, start, requests, max_in_flight, turns, slos, .. } =
+            Workload::default();
+        Self {
+            prompts: vec![1],
+            osl: 1,
+            spread: 0.0,
+            log_spread: [0.0; 2],
+            histogram: Vec::new(),
+            load,
+            burstiness,
+            start,
+            requests,
+            max_in_flight,
+            turns,
+            cached_share: 0.0,
+            slos,
+            replicas: 1,
+            prefill: None,
+            price: None,
+            ..self.clone()
+        }
     }
 
     /// The setup that computes prompts.

@@ -105,7 +105,7 @@ impl RunPlan {
         };
         let largest = extent(setup, &policy, trace.as_ref());
         let phases = if pool.is_some() { pools::decode_phases(&policy) } else { Phases::Both };
-        let mut table = TablePlan::new(setup, physics, &Extent { phases, ..largest })?;
+        let mut table = TablePlan::recent(setup, physics, &Extent { phases, ..largest })?;
         let mut rows = table.take_rows();
         let prefill = match pool {
             Some((pool, own)) => {

@@ -45,6 +45,13 @@ pub(super) fn pasts(extent: &Extent) -> Vec<u64> {
     pasts
 }
 
+/// The next length that is a point for any longest.
+pub(super) fn rounded(length: u64) -> u64 {
+    let octave = (length.max(SHORTEST) as f64 / SHORTEST as f64).log2();
+    let all = octaves(SHORTEST, SHORTEST << octave.ceil().max(0.0) as u32, LENGTHS);
+    all.into_iter().find(|&point| point >= length).unwrap_or(length)
+}
+
 /// Maximum prompts per step, if all are short.
 pub(super) fn most_prompts(extent: &Extent) -> u64 {
     (extent.tokens / SHORTEST).clamp(1, extent.sequences.max(1))
@@ -53,6 +60,18 @@ pub(super) fn most_prompts(extent: &Extent) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shorter_lengths_have_the_same_points() {
+        let all = octaves(SHORTEST, 1 << 17, LENGTHS);
+        for length in [0, 1, 16, 17, 100, 1024, 1025, 1536, 2019, 131_072] {
+            let rounded = rounded(length);
+            assert!(
+                rounded >= length && octaves(SHORTEST, rounded, LENGTHS).iter().all(|at| all.contains(at)),
+                "{length}"
+            );
+        }
+    }
 
     #[test]
     fn equal_prompts_stay_equal() {

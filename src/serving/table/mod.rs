@@ -8,8 +8,11 @@
 mod grid;
 mod hosted;
 mod lengths;
+mod memo;
 mod rows;
 mod work;
+
+use std::sync::Arc;
 
 use super::replica::mixed_graph;
 use super::sim::Spent;
@@ -54,9 +57,16 @@ pub enum Phases {
 }
 
 impl Extent {
-    /// Rounded up so that tables of a setup with other sequences and tokens share their points.
+    /// Rounded up so that tables of a setup with other sequences, tokens and lengths share their points: a change of the
+    /// form then asks the models for hardly any row they have not answered.
     pub fn on_points(self) -> Self {
-        Self { tokens: rounded(self.tokens), sequences: self.sequences.next_power_of_two(), ..self }
+        Self {
+            tokens: rounded(self.tokens),
+            sequences: self.sequences.next_power_of_two(),
+            length: lengths::rounded(self.length),
+            prompt: lengths::rounded(self.prompt),
+            ..self
+        }
     }
 
     /// The smallest extent that covers both.
@@ -93,7 +103,7 @@ struct Parts<T> {
 pub struct TablePlan {
     setup: Setup,
     physics: Physics,
-    parts: Parts<Points>,
+    parts: Arc<Parts<Points>>,
     rows: Rows,
     /// The images of a prompt.
     images: PlannedStep,
@@ -179,6 +189,7 @@ impl TablePlan {
         let launches = PlannedStep::launches(setup, physics);
         let copies = copies(setup, physics)?;
         let images = PlannedStep::of_images(setup, physics, &mut rows)?;
+        let parts = Arc::new(parts);
         Ok(Self { setup: setup.clone(), physics: *physics, parts, rows, images, launches, copies })
     }
 
@@ -198,7 +209,7 @@ impl TablePlan {
             let spent = |step: &PlannedStep| step.spent(&self.setup, &self.physics, efficiencies);
             Grid::new(points.axes.clone(), points.steps.iter().map(spent).collect::<Option<_>>()?)
         };
-        let Parts { tokens, experts, logits, drafts, prompts, decodes } = &self.parts;
+        let Parts { tokens, experts, logits, drafts, prompts, decodes } = &*self.parts;
         let parts = Parts {
             tokens: grid(tokens)?,
             experts: grid(experts)?,
