@@ -14,7 +14,7 @@ use super::replica;
 use super::report::{Memory, PassReport};
 use super::run::{RunPlan, Trace};
 use super::step::PlannedStep;
-use super::table::octaves;
+use super::table::{Tables, octaves};
 
 /// Everything that can be computed before the models answer.
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ const DECODE_SIZES: u32 = 2;
 /// # Errors
 /// An issue naming the figure that the catalogs lack.
 pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
-    build(setup, None)
+    plan_among(setup, None, &mut Tables::default())
 }
 
 /// Plans a replay of `trace` instead of the setup's lengths, at the setup's rate or else at the trace's own pace.
@@ -100,16 +100,33 @@ pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
 /// # Errors
 /// As [`plan`], and if the trace has no pace.
 pub fn plan_replay(setup: &Setup, trace: Trace) -> Result<(Plan, Rows), Vec<Issue>> {
-    let setup = trace.on(setup).map_err(|issue| vec![issue])?;
-    build(&setup, Some(trace))
+    plan_among(setup, Some(trace), &mut Tables::default())
 }
 
-fn build(setup: &Setup, trace: Option<Trace>) -> Result<(Plan, Rows), Vec<Issue>> {
+/// Either of them, with the table of the last plan if it is the same.
+///
+/// # Errors
+/// As theirs.
+pub fn plan_among(
+    setup: &Setup,
+    trace: Option<Trace>,
+    tables: &mut Tables,
+) -> Result<(Plan, Rows), Vec<Issue>> {
     let physics = physics()?;
-    steps(setup, physics, trace).map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
+    let replayed = match &trace {
+        Some(trace) => &trace.on(setup).map_err(|issue| vec![issue])?,
+        None => setup,
+    };
+    steps(replayed, physics, trace, tables)
+        .map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
 }
 
-fn steps(setup: &Setup, physics: Physics, trace: Option<Trace>) -> Result<(Plan, Rows), MissingFigure> {
+fn steps(
+    setup: &Setup,
+    physics: Physics,
+    trace: Option<Trace>,
+    tables: &mut Tables,
+) -> Result<(Plan, Rows), MissingFigure> {
     let demand = Demand::of(setup);
     let mut memory = memory(setup, &physics, &demand)?;
     let (mut running, mut issues) = fit::verdict(setup, &physics, &demand, &memory)?;
@@ -128,7 +145,7 @@ fn steps(setup: &Setup, physics: Physics, trace: Option<Trace>) -> Result<(Plan,
         (Some(_), Load::Batch(size)) => Some(Steps::Offline(offline(setup, &physics, size, &mut rows)?)),
         (Some(running), load) => {
             let run;
-            (run, rows) = RunPlan::new(setup, &physics, &memory, of_prefill.as_ref(), trace)?;
+            (run, rows) = RunPlan::new(setup, &physics, &memory, of_prefill.as_ref(), trace, tables)?;
             if matches!(load, Load::Concurrency(_) | Load::Burst(_) | Load::Offline(_) | Load::Sessions(_)) {
                 memory = memory.holding(setup, running, fit::tokens_held(setup));
             }

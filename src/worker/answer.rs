@@ -6,7 +6,8 @@ use crate::config::catalog::catalog;
 use crate::config::{Issue, Scenario, check, link};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Bands, OwnRuns, Run, Runner, Sweep, Trace};
-use crate::serving::{answer, plan, plan_replay};
+use crate::serving::table::Tables;
+use crate::serving::{answer, plan_among};
 use crate::study::accuracy::Accuracy;
 use crate::study::measured::runs_like;
 
@@ -26,7 +27,7 @@ pub struct Loads {
 pub fn of(
     asked: &Ask,
     trace: Option<Trace>,
-    own_runs: &mut OwnRuns,
+    (own_runs, tables): (&mut OwnRuns, &mut Tables),
     models: impl Fn(&Rows) -> Result<Efficiencies, String>,
 ) -> Result<(Answered, Option<Loads>), String> {
     let id = asked.id;
@@ -35,11 +36,7 @@ pub fn of(
     let (setup, found) = check(&link.scenario, catalog());
     let Some(setup) = setup else { return refused(found) };
     let traced = trace.is_some();
-    let planned = match trace {
-        Some(trace) => plan_replay(&setup, trace),
-        None => plan(&setup),
-    };
-    let (plan, rows) = match planned {
+    let (plan, rows) = match plan_among(&setup, trace, tables) {
         Ok(planned) => planned,
         Err(issues) => return refused([found, issues].concat()),
     };

@@ -19,6 +19,7 @@ use crate::config::{Field, Issue};
 use crate::efficiency::onnx::Models;
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{OwnRuns, Trace};
+use crate::serving::table::Tables;
 use crate::study::accuracy::Accuracy;
 use crate::study::{Document, Study, Topic};
 
@@ -41,6 +42,7 @@ struct Session {
     accuracy: Rc<RefCell<Option<Rc<Accuracy>>>>,
     /// Calibration points of the visitor's measured runs.
     own_runs: Rc<RefCell<OwnRuns>>,
+    tables: Rc<RefCell<Tables>>,
     /// The trace to replay.
     trace: Rc<RefCell<Option<Trace>>>,
 }
@@ -76,7 +78,8 @@ impl Session {
         self.loads.borrow_mut().take();
         let trace = self.trace.borrow().clone().filter(|_| asked.replay);
         let own_runs = &mut self.own_runs.borrow_mut();
-        let answered = answer::of(&asked, trace, own_runs, |rows| self.ask(rows));
+        let tables = &mut self.tables.borrow_mut();
+        let answered = answer::of(&asked, trace, (own_runs, tables), |rows| self.ask(rows));
         let (answered, loads) = answered.unwrap_or_else(|reason| {
             let issues = vec![Issue::error(Field::Data, reason)];
             (Answered { id: asked.id, issues, ..Answered::default() }, None)

@@ -33,7 +33,7 @@ use super::report::Memory;
 use super::sim::{
     Arrivals, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
 };
-use super::table::{Extent, Phases, StepTable, TablePlan};
+use super::table::{Extent, Phases, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
 use crate::config::catalog::Physics;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
@@ -97,6 +97,7 @@ impl RunPlan {
         memory: &Memory,
         of_prefill: Option<&Memory>,
         trace: Option<Trace>,
+        tables: &mut Tables,
     ) -> Result<(Self, Rows), MissingFigure> {
         let pool = setup.prefill.as_deref().zip(of_prefill);
         let policy = match pool {
@@ -105,7 +106,7 @@ impl RunPlan {
         };
         let largest = extent(setup, &policy, trace.as_ref());
         let phases = if pool.is_some() { pools::decode_phases(&policy) } else { Phases::Both };
-        let mut table = TablePlan::recent(setup, physics, &Extent { phases, ..largest })?;
+        let mut table = tables.plan(setup, physics, &Extent { phases, ..largest })?;
         let mut rows = table.take_rows();
         let prefill = match pool {
             Some((pool, own)) => {

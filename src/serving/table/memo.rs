@@ -1,33 +1,34 @@
-//! The table that was planned last. A change of the form is mostly one of the requests, which need the same steps: planning them
-//! anew took a third of an answer.
-
-use std::cell::RefCell;
+//! The table that was planned last. A change of the page's form is mostly one of the requests, which need the same steps: planning
+//! them anew took a third of an answer.
 
 use super::{Extent, TablePlan};
 use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
 
+/// Plans tables, and keeps the last.
+#[derive(Debug, Default)]
+pub struct Tables(Option<(Asked, TablePlan)>);
+
 /// What a table depends on.
 type Asked = (Setup, Physics, Extent);
 
-thread_local! {
-    static LAST: RefCell<Option<(Asked, TablePlan)>> = RefCell::default();
-}
-
-impl TablePlan {
-    /// As [`Self::new`] plans it for the setup without its requests, or a copy of the last one if that was the same.
+impl Tables {
+    /// As [`TablePlan::new`] plans it for the setup without its requests, or a copy of the last one if that was the same.
     ///
     /// # Errors
     /// If a catalog record lacks a figure needed for counting.
-    pub fn recent(setup: &Setup, physics: &Physics, extent: &Extent) -> Result<Self, MissingFigure> {
+    pub fn plan(
+        &mut self,
+        setup: &Setup,
+        physics: &Physics,
+        extent: &Extent,
+    ) -> Result<TablePlan, MissingFigure> {
         let asked = (setup.without_requests(), *physics, *extent);
-        LAST.with_borrow_mut(|last| match last {
-            Some((known, table)) if *known == asked => Ok(table.clone()),
-            _ => {
-                let table = Self::new(&asked.0, physics, extent)?;
-                *last = Some((asked, table.clone()));
-                Ok(table)
-            }
-        })
+        if let Some((_, table)) = self.0.as_ref().filter(|(known, _)| *known == asked) {
+            return Ok(table.clone());
+        }
+        let table = TablePlan::new(&asked.0, physics, extent)?;
+        self.0 = Some((asked, table.clone()));
+        Ok(table)
     }
 }
