@@ -39,6 +39,10 @@ fn the_package_is_described() {
     for line in ["dynamic = [\"version\"", "bindings = \"bin\"", "python-source = \"python\""] {
         assert!(project.contains(line), "{line}");
     }
+    // maturin refuses entry points beside programs: the command is a script of the wheel's data.
+    assert!(!project.contains("[project.scripts]"));
+    let command = Path::new(ROOT).join("python/rooflight.data/scripts/rooflight");
+    assert!(std::fs::read_to_string(command).expect("the command").starts_with("#!python\n"));
     for program in ["predict", "plan", "evaluate"] {
         assert!(project.contains(&format!("name = \"{program}\"\nkind = \"bin\"")), "{program}");
     }

@@ -206,7 +206,7 @@ inputs! {
     HostCache = row("hm", "Host cache",
         "Host memory per GPU to which the KV cache of sessions is written, and from which it is read again when the GPU no \
         longer holds it; 0 if it is off.").at(Requests, 20).later().when(of_sessions)
-        .number(held!(workload.turns.host_gib, real(0.0, 16_384.0, Quarters { low: 16, high: 4096 }).unit("GiB"))),
+        .number(held!(workload.turns.host_gib, real(0.0, 16_384.0, Quarters { low: 16, high: 4096 }).unit("GiB per GPU"))),
     Ramp = start!(Ramp, 21, 86_400.0, row("ru", "Ramp",
         "Seconds over which clients start, evenly spaced; empty for all at once.")),
     Stagger = start!(Stagger, 22, 3_600.0, row("sg", "Stagger",
