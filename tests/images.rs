@@ -60,7 +60,7 @@ fn the_flop_of_an_image_are_those_counted_by_hand() {
 }
 
 #[test]
-fn every_patch_passes_all_parameters_twice() {
+fn encoding_takes_two_flop_a_patch_and_parameter() {
     for model in catalog().models.models.iter().filter(|model| model.vision.is_some()) {
         let vision = model.vision.as_ref().expect("filtered");
         let (all, counted) =
@@ -130,10 +130,14 @@ fn what_is_wrong_with_images_is_said_beside_them() {
     let (severity, text) = one("v=1&m=llama-3.1-8b&im=1");
     assert!(severity == Severity::Warning && text.contains("no vision encoder is known"), "{text}");
     let (severity, text) = one("v=1&m=qwen3-vl-8b-instruct&isl=2048&im=1");
-    assert!(severity == Severity::Note && text.contains("1024 tokens, a typical choice"), "{text}");
+    assert!(severity == Severity::Note && text.contains("1024 tokens, a typical number"), "{text}");
     let (_, text) = one("v=1&m=gemma-3-4b-it&isl=2048&im=1");
     assert!(text.contains("256 tokens, as many as the model makes of every image"), "{text}");
     assert_eq!(issues("v=1&m=qwen3-vl-8b-instruct&it=64"), []);
+    let (severity, text) = one("v=1&m=gemma-3-4b-it&isl=9000&im=1&it=5000");
+    assert!(severity == Severity::Warning && text.contains("256 tokens of every image, not 5000"), "{text}");
+    let (severity, text) = one("v=1&m=qwen3-vl-8b-instruct&isl=2048&im=2&it=1024&rr=0.5");
+    assert!(severity == Severity::Warning && text.contains("some prompts are shorter"), "{text}");
 }
 
 #[test]

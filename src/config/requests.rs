@@ -120,9 +120,11 @@ impl Setup {
         self.cached_share > 0.0 || self.session().is_some_and(|turns| turns.history_cached > 0.0)
     }
 
-    /// GiB of host memory per GPU that keep the histories of sessions; 0 if none does.
+    /// GiB of host memory per GPU that keep the histories of sessions; 0 if none does. Workers that only decode find no
+    /// history to keep.
     pub fn host_gib(&self) -> f64 {
-        self.session().filter(|turns| turns.history_cached > 0.0).map_or(0.0, |turns| turns.host_gib)
+        let session = self.session().filter(|_| self.prefill.is_none());
+        session.filter(|turns| turns.history_cached > 0.0).map_or(0.0, |turns| turns.host_gib)
     }
 
     /// Tokens per KV block.

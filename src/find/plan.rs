@@ -157,14 +157,22 @@ impl Found {
         share(&self.run)
     }
 
-    /// Better plans first: by cost, then GPUs, then the share of requests that meet the limits, then speed.
+    /// Better plans first: by cost, then GPUs, then the share of requests that meet the limits, then speed. Within a
+    /// hundredth of it, less of the host's memory is better.
     pub fn order(&self, other: &Self) -> Ordering {
         self.worth()
             .order(other.worth())
             .then(self.gpus().cmp(&other.gpus()))
             .then(other.share().unwrap_or(1.0).total_cmp(&self.share().unwrap_or(1.0)))
+            .then(self.hundredths().total_cmp(&other.hundredths()))
+            .then(self.setup.computing().host_gib().total_cmp(&other.setup.computing().host_gib()))
             .then(self.run.metrics.e2e.mean.total_cmp(&other.run.metrics.e2e.mean))
             .then_with(|| encode(&self.scenario).cmp(&encode(&other.scenario)))
+    }
+
+    /// E2E on a logarithmic scale, rounded to a hundredth.
+    fn hundredths(&self) -> f64 {
+        (self.run.metrics.e2e.mean.ln() * 100.0).round()
     }
 
     pub fn scenario(&self) -> Scenario {

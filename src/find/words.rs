@@ -24,7 +24,7 @@ pub fn name(setup: &Setup, replicas: u32) -> String {
         None => degrees(setup),
     });
     parts.extend(setup.power_cap.map(|watts| format!("{} W", count(watts))));
-    let (drafted, host) = (setup.drafts.drafted, setup.host_gib());
+    let (drafted, host) = (setup.drafts.drafted, setup.computing().host_gib());
     parts.extend((drafted > 0).then(|| format!("{drafted} drafted")));
     parts.extend((host > 0.0).then(|| format!("{} GiB host cache", count(host))));
     parts.join(", ")
@@ -138,6 +138,7 @@ pub fn behind(found: &Found, first: &Found) -> String {
                         percent(best)
                     )
                 }
+                _ if fixed(slower, 2) == fixed(1.0, 2) => "costs the same and takes as long".to_owned(),
                 _ => format!("costs the same, and a request takes {} times as long", fixed(slower, 2)),
             }
         }

@@ -3,7 +3,7 @@
 use crate::config::catalog::Physics;
 use crate::config::check::divides;
 use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Setup};
-use crate::units::{Bytes, decimal, fixed};
+use crate::units::{Bytes, GIB, decimal, fixed};
 
 use super::memory::memory;
 use super::report::Memory;
@@ -153,6 +153,7 @@ pub fn verdict(
         // Waiting is the point of these loads.
         issues.retain(Issue::is_error);
     }
+    issues.extend(host_cache(setup, memory, sequence));
     let spare = memory.kv_room - sequence;
     if running.is_some() && spare < memory.margin {
         let text = format!(
@@ -163,6 +164,22 @@ pub fn verdict(
         issues.push(Issue::warning(Field::MemoryShare, text));
     }
     Ok((running, issues))
+}
+
+/// What is wrong with the size of the host's cache; `sequence` is the longest session's.
+fn host_cache(setup: &Setup, memory: &Memory, sequence: Bytes) -> Option<Issue> {
+    let host = Bytes(setup.host_gib() * GIB);
+    let text = match setup.engine.scheduler.batching {
+        _ if host == Bytes::ZERO => return None,
+        _ if host < sequence => format!("a session takes up to {}: less keeps none whole", sequence.print()),
+        Batching::PrefillFirst if host <= memory.kv_room => format!(
+            "{} does not start with less than its KV cache on the GPU, {}",
+            setup.engine.name,
+            memory.kv_room.print()
+        ),
+        _ => return None,
+    };
+    Some(Issue::warning(Field::HostCache, text))
 }
 
 /// A note if it does not fit only within the margin of error; `needed` is the required KV cache.

@@ -33,12 +33,29 @@ pub fn images(model: &Model, workload: &Workload, prompts: &[u32], issues: &mut 
             number(all),
         );
         issues.push(Issue::error(Field::Images, text));
+    } else if all > u64::from(shortest(workload, prompts)) {
+        let text = format!(
+            "lengths vary, and some prompts are shorter than the {} tokens of their images: those are encoded all the same",
+            number(all)
+        );
+        issues.push(Issue::warning(Field::Images, text));
     }
     let why = match (workload.image_tokens, fixed) {
         (Some(_), _) => "",
         (None, Some(_)) => ", as many as the model makes of every image",
-        (None, None) => ", a typical choice: set those of your images",
+        (None, None) => ", a typical number: enter that of your images",
     };
+    if let (Some(given), Some(made)) = (workload.image_tokens, fixed)
+        && given != made
+    {
+        let text = format!(
+            "{} makes {} tokens of every image, not {}",
+            model.name,
+            number(made.into()),
+            number(given.into())
+        );
+        issues.push(Issue::warning(Field::ImageTokens, text));
+    }
     let text = format!(
         "no measured run has images: the encoder's time is counted, and no measurement checks or calibrates it. Each image \
          takes {} tokens{why}",
@@ -46,4 +63,14 @@ pub fn images(model: &Model, workload: &Workload, prompts: &[u32], issues: &mut 
     );
     issues.push(Issue::note(Field::Images, text));
     (images, tokens)
+}
+
+/// The shortest prompt that may be drawn.
+fn shortest(workload: &Workload, prompts: &[u32]) -> u32 {
+    let drawn = workload.histogram.iter().map(|bin| bin.prompt).min();
+    let least = drawn.or_else(|| prompts.iter().copied().min()).unwrap_or(1);
+    match workload.log_spread > 0.0 || workload.shape.is_some() {
+        true => 1,
+        false => (f64::from(least) * (1.0 - workload.spread)) as u32,
+    }
 }

@@ -72,7 +72,10 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             issues.push(Issue::warning(Field::Gpu, text));
         }
         formats::kv(kv, gpu, issues);
-        requests::host_cache(gpu, &scenario.workload, issues);
+        // With prefill workers those keep the histories.
+        if !scenario.has_pools() {
+            requests::host_cache(gpu, &scenario.workload, issues);
+        }
         if degrees_are_sane {
             parallel::links(gpu, degrees, issues);
         }

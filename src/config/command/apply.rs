@@ -12,7 +12,7 @@ use crate::units::GIB;
 const NAMED: usize = 20;
 
 /// Flags that affect neither time nor memory, besides those of [`Setting::Idle`].
-const IDLE: [&str; 27] = [
+const IDLE: [&str; 26] = [
     "tokenizer",
     "tokenizer_path",
     "tokenizer_mode",
@@ -37,7 +37,6 @@ const IDLE: [&str; 27] = [
     "enable_prefix_caching",
     "no_enable_prefix_caching",
     "disable_radix_cache",
-    "enable_hierarchical_cache",
     "kv_offloading_backend",
     "extra_llm_api_options",
 ];
@@ -52,8 +51,10 @@ struct Rest {
     dp_attention: bool,
     ep: Option<u32>,
     ep_over_all: bool,
-    /// GiB of host memory for KV cache: of each GPU, or of all that share the layers.
+    /// Host memory for KV cache, in the engine's unit.
     host: Option<f64>,
+    /// SGLang's switch for it.
+    hierarchical: bool,
 }
 
 pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
@@ -135,6 +136,7 @@ impl Rest {
                 None => self.bad(Field::MemoryShare, flag, "a share of memory such as 0.9"),
             },
             Setting::KvFormat => self.kv(scenario, flag),
+            Setting::HostCacheOn => self.hierarchical = flag.on(),
             Setting::HostCache => match flag.number().filter(|size| size.is_finite() && *size >= 0.0) {
                 Some(size) => self.host = Some(size),
                 None => self.bad(Field::HostCache, flag, "an amount of memory such as 64"),
@@ -174,14 +176,27 @@ impl Rest {
         }
     }
 
-    /// vLLM counts the GiB of all GPUs that share its layers, SGLang the GB of each GPU.
-    fn host_cache(&self, scenario: &mut Scenario) {
-        let Some(size) = self.host else { return };
-        scenario.workload.turns.host_gib = match &*scenario.engine {
-            "vllm" => size / f64::from(scenario.tp.max(1)),
-            "sglang" => size * 1e9 / GIB,
-            _ => size,
+    /// vLLM counts the GiB of all GPUs of TP and PP, SGLang the GB of each GPU, and only with its switch.
+    fn host_cache(&mut self, scenario: &mut Scenario) {
+        let sglang = scenario.engine == "sglang";
+        let text = match (sglang, self.hierarchical, self.host) {
+            (true, true, None) => {
+                "`--enable-hierarchical-cache` without `--hicache-size` takes a multiple of the GPU's KV cache: enter the \
+                 memory for each GPU"
+            }
+            (true, false, Some(_)) => "`--hicache-size` has no effect without `--enable-hierarchical-cache`",
+            (_, _, None) => return,
+            (_, _, Some(size)) => {
+                let gpus = scenario.tp.saturating_mul(scenario.pp).max(1);
+                scenario.workload.turns.host_gib = match &*scenario.engine {
+                    "vllm" => size / f64::from(gpus),
+                    "sglang" => size * 1e9 / GIB,
+                    _ => size,
+                };
+                return;
+            }
         };
+        self.issues.push(Issue::warning(Field::HostCache, text));
     }
 
     /// Degrees of parallelism that several flags determine together.

@@ -22,6 +22,8 @@ pub enum Setting {
     KvFormat,
     /// Host memory for KV cache.
     HostCache,
+    /// The switch that has SGLang use it.
+    HostCacheOn,
     /// Affects no time.
     Idle,
 }
@@ -47,6 +49,7 @@ const NAMES: &[(Setting, &[&str])] = &[
         ],
     ),
     (Setting::KvFormat, &["kv_cache_dtype"]),
+    (Setting::HostCacheOn, &["enable_hierarchical_cache"]),
     (Setting::HostCache, &["kv_offloading_size", "hicache_size"]),
     (
         Setting::Idle,

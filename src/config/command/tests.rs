@@ -31,8 +31,8 @@ fn commands_of_each_engine_are_read() {
             "v=1&m=qwen3-32b&w=int4&kv=fp8&mem=0.85",
         ),
         (
-            "vllm serve Qwen/Qwen3-32B -tp=4 --kv-offloading-backend native --kv-offloading-size 256",
-            "v=1&m=qwen3-32b&tp=4&hm=64",
+            "vllm serve Qwen/Qwen3-32B -tp=4 -pp 2 --kv-offloading-backend native --kv-offloading-size 256",
+            "v=1&m=qwen3-32b&tp=4&pp=2&hm=32",
         ),
         (
             "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --enable-hierarchical-cache --hicache-size 1073.741824",

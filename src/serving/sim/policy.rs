@@ -2,7 +2,7 @@
 
 use crate::config::{Batching, Drafts, cached_tokens};
 
-use super::{Request, SimError};
+use super::{HostCache, Request, SimError};
 
 /// A scheduler's rules. Budgets and limits are per attention data parallel rank, each with its own queue, slots and
 /// KV cache; the ranks step together.
@@ -51,9 +51,9 @@ pub struct Policy {
     /// Fraction of a session's earlier turns that may be found in the cache, where they stay until running
     /// sequences need the memory; 0 without prefix caching.
     pub history_cached: f64,
-    /// Speculative decoding: a step yields a mean of `1 + accepted` tokens per sequence, the same for all.
     /// Where the histories of sessions are kept besides.
     pub host: HostCache,
+    /// Speculative decoding: a step yields a mean of `1 + accepted` tokens per sequence, the same for all.
     pub drafts: Drafts,
     /// Seconds from a request's arrival until the scheduler sees it.
     pub admission_delay: f64,
@@ -64,17 +64,6 @@ pub struct Policy {
     pub admission_together: bool,
     /// Seconds from the end of a step until the client sees its tokens.
     pub output_delay: f64,
-}
-
-/// Host memory for KV cache. Whatever a turn leaves is written to it as well, as vLLM's and SGLang's do it; a turn that
-/// could start and finds more there than on the GPU waits until that has been read, while others go on. A rank reads for
-/// one turn after the other.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct HostCache {
-    /// KV blocks of one rank; 0 if there is none.
-    pub blocks: u64,
-    /// Seconds to read one.
-    pub seconds_per_block: f64,
 }
 
 /// TensorRT-LLM's batch waiting: while sequences decode, prompts wait until a step would have `tokens` (prompts and

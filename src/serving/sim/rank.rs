@@ -71,7 +71,7 @@ pub(super) struct Rank<'a> {
     /// Session prefixes within those.
     prefixes: Prefixes,
     /// What the host's memory holds of them.
-    host: Prefixes,
+    pub host: Prefixes,
     /// Fraction of the outstanding outputs that SGLang keeps free.
     pub share: f64,
     pub micro_batches: Vec<MicroBatch>,
@@ -97,30 +97,6 @@ impl<'a> Rank<'a> {
     /// Unfinished requests here.
     pub fn load(&self) -> usize {
         self.waiting.len() + self.reading.len() + self.running as usize
-    }
-
-    /// Blocks of a waiting request's history that only the host holds.
-    pub fn only_on_host(&self, request: &RequestState) -> u64 {
-        if self.policy.host.blocks == 0 || request.is_ready() {
-            return 0;
-        }
-        let here = self.prefixes.blocks_of(request.session).max(request.read);
-        self.host.blocks_of(request.session).saturating_sub(here)
-    }
-
-    /// Starts to read that for the first waiting request, which others pass meanwhile.
-    pub fn read_from_host(&mut self, id: u32, request: &mut RequestState, now: f64) {
-        let used = self.only_on_host(request) as f64 * self.policy.history_cached;
-        request.read = self.host.blocks_of(request.session);
-        self.waiting.pop_front();
-        let begin = self.reading.back().map_or(now, |&(time, _)| time.max(now));
-        self.reading.push_back((begin + used * self.policy.host.seconds_per_block, id));
-    }
-
-    /// Those that have been read by `now` are next.
-    pub fn end_reading(&mut self, now: f64) {
-        let done = self.reading.partition_point(|&(time, _)| time <= now);
-        self.reading.drain(..done).rev().for_each(|(_, id)| self.waiting.push_front(id));
     }
 
     /// Gives `id` a slot and the blocks of its cached tokens (all blocks if reserved).
@@ -152,13 +128,17 @@ impl<'a> Rank<'a> {
 
     /// Prompt tokens of a waiting request that need not be computed.
     pub fn cached(&self, request: &RequestState) -> u32 {
-        let kept = self.prefixes.blocks_of(request.session).max(request.read);
-        self.policy.cached(request.prompt, kept)
+        self.policy.cached(request.prompt, self.kept(request))
+    }
+
+    /// Blocks that a waiting request finds of its session's earlier turns.
+    pub fn kept(&self, request: &RequestState) -> u64 {
+        self.prefixes.blocks_of(request.session).max(request.read)
     }
 
     /// Whether the KV cache holds earlier turns of the request's session, or its own from before a preemption.
     pub fn resumes(&self, request: &RequestState) -> bool {
-        self.policy.history_cached > 0.0 && self.prefixes.blocks_of(request.session) > 0
+        self.policy.history_cached > 0.0 && self.kept(request) > 0
     }
 
     /// The first running request if several micro-batches share the memory: they could otherwise keep taking it
@@ -186,10 +166,7 @@ impl<'a> Rank<'a> {
         if let Some(session) = request.session {
             let blocks = kv / u64::from(self.policy.kv_block.max(1));
             self.prefixes.keep(session, blocks);
-            if self.policy.host.blocks > 0 {
-                self.host.keep(session, blocks);
-                self.host.give_way(self.policy.host.blocks);
-            }
+            self.write_to_host(session, blocks);
         }
     }
 

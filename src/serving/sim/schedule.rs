@@ -107,20 +107,6 @@ impl Rank<'_> {
         }
     }
 
-    /// Requests that could start, but for a history that the host has to give back first.
-    fn fetch_histories(&mut self, micro: usize, requests: &mut [RequestState], now: f64) {
-        while let Some(&id) = self.waiting.front()
-            && self.only_on_host(&requests[id as usize]) > 0
-            && self.free_slots(micro) as usize > self.reading.len()
-        {
-            let request = &requests[id as usize];
-            if !Claims::default().admit(self, requests, request, request.fill) {
-                break;
-            }
-            self.read_from_host(id, &mut requests[id as usize], now);
-        }
-    }
-
     /// vLLM, TensorRT-LLM, SGLang with mixed chunks: decode, then prompts in progress, then new ones, in one
     /// budget.
     fn decode_and_prefill(&mut self, micro: usize, requests: &mut [RequestState]) {
@@ -155,7 +141,7 @@ impl Rank<'_> {
         }
     }
 
-    fn free_slots(&self, micro: usize) -> u32 {
+    pub fn free_slots(&self, micro: usize) -> u32 {
         let slots = self.policy.slots();
         let free = slots.saturating_sub(self.running);
         match self.policy.batching {

@@ -132,8 +132,8 @@ fn vllm(command: &str, setup: &Setup) -> Shell {
             if setup.keeps_prefixes() { "--enable-prefix-caching" } else { "--no-enable-prefix-caching" },
             "",
         )
-        // The option counts the memory of all GPUs of the server's tensor parallelism.
-        .only_if(host > 0.0, "--kv-offloading-size", decimal(host * f64::from(setup.tp)))
+        // The option counts the memory of all GPUs of an engine: those of TP and PP.
+        .only_if(host > 0.0, "--kv-offloading-size", decimal(host * f64::from(setup.tp * setup.pp)))
         .only_if(drafted > 0, "--speculative-config", drafts)
 }
 
@@ -153,7 +153,7 @@ fn sglang(command: &str, setup: &Setup) -> Shell {
         .only_if(!setup.keeps_prefixes(), "--disable-radix-cache", "")
         .only_if(host > 0.0, "--enable-hierarchical-cache", "")
         // Of each GPU, in GB.
-        .only_if(host > 0.0, "--hicache-size", (host * GIB / 1e9).round())
+        .only_if(host > 0.0, "--hicache-size", (host * GIB / 1e9).ceil())
         .only_if(drafted > 0, "--speculative-algorithm", if own { "EAGLE" } else { "EAGLE3" })
         .only_if(drafted > 0 && !own, "--speculative-draft-model-path", DRAFT_MODEL)
         .only_if(drafted > 0, "--speculative-num-steps", drafted)

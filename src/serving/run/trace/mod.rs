@@ -87,10 +87,18 @@ impl Trace {
     /// `setup` under this trace: at the setup's rate or else at its own pace, with its mean lengths.
     ///
     /// # Errors
-    /// If the trace has no pace.
+    /// If the trace has no pace, or a prompt has no room for the setup's images.
     pub fn on(&self, setup: &Setup) -> Result<Setup, Issue> {
         let none = "all requests of the trace arrive at once: use a batch instead";
         let own = self.rate().ok_or_else(|| Issue::error(Field::Trace, none))?;
+        let images = setup.images.saturating_mul(setup.image_tokens);
+        if let Some(request) = self.requests.iter().find(|request| request.prompt < images) {
+            let text = format!(
+                "a prompt of the trace has {} tokens, and its images would take {images}: set images to 0",
+                request.prompt
+            );
+            return Err(Issue::error(Field::Images, text));
+        }
         let rate = if let Load::Rate(rate) = setup.load { rate } else { own };
         let (prompt, output) = self.means();
         let whole = |tokens: f64| tokens.round().max(1.0) as u32;

@@ -43,7 +43,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         preempt: preempts[pick(0, 3) as usize],
         graph_sizes: None,
         history_cached: 1.0,
-        host: HostCache { blocks: seed % 50, seconds_per_block: 0.01 },
+        host: HostCache::default(),
         cached_share: [0.0, 0.5][pick(0, 1) as usize],
         drafts: Drafts { drafted, accepted },
         admission_delay: f64::from(pick(0, 1)) * 0.01,

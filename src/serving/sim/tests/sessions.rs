@@ -79,6 +79,9 @@ fn a_prompt_begins_once_and_again_where_its_session_was_lost() {
     let evicting = sessions(2, 8.0, Arrivals::Times(vec![0.0, 5.0]));
     let then = |third| begun(&keeping(24), &[TWO[0], TWO[1], third, (4, 1)], &evicting);
     assert_eq!([then((18, 1)), then((22, 1))], [2, 3]);
+    // The host still has all of it.
+    let host = Policy { host: HostCache { blocks: 16, seconds_per_block: 0.1 }, ..keeping(24) };
+    assert_eq!(begun(&host, &[TWO[0], TWO[1], (22, 1), (4, 1)], &evicting), 2);
 }
 
 #[test]
@@ -102,7 +105,15 @@ fn turns_of_a_session_never_overlap_and_all_are_served() {
             }
         }
         let tight = u64::from(random.between(100, 400));
-        let policy = Policy { ranks: 1 + (seed % 2) as u32, ..keeping(tight) };
+        let host = HostCache { blocks: u64::from(random.between(0, 120)), seconds_per_block: 0.3 };
+        let (batching, preempt) = [
+            (Batching::MixedChunks, Preempt::Recompute),
+            (Batching::PrefillFirst, Preempt::Retract { conservativeness: 1.0 }),
+            (Batching::InFlight, Preempt::Never),
+        ][random.between(0, 2) as usize];
+        let stages = random.between(1, 3);
+        let ranks = 1 + (seed % 2) as u32;
+        let policy = Policy { ranks, stages, batching, preempt, host, ..keeping(tight) };
         let (_, outcome) = record(&policy, &lengths, &sessions(turns, think_s, begin));
         for session in outcome.requests.chunks(turns as usize) {
             for pair in session.windows(2) {
