@@ -8,12 +8,13 @@ use rooflight::graph::{Block, Phase};
 use rooflight::serving::report::KernelLine;
 use rooflight::serving::{Report, finish, plan};
 
+fn issues_of(link: &str, field: Field) -> Vec<Issue> {
+    let (_, found) = check(&decode(link).0.scenario, catalog());
+    found.into_iter().filter(|issue| issue.field == field).collect()
+}
+
 fn issues(link: &str) -> Vec<Issue> {
-    check(&decode(link).0.scenario, catalog())
-        .1
-        .into_iter()
-        .filter(|issue| issue.field == Field::Images)
-        .collect()
+    issues_of(link, Field::Images)
 }
 
 fn report(link: &str) -> Report {
@@ -134,8 +135,8 @@ fn what_is_wrong_with_images_is_said_beside_them() {
     let (_, text) = one("v=1&m=gemma-3-4b-it&isl=2048&im=1");
     assert!(text.contains("256 tokens, as many as the model makes of every image"), "{text}");
     assert_eq!(issues("v=1&m=qwen3-vl-8b-instruct&it=64"), []);
-    let (severity, text) = one("v=1&m=gemma-3-4b-it&isl=9000&im=1&it=5000");
-    assert!(severity == Severity::Warning && text.contains("256 tokens of every image, not 5000"), "{text}");
+    let contradicted = issues_of("v=1&m=gemma-3-4b-it&isl=9000&im=1&it=5000", Field::ImageTokens);
+    assert!(contradicted[0].text.contains("256 tokens of every image, not 5000"), "{contradicted:?}");
     let (severity, text) = one("v=1&m=qwen3-vl-8b-instruct&isl=2048&im=2&it=1024&rr=0.5");
     assert!(severity == Severity::Warning && text.contains("some prompts are shorter"), "{text}");
 }
