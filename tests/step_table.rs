@@ -2,13 +2,15 @@
 #![cfg(feature = "tools")]
 
 use rooflight::config::catalog::{Physics, catalog, constants};
-use rooflight::config::{Drafts, Scenario, Setup, check};
+use rooflight::config::link::decode;
+use rooflight::config::{Drafts, Issue, Scenario, Setup, check};
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::open_models;
 use rooflight::graph::{Batch, Sequences};
 use rooflight::serving::step::PlannedStep;
-use rooflight::serving::table::{Extent, Phases, Prompts, TablePlan, Work};
+use rooflight::serving::table::{Extent, Phases, Prompts, TablePlan, Tables, Work};
+use rooflight::serving::{Plan, finish, plan, plan_among};
 
 fn setup(change: impl FnOnce(&mut Scenario)) -> Setup {
     let mut scenario = Scenario::default();
@@ -168,4 +170,30 @@ fn the_experts_take_the_tokens_of_all_ranks() {
         assert!((tabled / direct - 1.0).abs() < 0.03, "{busy_ones} busy: {direct} and {tabled}");
     }
     assert!(tabled(1) < 0.8 * tabled(16), "{} of {}", tabled(1), tabled(16));
+}
+
+/// The worker keeps the last table for the next question: nothing that a table depends on may differ between them.
+#[test]
+fn a_kept_table_answers_as_a_new_one() {
+    let mut tables = Tables::default();
+    for link in [
+        "v=1&m=qwen3-30b-a3b&isl=1000&c=8",
+        "v=1&m=qwen3-30b-a3b&isl=1010&osl=300&c=8&rr=0.2&pc=0.5",
+        "v=1&m=qwen3-30b-a3b&isl=1010&r=2&n=2&st=500",
+        "v=1&m=qwen3-30b-a3b&isl=1010&on=50",
+        "v=1&m=qwen3-30b-a3b&isl=1010&sn=4&tn=3",
+        "v=1&m=qwen3-30b-a3b&isl=1010&c=8&ms=32",
+        "v=1&m=qwen3-30b-a3b&isl=1010&c=8&cap=400",
+        "v=1&m=qwen3-vl-8b-instruct&isl=2048&c=8&im=1",
+        "v=1&m=qwen3-vl-8b-instruct&isl=2048&c=8&im=2",
+        "v=1&m=deepseek-r1&g=h200-sxm&tp=8&c=8&sd=2&sa=1.2",
+        "v=1&m=deepseek-r1&g=h200-sxm&tp=8&c=8",
+    ] {
+        let setup = check(&decode(link).0.scenario, catalog()).0.expect(link);
+        let report = |planned: Result<(Plan, Rows), Vec<Issue>>| {
+            let (plan, _) = planned.expect(link);
+            serde_json::to_value(finish(&plan, &Efficiencies::Roofline)).expect("JSON")
+        };
+        assert_eq!(report(plan_among(&setup, None, &mut tables)), report(plan(&setup)), "{link}");
+    }
 }

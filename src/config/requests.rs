@@ -117,14 +117,19 @@ impl Setup {
 
     /// Whether the engine has its prefix cache on.
     pub fn keeps_prefixes(&self) -> bool {
-        self.cached_share > 0.0 || self.session().is_some_and(|turns| turns.history_cached > 0.0)
+        self.cached_share > 0.0 || self.keeps_histories()
+    }
+
+    /// Whether turns of sessions find their history in it.
+    pub fn keeps_histories(&self) -> bool {
+        self.session().is_some_and(|turns| turns.history_cached > 0.0)
     }
 
     /// GiB of host memory per GPU that keep the histories of sessions; 0 if none does. Workers that only decode find no
     /// history to keep.
     pub fn host_gib(&self) -> f64 {
-        let session = self.session().filter(|_| self.prefill.is_none());
-        session.filter(|turns| turns.history_cached > 0.0).map_or(0.0, |turns| turns.host_gib)
+        let keeps = self.prefill.is_none() && self.keeps_histories();
+        if keeps { self.turns.host_gib } else { 0.0 }
     }
 
     /// Tokens per KV block.

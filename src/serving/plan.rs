@@ -92,7 +92,7 @@ const DECODE_SIZES: u32 = 2;
 /// # Errors
 /// An issue naming the figure that the catalogs lack.
 pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
-    plan_among(setup, None, &mut Tables::default())
+    build(setup, None, None)
 }
 
 /// Plans a replay of `trace` instead of the setup's lengths, at the setup's rate or else at the trace's own pace.
@@ -100,7 +100,7 @@ pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
 /// # Errors
 /// As [`plan`], and if the trace has no pace.
 pub fn plan_replay(setup: &Setup, trace: Trace) -> Result<(Plan, Rows), Vec<Issue>> {
-    plan_among(setup, Some(trace), &mut Tables::default())
+    build(setup, Some(trace), None)
 }
 
 /// Either of them, with the table of the last plan if it is the same.
@@ -111,6 +111,14 @@ pub fn plan_among(
     setup: &Setup,
     trace: Option<Trace>,
     tables: &mut Tables,
+) -> Result<(Plan, Rows), Vec<Issue>> {
+    build(setup, trace, Some(tables))
+}
+
+fn build(
+    setup: &Setup,
+    trace: Option<Trace>,
+    tables: Option<&mut Tables>,
 ) -> Result<(Plan, Rows), Vec<Issue>> {
     let physics = physics()?;
     let replayed = match &trace {
@@ -125,7 +133,7 @@ fn steps(
     setup: &Setup,
     physics: Physics,
     trace: Option<Trace>,
-    tables: &mut Tables,
+    tables: Option<&mut Tables>,
 ) -> Result<(Plan, Rows), MissingFigure> {
     let demand = Demand::of(setup);
     let mut memory = memory(setup, &physics, &demand)?;

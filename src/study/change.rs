@@ -5,7 +5,7 @@ use super::sweep::weights_of;
 use super::{Block, Case, Row, Study, edit};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
-use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, Setup, check};
+use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, check};
 use crate::graph::Phase;
 use crate::study::words;
 use crate::units::{Order, chance, count, fixed, percent};
@@ -62,7 +62,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
             scenario.replicas = replicas;
             scenario.prefill = Prefill { workers, tp, pp, dp, ep, ..Prefill::default() };
         });
-        if keeps_histories(&setup) && setup.host_gib() == 0.0 {
+        if setup.keeps_histories() && setup.host_gib() == 0.0 && setup.gpu.host_bandwidth().is_ok() {
             add("256 GiB of host memory per GPU for histories".into(), &|scenario| {
                 scenario.workload.turns.host_gib = 256.0;
             });
@@ -86,11 +86,6 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
         add(gpu.name.clone(), &|scenario| edit::gpu(scenario, gpu));
     }
     cases
-}
-
-/// Whether turns find their history in the prefix cache, which the host's memory could hold too.
-fn keeps_histories(setup: &Setup) -> bool {
-    setup.session().is_some_and(|turns| turns.history_cached > 0.0) && setup.gpu.host_bandwidth().is_ok()
 }
 
 /// Half and double the TP degree, and more within one node: a model may not fit even on twice the GPUs.

@@ -97,7 +97,7 @@ impl RunPlan {
         memory: &Memory,
         of_prefill: Option<&Memory>,
         trace: Option<Trace>,
-        tables: &mut Tables,
+        tables: Option<&mut Tables>,
     ) -> Result<(Self, Rows), MissingFigure> {
         let pool = setup.prefill.as_deref().zip(of_prefill);
         let policy = match pool {
@@ -106,7 +106,11 @@ impl RunPlan {
         };
         let largest = extent(setup, &policy, trace.as_ref());
         let phases = if pool.is_some() { pools::decode_phases(&policy) } else { Phases::Both };
-        let mut table = tables.plan(setup, physics, &Extent { phases, ..largest })?;
+        let covered = Extent { phases, ..largest };
+        let mut table = match tables {
+            Some(tables) => tables.plan(setup, physics, &covered)?,
+            None => TablePlan::new(setup, physics, &covered)?,
+        };
         let mut rows = table.take_rows();
         let prefill = match pool {
             Some((pool, own)) => {
