@@ -14,9 +14,12 @@ use crate::config::Issue;
 use crate::efficiency::onnx::{ModelError, Models};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::find::{Answer, Request, Search};
+use crate::serving::table::Tables;
 
 thread_local! {
     static MODELS: RefCell<Option<Models>> = const { RefCell::new(None) };
+    /// The table of the last prediction: programs ask for many loads of one setup.
+    static TABLES: RefCell<Tables> = RefCell::default();
 }
 
 /// Loads the manifest's text and the bytes of the files it names. Returns a failure, or undefined.
@@ -55,7 +58,9 @@ pub fn predict(config: &str, options: &str) -> JsValue {
     let prediction = match Options::from_json(options) {
         Ok(options) => {
             let asked = ParsedScenario::with(config, &options);
-            asked.predict(&options, |rows| answer(&options, rows))
+            TABLES.with_borrow_mut(|tables| {
+                asked.predict_among(&options, tables, |rows| answer(&options, rows))
+            })
         }
         Err(issue) => Prediction { issues: vec![issue], ..Prediction::default() },
     };

@@ -15,7 +15,8 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;
 use crate::serving::run::{Bands, Commands, OwnRuns, Point, Run, Runner, Sweep, Trace};
-use crate::serving::{Report, answer, plan, plan_replay};
+use crate::serving::table::Tables;
+use crate::serving::{Report, answer, plan_among};
 
 /// A scenario as given, and the issues found.
 #[derive(Debug, Clone, Default)]
@@ -161,8 +162,18 @@ impl ParsedScenario {
 
     /// The prediction. `ask` runs the models.
     pub fn predict(
+        self,
+        options: &Options,
+        ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
+    ) -> Prediction {
+        self.predict_among(options, &mut Tables::default(), ask)
+    }
+
+    /// The same for one of many predictions: those of other requests to the same setup share its table of steps.
+    pub fn predict_among(
         mut self,
         options: &Options,
+        tables: &mut Tables,
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Prediction {
         if let (Some(link), Some(runs)) = (&mut self.link, &options.measured) {
@@ -198,7 +209,7 @@ impl ParsedScenario {
         prediction.failure = match own {
             Ok((own, found)) => {
                 prediction.issues.extend(found);
-                prediction.answer(&setup, trace, (options, &own), ask).err()
+                prediction.answer(&setup, trace, (options, &own, tables), ask).err()
             }
             Err(failure) => Some(failure),
         };
@@ -225,15 +236,11 @@ impl Prediction {
         &mut self,
         setup: &Setup,
         trace: Option<Trace>,
-        (options, own): (&Options, &Arc<[KnownRun]>),
+        (options, own, tables): (&Options, &Arc<[KnownRun]>, &mut Tables),
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Result<(), Failure> {
         self.commands = Some(Commands::of(setup));
-        let planned = match trace {
-            Some(trace) => plan_replay(setup, trace),
-            None => plan(setup),
-        };
-        let (plan, rows) = match planned {
+        let (plan, rows) = match plan_among(setup, trace, tables) {
             Ok(planned) => planned,
             Err(found) => {
                 self.issues.extend(found);

@@ -18,5 +18,5 @@ pub mod table;
 pub use elsewhere::{Alternative, elsewhere};
 pub use finish::{answer, finish, runner};
 pub use layers::{Layer, LayerCall, layers};
-pub use plan::{Plan, memory_of, plan, plan_among, plan_replay};
+pub use plan::{Plan, memory_of, plan, plan_among};
 pub use report::Report;

@@ -95,18 +95,11 @@ pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
     build(setup, None, None)
 }
 
-/// Plans a replay of `trace` instead of the setup's lengths, at the setup's rate or else at the trace's own pace.
+/// The same with the table of the last plan if it needs the same steps. A `trace` is replayed instead of the setup's
+/// lengths, at the setup's rate or else at the trace's own pace.
 ///
 /// # Errors
 /// As [`plan`], and if the trace has no pace.
-pub fn plan_replay(setup: &Setup, trace: Trace) -> Result<(Plan, Rows), Vec<Issue>> {
-    build(setup, Some(trace), None)
-}
-
-/// Either of them, with the table of the last plan if it is the same.
-///
-/// # Errors
-/// As theirs.
 pub fn plan_among(
     setup: &Setup,
     trace: Option<Trace>,

@@ -10,13 +10,14 @@ use std::thread::{available_parallelism, scope};
 const AHEAD: usize = 4;
 
 /// Answers every non-empty line, and passes on the answers in order, each as soon as it and those before it are
-/// done: a caller that writes one line at a time can wait for its answer.
+/// done: a caller that writes one line at a time can wait for its answer. `Kept` is what a core keeps from one line to
+/// the next.
 ///
 /// # Errors
 /// If a line cannot be read, or errors of `take`.
-pub fn in_order<Answer: Send>(
+pub fn in_order<Kept: Default, Answer: Send>(
     lines: impl BufRead + Send,
-    answer: impl Fn(&str) -> Answer + Sync,
+    answer: impl Fn(&mut Kept, &str) -> Answer + Sync,
     mut take: impl FnMut(Answer) -> Result<()>,
 ) -> Result<()> {
     let cores = available_parallelism().map_or(1, NonZero::get);
@@ -41,9 +42,10 @@ pub fn in_order<Answer: Send>(
         for _ in 0..cores {
             scope.spawn(move || {
                 let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let mut kept = Kept::default();
                 while let Ok((line, answered)) = next() {
                     // Same here.
-                    let _ = answered.send(Ok(answer(&line)));
+                    let _ = answered.send(Ok(answer(&mut kept, &line)));
                 }
             });
         }

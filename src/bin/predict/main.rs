@@ -22,6 +22,7 @@ use rooflight::deploy;
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::{SHIPPED_EVIDENCE, open_models, shipped_models};
+use rooflight::serving::table::Tables;
 use rooflight::study::accuracy::Accuracy;
 use rooflight::study::badge::badge;
 use rooflight::study::{Study, Topic};
@@ -95,7 +96,7 @@ fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Mo
             None => Ok(print(deploy::manifest(setup)?.trim_end())?),
         };
     }
-    let answered = Answered::of(text, options, |rows| ask(models, rows));
+    let answered = Answered::of(text, options, &mut Tables::default(), |rows| ask(models, rows));
     print_issues(&answered.prediction.issues);
     if let Some(failure) = &answered.prediction.failure {
         return Err(Stop::Failure(failure.text.clone()));
@@ -137,7 +138,8 @@ fn chart(drawing: Drawing, answered: &Answered) -> Option<Chart> {
 /// The scenarios of standard input.
 fn all_lines(cli: &Cli, options: &Options, models: Option<&Models>) -> Result<(), Stop> {
     let (mut worst, mut number) = (None, 0);
-    let answer = |line: &str| Answered::of(line, options, |rows| ask(models, rows));
+    let answer =
+        |tables: &mut Tables, line: &str| Answered::of(line, options, tables, |rows| ask(models, rows));
     lines::in_order(BufReader::new(std::io::stdin()), answer, |answered| {
         number += 1;
         print(&match cli.format {

@@ -3,6 +3,7 @@
 use rooflight::api::{Failure, Figure, Options, ParsedScenario, Prediction, columns, figures};
 use rooflight::config::Setup;
 use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::serving::table::Tables;
 use rooflight::find::in_columns;
 use rooflight::study::words::title;
 
@@ -15,9 +16,15 @@ pub struct Answered {
 }
 
 impl Answered {
-    pub fn of(text: &str, options: &Options, ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>) -> Self {
+    /// `tables` keep the last table of steps for the next scenario.
+    pub fn of(
+        text: &str,
+        options: &Options,
+        tables: &mut Tables,
+        ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
+    ) -> Self {
         let asked = ParsedScenario::with(text, options);
-        Self { setup: asked.setup.clone(), prediction: asked.predict(options, ask) }
+        Self { setup: asked.setup.clone(), prediction: asked.predict_among(options, tables, ask) }
     }
 
     /// Title, figures and link.
