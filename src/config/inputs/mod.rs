@@ -4,6 +4,7 @@
 #[macro_use]
 mod columns;
 
+mod bounds;
 mod form;
 mod number;
 mod place;
