@@ -14,7 +14,7 @@ mod table;
 
 pub use form::Form;
 pub use number::{Number, Range, check_ranges};
-pub use place::{FormPlace, Group, shown};
+pub use place::{FormPlace, Group};
 pub use reset::reset;
 pub use stops::{Stops, round};
 pub use table::{Field, INPUTS};
