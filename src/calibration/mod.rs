@@ -19,11 +19,11 @@ mod record;
 mod support;
 
 pub use band::{Band, OF_80_PERCENT, Responses, UncertainFigure, Widths};
-pub use covariance::{Covariance, Label, Level, Pair, SOURCES, Smooth, Source};
+pub use covariance::{Covariance, Label, Level, Pair, SOURCES, Source};
 pub use point::ConfigPoint;
 pub use posterior::{Joint, Posterior};
 pub use rank::{Standing, Versus};
-pub use record::{Calibration, KnownRun, LeftOut, METRICS, Noise, Observation, Observed, Outliers, shipped};
+pub use record::{Calibration, KnownRun, METRICS, Noise, Observation, Observed, shipped};
 pub use support::Support;
 
 use serde::{Deserialize, Serialize};

@@ -29,10 +29,8 @@ mod workload;
 pub use budget::{Budget, Padding};
 pub use check::check;
 pub use dtype::Dtype;
-pub use engine::{
-    Batching, Engine, FirstToken, HandOver, HostTime, MemoryShareOf, Scheduler, SmallerDefaults,
-};
-pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure, TensorRates};
+pub use engine::{Batching, Engine, FirstToken, HandOver, HostTime, MemoryShareOf, Scheduler};
+pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure};
 pub use inputs::Field;
 pub(crate) use issue::excerpt;
 pub use issue::{Issue, Severity};

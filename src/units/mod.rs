@@ -10,4 +10,4 @@ pub const GIB: f64 = 1024.0 * MIB;
 
 pub use format::{Printed, chance, count, decimal, fixed, percent, ratio, significant};
 pub use order::Order;
-pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Quantity, Seconds, Watts};
+pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Seconds, Watts};

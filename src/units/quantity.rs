@@ -3,12 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Common to all quantities: the number in the SI base unit.
-pub trait Quantity: Copy {
-    /// The value in the base unit of the type.
-    fn value(self) -> f64;
-}
-
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -16,12 +10,6 @@ macro_rules! quantity {
         #[cfg_attr(test, derive(ts_rs::TS))]
         #[serde(transparent)]
         pub struct $name(pub f64);
-
-        impl Quantity for $name {
-            fn value(self) -> f64 {
-                self.0
-            }
-        }
 
         impl $name {
             pub const ZERO: Self = Self(0.0);

@@ -1,6 +1,6 @@
 //! What choosing resets, and what the form shows.
 
-use rooflight::config::inputs::{reset, shown};
+use rooflight::config::inputs::reset;
 use rooflight::config::link::{decode, encode};
 use rooflight::config::{Field, Severity};
 
@@ -54,7 +54,7 @@ fn choosing_keeps_what_it_allows() {
 
 #[test]
 fn the_form_shows_what_applies_and_what_could_be_set_back() {
-    let shows = |link: &str, field| shown(&decode(link).0.scenario).any(|other| other == field);
+    let shows = |link: &str, field: Field| field.input().is_shown(&decode(link).0.scenario);
     for field in [Field::Model, Field::Isl, Field::Load, Field::Concurrency, Field::Price] {
         assert!(shows("", field), "{field:?}");
     }

@@ -21,8 +21,8 @@ use std::sync::{LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-pub use build::{BuildError, ConfigFile, build, id_of, print};
-pub use collectives::{CollectiveCatalog, Curve, Generic, GenericLinks};
+pub use build::{ConfigFile, build, print};
+pub use collectives::{CollectiveCatalog, Curve, Generic};
 pub use constants::{Constant, Constants, Listed, Physics, Recorded};
 pub use offered::{Offered, offered};
 

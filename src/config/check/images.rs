@@ -6,9 +6,9 @@ use crate::units::count;
 
 /// Images per prompt that the model encodes, and the tokens of one. `prompts` are the lengths of the prompts.
 pub fn images(model: &Model, workload: &Workload, prompts: &[u32], issues: &mut Vec<Issue>) -> (u32, u32) {
-    let (images, fixed) = (workload.images, model.vision.as_ref().and_then(|vision| vision.tokens));
-    let tokens = workload.image_tokens.or(fixed).unwrap_or(IMAGE_TOKENS as u32);
-    if images == 0 {
+    let made = model.vision.as_ref().and_then(|vision| vision.tokens);
+    let tokens = workload.image_tokens.or(made).unwrap_or(IMAGE_TOKENS as u32);
+    if workload.images == 0 {
         return (0, tokens);
     }
     if model.vision.is_none() {
@@ -20,49 +20,61 @@ pub fn images(model: &Model, workload: &Workload, prompts: &[u32], issues: &mut 
         issues.push(Issue::warning(Field::Images, text));
         return (0, tokens);
     }
+    issues.extend(in_prompts(workload, tokens, prompts));
+    issues.extend(made.and_then(|made| as_made(model, workload, made)));
+    issues.push(unmeasured(workload, tokens, made));
+    (workload.images, tokens)
+}
+
+/// The prompts contain their images.
+fn in_prompts(workload: &Workload, tokens: u32, prompts: &[u32]) -> Option<Issue> {
+    let images = workload.images;
     let all = u64::from(images) * u64::from(tokens);
-    let number = |number: u64| count(number as f64);
     if let Some(&shortest) = prompts.iter().min().filter(|&&shortest| all > u64::from(shortest)) {
         let text = format!(
             "{} of {} tokens take {}, but the input length, which counts them too, is {}: raise it to at least {}, \
              or use fewer images or image tokens",
             if images == 1 { "1 image".to_owned() } else { format!("{images} images") },
-            number(tokens.into()),
-            number(all),
-            number(shortest.into()),
-            number(all),
+            number(tokens),
+            count(all as f64),
+            number(shortest),
+            count(all as f64),
         );
-        issues.push(Issue::error(Field::Images, text));
-    } else if all > u64::from(shortest(workload, prompts)) {
+        return Some(Issue::error(Field::Images, text));
+    }
+    let some_are_short = all > u64::from(shortest(workload, prompts));
+    some_are_short.then(|| {
         let text = format!(
             "lengths vary, and some prompts are shorter than the {} tokens of their images: those are encoded all the same",
-            number(all)
+            count(all as f64)
         );
-        issues.push(Issue::warning(Field::Images, text));
-    }
-    let why = match (workload.image_tokens, fixed) {
+        Issue::warning(Field::Images, text)
+    })
+}
+
+/// The tokens given for an image are the `made` that the model makes of any.
+fn as_made(model: &Model, workload: &Workload, made: u32) -> Option<Issue> {
+    let given = workload.image_tokens.filter(|&given| given != made)?;
+    let text = format!("{} makes {} tokens of every image, not {}", model.name, number(made), number(given));
+    Some(Issue::warning(Field::ImageTokens, text))
+}
+
+fn unmeasured(workload: &Workload, tokens: u32, made: Option<u32>) -> Issue {
+    let why = match (workload.image_tokens, made) {
         (Some(_), _) => "",
         (None, Some(_)) => ", as many as the model makes of every image",
         (None, None) => ", a typical number: enter that of your images",
     };
-    if let (Some(given), Some(made)) = (workload.image_tokens, fixed)
-        && given != made
-    {
-        let text = format!(
-            "{} makes {} tokens of every image, not {}",
-            model.name,
-            number(made.into()),
-            number(given.into())
-        );
-        issues.push(Issue::warning(Field::ImageTokens, text));
-    }
     let text = format!(
         "no measured run has images: the encoder's time is counted, and no measurement checks or calibrates it. Each image \
          takes {} tokens{why}",
-        number(tokens.into())
+        number(tokens)
     );
-    issues.push(Issue::note(Field::Images, text));
-    (images, tokens)
+    Issue::note(Field::Images, text)
+}
+
+fn number(number: u32) -> String {
+    count(f64::from(number))
 }
 
 /// The shortest prompt that may be drawn.

@@ -165,6 +165,27 @@ macro_rules! start {
     };
 }
 
+/// The row of a peak rate of the GPU.
+macro_rules! peak {
+    ($order:literal, $key:literal, $format:literal, $dtype:ident, $at:ident, $unit:literal) => {
+        row(
+            $key,
+            concat!($format, " peak"),
+            concat!(
+                "Dense ",
+                $format,
+                " peak of the tensor cores, in ",
+                $unit,
+                "; follows SMs and clock if empty."
+            ),
+        )
+        .at(Hardware, $order)
+        .later()
+        .when(|scenario| multiplies(scenario, Dtype::$dtype))
+        .number(held!(spec.$at, PEAK.unit($unit).or(|_, gpu| tflops(gpu, Dtype::$dtype))))
+    };
+}
+
 /// The row of a size of the model, which links hold with the model.
 macro_rules! size {
     ($order:literal, $size:ident, $number:expr, $label:literal, $help:literal) => {

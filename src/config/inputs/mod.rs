@@ -4,6 +4,7 @@
 #[macro_use]
 mod columns;
 
+mod bounds;
 mod form;
 mod number;
 mod place;
@@ -13,7 +14,7 @@ mod table;
 
 pub use form::Form;
 pub use number::{Number, Range, check_ranges};
-pub use place::{FormPlace, Group, shown};
+pub use place::{FormPlace, Group};
 pub use reset::reset;
 pub use stops::{Stops, round};
 pub use table::{Field, INPUTS};

@@ -1,6 +1,6 @@
 //! Where the form has an input's control, and when it shows it.
 
-use super::{Field, INPUTS, Input, Number};
+use super::{INPUTS, Input, Number};
 use crate::config::Scenario;
 
 /// A group of the form, and the position in it.
@@ -32,11 +32,6 @@ impl Group {
         inputs.sort_by_key(|input| input.place);
         inputs
     }
-}
-
-/// The fields with a control in the form for `scenario`, folds included.
-pub fn shown(scenario: &Scenario) -> impl Iterator<Item = Field> {
-    INPUTS.iter().filter(|input| input.is_shown(scenario)).map(|input| input.field)
 }
 
 impl Input {

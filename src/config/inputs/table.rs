@@ -3,53 +3,23 @@
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use super::bounds::{
+    BUDGETS, COUNT, DEGREE, DEGREES, EXPERT_RANKS, LENGTH, PEAK, PER_LINK, PER_SECOND, SHARES, SIZES, WIDTHS,
+    has_expert_pools, has_sessions, multiplies, within,
+};
 use super::columns::{named, real, row, whole};
 use super::number::Slot;
 use super::place::Group::{
     Architecture, Engine, Formats, Gpu, Hardware, Layout, Model, Rates, Requests, Slos, Workload,
 };
-use super::stops::Stops::{self, Decades, Doubling, Even, Quarters};
+use super::stops::Stops::{Decades, Doubling, Even, Quarters};
 use super::{Input, InputKind, Number, Text};
-use crate::config::catalog::catalog;
 use crate::config::ids::ids;
 use crate::config::link::{self, Find, compared, custom, values};
 use crate::config::model::{Size, limits};
 use crate::config::spec::tflops;
 use crate::config::{Dtype, Load, ModelChoice, Scenario, Shape, Start};
 use crate::units::{GIB, MIB};
-
-const DEGREES: Stops = Doubling { low: 1, high: 16 };
-const SIZES: Stops = Quarters { low: 1, high: 4096 };
-const BUDGETS: Stops = Quarters { low: 256, high: 65_536 };
-const SHARES: Stops = Even { low: 0.0, high: 1.0, step: 0.05 };
-// Upper bounds of all rows lie beyond any deployment and keep every count of work exact in 64 bits.
-const COUNT: Number = whole(1.0, 100_000.0, SIZES);
-const DEGREE: Number = whole(1.0, 128.0, DEGREES);
-const EXPERT_RANKS: Number = whole(1.0, 128.0, Doubling { low: 1, high: 64 }).unit("GPUs");
-const LENGTH: f64 = 100_000_000.0;
-const PER_SECOND: Number = real(0.001, 1_000_000.0, Decades { low: -2, high: 3 });
-
-/// A size of a model, which cannot be larger than the limit says.
-const fn up_to(limit: limits::Limit, stops: Stops) -> Number {
-    whole(limit.min as f64, limit.max as f64, stops)
-}
-
-const WIDTHS: Stops = Quarters { low: 64, high: 65_536 };
-const PEAK: Number = real(0.01, 1_000_000.0, Quarters { low: 16, high: 32_768 }).unit("TFLOP/s");
-const PER_LINK: Number = real(0.1, 100_000.0, Quarters { low: 8, high: 8192 }).unit("GB/s");
-
-/// Whether the scenario's GPU multiplies this format.
-fn multiplies(scenario: &Scenario, dtype: Dtype) -> bool {
-    catalog().gpu(&scenario.gpu).is_some_and(|gpu| gpu.supports(dtype))
-}
-
-fn of_pooled_experts(scenario: &Scenario) -> bool {
-    scenario.has_pools() && scenario.has_experts()
-}
-
-fn of_sessions(scenario: &Scenario) -> bool {
-    scenario.workload.load.is_sessions()
-}
 
 inputs! {
     /// The link or the JSON text as a whole.
@@ -65,22 +35,22 @@ inputs! {
         },
         set: |draft, text| values::id(text).map(|id| draft.link.scenario.model = ModelChoice::Catalog(id)),
     }),
-    Layers = size!(0, Layers, up_to(limits::LAYERS, Quarters { low: 1, high: 256 }), "Layers",
+    Layers = size!(0, Layers, within(limits::LAYERS, Quarters { low: 1, high: 256 }), "Layers",
         "Decoder layers; kinds of layers keep their proportions."),
-    Hidden = size!(1, Hidden, up_to(limits::HIDDEN, WIDTHS), "Hidden size", "Width of the residual stream."),
-    Heads = size!(2, Heads, up_to(limits::HEADS, Quarters { low: 1, high: 1024 }), "Heads", "Query heads of a layer."),
-    KvHeads = size!(3, KvHeads, up_to(limits::KV_HEADS, DEGREES), "KV heads", "Key and value heads of a layer."),
-    HeadDim = size!(4, HeadDim, up_to(limits::HEAD_DIM, Doubling { low: 32, high: 512 }), "Head size", "Dimension of a head."),
-    Window = size!(5, Window, up_to(limits::WINDOW, Quarters { low: 64, high: 131_072 }).unit("tokens"), "Window",
+    Hidden = size!(1, Hidden, within(limits::HIDDEN, WIDTHS), "Hidden size", "Width of the residual stream."),
+    Heads = size!(2, Heads, within(limits::HEADS, Quarters { low: 1, high: 1024 }), "Heads", "Query heads of a layer."),
+    KvHeads = size!(3, KvHeads, within(limits::KV_HEADS, DEGREES), "KV heads", "Key and value heads of a layer."),
+    HeadDim = size!(4, HeadDim, within(limits::HEAD_DIM, Doubling { low: 32, high: 512 }), "Head size", "Dimension of a head."),
+    Window = size!(5, Window, within(limits::WINDOW, Quarters { low: 64, high: 131_072 }).unit("tokens"), "Window",
         "Tokens that a sliding-window layer attends to."),
-    Latent = size!(6, Latent, up_to(limits::LATENT, Quarters { low: 64, high: 8192 }), "Latent size",
+    Latent = size!(6, Latent, within(limits::LATENT, Quarters { low: 64, high: 8192 }), "Latent size",
         "Width of the latent vector cached per token."),
-    Mlp = size!(7, Mlp, up_to(limits::INTERMEDIATE, WIDTHS), "MLP width", "Width of the dense MLPs."),
-    Experts = size!(8, Experts, up_to(limits::EXPERTS, SIZES), "Experts", "Routed experts of a layer."),
-    ActiveExperts = size!(9, Active, up_to(limits::TOPK, DEGREES), "Active experts", "Routed experts that each token visits."),
-    ExpertWidth = size!(10, ExpertWidth, up_to(limits::EXPERT_WIDTH, WIDTHS), "Expert width", "Width of one routed expert."),
-    SharedWidth = size!(11, SharedWidth, up_to(limits::EXPERT_WIDTH, WIDTHS), "Shared width", "Total width of the shared experts."),
-    Vocab = size!(12, Vocab, up_to(limits::VOCAB, Quarters { low: 8192, high: 262_144 }), "Vocabulary", "Tokens of the vocabulary."),
+    Mlp = size!(7, Mlp, within(limits::INTERMEDIATE, WIDTHS), "MLP width", "Width of the dense MLPs."),
+    Experts = size!(8, Experts, within(limits::EXPERTS, SIZES), "Experts", "Routed experts of a layer."),
+    ActiveExperts = size!(9, Active, within(limits::TOPK, DEGREES), "Active experts", "Routed experts that each token visits."),
+    ExpertWidth = size!(10, ExpertWidth, within(limits::EXPERT_WIDTH, WIDTHS), "Expert width", "Width of one routed expert."),
+    SharedWidth = size!(11, SharedWidth, within(limits::EXPERT_WIDTH, WIDTHS), "Shared width", "Total width of the shared experts."),
+    Vocab = size!(12, Vocab, within(limits::VOCAB, Quarters { low: 8192, high: 262_144 }), "Vocabulary", "Tokens of the vocabulary."),
     Gpu = row("g", "GPU", "GPU, by catalog id.")
         .at(Gpu, 0).text(text!(Id, values::id, scenario.gpu, String::clone)),
     Gpus = row("n", "Replicas",
@@ -106,9 +76,9 @@ inputs! {
     Engine = row("e", "Engine", "Serving engine, by catalog id.")
         .at(Engine, 0).text(text!(Id, values::id, scenario.engine, String::clone)),
     Weights = row("w", "Weights", "Format of the linear layers' weights; as published if left out.").at(Formats, 0)
-        .text(text!(Format, values::dtype, Some(scenario.weights), format)),
+        .text(text!(Format, values::dtype, Some(scenario.weights), values::show_dtype)),
     Kv = row("kv", "KV cache", "Format of the KV cache.")
-        .at(Formats, 1).text(text!(Format, values::dtype, scenario.kv, format)),
+        .at(Formats, 1).text(text!(Format, values::dtype, scenario.kv, values::show_dtype)),
     Isl = row("isl", "Input length",
         "Tokens per prompt (ISL); for a static batch also a list, one length per prompt.").at(Workload, 10)
         .number(Number {
@@ -189,23 +159,23 @@ inputs! {
         .number(held!(workload.max_in_flight, COUNT.unit("at most").optional())),
     Turns = row("tn", "Turns",
         "Turns per session. The first prompt has the input length; each later one is the whole conversation so far \
-        plus a message.").at(Requests, 16).later().when(of_sessions)
+        plus a message.").at(Requests, 16).later().when(has_sessions)
         .number(held!(workload.turns.count,
             whole(1.0, 1_000.0, Even { low: 1.0, high: 32.0, step: 1.0 }).unit("of a session"))),
     Message = row("um", "Message", "Tokens the user adds in each turn after the first.")
-        .at(Requests, 17).later().when(of_sessions)
+        .at(Requests, 17).later().when(has_sessions)
         .number(held!(workload.turns.message,
             whole(1.0, 10_000_000.0, Quarters { low: 16, high: 16_384 }).unit("tokens"))),
     ThinkTime = row("tt", "Think time", "Seconds between an answer and the user's next message.")
-        .at(Requests, 18).later().when(of_sessions)
+        .at(Requests, 18).later().when(has_sessions)
         .number(held!(workload.turns.think_s, real(0.0, 3_600.0, Even { low: 0.0, high: 60.0, step: 1.0 }).unit("s"))),
     HistoryCached = row("hc", "History cached",
         "Fraction of a session's history that the prefix cache may serve while it holds it; 0 if it is off.")
-        .at(Requests, 19).later().when(of_sessions)
+        .at(Requests, 19).later().when(has_sessions)
         .number(held!(workload.turns.history_cached, real(0.0, 1.0, SHARES).unit("of history"))),
     HostCache = row("hm", "Host cache",
         "Host memory per GPU to which the KV cache of sessions is written, and from which it is read again when the GPU no \
-        longer holds it; 0 if it is off.").at(Requests, 20).later().when(of_sessions)
+        longer holds it; 0 if it is off.").at(Requests, 20).later().when(has_sessions)
         .number(held!(workload.turns.host_gib, real(0.0, 16_384.0, Quarters { low: 16, high: 4096 }).unit("GiB per GPU"))),
     Ramp = start!(Ramp, 21, 86_400.0, row("ru", "Ramp",
         "Seconds over which clients start, evenly spaced; empty for all at once.")),
@@ -273,18 +243,10 @@ inputs! {
     ClockMhz = row("hck", "Boost clock", "Clock at which the peak rates are quoted, in MHz.").at(Hardware, 1).later()
         .number(held!(spec.clock_mhz,
             real(100.0, 20_000.0, Even { low: 500.0, high: 4000.0, step: 50.0 }).unit("MHz").or(|_, gpu| gpu.clock_mhz.0))),
-    Bf16Tflops = row("hbf", "BF16 peak", "Dense BF16 peak of the tensor cores, in TFLOP/s; follows SMs and clock if empty.")
-        .at(Hardware, 2).later().when(|scenario| multiplies(scenario, Dtype::Bf16))
-        .number(held!(spec.bf16_tflops, PEAK.or(|_, gpu| tflops(gpu, Dtype::Bf16)))),
-    Fp8Tflops = row("hf8", "FP8 peak", "Dense FP8 peak of the tensor cores, in TFLOP/s; follows SMs and clock if empty.")
-        .at(Hardware, 3).later().when(|scenario| multiplies(scenario, Dtype::Fp8))
-        .number(held!(spec.fp8_tflops, PEAK.or(|_, gpu| tflops(gpu, Dtype::Fp8)))),
-    Fp4Tflops = row("hf4", "FP4 peak", "Dense FP4 peak of the tensor cores, in TFLOP/s; follows SMs and clock if empty.")
-        .at(Hardware, 4).later().when(|scenario| multiplies(scenario, Dtype::Nvfp4))
-        .number(held!(spec.fp4_tflops, PEAK.or(|_, gpu| tflops(gpu, Dtype::Nvfp4)))),
-    Int8Tflops = row("hi8", "INT8 peak", "Dense INT8 peak of the tensor cores, in TOP/s; follows SMs and clock if empty.")
-        .at(Hardware, 5).later().when(|scenario| multiplies(scenario, Dtype::W8a8))
-        .number(held!(spec.int8_tflops, PEAK.unit("TOP/s").or(|_, gpu| tflops(gpu, Dtype::W8a8)))),
+    Bf16Tflops = peak!(2, "hbf", "BF16", Bf16, bf16_tflops, "TFLOP/s"),
+    Fp8Tflops = peak!(3, "hf8", "FP8", Fp8, fp8_tflops, "TFLOP/s"),
+    Fp4Tflops = peak!(4, "hf4", "FP4", Nvfp4, fp4_tflops, "TFLOP/s"),
+    Int8Tflops = peak!(5, "hi8", "INT8", W8a8, int8_tflops, "TOP/s"),
     MemoryGib = row("hmg", "GPU memory", "Device memory of a GPU, in GiB.").at(Hardware, 6).later()
         .number(held!(spec.memory_gib,
             real(1.0, 100_000.0, Quarters { low: 8, high: 2048 }).unit("GiB")
@@ -320,10 +282,10 @@ inputs! {
     PrefillDp = row("pdp", "Prefill attention DP",
         "Groups in a prefill worker that run attention for their own requests and share the experts.")
         .at(Layout, 13).later()
-        .when(of_pooled_experts).number(held!(prefill.dp, DEGREE.unit("groups"))),
+        .when(has_expert_pools).number(held!(prefill.dp, DEGREE.unit("groups"))),
     PrefillEp = row("pep", "Prefill EP", "GPUs of a prefill worker that the experts are distributed over.")
         .at(Layout, 14).later()
-        .when(of_pooled_experts).number(held!(prefill.ep, EXPERT_RANKS)),
+        .when(has_expert_pools).number(held!(prefill.ep, EXPERT_RANKS)),
     PrefillBudget = row("ptb", "Prefill token budget",
         "Tokens that one prefill worker's step may process; the replicas' if left out.")
         .at(Layout, 15).later().when(Scenario::has_pools)
@@ -376,7 +338,3 @@ inputs! {
 
 // Also the name in the JSON form, in reports and in the ids of the page's elements.
 ids!(Field);
-
-fn format(dtype: &Dtype) -> String {
-    dtype.id().to_owned()
-}

@@ -49,6 +49,10 @@ pub fn dtype(text: &str) -> Result<Dtype, String> {
     })
 }
 
+pub fn show_dtype(dtype: &Dtype) -> String {
+    dtype.id().to_owned()
+}
+
 pub fn shape(text: &str) -> Result<Shape, String> {
     Shape::from_id(text).ok_or_else(|| {
         let known: Vec<&str> = Shape::ALL.iter().map(|shape| shape.id()).collect();

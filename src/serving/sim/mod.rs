@@ -24,11 +24,14 @@ mod host;
 pub mod metrics;
 mod outcome;
 mod policy;
+mod preemption;
 mod prefixes;
+mod prompts;
 mod rank;
 mod replica;
 mod request;
 mod schedule;
+mod scheduled;
 mod sglang;
 mod system;
 #[cfg(test)]

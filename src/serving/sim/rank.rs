@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use super::decoding::DecodeBatch;
 use super::policy::{Policy, Preempt};
+use super::preemption::first_share;
 use super::prefixes::Prefixes;
 use super::request::RequestState;
-use super::schedule::Scheduled;
-use super::sglang::constants as sglang;
+use super::scheduled::Scheduled;
 
 /// The sequences of one micro-batch (one per pipeline stage) on a rank.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(super) struct MicroBatch {
     /// Partially computed prompts, oldest first.
     pub partial: VecDeque<u32>,
     /// Started requests in order, with their epoch; entries of requests that left are stale.
-    started: Vec<(u32, u32)>,
+    pub started: Vec<(u32, u32)>,
     pub running: u32,
     /// Sequences that arrived with their KV cache: those of the last decision, and all without a step here.
     pub joined: Vec<u32>,
@@ -69,7 +69,7 @@ pub(super) struct Rank<'a> {
     /// Free KV blocks.
     pub free: u64,
     /// Session prefixes within those.
-    prefixes: Prefixes,
+    pub prefixes: Prefixes,
     /// What the host's memory holds of them.
     pub host: Prefixes,
     /// Fraction of the outstanding outputs that SGLang keeps free.
@@ -141,16 +141,6 @@ impl<'a> Rank<'a> {
         self.policy.history_cached > 0.0 && self.kept(request) > 0
     }
 
-    /// The first running request if several micro-batches share the memory: they could otherwise keep taking it
-    /// from each other.
-    pub fn spared(&self, requests: &[RequestState]) -> Option<u32> {
-        if self.micro_batches.len() < 2 {
-            return None;
-        }
-        let started = self.micro_batches.iter().flat_map(|micro| &micro.started);
-        started.filter(|&&(id, epoch)| requests[id as usize].epoch == epoch).map(|entry| entry.0).min()
-    }
-
     /// Blocks needed for the next `tokens` of a started prompt.
     pub fn blocks_to_fill(&self, request: &RequestState, tokens: u32) -> u64 {
         if request.reserved > 0 {
@@ -171,57 +161,12 @@ impl<'a> Rank<'a> {
     }
 
     /// Frees slot and blocks of a finished or preempted request; `kv` are its cached tokens.
-    fn release(&mut self, micro: usize, request: &mut RequestState, kv: u64) {
+    pub fn release(&mut self, micro: usize, request: &mut RequestState, kv: u64) {
         let blocks = if request.reserved > 0 { request.reserved } else { self.policy.blocks_for(kv) };
         self.free += blocks;
         self.running -= 1;
         self.micro_batches[micro].running -= 1;
         request.reserved = 0;
         request.epoch = request.epoch.wrapping_add(1);
-    }
-
-    /// Preempts `id`: it waits first or last, and loses its KV cache except for what the prefix cache keeps.
-    pub fn preempt(&mut self, micro: usize, id: u32, requests: &mut [RequestState]) {
-        let request = &mut requests[id as usize];
-        let mut kv = u64::from(request.filled);
-        if request.decoding {
-            let decoding = &mut self.micro_batches[micro].decoding;
-            kv = decoding.kv_of(request);
-            decoding.leave(id, request);
-            self.micro_batches[micro].fresh.retain(|&other| other != id);
-        } else {
-            self.micro_batches[micro].partial.retain(|&other| other != id);
-        }
-        self.release(micro, request, kv);
-        if self.policy.history_cached > 0.0 && self.policy.preempt == Preempt::Recompute {
-            // With a prefix cache its blocks stay until running sequences take them.
-            let session = *request.session.get_or_insert(id);
-            self.prefixes.keep(session, kv / u64::from(self.policy.kv_block.max(1)));
-        }
-        request.fill = request.prompt + request.generated;
-        request.filled = 0;
-        match self.policy.preempt {
-            Preempt::Recompute => self.waiting.push_front(id),
-            _ => self.waiting.push_back(id),
-        }
-        self.preemptions += 1;
-    }
-
-    /// A decode step without preemption.
-    pub fn lower_share(&mut self) {
-        let first = first_share(self.policy.preempt);
-        let least = first * sglang().least_of_first;
-        self.share = (self.share - (first - least) / sglang().share_steps).max(least);
-    }
-
-    pub fn reset_share(&mut self) {
-        self.share = first_share(self.policy.preempt);
-    }
-}
-
-fn first_share(preempt: Preempt) -> f64 {
-    match preempt {
-        Preempt::Retract { conservativeness } => (sglang().first_share * conservativeness).min(1.0),
-        _ => 0.0,
     }
 }

@@ -10,7 +10,7 @@ use super::outcome::Counts;
 use super::policy::Policy;
 use super::rank::Rank;
 use super::request::RequestState;
-use super::schedule::Scheduled;
+use super::scheduled::Scheduled;
 use super::sglang::constants as sglang;
 use super::{Gaps, SimError, Spent, StepCost};
 

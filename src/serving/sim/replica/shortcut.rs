@@ -3,7 +3,7 @@
 use super::Replica;
 use crate::serving::sim::Spent;
 use crate::serving::sim::rank::Rank;
-use crate::serving::sim::schedule::Scheduled;
+use crate::serving::sim::scheduled::Scheduled;
 
 impl Replica<'_> {
     /// A shortcut for a step that starts before `until` and only decodes, with no request to read and no sequence ending: the
