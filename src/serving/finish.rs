@@ -149,7 +149,7 @@ impl Finisher<'_> {
                 return Some(report);
             }
         };
-        let (metrics, waiting) = (&run.metrics, run.timeline.share_waiting() * run.metrics.in_flight);
+        let metrics = &run.metrics;
         let headline = self.headline(Means {
             ttft: Seconds(metrics.ttft.mean),
             tpot: metrics.tpot.map(|tpot| Seconds(tpot.mean)),
@@ -157,8 +157,8 @@ impl Finisher<'_> {
             requests_per_s: metrics.requests_per_s,
             output_per_s: metrics.output_per_s,
             total_per_s: metrics.total_per_s,
-            running: metrics.in_flight - waiting,
-            waiting,
+            running: metrics.in_flight - metrics.waiting,
+            waiting: metrics.waiting,
             power: run.power,
         });
         if self.setup().load.is_rate() {

@@ -624,6 +624,8 @@ export type Metrics = {
   total_per_s: number;
   /** Time-averaged requests in the system. */
   in_flight: number;
+  /** Those of them that wait for a slot. */
+  waiting: number;
 };
 
 /** Multi-head latent attention (DeepSeek). */

@@ -3,8 +3,8 @@
 use rooflight::api::{Failure, Figure, Options, ParsedScenario, Prediction, columns, figures};
 use rooflight::config::Setup;
 use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::serving::table::Tables;
 use rooflight::find::in_columns;
+use rooflight::serving::table::Tables;
 use rooflight::study::words::title;
 
 use super::console::{csv_line, line};

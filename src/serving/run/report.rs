@@ -73,19 +73,6 @@ pub struct Around {
     pub keeps_with: Option<f64>,
 }
 
-impl Timeline {
-    /// Time-averaged share of requests in the system that are queued.
-    pub fn share_waiting(&self) -> f64 {
-        let (mut waiting, mut all) = (0.0, 0.0);
-        for (index, span) in self.time.windows(2).enumerate() {
-            let seconds = span[1] - span[0];
-            waiting += self.waiting[index] * seconds;
-            all += (self.waiting[index] + self.running[index]) * seconds;
-        }
-        if all > 0.0 { waiting / all } else { 0.0 }
-    }
-}
-
 impl Run {
     /// `outcome` is for one of `replicas`, with this many KV cache tokens.
     pub(super) fn of(

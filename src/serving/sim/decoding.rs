@@ -72,15 +72,29 @@ impl DecodeBatch {
         }
     }
 
-    /// Tokens each sequence gains in the next step: accepted drafts follow the mean.
-    pub fn next_gain(&self) -> u64 {
-        ((self.steps + 1) as f64 * self.per_step) as u64 - self.position
+    /// Tokens each sequence gains in the next `steps`: accepted drafts follow the mean.
+    pub fn gain(&self, steps: u64) -> u64 {
+        ((self.steps + steps) as f64 * self.per_step) as u64 - self.position
     }
 
-    /// Whether no sequence ends in the next step.
-    pub fn goes_on(&self) -> bool {
-        let position = self.position + self.next_gain();
+    /// Whether no sequence ends in the next `steps`.
+    pub fn goes_on(&self, steps: u64) -> bool {
+        let position = self.position + self.gain(steps);
         self.sequences.front().is_none_or(|sequence| sequence.end > position)
+    }
+
+    /// Steps before the one in which the first sequence ends, about.
+    pub fn steps_left(&self) -> u64 {
+        let left = self
+            .sequences
+            .front()
+            .map_or(u64::MAX, |sequence| sequence.end.saturating_sub(self.position + 1));
+        (left as f64 / self.per_step) as u64
+    }
+
+    /// Tokens in the KV cache of a sequence, on average.
+    pub fn mean_length(&self) -> u64 {
+        self.kv() / u64::from(self.count.max(1))
     }
 
     /// KV tokens of all sequences.
@@ -138,16 +152,18 @@ impl DecodeBatch {
         request.decoding = false;
     }
 
-    /// Ends a step in which all sequences decoded.
-    pub fn advance(&mut self, end: f64, gaps: &mut Gaps) {
+    /// Ends `steps` in which all sequences decoded, the first of them at `first` and the others `seconds` apart.
+    pub fn advance(&mut self, steps: u64, first: f64, seconds: f64, gaps: &mut Gaps) {
         for &(last, count) in &self.cohorts {
-            gaps.add(end - last, count);
+            gaps.add(first - last, count.into());
         }
+        let others = steps - 1;
+        gaps.add(seconds, u64::from(self.count) * others);
+        self.last = first + seconds * others as f64;
         self.cohorts.clear();
-        self.cohorts.push((end, self.count));
-        self.position += self.next_gain();
-        self.steps += 1;
-        self.last = end;
+        self.cohorts.push((self.last, self.count));
+        self.position += self.gain(steps);
+        self.steps += steps;
     }
 
     /// Removes and returns the next finished sequence.
@@ -206,8 +222,8 @@ mod tests {
             let blocks = |lengths: &[u64]| lengths.iter().map(|length| length.div_ceil(4)).sum::<u64>();
             let before = blocks(&lengths);
             assert_eq!(batch.kv(), lengths.iter().sum::<u64>());
-            let predicted = batch.blocks_for(batch.next_gain());
-            batch.advance(f64::from(step), &mut gaps);
+            let predicted = batch.blocks_for(batch.gain(1));
+            batch.advance(1, f64::from(step), 0.0, &mut gaps);
             lengths.iter_mut().for_each(|length| *length += 1);
             assert_eq!(predicted, blocks(&lengths) - before, "step {step}");
         }
@@ -218,8 +234,8 @@ mod tests {
         let mut batch = DecodeBatch::new(1, 1.7);
         let mut gaps = Gaps::default();
         for step in 0..1000 {
-            assert!((1..=2).contains(&batch.next_gain()));
-            batch.advance(f64::from(step), &mut gaps);
+            assert!((1..=2).contains(&batch.gain(1)));
+            batch.advance(1, f64::from(step), 0.0, &mut gaps);
         }
         assert_eq!(batch.position, 1700);
     }

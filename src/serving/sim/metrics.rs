@@ -66,6 +66,8 @@ pub struct Metrics {
     pub total_per_s: f64,
     /// Time-averaged requests in the system.
     pub in_flight: f64,
+    /// Those of them that wait for a slot.
+    pub waiting: f64,
 }
 
 /// The metrics of a run; `None` without requests.
@@ -84,6 +86,7 @@ pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
         output_per_s: outputs / duration,
         total_per_s: (prompts + outputs) / duration,
         in_flight: in_flight(requests),
+        waiting: outcome.queued / duration,
     })
 }
 

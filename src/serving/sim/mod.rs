@@ -5,7 +5,8 @@
 //! pure function of its arguments: no clock, no threads, and random draws from a seed.
 //!
 //! A step's cost is proportional to its prompts and to the sequences that finish in it, not to those that run:
-//! sequences that decode together are kept as one batch.
+//! sequences that decode together are kept as one batch. Steps that only decode are taken together up to the next event,
+//! as long as the sequences hardly grow meanwhile.
 //!
 //! Prefix caching covers a share of each prompt, and the earlier turns of the same session, but not prefixes shared
 //! between requests. A turn finds them on the rank that served the previous one, until running sequences need the

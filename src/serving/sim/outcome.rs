@@ -45,8 +45,8 @@ pub struct Gaps(Vec<Gap>);
 
 impl Gaps {
     /// Ignores NaN, which means there was no earlier output.
-    pub(super) fn add(&mut self, seconds: f64, count: u32) {
-        let count = if seconds.is_nan() { 0 } else { u64::from(count) };
+    pub(super) fn add(&mut self, seconds: f64, count: u64) {
+        let count = if seconds.is_nan() { 0 } else { count };
         match self.0.last_mut() {
             Some(gap) if gap.seconds.total_cmp(&seconds).is_eq() => gap.count += count,
             _ if count > 0 => self.0.push(Gap { seconds, count }),
@@ -121,6 +121,8 @@ pub struct Outcome {
     pub timeline: Vec<Moment>,
     /// Energy of all GPUs' steps in joules, beyond idle power.
     pub joules: f64,
+    /// Seconds that requests waited for a slot, all together.
+    pub queued: f64,
     /// Only if arrivals are independent of answers.
     pub saturation: Option<Saturation>,
 }
@@ -134,7 +136,10 @@ impl Outcome {
         }
         let all: f64 = self.requests.iter().map(Served::e2e).sum();
         let waited: f64 = self.requests.iter().map(Served::ttft).sum();
-        let later = if follow && all > 0.0 { 1.0 + (factor - 1.0) * waited / all } else { 1.0 };
+        let longer = if all > 0.0 { 1.0 + (factor - 1.0) * waited / all } else { 1.0 };
+        let later = if follow { longer } else { 1.0 };
+        // The queue's share of all times stays.
+        self.queued *= longer;
         for served in &mut self.requests {
             let (ttft, decoding) = (served.ttft() * factor, served.last - served.first);
             served.arrival *= later;
@@ -159,10 +164,11 @@ impl Timeline {
         Self { moments: Vec::new(), most, every: 1, seen: 0 }
     }
 
-    /// Whether to keep the moment after this step; call once per step.
-    pub fn is_due(&mut self) -> bool {
-        self.seen += 1;
-        self.most > 0 && (self.seen - 1).is_multiple_of(self.every)
+    /// Whether to keep the moment of these steps; call for all.
+    pub fn is_due(&mut self, steps: u64) -> bool {
+        let before = self.seen.div_ceil(self.every);
+        self.seen += steps;
+        self.most > 0 && self.seen.div_ceil(self.every) > before
     }
 
     pub fn push(&mut self, moment: Moment) {

@@ -17,7 +17,7 @@ impl Rank<'_> {
         let mut retracted = false;
         loop {
             let decoding = &self.micro_batches[micro].decoding;
-            let blocks = decoding.blocks_for(decoding.next_gain());
+            let blocks = decoding.blocks_for(decoding.gain(1));
             let spare = f64::from(decoding.count) * sglang().retract_steps;
             let enough = blocks <= self.free
                 && (!retracted
@@ -109,10 +109,11 @@ impl Rank<'_> {
     }
 
     /// A decode step without preemption.
-    pub fn lower_share(&mut self) {
+    pub fn lower_share(&mut self, steps: u64) {
         let first = first_share(self.policy.preempt);
         let least = first * sglang().least_of_first;
-        self.share = (self.share - (first - least) / sglang().share_steps).max(least);
+        let lower = (first - least) / sglang().share_steps * steps as f64;
+        self.share = (self.share - lower).max(least);
     }
 
     pub fn reset_share(&mut self) {

@@ -35,6 +35,8 @@ pub(super) struct Replica<'a> {
     frontend_free: f64,
     /// Start of the API server's current group of requests, and its size.
     together: (f64, u32),
+    /// How long the last step of the shortcut took; infinite before the first.
+    pace: f64,
     /// The last count of decoding sequences, and its graph size.
     graph: (u32, u32),
     /// Steps that prompts have been held back, by rule.
@@ -65,6 +67,7 @@ impl<'a> Replica<'a> {
             receive_count: 0,
             frontend_free: 0.0,
             together: (f64::NEG_INFINITY, 0),
+            pace: f64::INFINITY,
             graph: (0, 0),
             held: 0,
             unbalanced: 0,
@@ -300,7 +303,7 @@ impl<'a> Replica<'a> {
             if rank.micro_batches[micro].scheduled.decoding > 0 {
                 let batch = &mut rank.micro_batches[micro];
                 tokens.extend(batch.fresh.drain(..).map(|id| token(id, Event::Stepped, 0)));
-                rank.micro_batches[micro].decoding.advance(end, &mut self.gaps);
+                rank.micro_batches[micro].decoding.advance(1, end, 0.0, &mut self.gaps);
                 while let Some(id) = rank.micro_batches[micro].decoding.pop_ended(requests) {
                     let request = &mut requests[id as usize];
                     let kv = rank.micro_batches[micro].decoding.kv_of(request);

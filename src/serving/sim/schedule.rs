@@ -2,12 +2,9 @@
 
 use crate::config::Batching;
 
-use super::Gaps;
 use super::admission::Claims;
-use super::policy::Preempt;
 use super::rank::{MicroBatch, Rank};
 use super::request::RequestState;
-use super::scheduled::Scheduled;
 
 impl Rank<'_> {
     /// Schedules decode and prompts in progress for a micro-batch's next step, and finds requests that could start
@@ -102,41 +99,13 @@ impl Rank<'_> {
             return;
         }
         if self.schedule_decoding(micro) > 0 {
-            self.lower_share();
+            self.lower_share(1);
         }
     }
 
     fn schedule_decoding(&mut self, micro: usize) -> u32 {
         let MicroBatch { scheduled, decoding, .. } = &mut self.micro_batches[micro];
-        scheduled.decoding = decoding.count;
-        scheduled.decoding_kv = decoding.kv() + u64::from(decoding.count);
+        scheduled.decode(decoding, 0);
         decoding.count
-    }
-
-    /// Whether the next step only decodes and no sequence ends in it; if so, schedules it.
-    pub fn decodes_on(&mut self) -> bool {
-        let batch = &mut self.micro_batches[0];
-        let blocks = match self.policy.preempt {
-            Preempt::Never => 0,
-            _ => batch.decoding.blocks_for(batch.decoding.next_gain()),
-        };
-        let none_starts = self.waiting.is_empty() && batch.partial.is_empty() && batch.fresh.is_empty();
-        let goes_on = none_starts && blocks <= self.free && batch.decoding.goes_on();
-        if goes_on {
-            batch.scheduled.clear();
-            batch.scheduled.blocks = blocks;
-            self.schedule_decoding(0);
-        }
-        goes_on
-    }
-
-    /// Completes the step scheduled by `decodes_on`.
-    pub fn decode_on(&mut self, end: f64, gaps: &mut Gaps) {
-        let &Scheduled { blocks, decoding, .. } = &self.micro_batches[0].scheduled;
-        if decoding > 0 {
-            self.take(blocks);
-            self.lower_share();
-            self.micro_batches[0].decoding.advance(end, gaps);
-        }
     }
 }

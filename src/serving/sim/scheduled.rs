@@ -1,5 +1,6 @@
 //! One rank's work in a step.
 
+use super::decoding::DecodeBatch;
 use super::{Chunk, RankStep};
 
 /// One rank's part of a step.
@@ -12,8 +13,6 @@ pub(super) struct Scheduled {
     pub begun: u32,
     pub decoding: u32,
     pub decoding_kv: u64,
-    /// KV blocks that decoding takes in a shortcut step.
-    pub blocks: u64,
     /// Requests that could start, with the tokens of their first chunk.
     pub candidates: Vec<(u32, u32)>,
 }
@@ -27,6 +26,13 @@ impl Scheduled {
     pub fn step(&self, padded: u32, drafted: u32) -> RankStep<'_> {
         let &Self { ref chunks, begun, decoding, decoding_kv, .. } = self;
         RankStep { chunks, begun, decoding: decoding.max(padded), decoding_kv, drafted }
+    }
+
+    /// All sequences decode, with the KV cache that they have `later` steps from now.
+    pub fn decode(&mut self, decoding: &DecodeBatch, later: u64) {
+        let count = u64::from(decoding.count);
+        self.decoding = decoding.count;
+        self.decoding_kv = decoding.kv() + count * (1 + decoding.gain(later));
     }
 
     pub fn clear(&mut self) {

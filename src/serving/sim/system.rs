@@ -37,6 +37,9 @@ pub(super) struct System<'a> {
     served: Vec<Served>,
     arrived: usize,
     finished: u64,
+    /// Seconds that requests have waited for a slot, all together, until `counted`.
+    queued: f64,
+    counted: f64,
     limits: Limits,
     timeline: Timeline,
     watch: QueueWatch,
@@ -85,6 +88,8 @@ impl<'a> System<'a> {
             served: requests.iter().map(unserved).collect(),
             arrived: 0,
             finished: 0,
+            queued: 0.0,
+            counted: 0.0,
             limits,
             timeline: Timeline::new(limits.moments),
             watch: QueueWatch::new(requests.len()),
@@ -103,10 +108,10 @@ impl<'a> System<'a> {
                     let until =
                         others.map(|(_, other)| other.next()).chain(arrival).fold(f64::INFINITY, f64::min);
                     let before = self.replicas[index].steps;
-                    while let Some(decided) = self.replicas[index].decode_on(until) {
-                        steps += 1;
-                        if self.timeline.is_due() {
-                            self.timeline.push(self.moment(decided));
+                    while let Some(stretch) = self.replicas[index].decode_on(until) {
+                        steps += stretch.steps;
+                        if self.timeline.is_due(stretch.steps) {
+                            self.timeline.push(self.moment(stretch.decided));
                         }
                         if steps > self.limits.steps {
                             return Err(SimError::StepLimit { steps, finished: self.finished });
@@ -116,10 +121,11 @@ impl<'a> System<'a> {
                     if self.replicas[index].steps > before {
                         continue;
                     }
+                    self.count_queue(time);
                     self.replicas[index].step(&mut self.states, &mut tokens)?;
                     if self.replicas[index].steps > before {
                         steps += 1;
-                        if self.timeline.is_due() {
+                        if self.timeline.is_due(1) {
                             self.timeline.push(self.moment(time));
                         }
                     }
@@ -142,6 +148,7 @@ impl<'a> System<'a> {
     }
 
     fn arrive(&mut self, time: f64) {
+        self.count_queue(time);
         let id = self.source.take();
         let waiting = self.waiting();
         self.watch.arrival(time, waiting, self.finished);
@@ -155,6 +162,12 @@ impl<'a> System<'a> {
     fn waiting(&self) -> u32 {
         let running: u64 = self.replicas.iter().map(|replica| u64::from(replica.running())).sum();
         (self.arrived as u64).saturating_sub(self.finished + running) as u32
+    }
+
+    /// Adds the queue since the last event: what only decodes does not change it.
+    fn count_queue(&mut self, time: f64) {
+        self.queued += f64::from(self.waiting()) * (time - self.counted);
+        self.counted = time;
     }
 
     fn joules(&self) -> f64 {
@@ -243,6 +256,7 @@ impl<'a> System<'a> {
             counts,
             timeline: self.timeline.into_moments(),
             joules,
+            queued: self.queued,
             saturation: if self.source.is_open() { self.watch.verdict() } else { None },
         })
     }

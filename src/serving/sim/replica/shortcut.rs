@@ -1,24 +1,46 @@
-//! Steps that only decode, without scheduling.
+//! Steps that only decode, without scheduling, and several together as long as each takes almost as long as the one
+//! before.
 
 use super::Replica;
-use crate::serving::sim::Spent;
+use crate::serving::sim::policy::Preempt;
 use crate::serving::sim::rank::Rank;
 use crate::serving::sim::scheduled::Scheduled;
+use crate::serving::sim::{Gaps, Spent};
+
+/// Steps by which no sequence grows by more than one token in so many are alike: by the middle one, each is known to a
+/// hundred-thousandth where its time is smooth in the sequences' length.
+const ALIKE: u64 = 64;
+/// Steps taken together, at most.
+const MOST: u64 = 63;
+
+/// Decode steps taken together.
+#[derive(Debug, Clone, Copy)]
+pub struct Stretch {
+    /// The time of the last decision.
+    pub decided: f64,
+    pub steps: u64,
+}
 
 impl Replica<'_> {
-    /// A shortcut for a step that starts before `until` and only decodes, with no request to read and no sequence ending: the
-    /// same result as `step`, without scheduling. Returns the time of its decision, or `None` if the shortcut does not apply.
+    /// A shortcut for steps that start before `until` and only decode, with no request to read and no sequence ending: the
+    /// result of `step`, without scheduling. `None` if it does not apply. Several steps take the time of the middle one each.
     ///
-    /// Events elsewhere while it runs do not affect it.
-    pub fn decode_on(&mut self, until: f64) -> Option<f64> {
+    /// Events elsewhere while they run do not affect them.
+    pub fn decode_on(&mut self, until: f64) -> Option<Stretch> {
         let decided = self.now.max(self.stages[0]);
         let alone = self.stages.len() == 1 && self.policy.balance_wait.is_none();
         let quiet = alone && !self.stalled && decided < until && self.in_flight.is_empty();
-        let reads = self.receive_count >= self.policy.receive_interval;
+        let next_request = self.next_request();
         let seen = if self.policy.ahead { self.began } else { decided };
-        let heard = reads && self.next_request() <= seen;
-        let decodes_on = quiet && !heard && self.ranks.iter_mut().all(Rank::decodes_on);
-        if !decodes_on || self.scheduled(0).all(Scheduled::is_empty) {
+        let heard = self.receive_count >= self.policy.receive_interval && next_request <= seen;
+        if !quiet || heard || !self.ranks.iter().all(|rank| rank.decodes_on(1)) {
+            return None;
+        }
+        let room = until.min(next_request) - decided;
+        let alike = self.ranks.iter().map(Rank::alike).fold(begun_within(room, self.pace), u64::min);
+        let steps = if self.ranks.iter().all(|rank| rank.decodes_on(alike)) { alike } else { 1 };
+        self.ranks.iter_mut().for_each(|rank| rank.schedule_decodes(steps / 2));
+        if self.scheduled(0).all(Scheduled::is_empty) {
             return None;
         }
         let Spent { seconds, joules } = self.cost_of(0, false);
@@ -26,14 +48,77 @@ impl Replica<'_> {
         if !(seconds.is_finite() && seconds >= 0.0) {
             return None;
         }
-        let end = decided + seconds;
-        self.joules += joules;
-        self.steps += 1;
-        (self.began, self.now, self.stages[0]) = (decided, end, end);
-        self.receive_count = if reads { 1 } else { self.receive_count.saturating_add(1) };
-        for rank in &mut self.ranks {
-            rank.decode_on(end, &mut self.gaps);
+        let steps = steps.min(begun_within(room, seconds));
+        let last = decided + seconds * (steps - 1) as f64;
+        self.pace = seconds;
+        self.joules += joules * steps as f64;
+        self.steps += steps;
+        (self.began, self.now, self.stages[0]) = (last, last + seconds, last + seconds);
+        for _ in 0..steps {
+            let reads = self.receive_count >= self.policy.receive_interval;
+            self.receive_count = if reads { 1 } else { self.receive_count.saturating_add(1) };
         }
-        Some(decided)
+        for rank in &mut self.ranks {
+            rank.decode_on(steps, decided + seconds, seconds, &mut self.gaps);
+        }
+        Some(Stretch { decided: last, steps })
+    }
+}
+
+/// How many steps of `seconds` each begin within `room`: at least one, at most [`MOST`], and an odd number, so that there
+/// is one in the middle.
+fn begun_within(room: f64, seconds: f64) -> u64 {
+    // Not a number is none.
+    odd(((room / seconds).ceil() as u64).min(MOST))
+}
+
+/// The next odd number down, at least 1.
+fn odd(steps: u64) -> u64 {
+    steps.saturating_sub(1) | 1
+}
+
+impl Rank<'_> {
+    /// Whether the next `steps` only decode and no sequence ends in them.
+    fn decodes_on(&self, steps: u64) -> bool {
+        let batch = &self.micro_batches[0];
+        // Without a slot nothing starts either.
+        let none_starts = (self.waiting.is_empty() || self.free_slots(0) == 0)
+            && batch.partial.is_empty()
+            && batch.fresh.is_empty();
+        none_starts && batch.decoding.goes_on(steps) && self.blocks_of(steps) <= self.free
+    }
+
+    /// KV blocks that decoding takes in the next `steps`.
+    fn blocks_of(&self, steps: u64) -> u64 {
+        let decoding = &self.micro_batches[0].decoding;
+        match self.policy.preempt {
+            Preempt::Never => 0,
+            _ => decoding.blocks_for(decoding.gain(steps)),
+        }
+    }
+
+    /// How many steps are alike, and end no sequence: an odd number.
+    fn alike(&self) -> u64 {
+        let decoding = &self.micro_batches[0].decoding;
+        if decoding.count == 0 {
+            return MOST;
+        }
+        odd((decoding.mean_length() / ALIKE).min(decoding.steps_left()))
+    }
+
+    /// Schedules decoding as it will be `later` steps from now.
+    fn schedule_decodes(&mut self, later: u64) {
+        let batch = &mut self.micro_batches[0];
+        batch.scheduled.clear();
+        batch.scheduled.decode(&batch.decoding, later);
+    }
+
+    /// Completes `steps` that decode, the first of them at `first`.
+    fn decode_on(&mut self, steps: u64, first: f64, seconds: f64, gaps: &mut Gaps) {
+        if self.micro_batches[0].decoding.count > 0 {
+            self.take(self.blocks_of(steps));
+            self.lower_share(steps);
+            self.micro_batches[0].decoding.advance(steps, first, seconds, gaps);
+        }
     }
 }

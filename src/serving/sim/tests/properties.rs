@@ -157,10 +157,50 @@ fn the_decode_shortcut_equals_scheduling_each_step() {
         };
         let run = |balance_wait| {
             let policy = Policy { balance_wait, ..policy.clone() };
-            simulate(&policy, &requests, &arrivals, &cost, Limits::default())
+            let outcome = simulate(&policy, &requests, &arrivals, &cost, Limits::default())?;
+            // The queue is added up over fewer parts.
+            let queued = (outcome.queued * 1e6).round();
+            Ok::<_, SimError>(Outcome { queued, ..outcome })
         };
         // One rank has nothing to balance: all that this changes is that no step is taken to be like the one before.
         assert_eq!(run(None), run(Some(BalanceWait { iterations: 1, gather: 0 })), "seed {seed}: {policy:?}");
+    }
+}
+
+#[test]
+fn long_sequences_take_the_time_of_each_step_together() {
+    for seed in 0..60 {
+        let (policy, _, arrivals) = scenario(seed);
+        if policy.batching == Batching::PrefillFirst {
+            continue;
+        }
+        let mut random = SplitMix64::new(seed);
+        let mut request = || Request { prompt: random.between(200, 4000), output: random.between(1, 600) };
+        let requests: Vec<Request> = (0..120).map(|_| request()).collect();
+        let policy =
+            Policy { ranks: 1, stages: 1, kv_tokens: 60_000, token_budget: 4096, chunked: true, ..policy };
+        let cost = |ranks: &[RankStep<'_>]| {
+            let prompts: u32 = ranks[0].chunks.iter().map(|chunk| chunk.new).sum();
+            let attention = 1e-6 * (ranks[0].decoding_kv as f64).powf(0.9);
+            0.005 + 1e-5 * f64::from(prompts) + 1e-4 * f64::from(ranks[0].decoding) + attention
+        };
+        let run = |balance_wait| {
+            let policy = Policy { balance_wait, ..policy.clone() };
+            let outcome = simulate(&policy, &requests, &arrivals, &cost, Limits::default()).expect("served");
+            (metrics(&outcome).expect("requests"), outcome)
+        };
+        // As above.
+        let each = Some(BalanceWait { iterations: 1, gather: 0 });
+        let ((together, outcome), (single, of_each)) = (run(None), run(each));
+        let near = |one: f64, other: f64, within: f64| (one / other - 1.0).abs() < within;
+        let gaps = |outcome: &Outcome| outcome.gaps.as_slice().iter().map(|gap| gap.count).sum::<u64>();
+        assert_eq!(gaps(&outcome), gaps(&of_each), "seed {seed}");
+        assert!(outcome.gaps.as_slice().len() < of_each.gaps.as_slice().len(), "seed {seed}");
+        assert!(near(together.e2e.mean, single.e2e.mean, 1e-3), "seed {seed}");
+        assert!(near(together.ttft.mean, single.ttft.mean, 1e-2), "seed {seed}");
+        assert!(near(together.duration, single.duration, 1e-3), "seed {seed}");
+        let [one, other] = [&together, &single].map(|metrics| metrics.itl.expect("outputs"));
+        assert!(near(one.mean, other.mean, 1e-3) && near(one.p99, other.p99, 1e-2), "seed {seed}");
     }
 }
 
