@@ -52,3 +52,38 @@ fn pools_have_the_fewest_workers_that_meet_the_limits() {
         other.plans.iter().find(|plan| workers(plan) > 0).unwrap_or_else(|| panic!("{:?}", other.pools));
     assert!(plan.config["prefill_gpu"] == "h200-sxm" && [3, 5].contains(&workers(plan)), "{}", plan.name);
 }
+
+#[test]
+fn no_cheaper_pools_meet_the_limits() {
+    for (load, limits) in [
+        (r#""rate": 120, "isl": 2048, "osl": 64"#, r#""slo_ttft": 1000, "slo_tpot": 12"#),
+        (r#""rate": 40, "isl": 6000, "osl": 128"#, r#""slo_ttft": 1500, "slo_tpot": 9"#),
+        (r#""rate": 120, "isl": 512, "osl": 300"#, r#""slo_ttft": 300, "slo_tpot": 7"#),
+    ] {
+        let text = format!(
+            r#"{{"model": "llama-3.1-8b", "engine": "vllm", "gpu": "h100-sxm", "pp": 1, {load}, "requests": 200, {limits},
+            "plans": 1, "vary": {{"prefill_workers": "all", "tp": [1, 2, 4], "prefill_tp": [1, 2]}}}}"#
+        );
+        let answer = finish(Search::new(request(&text)), learned);
+        let workers = |plan: &&Plan| plan.config["prefill_workers"].as_u64().unwrap_or(0);
+        let plan = answer.plans.iter().find(|plan| workers(plan) > 0).expect("pools");
+        let best = Link::read(&plan.link).0.expect("a link").scenario;
+        let mut tried = 0;
+        for (first, then) in [1, 2].into_iter().flat_map(|first| [1, 2, 4].map(|then| (first, then))) {
+            for computing in 1..plan.gpus / first {
+                // All with fewer GPUs in the decode pool would be no better: the most that are cheaper.
+                let decoding = (plan.gpus - 1 - computing * first) / then;
+                if decoding == 0 {
+                    continue;
+                }
+                let mut scenario = best.clone();
+                (scenario.prefill.tp, scenario.prefill.workers) = (first, computing);
+                (scenario.tp, scenario.replicas) = (then, decoding);
+                tried += 1;
+                let link = Link::new(scenario).encode();
+                assert_ne!(opened(&link).keeps(), Some(true), "{link} is cheaper than {}", plan.name);
+            }
+        }
+        assert!(tried > 10, "only {tried} are cheaper than {}", plan.name);
+    }
+}
