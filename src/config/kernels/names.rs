@@ -209,20 +209,14 @@ pub enum ElementwiseKernel {
     Earlier,
 }
 
-/// A kernel of any family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KernelId {
-    Gemm(GemmKernel),
-    Attention(AttentionKernel),
-    Elementwise(ElementwiseKernel),
-    Experts(ExpertKernel),
-    Latent(LatentKernel),
-    Bmm(BmmKernel),
-    Linear(LinearKernel),
-}
-
-macro_rules! into_id {
+macro_rules! kernel_id {
     ($($family:ident($kernel:ident)),+ $(,)?) => {
+        /// A kernel of any family.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum KernelId {
+            $($family($kernel),)+
+        }
+
         $(impl From<$kernel> for KernelId {
             fn from(kernel: $kernel) -> Self {
                 Self::$family(kernel)
@@ -231,7 +225,7 @@ macro_rules! into_id {
     };
 }
 
-into_id!(
+kernel_id!(
     Gemm(GemmKernel),
     Attention(AttentionKernel),
     Elementwise(ElementwiseKernel),
