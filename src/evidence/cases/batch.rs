@@ -122,14 +122,11 @@ impl BatchCase {
             gpu: self.gpu.clone(),
             source: self.source.clone(),
             outside: self.outside,
-            concurrency: None,
-            recorded: None,
             predicted: times(&Efficiencies::Learned(learned))?,
             roofline: times(&Efficiencies::Roofline)?,
-            physics: None,
-            calibrated: Default::default(),
             measured: self.measured,
             link: link::encode(&scenario),
+            ..Compared::default()
         })
     }
 }

@@ -9,23 +9,22 @@ pub mod report;
 pub mod response;
 mod scenario;
 mod sent;
+mod tables;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::sent::SentRequests;
-use super::cases::{Ask, LoadKind, ServedCase, texts};
+pub use self::tables::{Tables, on_all_cores, tables};
+use super::cases::{LoadKind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, LaunchSettings, launch};
-use crate::config::catalog::{Catalog, Physics, constants};
+use crate::config::catalog::{Catalog, constants};
 use crate::config::{Figure, Setup, check, link};
-use crate::efficiency::Efficiencies;
 use crate::serving::run::Power;
 use crate::serving::sim::{
     BalanceWait, Limits, Outcome, Policy, Preempt, RankStep, Spent, StepCost, metrics, simulate,
 };
-use crate::serving::table::{Extent, StepTable, TablePlan};
+use crate::serving::table::Extent;
 use crate::serving::{memory_of, replica};
 
 /// A case ready to be simulated.
@@ -73,6 +72,11 @@ impl ServedRun {
         let policy = started(replica::policy(&setup, &memory), &launch, case, &sent);
         let link = link::encode(&scenario::as_sent(scenario, case, &launch, &sent));
         Ok(Self { setup, launch, policy, sent, extent, drafting, link })
+    }
+
+    /// The key, setup and extent of its table of step times.
+    fn wanted_table(&self) -> (String, &Setup, &Extent) {
+        (self.table_key(), &self.setup, &self.extent)
     }
 
     /// Runs of the same kernels: one table serves them all.
@@ -284,60 +288,4 @@ fn cached_share(policy: &Policy, launch: &LaunchSettings, case: &ServedCase) -> 
     let held = (room / (distinct * f64::from(case.isl))).clamp(0.0, 1.0);
     let first = (distinct - sent::constants().warmup_rounds * clients).max(0.0);
     held * (1.0 - first / f64::from(launch.requests(case.concurrency))).max(0.0)
-}
-
-/// Step times of one setup.
-#[derive(Debug, Clone)]
-pub struct Tables {
-    pub learned: StepTable,
-    pub roofline: StepTable,
-}
-
-/// The tables of all runs by their keys, each as large as the largest run needs it.
-///
-/// # Errors
-/// Where a catalog record lacks a figure, or the models do not answer.
-pub fn tables(
-    runs: &[&ServedRun],
-    physics: &Physics,
-    ask: &Ask<'_>,
-) -> Result<BTreeMap<String, Tables>, String> {
-    let mut wanted: BTreeMap<String, (&ServedRun, Extent)> = BTreeMap::new();
-    for run in runs {
-        let (_, extent) = wanted.entry(run.table_key()).or_insert((run, run.extent));
-        *extent = extent.joined(&run.extent);
-    }
-    let wanted: Vec<(String, (&ServedRun, Extent))> = wanted.into_iter().collect();
-    let table = |(key, (run, extent)): &(String, (&ServedRun, Extent))| {
-        let plan = TablePlan::new(&run.setup, physics, extent).map_err(|missing| missing.to_string())?;
-        let unanswered = "the models did not answer every row";
-        let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
-        let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
-        Ok((key.clone(), Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
-    };
-    on_all_cores(&wanted, table).into_iter().collect()
-}
-
-/// What `of` makes of each, in order, worked out on all cores.
-pub fn on_all_cores<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        while let Some((at, one)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, all.get(at)?)))
-        {
-            done.push((at, of(one)));
-        }
-        done
-    };
-    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let threads_running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads_running
-            .into_iter()
-            .flat_map(|one| one.join().unwrap_or_else(|fault| std::panic::resume_unwind(fault)))
-            .collect()
-    });
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, one)| one).collect()
 }
