@@ -9,11 +9,11 @@ use super::bounds::{
 };
 use super::columns::{named, real, row, whole};
 use super::number::Slot;
-use super::place::Group::{
+use super::place::FormGroup::{
     Architecture, Engine, Formats, Gpu, Hardware, Layout, Model, Rates, Requests, Slos, Workload,
 };
 use super::stops::Stops::{Decades, Doubling, Even, Quarters};
-use super::{Input, InputKind, Number, Text};
+use super::{Input, InputKind, LinkText, Number};
 use crate::config::ids::ids;
 use crate::config::link::{self, Find, compared, custom, values};
 use crate::config::model::{Size, limits};
@@ -26,8 +26,8 @@ inputs! {
     #[default]
     Link = named("Link"),
     Version = row("v", "Link version", "Link schema version; 1 if left out.").aside()
-        .text(Text { kind: InputKind::Whole, get: |_| Some(link::VERSION.to_string()), set: link::set_version }),
-    Model = row("m", "Model", "Model, by catalog id.").at(Model, 0).text(Text {
+        .text(LinkText { kind: InputKind::Whole, get: |_| Some(link::VERSION.to_string()), set: link::set_version }),
+    Model = row("m", "Model", "Model, by catalog id.").at(Model, 0).text(LinkText {
         kind: InputKind::Id,
         get: |link| match &link.scenario.model {
             ModelChoice::Catalog(id) => Some(id.clone()),
@@ -57,7 +57,7 @@ inputs! {
         "Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a \
         multiple of TP x DP x PP.").at(Gpu, 1)
         .number(held!(replicas, whole(1.0, 10_000.0, Doubling { low: 1, high: 64 }).unit("copies")))
-        .text(Text {
+        .text(LinkText {
             kind: InputKind::Whole,
             get: link::all_gpus,
             set: |draft, text| values::whole(text).map(|gpus| draft.gpus = Some(gpus)),
@@ -323,7 +323,7 @@ inputs! {
     Runs = row("run", "Your runs",
         "Measured runs of your own, up to 100, that predictions are calibrated on: configurations with their \
          measurements.").aside().text(text!(Links, compared::read_runs, runs or none, compared::encode)),
-    ; also row("x", "Custom model", "Your own model, instead of one from the catalog.").of(Field::Model).text(Text {
+    ; also row("x", "Custom model", "Your own model, instead of one from the catalog.").of(Field::Model).text(LinkText {
         kind: InputKind::Packed,
         get: |link| match &link.scenario.model {
             ModelChoice::Catalog(_) => None,

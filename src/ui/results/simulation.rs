@@ -26,7 +26,7 @@ pub fn LoadsView() -> impl IntoView {
     let idle = move || progress() != Progress::Running;
     let status = move || match (progress(), state.has_errors()) {
         (Progress::Due, true) => "Runs once the marked inputs are fixed".into(),
-        (progress, _) => state.sweep.with(|sweep| said(progress, sweep.curve.as_ref())),
+        (progress, _) => state.sweep.with(|sweep| progress_text(progress, sweep.curve.as_ref())),
     };
     let curve = Memo::new(move |_| {
         state.sweep.with(|sweep| sweep.curve.as_ref().map(|curve| curve.document.clone())).unwrap_or_default()
@@ -64,7 +64,7 @@ fn id(progress: Progress) -> &'static str {
     }
 }
 
-fn said(progress: Progress, curve: Option<&Swept>) -> String {
+fn progress_text(progress: Progress, curve: Option<&Swept>) -> String {
     match (progress, curve) {
         (Progress::Due | Progress::None, _) => "Run after the answer".into(),
         (Progress::Running, Some(curve)) => format!("{} of {}", curve.done, curve.total),

@@ -16,8 +16,8 @@ impl Replica<'_> {
         let quiet = alone && !self.stalled && decided < until && self.in_flight.is_empty();
         let reads = self.receive_count >= self.policy.receive_interval;
         let seen = if self.policy.ahead { self.began } else { decided };
-        let heard = reads && self.next_request() <= seen;
-        let decodes_on = quiet && !heard && self.ranks.iter_mut().all(Rank::decodes_on);
+        let receives = reads && self.next_request() <= seen;
+        let decodes_on = quiet && !receives && self.ranks.iter_mut().all(Rank::decodes_on);
         if !decodes_on || self.scheduled(0).all(Scheduled::is_empty) {
             return None;
         }
