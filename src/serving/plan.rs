@@ -103,10 +103,10 @@ pub fn plan_replay(setup: &Setup, trace: Trace) -> Result<(Plan, Rows), Vec<Issu
     build(setup, Some(trace), None)
 }
 
-/// Either of them, with the table of the last plan if it is the same.
+/// [`plan`], or [`plan_replay`] with a trace, which reuses the table of the last plan if it is the same.
 ///
 /// # Errors
-/// As theirs.
+/// As for those.
 pub fn plan_among(
     setup: &Setup,
     trace: Option<Trace>,

@@ -32,7 +32,7 @@ pub const VARIES: [Field; 20] = [
     Field::PrefillTp,
 ];
 
-/// Those of them that have prefill and decode tried on workers of their own, beside replicas that do both.
+/// The inputs among them that also try separate prefill and decode workers, besides replicas that do both.
 pub const POOLED: [Field; 3] = [Field::PrefillWorkers, Field::PrefillGpu, Field::PrefillTp];
 
 /// Fields with a number per GPU.

@@ -35,7 +35,7 @@ pub struct ServedRun {
     pub policy: Policy,
     pub sent: SentRequests,
     pub extent: Extent,
-    /// What a draft model of its own takes of each step that decodes, in s.
+    /// Seconds that a separate draft model adds to each decode step.
     drafting: f64,
     /// As near as a link comes to it.
     pub link: String,
@@ -133,7 +133,7 @@ impl ServedRun {
     }
 }
 
-/// What the steps of a run had spent at a time, beyond idling.
+/// Joules that the steps of a run had spent by `time`, beyond idling.
 fn joules_at(outcome: &Outcome, time: f64) -> f64 {
     let moments = &outcome.timeline;
     let after = moments.partition_point(|moment| moment.time <= time);
@@ -168,7 +168,7 @@ impl StepCost for AsServed<'_> {
         let decoding = ranks.iter().map(|rank| rank.decoding).max().unwrap_or(0);
         let drafting = if decoding > 0 { self.drafting } else { 0.0 };
         let sampling = self.sampling * f64::from(decoding) + drafting;
-        // Drawing is taken to draw what the rest of the step does.
+        // Sampling is assumed to draw the same power as the rest of the step.
         spent.joules *= if spent.seconds > 0.0 { 1.0 + sampling / spent.seconds } else { 1.0 };
         spent.seconds += sampling;
         let prompts = |rank: &RankStep| rank.chunks.iter().map(|chunk| chunk.new).sum::<u32>();
@@ -214,8 +214,8 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
     setup
 }
 
-/// Attention with SGLang's kernels in Triton, where they were named at the start: the only ones measured under a name of its own
-/// that are no GPU's default.
+/// Uses SGLang's Triton attention kernels if the launch names them: the only kernels measured separately that are no
+/// GPU's default.
 fn name_attention(setup: &mut Setup, launch: &LaunchSettings) {
     let triton = launch.attention.as_deref() == Some("triton");
     if setup.engine.id != "sglang" || !triton {
@@ -234,9 +234,9 @@ fn name_attention(setup: &mut Setup, launch: &LaunchSettings) {
 
 /// The scheduler as the run started it.
 ///
-/// The recorded budgets leave room for a token of each client; where drafts are verified, each has as many more.
+/// The recorded budgets leave room for one token per client, and for its drafts if drafts are verified.
 fn started(policy: Policy, launch: &LaunchSettings, case: &ServedCase, sent: &SentRequests) -> Policy {
-    // A budget that is given as it was set holds for drafts too.
+    // A budget given as it was set includes the drafts.
     let drafted =
         if case.published.is_some() { 0 } else { launch.drafts.drafted.saturating_mul(sent.at_once) };
     let ranks = policy.ranks;
@@ -275,8 +275,8 @@ fn started(policy: Policy, launch: &LaunchSettings, case: &ServedCase, sent: &Se
 
 /// Share of the prompts' tokens that the prefix cache holds, where few prompts are sent over and over.
 ///
-/// A prompt misses the first time it comes, unless the warm-up sent it. What running sequences leave of the
-/// KV cache holds that share of the prompts which fits: they come in any order, so none is kept by preference.
+/// A prompt misses the first time it is sent, unless the warm-up sent it. Whatever running sequences leave of the KV
+/// cache holds as many prompts as fit; they are sent in random order, so which ones does not matter.
 fn cached_share(policy: &Policy, launch: &LaunchSettings, case: &ServedCase) -> f64 {
     let Some(distinct) = launch.distinct_prompts.filter(|_| launch.prefix_cache) else {
         return 0.0;

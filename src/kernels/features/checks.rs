@@ -6,7 +6,7 @@ use crate::config::catalog::catalog;
 use crate::kernels::{Family, Kernel, Launch};
 use crate::units::Seconds;
 
-/// A launch on a GPU of the catalog, by no kernel yet.
+/// A launch on a GPU of the catalog, without a kernel.
 pub fn launch_on(gpu: &str) -> Launch<'static> {
     Launch::on(catalog().gpu(gpu).expect("in the catalog"), Seconds(1.5e-6))
 }

@@ -32,7 +32,7 @@ pub fn LoadsView() -> impl IntoView {
         state.sweep.with(|sweep| sweep.curve.as_ref().map(|curve| curve.document.clone())).unwrap_or_default()
     });
     let no_curve = move || curve.with(|curve| curve.blocks.is_empty());
-    // What is no longer so takes no room; before the first answer its place is kept.
+    // An outdated result takes no room; before the first answer its place is reserved.
     let nothing = move || match progress() {
         Progress::None => state.answer.with(Option::is_some),
         Progress::Due => state.has_errors() && no_curve(),
