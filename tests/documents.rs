@@ -53,9 +53,9 @@ const BATCHES: &Named = &[
 const LOOPS: &Named = &[
     ("**Rooflight**", ("all", "")),
     ("the physics alone, without calibration", ("physics", "")),
-    ("no run of the same engine version asked", ("without version", "")),
-    ("no run of the same model asked", ("without model", "")),
-    ("no run on the same GPU asked", ("without gpu", "")),
+    ("without runs of the same engine version", ("without version", "")),
+    ("without runs of the same model", ("without model", "")),
+    ("without runs on the same GPU", ("without gpu", "")),
     ("server configuration fully known", ("known launch", "")),
     ("at most 4 clients", ("few clients", "")),
     ("plain roofline, same simulation", ("roofline", "")),

@@ -28,7 +28,7 @@ impl About {
     }
 }
 
-/// Writes `text` and a line break. If the reader has gone, as `head` does, that is not an error and nothing is left
+/// Writes `text` and a line break. A reader that has gone (`predict | head`) is not an error: nothing is left
 /// to do.
 pub fn print(text: &str) -> std::io::Result<()> {
     match writeln!(stdout(), "{text}") {

@@ -50,7 +50,7 @@ impl Factors {
     /// The physics alone.
     pub const NONE: Self = Self { prefill: 1.0, decode: 1.0, wait: 1.0 };
 
-    /// These, with steps so many times as long.
+    /// These factors, with steps this many times as long.
     #[must_use]
     pub fn longer(self, prefill: f64, decode: f64) -> Self {
         Self { prefill: self.prefill * prefill, decode: self.decode * decode, ..self }

@@ -33,7 +33,7 @@ pub struct ConfigPoint {
 }
 
 impl ConfigPoint {
-    /// Of a setup whose replicas each have so many requests under way.
+    /// The point of a setup with `in_flight` requests in flight per replica.
     pub fn of(setup: &Setup, in_flight: f64) -> Self {
         Self {
             engine: setup.engine.id.clone(),

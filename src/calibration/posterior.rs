@@ -108,7 +108,8 @@ impl Calibration {
         self.conditioned(&at, prior, &self.nearest(&at, prior, own, ASKED, asked))
     }
 
-    /// About what [`Self::posterior`] says without runs of the visitor's own, in a fraction of its time: for what is not shown.
+    /// Approximates [`Self::posterior`] without the visitor's own runs, in a fraction of its time, for results that are not
+    /// shown.
     pub fn roughly(&self, at: &ConfigPoint) -> Factors {
         let prior = self.prior.each_ref().map(Covariance::variance);
         let at = [(at, at.doublings())];

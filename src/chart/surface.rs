@@ -30,7 +30,7 @@ pub fn sheet<'a>(backend: impl DrawingBackend + 'a) -> Sheet<'a> {
     Surface(Box::new(backend)).into_drawing_area()
 }
 
-/// Colour and width of a line, or the colour of what is filled.
+/// Colour and width of a line, or the colour of a filled shape.
 #[derive(Clone, Copy)]
 struct Stroke {
     color: BackendColor,

@@ -1,4 +1,4 @@
-//! What an engine sets aside beside weights and KV cache when it starts, by version.
+//! The memory that an engine reserves at start-up besides weights and KV cache, by version.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +11,10 @@ pub struct Budget {
     /// The first version for which they no longer hold; none in the newest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Version>,
-    /// The default share of these versions, where it is another than the record's.
+    /// The default share of these versions, if it differs from the record's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_share: Option<Figure>,
-    /// The share holds the CUDA context as well, or is taken of what that and communication leave.
+    /// Whether the share includes the CUDA context, or is a share of what that and communication leave.
     pub holds_context: bool,
     /// The load that is profiled: a step of the whole token budget, whatever requests come.
     pub profiles_budget: bool,

@@ -105,7 +105,7 @@ pub struct Gpu {
     pub sm: u32,
     /// Device memory, in bytes.
     pub memory_bytes: Figure,
-    /// What the host holds of it when a server starts, where it is the host's memory too.
+    /// The part that the host occupies when a server starts, where both share one memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_bytes: Option<Figure>,
     /// Peak device-memory bandwidth, in GB/s (1e9).
@@ -162,7 +162,7 @@ impl Gpu {
         self.need(&self.memory_bytes, "memory size").map(Bytes)
     }
 
-    /// Memory that a server may use at most: all of it but what the host is known to hold.
+    /// The most memory that a server can use: all but what the host is known to occupy.
     pub fn free_memory(&self) -> Result<Bytes, MissingFigure> {
         let host = self.host_bytes.as_ref().and_then(|figure| figure.0);
         Ok(Bytes((self.memory()?.0 - host.unwrap_or(0.0)).max(0.0)))

@@ -124,7 +124,7 @@ impl Scenario {
         self.prefill.workers > 0
     }
 
-    /// A size of its model; `None` if the model has none such.
+    /// A size of its model; `None` if the model has no such size.
     pub fn size(&self, size: Size) -> Option<f64> {
         self.model.record()?.size(size).map(f64::from)
     }

@@ -108,7 +108,7 @@ impl SpecSheet {
             && given * GIB <= host
         {
             let text =
-                format!("the host of {} holds {} of its memory: give more", gpu.name, Bytes(host).print());
+                format!("the host keeps {} of the memory of {}: enter more", Bytes(host).print(), gpu.name);
             issues.push(Issue::error(Field::MemoryGib, text));
         }
         let text = format!(

@@ -31,7 +31,7 @@ impl Version {
         self.text.trim_start_matches('v').starts_with(|first: char| first.is_ascii_digit())
     }
 
-    /// `0.11` of `0.11.1rc2`: what calibration tells versions apart by.
+    /// `0.11` of `0.11.1rc2`: the part that calibration distinguishes.
     pub fn minor(&self) -> String {
         self.text.trim_start_matches('v').split('.').take(2).collect::<Vec<_>>().join(".")
     }

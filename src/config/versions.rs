@@ -11,7 +11,7 @@ use super::{Arch, Dtype, Engine, Figure, Version};
 pub struct VersionDefaults {
     /// The first version that has them.
     pub from: Version,
-    /// The same on AMD's GPUs, where it is a later one.
+    /// The same on AMD GPUs, if it is later there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amd_from: Option<Version>,
     /// Prompts may be split over steps.
@@ -66,14 +66,14 @@ impl Engine {
         self.versions.iter().rev().find(|defaults| defaults.since(arch) <= version)
     }
 
-    /// What a server of this version works on the template of each chat request; none if nothing worth counting.
+    /// What a server of this version works on the template of each chat request; `None` if it is negligible.
     pub fn chat_template(&self, version: &Version) -> Option<&ChatTemplate> {
         let does = |one: &&ChatTemplate| one.from <= *version && *version < one.before;
         self.chat_templates.iter().find(does)
     }
 
-    /// Takes the kernels of experts that `version` launched, by the last record that holds of it; those it has if that has no
-    /// number.
+    /// Switches to the expert kernels that `version` launched, according to the last record that applies to it. A version
+    /// without a number keeps the present ones.
     pub fn launch_experts_of(&mut self, version: &Version) {
         for older in self.older_experts.iter().filter(|_| version.is_numbered()) {
             if *version < older.before {

@@ -89,7 +89,7 @@ impl Metric {
 }
 
 /// One case and its measurement.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Compared {
     pub id: String,
     pub model: String,

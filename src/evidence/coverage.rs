@@ -97,7 +97,7 @@ fn covered(cases: &[BTreeMap<Metric, f64>], within: f64) -> BTreeMap<Metric, Cov
     all.into_iter().map(of).collect()
 }
 
-/// Reports with more left out than for the prediction, by what is left out.
+/// Reports for which more runs were left out than for the prediction, by what was left out.
 pub(super) fn left_out(metrics: &[Metric], cases: &[Compared]) -> BTreeMap<&'static str, CalibratedReport> {
     let mut names: Vec<&'static str> =
         cases.iter().flat_map(|case| case.calibrated.keys().copied()).collect();

@@ -53,6 +53,14 @@ pub fn open_models(folder: &Path) -> Result<Models, ModelError> {
     Models::new(&manifest, read)
 }
 
+/// Those of `folder` if one is given, or else those built in.
+///
+/// # Errors
+/// As [`Models::new`], and where a file cannot be read.
+pub fn models_of(folder: Option<&Path>) -> Result<Models, ModelError> {
+    folder.map_or_else(shipped_models, open_models)
+}
+
 fn unreadable(path: &str, reason: impl ToString) -> ModelError {
     ModelError::File { path: path.to_owned(), reason: reason.to_string() }
 }

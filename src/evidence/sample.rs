@@ -18,7 +18,7 @@ pub struct Selection {
     /// Rows at most, about.
     pub sample: Option<usize>,
     pub seed: u64,
-    /// Takes rows that are suspect too; the sample is drawn without them.
+    /// Includes suspect rows, in addition to the sample, which is drawn without them.
     pub suspects: bool,
 }
 
@@ -103,13 +103,13 @@ impl Covered {
 }
 
 /// The share of its points that each GPU and source keeps. A point is a shape at a size on one GPU: all of its
-/// engines and formats are kept, or none. Every GPU of the reference source keeps about as many rows, as far
-/// as it has them; second sources a quarter.
+/// engines and formats are kept, or none. Every GPU of the reference source keeps about the same number of
+/// rows, if it has that many; second sources keep a quarter of it.
 #[derive(Debug)]
 struct Shares(HashMap<(String, String), f64>);
 
 impl Shares {
-    /// The shares with which about `sample` rows are kept, of so many by GPU and source.
+    /// The shares that keep about `sample` of the `rows`, which are counted by GPU and source.
     fn new(rows: &HashMap<(String, String), f64>, sample: usize) -> Self {
         let weight = |source: &str| if source == REFERENCE_SOURCE { 1.0 } else { SECOND_SOURCE_SHARE };
         let kept = |quota: f64| -> f64 {

@@ -60,7 +60,7 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
     }
 }
 
-/// The metrics that the report keeps of a kind: of recorded closed loops nobody measured throughput.
+/// The metrics that the report keeps for a kind of run: throughput was not measured in recorded closed loops.
 fn order(kind: &str, report: &Report) -> &'static [Metric] {
     if kind == "loop" { &LOOP } else { report.metrics_of }
 }
@@ -88,7 +88,7 @@ fn loop_groups(report: &LoopReport) -> Vec<ErrorGroup> {
     groups
 }
 
-/// All cases and some of them, what others make of them, and the cases by what they have in common.
+/// The errors over all cases and over parts of them, those of other predictors, and those by what cases share.
 fn groups(
     report: &Report,
     order: &[Metric],

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use parquet::basic::Type;
-use parquet::column::reader::ColumnReader;
-use parquet::data_type::ByteArray;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde::de::value::{Error as RowError, MapDeserializer};
@@ -147,27 +147,10 @@ fn numbers(reader: &Reader, index: usize) -> Result<Vec<f64>, ParquetError> {
         let group = reader.get_row_group(group)?;
         let rows = group.metadata().num_rows() as usize;
         let read = match group.get_column_reader(index)? {
-            ColumnReader::Int32ColumnReader(mut typed) => extend(&mut all, rows, |out, levels| {
-                let mut values = Vec::with_capacity(BATCH);
-                let read = typed.read_records(BATCH, Some(levels), None, &mut values)?.0;
-                out.extend(values.into_iter().map(f64::from));
-                Ok(read)
-            }),
-            ColumnReader::Int64ColumnReader(mut typed) => extend(&mut all, rows, |out, levels| {
-                let mut values: Vec<i64> = Vec::with_capacity(BATCH);
-                let read = typed.read_records(BATCH, Some(levels), None, &mut values)?.0;
-                out.extend(values.into_iter().map(|value| value as f64));
-                Ok(read)
-            }),
-            ColumnReader::FloatColumnReader(mut typed) => extend(&mut all, rows, |out, levels| {
-                let mut values = Vec::with_capacity(BATCH);
-                let read = typed.read_records(BATCH, Some(levels), None, &mut values)?.0;
-                out.extend(values.into_iter().map(f64::from));
-                Ok(read)
-            }),
-            ColumnReader::DoubleColumnReader(mut typed) => extend(&mut all, rows, |out, levels| {
-                Ok(typed.read_records(BATCH, Some(levels), None, out)?.0)
-            }),
+            ColumnReader::Int32ColumnReader(typed) => extend_as(&mut all, rows, typed, f64::from),
+            ColumnReader::Int64ColumnReader(typed) => extend_as(&mut all, rows, typed, |value| value as f64),
+            ColumnReader::FloatColumnReader(typed) => extend_as(&mut all, rows, typed, f64::from),
+            ColumnReader::DoubleColumnReader(typed) => extend_as(&mut all, rows, typed, |value| value),
             _ => Err(ParquetError::NYI("a column that is neither number nor text".into())),
         };
         read?;
@@ -205,6 +188,21 @@ fn texts(reader: &Reader, index: usize) -> Result<Texts, ParquetError> {
         })?;
     }
     Ok(texts)
+}
+
+/// Reads `rows` records, each as the number that `number` makes of it.
+fn extend_as<T: DataType>(
+    out: &mut Vec<f64>,
+    rows: usize,
+    mut typed: ColumnReaderImpl<T>,
+    number: impl Fn(T::T) -> f64,
+) -> Result<(), ParquetError> {
+    extend(out, rows, |out, levels| {
+        let mut values = Vec::with_capacity(BATCH);
+        let read = typed.read_records(BATCH, Some(levels), None, &mut values)?.0;
+        out.extend(values.into_iter().map(&number));
+        Ok(read)
+    })
 }
 
 /// Calls `read` until `rows` records are in `out`; a null leaves a record without a value.

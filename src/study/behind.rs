@@ -68,7 +68,7 @@ fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
             [model, version, build, load, figure.noise / all]
         })
         .collect();
-    let names = Source::ALL.iter().map(|source| said(*source)).chain(["Repeats of one configuration"]);
+    let names = Source::ALL.iter().map(|source| source_name(*source)).chain(["Repeats of one configuration"]);
     let rows = names.enumerate().map(|(row, name)| {
         let cells = columns.iter().map(|column| percent(column[row]).to_string());
         Row::texts(std::iter::once(name.to_owned()).chain(cells))
@@ -79,7 +79,7 @@ fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
     (!known.is_empty()).then(|| table.called("doubts"))
 }
 
-fn said(source: Source) -> &'static str {
+fn source_name(source: Source) -> &'static str {
     match source {
         Source::Model => "How the engine runs this kind of model",
         Source::Version => "The engine's version",

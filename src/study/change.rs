@@ -67,7 +67,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
                 scenario.workload.turns.host_gib = 256.0;
             });
         }
-        // Without a layer of its own to draft with, what drafting takes is not known.
+        // The cost of drafting is known only for models with a layer that drafts.
         if setup.model.mtp.is_some() && base.workload.drafts == Drafts::default() {
             add("2 draft tokens a step, if 1 is accepted".into(), &|scenario| {
                 scenario.workload.drafts = Drafts { drafted: 2, accepted: 1.0 };

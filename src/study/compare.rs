@@ -4,7 +4,7 @@ use super::rank::{Beats, COMPARED, SURE};
 use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure};
 use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
-use crate::config::inputs::{self, Group};
+use crate::config::inputs::{self, FormGroup};
 use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Field, Load, ModelChoice, Scenario};
 use crate::units::{chance, fixed, percent};
@@ -106,7 +106,7 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
     let links: Vec<Link> = columns.iter().map(|case| Link::new(case.scenario.clone())).collect();
     let mut rows = Vec::new();
     let edited = |link: &Link| matches!(link.scenario.model, ModelChoice::Custom(_));
-    let sizes = if links.iter().any(edited) { Group::Architecture.inputs() } else { Vec::new() };
+    let sizes = if links.iter().any(edited) { FormGroup::Architecture.inputs() } else { Vec::new() };
     for input in inputs::in_links().filter(|input| input.in_json()).chain(sizes) {
         let value = |link: &Link| match (&link.scenario.model, input.field) {
             (ModelChoice::Custom(model), Field::Model) => model.name.clone(),

@@ -23,18 +23,17 @@ pub struct Choice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Block {
-    Text(Text),
+    Text(Paragraph),
     Heading(Heading),
     Table(Table),
-    Figure(Figure),
+    Figure(Plot),
     Code(Code),
     Facts(Facts),
     Fold(Fold),
 }
 
-/// A paragraph.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Text {
+pub struct Paragraph {
     pub id: String,
     pub spans: Vec<Span>,
 }
@@ -75,7 +74,7 @@ pub struct Row {
 
 /// A chart, and a summary in words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct Plot {
     pub id: String,
     pub name: String,
     pub chart: Chart,
@@ -135,7 +134,7 @@ impl Block {
     }
 
     pub fn spans(spans: Vec<Span>) -> Self {
-        Self::Text(Text { id: String::new(), spans })
+        Self::Text(Paragraph { id: String::new(), spans })
     }
 
     pub fn heading(text: impl Into<String>) -> Self {
@@ -169,7 +168,7 @@ impl Block {
             Chart::Curves(curves) => curves.panels.len() as u32,
             Chart::Roofline(_) | Chart::Bars(_) => 1,
         };
-        Self::Figure(Figure {
+        Self::Figure(Plot {
             id: String::new(),
             name: name.into(),
             chart,

@@ -94,7 +94,7 @@ fn of_evidence<'a>(study: &'a Study, case: &'a Case) -> impl Iterator<Item = &'a
     })
 }
 
-/// Without what a measured run need not share.
+/// The scenario without the settings that a measured run need not share.
 fn bare(scenario: &Scenario) -> Scenario {
     let mut bare = scenario.clone();
     bare.weights = weights_of(scenario);

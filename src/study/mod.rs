@@ -38,7 +38,7 @@ pub mod words;
 use accuracy::Accuracy;
 pub use case::{Case, Outcome};
 pub use document::{
-    Block, Choice, Code, Document, Fact, Facts, Figure, Fold, Heading, Row, Span, Table, Text,
+    Block, Choice, Code, Document, Fact, Facts, Fold, Heading, Paragraph, Plot, Row, Span, Table,
 };
 use plans::Plans;
 

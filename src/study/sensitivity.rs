@@ -3,7 +3,7 @@
 use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, changes};
 use super::{Block, Case, Row, Span, Study};
 use crate::config::catalog::{Offered, catalog};
-use crate::config::inputs::{Group, Input, round};
+use crate::config::inputs::{FormGroup, Input, round};
 use crate::config::link::Link;
 use crate::config::{Field, Scenario};
 use crate::units::{Order, count, significant};
@@ -28,7 +28,7 @@ fn factor(chosen: &str) -> f64 {
 /// A case for each figure that the GPU has.
 pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
     let base = &link.scenario;
-    let inputs = Group::Hardware.inputs().into_iter().filter(|input| (input.applies)(base));
+    let inputs = FormGroup::Hardware.inputs().into_iter().filter(|input| (input.applies)(base));
     let changed = inputs.filter_map(|input| {
         let value = changed(input, base, factor(chosen))?;
         Some(Case::edited(input.field.id(), base, |scenario| {

@@ -14,11 +14,11 @@ const TIME: &str = "latency";
 const COLUMNS: [Metric; 4] = [TTFT, TPOT, PER_GPU, COST];
 /// Widths tried for one of equal TPOT, as multiples of that of equal memory.
 const TRIED: [f64; 3] = [0.7, 1.0, 1.4];
-/// Matrix products are laid out in tiles of so many columns, and block-scaled formats in blocks; narrower shards than the
+/// GEMMs use tiles of this many columns, and block-scaled formats blocks; narrower shards than the
 /// published ones need no wider tiles.
 const TILES: [f64; 4] = [128.0, 64.0, 32.0, 16.0];
 
-/// Sizes set together, each as a multiple of what it is.
+/// Sizes set together, each as a multiple of its present value.
 struct Move {
     name: &'static str,
     sizes: &'static [(Size, f64)],
@@ -96,7 +96,7 @@ fn at_equal_memory(moved: &Model, model: &Model, balance: Size) -> Option<f64> {
     (equal > 0.0).then_some(equal)
 }
 
-/// The nearest width whose shards are whole tiles; `None` if that is none.
+/// The nearest width whose shards are whole tiles; `None` if there is none.
 fn whole_tiles(width: f64, scenario: &Scenario, balance: Size) -> Option<u32> {
     let ranks = (f64::from(super::edit::stage(scenario)) / f64::from(scenario.ep.max(1))).max(1.0);
     let shard = scenario.size(balance)? / ranks;

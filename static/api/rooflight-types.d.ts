@@ -175,9 +175,9 @@ export type Config = {
   drafted?: number;
   /** Speculative decoding: draft tokens accepted per step, on average. */
   accepted?: number;
-  /** Images in each prompt. The input length counts all tokens of a prompt, those of its images included. */
+  /** Images in each prompt. The input length includes their tokens. */
   images?: number;
-  /** Tokens that each image takes in the prompt. If left out: as many as the model makes of every image (Gemma 3: 256), or else 1,024, a typical choice and no fact of the model. */
+  /** Tokens each image takes in the prompt. If left out: the model's own number if it is the same for every image (Gemma 3: 256), or else 1,024, a typical value. */
   image_tokens?: number;
   /** Clients that each send their next request when the previous one ends. */
   concurrency?: number;
@@ -207,7 +207,7 @@ export type Config = {
   think_time?: number;
   /** Fraction of a session's history that the prefix cache may serve while it holds it; 0 if it is off. */
   history_cached?: number;
-  /** Host memory per GPU to which the KV cache of sessions is written, and from which it is read again when the GPU no longer holds it; 0 if it is off. */
+  /** Host memory per GPU that keeps a copy of the sessions' KV cache, read back once the GPU has dropped it; 0 for none. */
   host_cache?: number;
   /** Seconds over which clients start, evenly spaced; empty for all at once. */
   ramp?: number;
@@ -571,11 +571,11 @@ export type Mamba = {
   groups: number;
   /** State per channel. */
   state: number;
-  /** Tokens the convolution reaches back, the newest included; there is none if that is all. */
+  /** Tokens that the convolution covers, the newest included; 1 means no convolution. */
   taps: number;
   /**
-   * Of Mamba-1: each channel is a head, and its step comes, through a bottleneck this wide, from behind the convolution, as do the
-   * input and output matrices.
+   * Mamba-1 only: each channel is a head. Its step is computed from the convolution's output through a bottleneck of this
+   * width, as are the input and output matrices.
    */
   rank?: number;
 };

@@ -8,7 +8,7 @@ use rooflight::config::catalog::catalog;
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::compared::Metric;
 use rooflight::evidence::contributed::{Finding, Predicted, checked};
-use rooflight::evidence::models::{open_models, shipped_models};
+use rooflight::evidence::models::models_of;
 use serde_json::{Value, json};
 
 use super::serving::{in_file, read};
@@ -36,7 +36,7 @@ const SCHEMA: &str = "schema.json";
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let Arguments { paths, responses, models, json } = arguments;
-    let models = models.as_deref().map_or_else(shipped_models, open_models);
+    let models = models_of(models.as_deref());
     let (runs, findings) = of_paths(paths, &models.map_err(|error| error.to_string())?)?;
     if *json {
         let of_runs: Vec<Value> = runs.iter().map(as_json).collect();

@@ -7,7 +7,7 @@ use rooflight::config::catalog::{catalog, constants};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::kernels::{Comparison, FamilyReport, compare, compare_collectives};
-use rooflight::evidence::models::{open_models, shipped_models};
+use rooflight::evidence::models::models_of;
 
 use super::tables::cell;
 
@@ -17,7 +17,7 @@ pub fn run(
     models: Option<&Path>,
     json: bool,
 ) -> Result<(), String> {
-    let models = models.map_or_else(shipped_models, open_models).map_err(|error| error.to_string())?;
+    let models = models_of(models).map_err(|error| error.to_string())?;
     let families = reports(data, comparison, &models)?;
     if json {
         let report = serde_json::json!({ "sample": comparison.selection.sample, "families": families });

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rooflight::config::catalog::Catalog;
 use rooflight::evidence::compared::Skipped;
 use rooflight::evidence::memory::report::{MemoryGroup, StartReport};
 use rooflight::evidence::memory::{ComparedStart, compare, read};
 
-use super::serving::{engines_of, in_file, read as read_file};
+use super::serving::{catalog_with, in_file, read as read_file};
 use super::tables::cell;
 
 #[derive(Args)]
@@ -28,10 +27,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
-    let mut catalog = Catalog::shipped()?;
-    if let Some(path) = &arguments.engines {
-        catalog.engines = engines_of(path)?.into();
-    }
+    let catalog = catalog_with(arguments.engines.as_deref())?;
     let (mut compared, mut skipped) = (Vec::new(), Vec::new());
     for path in &arguments.cases {
         for case in read(&read_file(path)?).map_err(|error| in_file(path, error))? {

@@ -8,7 +8,7 @@ use rooflight::config::catalog::{Catalog, EngineCatalog, constants};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, LoadKind, TraceCase};
 use rooflight::evidence::compared::{Compared, Metric, PeerRow, Report, Skipped};
-use rooflight::evidence::models::{open_models, shipped_models};
+use rooflight::evidence::models::models_of;
 use rooflight::evidence::served::calibrated::Leave;
 use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
 use rooflight::evidence::served::report::{ServedReports, served_reports};
@@ -117,12 +117,8 @@ fn report<'a>(
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let Arguments { cases, peers, every, leave, engines, per_case, responses, factors, models, json } =
         arguments;
-    let models =
-        models.as_deref().map_or_else(shipped_models, open_models).map_err(|error| error.to_string())?;
-    let mut catalog = Catalog::shipped()?;
-    if let Some(path) = engines {
-        catalog.engines = engines_of(path)?.into();
-    }
+    let models = models_of(models.as_deref()).map_err(|error| error.to_string())?;
+    let catalog = catalog_with(engines.as_deref())?;
     if let Some(path) = responses {
         return write_responses(path, factors.as_deref(), (cases, *every), &models, &catalog);
     }
@@ -194,13 +190,18 @@ pub fn in_file(path: &Path, error: impl std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
 
-/// The engines of a changed copy of `static/catalog/engines.json`, whose sources nothing here asks for.
-pub fn engines_of(path: &Path) -> Result<EngineCatalog, String> {
+/// The built-in catalog, with the engines of a modified copy of `static/catalog/engines.json` if one is given.
+pub fn catalog_with(engines: Option<&Path>) -> Result<Catalog, String> {
+    let mut catalog = Catalog::shipped()?;
+    let Some(path) = engines else { return Ok(catalog) };
     let mut file: Value = serde_json::from_str(&read(path)?).map_err(|error| in_file(path, error))?;
     if let Some(file) = file.as_object_mut() {
+        // They are not needed here.
         file.remove("sources");
     }
-    serde_json::from_value(file).map_err(|error| in_file(path, error))
+    let engines: EngineCatalog = serde_json::from_value(file).map_err(|error| in_file(path, error))?;
+    catalog.engines = engines.into();
+    Ok(catalog)
 }
 
 pub fn read(path: &Path) -> Result<String, String> {

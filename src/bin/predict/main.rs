@@ -21,7 +21,7 @@ use rooflight::config::link::Link;
 use rooflight::deploy;
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::evidence::models::{SHIPPED_EVIDENCE, open_models, shipped_models};
+use rooflight::evidence::models::{SHIPPED_EVIDENCE, models_of};
 use rooflight::serving::table::Tables;
 use rooflight::study::accuracy::Accuracy;
 use rooflight::study::badge::badge;
@@ -229,7 +229,7 @@ fn models(cli: &Cli) -> Result<Option<Models>, ModelError> {
     if cli.roofline {
         return Ok(None);
     }
-    cli.models.as_deref().map_or_else(shipped_models, open_models).map(Some)
+    models_of(cli.models.as_deref()).map(Some)
 }
 
 fn evidence(cli: &Cli) -> std::io::Result<Cow<'static, str>> {

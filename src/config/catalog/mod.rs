@@ -50,7 +50,7 @@ pub struct EngineCatalog {
     pub engines: Vec<Engine>,
 }
 
-/// The engines, read when first asked for: the page asks only for what [`offered`] says of them.
+/// The engines, parsed on first use: the page needs only what [`offered`] lists.
 #[derive(Debug, Default, PartialEq)]
 pub struct Engines(OnceLock<EngineCatalog>);
 

@@ -1,4 +1,4 @@
-//! What a form says of the engines, without the records that predictions read.
+//! What the form shows of the engines, without the records that predictions read.
 
 use std::sync::LazyLock;
 

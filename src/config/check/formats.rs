@@ -1,4 +1,4 @@
-//! Number formats against what the GPU supports and what has kernels in this release.
+//! Whether the GPU supports the number formats, and whether this release has kernels for them.
 
 use super::parallel::Degrees;
 use crate::config::catalog::facts::{FP8_ATTENTION, WEIGHT_BLOCK};

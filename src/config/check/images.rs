@@ -13,26 +13,26 @@ pub fn images(model: &Model, workload: &Workload, prompts: &[u32], issues: &mut 
     }
     if model.vision.is_none() {
         let text = format!(
-            "no vision encoder is known of {}: images take no time of their own, and their tokens count as any of the prompt. \
+            "{} has no known vision encoder: images take no time of their own, and their tokens count like any others. \
              Set images to 0",
             model.name
         );
         issues.push(Issue::warning(Field::Images, text));
         return (0, tokens);
     }
-    issues.extend(in_prompts(workload, tokens, prompts));
-    issues.extend(made.and_then(|made| as_made(model, workload, made)));
+    issues.extend(beyond_prompts(workload, tokens, prompts));
+    issues.extend(made.and_then(|made| unlike_made(model, workload, made)));
     issues.push(unmeasured(workload, tokens, made));
     (workload.images, tokens)
 }
 
-/// The prompts contain their images.
-fn in_prompts(workload: &Workload, tokens: u32, prompts: &[u32]) -> Option<Issue> {
+/// The images of a prompt take more tokens than all or some prompts have.
+fn beyond_prompts(workload: &Workload, tokens: u32, prompts: &[u32]) -> Option<Issue> {
     let images = workload.images;
     let all = u64::from(images) * u64::from(tokens);
     if let Some(&shortest) = prompts.iter().min().filter(|&&shortest| all > u64::from(shortest)) {
         let text = format!(
-            "{} of {} tokens take {}, but the input length, which counts them too, is {}: raise it to at least {}, \
+            "{} of {} tokens take {} tokens, but the input length, which includes them, is {}: raise it to at least {}, \
              or use fewer images or image tokens",
             if images == 1 { "1 image".to_owned() } else { format!("{images} images") },
             number(tokens),
@@ -45,29 +45,30 @@ fn in_prompts(workload: &Workload, tokens: u32, prompts: &[u32]) -> Option<Issue
     let some_are_short = all > u64::from(shortest(workload, prompts));
     some_are_short.then(|| {
         let text = format!(
-            "lengths vary, and some prompts are shorter than the {} tokens of their images: those are encoded all the same",
+            "lengths vary, so some prompts are shorter than the {} tokens of their images, which are encoded in full even so",
             count(all as f64)
         );
         Issue::warning(Field::Images, text)
     })
 }
 
-/// The tokens given for an image are the `made` that the model makes of any.
-fn as_made(model: &Model, workload: &Workload, made: u32) -> Option<Issue> {
+/// The tokens given for an image are not the `made` that the model turns every image into.
+fn unlike_made(model: &Model, workload: &Workload, made: u32) -> Option<Issue> {
     let given = workload.image_tokens.filter(|&given| given != made)?;
-    let text = format!("{} makes {} tokens of every image, not {}", model.name, number(made), number(given));
+    let text =
+        format!("{} turns every image into {} tokens, not {}", model.name, number(made), number(given));
     Some(Issue::warning(Field::ImageTokens, text))
 }
 
 fn unmeasured(workload: &Workload, tokens: u32, made: Option<u32>) -> Issue {
     let why = match (workload.image_tokens, made) {
         (Some(_), _) => "",
-        (None, Some(_)) => ", as many as the model makes of every image",
-        (None, None) => ", a typical number: enter that of your images",
+        (None, Some(_)) => ", the model's number for any image",
+        (None, None) => ", a typical number: enter the number for your images",
     };
     let text = format!(
-        "no measured run has images: the encoder's time is counted, and no measurement checks or calibrates it. Each image \
-         takes {} tokens{why}",
+        "no measured run has images: the encoder's time follows from its work, and no measurement checks or calibrates it. \
+         Each image takes {} tokens{why}",
         number(tokens)
     );
     Issue::note(Field::Images, text)

@@ -1,8 +1,8 @@
 //! How a row is written: its columns, and values that a field of the scenario holds.
 
 use super::number::Range;
-use super::place::{FormPlace, Group};
-use super::{Input, Number, Stops, Text};
+use super::place::{FormGroup, FormPlace};
+use super::{Input, LinkText, Number, Stops};
 use crate::config::{Field, Gpu, Scenario, Scheduler};
 
 /// An input that links hold: its key, its label and what it means.
@@ -31,7 +31,7 @@ impl Input {
         Self { field, ..self }
     }
 
-    pub const fn at(self, group: Group, order: u8) -> Self {
+    pub const fn at(self, group: FormGroup, order: u8) -> Self {
         Self { place: Some(FormPlace(group, order)), ..self }
     }
 
@@ -43,7 +43,7 @@ impl Input {
         Self { number: Some(number), ..self }
     }
 
-    pub const fn text(self, text: Text) -> Self {
+    pub const fn text(self, text: LinkText) -> Self {
         Self { text: Some(text), ..self }
     }
 
@@ -208,20 +208,20 @@ macro_rules! size {
 /// where it is written as an empty text.
 macro_rules! text {
     ($kind:ident, $read:expr, Some($at:ident$(.$of:ident)*), $write:expr) => {
-        Text {
+        LinkText {
             kind: InputKind::$kind,
             get: |link| link.$at$(.$of)*.as_ref().map($write),
             set: |draft, text| $read(text).map(|value| draft.link.$at$(.$of)* = Some(value)),
         }
     };
     ($kind:ident, $read:expr, $at:ident$(.$of:ident)* or none, $write:expr) => {
-        Text {
+        LinkText {
             get: |link| Some($write(&link.$at$(.$of)*)).filter(|text| !text.is_empty()),
             ..text!($kind, $read, $at$(.$of)*, $write)
         }
     };
     ($kind:ident, $read:expr, $at:ident$(.$of:ident)*, $write:expr) => {
-        Text {
+        LinkText {
             kind: InputKind::$kind,
             get: |link| Some($write(&link.$at$(.$of)*)),
             set: |draft, text| $read(text).map(|value| draft.link.$at$(.$of)* = value),

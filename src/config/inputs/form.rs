@@ -1,6 +1,6 @@
 //! The content of the page's form: a scenario, and text that is not a valid number yet.
 
-use super::{Group, Input};
+use super::{FormGroup, Input};
 use crate::config::link::{self, Find, Link};
 use crate::config::{Field, Issue, Load, ModelChoice, Scenario};
 
@@ -167,7 +167,7 @@ impl Form {
         let model = &mut self.link.scenario.model;
         match &self.sized {
             Some((of, before)) if *of == field => model.clone_from(before),
-            _ if field.input().group() == Some(Group::Architecture) => {
+            _ if field.input().group() == Some(FormGroup::Architecture) => {
                 self.sized = Some((field, model.clone()))
             }
             _ => self.sized = None,

@@ -14,7 +14,7 @@ mod table;
 
 pub use form::Form;
 pub use number::{Number, Range, check_ranges};
-pub use place::{FormPlace, Group};
+pub use place::{FormGroup, FormPlace};
 pub use reset::reset;
 pub use stops::{Stops, round};
 pub use table::{Field, INPUTS};
@@ -38,7 +38,7 @@ pub struct Input {
     pub applies: fn(&Scenario) -> bool,
     pub number: Option<Number>,
     /// How links write it, if not as that number.
-    pub text: Option<Text>,
+    pub text: Option<LinkText>,
     /// Left out of the JSON form at its default, because the JSON form is older than this input.
     pub later: bool,
     /// No prediction depends on it, so problems are warnings.
@@ -47,7 +47,7 @@ pub struct Input {
 
 /// How links write an input.
 #[derive(Debug)]
-pub struct Text {
+pub struct LinkText {
     pub kind: InputKind,
     /// `None` if the scenario does not set it.
     pub get: fn(&Link) -> Option<String>,

@@ -145,7 +145,7 @@ impl<T: Slot + Default> Slot for Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Field, Group};
+    use super::super::{Field, FormGroup};
     use super::*;
 
     fn numbers() -> impl Iterator<Item = (&'static Input, &'static Number)> {
@@ -171,7 +171,7 @@ mod tests {
                 assert_eq!(input.typed(&number.print(stop)), Ok(Some(stop)), "{:?}", input.field);
                 let mut scenario = Scenario::default();
                 // The default model has no experts to count.
-                if input.group() == Some(Group::Architecture) && !(input.applies)(&scenario) {
+                if input.group() == Some(FormGroup::Architecture) && !(input.applies)(&scenario) {
                     continue;
                 }
                 (number.write)(&mut scenario, Some(stop));

@@ -5,10 +5,10 @@ use crate::config::Scenario;
 
 /// A group of the form, and the position in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FormPlace(pub Group, pub u8);
+pub struct FormPlace(pub FormGroup, pub u8);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+pub enum FormGroup {
     Model,
     Gpu,
     Workload,
@@ -25,7 +25,7 @@ pub enum Group {
     Architecture,
 }
 
-impl Group {
+impl FormGroup {
     /// Its inputs, from top to bottom.
     pub fn inputs(self) -> Vec<&'static Input> {
         let mut inputs: Vec<_> = INPUTS.iter().filter(|input| input.group() == Some(self)).collect();
@@ -35,7 +35,7 @@ impl Group {
 }
 
 impl Input {
-    pub fn group(&self) -> Option<Group> {
+    pub fn group(&self) -> Option<FormGroup> {
         self.place.map(|FormPlace(group, _)| group)
     }
 

@@ -1,4 +1,4 @@
-//! The table: a row is all that there is to say of an input. Links write the rows from top to bottom.
+//! The table: a row holds all there is to know about an input. Links write the rows from top to bottom.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -9,11 +9,11 @@ use super::bounds::{
 };
 use super::columns::{named, real, row, whole};
 use super::number::Slot;
-use super::place::Group::{
+use super::place::FormGroup::{
     Architecture, Engine, Formats, Gpu, Hardware, Layout, Model, Rates, Requests, Slos, Workload,
 };
 use super::stops::Stops::{Decades, Doubling, Even, Quarters};
-use super::{Input, InputKind, Number, Text};
+use super::{Input, InputKind, LinkText, Number};
 use crate::config::ids::ids;
 use crate::config::link::{self, Find, compared, custom, values};
 use crate::config::model::{Size, limits};
@@ -26,8 +26,8 @@ inputs! {
     #[default]
     Link = named("Link"),
     Version = row("v", "Link version", "Link schema version; 1 if left out.").aside()
-        .text(Text { kind: InputKind::Whole, get: |_| Some(link::VERSION.to_string()), set: link::set_version }),
-    Model = row("m", "Model", "Model, by catalog id.").at(Model, 0).text(Text {
+        .text(LinkText { kind: InputKind::Whole, get: |_| Some(link::VERSION.to_string()), set: link::set_version }),
+    Model = row("m", "Model", "Model, by catalog id.").at(Model, 0).text(LinkText {
         kind: InputKind::Id,
         get: |link| match &link.scenario.model {
             ModelChoice::Catalog(id) => Some(id.clone()),
@@ -57,7 +57,7 @@ inputs! {
         "Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a \
         multiple of TP x DP x PP.").at(Gpu, 1)
         .number(held!(replicas, whole(1.0, 10_000.0, Doubling { low: 1, high: 64 }).unit("copies")))
-        .text(Text {
+        .text(LinkText {
             kind: InputKind::Whole,
             get: link::all_gpus,
             set: |draft, text| values::whole(text).map(|gpus| draft.gpus = Some(gpus)),
@@ -119,12 +119,12 @@ inputs! {
         .at(Requests, 32).later()
         .number(held!(workload.drafts.accepted,
             real(0.0, 64.0, Even { low: 0.0, high: 16.0, step: 0.1 }).unit("tokens"))),
-    Images = row("im", "Images", "Images in each prompt. The input length counts all tokens of a prompt, those of its images included.")
+    Images = row("im", "Images", "Images in each prompt. The input length includes their tokens.")
         .at(Workload, 12).later().when(Scenario::has_encoder)
         .number(held!(workload.images, whole(0.0, 1_000.0, Even { low: 0.0, high: 16.0, step: 1.0 }).unit("per prompt"))),
     ImageTokens = row("it", "Image tokens",
-        "Tokens that each image takes in the prompt. If left out: as many as the model makes of every image (Gemma 3: 256), \
-        or else 1,024, a typical choice and no fact of the model.").at(Workload, 13).later().when(Scenario::has_encoder)
+        "Tokens each image takes in the prompt. If left out: the model's own number if it is the same for every image \
+        (Gemma 3: 256), or else 1,024, a typical value.").at(Workload, 13).later().when(Scenario::has_encoder)
         .number(held!(workload.image_tokens,
             whole(1.0, 1_000_000.0, Quarters { low: 16, high: 16_384 }).unit("per image").optional())),
     /// The kind of load; its sizes follow.
@@ -174,8 +174,7 @@ inputs! {
         .at(Requests, 19).later().when(has_sessions)
         .number(held!(workload.turns.history_cached, real(0.0, 1.0, SHARES).unit("of history"))),
     HostCache = row("hm", "Host cache",
-        "Host memory per GPU to which the KV cache of sessions is written, and from which it is read again when the GPU no \
-        longer holds it; 0 if it is off.").at(Requests, 20).later().when(has_sessions)
+        "Host memory per GPU that keeps a copy of the sessions' KV cache, read back once the GPU has dropped it; 0 for none.").at(Requests, 20).later().when(has_sessions)
         .number(held!(workload.turns.host_gib, real(0.0, 16_384.0, Quarters { low: 16, high: 4096 }).unit("GiB per GPU"))),
     Ramp = start!(Ramp, 21, 86_400.0, row("ru", "Ramp",
         "Seconds over which clients start, evenly spaced; empty for all at once.")),
@@ -323,7 +322,7 @@ inputs! {
     Runs = row("run", "Your runs",
         "Measured runs of your own, up to 100, that predictions are calibrated on: configurations with their \
          measurements.").aside().text(text!(Links, compared::read_runs, runs or none, compared::encode)),
-    ; also row("x", "Custom model", "Your own model, instead of one from the catalog.").of(Field::Model).text(Text {
+    ; also row("x", "Custom model", "Your own model, instead of one from the catalog.").of(Field::Model).text(LinkText {
         kind: InputKind::Packed,
         get: |link| match &link.scenario.model {
             ModelChoice::Catalog(_) => None,

@@ -141,7 +141,7 @@ impl Engine {
         other.unwrap_or(self)
     }
 
-    /// The kernel of its GEMMs with weights in this format; none if nobody measured it.
+    /// The kernel of its GEMMs with weights in this format; `None` if it was never measured.
     pub fn gemm(&self, weights: Dtype, arch: Arch) -> Option<GemmKernel> {
         let holds = |choice: &&GemmChoice| choice.weights.contains(&weights) && applies(&choice.archs, arch);
         self.gemms.iter().find(holds).map(|choice| choice.kernel)

@@ -1,5 +1,5 @@
-//! The kernels of each family, by the names that measured tables and the engines' records give them. What is known of
-//! each, its counts and its features, is in the family's module of `kernels`.
+//! The kernels of each family, by the names that measured tables and the engines' records give them. The facts about
+//! each, its counts and its features are in the family's module of `kernels`.
 
 use std::str::FromStr;
 
@@ -203,26 +203,20 @@ pub enum LinearKernel {
 /// Element-wise kernels that differ from the current ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 pub enum ElementwiseKernel {
-    /// Those of engines of 2023, before fused and vectorised norms: those that Vidur measured in Sarathi-Serve. No engine
-    /// of the catalog uses them; they show how GPUs compare.
+    /// Those of 2023, before norms were fused and vectorised, as Vidur measured them in Sarathi-Serve. No engine of the
+    /// catalog uses them; they show how GPUs compare.
     #[strum(serialize = "sarathi")]
     Earlier,
 }
 
-/// A kernel of any family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KernelId {
-    Gemm(GemmKernel),
-    Attention(AttentionKernel),
-    Elementwise(ElementwiseKernel),
-    Experts(ExpertKernel),
-    Latent(LatentKernel),
-    Bmm(BmmKernel),
-    Linear(LinearKernel),
-}
-
-macro_rules! into_id {
+macro_rules! kernel_id {
     ($($family:ident($kernel:ident)),+ $(,)?) => {
+        /// A kernel of any family.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum KernelId {
+            $($family($kernel),)+
+        }
+
         $(impl From<$kernel> for KernelId {
             fn from(kernel: $kernel) -> Self {
                 Self::$family(kernel)
@@ -231,7 +225,7 @@ macro_rules! into_id {
     };
 }
 
-into_id!(
+kernel_id!(
     Gemm(GemmKernel),
     Attention(AttentionKernel),
     Elementwise(ElementwiseKernel),

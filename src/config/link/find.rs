@@ -5,7 +5,7 @@ use percent_encoding::{AsciiSet, utf8_percent_encode};
 
 use super::{ESCAPED, split};
 use crate::config::Field;
-use crate::config::inputs::Group;
+use crate::config::inputs::FormGroup;
 use crate::config::issue::excerpt;
 
 /// Inputs that may vary, outermost loop first.
@@ -32,7 +32,7 @@ pub const VARIES: [Field; 20] = [
     Field::PrefillTp,
 ];
 
-/// Those of them that have prefill and decode tried on workers of their own, beside replicas that do both.
+/// The inputs among them that also try separate prefill and decode workers, besides replicas that do both.
 pub const POOLED: [Field; 3] = [Field::PrefillWorkers, Field::PrefillGpu, Field::PrefillTp];
 
 /// Fields with a number per GPU.
@@ -108,7 +108,13 @@ impl Find {
     pub fn chooses(field: Field) -> bool {
         matches!(
             field.input().group(),
-            Some(Group::Gpu | Group::Layout | Group::Formats | Group::Hardware | Group::Architecture)
+            Some(
+                FormGroup::Gpu
+                    | FormGroup::Layout
+                    | FormGroup::Formats
+                    | FormGroup::Hardware
+                    | FormGroup::Architecture
+            )
         ) || matches!(field, Field::Engine | Field::PrefillGpu | Field::Price)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::config::check::{MAX_BINS, MAX_LENGTHS};
 use crate::config::issue::excerpt;
-use crate::config::measured::Figure;
+use crate::config::measured::MeasuredFigure;
 use crate::config::{Bin, Dtype, Lengths, Measured, Metric, Shape};
 use crate::units::decimal;
 
@@ -144,7 +144,7 @@ pub fn show_measured(measured: &Measured) -> String {
     let show = |number: Option<f64>| number.map(decimal).unwrap_or_default();
     let mut out = String::new();
     for &metric in Metric::ALL {
-        let Figure { mean, median } = measured.of(metric);
+        let MeasuredFigure { mean, median } = measured.of(metric);
         if mean.is_none() && median.is_none() {
             continue;
         }

@@ -52,12 +52,12 @@ impl Metric {
 
 /// One number over all requests, in its metric's unit. Rates have no median.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Figure {
+pub struct MeasuredFigure {
     pub mean: Option<f64>,
     pub median: Option<f64>,
 }
 
-impl Figure {
+impl MeasuredFigure {
     /// The mean, which is predicted; else the median.
     pub fn value(self) -> Option<f64> {
         self.mean.or(self.median)
@@ -77,10 +77,10 @@ const TIME: (&str, Range) = ("a measured time", Range::new(0.001, 10_000_000.0))
 const RATE: (&str, Range) = ("a measured rate", Range::new(0.000_001, 1e9));
 
 impl Measured {
-    pub fn of(&self, metric: Metric) -> Figure {
+    pub fn of(&self, metric: Metric) -> MeasuredFigure {
         let known = |number: f64| Some(number).filter(|number| *number > 0.0);
         let [mean, median] = self.numbers[metric as usize];
-        Figure { mean: known(mean), median: known(median) }
+        MeasuredFigure { mean: known(mean), median: known(median) }
     }
 
     pub fn is_empty(&self) -> bool {

@@ -136,10 +136,10 @@ pub struct Mamba {
     pub groups: u32,
     /// State per channel.
     pub state: u32,
-    /// Tokens the convolution reaches back, the newest included; there is none if that is all.
+    /// Tokens that the convolution covers, the newest included; 1 means no convolution.
     pub taps: u32,
-    /// Of Mamba-1: each channel is a head, and its step comes, through a bottleneck this wide, from behind the convolution, as do the
-    /// input and output matrices.
+    /// Mamba-1 only: each channel is a head. Its step is computed from the convolution's output through a bottleneck of this
+    /// width, as are the input and output matrices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
 }

@@ -15,7 +15,7 @@ pub enum Size {
     KvHeads,
     HeadDim,
     Window,
-    /// Of latent attention: what is cached per token.
+    /// Latent attention: the width cached per token.
     Latent,
     /// Width of the dense MLPs.
     Mlp,
@@ -59,8 +59,8 @@ impl Model {
         }
     }
 
-    /// The model with this size. Where blocks differ in it, the others keep their proportion to the first; layers keep
-    /// the proportions of their kinds, of which the rarest go where there are fewer layers than kinds.
+    /// The model with this size. If blocks differ in it, the others keep their proportion to the first. Kinds of layers
+    /// keep their proportions; with fewer layers than kinds, the rarest kinds are dropped.
     #[must_use]
     pub fn resized(&self, size: Size, value: u32) -> Self {
         let mut own = self.clone();
@@ -91,7 +91,7 @@ impl Model {
         own
     }
 
-    /// Makes them so many `layers`: rounding left the sum a little off.
+    /// Corrects the total to `layers`, which rounding may have missed.
     fn settle_layers(&mut self, layers: u32) {
         while self.blocks.len() > layers.max(1) as usize {
             let rarest = (0..self.blocks.len()).min_by_key(|at| self.blocks[*at].count).unwrap_or(0);

@@ -80,7 +80,7 @@ impl BatchCase {
         catalog.engine(&self.engine)?.version_defaults(version, catalog.gpu(&self.gpu)?.arch)
     }
 
-    /// The setup with what the recorded version does otherwise than the catalog's.
+    /// The setup, with what the recorded version does differently from the catalog's.
     ///
     /// * Without asynchronous scheduling the host's work on each sequence is not hidden.
     /// * vLLM's `benchmark_latency` sends the same prompts again and again: a prefix cache holds all but their last blocks.
@@ -122,14 +122,11 @@ impl BatchCase {
             gpu: self.gpu.clone(),
             source: self.source.clone(),
             outside: self.outside,
-            concurrency: None,
-            recorded: None,
             predicted: times(&Efficiencies::Learned(learned))?,
             roofline: times(&Efficiencies::Roofline)?,
-            physics: None,
-            calibrated: Default::default(),
             measured: self.measured,
             link: link::encode(&scenario),
+            ..Compared::default()
         })
     }
 }

@@ -41,7 +41,7 @@ ids!(LoadKind);
 
 /// A run of a server.
 ///
-/// The layout is what the source says; [`crate::evidence::launch::launch`] says what really ran.
+/// The layout is the one the source states; [`crate::evidence::launch::launch`] finds the one that really ran.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(try_from = "Line")]
 pub struct ServedCase {
@@ -72,7 +72,7 @@ pub struct ServedCase {
     pub measured_on: Option<String>,
     /// Container image, or where that is lost, what else names the run.
     pub image: Option<String>,
-    /// What the source prints of how it started server and clients; none if it prints nothing.
+    /// What the source prints about how server and clients were started; `None` if nothing.
     pub published: Option<Published>,
     /// No constant was fitted on runs of its file.
     pub outside: bool,

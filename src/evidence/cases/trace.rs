@@ -94,14 +94,11 @@ impl TraceCase {
             gpu: self.gpu.clone(),
             source: self.source.clone(),
             outside: true,
-            concurrency: None,
-            recorded: None,
             predicted: times(plan.finish(&Efficiencies::Learned(ask(plan.rows())?)))?,
             roofline: times(plan.finish(&Efficiencies::Roofline))?,
-            physics: None,
-            calibrated: Default::default(),
             measured: self.measured(),
             link: link::encode(&self.on_average(scenario)),
+            ..Compared::default()
         })
     }
 

@@ -1,4 +1,4 @@
-//! A contributed run beside what is predicted of it.
+//! A contributed run and its prediction.
 
 use std::collections::BTreeMap;
 
@@ -23,12 +23,12 @@ pub struct Predicted {
     pub number: u32,
     pub contributor: String,
     pub version: Version,
-    /// What it says of the factors.
+    /// What the run tells about the factors.
     pub known: KnownRun,
     /// The shipped calibration holds it.
     pub is_known: bool,
     pub compared: Compared,
-    /// What 80 % of measurements are expected between, in the units of [`Times`].
+    /// The intervals in which 80 % of measurements are expected, in the units of [`Times`].
     pub bands: BTreeMap<Metric, Band>,
 }
 
@@ -119,7 +119,7 @@ fn of_metrics(of: impl Fn(config::Metric) -> Option<f64>) -> Times {
 }
 
 impl Predicted {
-    /// What was measured beside its prediction, by metric: predicted, low and high end of its band, measured.
+    /// Measurements with their predictions, by metric: predicted, low and high end of its band, measured.
     pub fn figures(&self) -> impl Iterator<Item = (Metric, [f64; 4])> {
         METRICS.iter().filter_map(|(metric, _)| {
             let (Compared { predicted, measured, .. }, band) = (&self.compared, self.bands.get(metric)?);

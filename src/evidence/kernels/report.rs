@@ -20,11 +20,11 @@ pub struct FamilyReport {
     pub errors: Errors,
     /// Mean error of the plain roofline on the same rows.
     pub roofline_mean: f64,
-    /// Share of the rows within their 80 % bounds, in %; none if nothing calibrated them.
+    /// Share of the rows within their 80 % bounds, in %; `None` if they are uncalibrated.
     pub covered80: Option<f64>,
     /// Rows beyond all that the model was trained on.
     pub outside: usize,
-    /// Rows that sibling GPUs contradict, which no other figure here counts, and the errors with them.
+    /// Rows that sibling GPUs contradict and all other figures leave out, and the errors with them included.
     pub suspect: usize,
     pub with_suspect: Errors,
     pub by_gpu: BTreeMap<String, Errors>,
@@ -47,7 +47,7 @@ pub(super) struct ComparedCall {
     pub outside: bool,
 }
 
-/// Groups what was compared; none if nothing was.
+/// Groups the comparisons; `None` if there are none.
 pub(super) fn report(compared: &[ComparedCall], skipped: BTreeMap<String, usize>) -> Option<FamilyReport> {
     let has_reference = compared.iter().any(|row| row.measured.source == REFERENCE_SOURCE);
     let of_reference = |row: &&ComparedCall| !has_reference || row.measured.source == REFERENCE_SOURCE;

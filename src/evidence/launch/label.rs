@@ -11,11 +11,11 @@ pub struct LaunchLayout {
     pub tp: u32,
     /// GPUs over which the experts are spread; the rest of the node splits each expert.
     pub ep: u32,
-    /// Ranks of attention that each hold requests of their own.
+    /// Attention ranks, each with its own requests.
     pub attention_dp: u32,
 }
 
-/// A label read as the sweeps mean it: so many GPUs, experts spread so, attention DP or not.
+/// A label as the sweeps mean it: number of GPUs, distribution of experts, attention DP or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Label {
     pub gpus: u32,
@@ -43,7 +43,7 @@ pub(super) fn read_label(case: &ServedCase) -> Label {
     }
 }
 
-/// Where the labels of the case say something else than what ran.
+/// How the labels of the case disagree with what ran.
 pub(super) fn disagreements(case: &ServedCase, label: Label, layout: LaunchLayout) -> Vec<String> {
     let ServedCase { gpus, tp, ep, dp_attention, .. } = case;
     let mut doubts = Vec::new();

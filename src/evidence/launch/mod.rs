@@ -65,7 +65,7 @@ pub struct LaunchSettings {
     pub chat_template: bool,
 
     /// What the API server works on the template of each request before it takes the next, in s; requests that arrive
-    /// meanwhile are handed on together. Zero where that is nothing worth counting.
+    /// meanwhile are handed on together. Zero if negligible.
     #[serde(skip)]
     pub template_s: f64,
 
@@ -117,10 +117,10 @@ pub struct LaunchSettings {
     /// Speculative decoding.
     #[serde(skip)]
     pub drafts: Drafts,
-    /// Passes of a draft model of its own in each step; zero where the model drafts with its own layer.
+    /// Passes of a separate draft model in each step; zero if the model drafts with a layer of its own.
     #[serde(skip)]
     pub draft_passes: u32,
-    /// Why the run should not be compared with at all: it says nothing about one server.
+    /// Why the run should be left out of every comparison: it tells nothing about a single server.
     pub excluded: Option<String>,
     /// What may be otherwise, in words.
     #[serde(default)]
@@ -138,7 +138,7 @@ pub enum Warmup {
     /// One request: kernels that larger batches compile or tune on first use do so in the measured run.
     #[default]
     OneRequest,
-    /// Twice as many requests as clients, all alike.
+    /// Twice as many requests as clients, all identical.
     Copies,
     Unknown,
 }
@@ -153,7 +153,7 @@ pub struct ColdStart {
     pub seconds: f64,
 }
 
-/// Prompts are held back until they fill this share of the token budget, or so many iterations have passed.
+/// Prompts are held back until they fill this share of the token budget, or this many iterations have passed.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ShareWait {
@@ -161,7 +161,7 @@ struct ShareWait {
     iterations: u32,
 }
 
-/// Prompts are held back until every rank has one, or so many iterations have passed.
+/// Prompts are held back until every rank has one, or this many iterations have passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BalanceWait {
@@ -215,7 +215,7 @@ fn every_step() -> u32 {
 /// How the server and the clients of `case` were started.
 ///
 /// # Errors
-/// Where nothing is known of its engine.
+/// If nothing is known about its engine.
 pub fn launch(case: &ServedCase) -> Result<LaunchSettings, String> {
     let plan = plan::plan()?;
     if let Some(published) = &case.published {
@@ -263,7 +263,7 @@ impl LaunchSettings {
         matches!(self.origin, Origin::Recorded | Origin::Published)
     }
 
-    /// Prompts of a run with so many clients, warm-up aside.
+    /// Prompts of a run with this many clients, warm-up aside.
     pub fn requests(&self, clients: u32) -> u32 {
         self.requests_per_client.saturating_mul(clients)
     }

@@ -25,12 +25,12 @@ pub(super) fn plan() -> Result<&'static LaunchPlan, String> {
 pub(super) struct LaunchPlan {
     /// Nominal prompt and answer, in tokens, that the scripts run at all.
     pub lengths: Vec<[u32; 2]>,
-    /// The day to which rows without one are put that copy runs of the scripts: the last of the visible ones.
+    /// The day assumed for undated rows that copy runs of the scripts: the last day whose runs are visible.
     pub copied_until: String,
     pub drafts: DraftedRuns,
-    /// Runs of the scripts' project of which no script is recorded, by engine.
+    /// Runs of the project that published the scripts, without a recorded script of their own, by engine.
     pub unrecorded: BTreeMap<String, Launches>,
-    /// Runs of others, by engine.
+    /// Runs of other projects, by engine.
     pub others: BTreeMap<String, Launches>,
     pub scripts: Vec<Script>,
 }
@@ -41,7 +41,7 @@ pub(super) struct LaunchPlan {
 #[derive(Debug, Deserialize)]
 pub(super) struct DraftedRuns {
     pub drafted: u32,
-    /// Of which are accepted, on average; what brings these runs in line with the others.
+    /// How many of them are accepted, on average: the value that brings these runs in line with the others.
     pub accepted: f64,
     pub inferred: String,
     batches: Vec<DraftedBatch>,
@@ -118,7 +118,7 @@ struct Covered {
     fields: Map<String, Value>,
 }
 
-/// The runs that a case of the plan covers, all where it names nothing.
+/// The runs that a case of the plan covers: all of them if it names none.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct When {
@@ -131,7 +131,7 @@ struct When {
     gpus: Range<u32>,
     ep: Range<u32>,
     clients: Range<u32>,
-    /// Days sort as text, and before what has none.
+    /// Days sort as text; a run without a day comes after all of them.
     day: Range<String>,
     /// The leading numbers.
     version: Range<Vec<u32>>,

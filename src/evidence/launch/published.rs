@@ -116,7 +116,7 @@ fn layout(case: &ServedCase) -> Result<LaunchLayout, String> {
     Ok(LaunchLayout { gpus: stage, tp: stage / ranks, ep: case.ep.max(1), attention_dp: ranks })
 }
 
-/// Settings of one engine that the tables hold as fields of their own, and those that change little.
+/// Settings of one engine that the tables hold in separate fields, and those of little effect.
 const WITHOUT_EFFECT: [&str; 10] = [
     "speculative_algorithm",
     "speculative_draft_model_path",
@@ -176,7 +176,7 @@ fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
     }
 }
 
-/// Tokens drafted in each step, and accepted: what the run printed, or else what runs like it had.
+/// Tokens drafted and accepted in each step: as the run printed, or else as similar runs had.
 fn drafts(
     launch: &mut LaunchSettings,
     plan: &LaunchPlan,

@@ -18,7 +18,7 @@ pub(super) fn launch(plan: &LaunchPlan, case: &ServedCase, label: Label) -> Resu
     let day = case.measured_on.as_deref().or(copied.then_some(plan.copied_until.as_str()));
     let place = RunKey { case, label, day };
     let found = if of_nvidia && !copied {
-        Err((&plan.others, "NVIDIA's own run, of which no launch script is recorded".to_owned()))
+        Err((&plan.others, "NVIDIA's own run, without a recorded launch script".to_owned()))
     } else {
         find(plan, &scripts, &place).map_err(|why| (&plan.unrecorded, why))
     };
@@ -100,7 +100,7 @@ fn by_day_and_image<'a>(scripts: &[&'a Script], tag: Option<&str>, day: Option<&
     let (script, mut doubts) = latest(&|script| script.ran_on(day)).ok_or_else(|| {
         format!("run on {}, outside of the recorded periods", day.unwrap_or("an unknown day"))
     })?;
-    doubts.push(format!("the image {} is none of those recorded", tag.unwrap_or("of the run")));
+    doubts.push(format!("the image {} is not among those recorded", tag.unwrap_or("of the run")));
     Ok((script, doubts))
 }
 

@@ -44,7 +44,7 @@ pub(super) fn past(new: u64, all: Option<u64>, before: Option<u64>) -> Result<u6
         .ok_or_else(|| "a call without a length of its history".into())
 }
 
-/// The second sources whose decode rows say without doubt how long each sequence is.
+/// The second sources whose decode rows are clear about the length of each sequence.
 const CLEAR_DECODE: [&str; 3] = ["infersim", "inference-sim", "llmservingsim-v1.1"];
 
 #[derive(Deserialize)]

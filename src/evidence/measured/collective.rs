@@ -11,7 +11,7 @@ use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{Collective, Op};
 use crate::units::Bytes;
 
-/// The lane of the tables that is NVIDIA's library, which engines call where they have no kernel of their own.
+/// The tables' name for NVIDIA's library, which engines call if they have no kernel of their own.
 pub const NCCL: &str = "nccl";
 
 /// A source whose machines are not the ones that the catalog describes.

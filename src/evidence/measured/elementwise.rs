@@ -11,8 +11,8 @@ use crate::kernels::Op;
 use crate::kernels::elementwise::{Elementwise, ElementwiseKind};
 
 /// The source that timed the kernels of an earlier engine. What it lists as `add_rmsnorm` is the second
-/// norm of a layer, without the add: it takes as long as `rmsnorm` (within 1 %), adds are rows of their own,
-/// and with the residual's bytes it would move 849 GB/s on an A40, whose memory has 696.
+/// norm of a layer, without the add: it takes as long as `rmsnorm` (within 1 %), adds have separate rows, and with
+/// the residual's bytes it would move 849 GB/s on an A40, whose memory reaches 696.
 const EARLIER_SOURCE: &str = "vidur";
 
 /// Widths at which that source timed Phi-2, whose layers have other operators under the same names: LayerNorm

@@ -14,7 +14,7 @@ use crate::kernels::{
     BatchedGemm, Indexer, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences, SparseModule,
 };
 
-/// What of a published model its blocks' shapes follow from.
+/// The sizes of a published model that determine the shapes of its blocks.
 #[derive(Debug, Clone, Copy)]
 struct Published {
     /// With one head; tables give the number on a rank.
@@ -78,8 +78,8 @@ struct Row<'t> {
     heads: u64,
 }
 
-/// Visits the rows of one phase of the attention kernel, but those of engines that were timed launch by
-/// launch: what the host adds there is no kernel's time.
+/// Visits the rows of one phase of the attention kernel, except for engines that were timed launch by launch:
+/// their times include the host's.
 pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     let mut shortest: HashMap<&str, HashMap<&str, f64>> = HashMap::new();
     for row in table.rows::<RowSource, Row>() {

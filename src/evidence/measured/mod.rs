@@ -25,13 +25,13 @@ pub use siblings::SUSPECT;
 
 constants!("tables": eager, siblings);
 
-/// The source that efficiencies are on the scale of, where it has a table; others carry a bias.
+/// Efficiencies are relative to this source where it has a table; the others carry a bias.
 pub const REFERENCE_SOURCE: &str = "aiconfigurator";
-/// Of norms and their like, each GPU was measured by one source only, in kernel time without host gaps: both
-/// are the reference, and a column tells their kernels apart.
+/// For norms and similar kernels, each GPU was measured by one source only, in kernel time without host gaps. Both
+/// are references, and a column tells their kernels apart.
 const ELEMENTWISE_SOURCES: [&str; 2] = ["llmservingsim-v1.1", "vidur"];
 
-/// The sources that efficiencies of `family` are on the scale of.
+/// The sources that efficiencies of `family` are relative to.
 pub fn reference_sources(family: Family) -> &'static [&'static str] {
     match family {
         Family::Elementwise => &ELEMENTWISE_SOURCES,

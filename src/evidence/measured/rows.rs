@@ -10,7 +10,8 @@ use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::Op;
 
-/// What tables say of a row beside the call itself. The reference source's name engines, those of others their source.
+/// What tables state about a row besides the call itself. The reference source's tables name engines, the others their
+/// source.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct RowSource<'t> {
     #[serde(default = "reference")]

@@ -1,9 +1,9 @@
 //! Rows that sibling GPUs contradict: GPUs of one architecture whose records hardly differ.
 //!
 //! Some tables of whole blocks were taken on hosts of different speed, or with and without fused kernels,
-//! and nothing in the row says so. Where the same call was measured on siblings, the time most of them
-//! support stands (of two camps of equal size the faster: what a slow host adds is no kernel's time), and
-//! what lies further away than the records explain is suspect: nothing is trained on it.
+//! without a note in the row. If the same call was measured on several siblings, the time that most of them
+//! support counts (of two equally large groups the faster, because a slow host only adds time). Rows that differ
+//! from it by more than the records explain are suspect, and never trained on.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

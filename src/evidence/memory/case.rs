@@ -21,7 +21,7 @@ const GPUS: [(&str, &str, Option<f64>); 7] = [
     ("rtx-a4000", "rtx-a6000", Some(15.74)),
 ];
 
-/// How far the logged parts may miss the share that they are said to fill.
+/// How far the logged parts may differ from the share of memory that they should fill.
 const TOLERATED_SHARE: f64 = 0.01;
 
 /// The start predicted with the defaults of its engine's version.
@@ -98,7 +98,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
         kv_tokens: Some(memory.kv_tokens),
         starts: room.0 > 0.0 && room >= needed,
     };
-    // SGLang logs what keeps states apart from what keeps tokens, and divides the room by a share of its own.
+    // SGLang logs the memory of states and of tokens separately, and divides the room by its own ratio.
     let recurs = |attention: &Attention| matches!(attention, Attention::Delta(_) | Attention::Mamba(_));
     let apart = setup.engine.id == "sglang" && model.attentions().any(recurs);
     if apart {

@@ -17,10 +17,10 @@ const NEAR_PERCENT: f64 = 5.0;
 pub struct Room {
     pub cases: usize,
     pub median_abs_gib: f64,
-    /// Of what is logged; negative rooms left out.
+    /// Relative to the logged room; negative rooms are left out.
     pub median_error_percent: f64,
     pub mean_error_percent: f64,
-    /// Signed mean, in GiB: positive where too much room is said.
+    /// Signed mean, in GiB: positive if the predicted room is too large.
     pub bias_gib: f64,
     pub within_1gib_or_5_percent: f64,
 }
@@ -30,7 +30,7 @@ pub struct Verdict {
     pub right: usize,
     pub of: usize,
     pub wrong: Vec<String>,
-    /// Of the wrong ones, those whose prediction said that it might be.
+    /// Those of them whose prediction warned that it might be wrong.
     pub wrong_near_edge: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct MemoryGroup {
     pub kv_available_gib: Option<Room>,
     /// Tokens of caches whose layers all keep the same length.
     pub kv_tokens: Option<Errors>,
-    /// Of the others, where engines log what they derive.
+    /// Tokens of all other caches, if the engine logs how many it derives.
     pub kv_tokens_hybrid: Option<Errors>,
     pub weights: Option<Errors>,
     pub verdict: Verdict,
@@ -51,7 +51,7 @@ pub struct StartReport {
     #[serde(flatten)]
     pub all: MemoryGroup,
     pub skipped: Vec<Skipped>,
-    /// Logs whose parts cannot all be true; counted all the same.
+    /// Logs whose parts cannot all be true; they still count.
     pub contradictions: Vec<Skipped>,
     pub without_contradictions: MemoryGroup,
     pub by_engine: BTreeMap<String, MemoryGroup>,

@@ -1,4 +1,4 @@
-//! What a draft model of its own takes, of which launches say only its name and how often it runs in a step.
+//! The time of a separate draft model. Launches state only its name and how often it runs in a step.
 
 use crate::config::catalog::Physics;
 use crate::config::{Dtype, MissingFigure, Setup};

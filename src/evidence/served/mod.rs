@@ -9,23 +9,22 @@ pub mod report;
 pub mod response;
 mod scenario;
 mod sent;
+mod tables;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::sent::SentRequests;
-use super::cases::{Ask, LoadKind, ServedCase, texts};
+pub use self::tables::{Tables, on_all_cores, tables};
+use super::cases::{LoadKind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, LaunchSettings, launch};
-use crate::config::catalog::{Catalog, Physics, constants};
+use crate::config::catalog::{Catalog, constants};
 use crate::config::{Figure, Setup, check, link};
-use crate::efficiency::Efficiencies;
 use crate::serving::run::Power;
 use crate::serving::sim::{
     BalanceWait, Limits, Outcome, Policy, Preempt, RankStep, Spent, StepCost, metrics, simulate,
 };
-use crate::serving::table::{Extent, StepTable, TablePlan};
+use crate::serving::table::Extent;
 use crate::serving::{memory_of, replica};
 
 /// A case ready to be simulated.
@@ -36,7 +35,7 @@ pub struct ServedRun {
     pub policy: Policy,
     pub sent: SentRequests,
     pub extent: Extent,
-    /// What a draft model of its own takes of each step that decodes, in s.
+    /// Seconds that a separate draft model adds to each decode step.
     drafting: f64,
     /// As near as a link comes to it.
     pub link: String,
@@ -73,6 +72,11 @@ impl ServedRun {
         let policy = started(replica::policy(&setup, &memory), &launch, case, &sent);
         let link = link::encode(&scenario::as_sent(scenario, case, &launch, &sent));
         Ok(Self { setup, launch, policy, sent, extent, drafting, link })
+    }
+
+    /// The key, setup and extent of its table of step times.
+    fn wanted_table(&self) -> (String, &Setup, &Extent) {
+        (self.table_key(), &self.setup, &self.extent)
     }
 
     /// Runs of the same kernels: one table serves them all.
@@ -129,7 +133,7 @@ impl ServedRun {
     }
 }
 
-/// What the steps of a run had spent at a time, beyond idling.
+/// Joules that the steps of a run had spent by `time`, beyond idling.
 fn joules_at(outcome: &Outcome, time: f64) -> f64 {
     let moments = &outcome.timeline;
     let after = moments.partition_point(|moment| moment.time <= time);
@@ -164,7 +168,7 @@ impl StepCost for AsServed<'_> {
         let decoding = ranks.iter().map(|rank| rank.decoding).max().unwrap_or(0);
         let drafting = if decoding > 0 { self.drafting } else { 0.0 };
         let sampling = self.sampling * f64::from(decoding) + drafting;
-        // Drawing is taken to draw what the rest of the step does.
+        // Sampling is assumed to draw the same power as the rest of the step.
         spent.joules *= if spent.seconds > 0.0 { 1.0 + sampling / spent.seconds } else { 1.0 };
         spent.seconds += sampling;
         let prompts = |rank: &RankStep| rank.chunks.iter().map(|chunk| chunk.new).sum::<u32>();
@@ -210,8 +214,8 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
     setup
 }
 
-/// Attention with SGLang's kernels in Triton, where they were named at the start: the only ones measured under a name of its own
-/// that are no GPU's default.
+/// Uses SGLang's Triton attention kernels if the launch names them: the only kernels measured separately that are no
+/// GPU's default.
 fn name_attention(setup: &mut Setup, launch: &LaunchSettings) {
     let triton = launch.attention.as_deref() == Some("triton");
     if setup.engine.id != "sglang" || !triton {
@@ -230,9 +234,9 @@ fn name_attention(setup: &mut Setup, launch: &LaunchSettings) {
 
 /// The scheduler as the run started it.
 ///
-/// The recorded budgets leave room for a token of each client; where drafts are verified, each has as many more.
+/// The recorded budgets leave room for one token per client, and for its drafts if drafts are verified.
 fn started(policy: Policy, launch: &LaunchSettings, case: &ServedCase, sent: &SentRequests) -> Policy {
-    // A budget that is given as it was set holds for drafts too.
+    // A budget given as it was set includes the drafts.
     let drafted =
         if case.published.is_some() { 0 } else { launch.drafts.drafted.saturating_mul(sent.at_once) };
     let ranks = policy.ranks;
@@ -271,8 +275,8 @@ fn started(policy: Policy, launch: &LaunchSettings, case: &ServedCase, sent: &Se
 
 /// Share of the prompts' tokens that the prefix cache holds, where few prompts are sent over and over.
 ///
-/// A prompt misses the first time it comes, unless the warm-up sent it. What running sequences leave of the
-/// KV cache holds that share of the prompts which fits: they come in any order, so none is kept by preference.
+/// A prompt misses the first time it is sent, unless the warm-up sent it. Whatever running sequences leave of the KV
+/// cache holds as many prompts as fit; they are sent in random order, so which ones does not matter.
 fn cached_share(policy: &Policy, launch: &LaunchSettings, case: &ServedCase) -> f64 {
     let Some(distinct) = launch.distinct_prompts.filter(|_| launch.prefix_cache) else {
         return 0.0;
@@ -284,60 +288,4 @@ fn cached_share(policy: &Policy, launch: &LaunchSettings, case: &ServedCase) -> 
     let held = (room / (distinct * f64::from(case.isl))).clamp(0.0, 1.0);
     let first = (distinct - sent::constants().warmup_rounds * clients).max(0.0);
     held * (1.0 - first / f64::from(launch.requests(case.concurrency))).max(0.0)
-}
-
-/// Step times of one setup.
-#[derive(Debug, Clone)]
-pub struct Tables {
-    pub learned: StepTable,
-    pub roofline: StepTable,
-}
-
-/// The tables of all runs by their keys, each as large as the largest run needs it.
-///
-/// # Errors
-/// Where a catalog record lacks a figure, or the models do not answer.
-pub fn tables(
-    runs: &[&ServedRun],
-    physics: &Physics,
-    ask: &Ask<'_>,
-) -> Result<BTreeMap<String, Tables>, String> {
-    let mut wanted: BTreeMap<String, (&ServedRun, Extent)> = BTreeMap::new();
-    for run in runs {
-        let (_, extent) = wanted.entry(run.table_key()).or_insert((run, run.extent));
-        *extent = extent.joined(&run.extent);
-    }
-    let wanted: Vec<(String, (&ServedRun, Extent))> = wanted.into_iter().collect();
-    let table = |(key, (run, extent)): &(String, (&ServedRun, Extent))| {
-        let plan = TablePlan::new(&run.setup, physics, extent).map_err(|missing| missing.to_string())?;
-        let unanswered = "the models did not answer every row";
-        let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
-        let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
-        Ok((key.clone(), Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
-    };
-    on_all_cores(&wanted, table).into_iter().collect()
-}
-
-/// What `of` makes of each, in order, worked out on all cores.
-pub fn on_all_cores<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        while let Some((at, one)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, all.get(at)?)))
-        {
-            done.push((at, of(one)));
-        }
-        done
-    };
-    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let threads_running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads_running
-            .into_iter()
-            .flat_map(|one| one.join().unwrap_or_else(|fault| std::panic::resume_unwind(fault)))
-            .collect()
-    });
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, one)| one).collect()
 }

@@ -70,8 +70,7 @@ pub fn served_reports(
             Err(reason) => skipped.push((case.kind, Skipped { id: case.id.clone(), reason })),
         }
     }
-    let runs: Vec<&ServedRun> = ready.iter().map(|one| &one.run).collect();
-    let tables = tables(&runs, physics, ask)?;
+    let tables = tables(ready.iter().map(|one| one.run.wanted_table()), physics, ask)?;
     let mut compared: BTreeMap<LoadKind, Vec<Compared>> = BTreeMap::new();
     for (one, pair) in
         ready.iter().zip(on_all_cores(&ready, |one| compare(one.case, &one.run, &tables, leaves)))

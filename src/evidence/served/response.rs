@@ -46,8 +46,7 @@ pub fn responses(
             Err(reason) => skipped.push(skip(case, reason)),
         }
     }
-    let runs: Vec<&ServedRun> = ready.iter().map(|(_, run)| run).collect();
-    let tables = tables(&runs, physics, ask)?;
+    let tables = tables(ready.iter().map(|(_, run)| run.wanted_table()), physics, ask)?;
     let of = |(case, run): &(&ServedCase, ServedRun)| {
         response(case, run, &tables, factors.get(&case.id).copied().unwrap_or_default())
     };

@@ -47,16 +47,16 @@ pub struct SentRequests {
 /// What prompts of a data set have in common, as the source's client sends them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prefixes {
-    /// Share of a prompt that the turn before it, sent just before, holds too.
+    /// Share of a prompt that it has in common with the previous turn, sent just before.
     turns: f64,
-    /// Prompts after which the list begins anew.
+    /// Prompts after which the list starts over.
     distinct: u32,
 }
 
 impl Prefixes {
-    /// Share of the prompts that start while the server is full which is found in its cache, and how much more it
-    /// holds for being held once. All of a list is found when it begins anew, or nothing: what was used least recently
-    /// goes first.
+    /// The share of prompts found in the cache when they start on a full server, and how much more fits because shared
+    /// prefixes are stored once. When the list starts over, either all of it is found or nothing, as the cache evicts
+    /// the least recently used first.
     pub fn of_full(&self, policy: &Policy, sent: &SentRequests, places: u32) -> (f64, f64) {
         let (prompt, output) = sent.means();
         let (prompt, made) = (f64::from(prompt), f64::from(output) / 2.0);
@@ -73,7 +73,7 @@ impl Prefixes {
 
 impl SentRequests {
     /// # Errors
-    /// Where the source does not say what the requests were like.
+    /// If the source does not describe the requests.
     pub fn of(case: &ServedCase, launch: &LaunchSettings) -> Result<Self, String> {
         let Some(published) = &case.published else {
             let count = launch.requests(case.concurrency);
@@ -158,7 +158,7 @@ fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<R
             let draw = |mean: f64, spread: f64, most: f64, seed: u64| {
                 let mut random = SplitMix64::new(seed);
                 let drawn = log_normal(mean.round() as u32, spread, most as u32, count as usize, &mut random);
-                // All tokens of the run are known: those drawn are as many.
+                // The total of the run is known: lengths are scaled to it.
                 let sum = drawn.iter().copied().map(f64::from).sum::<f64>();
                 let share = mean * f64::from(count) / sum.max(1.0);
                 drawn.into_iter().map(move |length| (f64::from(length) * share).round().max(1.0) as u32)
@@ -180,7 +180,7 @@ fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<R
     })
 }
 
-/// Lengths of the prompts of a task, as the source's client builds them: turns of a chat come with all that was said before.
+/// Lengths of the prompts of a task, as the source's client builds them: each turn of a chat carries the whole conversation so far.
 fn prompts_of(task: &str, count: u32) -> Result<Vec<u32>, String> {
     let constants = constants();
     let drawn = |mean: f64, spread: f64, longest: f64| {
@@ -221,8 +221,8 @@ fn from_bins(edges: &[f64], counts: &[u32], total: f64, random: &mut SplitMix64)
     last
 }
 
-/// Output tokens per second from the time when `places` requests have their first token until only so many are left,
-/// as ML.ENERGY's client counts. Tokens of a request come evenly.
+/// Output tokens per second from the time when `places` requests have their first token until fewer are left,
+/// as ML.ENERGY's client counts. The tokens of a request arrive evenly.
 pub fn rate_while_full(served: &[Served], places: usize) -> f64 {
     let (begin, end) = while_full(served, places);
     let tokens = |one: &Served| {

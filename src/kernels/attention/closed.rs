@@ -3,7 +3,7 @@
 //! `t = launch + a * cached bytes / bandwidth + b * FLOP / (sustained clock * peak)`
 //!
 //! Prompts take as long with a sliding window as without: the kernel computes what the window hides. Decode hides its FLOP behind
-//! the bytes. Cached bytes under prompts were not measured; they count as in decode.
+//! the bytes. Prefill over cached tokens was not measured; their bytes count as in decode.
 
 use super::{Attention, causal_pairs};
 use crate::config::{Dtype, Gpu, MissingFigure};

@@ -1,4 +1,4 @@
-//! What is known of each attention kernel.
+//! Facts about each attention kernel.
 
 use super::constants;
 use crate::config::kernels::AttentionKernel;

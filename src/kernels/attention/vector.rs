@@ -226,9 +226,8 @@ const SPLIT: &[Term<Attended>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::kernels::features::checks::{assert_fits, column, launch_on};
     use crate::kernels::{Phase, Sequences};
-    use crate::units::Seconds;
 
     fn call(phase: Phase, sequences: &[(u64, u64, u64)]) -> Attention {
         let sequences = sequences.iter().map(|&(count, new, past)| Sequences { count, new, past }).collect();
@@ -236,9 +235,8 @@ mod tests {
     }
 
     fn on(gpu: &str, kernel: Option<AttentionKernel>, attention: &Attention) -> Option<Vec<f32>> {
-        let gpu = catalog().gpu(gpu).expect("in the catalog");
         let kernel = kernel.map(KernelId::Attention);
-        attention.vector(&Launch { kernel, ..Launch::on(gpu, Seconds(1.5e-6)) }).expect("complete record")
+        attention.vector(&Launch { kernel, ..launch_on(gpu) }).expect("complete record")
     }
 
     fn h100(attention: &Attention) -> Vec<f32> {
@@ -252,8 +250,7 @@ mod tests {
         {
             for sequences in [(1, 1, 0), (1, 1, 131_071), (256, 1, 4095), (7, 4096, 0), (2, 512, 8192)] {
                 let row = h100(&call(phase, &[sequences]));
-                assert_eq!(row.len(), family.schema().names.len());
-                assert!(row.iter().all(|value| value.is_finite()), "{sequences:?} {row:?}");
+                assert_fits(family, &row, sequences);
             }
         }
     }
@@ -267,8 +264,7 @@ mod tests {
 
     #[test]
     fn a_longer_history_takes_longer() {
-        let column = Family::AttentionDecode.schema().names;
-        let reference = column.iter().position(|name| *name == "ln_reference").expect("a column");
+        let reference = column(Family::AttentionDecode, "ln_reference");
         let of = |past| h100(&call(Phase::Decode, &[(16, 1, past)]))[reference];
         assert!(of(1000) < of(2000) && of(2000) < of(8000));
     }

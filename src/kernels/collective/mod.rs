@@ -137,7 +137,7 @@ pub fn time(collective: &Collective, gpu: &Gpu, engine: &str) -> Result<Collecti
     }
 }
 
-/// The same over links so many times as fast: what the smallest message takes is latency, the rest bandwidth.
+/// The same over links `faster` times as fast: the time of the smallest message is latency, the rest bandwidth.
 fn over_links(time: CollectiveTime, curve: Curve<'_>, faster: f64) -> CollectiveTime {
     let latency = Seconds::from_micros(curve.micros[0]);
     let seconds = if faster == 1.0 { time.seconds } else { latency + (time.seconds - latency) / faster };

@@ -136,13 +136,10 @@ const TERMS: &[Term<Streamed>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
-    use crate::units::Seconds;
+    use crate::kernels::features::checks::{assert_fits, launch_on};
 
     fn on_h100(kind: ElementwiseKind, rows: u64, width: u64) -> Option<Vec<f32>> {
-        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
-        let launch = Launch::on(gpu, Seconds(1.5e-6));
-        Elementwise { kind, rows, width }.vector(&launch).expect("complete record")
+        Elementwise { kind, rows, width }.vector(&launch_on("h100-sxm")).expect("complete record")
     }
 
     #[test]
@@ -154,8 +151,7 @@ mod tests {
                 (ElementwiseKind::Embedding, 8192),
             ] {
                 let row = on_h100(kind, rows, width).expect("learned");
-                assert_eq!(row.len(), Family::Elementwise.schema().names.len());
-                assert!(row.iter().all(|value| value.is_finite()), "{kind:?} {row:?}");
+                assert_fits(Family::Elementwise, &row, kind);
             }
         }
     }

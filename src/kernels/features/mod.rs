@@ -5,6 +5,8 @@
 //! GPUs without measurements. Identity columns, which name a GPU, are zero unless its measurements trained the
 //! model.
 
+#[cfg(test)]
+pub mod checks;
 mod device;
 mod equivalent;
 mod term;

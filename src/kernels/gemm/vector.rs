@@ -204,6 +204,7 @@ const TERMS: &[Term<Product>] = &[
 mod tests {
     use super::*;
     use crate::config::catalog::catalog;
+    use crate::kernels::features::checks::{assert_fits, column};
     use crate::units::Seconds;
 
     fn on(gpu: &str, engine: &str, gemm: Gemm) -> Option<Vec<f32>> {
@@ -219,10 +220,6 @@ mod tests {
         on("h100-sxm", "sglang", gemm).expect("learned format")
     }
 
-    fn column(name: &str) -> usize {
-        Family::Gemm.schema().names.iter().position(|column| *column == name).expect("a column")
-    }
-
     #[test]
     fn rows_are_finite_and_as_wide_as_the_schema() {
         for m in [1, 2, 63, 4096, 60_000] {
@@ -230,15 +227,14 @@ mod tests {
             {
                 let gemm = Gemm { m, n: 8192, k: 8192, weights };
                 let row = on("b200", "sglang", gemm).expect("learned format");
-                assert_eq!(row.len(), Family::Gemm.schema().names.len());
-                assert!(row.iter().all(|value| value.is_finite()), "{m} {weights:?} {row:?}");
+                assert_fits(Family::Gemm, &row, (m, weights));
             }
         }
     }
 
     #[test]
     fn more_rows_are_more_compute_bound() {
-        let ridge = column("compute_over_memory");
+        let ridge = column(Family::Gemm, "compute_over_memory");
         let mut last = f32::MIN;
         for m in [1, 8, 64, 512, 4096, 32_768] {
             let value = h100(m, Dtype::Bf16)[ridge];
@@ -252,14 +248,14 @@ mod tests {
         // 132 SMs: 128 tiles of 128x128 fill all but four SMs of one wave.
         let gemm = Gemm { m: 1024, n: 2048, k: 4096, weights: Dtype::Bf16 };
         let row = on("h100-sxm", "vllm", gemm).expect("learned");
-        assert!((row[column("waste_128x128")] - (132.0f32 / 128.0).ln()).abs() < 1e-6);
+        assert!((row[column(Family::Gemm, "waste_128x128")] - (132.0f32 / 128.0).ln()).abs() < 1e-6);
     }
 
     #[test]
     fn small_weights_stay_in_the_l2_of_a_measuring_loop() {
         let hits = |k| {
             let gemm = Gemm { m: 1, n: 1024, k, weights: Dtype::Bf16 };
-            on("l40s", "vllm", gemm).expect("learned")[column("l2_hits")]
+            on("l40s", "vllm", gemm).expect("learned")[column(Family::Gemm, "l2_hits")]
         };
         // 8 MB and 67 MB of weights, six copies, against 101 MB of L2.
         assert!(hits(4096) > 0.9 && hits(32_768) < 0.1);

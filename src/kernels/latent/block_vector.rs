@@ -159,9 +159,8 @@ impl Inputs for Inside {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::kernels::features::checks::{assert_fits, column, launch_on};
     use crate::kernels::{Indexer, LatentHeads, Sequences};
-    use crate::units::Seconds;
 
     const HEADS: LatentHeads = LatentHeads { heads: 16, latent: 512, rope: 64, nope: 128, value: 128 };
     const INDEXER: Indexer = Indexer { heads: 64, head_dim: 128, topk: 2048 };
@@ -181,12 +180,11 @@ mod tests {
     }
 
     fn launch(kernel: LatentKernel) -> Launch<'static> {
-        let gpu = catalog().gpu("b200").expect("in the catalog");
-        Launch { kernel: Some(kernel.into()), ..Launch::on(gpu, Seconds(1.5e-6)) }
+        Launch { kernel: Some(kernel.into()), ..launch_on("b200") }
     }
 
     fn reference(family: Family, row: &[f32]) -> f32 {
-        row[family.schema().names.iter().position(|name| *name == "ln_reference").expect("a column")]
+        row[column(family, "ln_reference")]
     }
 
     #[test]
@@ -204,8 +202,7 @@ mod tests {
                 let sparse = sparse.vector(&launch(LatentKernel::Trtllm)).expect("complete");
                 for (family, row) in [(Family::MlaModule, dense), (Family::DsaModule, sparse)] {
                     let row = row.expect("learned");
-                    assert_eq!(row.len(), family.schema().names.len());
-                    assert!(row.iter().all(|value| value.is_finite()), "{family:?} {group:?} {row:?}");
+                    assert_fits(family, &row, (family, group));
                 }
             }
         }

@@ -178,14 +178,10 @@ const TERMS: &[Term<Products>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
-    use crate::units::Seconds;
+    use crate::kernels::features::checks::{assert_fits, vector_on};
 
     fn on(kernel: &str, m: u64, weights: Dtype) -> Option<Vec<f32>> {
-        let gpu = catalog().gpu("b200").expect("in the catalog");
-        let bmm = BatchedGemm { count: 16, m, n: 512, k: 128, weights };
-        let kernel = bmm.named(kernel, None, gpu.arch);
-        bmm.vector(&Launch { kernel, ..Launch::on(gpu, Seconds(1.5e-6)) }).expect("complete record")
+        vector_on("b200", kernel, &BatchedGemm { count: 16, m, n: 512, k: 128, weights })
     }
 
     #[test]
@@ -197,8 +193,7 @@ mod tests {
                 ("trtllm_bmm_out_dequant_bf16", Dtype::Fp8),
             ] {
                 let row = on(kernel, m, weights).expect("learned");
-                assert_eq!(row.len(), Family::MlaBmm.schema().names.len());
-                assert!(row.iter().all(|value| value.is_finite()), "{kernel} {m} {row:?}");
+                assert_fits(Family::MlaBmm, &row, (kernel, m));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What is known of each kernel and block of latent attention.
+//! Facts about each kernel and block of latent attention.
 
 use super::{Form, constants};
 use crate::config::kernels::{Caller, LatentKernel};

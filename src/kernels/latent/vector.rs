@@ -190,9 +190,8 @@ const TERMS: &[Term<Attended>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::kernels::features::checks::{assert_fits, column, vector_on};
     use crate::kernels::{LatentHeads, Sequences};
-    use crate::units::Seconds;
 
     const HEADS: LatentHeads = LatentHeads { heads: 16, latent: 512, rope: 64, nope: 128, value: 128 };
 
@@ -200,13 +199,7 @@ mod tests {
         let (count, new, past) = group;
         let sequences = vec![Sequences { count, new, past }];
         let call = LatentAttention { phase, sequences, heads: HEADS, kv, reach: None };
-        let gpu = catalog().gpu(gpu).expect("in the catalog");
-        let kernel = call.named(kernel, None, gpu.arch);
-        call.vector(&Launch { kernel, ..Launch::on(gpu, Seconds(1.5e-6)) }).expect("complete record")
-    }
-
-    fn column(name: &str) -> usize {
-        Family::Mla.schema().names.iter().position(|column| *column == name).expect("a column")
+        vector_on(gpu, kernel, &call)
     }
 
     #[test]
@@ -220,8 +213,7 @@ mod tests {
             ] {
                 for kv in [Dtype::Bf16, Dtype::Fp8] {
                     let row = on("h100-sxm", kernel, phase, group, kv).expect("learned");
-                    assert_eq!(row.len(), Family::Mla.schema().names.len());
-                    assert!(row.iter().all(|value| value.is_finite()), "{kernel} {group:?} {row:?}");
+                    assert_fits(Family::Mla, &row, (kernel, group));
                 }
             }
         }
@@ -229,7 +221,7 @@ mod tests {
 
     #[test]
     fn attending_to_latents_takes_longer_than_to_expanded_keys() {
-        let reference = column("ln_reference");
+        let reference = column(Family::Mla, "ln_reference");
         let of = |kernel| on("h100-sxm", kernel, Phase::Prefill, (4, 4096, 0), Dtype::Bf16).expect("learned");
         assert!(of("flash_attention")[reference] > of("default")[reference] + 0.5);
     }
@@ -238,7 +230,7 @@ mod tests {
     fn decoding_streams_the_cache_once_for_all_heads() {
         // 64 sequences of 8192 tokens of 1152 bytes: 604 MB, 180 µs at 3.35 TB/s, and the launch.
         let row = on("h100-sxm", "default", Phase::Decode, (64, 1, 8191), Dtype::Bf16).expect("learned");
-        let reference = row[column("ln_reference")].exp();
+        let reference = row[column(Family::Mla, "ln_reference")].exp();
         assert!((180.0..200.0).contains(&reference), "{reference}");
     }
 

@@ -190,15 +190,13 @@ const TERMS: &[Term<Stateful>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
     use crate::kernels::Kernel;
-    use crate::units::Seconds;
+    use crate::kernels::features::checks::{assert_fits, column, launch_on};
 
     fn on(call: &dyn Kernel, kernel: &str) -> Option<Vec<f32>> {
-        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
-        let kernel = call.named(kernel, None, gpu.arch);
-        let caller = Some(Caller::Sglang);
-        call.vector(&Launch { caller, kernel, ..Launch::on(gpu, Seconds(1.5e-6)) }).expect("complete record")
+        let launch = launch_on("h100-sxm");
+        let kernel = call.named(kernel, None, launch.gpu.arch);
+        call.vector(&Launch { caller: Some(Caller::Sglang), kernel, ..launch }).expect("complete record")
     }
 
     fn sequences(count: u64, new: u64) -> Vec<Sequences> {
@@ -220,15 +218,13 @@ mod tests {
             (&delta(Phase::Decode, 1024, 1), "fused_recurrent_gated_delta_rule_packed_decode"),
         ] {
             let row = on(call, kernel).expect("learned");
-            assert_eq!(row.len(), Family::LinearAttention.schema().names.len());
-            assert!(row.iter().all(|value| value.is_finite()), "{kernel} {row:?}");
+            assert_fits(Family::LinearAttention, &row, kernel);
         }
     }
 
     #[test]
     fn one_long_sequence_takes_longer_than_many_short_ones() {
-        let names = Family::LinearAttention.schema().names;
-        let reference = names.iter().position(|name| *name == "ln_reference").expect("a column");
+        let reference = column(Family::LinearAttention, "ln_reference");
         let of = |count, new| {
             on(&delta(Phase::Prefill, count, new), "chunk_gated_delta_rule").expect("learned")[reference]
         };

@@ -1,4 +1,4 @@
-//! What is known of each fused-MoE kernel.
+//! Facts about each fused-MoE kernel.
 
 use crate::config::Dtype;
 use crate::config::kernels::{Caller, ExpertCode, ExpertKernel};

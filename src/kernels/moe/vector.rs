@@ -194,9 +194,8 @@ const TERMS: &[Term<Experts>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::kernels::features::checks::{assert_fits, column, vector_on};
     use crate::kernels::{Pool, Routing};
-    use crate::units::Seconds;
 
     /// Qwen3-235B's experts over `ep` ranks.
     fn moe(tokens: u64, ep: u64, weights: Dtype) -> Moe {
@@ -206,25 +205,14 @@ mod tests {
         Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load }
     }
 
-    fn on(gpu: &str, kernel: &str, moe: &Moe) -> Option<Vec<f32>> {
-        let gpu = catalog().gpu(gpu).expect("in the catalog");
-        let kernel = moe.named(kernel, None, gpu.arch);
-        moe.vector(&Launch { kernel, ..Launch::on(gpu, Seconds(1.5e-6)) }).expect("complete record")
-    }
-
-    fn column(name: &str) -> usize {
-        Family::Moe.schema().names.iter().position(|column| *column == name).expect("a column")
-    }
-
     #[test]
     fn rows_are_finite_and_as_wide_as_the_schema() {
         for tokens in [1, 7, 128, 60_000] {
             for ep in [1, 8, 128] {
                 for weights in [Dtype::Bf16, Dtype::Fp8Block, Dtype::Int4] {
                     let moe = moe(tokens, ep, weights);
-                    let row = on("h100-sxm", "sglang_fused_moe_triton", &moe).expect("learned");
-                    assert_eq!(row.len(), Family::Moe.schema().names.len());
-                    assert!(row.iter().all(|value| value.is_finite()), "{moe:?} {row:?}");
+                    let row = vector_on("h100-sxm", "sglang_fused_moe_triton", &moe).expect("learned");
+                    assert_fits(Family::Moe, &row, moe);
                 }
             }
         }
@@ -233,7 +221,8 @@ mod tests {
     #[test]
     fn only_triton_carries_the_other_ranks_pairs() {
         let empty = |kernel| {
-            on("h100-sxm", kernel, &moe(4096, 8, Dtype::Bf16)).expect("learned")[column("empty_rows")]
+            vector_on("h100-sxm", kernel, &moe(4096, 8, Dtype::Bf16)).expect("learned")
+                [column(Family::Moe, "empty_rows")]
         };
         assert!(empty("sglang_fused_moe_triton") > empty("moe_torch_flow_cutlass") + 1.0);
     }
@@ -241,7 +230,7 @@ mod tests {
     #[test]
     fn nothing_routed_and_unknown_kernels_have_no_row() {
         let some = moe(4, 1, Dtype::Bf16);
-        assert_eq!(on("h100-sxm", "no such kernel", &some), None);
-        assert_eq!(on("h100-sxm", "moe_torch_flow_cutlass", &moe(0, 1, Dtype::Bf16)), None);
+        assert_eq!(vector_on("h100-sxm", "no such kernel", &some), None);
+        assert_eq!(vector_on("h100-sxm", "moe_torch_flow_cutlass", &moe(0, 1, Dtype::Bf16)), None);
     }
 }

@@ -51,7 +51,7 @@ pub struct Policy {
     /// Fraction of a session's earlier turns that may be found in the cache, where they stay until running
     /// sequences need the memory; 0 without prefix caching.
     pub history_cached: f64,
-    /// Where the histories of sessions are kept besides.
+    /// Where the histories of sessions are kept in addition.
     pub host: HostCache,
     /// Speculative decoding: a step yields a mean of `1 + accepted` tokens per sequence, the same for all.
     pub drafts: Drafts,

@@ -253,7 +253,7 @@ impl<'a> Replica<'a> {
         let padded = if prompts { 0 } else { self.graph_size(most) };
         let drafted = self.policy.drafts.drafted;
         match self.ranks.as_slice() {
-            // Nearly always: no list is made of it.
+            // By far the most frequent case: no allocation.
             [rank] => self.cost.spent(&[rank.micro_batches[micro].scheduled.step(padded, drafted)]),
             _ => {
                 let steps = self.scheduled(micro).map(|scheduled| scheduled.step(padded, drafted));

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use web_sys::{Element, Event};
 
 use crate::study::panel::Panel;
-use crate::study::{Block, Code, Fact, Facts, Figure, Fold, Row, Span, Table};
+use crate::study::{Block, Code, Fact, Facts, Fold, Plot, Row, Span, Table};
 use crate::ui::charts::ChartView;
 use crate::ui::copy::Copy;
 use crate::ui::parts::Tick;
@@ -135,7 +135,7 @@ fn table(of: Table) -> AnyView {
     .into_any()
 }
 
-fn figure(of: Figure) -> AnyView {
+fn figure(of: Plot) -> AnyView {
     let (chart, words) = (Signal::stored(Some(of.chart)), Signal::stored(of.words));
     view! {
         <div

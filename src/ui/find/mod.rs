@@ -25,7 +25,7 @@ pub fn Plans() -> impl IntoView {
     view! {
         <section class="results plans" data-testid="plans" aria-label="Plans" prop:hidden=away>
             <section class="panel study" aria-label="Plans found">
-                {say(state)}
+                {request_line(state)}
                 <div class="key" role="status">{status}</div>
                 <div aria-live="polite">{marked}</div>
                 <DocumentView id="plans-document" document=document />
@@ -35,7 +35,7 @@ pub fn Plans() -> impl IntoView {
 }
 
 /// A line that describes what to serve, applied with Enter.
-fn say(state: State) -> AnyView {
+fn request_line(state: State) -> AnyView {
     let changed: Box<dyn Fn(Event)> =
         Box::new(move |event| state.read(Field::Vary, event_target_value(&event)));
     let of_it = move || state.texts.get().into_iter().filter(|issue| issue.field == Field::Vary).collect();

@@ -5,12 +5,12 @@ use leptos::prelude::*;
 
 use super::controls;
 use super::options;
-use crate::config::inputs::{Form, Group, Input};
+use crate::config::inputs::{Form, FormGroup, Input};
 use crate::config::{Field, Issue, Model};
 use crate::ui::state::State;
 
 /// Tests find it as `{id}-fold`.
-pub fn fold(state: State, group: Group, id: &'static str, name: &'static str) -> AnyView {
+pub fn fold(state: State, group: FormGroup, id: &'static str, name: &'static str) -> AnyView {
     let fold = NodeRef::<Details>::new();
     let wrong = Memo::new(move |_| {
         let mut inputs = group.inputs().into_iter();
@@ -32,26 +32,27 @@ pub fn fold(state: State, group: Group, id: &'static str, name: &'static str) ->
 }
 
 /// `TP 4, EP 4`: what differs from the defaults, and always the engine.
-fn summary(form: &Form, group: Group) -> String {
-    if group == Group::Architecture {
+fn summary(form: &Form, group: FormGroup) -> String {
+    if group == FormGroup::Architecture {
         let edited = form.scenario().model.record().is_some_and(Model::is_edited);
         return if edited { "edited" } else { "as published" }.into();
     }
     let mut set: Vec<String> =
-        group.inputs().into_iter().filter_map(|input| said(form, input, group)).collect();
-    if set.is_empty() || group == Group::Engine && set.len() == 1 {
+        group.inputs().into_iter().filter_map(|input| changed_text(form, input, group)).collect();
+    if set.is_empty() || group == FormGroup::Engine && set.len() == 1 {
         set.push("defaults".into());
     }
     set.join(", ")
 }
 
-fn said(form: &Form, input: &Input, group: Group) -> Option<String> {
+/// `TP 4`: the input and its value, if that is not the default.
+fn changed_text(form: &Form, input: &Input, group: FormGroup) -> Option<String> {
     let scenario = form.scenario();
     if let Some(number) = &input.number {
         let value = (number.read)(scenario).filter(|value| input.default_number() != Some(*value))?;
         // Degrees are known by their short names, which are their keys.
         let name = match group {
-            Group::Layout if input.key.len() == 2 => input.key.to_ascii_uppercase(),
+            FormGroup::Layout if input.key.len() == 2 => input.key.to_ascii_uppercase(),
             _ => input.label.to_owned(),
         };
         return Some(format!("{name} {}", number.print(value)));

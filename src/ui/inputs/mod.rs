@@ -17,7 +17,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use crate::config::catalog::{Offered, catalog};
-use crate::config::inputs::{Form, Group, Input};
+use crate::config::inputs::{Form, FormGroup, Input};
 use crate::config::link::Find;
 use crate::config::{Field, Lengths, Scenario};
 use crate::study::words;
@@ -51,7 +51,7 @@ pub fn Inputs() -> impl IntoView {
     };
     let load = view! {
         {presets(state)}
-        {controls(Group::Workload)}
+        {controls(FormGroup::Workload)}
         <OwnText own=&texts::TRACE />
         <OwnText own=&texts::MEASURED />
     };
@@ -63,13 +63,13 @@ pub fn Inputs() -> impl IntoView {
         </button>
         <form class="inputs" aria-label="Configuration" on:submit=|event: SubmitEvent| event.prevent_default()>
             {issue_list("link-issues".into(), elsewhere)}
-            {group("Model", controls(Group::Model))}
-            {group("GPU", view! { {controls(Group::Gpu)}{varies()} }.into_any())}
+            {group("Model", controls(FormGroup::Model))}
+            {group("GPU", view! { {controls(FormGroup::Gpu)}{varies()} }.into_any())}
             {group("Load", load.into_any())}
-            {group("Limits", controls(Group::Slos))}
+            {group("Limits", controls(FormGroup::Slos))}
             {renewed(move || if state.finding.get() { ().into_any() } else { system(state) })}
-            {fold(state, Group::Requests, "requests", "Requests in detail")}
-            {fold(state, Group::Rates, "rates", "Clock and price")}
+            {fold(state, FormGroup::Requests, "requests", "Requests in detail")}
+            {fold(state, FormGroup::Rates, "rates", "Clock and price")}
         </form>
     }
 }
@@ -77,11 +77,11 @@ pub fn Inputs() -> impl IntoView {
 /// Inputs that a configuration has and a search chooses.
 fn system(state: State) -> AnyView {
     view! {
-        {fold(state, Group::Layout, "layout", "Layout")}
-        {fold(state, Group::Formats, "formats", "Formats")}
-        {fold(state, Group::Engine, "engine", "Engine")}
-        {fold(state, Group::Hardware, "hardware", "GPU figures")}
-        {fold(state, Group::Architecture, "architecture", "Model sizes")}
+        {fold(state, FormGroup::Layout, "layout", "Layout")}
+        {fold(state, FormGroup::Formats, "formats", "Formats")}
+        {fold(state, FormGroup::Engine, "engine", "Engine")}
+        {fold(state, FormGroup::Hardware, "hardware", "GPU figures")}
+        {fold(state, FormGroup::Architecture, "architecture", "Model sizes")}
     }
     .into_any()
 }
@@ -103,7 +103,7 @@ fn in_words(form: &Form) -> String {
     format!("{model} on {gpus} × {gpu}, {engine}: {load}, {prompt} in, {output} out")
 }
 
-fn controls(group: Group) -> AnyView {
+fn controls(group: FormGroup) -> AnyView {
     let inputs = group.inputs().into_iter();
     inputs.map(unless_chosen).collect_view().into_any()
 }

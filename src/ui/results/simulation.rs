@@ -26,13 +26,13 @@ pub fn LoadsView() -> impl IntoView {
     let idle = move || progress() != Progress::Running;
     let status = move || match (progress(), state.has_errors()) {
         (Progress::Due, true) => "Runs once the marked inputs are fixed".into(),
-        (progress, _) => state.sweep.with(|sweep| said(progress, sweep.curve.as_ref())),
+        (progress, _) => state.sweep.with(|sweep| progress_text(progress, sweep.curve.as_ref())),
     };
     let curve = Memo::new(move |_| {
         state.sweep.with(|sweep| sweep.curve.as_ref().map(|curve| curve.document.clone())).unwrap_or_default()
     });
     let no_curve = move || curve.with(|curve| curve.blocks.is_empty());
-    // What is no longer so takes no room; before the first answer its place is kept.
+    // An outdated result takes no room; before the first answer its place is reserved.
     let nothing = move || match progress() {
         Progress::None => state.answer.with(Option::is_some),
         Progress::Due => state.has_errors() && no_curve(),
@@ -64,7 +64,7 @@ fn id(progress: Progress) -> &'static str {
     }
 }
 
-fn said(progress: Progress, curve: Option<&Swept>) -> String {
+fn progress_text(progress: Progress, curve: Option<&Swept>) -> String {
     match (progress, curve) {
         (Progress::Due | Progress::None, _) => "Run after the answer".into(),
         (Progress::Running, Some(curve)) => format!("{} of {}", curve.done, curve.total),

@@ -11,7 +11,7 @@ pub fn Status() -> impl IntoView {
     let kind = move || basis_id(basis().as_ref());
     let label = move || basis_label(basis().as_ref());
     let status = move || state.worker.with(status_id);
-    let said = move || state.worker.with(said);
+    let text = move || state.worker.with(status_text);
     // Dimming alone would mislead screen reader users, and anyone in a hurry.
     let refused = move || {
         let answered = state.answer.with(Option::is_some);
@@ -27,7 +27,7 @@ pub fn Status() -> impl IntoView {
         <div class="status" role="status">
             <span class="basis" data-testid="basis" data-basis=kind>{label}</span>
             <span class="refused" data-testid="refused">{refused}</span>
-            <span class="worker" data-testid="worker" data-status=status>{said}</span>
+            <span class="worker" data-testid="worker" data-status=status>{text}</span>
         </div>
     }
 }
@@ -57,7 +57,7 @@ fn status_id(worker: &WorkerStatus) -> &'static str {
     }
 }
 
-fn said(worker: &WorkerStatus) -> String {
+fn status_text(worker: &WorkerStatus) -> String {
     match worker {
         WorkerStatus::Starting => "Loading the learned models".into(),
         WorkerStatus::Ready { .. } => String::new(),

@@ -46,13 +46,13 @@ pub fn TimesView() -> impl IntoView {
 
 fn bar(phase: Phase, pass: &Pass) -> AnyView {
     let name = words::phase(phase);
-    let said: Vec<String> = pass.times.iter().map(|part| format!("{} {}", part.name, part.size)).collect();
+    let shares: Vec<String> = pass.times.iter().map(|part| format!("{} {}", part.name, part.size)).collect();
     let parts: Vec<AnyView> = pass.times.iter().map(segment).collect();
     view! {
         <div class="time">
             <span class="name">{name}</span>
             <span class="step">{pass.facts.first().cloned()}</span>
-            <div class="bar" role="img" data-testid=format!("time-{}", phase.id()) aria-label=format!("{name} step by resource: {}", said.join(", "))>
+            <div class="bar" role="img" data-testid=format!("time-{}", phase.id()) aria-label=format!("{name} step by resource: {}", shares.join(", "))>
                 {parts}
             </div>
         </div>

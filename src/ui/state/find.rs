@@ -154,8 +154,8 @@ pub fn resume(state: State) -> bool {
     finding
 }
 
-/// Whether this belongs to the plans.
-pub fn heard(state: State, studied: &Studied) -> bool {
+/// Takes a result if it belongs to the plans; returns whether it does.
+pub fn receive(state: State, studied: &Studied) -> bool {
     let is_own = state.plans.with_untracked(|plans| plans.id == studied.id);
     if is_own && state.plans.with_untracked(|plans| plans.progress == Progress::Running) {
         let issues: Vec<Issue> = studied.issues.clone();

@@ -150,7 +150,7 @@ fn start_worker(state: State) {
     let Some(files) = files() else {
         return end(state, "this build of the page has no worker".into());
     };
-    match Client::start(&files, move |event| hear(state, event)) {
+    match Client::start(&files, move |event| receive(state, event)) {
         Ok(client) => state.predictor.update_value(|predictor| {
             if let Some(asked) = &predictor.newest {
                 client.ask(asked.clone());
@@ -166,7 +166,7 @@ fn start_worker(state: State) {
     }
 }
 
-fn hear(state: State, event: Event) {
+fn receive(state: State, event: Event) {
     match event {
         Event::Late => state.worker.set(WorkerStatus::Late),
         Event::Ended(reason) => end(state, reason),
@@ -179,10 +179,10 @@ fn hear(state: State, event: Event) {
                 predict(state);
             }
             FromWorker::Answered(of) => answered(state, *of),
-            FromWorker::Read(read) => texts::heard(state, read),
+            FromWorker::Read(read) => texts::receive(state, read),
             FromWorker::Swept(curve) => sweep::swept(state, curve),
-            FromWorker::Studied(studied) if find::heard(state, &studied) => {}
-            FromWorker::Studied(studied) => study::heard(state, studied),
+            FromWorker::Studied(studied) if find::receive(state, &studied) => {}
+            FromWorker::Studied(studied) => study::receive(state, studied),
         },
     }
 }

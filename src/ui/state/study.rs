@@ -153,7 +153,7 @@ pub fn ask(state: State) {
     ask_worker(state, id, topic, of);
 }
 
-pub fn heard(state: State, studied: Studied) {
+pub fn receive(state: State, studied: Studied) {
     state.study.update(|study| {
         if study.finding == studied.id {
             let of =
@@ -163,7 +163,7 @@ pub fn heard(state: State, studied: Studied) {
             study.due = false;
             study.studied = studied;
         } else {
-            suggest::heard(&mut study.suggestion, studied);
+            suggest::receive(&mut study.suggestion, studied);
         }
     });
     suggest::rest(state);

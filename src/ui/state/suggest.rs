@@ -63,8 +63,8 @@ pub fn displaced(state: State) {
     });
 }
 
-/// Handles a result, if it belongs to the current search.
-pub fn heard(suggestion: &mut Suggestion, studied: Studied) {
+/// Takes a result if it belongs to the current search.
+pub fn receive(suggestion: &mut Suggestion, studied: Studied) {
     if suggestion.id != Some(studied.id) {
         return;
     }

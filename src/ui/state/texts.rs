@@ -30,7 +30,7 @@ pub fn look_up(state: State) {
 }
 
 /// Applies what a text holds to the form; for a trace its means, which the link keeps.
-pub fn heard(state: State, read: Read) {
+pub fn receive(state: State, read: Read) {
     let field = read.field;
     let looked_up = state.predictor.try_update_value(|predictor| {
         predictor.reading.retain(|other| *other != field);
@@ -44,16 +44,16 @@ pub fn heard(state: State, read: Read) {
     }
     let (link, wrong) = link::decode(&read.link);
     let sound = !read.link.is_empty() && !wrong.iter().any(Issue::is_error);
-    let said = [read.issues, wrong].concat();
+    let issues = [read.issues, wrong].concat();
     if sound && looked_up.is_some() {
         return state.amend(|form| {
             form.choose(field, |scenario| {
                 (scenario.model, scenario.weights) = (link.scenario.model, link.scenario.weights);
             });
-            form.show_issues(said);
+            form.show_issues(issues);
         });
     }
-    found(state, field, said);
+    found(state, field, issues);
     if !sound {
         return;
     }
@@ -118,7 +118,7 @@ pub fn ended(state: State) {
 
 /// Removes the measurement, with an empty link.
 pub fn end_measured(state: State) {
-    heard(state, Read { field: Field::Measured, link: "v=1".into(), ..Read::default() });
+    receive(state, Read { field: Field::Measured, link: "v=1".into(), ..Read::default() });
 }
 
 /// Shows the issues of the text for `field`, replacing those of another.

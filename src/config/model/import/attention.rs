@@ -147,7 +147,7 @@ fn gated_delta(fields: &mut Fields<'_>) -> Delta {
     }
 }
 
-/// A scan in which every head has queries and keys of its own, the matrices of Mamba-2, and no convolution.
+/// A scan whose heads each have their own queries and keys (Mamba-2's matrices), without a convolution.
 fn lightning(full: &Attention) -> Mamba {
     let (heads, head_dim) = match full {
         Attention::Gqa(gqa) => (gqa.heads, gqa.head_dim),

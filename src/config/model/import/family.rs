@@ -53,7 +53,7 @@ pub enum Mixers {
     MambaHeads,
     /// A Mamba mixer beside attention in every layer (Falcon-H1).
     MambaBeside,
-    /// The same with lightning attention, a scan whose every head has matrices of its own (MiniMax-M1).
+    /// The same with lightning attention, a scan in which every head has its own matrices (MiniMax-M1).
     Lightning,
     /// Latent attention, sparse where it has an indexer.
     Latent,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::globs::Globs;
-use super::modules::{Module, Part};
+use super::modules::{FormatClass, Module};
 use super::schemes::{self, Scheme};
 use crate::config::issue::excerpt;
 use crate::config::model::Formats;
@@ -153,7 +153,7 @@ impl Quantization {
     }
 
     fn of(&self, module: &Module) -> Dtype {
-        let general = if module.part == Part::Experts { self.experts } else { self.others };
+        let general = if module.class == FormatClass::Experts { self.experts } else { self.others };
         match self.kept.find(&module.name) {
             Some(kept) => kept,
             None => self.own.find(&module.name).unwrap_or(general),
@@ -164,7 +164,7 @@ impl Quantization {
     /// most of its linear layers, the wider one on a tie.
     pub fn formats(&self, modules: &[Module]) -> (Formats, Vec<String>) {
         let mut notes: Vec<String> = self.notes.iter().map(|note| (*note).to_owned()).collect();
-        let experts = modules.iter().any(|module| module.part == Part::Experts);
+        let experts = modules.iter().any(|module| module.class == FormatClass::Experts);
         if self.unlisted && self.experts != Dtype::Bf16 {
             let formats = Formats::usual(self.experts, experts);
             if formats != Formats::uniform(self.experts) {
@@ -172,11 +172,11 @@ impl Quantization {
             }
             return (formats, notes);
         }
-        let mut class = |part: Part| {
-            let formats = modules.iter().filter(|module| module.part == part).map(|module| self.of(module));
+        let mut of_class = |class: FormatClass| {
+            let formats = modules.iter().filter(|module| module.class == class).map(|module| self.of(module));
             let (chosen, others, all) = most(formats)?;
             if others > 0 {
-                let (what, id) = (part.name(), chosen.id());
+                let (what, id) = (class.name(), chosen.id());
                 notes.push(format!(
                     "{others} of {all} linear layers of {what} use other formats and are counted as {id}."
                 ));
@@ -184,7 +184,8 @@ impl Quantization {
             Some(chosen)
         };
         let [attention, mlp, shared, routed] =
-            [class(Part::Attention), class(Part::Mlp), class(Part::Shared), class(Part::Experts)];
+            [FormatClass::Attention, FormatClass::Mlp, FormatClass::Shared, FormatClass::Experts]
+                .map(&mut of_class);
         let quantised = [mlp, attention].into_iter().flatten().find(|dtype| *dtype != Dtype::Bf16);
         let weights = routed.or(quantised).unwrap_or(Dtype::Bf16);
         let usual = Formats::usual(weights, experts);

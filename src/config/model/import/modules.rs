@@ -6,7 +6,7 @@ use crate::config::model::{Attention, Ffn, Gates, GqaTrait};
 
 /// The format class of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum FormatClass {
     Attention,
     Mlp,
     Shared,
@@ -16,12 +16,12 @@ pub enum Part {
 /// One linear layer; the first expert stands for all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
-    pub part: Part,
+    pub class: FormatClass,
     /// From `layers.` on.
     pub name: String,
 }
 
-impl Part {
+impl FormatClass {
     pub fn name(self) -> &'static str {
         match self {
             Self::Attention => "attention",
@@ -39,16 +39,16 @@ const PLAIN: [&str; 2] = ["up_proj", "down_proj"];
 pub fn of(layers: &[Layer], family: &Family) -> Vec<Module> {
     let mut modules = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
-        // Two of what is counted are one of the checkpoint's.
+        // Two modules as counted are one in the checkpoint.
         let index = if family.mixers == Mixers::MambaBeside { index / 2 } else { index };
-        let mut add = |part: Part, within: &str, names: &[&str]| {
+        let mut add = |class: FormatClass, within: &str, names: &[&str]| {
             let dot = if within.is_empty() { "" } else { "." };
             let full = names.iter().map(|name| format!("layers.{index}.{within}{dot}{name}"));
-            modules.extend(full.map(|name| Module { part, name }));
+            modules.extend(full.map(|name| Module { class, name }));
         };
         if let Some(attention) = &layer.attention {
             let (within, names) = mixer(attention, family);
-            add(Part::Attention, within, &names);
+            add(FormatClass::Attention, within, &names);
         }
         let projections: &[&str] = if family.gated { &GATED } else { &PLAIN };
         let mlp = match family.mixers {
@@ -57,19 +57,19 @@ pub fn of(layers: &[Layer], family: &Family) -> Vec<Module> {
             _ => "mlp",
         };
         match (&layer.ffn, family.experts) {
-            (Some(Ffn::Dense(_)), _) => add(Part::Mlp, mlp, projections),
+            (Some(Ffn::Dense(_)), _) => add(FormatClass::Mlp, mlp, projections),
             (Some(Ffn::Moe(moe)), Some(experts)) => {
                 let (routed, shared) = experts.modules;
                 let first = format!("{routed}.0");
                 // Mixtral's names.
                 let names: &[&str] =
                     if routed.contains("sparse") { &["w1", "w3", "w2"] } else { projections };
-                add(Part::Experts, &first, names);
+                add(FormatClass::Experts, &first, names);
                 if moe.shared.is_some() {
-                    add(Part::Shared, shared, projections);
+                    add(FormatClass::Shared, shared, projections);
                 }
                 if moe.beside.is_some() {
-                    add(Part::Mlp, mlp, projections);
+                    add(FormatClass::Mlp, mlp, projections);
                 }
             }
             (Some(Ffn::Moe(_)), None) | (None, _) => {}

@@ -126,6 +126,11 @@ impl PoolRun {
 }
 
 impl Side {
+    /// The key, setup and extent of its table of step times.
+    fn wanted_table(&self) -> (String, &Setup, &Extent) {
+        (self.table_key(), &self.setup, &self.extent)
+    }
+
     /// Workers with the same step times.
     pub fn table_key(&self) -> String {
         let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, drafts, .. } = &self.setup;

@@ -6,11 +6,10 @@ use serde::Serialize;
 
 use super::{PoolRun, Side};
 use crate::config::catalog::{Catalog, Physics};
-use crate::efficiency::Efficiencies;
 use crate::evidence::cases::{Ask, PoolCase, ServedCase};
 use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, Skipped, grouped};
-use crate::evidence::served::{Tables, on_all_cores};
-use crate::serving::table::{Extent, StepTable, TablePlan};
+use crate::evidence::served::{Tables, on_all_cores, tables};
+use crate::serving::table::StepTable;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct PoolReport {
@@ -44,7 +43,8 @@ pub fn pool_report(
             Err(reason) => skipped.push(Skipped { id: case.served.id.clone(), reason }),
         }
     }
-    let tables = tables(&ready, physics, ask)?;
+    let sides = ready.iter().flat_map(|(_, run)| [&run.prefill, &run.decode]);
+    let tables = tables(sides.map(Side::wanted_table), physics, ask)?;
     let mut compared = Vec::new();
     for ((case, _), pair) in ready.iter().zip(on_all_cores(&ready, |(case, run)| compare(case, run, &tables)))
     {
@@ -88,28 +88,6 @@ fn ratio(run: &PoolRun) -> String {
     }
 }
 
-/// The tables of all workers by their keys, each as large as the largest run needs it.
-fn tables(
-    runs: &[(&PoolCase, PoolRun)],
-    physics: &Physics,
-    ask: &Ask<'_>,
-) -> Result<BTreeMap<String, Tables>, String> {
-    let mut wanted: BTreeMap<String, (&Side, Extent)> = BTreeMap::new();
-    for side in runs.iter().flat_map(|(_, run)| [&run.prefill, &run.decode]) {
-        let (_, extent) = wanted.entry(side.table_key()).or_insert((side, side.extent));
-        *extent = extent.joined(&side.extent);
-    }
-    let wanted: Vec<(String, (&Side, Extent))> = wanted.into_iter().collect();
-    let table = |(key, (side, extent)): &(String, (&Side, Extent))| {
-        let plan = TablePlan::new(&side.setup, physics, extent).map_err(|missing| missing.to_string())?;
-        let unanswered = "the models did not answer every row";
-        let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
-        let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
-        Ok((key.clone(), Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
-    };
-    on_all_cores(&wanted, table).into_iter().collect()
-}
-
 fn compare(case: &PoolCase, run: &PoolRun, tables: &BTreeMap<String, Tables>) -> Result<Compared, String> {
     let of = |side: &Side| tables.get(&side.table_key()).ok_or("no table of step times");
     let (prefill, decode) = (of(&run.prefill)?, of(&run.decode)?);
@@ -128,11 +106,10 @@ fn compare(case: &PoolCase, run: &PoolRun, tables: &BTreeMap<String, Tables>) ->
         outside: served.outside,
         concurrency: Some(served.concurrency),
         recorded: Some(run.recorded),
-        physics: None,
-        calibrated: Default::default(),
         predicted: simulate(&prefill.learned, &decode.learned)?,
         roofline: simulate(&prefill.roofline, &decode.roofline)?,
         measured: served.measured,
         link: run.link.clone(),
+        ..Compared::default()
     })
 }

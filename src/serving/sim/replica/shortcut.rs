@@ -32,8 +32,8 @@ impl Replica<'_> {
         let quiet = alone && !self.stalled && decided < until && self.in_flight.is_empty();
         let next_request = self.next_request();
         let seen = if self.policy.ahead { self.began } else { decided };
-        let heard = self.receive_count >= self.policy.receive_interval && next_request <= seen;
-        if !quiet || heard || !self.ranks.iter().all(|rank| rank.decodes_on(1)) {
+        let receives = self.receive_count >= self.policy.receive_interval && next_request <= seen;
+        if !quiet || receives || !self.ranks.iter().all(|rank| rank.decodes_on(1)) {
             return None;
         }
         let room = until.min(next_request) - decided;

@@ -1,0 +1,66 @@
+//! Step times of measured runs, tabulated on all cores.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::config::Setup;
+use crate::config::catalog::Physics;
+use crate::efficiency::Efficiencies;
+use crate::evidence::cases::Ask;
+use crate::serving::table::{Extent, StepTable, TablePlan};
+
+/// Step times of one setup.
+#[derive(Debug, Clone)]
+pub struct Tables {
+    pub learned: StepTable,
+    pub roofline: StepTable,
+}
+
+/// One table for each key, as large as the largest run with that key needs it.
+///
+/// # Errors
+/// Where a catalog record lacks a figure, or the models do not answer.
+pub fn tables<'a>(
+    runs: impl Iterator<Item = (String, &'a Setup, &'a Extent)>,
+    physics: &Physics,
+    ask: &Ask<'_>,
+) -> Result<BTreeMap<String, Tables>, String> {
+    let mut wanted: BTreeMap<String, (&Setup, Extent)> = BTreeMap::new();
+    for (key, setup, needed) in runs {
+        let (_, extent) = wanted.entry(key).or_insert((setup, *needed));
+        *extent = extent.joined(needed);
+    }
+    let wanted: Vec<(String, (&Setup, Extent))> = wanted.into_iter().collect();
+    let table = |(key, (setup, extent)): &(String, (&Setup, Extent))| {
+        let plan = TablePlan::new(setup, physics, extent).map_err(|missing| missing.to_string())?;
+        let unanswered = "the models did not answer every row";
+        let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
+        let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
+        Ok((key.clone(), Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
+    };
+    on_all_cores(&wanted, table).into_iter().collect()
+}
+
+/// What `of` makes of each, in order, worked out on all cores.
+pub fn on_all_cores<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((at, one)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, all.get(at)?)))
+        {
+            done.push((at, of(one)));
+        }
+        done
+    };
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let threads_running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads_running
+            .into_iter()
+            .flat_map(|one| one.join().unwrap_or_else(|fault| std::panic::resume_unwind(fault)))
+            .collect()
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, one)| one).collect()
+}
