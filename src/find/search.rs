@@ -23,6 +23,8 @@ const SCREENED: usize = 16;
 const REFINED: usize = 4;
 /// Layouts simulated before all the more promising ones have been estimated, so that there is soon a plan to show.
 const EARLY: u32 = 3;
+/// Of a long search the first of these is chosen when so many layouts have been bounded.
+const GLANCE: usize = 6 * SCREENED;
 /// Layouts simulated to find the closest miss when physics excludes all.
 const NEAREST: usize = 8;
 
@@ -65,6 +67,14 @@ pub struct Search {
     stopped: bool,
 }
 
+/// The layouts in an order in which the first of many are of all GPUs, formats and degrees.
+fn spread(layouts: Vec<Scenario>) -> VecDeque<Scenario> {
+    let stride = layouts.len().div_ceil(GLANCE).max(1);
+    let mut numbered: Vec<(usize, Scenario)> = layouts.into_iter().enumerate().collect();
+    numbered.sort_by_key(|(index, _)| index % stride);
+    numbered.into_iter().map(|(_, layout)| layout).collect()
+}
+
 /// The current goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -83,7 +93,7 @@ pub(super) enum Phase {
 
 impl Search {
     pub fn new(request: Request) -> Self {
-        let scenarios: VecDeque<Scenario> = request.layouts().into();
+        let scenarios = spread(request.layouts());
         let layouts = scenarios.len() as u32;
         Self {
             request: Arc::new(request),
@@ -155,7 +165,8 @@ impl Search {
 
     fn work(&mut self) -> Option<Job> {
         loop {
-            if !self.scenarios.is_empty() {
+            let is_early = self.is_early();
+            if !is_early && !self.scenarios.is_empty() {
                 self.screening += 1;
                 let some = self.scenarios.drain(..SCREENED.min(self.scenarios.len())).collect();
                 return Some(Job::Screen(self.request.clone(), some, self.exhaustive));
@@ -163,6 +174,9 @@ impl Search {
             // The most promising layout is known only after all are bounded.
             if self.screening > 0 {
                 return None;
+            }
+            if is_early {
+                self.sort();
             }
             let Some(own) = self.own.clone() else {
                 // Only once: nothing else is in flight.
@@ -203,6 +217,14 @@ impl Search {
             }
             self.next_phase();
         }
+    }
+
+    /// Whether one of the layouts bounded so far is to be simulated before the rest are bounded: there is nothing to show.
+    fn is_early(&self) -> bool {
+        let bounded = self.counts.layouts as usize - self.scenarios.len();
+        let first = self.counts.simulated == 0 && !self.layouts.is_empty();
+        let is_long = self.scenarios.len() > GLANCE && bounded >= GLANCE;
+        is_long && !self.exhaustive && self.found.is_empty() && (first || !self.probes.is_empty())
     }
 
     /// Limits a probe to the most replicas that could still be shown: if these miss the limits, the layout is out.
