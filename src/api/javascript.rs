@@ -58,9 +58,11 @@ pub fn predict(config: &str, options: &str) -> JsValue {
     let prediction = match Options::from_json(options) {
         Ok(options) => {
             let asked = ParsedScenario::with(config, &options);
-            TABLES.with_borrow_mut(|tables| {
-                asked.predict_among(&options, tables, |rows| answer(&options, rows))
-            })
+            // Not borrowed meanwhile: a prediction that traps must not lock out the next.
+            let mut tables = TABLES.take();
+            let prediction = asked.predict_among(&options, &mut tables, |rows| answer(&options, rows));
+            TABLES.set(tables);
+            prediction
         }
         Err(issue) => Prediction { issues: vec![issue], ..Prediction::default() },
     };

@@ -66,7 +66,7 @@ impl Engine {
         self.versions.iter().rev().find(|defaults| defaults.since(arch) <= version)
     }
 
-    /// What a server of this version works on the template of each chat request; `None` if it is negligible.
+    /// The time a server of this version spends on the chat template of each request; `None` if it is negligible.
     pub fn chat_template(&self, version: &Version) -> Option<&ChatTemplate> {
         let does = |one: &&ChatTemplate| one.from <= *version && *version < one.before;
         self.chat_templates.iter().find(does)

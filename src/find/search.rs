@@ -23,7 +23,7 @@ const SCREENED: usize = 16;
 const REFINED: usize = 4;
 /// Layouts simulated before all the more promising ones have been estimated, so that there is soon a plan to show.
 const EARLY: u32 = 3;
-/// Of a long search the first of these is chosen when so many layouts have been bounded.
+/// In a long search the first of them is chosen once this many layouts have been bounded.
 const GLANCE: usize = 6 * SCREENED;
 /// Layouts simulated to find the closest miss when physics excludes all.
 const NEAREST: usize = 8;
@@ -67,11 +67,14 @@ pub struct Search {
     stopped: bool,
 }
 
-/// The layouts in an order in which the first of many are of all GPUs, formats and degrees.
+/// Those of a long search in an order whose first are of many GPUs, formats and degrees.
 fn spread(layouts: Vec<Scenario>) -> VecDeque<Scenario> {
-    let stride = layouts.len().div_ceil(GLANCE).max(1);
-    let mut numbered: Vec<(usize, Scenario)> = layouts.into_iter().enumerate().collect();
-    numbered.sort_by_key(|(index, _)| index % stride);
+    if layouts.len() <= 2 * GLANCE {
+        return layouts.into();
+    }
+    let mut numbered: Vec<(u32, Scenario)> = (0..).zip(layouts).collect();
+    // A step by the golden ratio falls in with none of the nested choices.
+    numbered.sort_by_key(|(index, _)| index.wrapping_mul(0x9E37_79B9));
     numbered.into_iter().map(|(_, layout)| layout).collect()
 }
 
@@ -171,7 +174,7 @@ impl Search {
                 let some = self.scenarios.drain(..SCREENED.min(self.scenarios.len())).collect();
                 return Some(Job::Screen(self.request.clone(), some, self.exhaustive));
             }
-            // The most promising layout is known only after all are bounded.
+            // The most promising layout is known only after all are bounded, or, early, all that were begun.
             if self.screening > 0 {
                 return None;
             }
@@ -219,7 +222,7 @@ impl Search {
         }
     }
 
-    /// Whether one of the layouts bounded so far is to be simulated before the rest are bounded: there is nothing to show.
+    /// Whether to simulate one of the layouts bounded so far before bounding the rest, because there is nothing to show yet.
     fn is_early(&self) -> bool {
         let bounded = self.counts.layouts as usize - self.scenarios.len();
         let first = self.counts.simulated == 0 && !self.layouts.is_empty();

@@ -210,3 +210,21 @@ fn plans_report_power_and_may_vary_its_cap() {
     assert!((full.joules_per_request * requests / full.watts - 1.0).abs() < 1e-9);
     assert!(found.plans.iter().any(|plan| plan.name.ends_with(", 350 W")), "{:?}", found.plans[0].name);
 }
+
+#[test]
+fn a_long_search_shows_a_plan_before_it_has_bounded_all_layouts() {
+    let text = small(
+        r#""rate": 8, "slo_ttft": 1000, "slo_tpot": 30, "vary": {"gpu": "all", "weights": ["bf16", "fp8", "nvfp4"]}"#,
+    );
+    let mut search = Search::new(request(&text));
+    let step = |search: &mut Search| search.step(roofline, || "unanswered".to_owned()).expect("an answer");
+    while search.tried().is_empty() {
+        assert!(step(&mut search), "there are plans");
+    }
+    let counts = search.counts();
+    assert!(counts.remaining > counts.layouts / 2 && counts.simulated == 1, "{counts:?}");
+    assert!(!search.answer().plans.is_empty());
+    let (early, best) = (search.answer().plans[0].clone(), finish(search, roofline));
+    let cost = |plan: &rooflight::find::Plan| plan.dollars_per_hour.unwrap_or(f64::INFINITY);
+    assert!(best.counts.remaining == 0 && cost(&best.plans[0]) <= cost(&early));
+}

@@ -71,7 +71,7 @@ fn no_cheaper_pools_meet_the_limits() {
         let mut tried = 0;
         for (first, then) in [1, 2].into_iter().flat_map(|first| [1, 2, 4].map(|then| (first, then))) {
             for computing in 1..plan.gpus / first {
-                // All with fewer GPUs in the decode pool would be no better: the most that are cheaper.
+                // The most decode workers that are still cheaper; fewer would do no better.
                 let decoding = (plan.gpus - 1 - computing * first) / then;
                 if decoding == 0 {
                     continue;

@@ -18,7 +18,7 @@ use rooflight::api::ParsedScenario;
 use rooflight::deploy;
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::evidence::models::{open_models, shipped_models};
+use rooflight::evidence::models::models_of;
 use rooflight::find::{Answer, Capacity, Question, Request, Search};
 use rooflight::units::count;
 
@@ -157,7 +157,7 @@ fn models(cli: &Cli) -> Result<Option<Models>, ModelError> {
     if cli.roofline {
         return Ok(None);
     }
-    cli.models.as_deref().map_or_else(shipped_models, open_models).map(Some)
+    models_of(cli.models.as_deref()).map(Some)
 }
 
 fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Capacity, Failed> {

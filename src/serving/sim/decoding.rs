@@ -83,13 +83,15 @@ impl DecodeBatch {
         self.sequences.front().is_none_or(|sequence| sequence.end > position)
     }
 
+    /// Steps in which a sequence gains about this many tokens.
+    pub fn steps_for(&self, tokens: u64) -> u64 {
+        (tokens as f64 / self.per_step) as u64
+    }
+
     /// Steps before the one in which the first sequence ends, about.
     pub fn steps_left(&self) -> u64 {
-        let left = self
-            .sequences
-            .front()
-            .map_or(u64::MAX, |sequence| sequence.end.saturating_sub(self.position + 1));
-        (left as f64 / self.per_step) as u64
+        let left = |sequence: &Sequence| sequence.end.saturating_sub(self.position + 1);
+        self.steps_for(self.sequences.front().map_or(u64::MAX, left))
     }
 
     /// Tokens in the KV cache of a sequence, on average.

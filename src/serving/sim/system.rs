@@ -164,7 +164,7 @@ impl<'a> System<'a> {
         (self.arrived as u64).saturating_sub(self.finished + running) as u32
     }
 
-    /// Adds the queue since the last event: what only decodes does not change it.
+    /// Adds the queue since the last event: steps that only decode do not change it.
     fn count_queue(&mut self, time: f64) {
         self.queued += f64::from(self.waiting()) * (time - self.counted);
         self.counted = time;

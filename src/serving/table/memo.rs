@@ -1,5 +1,5 @@
-//! The table that was planned last. A change of the page's form is mostly one of the requests, which need the same steps: planning
-//! them anew took a third of an answer.
+//! The table that was planned last. Changes of the page's form and a program's predictions mostly differ in their requests, which
+//! need the same steps: planning those anew took a third of an answer.
 
 use super::{Extent, TablePlan};
 use crate::config::catalog::Physics;

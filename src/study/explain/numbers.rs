@@ -68,7 +68,8 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, spread
     }
     // Little's law: the number waiting is the arrival rate times the waiting time.
     let in_flight = headline.running + headline.waiting;
-    let queue = headline.e2e * (headline.waiting / in_flight);
+    // Preempted sequences, and those between pools, also wait after their first token.
+    let queue = (headline.e2e * (headline.waiting / in_flight)).min(headline.ttft - alone).max(Seconds::ZERO);
     let shared = (headline.ttft - alone - queue).max(Seconds::ZERO);
     let first = (images > Seconds::ZERO).then_some(("Image encoder", images));
     let rows = [

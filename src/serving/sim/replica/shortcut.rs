@@ -7,8 +7,8 @@ use crate::serving::sim::rank::Rank;
 use crate::serving::sim::scheduled::Scheduled;
 use crate::serving::sim::{Gaps, Spent};
 
-/// Steps by which no sequence grows by more than one token in so many are alike: by the middle one, each is known to a
-/// hundred-thousandth where its time is smooth in the sequences' length.
+/// Steps in which the sequences grow by at most one token in so many, on average, are alike: from the middle one the sum of
+/// their times is known to a hundred-thousandth, where they are smooth in the sequences' length.
 const ALIKE: u64 = 64;
 /// Steps taken together, at most.
 const MOST: u64 = 63;
@@ -37,8 +37,10 @@ impl Replica<'_> {
             return None;
         }
         let room = until.min(next_request) - decided;
-        let alike = self.ranks.iter().map(Rank::alike).fold(begun_within(room, self.pace), u64::min);
-        let steps = if self.ranks.iter().all(|rank| rank.decodes_on(alike)) { alike } else { 1 };
+        let mut steps = self.ranks.iter().map(Rank::alike).fold(begun_within(room, self.pace), u64::min);
+        while steps > 1 && !self.ranks.iter().all(|rank| rank.decodes_on(steps)) {
+            steps = odd(steps / 2);
+        }
         self.ranks.iter_mut().for_each(|rank| rank.schedule_decodes(steps / 2));
         if self.scheduled(0).all(Scheduled::is_empty) {
             return None;
@@ -103,7 +105,7 @@ impl Rank<'_> {
         if decoding.count == 0 {
             return MOST;
         }
-        odd((decoding.mean_length() / ALIKE).min(decoding.steps_left()))
+        odd(decoding.steps_for(decoding.mean_length() / ALIKE).min(decoding.steps_left()))
     }
 
     /// Schedules decoding as it will be `later` steps from now.

@@ -162,7 +162,7 @@ fn the_decode_shortcut_equals_scheduling_each_step() {
             let queued = (outcome.queued * 1e6).round();
             Ok::<_, SimError>(Outcome { queued, ..outcome })
         };
-        // One rank has nothing to balance: all that this changes is that no step is taken to be like the one before.
+        // One rank has nothing to balance: the only effect is that no steps are taken together.
         assert_eq!(run(None), run(Some(BalanceWait { iterations: 1, gather: 0 })), "seed {seed}: {policy:?}");
     }
 }

@@ -37,8 +37,9 @@ fn trtllm_takes_whole_prompts_in_order() {
 #[test]
 fn slots_bound_what_runs() {
     let two = Policy { max_seqs: 2, ..vllm(8, 2, 1 << 20) };
-    let (steps, _) = record(&two, &FOUR, &Arrivals::AtOnce);
-    // The third starts only when a slot is free, after the third step.
+    let (steps, outcome) = record(&two, &FOUR, &Arrivals::AtOnce);
+    // The third starts only when a slot is free, after the third step, and so does the fourth.
+    assert_eq!(outcome.queued, 6.0);
     assert_eq!(steps, ["5+0,3+0|0/0", "3+3|1/6", "|2/14", "3+0,2+0|0/0", "|1/3"]);
 }
 
