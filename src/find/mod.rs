@@ -8,6 +8,7 @@
 mod answer;
 mod bound;
 mod capacity;
+mod early;
 mod estimate;
 mod fleet;
 mod headroom;

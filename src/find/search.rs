@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::answer::Counts;
+use super::early::spread;
 use super::headroom::Headroom;
 use super::plan::{Broken, Found, Tried, Worth};
 use super::pools::Pools;
@@ -18,13 +19,9 @@ use crate::serving::run::Runner;
 use crate::units::Order;
 
 /// Layouts checked and bounded per task: some milliseconds.
-const SCREENED: usize = 16;
+pub(super) const SCREENED: usize = 16;
 /// Layouts bounded by learned step times per task: likewise.
-const REFINED: usize = 4;
-/// Layouts simulated before all the more promising ones have been estimated, so that there is soon a plan to show.
-const EARLY: u32 = 3;
-/// In a long search the first of them is chosen once this many layouts have been bounded.
-const GLANCE: usize = 6 * SCREENED;
+pub(super) const REFINED: usize = 4;
 /// Layouts simulated to find the closest miss when physics excludes all.
 const NEAREST: usize = 8;
 
@@ -37,7 +34,7 @@ pub struct Search {
     pub(super) request: Arc<Request>,
     /// Skips only what does not fit in memory: for comparison.
     pub(super) exhaustive: bool,
-    scenarios: VecDeque<Scenario>,
+    pub(super) scenarios: VecDeque<Scenario>,
     /// Sorted, most promising last.
     pub(super) layouts: Layouts,
     /// Probes between slices.
@@ -65,17 +62,6 @@ pub struct Search {
     pub(super) of_runs: Vec<Issue>,
     pub(super) pools: Pools,
     stopped: bool,
-}
-
-/// Those of a long search in an order whose first are of many GPUs, formats and degrees.
-fn spread(layouts: Vec<Scenario>) -> VecDeque<Scenario> {
-    if layouts.len() <= 2 * GLANCE {
-        return layouts.into();
-    }
-    let mut numbered: Vec<(u32, Scenario)> = (0..).zip(layouts).collect();
-    // A step by the golden ratio falls in with none of the nested choices.
-    numbered.sort_by_key(|(index, _)| index.wrapping_mul(0x9E37_79B9));
-    numbered.into_iter().map(|(_, layout)| layout).collect()
 }
 
 /// The current goal of a search.
@@ -222,14 +208,6 @@ impl Search {
         }
     }
 
-    /// Whether to simulate one of the layouts bounded so far before bounding the rest, because there is nothing to show yet.
-    fn is_early(&self) -> bool {
-        let bounded = self.counts.layouts as usize - self.scenarios.len();
-        let first = self.counts.simulated == 0 && !self.layouts.is_empty();
-        let is_long = self.scenarios.len() > GLANCE && bounded >= GLANCE;
-        is_long && !self.exhaustive && self.found.is_empty() && (first || !self.probes.is_empty())
-    }
-
     /// Limits a probe to the most replicas that could still be shown: if these miss the limits, the layout is out.
     fn aimed(&self, mut probe: Box<Probe>) -> Box<Probe> {
         let setup = &probe.layout.setup;
@@ -240,15 +218,6 @@ impl Search {
         }
         probe.most_shown = shown;
         probe
-    }
-
-    /// While there is nothing to show: the best layout estimated so far.
-    fn early(&mut self) -> Option<Box<BoundedLayout>> {
-        if !self.found.is_empty() || self.counts.simulated >= EARLY {
-            return None;
-        }
-        let best = self.layouts.iter().rposition(|layout| layout.is_refined)?;
-        self.layouts.remove(best)
     }
 
     /// The layout with the best bound among those that could still be shown.

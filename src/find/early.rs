@@ -1,0 +1,49 @@
+//! Something to show soon: a few layouts are simulated before it is known which are the most promising.
+
+use std::collections::VecDeque;
+
+use super::Search;
+use super::probe::BoundedLayout;
+use super::search::{REFINED, SCREENED};
+use crate::config::Scenario;
+
+/// Layouts simulated before all the more promising ones have been estimated, so that there is soon a plan to show.
+const EARLY: u32 = 3;
+/// In a long search the first of them is chosen once this many layouts have been bounded.
+const GLANCE: usize = 6 * SCREENED;
+/// It is the best of this many estimates, unless one is better than all other bounds.
+const COMPARED: usize = 3 * REFINED;
+
+/// Those of a long search in an order whose first are of many GPUs, formats and degrees.
+pub(super) fn spread(layouts: Vec<Scenario>) -> VecDeque<Scenario> {
+    if layouts.len() <= 2 * GLANCE {
+        return layouts.into();
+    }
+    let mut numbered: Vec<(u32, Scenario)> = (0..).zip(layouts).collect();
+    // A step by the golden ratio falls in with none of the nested choices.
+    numbered.sort_by_key(|(index, _)| index.wrapping_mul(0x9E37_79B9));
+    numbered.into_iter().map(|(_, layout)| layout).collect()
+}
+
+impl Search {
+    /// Whether to simulate one of the layouts bounded so far before bounding the rest, because there is nothing to show yet.
+    pub(super) fn is_early(&self) -> bool {
+        let bounded = self.counts.layouts as usize - self.scenarios.len();
+        let first = self.counts.simulated == 0 && !self.layouts.is_empty();
+        let is_long = self.scenarios.len() > GLANCE && bounded >= GLANCE;
+        is_long && !self.exhaustive && self.found.is_empty() && (first || !self.probes.is_empty())
+    }
+
+    /// While there is nothing to show: the best layout estimated so far.
+    pub(super) fn early(&mut self) -> Option<Box<BoundedLayout>> {
+        if !self.found.is_empty() || self.counts.simulated >= EARLY {
+            return None;
+        }
+        let refined = self.layouts.iter().filter(|layout| layout.is_refined).count();
+        if self.is_early() && refined < COMPARED {
+            return None;
+        }
+        let best = self.layouts.iter().rposition(|layout| layout.is_refined)?;
+        self.layouts.remove(best)
+    }
+}
