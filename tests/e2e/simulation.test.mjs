@@ -64,10 +64,14 @@ pageTest("latencies by their spread, other loads and the largest within the limi
 });
 
 pageTest("measured runs are drawn on the answer's own curve, fetched after it", {}, async ({ page, open }) => {
-  let answered = false;
-  const early = [];
+  // The learned answer needs the models and nothing else: the worker answers as soon as they have come.
+  const [coming, came, early] = [new Set(), [], []];
   page.on("request", (request) => {
-    if (!answered && request.url().endsWith("evidence.json")) early.push(request.url());
+    if (request.url().includes(".onnx")) coming.add(request.url());
+    if (request.url().endsWith("evidence.json") && (coming.size > 0 || came.length === 0)) early.push(request.url());
+  });
+  page.on("requestfinished", (request) => {
+    if (coming.delete(request.url())) came.push(request.url());
   });
   await page.addInitScript(() => {
     window.shifts = [];
@@ -76,9 +80,9 @@ pageTest("measured runs are drawn on the answer's own curve, fetched after it", 
   const measured = "v=1&m=minimax-m2.5&g=b200&tp=4&w=fp8_block&kv=fp8&isl=922&osl=922&rr=0.111&c=16";
   await open(measured);
   await settled(page);
-  answered = true;
   await status(page, "done");
   assert.deepEqual(early, []);
+  assert.ok(came.length > 0, "the models came");
   await page.locator("[data-testid=curve] ~ .chart-tools [data-key=measured]").waitFor();
   assert.match(await page.getByTestId("curve-summary").textContent(), /\d+ measured runs are shown for comparison\.$/);
   const shifts = await page.evaluate(() => window.shifts);
