@@ -2,6 +2,7 @@
 //! passes them to pages that import Rooflight as a module.
 
 mod facts;
+mod failure;
 mod figures;
 #[cfg(feature = "infer-worker")]
 pub mod javascript;
@@ -12,7 +13,8 @@ mod prediction;
 mod typescript;
 
 pub use facts::{EngineFacts, GpuFacts, ModelFacts, engines, gpus, models};
+pub use failure::{Failure, FailureKind};
 pub use figures::{Figure, columns, figures, plan_figures};
 pub use limits::Limit;
 pub use links::{Decoded, Encoded, decode, encode};
-pub use prediction::{Curve, Failure, FailureKind, Options, ParsedScenario, Prediction};
+pub use prediction::{Curve, Options, ParsedScenario, Prediction};

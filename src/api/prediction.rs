@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{Failure, FailureKind};
 use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
 use crate::config::link::{self, Link, MOST_RUNS};
@@ -85,36 +86,6 @@ pub struct Curve {
     pub points: Vec<Point>,
     /// The largest load that meets the SLOs, if there are any.
     pub largest: Option<f64>,
-}
-
-/// A failure that no other input would avoid.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Failure {
-    pub kind: FailureKind,
-    pub text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum FailureKind {
-    /// A file of the release could not be fetched or read.
-    Unreachable,
-    /// A file is not what the release says it is.
-    Damaged,
-    /// The learned models were not loaded, and `roofline` is off.
-    NoModels,
-    /// The models failed.
-    Models,
-    /// A bug in Rooflight: a fresh page or process may get further.
-    Defect,
-}
-
-impl Failure {
-    pub fn new(kind: FailureKind, text: impl Into<String>) -> Self {
-        Self { kind, text: text.into() }
-    }
 }
 
 impl Options {

@@ -154,18 +154,14 @@ impl Search {
 
     fn work(&mut self) -> Option<Job> {
         loop {
-            let is_early = self.is_early();
-            if !is_early && !self.scenarios.is_empty() {
+            if !self.scenarios.is_empty() && !self.is_early() {
                 self.screening += 1;
                 let some = self.scenarios.drain(..SCREENED.min(self.scenarios.len())).collect();
                 return Some(Job::Screen(self.request.clone(), some, self.exhaustive));
             }
-            // The most promising layout is known only after all are bounded, or, early, all that were begun.
+            // The most promising layout is known once no bound is in progress: the layouts are then sorted.
             if self.screening > 0 {
                 return None;
-            }
-            if is_early {
-                self.sort();
             }
             let Some(own) = self.own.clone() else {
                 // Only once: nothing else is in flight.
