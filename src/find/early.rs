@@ -1,4 +1,4 @@
-//! Something to show soon: a few layouts are simulated before it is known which are the most promising.
+//! Shows a plan early: a few layouts are simulated before the most promising ones are known.
 
 use std::collections::VecDeque;
 
@@ -14,13 +14,13 @@ const GLANCE: usize = 6 * SCREENED;
 /// It is the best of this many estimates, unless one is better than all other bounds.
 const COMPARED: usize = 3 * REFINED;
 
-/// Those of a long search in an order whose first are of many GPUs, formats and degrees.
+/// The layouts, those of a long search reordered so that the first cover many GPUs, formats and degrees.
 pub(super) fn spread(layouts: Vec<Scenario>) -> VecDeque<Scenario> {
     if layouts.len() <= 2 * GLANCE {
         return layouts.into();
     }
     let mut numbered: Vec<(u32, Scenario)> = (0..).zip(layouts).collect();
-    // A step by the golden ratio falls in with none of the nested choices.
+    // Multiples of the golden ratio line up with none of the nested choices.
     numbered.sort_by_key(|(index, _)| index.wrapping_mul(0x9E37_79B9));
     numbered.into_iter().map(|(_, layout)| layout).collect()
 }

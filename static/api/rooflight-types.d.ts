@@ -177,7 +177,7 @@ export type Config = {
   accepted?: number;
   /** Images in each prompt. The input length includes their tokens. */
   images?: number;
-  /** Tokens each image takes in the prompt. If left out: the model's own number if it is the same for every image (Gemma 3: 256), or else 1,024, a typical value. */
+  /** Prompt tokens per image. The default is the model's fixed number if it has one (Gemma 3: 256), and otherwise 1,024, a typical value. */
   image_tokens?: number;
   /** Clients that each send their next request when the previous one ends. */
   concurrency?: number;
@@ -624,7 +624,7 @@ export type Metrics = {
   total_per_s: number;
   /** Time-averaged requests in the system. */
   in_flight: number;
-  /** Those of them that wait for a slot. */
+  /** Time-averaged requests waiting for a slot. */
   waiting: number;
 };
 

@@ -22,7 +22,7 @@ pub const PER_SECOND: Number = real(0.001, 1_000_000.0, Decades { low: -2, high:
 pub const PEAK: Number = real(0.01, 1_000_000.0, Quarters { low: 16, high: 32_768 });
 pub const PER_LINK: Number = real(0.1, 100_000.0, Quarters { low: 8, high: 8192 }).unit("GB/s");
 
-/// A size of a model, within the limits for every model.
+/// The bounds of one of a model's sizes: the limits that hold for every model.
 pub const fn within(limit: Limit, stops: Stops) -> Number {
     whole(limit.min as f64, limit.max as f64, stops)
 }

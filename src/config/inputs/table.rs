@@ -123,8 +123,8 @@ inputs! {
         .at(Workload, 12).later().when(Scenario::has_encoder)
         .number(held!(workload.images, whole(0.0, 1_000.0, Even { low: 0.0, high: 16.0, step: 1.0 }).unit("per prompt"))),
     ImageTokens = row("it", "Image tokens",
-        "Tokens each image takes in the prompt. If left out: the model's own number if it is the same for every image \
-        (Gemma 3: 256), or else 1,024, a typical value.").at(Workload, 13).later().when(Scenario::has_encoder)
+        "Prompt tokens per image. The default is the model's fixed number if it has one (Gemma 3: 256), and otherwise \
+        1,024, a typical value.").at(Workload, 13).later().when(Scenario::has_encoder)
         .number(held!(workload.image_tokens,
             whole(1.0, 1_000_000.0, Quarters { low: 16, high: 16_384 }).unit("per image").optional())),
     /// The kind of load; its sizes follow.

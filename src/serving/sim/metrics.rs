@@ -66,7 +66,7 @@ pub struct Metrics {
     pub total_per_s: f64,
     /// Time-averaged requests in the system.
     pub in_flight: f64,
-    /// Those of them that wait for a slot.
+    /// Time-averaged requests waiting for a slot.
     pub waiting: f64,
 }
 

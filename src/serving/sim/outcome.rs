@@ -164,7 +164,7 @@ impl Timeline {
         Self { moments: Vec::new(), most, every: 1, seen: 0 }
     }
 
-    /// Whether to keep the moment of these steps; call for all.
+    /// Whether to keep a moment after these steps; call for every step.
     pub fn is_due(&mut self, steps: u64) -> bool {
         let before = self.seen.div_ceil(self.every);
         self.seen += steps;

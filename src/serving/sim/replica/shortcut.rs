@@ -1,5 +1,4 @@
-//! Steps that only decode, without scheduling, and several together as long as each takes almost as long as the one
-//! before.
+//! Runs decode-only steps without scheduling them, several at once while their times hardly differ.
 
 use super::Replica;
 use crate::serving::sim::policy::Preempt;
@@ -7,10 +6,10 @@ use crate::serving::sim::rank::Rank;
 use crate::serving::sim::scheduled::Scheduled;
 use crate::serving::sim::{Gaps, Spent};
 
-/// Steps in which the sequences grow by at most one token in so many, on average, are alike: from the middle one the sum of
-/// their times is known to a hundred-thousandth, where they are smooth in the sequences' length.
+/// Steps are alike while sequences grow, on average, by at most one token in this many. The middle step then gives the sum
+/// of their times to within 1e-5, if step times are smooth in sequence length.
 const ALIKE: u64 = 64;
-/// Steps taken together, at most.
+/// The most steps taken together.
 const MOST: u64 = 63;
 
 /// Decode steps taken together.
@@ -22,8 +21,8 @@ pub struct Stretch {
 }
 
 impl Replica<'_> {
-    /// A shortcut for steps that start before `until` and only decode, with no request to read and no sequence ending: the
-    /// result of `step`, without scheduling. `None` if it does not apply. Several steps take the time of the middle one each.
+    /// A shortcut for decode-only steps that start before `until`, in which no request is read and no sequence ends. It has
+    /// the result of `step`, except that each of several steps takes the time of the middle one. `None` if it does not apply.
     ///
     /// Events elsewhere while they run do not affect them.
     pub fn decode_on(&mut self, until: f64) -> Option<Stretch> {
@@ -70,11 +69,11 @@ impl Replica<'_> {
 /// How many steps of `seconds` each begin within `room`: at least one, at most [`MOST`], and an odd number, so that there
 /// is one in the middle.
 fn begun_within(room: f64, seconds: f64) -> u64 {
-    // Not a number is none.
+    // NaN becomes 0, infinity the most.
     odd(((room / seconds).ceil() as u64).min(MOST))
 }
 
-/// The next odd number down, at least 1.
+/// The largest odd number up to `steps`, at least 1.
 fn odd(steps: u64) -> u64 {
     steps.saturating_sub(1) | 1
 }
