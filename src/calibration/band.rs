@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Calibration, ConfigPoint, Factors, Label, METRICS, Observed, PerFactor, Posterior};
+use super::record::LeftOut;
+use super::{Calibration, ConfigPoint, Factors, Label, Labels, METRICS, Observed, PerFactor, Posterior};
 
 /// Half the width of an 80 % band in standard deviations, for Student's t with 5 degrees of freedom, which
 /// `training/calibration` fits the variances with. Left-out runs have heavier tails than a normal distribution.
@@ -83,9 +84,9 @@ impl Calibration {
     /// How wide bands are at a point, from the configurations of its model on its engine accepted by `asked`. The
     /// fitted covariance, whose width is 1, counts as [`Self::plain_counts`] more configurations.
     pub fn widths(&self, at: &ConfigPoint, asked: impl Fn(&ConfigPoint) -> bool) -> Widths {
-        let is_like = |point: &ConfigPoint| at.agrees(point, Label::Engine) && at.agrees(point, Label::Shape);
-        let like: Vec<_> =
-            self.configurations.iter().filter(|of| is_like(&of.point) && asked(&of.point)).collect();
+        let (at, labels) = (at.place(), Labels::from_iter([Label::Engine, Label::Shape]));
+        let is_like = |of: &&LeftOut| at.agree(&of.place).contain(labels) && asked(&of.point);
+        let like: Vec<_> = self.configurations.iter().filter(is_like).collect();
         Widths(std::array::from_fn(|metric| {
             let known = like.iter().filter_map(|of| of.by[metric]);
             let (sum, count) = known.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));

@@ -1,12 +1,10 @@
 //! How much of their error two configurations share.
 
 use serde::{Deserialize, Serialize};
-use strum::VariantArray;
-
-use super::ConfigPoint;
+use strum::{EnumCount, VariantArray};
 
 /// A property in which two configurations agree or differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumCount, VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
     Engine,
@@ -22,27 +20,40 @@ pub enum Label {
     Layout,
 }
 
+/// A set of labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(from = "Vec<Label>")]
+pub struct Labels(u16);
+
+/// What covariances see of a configuration: a number for each label, equal where configurations agree in it, and its
+/// sizes in doublings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    pub labels: [u64; Label::COUNT],
+    pub sizes: [f64; 5],
+}
+
 /// An error fully shared by configurations that agree in `same`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
-    pub same: Vec<Label>,
+    pub same: Labels,
     /// Of the logarithm of the factor.
     pub variance: f64,
 }
 
 /// An error shared by configurations that agree in `same`, the more the closer their sizes are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Smooth {
-    pub same: Vec<Label>,
+    pub same: Labels,
     pub variance: f64,
     /// Length scales in doublings: GPUs per layer, EP, requests in flight, prompt and output tokens.
     pub scales: [f64; 5],
 }
 
 /// The prior covariance of the logarithm of one factor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Covariance {
     pub levels: Vec<Level>,
@@ -68,15 +79,47 @@ pub const SOURCES: usize = Source::ALL.len();
 /// Two configurations, compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
-    /// The labels they agree in, one bit each.
-    agree: u16,
+    /// What they agree in.
+    agree: Labels,
     /// Squared distances between their sizes, in doublings.
     apart: [f64; 5],
 }
 
-impl Label {
-    fn bit(self) -> u16 {
-        1 << self as u16
+impl Labels {
+    pub const ALL: Self = Self((1 << Label::COUNT) - 1);
+
+    pub fn contains(self, label: Label) -> bool {
+        self.0 & (1 << label as u16) != 0
+    }
+
+    /// Whether all of `others` are among them.
+    pub fn contain(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    /// Those in both.
+    pub fn common(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl From<Vec<Label>> for Labels {
+    fn from(labels: Vec<Label>) -> Self {
+        labels.into_iter().collect()
+    }
+}
+
+impl FromIterator<Label> for Labels {
+    fn from_iter<T: IntoIterator<Item = Label>>(labels: T) -> Self {
+        Self(labels.into_iter().fold(0, |bits, label| bits | 1 << label as u16))
+    }
+}
+
+impl Place {
+    /// What two configurations agree in.
+    pub fn agree(&self, other: &Self) -> Labels {
+        let is_same = |label: &Label| self.labels[*label as usize] == other.labels[*label as usize];
+        Label::VARIANTS.iter().copied().filter(is_same).collect()
     }
 }
 
@@ -84,12 +127,12 @@ impl Source {
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// For an error shared by configurations that agree in these.
-    fn of(same: &[Label]) -> Self {
-        if same.contains(&Label::Layout) {
+    fn of(same: Labels) -> Self {
+        if same.contains(Label::Layout) {
             Self::Load
-        } else if same.contains(&Label::Gpu) {
+        } else if same.contains(Label::Gpu) {
             Self::Build
-        } else if same.contains(&Label::Version) {
+        } else if same.contains(Label::Version) {
             Self::Version
         } else {
             Self::Model
@@ -98,30 +141,18 @@ impl Source {
 }
 
 impl Pair {
-    #[cfg(test)]
-    pub fn of(one: &ConfigPoint, other: &ConfigPoint) -> Self {
-        Self::sized((one, one.doublings()), (other, other.doublings()))
-    }
-
-    /// For two configurations with precomputed sizes in doublings, since many pairs need them.
-    pub fn sized((one, from): (&ConfigPoint, [f64; 5]), (other, to): (&ConfigPoint, [f64; 5])) -> Self {
-        let agree = Label::VARIANTS.iter().filter(|&&label| one.agrees(other, label));
-        Self {
-            agree: agree.map(|label| label.bit()).sum(),
-            apart: std::array::from_fn(|size| (from[size] - to[size]).powi(2)),
-        }
-    }
-
-    fn agrees(&self, labels: &[Label]) -> bool {
-        labels.iter().all(|label| self.agree & label.bit() != 0)
+    pub fn of(one: &Place, other: &Place) -> Self {
+        let apart = std::array::from_fn(|size| (one.sizes[size] - other.sizes[size]).powi(2));
+        Self { agree: one.agree(other), apart }
     }
 }
 
 impl Covariance {
     /// Of two configurations.
     pub fn between(&self, pair: &Pair) -> f64 {
-        let levels = self.levels.iter().filter(|level| pair.agrees(&level.same)).map(|level| level.variance);
-        let smooth = self.smooth.iter().filter(|smooth| pair.agrees(&smooth.same));
+        let levels =
+            self.levels.iter().filter(|level| pair.agree.contain(level.same)).map(|level| level.variance);
+        let smooth = self.smooth.iter().filter(|smooth| pair.agree.contain(smooth.same));
         // Those over the same scales fall alike.
         let mut last = (&[0.0; 5], 0.0);
         let smooth = smooth.map(|smooth| {
@@ -134,17 +165,17 @@ impl Covariance {
     }
 
     /// What configurations agree in that share an error, for each.
-    pub fn errors(&self) -> impl Iterator<Item = &Vec<Label>> + Clone {
-        self.levels.iter().map(|level| &level.same).chain(self.smooth.iter().map(|smooth| &smooth.same))
+    pub fn errors(&self) -> impl Iterator<Item = Labels> {
+        self.levels.iter().map(|level| level.same).chain(self.smooth.iter().map(|smooth| smooth.same))
     }
 
     /// Split by source.
     pub fn by_source(&self, pair: &Pair) -> [f64; SOURCES] {
         let mut shared = [0.0; SOURCES];
-        for level in self.levels.iter().filter(|level| pair.agrees(&level.same)) {
-            shared[Source::of(&level.same) as usize] += level.variance;
+        for level in self.levels.iter().filter(|level| pair.agree.contain(level.same)) {
+            shared[Source::of(level.same) as usize] += level.variance;
         }
-        for smooth in self.smooth.iter().filter(|smooth| pair.agrees(&smooth.same)) {
+        for smooth in self.smooth.iter().filter(|smooth| pair.agree.contain(smooth.same)) {
             shared[Source::Load as usize] += smooth.variance * smooth.nearness(pair);
         }
         shared
@@ -169,30 +200,35 @@ impl Smooth {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calibration::ConfigPoint;
 
     fn covariance() -> Covariance {
         Covariance {
-            levels: vec![Level { same: vec![Label::Engine, Label::Shape], variance: 0.01 }],
-            smooth: vec![Smooth { same: vec![Label::Engine], variance: 0.02, scales: [1.0; 5] }],
+            levels: vec![Level { same: Labels::from_iter([Label::Engine, Label::Shape]), variance: 0.01 }],
+            smooth: vec![Smooth {
+                same: Labels::from_iter([Label::Engine]),
+                variance: 0.02,
+                scales: [1.0; 5],
+            }],
         }
     }
 
     #[test]
     fn a_point_shares_all_of_its_error_with_itself() {
-        let point = ConfigPoint::default();
-        assert!((covariance().between(&Pair::of(&point, &point)) - covariance().variance()).abs() < 1e-15);
+        let place = ConfigPoint::default().place();
+        assert!((covariance().between(&Pair::of(&place, &place)) - covariance().variance()).abs() < 1e-15);
     }
 
     #[test]
     fn unrelated_points_have_no_covariance() {
         let other = ConfigPoint { engine: "another".into(), ..ConfigPoint::default() };
-        assert_eq!(covariance().between(&Pair::of(&ConfigPoint::default(), &other)), 0.0);
+        assert_eq!(covariance().between(&Pair::of(&ConfigPoint::default().place(), &other.place())), 0.0);
     }
 
     #[test]
     fn a_doubling_at_a_scale_of_one_leaves_e_to_minus_a_half() {
         let other = ConfigPoint { prompt: 2.0, shape: "another".into(), ..ConfigPoint::default() };
-        let shared = covariance().between(&Pair::of(&ConfigPoint::default(), &other));
+        let shared = covariance().between(&Pair::of(&ConfigPoint::default().place(), &other.place()));
         assert!((shared - 0.02 * (-0.5_f64).exp()).abs() < 1e-12, "{shared}");
     }
 }

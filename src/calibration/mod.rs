@@ -19,7 +19,7 @@ mod record;
 mod support;
 
 pub use band::{Band, OF_80_PERCENT, Responses, UncertainFigure, Widths};
-pub use covariance::{Covariance, Label, Level, Pair, SOURCES, Source};
+pub use covariance::{Covariance, Label, Labels, Level, Pair, Place, SOURCES, Source};
 pub use point::ConfigPoint;
 pub use posterior::{Joint, Posterior};
 pub use rank::{Standing, Versus};

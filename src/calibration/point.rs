@@ -1,8 +1,11 @@
 //! Where a configuration stands among others.
 
-use serde::{Deserialize, Serialize};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::Label;
+use serde::{Deserialize, Serialize};
+use strum::{EnumCount, VariantArray};
+
+use super::{Label, Place};
 use crate::config::model::{Attention, Blocks, Ffn, Model};
 use crate::config::{Arch, Setup};
 
@@ -68,29 +71,33 @@ impl ConfigPoint {
         format!("{}x{layers}", model.hidden)
     }
 
+    /// Labels by number: a hash of the value, since strings would be compared by the hundred thousand.
+    pub fn place(&self) -> Place {
+        let mut labels = [0; Label::COUNT];
+        Label::VARIANTS.iter().for_each(|&label| labels[label as usize] = self.number(label));
+        // The sizes that errors change with smoothly: GPUs that share a layer, EP, requests under way, prompt and output.
+        let sizes = [self.tp * self.dp, self.ep, self.in_flight, self.prompt, self.output];
+        Place { labels, sizes: sizes.map(|size| size.max(1.0).log2()) }
+    }
+
     pub fn agrees(&self, other: &Self, label: Label) -> bool {
+        self.number(label) == other.number(label)
+    }
+
+    fn number(&self, label: Label) -> u64 {
+        let mut hasher = DefaultHasher::new();
         match label {
-            Label::Engine => self.engine == other.engine,
-            Label::Version => self.version == other.version,
-            Label::Kind => self.kind == other.kind,
-            Label::Shape => self.shape == other.shape && self.kind == other.kind,
-            Label::Arch => self.arch == other.arch,
-            Label::Gpu => self.gpu == other.gpu,
-            Label::Format => self.format == other.format,
-            Label::Drafts => (self.drafted > 0.0) == (other.drafted > 0.0),
-            Label::Layout => self.layout() == other.layout(),
+            Label::Engine => self.engine.hash(&mut hasher),
+            Label::Version => self.version.hash(&mut hasher),
+            Label::Kind => self.kind.hash(&mut hasher),
+            Label::Shape => (&self.shape, &self.kind).hash(&mut hasher),
+            Label::Arch => self.arch.hash(&mut hasher),
+            Label::Gpu => self.gpu.hash(&mut hasher),
+            Label::Format => self.format.hash(&mut hasher),
+            Label::Drafts => (self.drafted > 0.0).hash(&mut hasher),
+            Label::Layout => [self.tp, self.ep, self.dp, self.pp].map(f64::to_bits).hash(&mut hasher),
         }
-    }
-
-    /// The sizes that errors change with smoothly, as powers of two: GPUs that share a layer, EP, requests under way,
-    /// prompt and output.
-    pub fn doublings(&self) -> [f64; 5] {
-        [self.tp * self.dp, self.ep, self.in_flight, self.prompt, self.output]
-            .map(|size| size.max(1.0).log2())
-    }
-
-    fn layout(&self) -> [f64; 4] {
-        [self.tp, self.ep, self.dp, self.pp]
+        hasher.finish()
     }
 }
 

@@ -1,11 +1,10 @@
 //! The posterior of a configuration's factors given the measured runs.
 
 use nalgebra::{DMatrix, DVector};
-use strum::VariantArray;
 
 use super::{
-    Calibration, ConfigPoint, Covariance, FACTORS, Factors, KnownRun, Label, Observation, Pair, PerFactor,
-    SOURCES,
+    Calibration, ConfigPoint, Covariance, FACTORS, Factors, KnownRun, Labels, Observation, Pair, PerFactor,
+    Place, SOURCES,
 };
 use crate::units::Order;
 
@@ -76,9 +75,6 @@ impl Joint {
     }
 }
 
-/// A point with its sizes in doublings.
-type Sized<'a> = (&'a ConfigPoint, [f64; 5]);
-
 /// A run used for inference, and its covariance with each configuration.
 struct Near<'a> {
     known: &'a KnownRun,
@@ -104,7 +100,7 @@ impl Calibration {
         asked: impl Fn(&ConfigPoint) -> bool,
     ) -> Joint {
         let prior = self.prior.each_ref().map(Covariance::variance);
-        let at: Vec<Sized<'_>> = at.iter().map(|point| (*point, point.doublings())).collect();
+        let at: Vec<Place> = at.iter().map(|point| point.place()).collect();
         self.conditioned(&at, prior, &self.nearest(&at, prior, own, ASKED, asked))
     }
 
@@ -112,21 +108,19 @@ impl Calibration {
     /// shown.
     pub fn roughly(&self, at: &ConfigPoint) -> Factors {
         let prior = self.prior.each_ref().map(Covariance::variance);
-        let at = [(at, at.doublings())];
+        let at = [at.place()];
         self.conditioned(&at, prior, &self.nearest(&at, prior, &[], ASKED_ROUGHLY, |_| true)).of(0).factors()
     }
 
     /// What runs must have in common to share anything.
-    fn required(&self) -> Vec<Label> {
-        let errors = self.prior.iter().flat_map(Covariance::errors);
-        let all_ask = |label: &&Label| errors.clone().all(|same| same.contains(label));
-        Label::VARIANTS.iter().filter(all_ask).copied().collect()
+    fn required(&self) -> Labels {
+        self.prior.iter().flat_map(Covariance::errors).fold(Labels::ALL, Labels::common)
     }
 
     /// The runs that share most with any of the configurations.
     fn nearest<'a>(
         &'a self,
-        at: &[Sized<'_>],
+        at: &[Place],
         prior: PerFactor,
         own: &'a [KnownRun],
         most: usize,
@@ -136,14 +130,11 @@ impl Calibration {
             |shared: &PerFactor| shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum::<f64>();
         let mut all: Vec<Near<'_>> = Vec::new();
         let required = self.required();
-        let may_share = |known: &&KnownRun| {
-            at.iter().any(|(at, _)| required.iter().all(|&label| at.agrees(&known.point, label)))
-        };
+        let may_share = |known: &&KnownRun| at.iter().any(|at| at.agree(&known.place).contain(required));
         let known = self.known.iter().filter(|known| asked(&known.point)).chain(own);
         for known in known.filter(may_share) {
-            let own = (&known.point, known.point.doublings());
-            let shared = |at: &Sized<'_>| {
-                let pair = Pair::sized(*at, own);
+            let shared = |at: &Place| {
+                let pair = Pair::of(at, &known.place);
                 self.prior.each_ref().map(|of| of.between(&pair))
             };
             let shared: Vec<PerFactor> = at.iter().map(shared).collect();
@@ -176,8 +167,8 @@ impl Calibration {
         responses: &[PerFactor],
     ) -> Vec<[f64; SOURCES]> {
         let prior = self.prior.each_ref().map(Covariance::variance);
-        let sized = (at, at.doublings());
-        let near = self.nearest(&[sized], prior, own, ASKED, |_| true);
+        let at = at.place();
+        let near = self.nearest(&[at], prior, own, ASKED, |_| true);
         let of_pair = |pair: &Pair, by: PerFactor| {
             let mut all = [0.0; SOURCES];
             for (of, by) in self.prior.iter().zip(by) {
@@ -188,14 +179,13 @@ impl Calibration {
         let rows = observations(&near);
         let gram = self.gram(&near, &rows).cholesky();
         let of_response = |response: &PerFactor| {
-            let before = of_pair(&Pair::sized(sized, sized), response.map(|by| by * by));
+            let before = of_pair(&Pair::of(&at, &at), response.map(|by| by * by));
             let Some(gram) = &gram else { return before };
             let shared: Vec<[f64; SOURCES]> = rows
                 .iter()
                 .map(|(run, one)| {
                     let by = std::array::from_fn(|factor| response[factor] * one.response[factor]);
-                    let known = &near[*run].known.point;
-                    of_pair(&Pair::sized(sized, (known, known.doublings())), by)
+                    of_pair(&Pair::of(&at, &near[*run].known.place), by)
                 })
                 .collect();
             let whole = DVector::from_iterator(rows.len(), shared.iter().map(|of| of.iter().sum()));
@@ -209,12 +199,12 @@ impl Calibration {
         responses.iter().map(of_response).collect()
     }
 
-    fn conditioned(&self, at: &[Sized<'_>], prior: PerFactor, near: &[Near<'_>]) -> Joint {
+    fn conditioned(&self, at: &[Place], prior: PerFactor, near: &[Near<'_>]) -> Joint {
         let size = at.len() * FACTORS;
         let mut covariance = DMatrix::zeros(size, size);
         for (one, from) in at.iter().enumerate() {
             for (other, to) in at.iter().enumerate() {
-                let pair = Pair::sized(*from, *to);
+                let pair = Pair::of(from, to);
                 for (factor, of) in self.prior.iter().enumerate() {
                     covariance[(one * FACTORS + factor, other * FACTORS + factor)] = of.between(&pair);
                 }
@@ -238,12 +228,10 @@ impl Calibration {
     fn gram(&self, near: &[Near<'_>], rows: &[(usize, &Observation)]) -> DMatrix<f64> {
         // Computed once per pair of runs.
         let count = near.len();
-        let points: Vec<Sized<'_>> =
-            near.iter().map(|near| (&near.known.point, near.known.point.doublings())).collect();
         let mut between = [(); FACTORS].map(|()| DMatrix::zeros(count, count));
         for one in 0..count {
             for other in 0..=one {
-                let pair = Pair::sized(points[one], points[other]);
+                let pair = Pair::of(&near[one].known.place, &near[other].known.place);
                 for (matrix, of) in between.iter_mut().zip(&self.prior) {
                     matrix[(one, other)] = of.between(&pair);
                 }
@@ -281,7 +269,7 @@ mod tests {
     fn run(engine: &str, log_ratio: f64) -> KnownRun {
         let observed =
             vec![Observation { metric: Observed::Tpot, log_ratio, response: [0.0, 1.0, 0.0], weight: 1.0 }];
-        KnownRun { point: ConfigPoint { engine: engine.into(), ..ConfigPoint::default() }, observed }
+        KnownRun::new(ConfigPoint { engine: engine.into(), ..ConfigPoint::default() }, observed)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigPoint, Covariance, FACTORS, PerFactor};
+use super::{ConfigPoint, Covariance, FACTORS, PerFactor, Place};
 use crate::config::Arch;
 
 static SHIPPED: LazyLock<Option<Calibration>> = LazyLock::new(|| {
@@ -49,6 +49,7 @@ pub struct Outliers {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
     pub point: ConfigPoint,
+    pub place: Place,
     /// Mean squared deviation per metric, in variances; `None` if not measured.
     pub by: [Option<f64>; METRICS],
 }
@@ -118,6 +119,8 @@ pub struct Observation {
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownRun {
     pub point: ConfigPoint,
+    /// Of the point.
+    pub place: Place,
     pub observed: Vec<Observation>,
 }
 
@@ -131,9 +134,9 @@ impl Calibration {
     /// A calibration on these runs, with all configurations on an engine sharing their error.
     #[cfg(test)]
     pub fn of_engines(prior: PerFactor, known: Vec<KnownRun>) -> Self {
-        use super::{Label, Level};
+        use super::{Label, Labels, Level};
         let shared = |variance| Covariance {
-            levels: vec![Level { same: vec![Label::Engine], variance }],
+            levels: vec![Level { same: Labels::from_iter([Label::Engine]), variance }],
             smooth: Vec::new(),
         };
         let noise = Noise { ttft: 0.01, tpot: 0.01, throughput: 0.01 };
@@ -147,6 +150,10 @@ impl Calibration {
 const ROUNDED: f64 = 6e-3;
 
 impl KnownRun {
+    pub fn new(point: ConfigPoint, observed: Vec<Observation>) -> Self {
+        Self { place: point.place(), point, observed }
+    }
+
     /// Whether this is the run at `point` with this ratio, up to rounding.
     pub fn is(&self, point: &ConfigPoint, metric: Observed, log_ratio: f64) -> bool {
         let near = |one: f64, other: f64| (one / other - 1.0).abs() < ROUNDED;
@@ -253,7 +260,7 @@ impl Build {
             let StoredLayout { tp, ep, dp, pp, misses, runs } = layout;
             let point = ConfigPoint { tp, ep, dp, pp, ..build.clone() };
             let runs = runs.into_iter().map(|run| run.read(&point)).collect();
-            (LeftOut { point, by: misses }, runs)
+            (LeftOut { place: point.place(), point, by: misses }, runs)
         };
         layouts.into_iter().map(of_layout).collect()
     }
@@ -271,10 +278,7 @@ impl StoredRun {
             let [log_ratio, prefill, decode, weight] = figures?;
             Some(Observation { metric, log_ratio, response: [prefill, decode, metric.waits()], weight })
         });
-        KnownRun {
-            point: ConfigPoint { in_flight, prompt, output, ..build.clone() },
-            observed: observed.collect(),
-        }
+        KnownRun::new(ConfigPoint { in_flight, prompt, output, ..build.clone() }, observed.collect())
     }
 }
 

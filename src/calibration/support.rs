@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Calibration, ConfigPoint, KnownRun, Label, Pair};
+use super::{Calibration, ConfigPoint, KnownRun, Label, Labels, Pair};
 use crate::units::Order;
 
 /// The measured runs behind a posterior.
@@ -22,9 +22,9 @@ impl Calibration {
     /// The measured runs most similar to a configuration, each with the prior share (0..1) of the step-time error
     /// common to both.
     pub fn like(&self, at: &ConfigPoint) -> Vec<(f64, &KnownRun)> {
-        let at = (at, at.doublings());
+        let at = at.place();
         let likeness = |known: &KnownRun| {
-            let pair = Pair::sized(at, (&known.point, known.point.doublings()));
+            let pair = Pair::of(&at, &known.place);
             let [prefill, decode, _] = self.prior.each_ref().map(|of| of.between(&pair) / of.variance());
             f64::midpoint(prefill, decode)
         };
@@ -36,9 +36,10 @@ impl Calibration {
 
     /// How many runs support the prediction of a configuration.
     pub fn support(&self, at: &ConfigPoint, own: &[KnownRun]) -> Support {
+        let at = at.place();
         let count = |labels: &[Label]| {
-            let agrees = |known: &&KnownRun| labels.iter().all(|&label| at.agrees(&known.point, label));
-            self.known.iter().filter(agrees).count() as u32
+            let labels: Labels = labels.iter().copied().collect();
+            self.known.iter().filter(|known| at.agree(&known.place).contain(labels)).count() as u32
         };
         Support {
             of_model_on_engine: count(&[Label::Shape, Label::Engine]),

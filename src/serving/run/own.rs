@@ -153,7 +153,7 @@ impl Runner {
                     .into(),
             );
         }
-        Ok(KnownRun { point: ConfigPoint::of(&self.setup, responses.at.metrics.in_flight), observed })
+        Ok(KnownRun::new(ConfigPoint::of(&self.setup, responses.at.metrics.in_flight), observed))
     }
 }
 
