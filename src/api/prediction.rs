@@ -186,7 +186,7 @@ impl ParsedScenario {
         };
         let headline = prediction.report.as_ref().and_then(|report| report.headline.as_ref());
         if let (Some(link), Some(headline)) = (&self.link, headline) {
-            let measured = deviations(&link.scenario.measured, headline);
+            let measured = deviations(&link.comparable(), headline);
             prediction.measured = measured.into_iter().map(|(_, deviation)| deviation).collect();
         }
         let basis = prediction.report.as_ref().map(|report| &report.basis);

@@ -34,7 +34,7 @@ pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure};
 pub use inputs::Field;
 pub(crate) use issue::excerpt;
 pub use issue::{Issue, Severity};
-pub use measured::{Measured, Metric};
+pub use measured::{Measured, Metric, comparable};
 pub use model::Model;
 pub use requests::cached_tokens;
 pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};

@@ -11,7 +11,7 @@ use crate::serving::measured::{Deviation, deviations, print};
 /// The numbers both measured and predicted.
 pub fn numbers(study: &Study) -> Vec<(Metric, Deviation)> {
     let own = study.own();
-    own.headline().map(|headline| deviations(&own.scenario.measured, headline)).unwrap_or_default()
+    own.headline().map(|headline| deviations(&study.link.comparable(), headline)).unwrap_or_default()
 }
 
 /// The same as a table; `None` without measurements.

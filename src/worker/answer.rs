@@ -32,7 +32,8 @@ pub fn of(
 ) -> Result<(Answered, Option<Loads>), String> {
     let id = asked.id;
     let refused = |issues: Vec<Issue>| Ok((Answered { id, issues, ..Answered::default() }, None));
-    let (link, _) = link::decode(&asked.link);
+    let (mut link, _) = link::decode(&asked.link);
+    link.scenario.measured = link.comparable();
     let (setup, found) = check(&link.scenario, catalog());
     let Some(setup) = setup else { return refused(found) };
     let traced = trace.is_some();

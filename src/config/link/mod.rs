@@ -21,7 +21,7 @@ use super::command;
 use super::inputs::{self, Input};
 use super::issue::excerpt;
 use super::names::settle;
-use super::{Field, Issue, Load, Scenario};
+use super::{Field, Issue, Load, Measured, Scenario, comparable};
 
 pub use compared::{MOST_COMPARED, MOST_RUNS};
 pub use docs::{grammar, keys_script};
@@ -61,6 +61,11 @@ pub struct Link {
 }
 
 impl Link {
+    /// What was measured of the scenario, to compare with its prediction.
+    pub fn comparable(&self) -> Measured {
+        comparable(&self.scenario, &self.runs)
+    }
+
     pub fn new(scenario: Scenario) -> Self {
         Self {
             scenario,

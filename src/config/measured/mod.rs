@@ -1,7 +1,10 @@
 //! A configuration's measurements: the headline numbers of a benchmark report.
 
+mod comparable;
 pub mod given;
 pub mod paste;
+
+pub use comparable::comparable;
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 

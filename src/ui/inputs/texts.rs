@@ -3,7 +3,7 @@
 use leptos::prelude::{Get, With};
 
 use super::own_text::TextInput;
-use crate::config::Field;
+use crate::config::{Field, comparable};
 use crate::ui::state::State;
 
 pub static CONFIG_JSON: TextInput = TextInput {
@@ -51,9 +51,15 @@ pub static MEASURED: TextInput = TextInput {
     longest: 50e6,
     too_long: "this file is too large for a benchmark report",
     held: |state| {
-        let (compared, runs) =
-            state.form.with(|form| (!form.scenario().measured.is_empty(), form.runs().len()));
-        let compared = if compared { "A measurement is compared with the prediction. " } else { "" };
+        let (compared, measured, runs) = state.form.with(|form| {
+            let own = form.scenario();
+            (!comparable(own, form.runs()).is_empty(), !own.measured.is_empty(), form.runs().len())
+        });
+        let compared = match (compared, measured) {
+            (true, _) => "A measurement is compared with the prediction. ",
+            (_, true) => "The measurement is not compared: its load or configuration was another. ",
+            _ => "",
+        };
         match runs {
             0 => compared.trim_end().into(),
             1 => format!("{compared}Calibrated on 1 of your runs."),
