@@ -17,6 +17,10 @@ const CONFIGURATION: &str = "v=1&m=qwen3-32b&tp=2&osl=128&c=32";
 static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the shipped models"));
 
 fn predict(measured: &[Value]) -> Prediction {
+    predict_link(CONFIGURATION, measured)
+}
+
+fn predict_link(link: &str, measured: &[Value]) -> Prediction {
     let options = Options { measured: Some(measured.to_vec()), ..Options::default() };
     let ask = |rows: &Rows| -> Result<Efficiencies, Failure> {
         let failed = |error: rooflight::efficiency::onnx::ModelError| {
@@ -24,7 +28,7 @@ fn predict(measured: &[Value]) -> Prediction {
         };
         MODELS.answer(rows).map(Efficiencies::Learned).map_err(failed)
     };
-    ParsedScenario::read(CONFIGURATION).predict(&options, ask)
+    ParsedScenario::read(link).predict(&options, ask)
 }
 
 /// Mean TPOT in ms, and the width of its band as a ratio.
@@ -113,4 +117,22 @@ fn a_run_is_observed_once() {
     assert_eq!((one.len(), two.len(), asked.get()), (1, 2, 2), "only the new one is simulated");
     let (none, _) = own_runs.of(&[], catalog(), ask).expect("nothing is asked");
     assert!(none.is_empty());
+}
+
+/// Close to capacity times rise steeply with the load: bands widen upwards, but no measurement is expected below what fewer
+/// requests take.
+#[test]
+fn bands_near_capacity_stay_above_those_of_a_light_load() {
+    let of = |rate: f64| {
+        let link = format!("v=1&m=llama-3.3-70b-instruct&tp=4&w=fp8&st=1000&sp=30&r={rate}");
+        let calibrated = predict_link(&link, &[]).report.and_then(|report| report.calibrated);
+        let bands = calibrated.expect("calibrated").bands;
+        [bands.ttft.mean, bands.tpot.expect("several tokens").mean]
+    };
+    let light = of(0.5);
+    for rate in [7.8, 8.8] {
+        for (near, idle) in of(rate).iter().zip(&light) {
+            assert!(near.low > idle.low, "{rate}/s: {near:?} against {idle:?}");
+        }
+    }
 }

@@ -116,16 +116,38 @@ impl UncertainFigure {
     pub fn band(&self, posterior: &Posterior) -> Band {
         let of_factors = posterior.variance(self.response);
         let factor = (OF_80_PERCENT * (self.width * (of_factors + self.noise)).sqrt()).exp();
-        // A figure that no factor affects has no noise share.
-        let noise_share = if self.noise > 0.0 { self.noise / (of_factors + self.noise) } else { 0.0 };
-        Band { low: self.value / factor, high: self.value * factor, noise_share }
+        Band {
+            low: self.value / factor,
+            high: self.value * factor,
+            noise_share: self.noise_share(of_factors),
+        }
+    }
+
+    /// The same, given its values on the edges of the band of step times ([`Posterior::edges`]), in any order: where it does
+    /// not follow them evenly, its derivative says little about these.
+    pub fn band_between(&self, posterior: &Posterior, edges: [f64; 2]) -> Band {
+        let of_waiting = posterior.variance([0.0, 0.0, self.response[2]]);
+        let others = OF_80_PERCENT.powi(2) * (of_waiting + self.noise);
+        let factor = |away: f64| (self.width * (away.max(0.0).powi(2) + others)).sqrt().exp();
+        let [shorter, longer] = edges.map(|edge| (edge / self.value).ln());
+        Band {
+            low: self.value / factor(-shorter.min(longer)),
+            high: self.value * factor(shorter.max(longer)),
+            noise_share: self.noise_share(posterior.variance(self.response)),
+        }
+    }
+
+    fn noise_share(&self, of_factors: f64) -> f64 {
+        // A figure that no factor affects has none.
+        if self.noise > 0.0 { self.noise / (of_factors + self.noise) } else { 0.0 }
     }
 }
 
 impl Band {
     /// The probability that a measurement is at most `limit` if `value` is predicted.
     pub fn within(&self, value: f64, limit: f64) -> f64 {
-        let deviation = (self.high / value).ln() / OF_80_PERCENT;
+        let edge = if limit < value { value / self.low } else { self.high / value };
+        let deviation = edge.ln() / OF_80_PERCENT;
         probability((limit / value).ln(), deviation * deviation)
     }
 }
@@ -154,6 +176,20 @@ mod tests {
         assert!((probability(-OF_80_PERCENT, 1.0) - 0.1).abs() < 1e-4);
         let band = Band { low: 0.5, high: 2.0, noise_share: 0.0 };
         assert!((band.within(1.0, 2.0) - 0.9).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_figure_that_falls_less_than_it_rises_has_a_band_that_does_so_too() {
+        let posterior =
+            Posterior { mean: [0.0; 3], covariance: [[0.01, 0.0, 0.0], [0.0; 3], [0.0; 3]], left: [1.0; 3] };
+        let figure = UncertainFigure { value: 1.0, response: [8.0, 0.0, 0.0], noise: 0.0, width: 1.0 };
+        let band = figure.band_between(&posterior, [0.8, 4.0]);
+        assert!((band.low - 0.8).abs() < 1e-9 && (band.high - 4.0).abs() < 1e-9, "{band:?}");
+        assert!((band.within(1.0, 4.0) - 0.9).abs() < 1e-4 && (band.within(1.0, 0.8) - 0.1).abs() < 1e-4);
+        // Where it follows evenly, the edges are those of its derivative.
+        let [shorter, longer] = posterior.edges(figure.response).map(|factors| factors.prefill.powi(8));
+        let (even, plain) = (figure.band_between(&posterior, [shorter, longer]), figure.band(&posterior));
+        assert!((even.low / plain.low - 1.0).abs() < 1e-9 && (even.high / plain.high - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::{
-    Calibration, ConfigPoint, Covariance, FACTORS, Factors, KnownRun, Labels, Observation, Pair, PerFactor,
-    Place, SOURCES,
+    Calibration, ConfigPoint, Covariance, FACTORS, Factors, KnownRun, Labels, OF_80_PERCENT, Observation,
+    Pair, PerFactor, Place, SOURCES,
 };
 use crate::units::Order;
 
@@ -33,6 +33,18 @@ impl Posterior {
         let of =
             |row: &PerFactor| row.iter().zip(response).map(|(covariance, by)| covariance * by).sum::<f64>();
         self.covariance.iter().zip(response).map(|(row, by)| by * of(row)).sum()
+    }
+
+    /// The step-time factors on the edges of the 80 % band of a figure with this response, shorter steps first: of all
+    /// factors with such a value of the figure, the most likely. Waiting keeps its mean.
+    pub fn edges(&self, response: PerFactor) -> [Factors; 2] {
+        let response = [response[0], response[1], 0.0];
+        let deviation = self.variance(response).sqrt();
+        let towards =
+            |row: &PerFactor| row.iter().zip(response).map(|(by, of)| by * of).sum::<f64>() / deviation;
+        let [prefill, decode, _] = self.covariance.each_ref().map(|row| OF_80_PERCENT * towards(row));
+        let away = |sign: f64| self.factors().longer((sign * prefill).exp(), (sign * decode).exp());
+        [away(-1.0), away(1.0)]
     }
 
     /// Expected logarithm of a figure with this response.

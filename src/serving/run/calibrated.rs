@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Run, Runner};
 use crate::calibration::{
     Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Standing, Support,
-    Versus, shipped,
+    UncertainFigure, Versus, shipped,
 };
 use crate::config::{Field, Issue, Load, Setup};
 use crate::efficiency::Efficiencies;
@@ -98,7 +98,15 @@ impl Runner {
             false => Some(simulated(calibration.posterior(&point, &[], |_| true).factors())?),
         };
         let responses = Responses::of(posterior.factors(), simulated)?;
-        let bands = bands(calibration, (&point, &posterior), &responses, load);
+        let edges = match is_steep(&responses) {
+            true => {
+                let e2e = responses.response(0.0, |run| run.metrics.e2e.mean);
+                let [shorter, longer] = posterior.edges(e2e).map(|factors| simulated(factors).ok());
+                shorter.zip(longer)
+            }
+            false => None,
+        };
+        let bands = bands(calibration, (&point, &posterior), (&responses, edges.as_ref()), load);
         let calibrated = bands.map(|(bands, standing)| Calibrated {
             factors: posterior.factors(),
             bands,
@@ -128,11 +136,21 @@ impl Runner {
     }
 }
 
-/// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band.
+/// A TTFT that grows at least this many times as fast as steps do: by queues, which shorter steps hardly have.
+const STEEP: f64 = 2.0;
+
+/// Whether a run is so close to saturation that bands need the runs on their edges.
+fn is_steep(responses: &Responses<Run>) -> bool {
+    let [prefill, decode, _] = responses.response(0.0, |run| run.metrics.ttft.mean);
+    prefill + decode > STEEP
+}
+
+/// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band. `edges` are runs on the edges of the
+/// band of step times.
 fn bands(
     calibration: &Calibration,
     (point, posterior): (&ConfigPoint, &Posterior),
-    responses: &Responses<Run>,
+    (responses, edges): (&Responses<Run>, Option<&(Run, Run)>),
     load: Load,
 ) -> Option<(Bands, Standing)> {
     let metrics = &responses.at.metrics;
@@ -146,14 +164,18 @@ fn bands(
     let figure = |shares: &[(Observed, f64)], of: &dyn Fn(&Run) -> f64| {
         calibration.figure(responses, (widths, shares), of)
     };
+    let around = |figure: &UncertainFigure, of: &dyn Fn(&Run) -> f64| match edges {
+        Some((shorter, longer)) => figure.band_between(posterior, [of(shorter), of(longer)]),
+        None => figure.band(posterior),
+    };
     let band = |shares: &[(Observed, f64)], of: &dyn Fn(&Run) -> f64| {
-        figure(shares, of).map(|figure| figure.band(posterior))
+        figure(shares, of).map(|figure| around(&figure, of))
     };
     let time = |shares: &[(Observed, f64)], stats: &dyn Fn(&Run) -> Option<Stats>| {
         let of = |figure: fn(Stats) -> f64| move |run: &Run| stats(run).map_or(f64::NAN, figure);
         let mean = figure(shares, &of(|stats| stats.mean));
         let spread = mean.map(|mean| Spread {
-            mean: mean.band(posterior),
+            mean: around(&mean, &of(|stats| stats.mean)),
             p50: band(shares, &of(|stats| stats.p50)),
             p90: band(shares, &of(|stats| stats.p90)),
             p99: band(shares, &of(|stats| stats.p99)),
@@ -178,12 +200,13 @@ fn bands(
     let (ttft_spread, ttft) = time(&of_ttft, &|run| Some(run.metrics.ttft));
     let (tpot_spread, tpot) = time(&of_tpot, &|run| run.metrics.tpot);
     let (e2e_spread, e2e) = time(&of_e2e, &|run| Some(run.metrics.e2e));
-    let output = figure(rate, &|run| run.metrics.output_per_s);
+    let output_per_s = |run: &Run| run.metrics.output_per_s;
+    let output = figure(rate, &output_per_s);
     let bands = Bands {
         ttft: ttft_spread?,
         tpot: tpot_spread,
         e2e: e2e_spread?,
-        output_per_s: output.map(|output| output.band(posterior)),
+        output_per_s: output.map(|output| around(&output, &output_per_s)),
         limits: limits.collect(),
     };
     Some((bands, Standing { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
