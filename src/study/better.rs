@@ -1,6 +1,8 @@
 //! The best single change in a sentence: cheaper within the limits, or one that meets them if they are missed.
 
-use super::metric::{COST, TPOT, TTFT};
+use super::change::SAME;
+use super::metric::{COST, E2E, TPOT, TTFT};
+use super::sweep::weights_of;
 use super::{Block, Case, Span, Study, change};
 use crate::config::link::Link;
 use crate::units::{chance, fixed};
@@ -24,16 +26,25 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         return Vec::new();
     }
     let own = study.own();
-    let best = study.others().iter().filter_map(|case| Some((gain(own, case)?, case)));
-    let best = best.min_by(|(a, _), (b, _)| a.total_cmp(b));
-    let Some((cost, case)) = best else {
+    let all: Vec<_> = study.others().iter().filter_map(|case| Some((gain(own, case)?, case))).collect();
+    let Some((cost, case)) = best(&all) else {
         return vec![Block::text("None of the single changes tried is better.")];
     };
     let sure = sure(own, case).map_or(String::new(), |with| format!(", {} sure", chance(with)));
-    let does = format!("{}: {}{sure}. ", case.name, words(own, case, cost));
+    let converted = weights_of(&case.scenario) != weights_of(&own.scenario);
+    let needs = if converted { "It needs a checkpoint in that format. " } else { "" };
+    let does = format!("{}: {}{sure}. {needs}", case.name, words(own, case, cost));
     let does = vec![Span::plain(does), study.open("Apply", case)];
     let all = [vec![Span::plain("Better: ")], does].concat();
     vec![Block::spans(all).called("better")]
+}
+
+/// The cheapest; of those that cost the same the fastest, so that a change never comes with another that gains nothing.
+fn best<'a>(all: &[(f64, &'a Case)]) -> Option<(f64, &'a Case)> {
+    let least = all.iter().map(|(cost, _)| *cost).reduce(f64::min)?;
+    let seconds = |case: &Case| E2E.of(case).unwrap_or(f64::INFINITY);
+    let cheap = all.iter().filter(|(cost, _)| *cost <= least * (1.0 + SAME));
+    cheap.min_by(|(_, a), (_, b)| seconds(a).total_cmp(&seconds(b))).copied()
 }
 
 /// The chance that measurements confirm it: that it meets the limits, and is cheaper if the form meets them too.
@@ -42,14 +53,9 @@ fn sure(own: &Case, case: &Case) -> Option<f64> {
     [cheaper, case.keeps_with()].into_iter().flatten().reduce(f64::min)
 }
 
-/// Whether more arrives than it can serve.
-fn is_overloaded(case: &Case) -> bool {
-    case.report().and_then(|report| report.run.as_ref()).is_some_and(|run| run.saturation.is_some())
-}
-
 /// Whether it answers, keeps up with the load and meets any limits.
 fn is_good(case: &Case) -> bool {
-    case.headline().is_some() && !is_overloaded(case) && case.meets_limits() != Some(false)
+    case.headline().is_some() && !case.is_overloaded() && case.meets_limits() != Some(false)
 }
 
 /// The cost of `case` if it is better than `own` and has a price.
@@ -73,7 +79,7 @@ fn words(own: &Case, case: &Case, cost: f64) -> String {
         Some(change) => format!("costs {} % more", fixed(change * 100.0, 0)),
         None => format!("{} per M output tokens", COST.print(case)),
     };
-    match (own.headline(), own.meets_limits(), is_overloaded(own)) {
+    match (own.headline(), own.meets_limits(), own.is_overloaded()) {
         (None, _, _) => format!("fits, {price}"),
         (_, Some(false), _) => format!("meets the limits, {price}"),
         (_, _, true) => format!("serves this load, {price}"),

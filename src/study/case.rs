@@ -11,6 +11,7 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::Phase;
 use crate::serving::report::{Headline, PassReport};
 use crate::serving::{Alternative, Report, elsewhere, finish, plan};
+use crate::units::chance;
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -130,6 +131,23 @@ impl Case {
         let e2e = met(Some(headline.e2e.0), slos.e2e_ms);
         let met: Vec<bool> = [ttft, tpot, e2e].into_iter().flatten().collect();
         (!met.is_empty()).then(|| met.iter().all(|met| *met))
+    }
+
+    /// Whether more arrives than it can serve.
+    pub fn is_overloaded(&self) -> bool {
+        self.report().and_then(|report| report.run.as_ref()).is_some_and(|run| run.saturation.is_some())
+    }
+
+    /// Whether it keeps up with the load and meets the limits, in words, with the probability of the latter; a dash without
+    /// limits or answer.
+    pub fn meets(&self) -> String {
+        if self.is_overloaded() {
+            return "No: overloaded".into();
+        }
+        self.meets_limits().map_or("–".into(), |meets| {
+            let with = self.keeps_with().map_or(String::new(), |with| format!(", {}", chance(with)));
+            format!("{}{with}", if meets { "Yes" } else { "No" })
+        })
     }
 
     /// Dollars per hour for all its GPUs, if the price is known.

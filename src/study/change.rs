@@ -1,5 +1,7 @@
 //! What limits a configuration, and the effect of each single change.
 
+use std::collections::BTreeSet;
+
 use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::sweep::weights_of;
 use super::{Block, Case, Row, Study, edit};
@@ -30,7 +32,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
         // The most common use of smaller weights: the same on fewer GPUs.
         if base.tp > 1 && base.tp.is_multiple_of(2) {
             let half = base.tp / 2;
-            add(format!("Weights in {} on TP {half}", words::dtype(dtype)), &|scenario| {
+            add(format!("TP {half} with weights in {}", words::dtype(dtype)), &|scenario| {
                 scenario.weights = Some(dtype);
                 edit::tp(scenario, half);
             });
@@ -80,8 +82,12 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     if let Some((name, load)) = half(base.workload.load) {
         add(name, &|scenario| scenario.workload.load = load);
     }
-    let twice = base.replicas.saturating_mul(2);
-    add(format!("{twice} replicas"), &|scenario| scenario.replicas = twice);
+    // Some more, up to several times as many.
+    let more =
+        [1, 2, base.replicas, base.replicas.saturating_mul(3)].map(|by| base.replicas.saturating_add(by));
+    for replicas in more.into_iter().collect::<BTreeSet<_>>() {
+        add(format!("{replicas} replicas"), &|scenario| scenario.replicas = replicas);
+    }
     for gpu in catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu) {
         add(gpu.name.clone(), &|scenario| edit::gpu(scenario, gpu));
     }
@@ -219,23 +225,19 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
 
 fn row(study: &Study, case: &Case) -> Row {
     let sure = |with: Option<f64>| with.map_or("–".into(), chance);
-    let meets = case.meets_limits().map_or("–".into(), |meets| {
-        let with = case.keeps_with().map_or(String::new(), |with| format!(", {}", chance(with)));
-        format!("{}{with}", if meets { "Yes" } else { "No" })
-    });
     let mut cells = vec![study.open(&case.name, case)];
     cells.extend(COLUMNS.map(|metric| metric.print_change(case, study.own()).into()));
     // At equal cost, neither is cheaper.
     let differs =
         COST.of(case).zip(COST.of(study.own())).is_some_and(|(cost, now)| (cost / now - 1.0).abs() > SAME);
     cells.push(sure(case.beats(COST).filter(|_| differs).map(|beats| beats.with)).into());
-    cells.push(meets.into());
+    cells.push(case.meets().into());
     cells.push(runs(case).into());
     Row::new(cells)
 }
 
 /// Costs within this are equal, given the noise of a few hundred requests.
-const SAME: f64 = 0.01;
+pub const SAME: f64 = 0.01;
 /// Changes below this print as 0 %.
 const SHOWN: f64 = 0.005;
 /// Times longer than this multiple are no improvement, whatever they save.

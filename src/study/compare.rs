@@ -1,7 +1,8 @@
-//! A configuration next to up to three others: differences, results, and scaling with clients.
+//! A configuration next to up to three others: differences, results, and scaling with load.
 
 use super::rank::{Beats, COMPARED, SURE};
-use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure};
+use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure, words};
+use crate::chart::runs::size_of;
 use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup};
@@ -9,8 +10,9 @@ use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Field, Load, ModelChoice, Scenario};
 use crate::units::{chance, fixed, percent};
 
-/// Clients at which each configuration is predicted for the curves.
-const CLIENTS: [u32; 6] = [1, 4, 16, 64, 128, 256];
+/// Clients at which each configuration is predicted for the curves, and shares of the form's rate.
+const CLIENTS: [f64; 6] = [1.0, 4.0, 16.0, 64.0, 128.0, 256.0];
+const RATES: [f64; 6] = [0.25, 0.5, 0.75, 1.0, 1.5, 2.0];
 const HEIGHT: u32 = 260;
 /// GPUs offered with one click, other than the form's.
 const SUGGESTED: [&str; 5] = ["h100-sxm", "h200-sxm", "b200", "a100-sxm-80gb", "l40s"];
@@ -40,14 +42,21 @@ fn other_engines(base: &Scenario) -> Vec<Case> {
         .collect()
 }
 
-/// Those [`shown`], then all of them over [`CLIENTS`].
+/// The loads of the curves: of the form's kind if that is a rate.
+fn loads(own: Load) -> [Load; 6] {
+    match own.is_rate() {
+        true => RATES.map(|share| Load::of(own.size(), share * own.amount())),
+        false => CLIENTS.map(|clients| Load::of(Field::Concurrency, clients)),
+    }
+}
+
+/// Those [`shown`], then all of them over the loads of the curves.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let compared = shown(link);
     let all = std::iter::once(&link.scenario).chain(&compared);
+    let loads = loads(link.scenario.workload.load);
     let points = all.flat_map(|scenario| {
-        CLIENTS.map(|clients| {
-            Case::edited("", scenario, |point| point.workload.load = Load::Concurrency(clients))
-        })
+        loads.map(|load| Case::edited("", scenario, |point| point.workload.load = load))
     });
     let points: Vec<Case> = points.collect();
     compared.into_iter().map(|scenario| Case::new("", scenario)).chain(points).collect()
@@ -143,7 +152,9 @@ fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {
         let share = memory.map(|memory| memory.kv_needed.0 / memory.kv_room.0);
         share.filter(|share| share.is_finite()).map_or_else(|| "–".into(), |share| percent(share).to_string())
     });
-    metrics.chain([row("KV cache filled", filled)])
+    let limited = columns.iter().any(|case| case.meets_limits().is_some() || case.is_overloaded());
+    let meets = limited.then(|| row("Meets limits", columns.iter().map(|case| case.meets())));
+    metrics.chain(meets).chain([row("KV cache filled", filled)])
 }
 
 /// In which metrics it beats the form, and how sure that is. `None` without calibration.
@@ -214,11 +225,12 @@ fn actions(study: &Study, columns: usize) -> [Row; 2] {
     ]
 }
 
-/// All of them over the same clients, on common axes.
+/// All of them over the same loads, on common axes.
 fn curves(study: &Study, points: &[Case]) -> Option<Block> {
-    let at = CLIENTS.map(f64::from);
+    let loads = loads(study.link.scenario.workload.load);
+    let at = loads.map(Load::amount);
     let panel = |metric: &metric::Metric| {
-        let cases = NAMES.iter().zip(TONES).zip(points.chunks(CLIENTS.len()));
+        let cases = NAMES.iter().zip(TONES).zip(points.chunks(loads.len()));
         let lines = cases.map(|((name, tone), own)| metric.line(name, tone, at.into_iter().zip(own)));
         let all = at.into_iter().cycle().zip(points);
         metric.panel(lines.chain([measured::dots(study, *metric, all)]).collect())
@@ -227,19 +239,20 @@ fn curves(study: &Study, points: &[Case]) -> Option<Block> {
     if panels.is_empty() {
         return None;
     }
-    let words = words(&panels);
-    let x = Axis::new("Clients", Unit::Count, true);
-    Some(Block::figure("By clients", HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
+    let words = words(&panels, loads[loads.len() - 1]);
+    let x = Axis::new(size_of(loads[0]), Unit::Count, !loads[0].is_rate());
+    Some(Block::figure("By load", HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
 }
 
-fn words(panels: &[Panel]) -> String {
+fn words(panels: &[Panel], most: Load) -> String {
     let sentence = |panel: &Panel| {
         let values = panel
             .lines
             .iter()
             .filter(|line| !line.loose)
             .filter_map(|line| Some(format!("{} {}", line.name, panel.y.unit.print(*line.y.last()?))));
-        format!("{} at the most clients: {}.", panel.y.name, values.collect::<Vec<_>>().join(", "))
+        let most = words::load(most);
+        format!("{} at {most}: {}.", panel.y.name, values.collect::<Vec<_>>().join(", "))
     };
     panels.iter().map(sentence).collect::<Vec<_>>().join(" ")
 }

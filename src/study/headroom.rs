@@ -254,7 +254,7 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
     };
     let rows = [
         ("Predicted", prefill.time, decode.time),
-        ("Every kernel at its ceiling", ceilings(prefill), ceilings(decode)),
+        ("Every kernel at its ceiling, no host time", ceilings(prefill), ceilings(decode)),
         ("Compute, memory and links overlapped perfectly", of_prefill.most().1, of_decode.most().1),
     ];
     let row = |(name, prompt, step): (&str, Seconds, Seconds)| {

@@ -139,9 +139,12 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     // Loads and lengths are not alternatives.
     let chances = !["load", "isl", "osl"].contains(&&*study.chosen);
     let head = std::iter::once(setting).chain(COLUMNS.iter().map(|metric| metric.name));
+    let limited = cases.iter().any(|case| case.meets_limits().is_some() || case.is_overloaded());
+    let columns = Columns { chances, limited };
+    let head = head.chain(limited.then_some("Meets limits"));
     let head: Vec<&str> = head.chain(chances.then_some("Likely cheaper")).collect();
     let shown = cases.iter().filter(|case| case.headline().is_some() || (numeric && case.outcome.is_some()));
-    blocks.push(Block::table(setting, &head, shown.map(|case| row(study, case, chances))));
+    blocks.push(Block::table(setting, &head, shown.map(|case| row(study, case, columns))));
     if refused > 0 && !numeric {
         blocks.push(Block::text(format!("{refused} more do not fit or are not supported.")));
     }
@@ -162,13 +165,23 @@ fn label(study: &Study, case: &Case) -> String {
     }
 }
 
-fn row(study: &Study, case: &Case, chances: bool) -> Row {
+/// Which columns follow the metrics.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    limited: bool,
+    chances: bool,
+}
+
+fn row(study: &Study, case: &Case, columns: Columns) -> Row {
     let mut cells = vec![study.open(label(study, case), case)];
     match case.headline() {
         Some(_) => {
             cells.extend(COLUMNS.map(|metric| metric.print(case).into()));
             let cheaper = case.beats(COST).map_or_else(|| "–".into(), |beats| chance(beats.with));
-            cells.extend(chances.then(|| cheaper.into()));
+            cells.extend(columns.limited.then(|| case.meets().into()));
+            // What it costs to serve a part of the load says nothing.
+            let cheaper = if case.is_overloaded() { "–".into() } else { cheaper };
+            cells.extend(columns.chances.then(|| cheaper.into()));
         }
         None => cells.push(case.reason().into()),
     }

@@ -19,8 +19,8 @@ pub fn dtype(dtype: Dtype) -> &'static str {
         Dtype::Nvfp4 => "NVFP4",
         Dtype::Mxfp4 => "MXFP4",
         Dtype::Mxfp4Mxfp8 => "MXFP4, MXFP8 activations",
-        Dtype::Int8 => "INT8, weights only",
-        Dtype::Int4 => "INT4, weights only",
+        Dtype::Int8 => "weight-only INT8",
+        Dtype::Int4 => "weight-only INT4",
         Dtype::W8a8 => "INT8",
     }
 }
@@ -30,13 +30,13 @@ pub fn load(load: Load) -> String {
     let many = |one: &str| if load.amount() == 1.0 { format!("1 {one}") } else { format!("{amount} {one}s") };
     match load {
         Load::Concurrency(_) => many("client"),
-        Load::Rate(_) => format!("{amount} requests/s"),
-        Load::ConstantRate(_) => format!("{amount} requests/s, equal gaps"),
+        Load::Rate(_) => many("request") + "/s",
+        Load::ConstantRate(_) => many("request") + "/s, equal gaps",
         Load::Burst(_) => format!("burst of {amount}"),
         Load::Offline(_) => format!("queue of {amount}"),
         Load::Batch(_) => format!("batch of {amount}"),
         Load::Sessions(_) => format!("{} at once", many("session")),
-        Load::SessionRate(_) => format!("{amount} sessions/s"),
+        Load::SessionRate(_) => many("session") + "/s",
     }
 }
 

@@ -74,8 +74,8 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, spread
     let first = (images > Seconds::ZERO).then_some(("Image encoder", images));
     let rows = [
         ("Its own prompt, in a step alone", alone - images),
-        ("Steps in progress, and prompts of other requests", shared),
-        ("Queueing for a slot", queue),
+        ("Sharing steps with other requests", shared),
+        ("Waiting for the step in progress, or for a slot", queue),
     ];
     let share = |time: Seconds| percent(time.0 / headline.ttft.0).to_string();
     let row = |(name, time): (&str, Seconds)| [name.to_owned(), time.print().to_string(), share(time)];
@@ -178,6 +178,13 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
             count(in_flight),
         ));
     }
+    if headline.sustained_output_per_s != headline.output_per_s {
+        lines.push(format!(
+            "These are rates of the whole run, up to its last answer, as a benchmark gives them; while requests arrive, {} are \
+             produced. The shorter the run, the more they differ.",
+            tokens(headline.sustained_output_per_s),
+        ));
+    }
     let per_gpu = tokens(headline.output_per_s_per_gpu);
     lines.push(format!("Per GPU: {output} / {} GPUs = {per_gpu}", decimal(gpus(setup))));
     let total = tokens(headline.total_per_s);
@@ -188,11 +195,11 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
 fn cost(setup: &Setup, headline: &Headline) -> Option<Block> {
     let (cost, price) = (headline.dollars_per_million?, setup.price?);
     let text = format!(
-        "Price × GPUs / 3600 s / output = {} per hour × {} / 3600 s / {} tok/s = {} per million output tokens. The price is \
-         the catalog's typical rental price unless you set one.",
+        "Price × GPUs / 3600 s / output while the load lasts = {} per hour × {} / 3600 s / {} tok/s = {} per million output \
+         tokens. The price is the catalog's typical rental price unless you set one.",
         Dollars(price).print(),
         decimal(gpus(setup)),
-        count(headline.output_per_s),
+        count(headline.sustained_output_per_s),
         cost.print(),
     );
     Some(fold("cost", format!("{} per million output tokens", cost.print()), vec![text]))

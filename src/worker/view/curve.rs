@@ -6,7 +6,7 @@ use crate::config::{Load, Measured, Metric, Setup};
 use crate::serving::run::Point;
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, to_measure, words as named};
-use crate::units::{Seconds, chance, count};
+use crate::units::{Seconds, chance, count, percent};
 
 /// What was measured, to be shown beside the prediction.
 pub struct Beside<'a> {
@@ -141,9 +141,15 @@ fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>, over: bool
             format!("{all} up to {} meet the limits.", load(end))
         }
         Some(most) => {
-            let text = format!("Up to {} keep {share} % of requests within the limits", load(most));
+            let text = format!("At up to {}, {share} % of requests are within the limits", load(most));
             let sure = surely_within(points).filter(|sure| *sure < most);
-            let sure = sure.map(|sure| format!("; {} do so with a probability of 90 %", load(sure)));
+            let least = percent(SURE);
+            let sure = sure.map(|sure| {
+                format!(
+                    "; of the loads simulated, {} is the largest that is at least {least} sure to be",
+                    load(sure)
+                )
+            });
             text + &sure.unwrap_or_default() + "."
         }
     }

@@ -65,7 +65,16 @@ const OF_MEANS: &str = "# Not the trace itself: requests of its mean lengths, at
 
 fn what(setup: &Setup, run: &Run) -> String {
     let requests = count(f64::from(run.requests));
-    let of = if setup.copies() > 1 { " to one replica" } else { "" };
+    let copies = setup.copies();
+    let of = match copies {
+        1 => String::new(),
+        _ => format!(" to one of {copies} replicas"),
+    };
+    // What one replica gets of what arrives.
+    let rate = |rate: f64| match copies {
+        1 => format!("{} per second", count(rate)),
+        _ => format!("{} of {} per second", count(rate / f64::from(copies)), count(rate)),
+    };
     match setup.load {
         Load::Concurrency(clients) => {
             if clients == 1 {
@@ -80,10 +89,8 @@ fn what(setup: &Setup, run: &Run) -> String {
                 ends.{bursts}"
             )
         }
-        Load::Rate(rate) => format!("{requests} requests{of}, {} per second, {}.", count(rate), times(setup)),
-        Load::ConstantRate(rate) => {
-            format!("{requests} requests{of}, {} per second, with equal gaps.", count(rate))
-        }
+        Load::Rate(all) => format!("{requests} requests{of}, {}, {}.", rate(all), times(setup)),
+        Load::ConstantRate(all) => format!("{requests} requests{of}, {}, with equal gaps.", rate(all)),
         Load::Burst(_) => match setup.max_in_flight {
             Some(most) => {
                 format!("{requests} requests{of} at once, up to {most} in flight.")
@@ -99,10 +106,10 @@ fn what(setup: &Setup, run: &Run) -> String {
                 turns(setup)
             )
         }
-        Load::SessionRate(rate) => format!(
-            "{requests} requests{of} in {}; {} sessions start per second, {}.",
+        Load::SessionRate(all) => format!(
+            "{requests} requests{of} in {}; sessions start at {}, {}.",
             turns(setup),
-            count(rate),
+            rate(all),
             times(setup)
         ),
     }
