@@ -66,9 +66,30 @@ fn arrivals_beyond_capacity_are_named_with_what_can_be_served() {
     let saturation = flooded.run.and_then(|run| run.saturation).expect("far too many");
     assert!(issue.text.contains(&count(saturation.served_per_s)), "{}", issue.text);
     // The replicas it advises do serve that rate.
-    let advised = issue.text.rsplit("use ").next().and_then(|text| text.split(' ').next()).unwrap();
+    let advised = issue.text.rsplit("at least ").next().and_then(|text| text.split(' ').next()).unwrap();
     asked.replicas = advised.parse().unwrap();
     assert_eq!(report(&asked, -0.3).run.unwrap().saturation, None, "{advised} replicas");
+}
+
+/// What replicas can serve is what one can, times their number, and what a load costs is for what arrives.
+#[test]
+fn capacity_and_cost_do_not_depend_on_how_long_a_run_lasts() {
+    let capacity = |replicas: u32, rate: f64| {
+        let asked = scenario("qwen3-8b", "h100-sxm", "vllm", 1024, 256, Load::Rate(rate));
+        let report = report(&Scenario { replicas, ..asked }, -0.3);
+        report.run.and_then(|run| run.saturation).expect("far too many").served_per_s
+    };
+    let (one, forty) = (capacity(1, 1000.0), capacity(40, 40_000.0));
+    assert!((forty / one / 40.0 - 1.0).abs() < 0.01, "{one} and {forty}");
+    let dollars = |requests: u32| {
+        let mut asked = scenario("qwen3-8b", "h100-sxm", "vllm", 1024, 256, Load::Rate(4.0));
+        asked.workload.requests = Some(requests);
+        let report = report(&asked, -0.3);
+        let (headline, run) = (report.headline.expect("fits"), report.run.expect("a run"));
+        assert!((run.sustained_per_s - 4.0).abs() < 1e-9 && run.metrics.requests_per_s < 4.0);
+        headline.dollars_per_million.expect("a price").0
+    };
+    assert!((dollars(50) / dollars(2000) - 1.0).abs() < 1e-9);
 }
 
 /// One load has one answer, whichever other loads the table of its steps was made for.

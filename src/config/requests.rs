@@ -88,6 +88,11 @@ impl Setup {
         self.load.is_sessions().then_some(self.turns)
     }
 
+    /// Requests per second that arrive at a rate of `amount`, which may be of sessions.
+    pub fn requests_at(&self, amount: f64) -> f64 {
+        amount * f64::from(self.session().map_or(1, |turns| turns.count))
+    }
+
     /// The longest prompt and the longest output, in tokens.
     pub fn longest(&self) -> (u32, u32) {
         let all = self.variation().longest(&self.prompts, self.osl, &self.histogram);

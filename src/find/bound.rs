@@ -132,7 +132,7 @@ impl Bound {
 pub(super) fn replicas(setup: &Setup, per_request: f64) -> u32 {
     let rate = match setup.load {
         Load::Rate(rate) | Load::ConstantRate(rate) => rate,
-        Load::SessionRate(rate) => rate * f64::from(setup.turns.count),
+        Load::SessionRate(rate) => setup.requests_at(rate),
         // Clients that all meet their limits return as soon as those allow.
         Load::Concurrency(clients) => match cycle(setup) {
             Some(cycle) => f64::from(clients) / (cycle * constants().exceptions_last),

@@ -193,7 +193,10 @@ impl Found {
         let link = Link::new(self.scenario());
         let metrics = &self.run.metrics;
         let hourly = self.worth().dollars();
-        let per_million = |tokens_per_s: f64| hourly.map(|dollars| dollars / 3600.0 / tokens_per_s * 1e6);
+        // While the load lasts.
+        let longer = self.run.sustained_per_s / metrics.requests_per_s;
+        let per_million =
+            |tokens_per_s: f64| hourly.map(|dollars| dollars / 3600.0 / (tokens_per_s * longer) * 1e6);
         Plan {
             link: link.encode(),
             config: link.to_json(),
@@ -246,7 +249,7 @@ pub struct Tried {
 impl Tried {
     pub fn of(found: &Found) -> Self {
         let Found { setup, run, .. } = found;
-        let output = run.metrics.output_per_s;
+        let output = run.sustained_output();
         Self {
             gpu: setup.gpu.name.clone(),
             engine: setup.engine.name.clone() + if found.is_apart() { ", prefill apart" } else { "" },

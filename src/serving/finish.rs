@@ -70,6 +70,8 @@ struct Means {
     requests_per_s: f64,
     output_per_s: f64,
     total_per_s: f64,
+    /// Output tokens per second while the load lasts.
+    sustained: f64,
     /// Per replica, like the next one.
     running: f64,
     waiting: f64,
@@ -123,6 +125,7 @@ impl Finisher<'_> {
             requests_per_s,
             output_per_s,
             total_per_s: requests_per_s * (setup.mean_prompt() + osl),
+            sustained: output_per_s,
             running: prompts_of_one_replica(setup).len() as f64,
             waiting: 0.0,
             power,
@@ -157,6 +160,7 @@ impl Finisher<'_> {
             requests_per_s: metrics.requests_per_s,
             output_per_s: metrics.output_per_s,
             total_per_s: metrics.total_per_s,
+            sustained: run.sustained_output(),
             running: metrics.in_flight - metrics.waiting,
             waiting: metrics.waiting,
             power: run.power,
@@ -173,8 +177,7 @@ impl Finisher<'_> {
         let found = run.saturation?;
         let setup = self.setup();
         let of_replica = found.served_per_s / f64::from(setup.replicas.max(1));
-        // Sessions, each with its requests.
-        let requests_per_s = run.load * f64::from(setup.session().map_or(1, |turns| turns.count));
+        let requests_per_s = setup.requests_at(run.load);
         let text = format!(
             "Arrivals exceed capacity: {} requests/s arrive, {} can be served. TTFT grows without bound, so its \
             value here depends on the length of the run. Lower the rate, or use {}.",
@@ -182,7 +185,8 @@ impl Finisher<'_> {
             count(found.served_per_s),
             match setup.prefill {
                 Some(_) => "more workers in the full pool".into(),
-                None => format!("{} replicas", count((requests_per_s / (of_replica * FULL_USE)).ceil())),
+                None =>
+                    format!("at least {} replicas", count((requests_per_s / (of_replica * FULL_USE)).ceil())),
             },
         );
         Some(Issue::warning(setup.load.size(), text))
@@ -191,8 +195,8 @@ impl Finisher<'_> {
     fn headline(&self, means: Means) -> Headline {
         let setup = self.setup();
         let gpus = f64::from(setup.gpus());
-        let Means { ttft, tpot, e2e, requests_per_s, output_per_s, total_per_s, running, waiting, power } =
-            means;
+        let Means { ttft, tpot, e2e, requests_per_s, output_per_s, total_per_s, .. } = means;
+        let Means { sustained, running, waiting, power, .. } = means;
         Headline {
             ttft,
             tpot,
@@ -201,13 +205,14 @@ impl Finisher<'_> {
             output_per_s,
             total_per_s,
             output_per_s_per_gpu: output_per_s / gpus,
+            sustained_output_per_s: sustained,
             output_per_s_per_user: tpot.map(|tpot| 1.0 / tpot.0),
             running,
             waiting,
             power,
             dollars_per_million: setup
                 .dollars_per_hour()
-                .map(|dollars| Dollars(dollars / 3600.0 / output_per_s * 1e6)),
+                .map(|dollars| Dollars(dollars / 3600.0 / sustained * 1e6)),
         }
     }
 }

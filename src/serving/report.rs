@@ -167,6 +167,8 @@ pub struct Headline {
     /// Prompt and output tokens per second, all replicas.
     pub total_per_s: f64,
     pub output_per_s_per_gpu: f64,
+    /// Output tokens per second while the load lasts, which cost is for: [`Run::sustained_per_s`].
+    pub sustained_output_per_s: f64,
     /// 1 / TPOT.
     pub output_per_s_per_user: Option<f64>,
     /// Requests in prefill or decode, per replica, averaged over the run.

@@ -475,6 +475,8 @@ export type Headline = {
   /** Prompt and output tokens per second, all replicas. */
   total_per_s: number;
   output_per_s_per_gpu: number;
+  /** Output tokens per second while the load lasts, which cost is for: [`Run::sustained_per_s`]. */
+  sustained_output_per_s: number;
   /** 1 / TPOT. */
   output_per_s_per_user: number | null;
   /** Requests in prefill or decode, per replica, averaged over the run. */
@@ -513,7 +515,10 @@ export type Kept = {
   limit: number;
   /** Share of requests within it. */
   share: number;
-  /** Seconds that the required share of requests stays below. */
+  /**
+   * Seconds that the required share of requests stays below: the quantile as in [`Stats`], never on the other side of
+   * the limit than the share.
+   */
   at: number;
 };
 
@@ -995,6 +1000,11 @@ export type Run = {
   /** Simulated requests, of one replica. */
   requests: number;
   metrics: Metrics;
+  /**
+   * Requests per second while the load lasts: at a rate those that arrive, or the capacity if that is less. The rates in
+   * `metrics`, as in `vllm bench serve`, are lower: they also count the time of the last answers.
+   */
+  sustained_per_s: number;
   /** Requests per second that meet all SLOs, if there are any. */
   goodput_per_s: number | null;
   /** Each SLO separately. */

@@ -5,10 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Bands, Power};
 use crate::calibration::Band;
 use crate::config::{Load, Slos};
+use crate::serving::sim::metrics::ROUNDING;
 use crate::serving::sim::{Kept, Metrics, Outcome, Saturation, Stats, goodput, kept, metrics};
-
-/// Shares within this are equal.
-const ROUNDING: f64 = 1e-9;
 
 /// The run of one load. Rates are for all replicas together, the timeline for one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -19,6 +17,9 @@ pub struct Run {
     /// Simulated requests, of one replica.
     pub requests: u32,
     pub metrics: Metrics,
+    /// Requests per second while the load lasts: at a rate those that arrive, or the capacity if that is less. The rates in
+    /// `metrics`, as in `vllm bench serve`, are lower: they also count the time of the last answers.
+    pub sustained_per_s: f64,
     /// Requests per second that meet all SLOs, if there are any.
     pub goodput_per_s: Option<f64>,
     /// Each SLO separately.
@@ -99,6 +100,7 @@ impl Run {
                 total_per_s: one.total_per_s * replicas,
                 ..one
             },
+            sustained_per_s: one.requests_per_s * replicas,
             goodput_per_s: slos.limits().next().map(|_| goodput(outcome, &slos) * replicas),
             limits: kept(outcome, &slos),
             asked: [slos.share(), slos.percentile.unwrap_or(0.0) * 1e-2],
@@ -112,6 +114,11 @@ impl Run {
             },
             power: None,
         })
+    }
+
+    /// Output tokens per second while the load lasts.
+    pub fn sustained_output(&self) -> f64 {
+        self.metrics.output_per_s * self.sustained_per_s / self.metrics.requests_per_s
     }
 
     /// Whether the required share of requests meets the SLOs. `None` without SLOs.

@@ -145,7 +145,7 @@ impl Runner {
     fn rates_around(&self, rate: f64) -> Vec<f64> {
         let Some(capacity) = self.capacity() else { return vec![rate] };
         // Of sessions, not requests.
-        let capacity = capacity / f64::from(self.setup.session().map_or(1, |turns| turns.count));
+        let capacity = capacity / self.setup.requests_at(1.0);
         let mut rates: Vec<f64> = SHARES.iter().map(|share| share * capacity).collect();
         if rates.last().is_some_and(|&last| rate < last) {
             rates.push(rate);

@@ -122,7 +122,8 @@ pub struct Kept {
     pub limit: f64,
     /// Share of requests within it.
     pub share: f64,
-    /// Seconds that the required share of requests stays below.
+    /// Seconds that the required share of requests stays below: the quantile as in [`Stats`], never on the other side of
+    /// the limit than the share.
     pub at: f64,
 }
 
@@ -138,13 +139,21 @@ pub fn kept(outcome: &Outcome, slos: &Slos) -> Vec<Kept> {
         all.sort_by(f64::total_cmp);
         let within = all.partition_point(|&seconds| seconds <= limit);
         let share = if all.is_empty() { 1.0 } else { within as f64 / all.len() as f64 };
-        // The smallest number of requests that reaches the share: it is within the limit exactly if the share is
-        // reached.
-        let fewest = (slos.share_of_each() * all.len() as f64 - ROUNDING).ceil().max(1.0) as usize;
-        Kept { field, limit, share, at: all.get(fewest - 1).copied().unwrap_or(0.0) }
+        let asked = slos.share_of_each();
+        let at = quantile(&all, asked);
+        let is_kept = share >= asked * (1.0 - ROUNDING);
+        Kept { field, limit, share, at: if is_kept { at.min(limit) } else { at.max(limit) } }
     };
     slos.limits().map(one).collect()
 }
 
-/// A share times a number of requests is a whole number within this.
-const ROUNDING: f64 = 1e-6;
+/// Shares within this are equal.
+pub const ROUNDING: f64 = 1e-9;
+
+/// Of ascending values, interpolated linearly; 0 without any.
+fn quantile(values: &[f64], share: f64) -> f64 {
+    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
+    let position = share * last as f64;
+    let (low, high) = (values[position as usize], values[(position as usize + 1).min(last)]);
+    low + (high - low) * position.fract()
+}

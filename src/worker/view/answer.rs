@@ -6,7 +6,7 @@ use crate::chart::{Chart, Roofline, apart, summary};
 use crate::config::{Measured, Metric, Setup};
 use crate::serving::Report;
 use crate::serving::measured::{Deviation, print};
-use crate::serving::report::Headline;
+use crate::serving::report::{Basis, Headline};
 use crate::serving::run::{Calibrated, Power, Run, Spread};
 use crate::serving::sim::Stats;
 use crate::units::{Dollars, Joules, Printed, Seconds, Watts, count, percent};
@@ -61,7 +61,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         Band { low: all / band.high, high: all / band.low, ..band }
     });
     let with_measured = |metric: Metric, one: Reading| Reading {
-        measured: deviation(metric, one.value, measured).unwrap_or_default(),
+        measured: compared(metric, one.value, measured, report).unwrap_or_default(),
         ..one
     };
     let ttft =
@@ -121,9 +121,17 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
     all.into_iter().flatten().map(|one| Reading { of: of(&one.id).into(), ..one }).collect()
 }
 
-/// The runs behind the bands, and the physics alone.
+/// The runs behind the bands, and the physics alone; or why there are no bands.
 fn calibration(setup: &Setup, report: &Report) -> Option<String> {
-    let Calibrated { support, physics, without_own, .. } = report.calibrated.as_ref()?;
+    let Some(Calibrated { support, physics, without_own, .. }) = &report.calibrated else {
+        let why = match (&report.basis, &report.headline, &setup.prefill) {
+            (Basis::Roofline, ..) | (_, None, _) => return None,
+            (.., Some(_)) => "no measured run with workers for prefill and for decode stands behind it",
+            _ if report.run.is_none() => "measured runs calibrate simulated loads, not a static batch",
+            _ => "it is for another release of the models",
+        };
+        return Some(format!("The physics alone, without bands: {why}."));
+    };
     let runs = |runs: u32| {
         if runs == 1 { "1 measured run".into() } else { format!("{} measured runs", count(f64::from(runs))) }
     };
@@ -133,7 +141,10 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
                 .to_owned()
         }
         (0, of_gpu) => format!("80 % bands from {} of other models on this GPU", runs(of_gpu)),
-        (of_model, _) => format!("80 % bands from {} of this model on {}", runs(of_model), setup.engine.name),
+        (of_model, of_gpu) => {
+            let elsewhere = if of_gpu == 0 { ", none of any model on this GPU" } else { "" };
+            format!("80 % bands from {} of this model on {}{elsewhere}", runs(of_model), setup.engine.name)
+        }
     };
     let of = |run: &Run| {
         let ttft = Seconds(run.metrics.ttft.mean).print();
@@ -172,7 +183,22 @@ fn percentiles(stats: Stats) -> String {
     format!("P50 {p50}, P90 {p90}, P99 {p99}")
 }
 
-fn deviation(metric: Metric, predicted: f64, measured: &Measured) -> Option<String> {
-    let deviation = Deviation::of(measured, metric, predicted)?;
-    Some(format!("{} measured, {}", print(metric, deviation.measured), deviation.difference()))
+/// A prediction that was calibrated on the measurement says nothing by being close to it: what is compared is the one
+/// without.
+fn compared(metric: Metric, predicted: f64, measured: &Measured, report: &Report) -> Option<String> {
+    let without = report.calibrated.as_ref().and_then(|calibrated| calibrated.without_own.as_ref());
+    let before = without.and_then(|run| {
+        let metrics = &run.metrics;
+        match metric {
+            Metric::Ttft => Some(metrics.ttft.mean),
+            Metric::Tpot => metrics.tpot.map(|tpot| tpot.mean),
+            Metric::E2e => Some(metrics.e2e.mean),
+            Metric::Output => Some(metrics.output_per_s),
+            Metric::Requests => Some(metrics.requests_per_s),
+            Metric::Total => Some(metrics.total_per_s),
+        }
+    });
+    let deviation = Deviation::of(measured, metric, before.unwrap_or(predicted))?;
+    let when = if before.is_some() { " without your runs" } else { "" };
+    Some(format!("{} measured, {}{when}", print(metric, deviation.measured), deviation.difference()))
 }

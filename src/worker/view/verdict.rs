@@ -24,7 +24,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     let run = report.run.as_ref();
     if let Some((run, saturation)) = run.and_then(|run| Some((run, run.saturation?))) {
         // What was asked for, not what came in this run.
-        let asked = run.load * f64::from(setup.session().map_or(1, |turns| turns.count));
+        let asked = setup.requests_at(run.load);
         let (offered, served) = (count(asked), count(saturation.served_per_s));
         let reason = format!("{offered} requests/s arrive, {served} can be served");
         return verdict("misses", "Overloaded", reason);

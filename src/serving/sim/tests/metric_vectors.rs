@@ -77,3 +77,18 @@ fn goodput_counts_requests_that_meet_every_limit() {
     close(goodput(&run, &slos), 2.0 / 1.0);
     close(goodput(&run, &Slos::default()), 4.0 / 1.0);
 }
+
+#[test]
+fn a_limit_is_compared_with_the_same_quantile_that_is_shown() {
+    let requests: Vec<Served> = (1..=150).map(|index| served(f64::from(index) * 1e-3, 11, 0.01)).collect();
+    let run = outcome(requests, Gaps::default());
+    let p99 = metrics(&run).expect("requests").ttft.p99;
+    let at = |limit: f64| {
+        let slos = Slos { ttft_ms: Some(limit), percentile: Some(99.0), ..Slos::default() };
+        kept(&run, &slos)[0].at
+    };
+    close(at(1000.0), p99);
+    close(at(10.0), p99);
+    // 149 of 150 are 99 %, 148 are not: the quantile between them is on the limit's side that the share is.
+    assert!(at(149.0) <= 0.149 && at(148.4) >= 0.1484, "{} {}", at(149.0), at(148.4));
+}
