@@ -1,9 +1,11 @@
 //! Contents of the model and GPU pickers: recently viewed first, then popular; those that fit are marked.
 
 use super::search::{Entry, of_gpu, of_model, published, rank, similar};
-use super::{Block, Row, Span, Study, edit};
+use super::sweep::weights_of;
+use super::{Block, Row, Span, Study, edit, words};
 use crate::config::catalog::{POPULAR, catalog};
-use crate::config::{ModelChoice, Scenario, check};
+use crate::config::inputs::reset;
+use crate::config::{Field, ModelChoice, Scenario, check};
 use crate::serving::memory_of;
 use crate::units::{Bytes, Order};
 
@@ -48,7 +50,11 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
     };
     let fitted = |(rank, mut option): (u8, Candidate)| {
         let (fit, weights) = Fit::of(&option.scenario);
-        let held = weights.map(|weights| format!(", {} of weights per GPU", weights.print()));
+        // The form's format is kept where the model runs in it.
+        let kept =
+            option.scenario.weights.filter(|weights| weights_of(&bare(&option.scenario)) != Some(*weights));
+        let kept = kept.map_or(String::new(), |weights| format!(" in {}", words::dtype(weights)));
+        let held = weights.map(|weights| format!(", {} of weights per GPU{kept}", weights.print()));
         option.entry.facts.extend(held);
         (rank, place(&option.id), fit, option)
     };
@@ -115,6 +121,11 @@ impl Fit {
     }
 }
 
+/// In the published format.
+fn bare(scenario: &Scenario) -> Scenario {
+    Scenario { weights: None, ..scenario.clone() }
+}
+
 fn options(study: &Study, kind: &str) -> Vec<Candidate> {
     let scenario = |edit: &dyn Fn(&mut Scenario)| {
         let mut scenario = study.link.scenario.clone();
@@ -141,7 +152,7 @@ fn options(study: &Study, kind: &str) -> Vec<Candidate> {
                 entry: entry(name, format!("{}, {maker}", of_model(model))),
                 scenario: scenario(&|scenario| {
                     scenario.model = ModelChoice::Catalog(model.id.clone());
-                    scenario.weights = None;
+                    reset(scenario, Field::Model);
                 }),
             }
         })

@@ -1,4 +1,4 @@
-//! What choosing a model, GPU or kind of load rules out in the rest of a scenario.
+//! What choosing a model, GPU or kind of load rules out in the rest of a scenario, and what it keeps.
 
 use super::{Field, INPUTS, Input};
 use crate::config::catalog::catalog;
@@ -18,7 +18,11 @@ pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
         _ => Vec::new(),
     };
     match chosen {
-        Field::Model | Field::Gpu => texts.extend(formats(scenario)),
+        Field::Model => {
+            texts.extend(formats(scenario));
+            texts.extend(kept_format(scenario));
+        }
+        Field::Gpu => texts.extend(formats(scenario)),
         Field::Load => texts.extend(lengths(scenario)),
         _ => {}
     }
@@ -59,6 +63,13 @@ fn formats(scenario: &mut Scenario) -> Vec<String> {
         scenario.kv = Dtype::Bf16;
     }
     texts
+}
+
+/// A format chosen for the model before, which is not what this one is published in.
+fn kept_format(scenario: &Scenario) -> Option<String> {
+    let (weights, published) = (scenario.weights?, scenario.model.record()?.weights);
+    let [chosen, published] = [weights, published].map(Dtype::id).map(str::to_uppercase);
+    (chosen != published).then(|| format!("Weights stay {chosen}; this model is published in {published}"))
 }
 
 /// Lengths that this load's requests cannot have.

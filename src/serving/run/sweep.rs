@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::{Bands, Point, Run, Runner};
 use crate::config::check::MAX_OF_SESSIONS;
 use crate::config::{Field, Issue, Load};
+use crate::units::significant;
 
 /// A curve over clients runs from one to this multiple of the load's, or at least this many.
 const BEYOND: u32 = 4;
@@ -146,7 +147,7 @@ impl Runner {
         let Some(capacity) = self.capacity() else { return vec![rate] };
         // Of sessions, not requests.
         let capacity = capacity / self.setup.requests_at(1.0);
-        let mut rates: Vec<f64> = SHARES.iter().map(|share| share * capacity).collect();
+        let mut rates: Vec<f64> = SHARES.iter().map(|share| significant(share * capacity, 3)).collect();
         if rates.last().is_some_and(|&last| rate < last) {
             rates.push(rate);
         }

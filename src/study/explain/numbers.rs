@@ -274,7 +274,7 @@ pub fn memory(setup: &Setup, memory: &Memory) -> Block {
         ("Usable by the engine", memory.usable),
         ("Weights", memory.weights),
         ("Activations of the largest step", memory.activations),
-        ("CUDA context, graphs, communication buffers", memory.reserve),
+        ("Runtime and buffers (GPU context, graphs, communication)", memory.reserve),
         ("Room for the KV cache", memory.kv_room),
         ("KV cache at this load", memory.kv_needed),
         ("KV cache per token", memory.kv_per_token),
@@ -282,11 +282,13 @@ pub fn memory(setup: &Setup, memory: &Memory) -> Block {
     let rows = parts.map(|(name, bytes)| (name, bytes.print().to_string()));
     let share = percent(setup.memory_share);
     let rule = match setup.engine.scheduler.memory_share_of {
-        MemoryShareOf::Total => format!("{share} of GPU memory - weights - activations - reserve"),
-        MemoryShareOf::Static => {
-            format!("{share} of GPU memory - weights, at most what activations and reserve leave")
+        MemoryShareOf::Total => {
+            format!("{share} of GPU memory - weights - activations - runtime and buffers")
         }
-        MemoryShareOf::Free => format!("{share} of what weights, activations and reserve leave"),
+        MemoryShareOf::Static => {
+            format!("{share} of GPU memory - weights, at most what activations, runtime and buffers leave")
+        }
+        MemoryShareOf::Free => format!("{share} of what weights, activations, runtime and buffers leave"),
     };
     let capacity = format!(
         "The KV cache of a replica holds {} tokens: {} sequences of full length.",
